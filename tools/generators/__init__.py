@@ -1,0 +1,1 @@
+"""One module per kind of generated file; each has ``generate(catalog) -> {path: text}``."""

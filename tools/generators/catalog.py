@@ -1,0 +1,252 @@
+"""The API catalog: reads ``tools/api/*.toml`` into values that the generators share."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+API = Path(__file__).resolve().parents[1] / "api"
+
+SCALARS = {
+    "BYTE": 1,
+    "INT8": 1,
+    "UINT8": 1,
+    "INT16": 2,
+    "UINT16": 2,
+    "INT": 4,
+    "INT32": 4,
+    "UINT": 4,
+    "UINT32": 4,
+    "BOOL": 4,
+    "FLOAT": 4,
+    "INT64": 8,
+    "UINT64": 8,
+    "DOUBLE": 8,
+    "SIZE_T": 8,
+}
+
+
+@dataclass(frozen=True)
+class EnumValue:
+    name: str
+    value: int
+    since: int
+
+
+@dataclass(frozen=True)
+class Enum:
+    name: str
+    since: int
+    values: tuple[EnumValue, ...]
+    flags: bool = False
+
+
+@dataclass(frozen=True)
+class Field:
+    """One member of a struct, as C spells it, with the meaning that C cannot say."""
+
+    name: str
+    type: str
+    role: str = "attribute"
+    count: str = ""
+    optional: bool = False
+    governed_by: str = ""
+    anonymous: bool = False
+
+    @property
+    def pointee(self) -> str:
+        """What a pointer points to, without ``const``; empty for a field held by value."""
+        match = re.fullmatch(r"(?:const )?(\w+)\*", self.type)
+        return match[1] if match else ""
+
+    @property
+    def array(self) -> tuple[str, int] | None:
+        """Element type and length of a fixed array held by value."""
+        match = re.fullmatch(r"(\w+)\[(\d+)\]", self.type)
+        return (match[1], int(match[2])) if match else None
+
+
+@dataclass(frozen=True)
+class Struct:
+    name: str
+    since: int
+    fields: tuple[Field, ...]
+    union: bool = False
+    variants: dict[str, str] = field(default_factory=dict)
+    operator: str = ""
+
+
+@dataclass(frozen=True)
+class Operator:
+    name: str
+    value: int
+    since: int
+    level: str
+    struct: Struct
+    in_place: bool
+    support: tuple[dict[str, Any], ...]
+    same: tuple[dict[str, Any], ...]
+
+    @property
+    def type(self) -> str:
+        return f"DML_OPERATOR_{self.name}"
+
+
+@dataclass(frozen=True)
+class Method:
+    name: str
+    returns: str
+    params: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Interface:
+    name: str
+    iid: str
+    base: str
+    since: int
+    methods: tuple[Method, ...]
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str
+    returns: str
+    params: tuple[tuple[str, str], ...]
+    since: int
+
+
+def version(text: str | None, default: int = 0x1000) -> int:
+    return int(text, 16) if text else default
+
+
+def split_parameter(text: str) -> tuple[str, str]:
+    """``"const UINT* sizes"`` -> ``("const UINT*", "sizes")``."""
+    kind, _, name = text.rpartition(" ")
+    return kind, name
+
+
+def load(name: str) -> dict[str, Any]:
+    path = API / f"{name}.toml"
+    with path.open("rb") as file:
+        return tomllib.load(file)
+
+
+def read_enums(table: dict[str, Any]) -> list[Enum]:
+    enums = []
+    for name, entry in table.items():
+        since = version(entry.get("since"))
+        values = tuple(
+            EnumValue(v["name"], v["value"], version(v.get("since"), since)) for v in entry["values"]
+        )
+        enums.append(Enum(name, since, values, entry.get("flags", False)))
+    return enums
+
+
+def read_struct(name: str, entry: dict[str, Any], operator: str = "") -> Struct:
+    fields = tuple(Field(**{"role": "attribute", **f}) for f in entry["fields"])
+    since = version(entry.get("struct_since") or entry.get("since"))
+    union = entry.get("union", False)
+    return Struct(name, since, fields, union, entry.get("variants", {}), operator)
+
+
+def read_interfaces(table: dict[str, Any]) -> list[Interface]:
+    return [
+        Interface(
+            name,
+            entry["iid"],
+            entry["base"],
+            version(entry.get("since")),
+            tuple(
+                Method(m["name"], m["returns"], tuple(split_parameter(p) for p in m["params"]))
+                for m in entry.get("methods", [])
+            ),
+        )
+        for name, entry in table.items()
+    ]
+
+
+class Catalog:
+    """Everything that ``tools/api`` says, cross-referenced. Read lazily, once per instance."""
+
+    @cached_property
+    def constants(self) -> dict[str, int]:
+        return dict(load("constants")["constants"])
+
+    @cached_property
+    def operators(self) -> list[Operator]:
+        support = load("support")
+        operators = []
+        for name, entry in load("operators").items():
+            struct = read_struct(f"DML_{name}_OPERATOR_DESC", entry, name)
+            constraints = support.get(name, {})
+            operators.append(
+                Operator(
+                    name,
+                    entry["value"],
+                    version(entry["since"]),
+                    entry["level"],
+                    struct,
+                    entry.get("in_place", False),
+                    tuple(constraints.get("support", [])),
+                    tuple(constraints.get("same", [])),
+                )
+            )
+        return operators
+
+    @cached_property
+    def enums(self) -> list[Enum]:
+        enums = read_enums(load("enums"))
+        for index, enum in enumerate(enums):
+            if enum.name == "DML_OPERATOR_TYPE":
+                members = [EnumValue(op.type, op.value, op.since) for op in self.operators]
+                values = sorted((*members, *enum.values), key=lambda v: v.value)
+                enums[index] = Enum(enum.name, enum.since, tuple(values))
+        return enums
+
+    @cached_property
+    def structs(self) -> list[Struct]:
+        """The union, then the plain structs, in header order; without the operator descs."""
+        structs = [read_struct(name, entry) for name, entry in load("structs").items()]
+        variants = {op.type: op.struct.name for op in self.operators}
+        return [
+            Struct(s.name, s.since, s.fields, variants=variants) if s.name == "DML_OPERATOR_DESC" else s
+            for s in structs
+        ]
+
+    @cached_property
+    def interfaces(self) -> list[Interface]:
+        return read_interfaces(load("interfaces"))
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        return [
+            Function(
+                name,
+                entry["returns"],
+                tuple(split_parameter(p) for p in entry["params"]),
+                version(entry.get("since")),
+            )
+            for name, entry in load("functions").items()
+        ]
+
+    @cached_property
+    def d3d12_enums(self) -> list[Enum]:
+        return read_enums(load("d3d12_enums"))
+
+    @cached_property
+    def d3d12_structs(self) -> list[Struct]:
+        return [read_struct(name, entry) for name, entry in load("d3d12_structs").items()]
+
+    @cached_property
+    def d3d12_interfaces(self) -> list[Interface]:
+        return read_interfaces(load("d3d12_interfaces"))

@@ -1,0 +1,124 @@
+"""``directml_py/api/schema_data.py``: the catalog as the package reads it at run time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .catalog import SCALARS, Catalog, Field, Struct
+from .structs import is_interface
+from .text import python_module
+
+IMPORTS = """
+from .schema import FieldSchema as F
+from .schema import OperatorSchema, Same, StructSchema, Support, TensorSupport
+"""
+
+
+def parse_level(text: str) -> int:
+    major, minor = text.split("_")
+    return int(major) << 12 | int(minor) << 8
+
+
+class Kinds:
+    """Tells what a C type means, given the names that the catalog declares."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        enums = [*catalog.enums, *catalog.d3d12_enums]
+        structs = [*catalog.structs, *catalog.d3d12_structs]
+        self.flags = {enum.name for enum in enums if enum.flags}
+        self.enums = {enum.name for enum in enums}
+        self.unions = {struct.name for struct in structs if struct.union}
+
+    def of(self, field: Field, struct: Struct) -> tuple[str, str]:
+        target = field.pointee
+        if target == "void":
+            if struct.variants and field.name == "Desc":
+                return "variant", ""
+            return ("bytes" if field.count else "address"), ""
+        if field.type == "const char*":
+            return "string", ""
+        if is_interface(field):
+            return "interface", target
+        if target:
+            return ("array" if field.count else "pointer"), target
+        if field.array:
+            return "address", ""
+        return self.by_value(field.type), field.type
+
+    def by_value(self, name: str) -> str:
+        if name == "BOOL":
+            return "bool"
+        if name in ("FLOAT", "DOUBLE"):
+            return "float"
+        if name in SCALARS or name == "LONG_PTR":
+            return "integer"
+        if name in self.flags:
+            return "flags"
+        if name in self.enums:
+            return "enum"
+        return "union" if name in self.unions else "struct"
+
+
+def field_text(field: Field, struct: Struct, kinds: Kinds) -> str:
+    kind, type_name = kinds.of(field, struct)
+    parts = [repr(field.name), repr(kind), repr(type_name)]
+    defaults: list[tuple[str, Any, Any]] = [
+        ("role", field.role, "attribute"),
+        ("count", field.count, ""),
+        ("optional", field.optional, False),
+        ("governed_by", field.governed_by, ""),
+    ]
+    parts += [f"{name}={value!r}" for name, value, default in defaults if value != default]
+    return f"F({', '.join(parts)})"
+
+
+def struct_text(struct: Struct, kinds: Kinds, values: dict[str, int]) -> str:
+    fields = ", ".join(field_text(field, struct, kinds) for field in struct.fields)
+    variants = {values[name]: target for name, target in struct.variants.items()}
+    tail = f", {variants!r}" if variants else ""
+    return f"StructSchema({struct.name!r}, ({fields},){tail})"
+
+
+def parse_dimensions(text: str) -> str:
+    first, _, last = text.partition("-")
+    return f"range({int(first)}, {int(last or first) + 1})"
+
+
+def when_text(entry: dict[str, Any], values: dict[str, int]) -> str:
+    return repr({name: tuple(values[v] for v in names) for name, names in entry.get("when", {}).items()})
+
+
+def support_text(entry: dict[str, Any], values: dict[str, int]) -> str:
+    tensors = []
+    for name, table in entry["tensors"].items():
+        types = tuple(values[f"DML_TENSOR_DATA_TYPE_{t}"] for t in table["types"].split())
+        tensors.append(f"{name!r}: TensorSupport({parse_dimensions(table['dimensions'])}, {types!r})")
+    level = parse_level(entry["level"])
+    return f"Support({level:#x}, {{{', '.join(tensors)}}}, {when_text(entry, values)})"
+
+
+def same_text(entry: dict[str, Any], values: dict[str, int]) -> str:
+    return f"Same({tuple(entry['fields'])!r}, {tuple(entry['properties'])!r}, {when_text(entry, values)})"
+
+
+def generate(catalog: Catalog) -> dict[str, str]:
+    kinds = Kinds(catalog)
+    values = {value.name: value.value for enum in catalog.enums for value in enum.values}
+    body = ["", "STRUCTS = {"]
+    for struct in (*catalog.d3d12_structs, *catalog.structs):
+        body.append(f"{struct.name!r}: {struct_text(struct, kinds, values)},")
+    body += ["}", "", "OPERATORS = {"]
+    for op in catalog.operators:
+        support = "".join(f"{support_text(entry, values)}," for entry in op.support)
+        same = "".join(f"{same_text(entry, values)}," for entry in op.same)
+        level = parse_level(op.level)
+        struct = struct_text(op.struct, kinds, values)
+        body.append(
+            f"{op.value}: OperatorSchema({op.name!r}, {op.value}, {level:#x}, {struct}, {op.in_place}, "
+            f"({support}), ({same})),"
+        )
+    body += ["}", ""]
+    docstring = "The structs by name and the operators by the value of their DML_OPERATOR_TYPE."
+    return {
+        "directml_py/api/schema_data.py": python_module(docstring, IMPORTS, body, ["STRUCTS", "OPERATORS"])
+    }
