@@ -1,0 +1,52 @@
+"""What COM objects are in Python: plain objects with a handle that fits in a struct's interface pointer."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from typing import Any, ClassVar, TypeVar
+
+from .hresult import E_NOINTERFACE, DMLError
+from .wintypes import GUID
+
+T = TypeVar("T", bound="IUnknown")
+
+_objects: weakref.WeakValueDictionary[int, IUnknown] = weakref.WeakValueDictionary()
+
+
+class IUnknown:
+    """Base of every interface.
+
+    ``handle`` is an address that belongs to this object alone for as long as it lives. Structs store it where C
+    stores the interface pointer, and ``from_handle`` finds the object again; memory behind a handle is never
+    followed, so that a wild pointer is merely not found.
+    """
+
+    IID: ClassVar[GUID] = GUID("00000000-0000-0000-c000-000000000046")
+
+    @property
+    def handle(self) -> int:
+        block: Any = self.__dict__.get("_handle_block")
+        if block is None:
+            block = self.__dict__.setdefault("_handle_block", ctypes.c_void_p())
+            _objects[ctypes.addressof(block)] = self
+        return ctypes.addressof(block)
+
+    @classmethod
+    def from_handle(cls: type[T], handle: int | None) -> T | None:
+        """The live object of this interface that owns ``handle``, or None."""
+        found = _objects.get(handle) if handle else None
+        return found if isinstance(found, cls) else None
+
+    def QueryInterface(self, riid: GUID | type[T]) -> Any:
+        """This object, if it has the interface ``riid`` (a GUID or an interface class).
+
+        Raises ``DMLError`` ``E_NOINTERFACE`` if it has not.
+        """
+        wanted = riid if isinstance(riid, GUID) else getattr(riid, "IID", None)
+        if not isinstance(wanted, GUID):
+            raise TypeError(f"riid must be a GUID or an interface class, not {type(riid).__name__}")
+        for interface in type(self).__mro__:
+            if interface.__dict__.get("IID") == wanted:
+                return self
+        raise DMLError(E_NOINTERFACE, f"{type(self).__name__} has no interface {wanted}")

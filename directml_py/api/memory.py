@@ -1,0 +1,108 @@
+"""Reading and writing memory that somebody else describes, without trusting the address.
+
+On Linux the kernel copies it (``process_vm_readv`` and ``process_vm_writev`` on the own process), so that an unmapped address is an error
+code and not a signal. Where that call is missing or forbidden only null and the never-mapped first 64 KiB are
+caught.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import sys
+from typing import Any
+
+FIRST_MAPPABLE = 0x10000
+LAST_ADDRESS = 1 << 64
+
+
+class MemoryFault(Exception):
+    """``size`` bytes at ``address`` cannot be read."""
+
+    def __init__(self, address: int, size: int) -> None:
+        super().__init__(f"{size} bytes at 0x{address:X} cannot be read")
+        self.address = address
+        self.size = size
+
+
+class _Iovec(ctypes.Structure):
+    _fields_ = (("iov_base", ctypes.c_void_p), ("iov_len", ctypes.c_size_t))
+
+
+def _find(name: str) -> Any:
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        call = getattr(ctypes.CDLL(None, use_errno=True), name)
+    except (OSError, AttributeError):
+        return None
+    call.restype = ctypes.c_ssize_t
+    call.argtypes = (
+        ctypes.c_int,
+        ctypes.POINTER(_Iovec),
+        ctypes.c_ulong,
+        ctypes.POINTER(_Iovec),
+        ctypes.c_ulong,
+        ctypes.c_ulong,
+    )
+    return call
+
+
+_readv = _find("process_vm_readv")
+_writev = _find("process_vm_writev")
+
+
+def _transfer(call: Any, buffer: Any, address: int, size: int) -> bool:
+    """Let the kernel copy between ``buffer`` and ``address``; False where it must not be asked.
+
+    Raises ``MemoryFault`` where there is no such memory.
+    """
+    if call is None:
+        return False
+    local = _Iovec(ctypes.addressof(buffer), size)
+    remote = _Iovec(address, size)
+    done = call(os.getpid(), local, 1, remote, 1, 0)
+    if done == size:
+        return True
+    if done < 0 and ctypes.get_errno() in (errno.EPERM, errno.ENOSYS):
+        return False
+    raise MemoryFault(address, size)
+
+
+def _check(address: int, size: int) -> None:
+    if not FIRST_MAPPABLE <= address < LAST_ADDRESS - size:
+        raise MemoryFault(address, size)
+
+
+def read(address: int, size: int) -> bytes:
+    """``size`` bytes at ``address``. Raises ``MemoryFault`` where there is no such memory."""
+    if size == 0:
+        return b""
+    _check(address, size)
+    buffer = ctypes.create_string_buffer(size)
+    return buffer.raw if _transfer(_readv, buffer, address, size) else ctypes.string_at(address, size)
+
+
+def write(address: int, data: bytes) -> None:
+    """Put ``data`` at ``address``. Raises ``MemoryFault`` where there is no memory that can be written."""
+    if not data:
+        return
+    _check(address, len(data))
+    buffer = ctypes.create_string_buffer(data, len(data))
+    if not _transfer(_writev, buffer, address, len(data)):
+        ctypes.memmove(address, buffer, len(data))
+
+
+def read_string(address: int, limit: int = 4096) -> bytes:
+    """The null-terminated bytes at ``address``, without the null; cut at ``limit`` bytes."""
+    found = bytearray()
+    while len(found) < limit:
+        # Chunks end at a page boundary, so that no page is touched that the string does not reach.
+        size = min(256, 4096 - (address + len(found)) % 4096)
+        chunk = read(address + len(found), size)
+        end = chunk.find(b"\0")
+        if end >= 0:
+            return bytes(found + chunk[:end])
+        found += chunk
+    return bytes(found[:limit])

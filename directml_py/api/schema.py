@@ -1,0 +1,99 @@
+"""What the catalog says at run time: what each field of each struct means, and what each operator supports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+Kind = Literal[
+    "integer",  # UINT, INT, UINT64, SIZE_T
+    "bool",
+    "float",
+    "enum",
+    "flags",
+    "struct",  # held by value
+    "union",
+    "pointer",  # to one struct
+    "array",  # of integers, floats or structs, counted by another field
+    "variant",  # const void*, typed by the field Type
+    "bytes",  # const void*, counted by another field
+    "interface",
+    "string",
+    "address",
+]
+Role = Literal["input", "output", "attribute"]
+
+
+class FieldSchema(NamedTuple):
+    """One member of a struct. ``type`` names the enum, struct, interface or scalar that it holds or points to."""
+
+    name: str
+    kind: Kind
+    type: str
+    role: Role = "attribute"
+    count: str = ""
+    optional: bool = False
+    governed_by: str = ""
+
+    @property
+    def is_tensor(self) -> bool:
+        return self.role != "attribute"
+
+
+@dataclass(frozen=True)
+class StructSchema:
+    """A struct: its fields in C order and, where ``Desc`` is typed by ``Type``, the struct for each value."""
+
+    name: str
+    fields: tuple[FieldSchema, ...]
+    variants: Mapping[int, str] = field(default_factory=dict)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        return {entry.name: position for position, entry in enumerate(self.fields)}
+
+    @cached_property
+    def tensors(self) -> tuple[FieldSchema, ...]:
+        return tuple(entry for entry in self.fields if entry.is_tensor)
+
+
+class TensorSupport(NamedTuple):
+    """Which dimension counts and which data types (members of DML_TENSOR_DATA_TYPE) one tensor may have."""
+
+    dimensions: range
+    types: tuple[int, ...]
+
+
+class Support(NamedTuple):
+    """One table of an operator's page: from ``level`` on, and for these attribute values, this is supported."""
+
+    level: int
+    tensors: Mapping[str, TensorSupport]
+    when: Mapping[str, tuple[int, ...]]
+
+
+class Same(NamedTuple):
+    """Tensors that must agree in the named properties, for these attribute values."""
+
+    fields: tuple[str, ...]
+    properties: tuple[str, ...]
+    when: Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class OperatorSchema:
+    """An operator: ``level`` introduced it; ``support`` and ``same`` are empty where no table was filled in."""
+
+    name: str
+    value: int
+    level: int
+    struct: StructSchema
+    in_place: bool
+    support: tuple[Support, ...] = ()
+    same: tuple[Same, ...] = ()
+
+    @property
+    def type_name(self) -> str:
+        return f"DML_OPERATOR_{self.name}"

@@ -1,0 +1,378 @@
+"""Raw memory to values: the one place where a desc's pointers are followed."""
+
+from __future__ import annotations
+
+import ctypes
+import struct as _struct
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..api import d3d12_enums, d3d12_structs, enums, operator_descs, structs
+from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS, DML_TENSOR_TYPE
+from ..api.interface import IUnknown
+from ..api.memory import MemoryFault, read, read_string
+from ..api.pointers import Location, check_type, locate
+from ..api.schema import FieldSchema, OperatorSchema, StructSchema
+from ..api.schema_data import OPERATORS, STRUCTS
+from ..api.structure import Structure
+from .tensor import TensorDesc
+from .values import OperatorDesc, Record, Scalar
+
+# Nothing in the documents bounds these; a larger count is taken for garbage and not followed.
+MAX_ELEMENTS = 1 << 16
+MAX_DIMENSIONS = 64
+MAX_BYTES = 1 << 32
+MAX_DEPTH = 8
+
+_FORMATS = {
+    "INT8": "b",
+    "UINT8": "B",
+    "BYTE": "B",
+    "INT16": "h",
+    "UINT16": "H",
+    "INT": "i",
+    "INT32": "i",
+    "UINT": "I",
+    "UINT32": "I",
+    "INT64": "q",
+    "UINT64": "Q",
+    "SIZE_T": "Q",
+    "LONG_PTR": "q",
+    "FLOAT": "f",
+    "DOUBLE": "d",
+}
+_KIND_FORMATS = {"enum": "i", "flags": "I", "bool": "i"}
+_OPERATOR_SCHEMAS = {op.struct.name: op for op in OPERATORS.values()}
+_TENSOR = _struct.Struct("=i4xQ")
+_BUFFER_TENSOR = _struct.Struct("=iII4xQQQI4x")
+
+
+class Fault(NamedTuple):
+    """Something in memory that cannot become a value. ``kind`` is "null", "unreadable", "type", "count" or
+    "interface"; ``text`` says what was found."""
+
+    path: str
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.text}"
+
+
+class Decoded(NamedTuple):
+    """A desc (None if not even its outermost struct could be read) and the faults met in it.
+
+    What has a fault is None in the desc."""
+
+    desc: Any
+    faults: tuple[Fault, ...]
+
+
+def ctypes_class(name: str) -> Any:
+    """The ctypes struct named ``name``."""
+    for module in (operator_descs, structs, d3d12_structs):
+        found = getattr(module, name, None)
+        if found is not None:
+            return found
+    raise KeyError(name)
+
+
+def enum_class(name: str) -> Any:
+    return getattr(enums, name, None) or getattr(d3d12_enums, name)
+
+
+def struct_schema(name: str) -> StructSchema | None:
+    """The schema of a plain struct or operator desc named ``name``."""
+    operator = _OPERATOR_SCHEMAS.get(name)
+    return operator.struct if operator else STRUCTS.get(name)
+
+
+class _Layout(NamedTuple):
+    unpack: Callable[[bytes], tuple[Any, ...]]
+    size: int
+
+
+@cache
+def _layout(schema: StructSchema | str) -> _Layout:
+    """How to take a struct's bytes apart in one step, by the offsets of its ctypes twin."""
+    name = schema if isinstance(schema, str) else schema.name
+    own = struct_schema(name)
+    assert own is not None, name
+    kind = ctypes_class(name)
+    text = "="
+    position = 0
+    for entry in own.fields:
+        member = getattr(kind, entry.name)
+        code = _KIND_FORMATS.get(entry.kind) or _FORMATS.get(
+            entry.type if entry.kind in ("integer", "float") else "", ""
+        )
+        if not code:
+            code = f"{member.size}s" if entry.kind in ("struct", "union") or member.size != 8 else "Q"
+        text += f"{member.offset - position}x{code}"
+        position = member.offset + member.size
+    text += f"{ctypes.sizeof(kind) - position}x"
+    layout = _struct.Struct(text)
+    return _Layout(layout.unpack, layout.size)
+
+
+class Decoder:
+    """Follows the pointers of one desc and collects what is wrong with them."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+        self.depth = 0
+
+    def fault(self, path: str, kind: str, text: str) -> None:
+        self.faults.append(Fault(path, kind, text))
+
+    def read(self, address: int, size: int, path: str) -> bytes | None:
+        try:
+            return read(address, size)
+        except MemoryFault as fault:
+            self.fault(path, "unreadable", f"points to memory that cannot be read ({fault})")
+            return None
+
+    def record(self, schema: StructSchema, data: bytes, prefix: str) -> tuple[Any, ...]:
+        raw = _layout(schema.name).unpack(data)
+        values = []
+        for entry, item in zip(schema.fields, raw):
+            convert = getattr(self, f"_{entry.kind}")
+            values.append(convert(schema, entry, item, raw, prefix + entry.name))
+        return tuple(values)
+
+    def struct(self, name: str, data: bytes, path: str) -> Record:
+        prefix = f"{path}." if path else ""
+        return Record(STRUCTS[name], self.record(STRUCTS[name], data, prefix))
+
+    def operator(self, schema: OperatorSchema, data: bytes, path: str) -> OperatorDesc:
+        prefix = f"{path}." if path else ""
+        return OperatorDesc(schema, self.record(schema.struct, data, prefix))
+
+    def any_operator(self, data: bytes, path: str) -> OperatorDesc | None:
+        """A DML_OPERATOR_DESC."""
+        prefix = f"{path}." if path else ""
+        kind, address = _TENSOR.unpack(data)
+        schema = OPERATORS.get(kind)
+        if schema is None:
+            self.fault(f"{prefix}Type", "type", f"is {kind}, which is no DML_OPERATOR_TYPE of an operator")
+            return None
+        if not address:
+            self.fault(f"{prefix}Desc", "null", f"is null; {schema.struct.name} is required")
+            return None
+        if self.depth >= MAX_DEPTH:
+            self.fault(f"{prefix}Desc", "count", f"nests operators more than {MAX_DEPTH} deep")
+            return None
+        body = self.read(address, _layout(schema.struct.name).size, f"{prefix}Desc")
+        if body is None:
+            return None
+        self.depth += 1
+        desc = self.operator(schema, body, path)
+        self.depth -= 1
+        return desc
+
+    def tensor(self, data: bytes, path: str) -> TensorDesc | None:
+        """A DML_TENSOR_DESC."""
+        kind, address = _TENSOR.unpack(data)
+        if kind != DML_TENSOR_TYPE.DML_TENSOR_TYPE_BUFFER:
+            self.fault(f"{path}.Type", "type", f"is {kind}; the only tensor type is DML_TENSOR_TYPE_BUFFER")
+            return None
+        if not address:
+            self.fault(f"{path}.Desc", "null", "is null; DML_BUFFER_TENSOR_DESC is required")
+            return None
+        body = self.read(address, _BUFFER_TENSOR.size, f"{path}.Desc")
+        return None if body is None else self.buffer_tensor(body, path)
+
+    def buffer_tensor(self, data: bytes, path: str) -> TensorDesc | None:
+        data_type, flags, count, sizes_at, strides_at, total, alignment = _BUFFER_TENSOR.unpack(data)
+        if count > MAX_DIMENSIONS:
+            self.fault(f"{path}.DimensionCount", "count", f"is {count}; a tensor has 1 to 8 dimensions")
+            return None
+        sizes = self._numbers(sizes_at, count, "I", f"{path}.Sizes", optional=False)
+        strides = self._numbers(strides_at, count, "I", f"{path}.Strides", optional=True)
+        if sizes is None or (strides is None and strides_at):
+            return None
+        types: Any = DML_TENSOR_DATA_TYPE._value2member_map_
+        kind = types.get(data_type, data_type)
+        return TensorDesc(kind, sizes, strides, DML_TENSOR_FLAGS(flags), total, alignment)
+
+    def _numbers(
+        self, address: int, count: int, code: str, path: str, optional: bool
+    ) -> tuple[Any, ...] | None:
+        if not address:
+            if count and not optional:
+                self.fault(path, "null", f"is null; an array of {count} is required")
+                return None
+            return None if optional else ()
+        layout = _struct.Struct(f"={count}{code}")
+        data = self.read(address, layout.size, path)
+        return None if data is None else layout.unpack(data)
+
+    # One converter per kind of field; each takes the struct's schema, the field's, the raw value, all raw
+    # values of the struct, and the path.
+
+    def _integer(self, schema: StructSchema, entry: FieldSchema, item: Any, raw: Any, path: str) -> Any:
+        return item
+
+    _float = _integer
+    _address = _integer
+
+    def _bool(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> bool:
+        return bool(item)
+
+    def _enum(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> int:
+        found: int = enum_class(entry.type)._value2member_map_.get(item, item)
+        return found
+
+    def _flags(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> int:
+        found: int = enum_class(entry.type)(item)
+        return found
+
+    def _struct(self, schema: StructSchema, entry: FieldSchema, item: bytes, raw: Any, path: str) -> Any:
+        return self.struct(entry.type, item, path)
+
+    def _union(self, schema: StructSchema, entry: FieldSchema, item: bytes, raw: Any, path: str) -> Any:
+        if not entry.governed_by:
+            return item
+        types: Any = DML_TENSOR_DATA_TYPE._value2member_map_
+        data_type = raw[schema.index[entry.governed_by]]
+        return Scalar(types.get(data_type, data_type), item)
+
+    def _interface(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
+        found = IUnknown.from_handle(item)
+        if found is None and item:
+            self.fault(path, "interface", f"is 0x{item:X}, which is no live {entry.type}")
+        elif found is None and not entry.optional:
+            self.fault(path, "null", f"is null; {entry.type} is required")
+        return found
+
+    def _string(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
+        if not item:
+            return None
+        try:
+            return read_string(item).decode(errors="replace")
+        except MemoryFault as fault:
+            self.fault(path, "unreadable", f"points to memory that cannot be read ({fault})")
+            return None
+
+    def _bytes(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
+        size = raw[schema.index[entry.count]]
+        if not item:
+            if size and not entry.optional:
+                self.fault(path, "null", f"is null; {size} bytes are required")
+            return None
+        if size > MAX_BYTES:
+            self.fault(path, "count", f"has {entry.count} {size}; more than {MAX_BYTES} are not read")
+            return None
+        return self.read(item, size, path)
+
+    def _pointer(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
+        if not item:
+            # The tensors of a fused activation are null: the operator that it is fused into supplies them.
+            if not (entry.optional or (entry.is_tensor and self.depth)):
+                self.fault(path, "null", f"is null; {entry.type} is required")
+            return None
+        data = self.read(item, _layout(entry.type).size, path)
+        return None if data is None else self._element(entry.type, data, path)
+
+    def _array(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
+        count = raw[schema.index[entry.count]]
+        if count > MAX_ELEMENTS:
+            self.fault(path, "count", f"has {entry.count} {count}; more than {MAX_ELEMENTS} are not read")
+            return None
+        code = _FORMATS.get(entry.type) or ("i" if struct_schema(entry.type) is None else None)
+        if code:
+            return self._numbers(item, count, code, path, entry.optional)
+        if not item:
+            if count and not entry.optional:
+                self.fault(path, "null", f"is null; an array of {count} {entry.type} is required")
+                return None
+            return ()
+        size = _layout(entry.type).size
+        data = self.read(item, size * count, path)
+        if data is None:
+            return None
+        return tuple(
+            self._element(entry.type, data[i * size : (i + 1) * size], f"{path}[{i}]") for i in range(count)
+        )
+
+    def _element(self, type_name: str, data: bytes, path: str) -> Any:
+        if type_name == "DML_TENSOR_DESC":
+            return self.tensor(data, path)
+        if type_name == "DML_OPERATOR_DESC":
+            self.depth += 1
+            desc = self.any_operator(data, path)
+            self.depth -= 1
+            return desc
+        return self.struct(type_name, data, path)
+
+    def _variant(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
+        kind = raw[schema.index["Type"]]
+        target = schema.variants.get(kind)
+        if target is None:
+            owner = path.rpartition(".")[0]
+            text = f"is {kind}, which no {schema.name} can have"
+            self.fault(f"{owner}.Type" if owner else "Type", "type", text)
+            return None
+        if not target:
+            return None
+        if not item:
+            self.fault(path, "null", f"is null; {target} is required")
+            return None
+        data = self.read(item, _layout(target).size, path)
+        if data is None:
+            return None
+        operator = _OPERATOR_SCHEMAS.get(target)
+        if operator is not None:
+            return self.operator(operator, data, path)
+        # The path of what Desc points to leaves out Desc, as the documents do.
+        return self.struct(target, data, path.removesuffix(".Desc").removesuffix("Desc"))
+
+
+def _top(location: Location, size: int, name: str, decoder: Decoder) -> bytes | None:
+    if not location.address:
+        decoder.fault(name, "null", "is null")
+        return None
+    return decoder.read(location.address, size, name)
+
+
+def decode_struct(value: object, type_name: str, name: str = "desc") -> Decoded:
+    """The struct named ``type_name`` that ``value`` is or points to.
+
+    ``value`` is anything that ``directml_py.api.pointers.locate`` takes. Raises ``TypeError`` naming ``name`` for
+    what is no such pointer; whatever is wrong with the memory becomes a fault.
+    """
+    location = locate(value, name)
+    check_type(location, ctypes_class(type_name), name)
+    decoder = Decoder()
+    data = _top(location, _layout(type_name).size, name, decoder)
+    if data is None:
+        return Decoded(None, tuple(decoder.faults))
+    record: Any
+    if type_name in _OPERATOR_SCHEMAS:
+        record = decoder.operator(_OPERATOR_SCHEMAS[type_name], data, "")
+    elif type_name == "DML_TENSOR_DESC":
+        record = decoder.tensor(data, name)
+    elif type_name == "DML_OPERATOR_DESC":
+        record = decoder.any_operator(data, "")
+    else:
+        record = decoder.struct(type_name, data, "")
+    return Decoded(record, tuple(decoder.faults))
+
+
+def decode_operator_desc(value: object, name: str = "desc") -> Decoded:
+    """A DML_OPERATOR_DESC or typed operator desc, however Python holds it; an ``OperatorDesc`` passes as it is.
+
+    Raises ``TypeError`` naming ``name`` for what is no desc.
+    """
+    if isinstance(value, OperatorDesc):
+        return Decoded(value, ())
+    type_name = locate(value, name).type_name
+    return decode_struct(value, type_name if type_name in _OPERATOR_SCHEMAS else "DML_OPERATOR_DESC", name)
+
+
+def describe_struct(struct: Structure) -> str:
+    """The ``repr`` of a ctypes struct: that of what it decodes to, and what cannot be read in it."""
+    record, faults = decode_struct(struct, type(struct).__name__)
+    text = f"<{type(struct).__name__}>" if record is None else repr(record)
+    return f"{text} <{'; '.join(map(str, faults))}>" if faults else text

@@ -1,0 +1,73 @@
+"""Values back to structs that own everything they point to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..api.enums import DML_TENSOR_FLAGS, DML_TENSOR_TYPE
+from ..api.schema import FieldSchema
+from ..api.structs import DML_BUFFER_TENSOR_DESC, DML_SCALAR_UNION, DML_TENSOR_DESC
+from ..api.structure import Structure
+from .decode import ctypes_class
+from .sizes import minimum_size
+from .tensor import TensorDesc
+from .values import OperatorDesc, Record, Scalar
+
+
+def tensor_desc(
+    data_type: int,
+    sizes: Sequence[int],
+    strides: Sequence[int] | None = None,
+    *,
+    flags: int = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE,
+    total_size: int | None = None,
+    alignment: int = 0,
+) -> DML_TENSOR_DESC:
+    """A DML_TENSOR_DESC that owns its DML_BUFFER_TENSOR_DESC.
+
+    ``sizes`` and ``strides`` are in elements (None: packed), ``total_size`` and ``alignment`` in bytes;
+    ``total_size=None`` is what DMLCalcBufferTensorSize gives. Raises ``ValueError`` if ``sizes`` and ``strides``
+    differ in length; nothing else is checked here.
+    """
+    if strides is not None and len(strides) != len(sizes):
+        raise ValueError(f"strides has {len(strides)} elements and sizes {len(sizes)}; they must agree")
+    if total_size is None:
+        total_size = minimum_size(
+            data_type, [int(s) for s in sizes], None if strides is None else [int(s) for s in strides]
+        )
+    buffer = DML_BUFFER_TENSOR_DESC(data_type, flags, len(sizes), sizes, strides, total_size, alignment)
+    return DML_TENSOR_DESC(DML_TENSOR_TYPE.DML_TENSOR_TYPE_BUFFER, buffer)
+
+
+def encode_tensor(tensor: TensorDesc) -> DML_TENSOR_DESC:
+    return tensor_desc(
+        tensor.data_type,
+        tensor.sizes,
+        tensor.strides,
+        flags=tensor.flags,
+        total_size=tensor.total_size,
+        alignment=tensor.alignment,
+    )
+
+
+def encode(record: Record) -> Structure:
+    """The ctypes struct that decodes to ``record``: a typed operator desc for an ``OperatorDesc``."""
+    values = {entry.name: _field(entry, value) for entry, (_, value) in zip(record.struct.fields, record)}
+    struct: Structure = ctypes_class(record.struct.name)(**values)
+    return struct
+
+
+def _field(entry: FieldSchema, value: Any) -> Any:
+    if isinstance(value, TensorDesc):
+        return encode_tensor(value)
+    if isinstance(value, Scalar):
+        return DML_SCALAR_UNION.from_buffer_copy(value.raw)
+    if isinstance(value, OperatorDesc):
+        inner = encode(value)
+        return ctypes_class("DML_OPERATOR_DESC")(value.schema.value, inner)
+    if isinstance(value, Record):
+        return encode(value)
+    if isinstance(value, tuple):
+        return [_field(entry, item) for item in value]
+    return value

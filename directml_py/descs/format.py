@@ -1,0 +1,39 @@
+"""Text of decoded descs, in the manner of the documents."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from ..api.schema import FieldSchema
+
+if TYPE_CHECKING:
+    from .values import Record
+
+
+def braces(values: Any) -> str:
+    """``{1,2,3}``, as the documents write sizes."""
+    return "{" + ",".join(str(value) for value in values) + "}"
+
+
+def format_record(record: Record) -> str:
+    """``DML_JOIN_OPERATOR_DESC(InputTensors=[FLOAT32 {1,1,2,3}], OutputTensor=…, Axis=3)``; counts are implied."""
+    counts = {entry.count for entry in record.struct.fields if entry.count}
+    parts = [
+        f"{entry.name}={format_value(entry, value)}"
+        for entry, (_, value) in zip(record.struct.fields, record)
+        if entry.name not in counts
+    ]
+    return f"{record.struct.name}({', '.join(parts)})"
+
+
+def format_value(entry: FieldSchema, value: Any) -> str:
+    if isinstance(value, tuple) and entry.kind == "array":
+        if all(isinstance(item, (int, float)) for item in value):
+            return braces(value)
+        return "[" + ", ".join(repr(item) for item in value) + "]"
+    if isinstance(value, Enum):
+        return value.name or str(value.value)
+    if entry.kind == "address" and isinstance(value, int):
+        return f"0x{value:X}"
+    return repr(value)

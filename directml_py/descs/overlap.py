@@ -1,0 +1,50 @@
+"""Whether two elements of a strided tensor share an address."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+SEARCH_LIMIT = 200_000
+
+
+def elements_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """True if two different coordinates have the same offset. Sizes and strides are in elements.
+
+    Exact: looks for a difference of coordinates, not all zero, whose offset is zero. Strides so contrived that
+    the search is given up count as overlapping.
+    """
+    dims = sorted(((stride, size - 1) for size, stride in zip(sizes, strides) if size > 1), reverse=True)
+    if any(stride == 0 for stride, _ in dims):
+        return True
+    reach = [0] * (len(dims) + 1)
+    divisor = [0] * (len(dims) + 1)
+    for i in range(len(dims) - 1, -1, -1):
+        stride, extent = dims[i]
+        reach[i] = reach[i + 1] + stride * extent
+        divisor[i] = math.gcd(divisor[i + 1], stride)
+    if all(dims[i][0] > reach[i + 1] for i in range(len(dims))):
+        return False
+    budget = SEARCH_LIMIT
+
+    def reachable(i: int, target: int) -> bool:
+        """Can dimensions ``i`` and later make up the offset ``target``?"""
+        nonlocal budget
+        if target == 0:
+            return True
+        if abs(target) > reach[i] or target % divisor[i]:
+            return False
+        stride, extent = dims[i]
+        low = max(-extent, -((reach[i + 1] - target) // stride))
+        high = min(extent, (reach[i + 1] + target) // stride)
+        for step in range(low, high + 1):
+            budget -= 1
+            if budget < 0 or reachable(i + 1, target - step * stride):
+                return True
+        return False
+
+    for i, (stride, extent) in enumerate(dims):
+        for step in range(1, min(extent, reach[i + 1] // stride) + 1):
+            if reachable(i + 1, -step * stride):
+                return True
+    return False

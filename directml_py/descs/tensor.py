@@ -1,0 +1,128 @@
+"""A tensor described by a DML_BUFFER_TENSOR_DESC, as an immutable value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
+from .format import braces
+from .overlap import elements_overlap
+from .sizes import ELEMENT_BITS, last_element_offset, minimum_size, packed_strides
+
+PREFIX = "DML_TENSOR_DATA_TYPE_"
+DTYPES: dict[int, np.dtype[Any]] = {
+    member: np.dtype(member.name.removeprefix(PREFIX).lower())
+    for member, bits in ELEMENT_BITS.items()
+    if bits >= 8
+}
+
+
+def type_name(data_type: int) -> str:
+    """``FLOAT32`` for DML_TENSOR_DATA_TYPE_FLOAT32; the number itself for what is no data type."""
+    if isinstance(data_type, DML_TENSOR_DATA_TYPE):
+        return data_type.name.removeprefix(PREFIX)
+    return str(data_type)
+
+
+@dataclass(frozen=True)
+class TensorDesc:
+    """The content of a DML_TENSOR_DESC of type BUFFER.
+
+    ``sizes`` and ``strides`` are in elements (``strides`` None means packed), ``total_size`` and ``alignment``
+    in bytes. The value may break rules: validation tells. ``total_size`` left out is the least possible.
+    """
+
+    data_type: int
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...] | None = None
+    flags: DML_TENSOR_FLAGS = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE
+    total_size: int = field(default=-1)
+    alignment: int = 0
+
+    def __post_init__(self) -> None:
+        if self.total_size < 0:
+            object.__setattr__(self, "total_size", self.minimum_size)
+
+    @property
+    def dimension_count(self) -> int:
+        return len(self.sizes)
+
+    @cached_property
+    def element_count(self) -> int:
+        """How many elements the tensor has logically."""
+        return math.prod(self.sizes)
+
+    @property
+    def element_bits(self) -> int:
+        """Bits of one element; 0 for an unknown data type."""
+        return ELEMENT_BITS.get(self.data_type, 0)  # type: ignore[call-overload,no-any-return]
+
+    @cached_property
+    def effective_strides(self) -> tuple[int, ...]:
+        """The strides in elements, written out where the tensor is packed."""
+        return packed_strides(self.sizes) if self.strides is None else self.strides
+
+    @cached_property
+    def last_element_offset(self) -> int:
+        """The offset, in elements, of the element with the highest coordinates."""
+        return last_element_offset(self.sizes, self.strides)
+
+    @cached_property
+    def minimum_size(self) -> int:
+        """What DMLCalcBufferTensorSize gives, in bytes."""
+        return minimum_size(self.data_type, self.sizes, self.strides)
+
+    @cached_property
+    def is_packed(self) -> bool:
+        """Whether the elements lie in row-major order without gaps (dimensions of size 1 may have any stride)."""
+        packed = packed_strides(self.sizes)
+        return all(
+            size == 1 or own == other for size, own, other in zip(self.sizes, self.effective_strides, packed)
+        )
+
+    @cached_property
+    def overlaps(self) -> bool:
+        """Whether two elements share an address, as broadcasting strides make them."""
+        return self.strides is not None and elements_overlap(self.sizes, self.strides)
+
+    @property
+    def is_owned_by_dml(self) -> bool:
+        return bool(self.flags & DML_TENSOR_FLAGS.DML_TENSOR_FLAG_OWNED_BY_DML)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy type of an element. Raises ``TypeError`` for 4-bit and unknown types, which NumPy lacks."""
+        try:
+            return DTYPES[self.data_type]
+        except KeyError:
+            raise TypeError(f"NumPy has no type for {type_name(self.data_type)} elements") from None
+
+    def view(self, buffer: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
+        """The tensor over ``buffer`` (one-dimensional bytes), with the real strides and no copy.
+
+        Raises ``ValueError`` if the last element lies outside ``buffer``, ``TypeError`` as ``dtype`` does.
+        """
+        dtype = self.dtype
+        needed = (self.last_element_offset + 1) * dtype.itemsize
+        if buffer.nbytes < needed:
+            raise ValueError(f"the tensor needs {needed} bytes; the buffer has {buffer.nbytes}")
+        strides = tuple(stride * dtype.itemsize for stride in self.effective_strides)
+        return np.ndarray(self.sizes, dtype, buffer, strides=strides)
+
+    def __repr__(self) -> str:
+        text = f"{type_name(self.data_type)} {braces(self.sizes)}"
+        if self.strides is not None:
+            text += f" strides {braces(self.strides)}"
+        if self.flags:
+            text += f" {DML_TENSOR_FLAGS(self.flags).name or int(self.flags)}"
+        if self.total_size != self.minimum_size:
+            text += f" in {self.total_size} bytes"
+        if self.alignment:
+            text += f" aligned to {self.alignment}"
+        return text

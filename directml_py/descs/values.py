@@ -1,0 +1,149 @@
+"""What descs decode to: immutable records that know their schema."""
+
+from __future__ import annotations
+
+import struct as _struct
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ..api.enums import DML_OPERATOR_TYPE, DML_TENSOR_DATA_TYPE
+from ..api.schema import OperatorSchema, Role, StructSchema
+from .format import format_record
+from .tensor import TensorDesc, type_name
+
+SCALAR_FORMATS = {
+    DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{name}"]: code
+    for name, code in {
+        "FLOAT32": "f",
+        "FLOAT16": "e",
+        "FLOAT64": "d",
+        "UINT64": "Q",
+        "UINT32": "I",
+        "UINT16": "H",
+        "UINT8": "B",
+        "UINT4": "B",
+        "INT64": "q",
+        "INT32": "i",
+        "INT16": "h",
+        "INT8": "b",
+        "INT4": "b",
+    }.items()
+}
+
+
+class Scalar(NamedTuple):
+    """A DML_SCALAR_UNION together with the data type that says which member is meant."""
+
+    data_type: int
+    raw: bytes
+
+    @property
+    def value(self) -> int | float | None:
+        """The number; None where the data type is unknown."""
+        code = SCALAR_FORMATS.get(self.data_type)  # type: ignore[call-overload]
+        if code is None:
+            return None
+        found: int | float = _struct.unpack_from(code, self.raw)[0]
+        return found
+
+    def __repr__(self) -> str:
+        return f"{type_name(self.data_type)} {self.value}"
+
+
+class Record:
+    """An immutable struct: its fields are attributes with the C names.
+
+    Pointers to structs and tensors hold the value itself or None, arrays a tuple, enums their member (or the
+    bare number where it is none), BOOLs a bool.
+    """
+
+    __slots__ = ("__dict__", "_values", "struct")
+
+    struct: StructSchema
+    _values: tuple[Any, ...]
+
+    def __init__(self, struct: StructSchema, values: tuple[Any, ...]) -> None:
+        object.__setattr__(self, "struct", struct)
+        object.__setattr__(self, "_values", values)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        position = self.struct.index.get(name)
+        if position is None:
+            raise AttributeError(f"{self.struct.name} has no field {name}")
+        return self._values[position]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{self.struct.name} is immutable")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{self.struct.name} is immutable")
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Record)
+            and self.struct.name == other.struct.name
+            and self._values == other._values
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.struct.name, self._values))
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        """The fields as (name, value), in C order."""
+        return zip((entry.name for entry in self.struct.fields), self._values)
+
+    def __repr__(self) -> str:
+        return format_record(self)
+
+
+class TensorSlot(NamedTuple):
+    """One tensor of an operator desc: where it stands (``InputTensors[1]``) and what it is (None if absent)."""
+
+    path: str
+    field: str
+    tensor: TensorDesc | None
+
+
+class OperatorDesc(Record):
+    """A decoded operator desc."""
+
+    __slots__ = ("schema",)
+
+    schema: OperatorSchema
+
+    def __init__(self, schema: OperatorSchema, values: tuple[Any, ...]) -> None:
+        super().__init__(schema.struct, values)
+        object.__setattr__(self, "schema", schema)
+
+    @property
+    def type(self) -> DML_OPERATOR_TYPE:
+        return DML_OPERATOR_TYPE(self.schema.value)
+
+    @property
+    def name(self) -> str:
+        return self.schema.name
+
+    @cached_property
+    def inputs(self) -> tuple[TensorSlot, ...]:
+        """The input tensors in desc order, absent optional ones included, arrays flattened."""
+        return self._slots("input")
+
+    @cached_property
+    def outputs(self) -> tuple[TensorSlot, ...]:
+        """The output tensors in desc order, absent optional ones included, arrays flattened."""
+        return self._slots("output")
+
+    def _slots(self, role: Role) -> tuple[TensorSlot, ...]:
+        slots: list[TensorSlot] = []
+        for entry in self.struct.tensors:
+            if entry.role != role:
+                continue
+            value = self._values[self.struct.index[entry.name]]
+            if isinstance(value, tuple):
+                slots += (TensorSlot(f"{entry.name}[{i}]", entry.name, t) for i, t in enumerate(value))
+            else:
+                slots.append(TensorSlot(entry.name, entry.name, value))
+        return tuple(slots)

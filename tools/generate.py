@@ -1,0 +1,60 @@
+"""Write every file that follows from the API catalog in ``tools/api``.
+
+``python tools/generate.py`` writes; ``--check`` writes nothing and fails if a file differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from generators import cdefs, enums, header, iids, schema, structs
+from generators.catalog import Catalog
+
+ROOT = Path(__file__).resolve().parents[1]
+GENERATORS = (header, enums, structs, iids, schema, cdefs)
+
+
+def formatted(path: str, text: str) -> str:
+    """Python as ``ruff format`` would leave it, so that generated files obey the house style."""
+    if not path.endswith(".py"):
+        return text
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", path, "-"]
+    return subprocess.run(command, input=text, text=True, capture_output=True, check=True, cwd=ROOT).stdout
+
+
+def generated_files() -> dict[str, str]:
+    """Path relative to the repository, and content, of every generated file."""
+    catalog = Catalog()
+    files: dict[str, str] = {}
+    for generator in GENERATORS:
+        files.update(generator.generate(catalog))
+    return {path: formatted(path, text) for path, text in files.items()}
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--check", action="store_true", help="fail if a generated file differs; write nothing"
+    )
+    check = parser.parse_args(argv).check
+    drifted = []
+    for path, text in generated_files().items():
+        target = ROOT / path
+        if target.is_file() and target.read_text(encoding="utf-8") == text:
+            continue
+        drifted.append(path)
+        if not check:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+    for path in drifted:
+        print(f"{'differs' if check else 'wrote'}: {path}")
+    return int(check and bool(drifted))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
