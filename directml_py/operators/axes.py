@@ -1,0 +1,55 @@
+"""The rules that operators with one axis or a list of axes share."""
+
+from __future__ import annotations
+
+from ..descs.tensor import TensorDesc, braces
+from ..descs.values import TensorSlot
+from ..validation.report import Report
+from ..validation.rule import Rule
+
+
+def check_axis(axis: int, tensor: TensorDesc, where: str, rule: Rule, report: Report) -> bool:
+    """``Axis`` lies within the dimensions of ``tensor``, which ``where`` names."""
+    if axis < tensor.dimension_count:
+        return True
+    report.add(
+        rule,
+        "Axis",
+        f"is {axis}; it must be less than {where}.DimensionCount, which is {tensor.dimension_count}",
+    )
+    return False
+
+
+def check_parts(
+    whole: TensorSlot,
+    parts: tuple[TensorSlot, ...],
+    axis: int,
+    off_axis: Rule,
+    sum_rule: Rule,
+    report: Report,
+) -> None:
+    """The parts (of a join or split) fill ``whole`` along ``axis`` and equal it in every other dimension.
+
+    Parts of another rank are passed over: that they have one is a rule of its own.
+    """
+    assert whole.tensor is not None
+    sizes = whole.tensor.sizes
+    alike = [part for part in parts if part.tensor is not None and part.tensor.dimension_count == len(sizes)]
+    for part in alike:
+        assert part.tensor is not None
+        for dimension, (size, expected) in enumerate(zip(part.tensor.sizes, sizes)):
+            if dimension != axis and size != expected:
+                report.add(
+                    off_axis,
+                    f"{part.path}.Sizes[{dimension}]",
+                    f"is {size}; every size off Axis {axis} must equal {whole.path}'s, which is {expected}",
+                )
+    if len(alike) != len(parts):
+        return
+    along = [part.tensor.sizes[axis] for part in alike if part.tensor is not None]
+    if sum(along) != sizes[axis]:
+        report.add(
+            sum_rule,
+            f"{whole.path}.Sizes[{axis}]",
+            f"is {sizes[axis]}; the sizes along Axis {axis} are {braces(along)}, which add up to {sum(along)}",
+        )

@@ -1,0 +1,118 @@
+"""GATHER."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..descs.tensor import braces
+from ..descs.values import OperatorDesc
+from ..validation.report import Report
+from .axes import check_axis
+from .operator import Array, Inputs, Kernel, Operator, Outputs, operator, own_rule
+
+AXIS = own_rule("GATHER", "axis", "Axis is less than InputTensor.DimensionCount")
+INDEX_DIMENSIONS = own_rule(
+    "GATHER", "index-dimensions", "IndexDimensions is at most IndicesTensor.DimensionCount"
+)
+LEADING_ONES = own_rule(
+    "GATHER", "indices-leading-ones", "The sizes of IndicesTensor before the last IndexDimensions are 1"
+)
+RANK = own_rule(
+    "GATHER",
+    "output-rank",
+    "The output's dimensions, without leading ones, fit in OutputTensor.DimensionCount",
+)
+OUTPUT_SIZES = own_rule(
+    "GATHER", "output-sizes", "The output's sizes are the input's, with the index sizes in place of Axis"
+)
+
+
+def gathered_sizes(
+    sizes: Sequence[int], index_sizes: Sequence[int], axis: int, rank: int
+) -> tuple[int, ...] | None:
+    """The output's sizes for ``rank`` dimensions; None if they do not fit.
+
+    ``index_sizes`` are the last IndexDimensions sizes of the indices. The sizes are right-aligned: missing ones
+    are put in front, and of what would overflow, leading ones are cropped. The page's text crops those of the
+    input alone; its example 3 ({3,2} and {1,2} give {3,2}, not {3,1,2}) crops a leading one of the indices as
+    well, so we crop the input's first and then the indices'.
+    """
+    leading, trailing = list(sizes[:axis]), sizes[axis + 1 :]
+    index_sizes = list(index_sizes)
+    excess = len(leading) + len(index_sizes) + len(trailing) - rank
+    for part in (leading, index_sizes):
+        while excess > 0 and part and part[0] == 1:
+            del part[0]
+            excess -= 1
+    if excess > 0:
+        return None
+    return (1,) * -excess + (*leading, *index_sizes, *trailing)
+
+
+@operator("GATHER")
+class Gather(Operator):
+    """Elements picked along one axis by an index tensor (ns-directml-dml_gather_operator_desc).
+
+    IndexDimensions may equal the indices' DimensionCount: the page's text excludes it, its examples 1 and 3 do it.
+    """
+
+    def constrain(self, desc: OperatorDesc, report: Report) -> None:
+        x, indices, output = desc.InputTensor, desc.IndicesTensor, desc.OutputTensor
+        good = check_axis(desc.Axis, x, "InputTensor", AXIS, report)
+        ignored = indices.dimension_count - desc.IndexDimensions
+        if ignored < 0:
+            report.add(
+                INDEX_DIMENSIONS,
+                "IndexDimensions",
+                f"is {desc.IndexDimensions}; IndicesTensor has only {indices.dimension_count} dimensions",
+            )
+            return
+        for dimension, size in enumerate(indices.sizes[:ignored]):
+            if size != 1:
+                report.add(
+                    LEADING_ONES,
+                    f"IndicesTensor.Sizes[{dimension}]",
+                    f"is {size}; with IndexDimensions {desc.IndexDimensions} it is not an index dimension "
+                    "and must be 1",
+                )
+        if not good:
+            return
+        expected = gathered_sizes(x.sizes, indices.sizes[ignored:], desc.Axis, output.dimension_count)
+        if expected is None:
+            report.add(
+                RANK,
+                "OutputTensor.DimensionCount",
+                f"is {output.dimension_count}; InputTensor {braces(x.sizes)} without Axis {desc.Axis} and the "
+                f"indices {braces(indices.sizes[ignored:])} need more dimensions than that",
+            )
+        elif output.sizes != expected:
+            report.add(
+                OUTPUT_SIZES,
+                "OutputTensor.Sizes",
+                f"is {braces(output.sizes)}; it must be {braces(expected)}",
+            )
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        axis = desc.Axis
+        last = desc.InputTensor.sizes[axis] - 1
+        index_sizes = desc.IndicesTensor.sizes[desc.IndicesTensor.dimension_count - desc.IndexDimensions :]
+        sizes = desc.OutputTensor.sizes
+
+        def gather(inputs: Inputs, outputs: Outputs) -> None:
+            x, indices = inputs
+            picked = np.take(x, safe_indices(indices, last).reshape(index_sizes), axis=axis)
+            np.copyto(outputs[0], picked.reshape(sizes))
+
+        return gather
+
+
+def safe_indices(indices: Array, last: int) -> Array:
+    """Indices within [0, last]: negative ones count from the end, what is still outside is clamped."""
+    if indices.dtype.kind == "i":
+        # Clamped before the shift, so that the type's lowest value cannot wrap around.
+        size = min(last + 1, np.iinfo(indices.dtype).max)
+        indices = np.clip(indices, -size, last)
+        return np.where(indices < 0, indices.astype(np.intp) + (last + 1), indices.astype(np.intp))
+    return np.minimum(indices, min(last, np.iinfo(indices.dtype).max)).astype(np.intp)

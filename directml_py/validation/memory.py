@@ -1,0 +1,26 @@
+"""Rules about the memory of descs: what decoding could not turn into values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..descs.decode import Fault
+from .report import Report
+from .rule import rule
+
+# Null pointers and counts are what each struct's page says of its fields; the identifiers serve them all.
+SOURCE = "the page of the struct"
+FAULT_RULES = {
+    "null": rule("DML-Desc-null", "A required pointer is not null", SOURCE),
+    "unreadable": rule("DML-Desc-unreadable", "A pointer points to memory that can be read", SOURCE),
+    "type": rule("DML-Desc-type", "Type is one of the values that say what Desc points to", SOURCE),
+    "count": rule("DML-Desc-count", "A count is the number of elements that its array has", SOURCE),
+    "interface": rule(
+        "DML-Desc-interface", "An interface pointer points to a live object of that interface", SOURCE
+    ),
+}
+
+
+def check_faults(faults: Iterable[Fault], report: Report) -> None:
+    for fault in faults:
+        report.add(FAULT_RULES[fault.kind], fault.path, fault.text)

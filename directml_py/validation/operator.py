@@ -1,0 +1,37 @@
+"""Everything about an operator desc that the catalog and the tensor rules can tell, for every operator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..descs.decode import Fault
+from ..descs.values import OperatorDesc, TensorSlot
+from .memory import check_faults
+from .report import Report
+from .support import check_level, check_same, check_support
+from .tensors import check_tensor
+from .values import check_values
+
+
+def check_operator(desc: OperatorDesc | None, faults: Sequence[Fault], level: int, report: Report) -> bool:
+    """Report what is wrong with ``desc`` at feature level ``level``.
+
+    Returns whether it is sound enough for the operator's own rules: nothing required is missing and every tensor
+    has a shape.
+    """
+    check_faults(faults, report)
+    if desc is None or not check_level(desc.schema, level, report):
+        return False
+    check_values(desc, report)
+    sound: list[TensorSlot] = []
+    broken = bool(faults)
+    for slot in (*desc.inputs, *desc.outputs):
+        if slot.tensor is None:
+            continue
+        if check_tensor(slot.tensor, slot.path, slot in desc.outputs, level, report):
+            sound.append(slot)
+        else:
+            broken = True
+    check_support(desc, sound, level, report)
+    check_same(desc, sound, report)
+    return not broken

@@ -1,0 +1,46 @@
+"""What is wrong with something: diagnostics, collected so that one call tells them all."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..api.hresult import E_INVALIDARG, DMLError
+from .rule import Rule, Severity
+
+
+class Diagnostic(NamedTuple):
+    """One broken rule: its identifier, where (``InputTensors[1].Sizes[2]``), and a sentence for a person."""
+
+    severity: Severity
+    rule: str
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.rule}]"
+
+
+class Report:
+    """Collects diagnostics about one desc."""
+
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
+
+    def add(self, rule: Rule, path: str, text: str) -> None:
+        """Report that the field at ``path`` breaks ``rule``; ``text`` goes on where the path ends."""
+        self.diagnostics.append(Diagnostic(rule.severity, rule.id, path, f"{path} {text}"))
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        return [found for found in self.diagnostics if found.severity is Severity.ERROR]
+
+    def raise_errors(self, what: str, hresult: int = E_INVALIDARG) -> None:
+        """Raise ``DMLError`` with every diagnostic if there is an error among them."""
+        if self.errors:
+            raise failure(what, self.diagnostics, hresult)
+
+
+def failure(what: str, diagnostics: list[Diagnostic], hresult: int = E_INVALIDARG) -> DMLError:
+    """The exception that says ``what`` failed and why."""
+    lines = "\n".join(f"  {found}" for found in diagnostics)
+    return DMLError(hresult, f"{what}\n{lines}", diagnostics)

@@ -1,0 +1,155 @@
+"""Rules of DML_BUFFER_TENSOR_DESC, for every tensor of every operator."""
+
+from __future__ import annotations
+
+from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
+from ..descs.tensor import TensorDesc, braces, type_name
+from .report import Report
+from .rule import rule
+from .values import check_flags
+
+PAGE = "ns-directml-dml_buffer_tensor_desc"
+MAX_DIMENSIONS = 8
+MAX_ELEMENTS = (1 << 32) - 1
+FEATURE_LEVEL_4_BIT = 0x6300
+FEATURE_LEVEL_64_BIT = 0x3000
+
+DATA_TYPE = rule(
+    "DML-BufferTensor-data-type",
+    "DataType is a data type that the feature level has",
+    "ne-directml-dml_tensor_data_type",
+)
+DIMENSION_COUNT = rule("DML-BufferTensor-dimension-count", "DimensionCount is 1 to 8", PAGE)
+SIZE_ZERO = rule("DML-BufferTensor-size-zero", "No size is zero", PAGE)
+ELEMENT_LIMIT = rule("DML-BufferTensor-element-limit", "A tensor has at most 2^32 - 1 elements", PAGE)
+TOTAL_SIZE = rule(
+    "DML-BufferTensor-total-size",
+    "TotalTensorSizeInBytes is at least what sizes, strides and data type imply",
+    PAGE,
+)
+TOTAL_SIZE_MULTIPLE = rule(
+    "DML-BufferTensor-total-size-multiple",
+    "TotalTensorSizeInBytes is a multiple of 4, as the size of every bound buffer is",
+    "dml-helper-functions",
+)
+ALIGNMENT = rule(
+    "DML-BufferTensor-alignment",
+    "GuaranteedBaseOffsetAlignment is 0 or a power of two that is not less than the element size",
+    PAGE,
+)
+OUTPUT_OVERLAP = rule(
+    "DML-BufferTensor-output-overlap", "No two elements of an output tensor share an address", "dml-strides"
+)
+OWNED_OUTPUT = rule(
+    "DML-TensorFlags-owned-output",
+    "DML_TENSOR_FLAG_OWNED_BY_DML is for input tensors only",
+    "ne-directml-dml_tensor_flags",
+)
+
+FLOAT64, UINT64, INT64, UINT4, INT4 = (
+    DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{name}"]
+    for name in ("FLOAT64", "UINT64", "INT64", "UINT4", "INT4")
+)
+NEEDED_LEVEL = {
+    FLOAT64: FEATURE_LEVEL_64_BIT,
+    UINT64: FEATURE_LEVEL_64_BIT,
+    INT64: FEATURE_LEVEL_64_BIT,
+    UINT4: FEATURE_LEVEL_4_BIT,
+    INT4: FEATURE_LEVEL_4_BIT,
+}
+
+
+def level_name(level: int) -> str:
+    """``DML_FEATURE_LEVEL_4_1`` for 0x4100."""
+    return f"DML_FEATURE_LEVEL_{level >> 12}_{level >> 8 & 0xF}"
+
+
+def check_tensor(tensor: TensorDesc, path: str, is_output: bool, level: int, report: Report) -> bool:
+    """Check one tensor; False if its shape is so broken that nothing more can be said about it."""
+    check_data_type(tensor, path, level, report)
+    check_flags(DML_TENSOR_FLAGS, tensor.flags, f"{path}.Flags", report)
+    if is_output and tensor.is_owned_by_dml:
+        report.add(
+            OWNED_OUTPUT, f"{path}.Flags", "has DML_TENSOR_FLAG_OWNED_BY_DML, which only inputs may have"
+        )
+    check_alignment(tensor, path, report)
+    if not check_shape(tensor, path, report):
+        return False
+    check_total_size(tensor, path, report)
+    if is_output and tensor.overlaps:
+        assert tensor.strides is not None
+        report.add(
+            OUTPUT_OVERLAP,
+            f"{path}.Strides",
+            f"is {braces(tensor.strides)} for sizes {braces(tensor.sizes)}, "
+            "so that elements share addresses; an output may not overlap itself",
+        )
+    return True
+
+
+def check_data_type(tensor: TensorDesc, path: str, level: int, report: Report) -> None:
+    where = f"{path}.DataType"
+    if not tensor.element_bits:
+        name = (
+            tensor.data_type.name if isinstance(tensor.data_type, DML_TENSOR_DATA_TYPE) else tensor.data_type
+        )
+        report.add(DATA_TYPE, where, f"is {name}, which is no data type of an element")
+        return
+    needed = NEEDED_LEVEL.get(tensor.data_type, 0)  # type: ignore[call-overload]
+    if needed > level:
+        report.add(
+            DATA_TYPE,
+            where,
+            f"is {type_name(tensor.data_type)}, which needs {level_name(needed)}; this is {level_name(level)}",
+        )
+
+
+def check_alignment(tensor: TensorDesc, path: str, report: Report) -> None:
+    alignment = tensor.alignment
+    smallest = max(1, tensor.element_bits // 8)
+    if alignment and (alignment & (alignment - 1) or alignment < smallest):
+        report.add(
+            ALIGNMENT,
+            f"{path}.GuaranteedBaseOffsetAlignment",
+            f"is {alignment}; it must be 0 or a power of two of at least {smallest} bytes, the element size",
+        )
+
+
+def check_shape(tensor: TensorDesc, path: str, report: Report) -> bool:
+    if not 1 <= tensor.dimension_count <= MAX_DIMENSIONS:
+        report.add(
+            DIMENSION_COUNT,
+            f"{path}.DimensionCount",
+            f"is {tensor.dimension_count}; a tensor has 1 to {MAX_DIMENSIONS} dimensions",
+        )
+        return False
+    zeros = [index for index, size in enumerate(tensor.sizes) if size == 0]
+    for index in zeros:
+        report.add(SIZE_ZERO, f"{path}.Sizes[{index}]", "is 0; every size must be at least 1")
+    return not zeros
+
+
+def check_total_size(tensor: TensorDesc, path: str, report: Report) -> None:
+    extent = tensor.last_element_offset + 1
+    largest = max(extent, tensor.element_count)
+    if largest > MAX_ELEMENTS:
+        what = "strides reach" if extent > tensor.element_count else "sizes make"
+        report.add(
+            ELEMENT_LIMIT, f"{path}.Sizes", f"and {what} {largest} elements; the limit is {MAX_ELEMENTS}"
+        )
+    if not tensor.element_bits:
+        return
+    where = f"{path}.TotalTensorSizeInBytes"
+    if tensor.total_size < tensor.minimum_size:
+        report.add(
+            TOTAL_SIZE,
+            where,
+            f"is {tensor.total_size}, less than sizes, strides and data type imply; "
+            f"DMLCalcBufferTensorSize gives {tensor.minimum_size}",
+        )
+    elif tensor.total_size % 4:
+        report.add(
+            TOTAL_SIZE_MULTIPLE,
+            where,
+            f"is {tensor.total_size}; it must be a multiple of 4 (the next is {(tensor.total_size + 3) // 4 * 4})",
+        )

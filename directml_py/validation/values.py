@@ -1,0 +1,55 @@
+"""Rules about values that only their type restricts: enumerations and flags, at any depth of a desc."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+from ..api.enums import DML_TENSOR_DATA_TYPE
+from ..descs.decode import enum_class
+from ..descs.values import OperatorDesc, Record
+from .report import Report
+from .rule import rule
+
+ENUM_VALUE = rule(
+    "DML-Desc-enum", "A field of an enumeration type holds one of its values", "directml-enumerations"
+)
+FLAGS_VALUE = rule(
+    "DML-Desc-flags", "A field of flags holds bits of its enumeration alone", "directml-enumerations"
+)
+FUSED_TENSORS = rule(
+    "DML-FusedActivation-tensors",
+    "The tensors of a fused activation's desc are null: the operator supplies them",
+    "dml-fused-activations",
+)
+
+
+def check_values(record: Record, report: Report, prefix: str = "", nested: bool = False) -> None:
+    """Check ``record`` and the records inside it; ``nested`` says that an operator desc holds it."""
+    for entry, (name, value) in zip(record.struct.fields, record):
+        path = prefix + name
+        if entry.kind == "enum" and not isinstance(value, IntEnum):
+            report.add(ENUM_VALUE, path, f"is {value}, which is no {entry.type}")
+        elif entry.kind == "enum" and value is DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UNKNOWN:
+            report.add(ENUM_VALUE, path, f"is {value.name}; a data type is required")
+        elif entry.kind == "flags":
+            check_flags(enum_class(entry.type), value, path, report)
+        elif nested and entry.is_tensor and value is not None:
+            report.add(
+                FUSED_TENSORS, path, "must be null; the operator it is fused into supplies the tensors"
+            )
+        elif isinstance(value, tuple):
+            for index, item in enumerate(value):
+                if isinstance(item, Record):
+                    check_values(item, report, f"{path}[{index}].", isinstance(item, OperatorDesc))
+        elif isinstance(value, Record):
+            check_values(value, report, f"{path}.", isinstance(value, OperatorDesc))
+
+
+def check_flags(kind: Any, value: int, path: str, report: Report) -> None:
+    known = 0
+    for member in kind.__members__.values():
+        known |= int(member)
+    unknown = int(value) & ~known
+    if unknown:
+        report.add(FLAGS_VALUE, path, f"has the bits 0x{unknown:X}, which no {kind.__name__} defines")
