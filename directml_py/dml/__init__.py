@@ -1,0 +1,25 @@
+"""DirectML's objects: device, operator, compiled operator, initializer, binding table, recorder."""
+
+from .binding_table import IDMLBindingTable
+from .compiled_operator import IDMLCompiledOperator, IDMLOperator
+from .device import DMLCreateDevice, DMLCreateDevice1, IDMLDebugDevice, IDMLDevice, IDMLDevice1
+from .initializer import IDMLOperatorInitializer
+from .objects import IDMLDeviceChild, IDMLDispatchable, IDMLObject, IDMLPageable
+from .recorder import IDMLCommandRecorder
+
+__all__ = [
+    "DMLCreateDevice",
+    "DMLCreateDevice1",
+    "IDMLBindingTable",
+    "IDMLCommandRecorder",
+    "IDMLCompiledOperator",
+    "IDMLDebugDevice",
+    "IDMLDevice",
+    "IDMLDevice1",
+    "IDMLDeviceChild",
+    "IDMLDispatchable",
+    "IDMLObject",
+    "IDMLOperator",
+    "IDMLOperatorInitializer",
+    "IDMLPageable",
+]

@@ -1,0 +1,283 @@
+"""``IDMLBindingTable``: which memory a dispatchable uses, as descriptors in a heap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..api.iids import IID_IDMLBindingTable
+from ..d3d12.resource import BufferRange
+from ..descs.values import Record
+from ..validation.report import Report
+from ..validation.rule import rule
+from .bindings import (
+    BUFFER_ARRAY,
+    NONE,
+    TYPE,
+    Need,
+    buffer_view,
+    read_binding,
+    read_bindings,
+    single_view,
+)
+from .compiled_operator import RESOURCE_ALIGNMENT, IDMLCompiledOperator
+from .initializer import IDMLOperatorInitializer
+from .objects import IDMLDeviceChild, IDMLDispatchable
+from .removal import hresult_method, void_method
+from .table_desc import TableDesc, read_table_desc
+
+if TYPE_CHECKING:
+    from .device import IDMLDevice
+
+INPUT_COUNT = rule(
+    "DML-BindInputs-count",
+    "As many bindings as the dispatchable has inputs, absent optional ones included",
+    "nf-directml-idmlbindingtable-bindinputs",
+)
+OUTPUT_COUNT = rule(
+    "DML-BindOutputs-count",
+    "As many bindings as the dispatchable has outputs, absent optional ones included",
+    "nf-directml-idmlbindingtable-bindoutputs",
+)
+NOT_BINDABLE = rule(
+    "DML-BindInputs-owned",
+    "A tensor flagged OWNED_BY_DML is bound at initialization alone, any other at execution alone, an absent one never",
+    "ne-directml-dml_tensor_flags",
+)
+EMPTY_TABLE = rule(
+    "DML-BindingTable-empty",
+    "Resources are bound to a table that belongs to a dispatchable",
+    "nf-directml-idmldevice-createbindingtable",
+)
+NOT_NEEDED = rule(
+    "DML-BindPersistentResource-initializer",
+    "An initializer takes persistent resources as outputs, not as a persistent resource",
+    "dml-binding",
+)
+
+Views = list[BufferRange | None]
+
+
+class Slot(NamedTuple):
+    """A place in a table: which kind of binding, and which one of them."""
+
+    kind: str
+    index: int
+    part: int = 0
+
+
+class IDMLBindingTable(IDMLDeviceChild):
+    """The memory bound for one dispatchable (nn-directml-idmlbindingtable). Not thread safe.
+
+    Binding writes descriptors into the range that the table was given: one per bound tensor, the inputs first,
+    then the outputs, the temporary and the persistent resource.
+    """
+
+    IID = IID_IDMLBindingTable
+
+    def __init__(self, device: IDMLDevice, desc: Any) -> None:
+        super().__init__(device)
+        self._take(read_table_desc(device, desc, "CreateBindingTable"))
+
+    def _take(self, desc: TableDesc | None) -> None:
+        self.desc = desc
+        self.views: dict[Slot, BufferRange] = {}
+        self.places: dict[Slot, int] = {}
+        if desc is not None:
+            self.places = {slot: place for place, slot in enumerate(slots(desc.dispatchable))}
+
+    @property
+    def dispatchable(self) -> IDMLDispatchable | None:
+        return None if self.desc is None else self.desc.dispatchable
+
+    @hresult_method
+    def Reset(self, desc: Any = None) -> None:
+        """Forget all bindings and take a new DML_BINDING_TABLE_DESC; None makes the table empty.
+
+        Raises ``DMLError`` ``E_INVALIDARG`` as CreateBindingTable does, and then changes nothing.
+        """
+        self._take(read_table_desc(self.device, desc, "Reset"))
+
+    @void_method
+    def BindInputs(self, bindingCount: Any, bindings: Any = None) -> None:
+        """``(count, bindings)`` or ``(bindings)``: one binding per input; (0, None) unbinds all.
+
+        For an initializer: one BUFFER_ARRAY (or NONE) per operator, with one range per input of the operator.
+        """
+        report = Report()
+        records = read_bindings(bindingCount, bindings, report)
+        found = self._bind_inputs(records, report) if self._ready("BindInputs", report) else {}
+        self._finish("BindInputs", "input", found, report)
+
+    @void_method
+    def BindOutputs(self, bindingCount: Any, bindings: Any = None) -> None:
+        """``(count, bindings)`` or ``(bindings)``: one binding per output; (0, None) unbinds all.
+
+        For an initializer: the persistent resource of each operator, NONE where it needs none.
+        """
+        report = Report()
+        records = read_bindings(bindingCount, bindings, report)
+        found = self._bind_outputs(records, report) if self._ready("BindOutputs", report) else {}
+        self._finish("BindOutputs", "output", found, report)
+
+    @void_method
+    def BindTemporaryResource(self, binding: Any = None) -> None:
+        """Bind scratch memory of at least TemporaryResourceSize bytes at a multiple of 256; None unbinds."""
+        self._bind_single("BindTemporaryResource", "temporary", binding)
+
+    @void_method
+    def BindPersistentResource(self, binding: Any = None) -> None:
+        """Bind what the initializer filled, at least PersistentResourceSize bytes; None unbinds."""
+        self._bind_single("BindPersistentResource", "persistent", binding)
+
+    def _ready(self, method: str, report: Report) -> bool:
+        if self.desc is None:
+            report.add(EMPTY_TABLE, method, "needs a table that was created or reset for a dispatchable")
+        return self.desc is not None
+
+    def _bind_inputs(self, records: list[Record] | None, report: Report) -> dict[Slot, BufferRange]:
+        dispatchable = self.dispatchable
+        if records is None:
+            return {}
+        if isinstance(dispatchable, IDMLCompiledOperator):
+            return self._bind_tensors("input", records, dispatchable.input_needs, INPUT_COUNT, report)
+        assert isinstance(dispatchable, IDMLOperatorInitializer)
+        return self._bind_initializer_inputs(records, dispatchable, report)
+
+    def _bind_outputs(self, records: list[Record] | None, report: Report) -> dict[Slot, BufferRange]:
+        dispatchable = self.dispatchable
+        if records is None:
+            return {}
+        if isinstance(dispatchable, IDMLCompiledOperator):
+            needs: Sequence[Need | None] = dispatchable.output_needs
+        else:
+            assert isinstance(dispatchable, IDMLOperatorInitializer)
+            needs = [
+                Need(op.persistent_size, RESOURCE_ALIGNMENT) if op.persistent_size else None
+                for op in dispatchable.operators
+            ]
+        return self._bind_tensors("output", records, needs, OUTPUT_COUNT, report)
+
+    def _bind_tensors(
+        self, kind: str, records: list[Record], needs: Sequence[Need | None], count_rule: Any, report: Report
+    ) -> dict[Slot, BufferRange]:
+        if len(records) != len(needs):
+            report.add(count_rule, "bindingCount", f"is {len(records)}; it must be {len(needs)}")
+            return {}
+        found = {}
+        for index, (record, need) in enumerate(zip(records, needs)):
+            path = f"bindings[{index}]"
+            if need is None:
+                self._must_be_unbound(record, path, report)
+                continue
+            view = single_view(record, need, path, self.device.d3d12_device, report)
+            if view is not None:
+                found[Slot(kind, index)] = view
+        return found
+
+    def _bind_initializer_inputs(
+        self, records: list[Record], initializer: IDMLOperatorInitializer, report: Report
+    ) -> dict[Slot, BufferRange]:
+        operators = initializer.operators
+        if len(records) != len(operators):
+            report.add(
+                INPUT_COUNT,
+                "bindingCount",
+                f"is {len(records)}; the initializer has {len(operators)} operators",
+            )
+            return {}
+        found = {}
+        for index, (record, op) in enumerate(zip(records, operators)):
+            path = f"bindings[{index}]"
+            if record.Type == NONE:
+                continue
+            if record.Type != BUFFER_ARRAY:
+                report.add(
+                    TYPE,
+                    f"{path}.Type",
+                    "is DML_BINDING_TYPE_BUFFER; an initializer's inputs are DML_BINDING_TYPE_BUFFER_ARRAY",
+                )
+                continue
+            ranges = record.Desc.Bindings if record.Desc is not None else ()
+            if not ranges:
+                continue
+            if len(ranges) != len(op.inputs):
+                report.add(
+                    INPUT_COUNT,
+                    f"{path}.BindingCount",
+                    f"is {len(ranges)}; the operator has {len(op.inputs)} inputs",
+                )
+                continue
+            for part, (item, need) in enumerate(zip(ranges, op.owned_needs)):
+                where = f"{path}.Bindings[{part}]"
+                if need is None:
+                    if item is not None and item.Buffer is not None:
+                        report.add(
+                            NOT_BINDABLE, where, f"binds {op.inputs[part].path}, which is not OWNED_BY_DML"
+                        )
+                    continue
+                view = buffer_view(item, need, where, self.device.d3d12_device, report)
+                if view is not None:
+                    found[Slot("input", index, part)] = view
+        return found
+
+    def _must_be_unbound(self, record: Record, path: str, report: Report) -> None:
+        if record.Type == NONE or record.Desc is None:
+            return
+        if record.Type == BUFFER_ARRAY or record.Desc.Buffer is not None:
+            report.add(
+                NOT_BINDABLE,
+                path,
+                "binds a buffer where nothing may be bound: the tensor is absent, OWNED_BY_DML, or an operator "
+                "without a persistent resource",
+            )
+
+    def _bind_single(self, method: str, kind: str, binding: Any) -> None:
+        report = Report()
+        record = read_binding(binding, report)
+        found = {}
+        if self._ready(method, report) and not report.diagnostics:
+            assert self.desc is not None
+            properties = self.desc.dispatchable.GetBindingProperties()
+            size = getattr(properties, f"{kind.capitalize()}ResourceSize")
+            need = Need(size, RESOURCE_ALIGNMENT)
+            view = single_view(record, need, "binding", self.device.d3d12_device, report)
+            if view is not None and kind == "persistent" and not size:
+                self._check_persistent(report)
+            # Memory that is bound without need has no descriptor: nothing will touch it.
+            if view is not None and size:
+                found[Slot(kind, 0)] = view
+        self._finish(method, kind, found, report)
+
+    def _check_persistent(self, report: Report) -> None:
+        if isinstance(self.dispatchable, IDMLOperatorInitializer):
+            report.add(
+                NOT_NEEDED, "binding", "binds a persistent resource to an initializer; use BindOutputs"
+            )
+
+    def _finish(self, method: str, kind: str, found: dict[Slot, BufferRange], report: Report) -> None:
+        """Write the descriptors, or remove the device and leave the bindings as they were."""
+        if not report.errors and self.desc is not None:
+            for slot in [slot for slot in self.views if slot.kind == kind]:
+                del self.views[slot]
+            self.views.update(found)
+            for slot, place in self.places.items():
+                if slot.kind == kind:
+                    self.desc.cpu.write(place, self.views.get(slot))
+        self.removal.remove(f"{method} failed:", report)
+
+
+def slots(dispatchable: IDMLDispatchable) -> list[Slot]:
+    """What a dispatchable needs descriptors for, in the order of the descriptors."""
+    if isinstance(dispatchable, IDMLCompiledOperator):
+        inputs = [Slot("input", i) for i, need in enumerate(dispatchable.input_needs) if need is not None]
+        outputs = [Slot("output", i) for i, need in enumerate(dispatchable.output_needs) if need is not None]
+        temporary = [Slot("temporary", 0)] if dispatchable.temporary_size else []
+        persistent = [Slot("persistent", 0)] if dispatchable.persistent_size else []
+        return [*inputs, *outputs, *temporary, *persistent]
+    assert isinstance(dispatchable, IDMLOperatorInitializer)
+    found = []
+    for index, op in enumerate(dispatchable.operators):
+        found += [Slot("input", index, part) for part, need in enumerate(op.owned_needs) if need is not None]
+    found += [Slot("output", index) for index, op in enumerate(dispatchable.operators) if op.persistent_size]
+    return found

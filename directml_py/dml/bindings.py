@@ -1,0 +1,157 @@
+"""Bindings as values: what a DML_BINDING_DESC names, and the rules that hold wherever one is bound."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, NamedTuple
+
+from ..api.arguments import is_series, unsigned
+from ..api.d3d12_enums import D3D12_HEAP_TYPE
+from ..api.enums import DML_BINDING_TYPE
+from ..api.pointers import locate
+from ..api.structs import DML_BINDING_DESC
+from ..d3d12 import ID3D12Device
+from ..d3d12.resource import BufferRange
+from ..descs.decode import decode_struct
+from ..descs.values import Record
+from ..validation.memory import check_faults
+from ..validation.report import Report
+from ..validation.rule import rule
+
+NONE = DML_BINDING_TYPE.DML_BINDING_TYPE_NONE
+BUFFER = DML_BINDING_TYPE.DML_BINDING_TYPE_BUFFER
+BUFFER_ARRAY = DML_BINDING_TYPE.DML_BINDING_TYPE_BUFFER_ARRAY
+DEFAULT = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_DEFAULT
+CUSTOM = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_CUSTOM
+UPLOAD = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_UPLOAD
+
+PAGE = "ns-directml-dml_buffer_binding"
+RANGE = rule("DML-BufferBinding-range", "The bound range lies inside the buffer", PAGE)
+ALIGNMENT = rule(
+    "DML-BufferBinding-alignment",
+    "Offset is a multiple of 16, of the tensor's GuaranteedBaseOffsetAlignment, or of 256 for temporary and "
+    "persistent resources",
+    PAGE,
+)
+SIZE = rule(
+    "DML-BufferBinding-size",
+    "The bound range is at least as large as the tensor's TotalTensorSizeInBytes, or as the binding properties ask",
+    "ns-directml-dml_buffer_tensor_desc",
+)
+# The pages disagree: BindInputs says DEFAULT (and UPLOAD for owned tensors of an initializer), the page "Binding in
+# DirectML" says DEFAULT or CUSTOM. A CUSTOM heap can have a DEFAULT heap's properties, so we take both.
+HEAP_TYPE = rule(
+    "DML-BufferBinding-heap-type",
+    "Bound buffers lie in DEFAULT or CUSTOM heaps; tensors that an initializer copies may lie in UPLOAD heaps",
+    "nf-directml-idmlbindingtable-bindinputs",
+)
+DEVICE = rule(
+    "DML-BufferBinding-device",
+    "The buffer belongs to the device's Direct3D 12 device",
+    "nn-directml-idmldevice",
+)
+TYPE = rule(
+    "DML-Binding-type",
+    "A binding has the type that its place asks for: BUFFER for a tensor, BUFFER_ARRAY for an initializer's inputs",
+    "ns-directml-dml_binding_desc",
+)
+COUNT = rule(
+    "DML-Binding-count",
+    "The number of bindings is the number of bindings given",
+    "ns-directml-dml_binding_desc",
+)
+
+
+class Need(NamedTuple):
+    """What a binding must satisfy: bytes, alignment of the offset, and the heap types allowed."""
+
+    size: int
+    alignment: int
+    heap_types: tuple[D3D12_HEAP_TYPE, ...] = (DEFAULT, CUSTOM)
+
+
+def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | None:
+    """The DML_BINDING_DESCs of ``(count, bindings)`` or of ``(bindings)`` alone; None to unbind (0, null).
+
+    ``bindings`` is a sequence, one struct, or a pointer to the first of ``count`` structs.
+    """
+    if second is None and (is_series(first) or isinstance(first, ctypes.Structure)):
+        items = list(first) if is_series(first) else [first]
+        return [_read(item, f"bindings[{index}]", report) for index, item in enumerate(items)]
+    count = 0 if first is None else unsigned(first, "bindingCount", 32)
+    if second is None:
+        if count:
+            report.add(COUNT, "bindings", f"is null, but bindingCount is {count}")
+        return None
+    if is_series(second):
+        if count > len(second):
+            report.add(COUNT, "bindingCount", f"is {count}, but bindings has {len(second)} elements")
+            count = len(second)
+        return [_read(second[index], f"bindings[{index}]", report) for index in range(count)]
+    start = locate(second, "bindings")
+    step = ctypes.sizeof(DML_BINDING_DESC)
+    if count > 1 << 16:
+        report.add(COUNT, "bindingCount", f"is {count}, more than any dispatchable has")
+        return None
+    return [_read(start.address + index * step, f"bindings[{index}]", report) for index in range(count)]
+
+
+def read_binding(value: Any, report: Report) -> Record:
+    """One DML_BINDING_DESC; null reads as an empty binding."""
+    if value is None or locate(value, "binding").address == 0:
+        value = DML_BINDING_DESC()
+    return _read(value, "binding", report)
+
+
+def _read(value: Any, name: str, report: Report) -> Record:
+    record, faults = decode_struct(value, "DML_BINDING_DESC", name)
+    check_faults([fault._replace(path=_join(name, fault.path)) for fault in faults], report)
+    if record is None:
+        record, _ = decode_struct(DML_BINDING_DESC(), "DML_BINDING_DESC", name)
+    assert isinstance(record, Record)
+    return record
+
+
+def _join(name: str, path: str) -> str:
+    return path if path.startswith(name) else f"{name}.{path}"
+
+
+def buffer_view(
+    record: Record | None, need: Need, path: str, device: ID3D12Device, report: Report
+) -> BufferRange | None:
+    """The range that a DML_BUFFER_BINDING names, after checking it; None for a null Buffer."""
+    if record is None or record.Buffer is None:
+        return None
+    resource, offset, size = record.Buffer, record.Offset, record.SizeInBytes
+    if resource.device is not device:
+        report.add(DEVICE, f"{path}.Buffer", "belongs to another Direct3D 12 device")
+        return None
+    if size == 0 or offset + size > resource.width:
+        report.add(
+            RANGE, path, f"has Offset {offset} and SizeInBytes {size}; the buffer has {resource.width} bytes"
+        )
+        return None
+    if offset % need.alignment:
+        report.add(ALIGNMENT, f"{path}.Offset", f"is {offset}; it must be a multiple of {need.alignment}")
+    if size < need.size:
+        report.add(SIZE, f"{path}.SizeInBytes", f"is {size}; at least {need.size} bytes are needed")
+        return None
+    if resource.heap_type not in need.heap_types:
+        names = " or ".join(kind.name for kind in need.heap_types)
+        report.add(
+            HEAP_TYPE, f"{path}.Buffer", f"lies in a heap of {resource.heap_type.name}; it must be {names}"
+        )
+    return BufferRange(resource, offset, size)
+
+
+def single_view(
+    record: Record, need: Need, path: str, device: ID3D12Device, report: Report
+) -> BufferRange | None:
+    """The range of a binding of type BUFFER; None for NONE."""
+    if record.Type == BUFFER:
+        return buffer_view(record.Desc, need, path, device, report)
+    if record.Type == BUFFER_ARRAY:
+        report.add(
+            TYPE, f"{path}.Type", "is DML_BINDING_TYPE_BUFFER_ARRAY; DML_BINDING_TYPE_BUFFER is expected"
+        )
+    return None

@@ -1,0 +1,98 @@
+"""Which bound ranges of one dispatch may share memory (nf-directml-idmlbindingtable-bindinputs, -bindoutputs)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
+
+from ..d3d12.resource import BufferRange
+from ..validation.report import Report
+from ..validation.rule import rule
+from .binding_table import Slot
+from .compiled_operator import IDMLCompiledOperator
+from .objects import IDMLDispatchable
+
+PAGE = "nf-directml-idmlbindingtable-bindinputs"
+OUTPUTS = rule(
+    "DML-Binding-outputs-overlap",
+    "The ranges of two outputs do not share memory",
+    "nf-directml-idmlbindingtable-bindoutputs",
+)
+IN_PLACE = rule(
+    "DML-Binding-in-place",
+    "An input's range may be an output's only if both are identical and the operator works in place",
+    PAGE,
+)
+SCRATCH = rule(
+    "DML-Binding-resource-overlap",
+    "The temporary resource shares memory with nothing, the persistent one with no output",
+    PAGE,
+)
+INITIALIZER = rule(
+    "DML-Binding-initializer-resource", "An initializer's inputs and outputs lie in different resources", PAGE
+)
+
+
+def written(dispatchable: IDMLDispatchable, slot: Slot, view: BufferRange) -> BufferRange:
+    """The part of a range that the dispatch touches: a tensor's TotalTensorSizeInBytes."""
+    if not isinstance(dispatchable, IDMLCompiledOperator) or slot.kind not in ("input", "output"):
+        return view
+    slots = dispatchable.inputs if slot.kind == "input" else dispatchable.outputs
+    tensor = slots[slot.index].tensor
+    return view if tensor is None else replace(view, size=tensor.total_size)
+
+
+def check_hazards(
+    dispatchable: IDMLDispatchable, views: Mapping[Slot, BufferRange | None], report: Report
+) -> None:
+    """Report pairs of ranges that share memory though one of them is written."""
+    bound = [(slot, view) for slot, view in views.items() if view is not None]
+    for (slot, view), (other_slot, other) in combinations(bound, 2):
+        if view.resource is not other.resource:
+            continue
+        kinds = {slot.kind, other_slot.kind}
+        if not isinstance(dispatchable, IDMLCompiledOperator):
+            if kinds == {"input", "output"}:
+                report.add(
+                    INITIALIZER, name(other_slot), f"lies in the resource of {name(slot)}; they must differ"
+                )
+            elif kinds == {"output"} and view.overlaps(other):
+                report.add(OUTPUTS, name(other_slot), f"shares memory with {name(slot)}")
+            continue
+        one = written(dispatchable, slot, view)
+        two = written(dispatchable, other_slot, other)
+        if not one.overlaps(two):
+            continue
+        if kinds == {"output"}:
+            report.add(OUTPUTS, name(other_slot), f"shares memory with {name(slot)}")
+        elif kinds == {"input", "output"}:
+            check_in_place(dispatchable, slot, one, other_slot, two, report)
+        elif "temporary" in kinds or kinds == {"persistent", "output"}:
+            report.add(SCRATCH, name(other_slot), f"shares memory with {name(slot)}")
+
+
+def check_in_place(
+    op: IDMLCompiledOperator,
+    slot: Slot,
+    view: BufferRange,
+    other_slot: Slot,
+    other: BufferRange,
+    report: Report,
+) -> None:
+    schema = op.op.desc.schema
+    if not schema.in_place:
+        report.add(
+            IN_PLACE,
+            name(other_slot),
+            f"shares memory with {name(slot)}, and {schema.type_name} does not work in place",
+        )
+    elif (view.offset, view.size) != (other.offset, other.size):
+        report.add(IN_PLACE, name(other_slot), f"shares only a part of its memory with {name(slot)}")
+
+
+def name(slot: Slot) -> str:
+    if slot.kind in ("temporary", "persistent"):
+        return f"the {slot.kind} resource"
+    part = f".Bindings[{slot.part}]" if slot.part else ""
+    return f"{slot.kind}s[{slot.index}]{part}"

@@ -1,0 +1,75 @@
+"""The bases of the DirectML interfaces."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from ..api.iids import IID_IDMLDeviceChild, IID_IDMLDispatchable, IID_IDMLObject, IID_IDMLPageable
+from ..api.private_data import PrivateDataObject
+from ..api.structs import DML_BINDING_PROPERTIES
+from ..api.wintypes import GUID
+from ..validation.rule import rule
+from .removal import Removal, hresult_method
+
+if TYPE_CHECKING:
+    from ..api.interface import IUnknown
+    from .device import IDMLDevice
+
+SAME_DEVICE = rule(
+    "DML-Object-device", "Objects that work together were made by the same device", "dml-resource-lifetime"
+)
+
+
+class IDMLObject(PrivateDataObject):
+    """Private data and a name (nn-directml-idmlobject)."""
+
+    IID = IID_IDMLObject
+    removal: Removal
+
+    @hresult_method
+    def GetPrivateData(self, guid: GUID) -> bytes | IUnknown:
+        return super().GetPrivateData(guid)
+
+    @hresult_method
+    def SetPrivateData(self, guid: GUID, dataSize: Any, data: Any = None) -> None:
+        super().SetPrivateData(guid, dataSize, data)
+
+    @hresult_method
+    def SetPrivateDataInterface(self, guid: GUID, data: IUnknown | None) -> None:
+        super().SetPrivateDataInterface(guid, data)
+
+    @hresult_method
+    def SetName(self, name: str) -> None:
+        super().SetName(name)
+
+
+class IDMLDeviceChild(IDMLObject):
+    """An object that a DirectML device made (nn-directml-idmldevicechild)."""
+
+    IID = IID_IDMLDeviceChild
+
+    def __init__(self, device: IDMLDevice) -> None:
+        super().__init__()
+        self.device = device
+        self.removal = device.removal
+
+    @hresult_method
+    def GetDevice(self) -> IDMLDevice:
+        return self.device
+
+
+class IDMLPageable(IDMLDeviceChild):
+    """An object that can be evicted (nn-directml-idmlpageable)."""
+
+    IID = IID_IDMLPageable
+
+
+class IDMLDispatchable(IDMLPageable):
+    """What the recorder can dispatch: a compiled operator or an initializer (nn-directml-idmldispatchable)."""
+
+    IID = IID_IDMLDispatchable
+
+    @abstractmethod
+    def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
+        """The descriptors, and the bytes of temporary and persistent memory, that a dispatch needs."""

@@ -1,0 +1,132 @@
+"""The device-removed state, and the two kinds of methods that it stops."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from ..api.d3d12_enums import D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_ID, D3D12_MESSAGE_SEVERITY
+from ..api.enums import DML_CREATE_DEVICE_FLAGS
+from ..api.hresult import DXGI_ERROR_DEVICE_REMOVED, E_INVALIDARG, S_OK, DMLError
+from ..validation.report import Report, failure
+from ..validation.rule import Severity
+
+if TYPE_CHECKING:
+    from ..d3d12 import ID3D12Device
+    from .objects import IDMLObject
+
+P = ParamSpec("P")
+R = TypeVar("R")
+O = TypeVar("O", bound="IDMLObject")  # noqa: E741
+
+_logger = logging.getLogger("directml_py")
+_SEVERITIES = {
+    Severity.ERROR: D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
+    Severity.WARNING: D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_WARNING,
+}
+
+
+class Removal:
+    """Whether one DirectML device is removed, and why (the page "Handling errors and device-removal in DirectML").
+
+    Wrong use of a void method removes the device; so does the removal of its Direct3D 12 device.
+    """
+
+    def __init__(self, d3d12_device: ID3D12Device, flags: DML_CREATE_DEVICE_FLAGS) -> None:
+        self._d3d12_device = d3d12_device
+        self._error: DMLError | None = None
+        self.debug = bool(flags & DML_CREATE_DEVICE_FLAGS.DML_CREATE_DEVICE_FLAG_DEBUG)
+        self.muted = False
+
+    @property
+    def reason(self) -> int:
+        """S_OK, or the HRESULT that removed the device."""
+        if self._error is not None:
+            return self._error.hresult
+        return self._d3d12_device.GetDeviceRemovedReason()
+
+    def check(self) -> None:
+        """Raise ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if the device is removed."""
+        if self.reason == S_OK:
+            return
+        why = str(self._error) if self._error is not None else "its Direct3D 12 device was removed"
+        diagnostics = self._error.diagnostics if self._error is not None else ()
+        raise DMLError(DXGI_ERROR_DEVICE_REMOVED, f"the DirectML device was removed: {why}", diagnostics)
+
+    def report(self, what: str, report: Report, hresult: int = E_INVALIDARG) -> None:
+        """For methods that return an HRESULT: raise ``DMLError`` if ``report`` holds an error."""
+        if report.diagnostics:
+            self._announce(report)
+        report.raise_errors(what, hresult)
+
+    def remove(self, what: str, report: Report, at_call: bool = True) -> None:
+        """For void methods: remove the device if ``report`` holds an error.
+
+        On a debug device the error is raised as well, as a debugger would break there, unless it comes up while
+        commands execute (``at_call`` False).
+        """
+        if not report.diagnostics:
+            return
+        error = failure(what, report.diagnostics, E_INVALIDARG)
+        if report.errors and self._error is None:
+            self._error = error
+        breaks = self._announce(report)
+        if report.errors and breaks and at_call:
+            raise error
+
+    def _announce(self, report: Report) -> bool:
+        """Send the diagnostics where the debug layer writes; True if it breaks on one of them."""
+        if not self.debug:
+            return False
+        if self._d3d12_device.info_queue is None:
+            if not self.muted:
+                for found in report.diagnostics:
+                    _logger.log(
+                        logging.ERROR if found.severity is Severity.ERROR else logging.WARNING, "%s", found
+                    )
+            return True
+        breaks = False
+        for found in report.diagnostics:
+            try:
+                self._d3d12_device.report(
+                    _SEVERITIES[found.severity],
+                    D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED,
+                    D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_STRING_FROM_APPLICATION,
+                    str(found),
+                )
+            except DMLError:
+                breaks = True
+        return breaks
+
+
+def hresult_method(method: Callable[Concatenate[O, P], R]) -> Callable[Concatenate[O, P], R]:
+    """A method that returns an HRESULT: on a removed device it raises ``DXGI_ERROR_DEVICE_REMOVED``."""
+
+    @functools.wraps(method)
+    def call(self: O, *args: P.args, **kwargs: P.kwargs) -> R:
+        self.removal.check()
+        return method(self, *args, **kwargs)
+
+    return call
+
+
+def void_method(method: Callable[Concatenate[O, P], None]) -> Callable[Concatenate[O, P], None]:
+    """A method that returns nothing: on a removed device it does nothing."""
+
+    @functools.wraps(method)
+    def call(self: O, *args: P.args, **kwargs: P.kwargs) -> None:
+        if self.removal.reason == S_OK:
+            method(self, *args, **kwargs)
+
+    return call
+
+
+def same_device(kind: type[Any], value: Any, name: str, device: Any, report: Report, rule: Any) -> None:
+    """Raise ``TypeError`` if ``value`` is no ``kind``; report it if it belongs to another DirectML device."""
+    if not isinstance(value, kind):
+        found = "None" if value is None else type(value).__name__
+        raise TypeError(f"{name} must be an {kind.__name__}, not {found}")
+    if value.device is not device:
+        report.add(rule, name, "belongs to another DirectML device")

@@ -1,0 +1,128 @@
+"""DML_BINDING_TABLE_DESC: which dispatchable, and which descriptors a table may write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..api.d3d12_enums import D3D12_DESCRIPTOR_HEAP_FLAGS, D3D12_DESCRIPTOR_HEAP_TYPE
+from ..api.pointers import locate
+from ..d3d12 import ID3D12DescriptorHeap
+from ..d3d12.resource import BufferRange
+from ..descs.decode import decode_struct
+from ..validation.memory import check_faults
+from ..validation.report import Report
+from ..validation.rule import rule
+from .objects import SAME_DEVICE, IDMLDispatchable
+
+if TYPE_CHECKING:
+    from .device import IDMLDevice
+
+PAGE = "ns-directml-dml_binding_table_desc"
+HANDLE = rule(
+    "DML-BindingTable-handle",
+    "Both handles point into a descriptor heap of the device, where a range starts",
+    PAGE,
+)
+HEAP_TYPE = rule(
+    "DML-BindingTable-heap-type",
+    "The handles point into heaps of type CBV_SRV_UAV",
+    "nf-directml-idmldevice-createbindingtable",
+)
+SHADER_VISIBLE = rule(
+    "DML-BindingTable-shader-visible",
+    "GPUDescriptorHandle points into a shader-visible heap",
+    "nf-directml-idmldevice-createbindingtable",
+)
+SIZE = rule(
+    "DML-BindingTable-size",
+    "SizeInDescriptors is at least the dispatchable's RequiredDescriptorCount and lies inside the heap",
+    PAGE,
+)
+DISPATCHABLE = rule(
+    "DML-BindingTable-dispatchable", "Dispatchable is a compiled operator or an operator initializer", PAGE
+)
+
+
+class DescriptorRange(NamedTuple):
+    """Descriptors of one heap, from ``start`` on."""
+
+    heap: ID3D12DescriptorHeap
+    start: int
+
+    def write(self, place: int, view: BufferRange | None) -> None:
+        self.heap.write(self.start + place, view)
+
+    def read(self, place: int) -> BufferRange | None:
+        found = self.heap.read(self.start + place)
+        return found if isinstance(found, BufferRange) else None
+
+
+class TableDesc(NamedTuple):
+    dispatchable: IDMLDispatchable
+    cpu: DescriptorRange
+    gpu: DescriptorRange
+    size: int
+
+
+def read_table_desc(device: IDMLDevice, value: Any, method: str) -> TableDesc | None:
+    """The desc that ``value`` is or points to; None for null. Raises ``DMLError`` ``E_INVALIDARG``."""
+    if value is None or locate(value, "desc").address == 0:
+        return None
+    record, faults = decode_struct(value, "DML_BINDING_TABLE_DESC")
+    report = Report()
+    check_faults(faults, report)
+    found = None
+    if record is not None and record.Dispatchable is not None:
+        found = _check(device, record, report)
+    device.removal.report(f"{method} failed:", report)
+    return found
+
+
+def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
+    dispatchable, size = record.Dispatchable, record.SizeInDescriptors
+    if not isinstance(dispatchable, IDMLDispatchable):
+        report.add(
+            DISPATCHABLE, "Dispatchable", f"is an {type(dispatchable).__name__}, which cannot be dispatched"
+        )
+        return None
+    if dispatchable.device is not device:
+        report.add(SAME_DEVICE, "Dispatchable", "belongs to another DirectML device")
+        return None
+    needed = dispatchable.GetBindingProperties().RequiredDescriptorCount
+    if size < needed:
+        report.add(
+            SIZE, "SizeInDescriptors", f"is {size}; the dispatchable's RequiredDescriptorCount is {needed}"
+        )
+    cpu = _range(device, "CPUDescriptorHandle", record.CPUDescriptorHandle.ptr, size, report)
+    gpu = _range(device, "GPUDescriptorHandle", record.GPUDescriptorHandle.ptr, size, report)
+    if cpu is None or gpu is None:
+        return None
+    visible = D3D12_DESCRIPTOR_HEAP_FLAGS.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
+    if not gpu.heap.GetDesc().Flags & visible:
+        report.add(SHADER_VISIBLE, "GPUDescriptorHandle", "points into a heap that is not shader-visible")
+    return TableDesc(dispatchable, cpu, gpu, size)
+
+
+def _range(device: IDMLDevice, name: str, pointer: int, size: int, report: Report) -> DescriptorRange | None:
+    found = device.d3d12_device.find_descriptors(pointer)
+    if found is None or not _is_inside(pointer, found[0], name):
+        report.add(HANDLE, name, f"is 0x{pointer:X}, which is no descriptor of a heap of this device")
+        return None
+    heap, start = found
+    desc = heap.GetDesc()
+    if desc.Type != D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV:
+        kind_name = D3D12_DESCRIPTOR_HEAP_TYPE(desc.Type).name
+        report.add(HEAP_TYPE, name, f"points into a heap of {kind_name}; it must be CBV_SRV_UAV")
+    if start + size > desc.NumDescriptors:
+        report.add(
+            SIZE,
+            "SizeInDescriptors",
+            f"is {size}; {name} points to descriptor {start} of a heap of {desc.NumDescriptors}",
+        )
+    return DescriptorRange(heap, start)
+
+
+def _is_inside(pointer: int, heap: ID3D12DescriptorHeap, name: str) -> bool:
+    """Whether a handle is one of the heap's CPU handles or GPU handles, as the field ``name`` asks."""
+    start = heap.cpu_start if name == "CPUDescriptorHandle" else heap.gpu_start
+    return 0 <= pointer - start < heap.size * heap.increment
