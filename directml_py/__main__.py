@@ -1,0 +1,81 @@
+"""``python -m directml_py``: what this installation can do."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ._version import __version__
+from .api.schema_data import OPERATORS as CATALOG
+from .dml.device import HIGHEST_FEATURE_LEVEL
+from .operators import OPERATORS
+from .support_tables import support_table
+
+
+def info(_: argparse.Namespace) -> int:
+    """Versions, feature level, kernels."""
+    rows = {
+        "directml-py": __version__,
+        "DirectML API": "1.15",
+        "feature level": HIGHEST_FEATURE_LEVEL.name,
+        "operators": f"{len(OPERATORS)} of {len(CATALOG)} execute",
+        "kernels": "numpy",
+        "Python": platform.python_version(),
+        "NumPy": np.__version__,
+        "platform": platform.platform(),
+    }
+    for name, value in rows.items():
+        print(f"{name + ':':15}{value}")
+    return 0
+
+
+def support(arguments: argparse.Namespace) -> int:
+    """The support table of one operator, or the list of operators that execute."""
+    if arguments.operator is None:
+        print("\n".join(sorted(OPERATORS)))
+        return 0
+    name = arguments.operator.upper().removeprefix("DML_OPERATOR_")
+    schema = next((entry for entry in CATALOG.values() if entry.name == name), None)
+    if schema is None:
+        print(f"support: there is no operator DML_OPERATOR_{name}", file=sys.stderr)
+        return 2
+    print(support_table(schema, executes=name in OPERATORS))
+    return 0
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {"info": info, "support": support}
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="python -m directml_py", description=__doc__)
+    top.add_argument("--version", action="version", version=__version__)
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, function in COMMANDS.items():
+        command = commands.add_parser(name, help=function.__doc__, description=function.__doc__)
+        if function is support:
+            command.add_argument(
+                "operator",
+                nargs="?",
+                metavar="OPERATOR",
+                help="such as JOIN or DML_OPERATOR_JOIN; none lists them",
+            )
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 0 if it worked, 2 if what the user asked for does not exist."""
+    parsed = parser().parse_args(arguments)
+    try:
+        return COMMANDS[parsed.command](parsed)
+    except BrokenPipeError:
+        # The reader, such as ``head``, has seen enough; there is nobody left to tell.
+        sys.stderr.close()
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""JOIN and SPLIT are inverses: three tensors are joined along an axis and split again, in one command list."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+import directml_py as dml
+from directml_py.samples.harness import Harness
+
+
+def main() -> int:
+    parts = [np.arange(6 * width, dtype=np.float32).reshape(1, 2, 3, width) for width in (2, 1, 4)]
+    descs = [dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, part.shape) for part in parts]
+    whole = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 2, 3, 7])
+    join = dml.DML_JOIN_OPERATOR_DESC(InputTensors=descs, OutputTensor=whole, Axis=3)
+    split = dml.DML_SPLIT_OPERATOR_DESC(InputTensor=whole, OutputTensors=descs, Axis=3)
+    print(join)
+    print(split)
+
+    harness = Harness()
+    inputs = [harness.upload(part) for part in parts]
+    joined = harness.buffer(2 * 3 * 7 * 4)
+    outputs = [harness.buffer(part.nbytes) for part in parts]
+    harness.record(join, inputs, [joined])
+    harness.record(split, [joined], outputs)
+    *found, middle = harness.run(*outputs, joined)
+
+    print("joined:")
+    print(middle.view(np.float32).reshape(1, 2, 3, 7))
+    same = all(
+        np.array_equal(bytes_.view(np.float32).reshape(part.shape), part)
+        for bytes_, part in zip(found, parts)
+    )
+    print("split again:", "the same three tensors" if same else "something else!")
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
