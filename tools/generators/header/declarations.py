@@ -1,0 +1,71 @@
+"""Constants, enumerations, structs and functions as C declares them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ..catalog import Enum, Field, Function, Struct
+from .gate import gated
+
+WIDTH = 110
+
+
+def constants(values: Mapping[str, int]) -> str:
+    lines = [
+        f"#define {name} {f'{value:#06x}' if name.endswith('_VERSION_LATEST') else f'{value}u'}"
+        for name, value in values.items()
+    ]
+    return "\n".join(lines)
+
+
+def enums(values: Iterable[Enum]) -> str:
+    return gated(((enum.since, enum_text(enum)) for enum in values), "\n\n")
+
+
+def enum_text(enum: Enum) -> str:
+    members = gated(((v.since, f"    {v.name} = {v.value},") for v in enum.values), known=enum.since)
+    text = (
+        f"typedef enum {enum.name} DML_ENUM_BASE\n{{\n{members}\n}} {enum.name};\nDML_ENUM_SIZE({enum.name});"
+    )
+    return f"{text}\nDEFINE_ENUM_FLAG_OPERATORS({enum.name})" if enum.flags else text
+
+
+def structs(values: Iterable[Struct]) -> str:
+    return gated(((struct.since, struct_text(struct)) for struct in values), "\n\n")
+
+
+def struct_text(struct: Struct) -> str:
+    keyword = "union" if struct.union else "struct"
+    members = "\n".join(f"    {field_text(field)}" for field in struct.fields)
+    return f"typedef {keyword} {struct.name}\n{{\n{members}\n}} {struct.name};"
+
+
+def field_text(field: Field) -> str:
+    declaration = (
+        f"{field.array[0]} {field.name}[{field.array[1]}];" if field.array else f"{field.type} {field.name};"
+    )
+    notes = [f"[{field.count}]"] if field.count else []
+    notes += ["optional"] if field.optional else []
+    return f"{declaration} // {', '.join(notes)}" if notes else declaration
+
+
+def functions(values: Iterable[Function]) -> str:
+    return gated(
+        (
+            (function.since, signature(f"STDAPI {function.name}", parameters(function.params), ";"))
+            for function in values
+        ),
+        "\n\n",
+    )
+
+
+def parameters(params: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"{kind} {name}" for kind, name in params]
+
+
+def signature(head: str, params: list[str], tail: str, indent: str = "") -> str:
+    """A function's declaration: on one line if it fits, otherwise one parameter a line."""
+    line = f"{indent}{head}({', '.join(params)}){tail}"
+    if len(line) <= WIDTH:
+        return line
+    return f"{indent}{head}(\n" + ",\n".join(f"{indent}    {param}" for param in params) + f"){tail}"

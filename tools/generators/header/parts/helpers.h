@@ -1,0 +1,26 @@
+#ifdef __cplusplus
+
+// As on Windows, every 32-bit value is one that an enumeration can hold.
+#define DML_ENUM_BASE : INT
+#define DML_ENUM_SIZE(type) static_assert(sizeof(type) == 4, "enumerations take 4 bytes")
+#define DML_IID_CONSTANT inline constexpr GUID
+
+#else
+
+#define DML_ENUM_BASE
+#define DML_ENUM_SIZE(type) _Static_assert(sizeof(type) == 4, "enumerations take 4 bytes; mind -fshort-enums")
+#ifdef __GNUC__
+#define DML_IID_CONSTANT static const GUID __attribute__((unused))
+#else
+#define DML_IID_CONSTANT static const GUID
+#endif
+
+#endif // __cplusplus
+
+#if defined(__cplusplus) && defined(__CRT_UUID_DECL)
+#define DML_IID(type, a, b, c, ...) \
+    DML_IID_CONSTANT IID_##type = {a, b, c, {__VA_ARGS__}}; \
+    __CRT_UUID_DECL(type, a, b, c, __VA_ARGS__)
+#else
+#define DML_IID(type, a, b, c, ...) DML_IID_CONSTANT IID_##type = {a, b, c, {__VA_ARGS__}};
+#endif

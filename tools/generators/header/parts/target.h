@@ -1,0 +1,9 @@
+#ifndef DML_TARGET_VERSION
+#define DML_TARGET_VERSION DML_TARGET_VERSION_LATEST
+#endif
+
+#if DML_TARGET_VERSION < 0x1000
+#error "DML_TARGET_VERSION must be 0x1000 or more"
+#elif DML_TARGET_VERSION > DML_TARGET_VERSION_LATEST
+#error "DML_TARGET_VERSION is newer than DML_TARGET_VERSION_LATEST, the newest that this DirectML.h declares"
+#endif
