@@ -37,7 +37,8 @@ from .d3d12 import (
     ID3D12Device,
     ID3D12Resource,
 )
-from .descs.tensor import TensorDesc, braces
+from .descs.format import braces
+from .descs.tensor import TensorDesc
 from .descs.values import TensorSlot
 from .dml import DMLCreateDevice, IDMLCompiledOperator, IDMLDispatchable
 from .dml.device import HIGHEST_FEATURE_LEVEL
@@ -66,7 +67,7 @@ def validate(desc: Any, *, feature_level: int = HIGHEST_FEATURE_LEVEL) -> list[D
     return check(desc, level)[1].diagnostics
 
 
-def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = None) -> list[Array | None]:
+def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = None) -> list[Any]:
     """Run one operator on arrays: device, compile, initialize, bind, dispatch, read back.
 
     ``inputs`` has one array per input tensor in desc order (None for an absent optional one), of the tensor's
@@ -87,7 +88,9 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
 def _input_arrays(slots: Sequence[TensorSlot], inputs: Sequence[Any]) -> list[Array | None]:
     if len(inputs) != len(slots):
         names = ", ".join(slot.path for slot in slots)
-        raise ValueError(f"inputs has {len(inputs)} arrays; the operator has {len(slots)} input tensors: {names}")
+        raise ValueError(
+            f"inputs has {len(inputs)} arrays; the operator has {len(slots)} input tensors: {names}"
+        )
     return [_input_array(slot, value) for slot, value in zip(slots, inputs)]
 
 

@@ -20,11 +20,15 @@ GENERATORS = (header, enums, structs, iids, schema, cdefs)
 
 
 def formatted(path: str, text: str) -> str:
-    """Python as ``ruff format`` would leave it, so that generated files obey the house style."""
+    """Python as ``ruff`` would leave it, so that generated files obey the house style."""
     if not path.endswith(".py"):
         return text
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", path, "-"]
-    return subprocess.run(command, input=text, text=True, capture_output=True, check=True, cwd=ROOT).stdout
+    for arguments in (["check", "--fix-only", "--quiet", "--select", "I,F401"], ["format"]):
+        command = [sys.executable, "-m", "ruff", *arguments, "--stdin-filename", path, "-"]
+        text = subprocess.run(
+            command, input=text, text=True, capture_output=True, check=True, cwd=ROOT
+        ).stdout
+    return text
 
 
 def generated_files() -> dict[str, str]:

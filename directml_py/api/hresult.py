@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 __all__ = [
-    "DMLError",
     "DXGI_ERROR_DEVICE_HUNG",
     "DXGI_ERROR_DEVICE_REMOVED",
     "DXGI_ERROR_DEVICE_RESET",
@@ -24,6 +23,7 @@ __all__ = [
     "E_UNEXPECTED",
     "S_FALSE",
     "S_OK",
+    "DMLError",
 ]
 
 S_OK: Final = 0x00000000

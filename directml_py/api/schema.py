@@ -33,7 +33,7 @@ class FieldSchema(NamedTuple):
     kind: Kind
     type: str
     role: Role = "attribute"
-    count: str = ""
+    counted_by: str = ""
     optional: bool = False
     governed_by: str = ""
 

@@ -117,7 +117,8 @@ def _length(value: Any) -> int | None:
 
 def _converters(kind: type[Structure]) -> dict[str, Convert]:
     found: dict[str, Convert] = {}
-    for name, ctype, *_ in kind._fields_:
+    fields: Any = kind._fields_
+    for name, ctype, *_ in fields:
         if name in kind._interfaces_:
             found[name] = _interface
         elif ctype is ctypes.c_void_p:

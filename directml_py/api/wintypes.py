@@ -13,17 +13,17 @@ __all__ = [
     "GUID",
     "HRESULT",
     "INT",
+    "INT8",
     "INT16",
     "INT32",
     "INT64",
-    "INT8",
     "LONG_PTR",
     "SIZE_T",
     "UINT",
+    "UINT8",
     "UINT16",
     "UINT32",
     "UINT64",
-    "UINT8",
 ]
 
 BYTE = ctypes.c_uint8

@@ -256,13 +256,13 @@ class Decoder:
             return None
 
     def _bytes(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
-        size = raw[schema.index[entry.count]]
+        size = raw[schema.index[entry.counted_by]]
         if not item:
             if size and not entry.optional:
                 self.fault(path, "null", f"is null; {size} bytes are required")
             return None
         if size > MAX_BYTES:
-            self.fault(path, "count", f"has {entry.count} {size}; more than {MAX_BYTES} are not read")
+            self.fault(path, "count", f"has {entry.counted_by} {size}; more than {MAX_BYTES} are not read")
             return None
         return self.read(item, size, path)
 
@@ -276,9 +276,11 @@ class Decoder:
         return None if data is None else self._element(entry.type, data, path)
 
     def _array(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
-        count = raw[schema.index[entry.count]]
+        count = raw[schema.index[entry.counted_by]]
         if count > MAX_ELEMENTS:
-            self.fault(path, "count", f"has {entry.count} {count}; more than {MAX_ELEMENTS} are not read")
+            self.fault(
+                path, "count", f"has {entry.counted_by} {count}; more than {MAX_ELEMENTS} are not read"
+            )
             return None
         code = _FORMATS.get(entry.type) or ("i" if struct_schema(entry.type) is None else None)
         if code:

@@ -18,7 +18,7 @@ def braces(values: Any) -> str:
 
 def format_record(record: Record) -> str:
     """``DML_JOIN_OPERATOR_DESC(InputTensors=[FLOAT32 {1,1,2,3}], OutputTensor=…, Axis=3)``; counts are implied."""
-    counts = {entry.count for entry in record.struct.fields if entry.count}
+    counts = {entry.counted_by for entry in record.struct.fields if entry.counted_by}
     parts = [
         f"{entry.name}={format_value(entry, value)}"
         for entry, (_, value) in zip(record.struct.fields, record)

@@ -7,11 +7,20 @@ from collections.abc import Sequence
 
 from ..api.enums import DML_TENSOR_DATA_TYPE
 
-ELEMENT_BITS = {
-    DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{name}"]: int(name.lstrip("UFINTLOA"))
-    for name in (
-        ["FLOAT64", "FLOAT32", "FLOAT16", "UINT64", "UINT32", "UINT16", "UINT8", "UINT4", "INT64", "INT32", "INT16", "INT8", "INT4"]
-    )
+ELEMENT_BITS: dict[int, int] = {
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_FLOAT64: 64,
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_FLOAT32: 32,
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_FLOAT16: 16,
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UINT64: 64,
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UINT32: 32,
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UINT16: 16,
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UINT8: 8,
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UINT4: 4,
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_INT64: 64,
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_INT32: 32,
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_INT16: 16,
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_INT8: 8,
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_INT4: 4,
 }
 
 
@@ -33,9 +42,10 @@ def last_element_offset(sizes: Sequence[int], strides: Sequence[int] | None) -> 
 
 
 def minimum_size(data_type: int, sizes: Sequence[int], strides: Sequence[int] | None) -> int:
-    """The bytes that a buffer tensor needs at least, a multiple of 4; 0 for an unknown data type."""
-    bits = ELEMENT_BITS.get(data_type)  # type: ignore[call-overload]
-    if bits is None:
+    """The bytes that a buffer tensor needs at least, a multiple of 4; 0 for an unknown data
+    type or a size of 0."""
+    bits = ELEMENT_BITS.get(data_type)
+    if bits is None or 0 in sizes:
         return 0
     elements = last_element_offset(sizes, strides) + 1
     return (elements * bits + 31) // 32 * 4
@@ -47,7 +57,7 @@ def DMLCalcBufferTensorSize(
     """The minimum ``TotalTensorSizeInBytes`` of a tensor (the page "DirectML helper functions").
 
     ``sizes`` and ``strides`` are in elements; ``strides=None`` means packed. Returns bytes, rounded up to a
-    multiple of 4, and 0 for an unknown data type. Unlike the C helper this one cannot overflow. Raises
+    multiple of 4, and 0 for an unknown data type or a size of 0. Unlike the C helper this one cannot overflow. Raises
     ``ValueError`` if an array is shorter than ``dimension_count``.
     """
     own_sizes = [int(sizes[i]) for i in range(min(dimension_count, len(sizes)))]

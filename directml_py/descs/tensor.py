@@ -17,8 +17,8 @@ from .sizes import ELEMENT_BITS, last_element_offset, minimum_size, packed_strid
 
 PREFIX = "DML_TENSOR_DATA_TYPE_"
 DTYPES: dict[int, np.dtype[Any]] = {
-    member: np.dtype(member.name.removeprefix(PREFIX).lower())
-    for member, bits in ELEMENT_BITS.items()
+    data_type: np.dtype(DML_TENSOR_DATA_TYPE(data_type).name.removeprefix(PREFIX).lower())
+    for data_type, bits in ELEMENT_BITS.items()
     if bits >= 8
 }
 
@@ -61,7 +61,7 @@ class TensorDesc:
     @property
     def element_bits(self) -> int:
         """Bits of one element; 0 for an unknown data type."""
-        return ELEMENT_BITS.get(self.data_type, 0)  # type: ignore[call-overload,no-any-return]
+        return ELEMENT_BITS.get(self.data_type, 0)
 
     @cached_property
     def effective_strides(self) -> tuple[int, ...]:
@@ -113,7 +113,8 @@ class TensorDesc:
         if buffer.nbytes < needed:
             raise ValueError(f"the tensor needs {needed} bytes; the buffer has {buffer.nbytes}")
         strides = tuple(stride * dtype.itemsize for stride in self.effective_strides)
-        return np.ndarray(self.sizes, dtype, buffer, strides=strides)
+        view: npt.NDArray[Any] = np.ndarray(self.sizes, dtype, buffer, strides=strides)
+        return view
 
     def __repr__(self) -> str:
         text = f"{type_name(self.data_type)} {braces(self.sizes)}"

@@ -12,7 +12,7 @@ from ..api.schema import OperatorSchema, Role, StructSchema
 from .format import format_record
 from .tensor import TensorDesc, type_name
 
-SCALAR_FORMATS = {
+SCALAR_FORMATS: dict[int, str] = {
     DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{name}"]: code
     for name, code in {
         "FLOAT32": "f",
@@ -41,7 +41,7 @@ class Scalar(NamedTuple):
     @property
     def value(self) -> int | float | None:
         """The number; None where the data type is unknown."""
-        code = SCALAR_FORMATS.get(self.data_type)  # type: ignore[call-overload]
+        code = SCALAR_FORMATS.get(self.data_type)
         if code is None:
             return None
         found: int | float = _struct.unpack_from(code, self.raw)[0]

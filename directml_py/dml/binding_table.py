@@ -62,7 +62,7 @@ class Slot(NamedTuple):
     """A place in a table: which kind of binding, and which one of them."""
 
     kind: str
-    index: int
+    position: int
     part: int = 0
 
 

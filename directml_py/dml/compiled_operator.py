@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..api.enums import DML_EXECUTION_FLAGS
 from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
@@ -131,7 +131,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     def prepare(self, bound: Bound) -> Callable[[], None]:
         """A call that runs the kernel over the bound memory; all views are made here, once."""
-        inputs = []
+        inputs: list[Any] = []
         for index, (slot, view) in enumerate(zip(self.inputs, bound.inputs)):
             start = self._owned.get(index)
             if slot.tensor is None:

@@ -6,9 +6,9 @@ import ctypes
 from typing import Any
 
 from ..api.arguments import unsigned
-from ..api.memory import MemoryFault, write
 from ..api.enums import DML_FEATURE, DML_FEATURE_LEVEL, DML_TENSOR_DATA_TYPE
 from ..api.hresult import DXGI_ERROR_UNSUPPORTED, E_INVALIDARG, DMLError
+from ..api.memory import MemoryFault, write
 from ..api.pointers import check_type, locate
 from ..api.structs import DML_FEATURE_DATA_FEATURE_LEVELS, DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT
 from ..api.structure import Structure

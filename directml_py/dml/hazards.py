@@ -39,7 +39,7 @@ def written(dispatchable: IDMLDispatchable, slot: Slot, view: BufferRange) -> Bu
     if not isinstance(dispatchable, IDMLCompiledOperator) or slot.kind not in ("input", "output"):
         return view
     slots = dispatchable.inputs if slot.kind == "input" else dispatchable.outputs
-    tensor = slots[slot.index].tensor
+    tensor = slots[slot.position].tensor
     return view if tensor is None else replace(view, size=tensor.total_size)
 
 
@@ -95,4 +95,4 @@ def name(slot: Slot) -> str:
     if slot.kind in ("temporary", "persistent"):
         return f"the {slot.kind} resource"
     part = f".Bindings[{slot.part}]" if slot.part else ""
-    return f"{slot.kind}s[{slot.index}]{part}"
+    return f"{slot.kind}s[{slot.position}]{part}"

@@ -154,8 +154,8 @@ def describe(dispatchable: IDMLDispatchable, slot: Slot) -> str:
         return f"the {slot.kind} resource"
     if isinstance(dispatchable, IDMLCompiledOperator):
         tensors = dispatchable.inputs if slot.kind == "input" else dispatchable.outputs
-        return tensors[slot.index].path
+        return tensors[slot.position].path
     assert isinstance(dispatchable, IDMLOperatorInitializer)
     if slot.kind == "output":
-        return f"the persistent resource of operators[{slot.index}]"
-    return f"operators[{slot.index}].{dispatchable.operators[slot.index].inputs[slot.part].path}"
+        return f"the persistent resource of operators[{slot.position}]"
+    return f"operators[{slot.position}].{dispatchable.operators[slot.position].inputs[slot.part].path}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..api.d3d12_enums import D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_ID, D3D12_MESSAGE_SEVERITY
 from ..api.enums import DML_CREATE_DEVICE_FLAGS
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from ..d3d12 import ID3D12Device
     from .objects import IDMLObject
 
-P = ParamSpec("P")
-R = TypeVar("R")
-O = TypeVar("O", bound="IDMLObject")  # noqa: E741
+M = TypeVar("M", bound=Callable[..., Any])
 
 _logger = logging.getLogger("directml_py")
 _SEVERITIES = {
@@ -101,26 +99,26 @@ class Removal:
         return breaks
 
 
-def hresult_method(method: Callable[Concatenate[O, P], R]) -> Callable[Concatenate[O, P], R]:
+def hresult_method(method: M) -> M:
     """A method that returns an HRESULT: on a removed device it raises ``DXGI_ERROR_DEVICE_REMOVED``."""
 
     @functools.wraps(method)
-    def call(self: O, *args: P.args, **kwargs: P.kwargs) -> R:
+    def call(self: IDMLObject, *args: Any, **kwargs: Any) -> Any:
         self.removal.check()
         return method(self, *args, **kwargs)
 
-    return call
+    return cast(M, call)
 
 
-def void_method(method: Callable[Concatenate[O, P], None]) -> Callable[Concatenate[O, P], None]:
+def void_method(method: M) -> M:
     """A method that returns nothing: on a removed device it does nothing."""
 
     @functools.wraps(method)
-    def call(self: O, *args: P.args, **kwargs: P.kwargs) -> None:
+    def call(self: IDMLObject, *args: Any, **kwargs: Any) -> None:
         if self.removal.reason == S_OK:
             method(self, *args, **kwargs)
 
-    return call
+    return cast(M, call)
 
 
 def same_device(kind: type[Any], value: Any, name: str, device: Any, report: Report, rule: Any) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..descs.tensor import TensorDesc, braces
+from ..descs.format import braces
+from ..descs.tensor import TensorDesc
 from ..descs.values import TensorSlot
 from ..validation.report import Report
 from ..validation.rule import Rule

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..descs.tensor import braces
+from ..descs.format import braces
 from ..descs.values import OperatorDesc
 from ..validation.report import Report
 from .axes import check_axis

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..descs.tensor import braces
+from ..descs.format import braces
 from ..descs.values import OperatorDesc
 from ..validation.report import Report
 from .operator import own_rule

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..api.schema import OperatorSchema, Same, Support, TensorSupport
-from ..descs.tensor import TensorDesc, braces, type_name
+from ..descs.format import braces
+from ..descs.tensor import TensorDesc, type_name
 from ..descs.values import OperatorDesc, TensorSlot
 from .report import Report
 from .rule import Rule, rule
@@ -118,9 +119,9 @@ def check_property(
     desc: OperatorDesc, present: list[TensorSlot], name: str, ranks_agree: bool, report: Report
 ) -> None:
     attribute, suffix = PROPERTIES[name]
-    reference, *others = present or [None]
-    if reference is None:
+    if not present:
         return
+    reference, *others = present
     expected = getattr(reference.tensor, attribute)
     for slot in others:
         found = getattr(slot.tensor, attribute)

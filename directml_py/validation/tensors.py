@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
-from ..descs.tensor import TensorDesc, braces, type_name
+from ..descs.format import braces
+from ..descs.tensor import TensorDesc, type_name
 from .report import Report
 from .rule import rule
 from .values import check_flags
@@ -50,7 +51,7 @@ FLOAT64, UINT64, INT64, UINT4, INT4 = (
     DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{name}"]
     for name in ("FLOAT64", "UINT64", "INT64", "UINT4", "INT4")
 )
-NEEDED_LEVEL = {
+NEEDED_LEVEL: dict[int, int] = {
     FLOAT64: FEATURE_LEVEL_64_BIT,
     UINT64: FEATURE_LEVEL_64_BIT,
     INT64: FEATURE_LEVEL_64_BIT,
@@ -95,7 +96,7 @@ def check_data_type(tensor: TensorDesc, path: str, level: int, report: Report) -
         )
         report.add(DATA_TYPE, where, f"is {name}, which is no data type of an element")
         return
-    needed = NEEDED_LEVEL.get(tensor.data_type, 0)  # type: ignore[call-overload]
+    needed = NEEDED_LEVEL.get(tensor.data_type, 0)
     if needed > level:
         report.add(
             DATA_TYPE,

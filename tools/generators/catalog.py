@@ -138,7 +138,8 @@ def split_parameter(text: str) -> tuple[str, str]:
 def load(name: str) -> dict[str, Any]:
     path = API / f"{name}.toml"
     with path.open("rb") as file:
-        return tomllib.load(file)
+        content: dict[str, Any] = tomllib.load(file)
+    return content
 
 
 def read_enums(table: dict[str, Any]) -> list[Enum]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -75,7 +77,8 @@ def generate(catalog: Catalog) -> dict[str, str]:
     ffi.set_source(MODULE, None)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cdefs.py"
-        ffi.emit_python_code(str(path))
+        with contextlib.redirect_stdout(io.StringIO()):
+            ffi.emit_python_code(str(path))
         lines = path.read_text(encoding="utf-8").splitlines()
     text = "\n".join([PYTHON_NOTICE, *lines[1:]]) + "\n"
     return {"directml_py/api/cdefs.py": text}

@@ -64,7 +64,7 @@ def field_text(field: Field, struct: Struct, kinds: Kinds) -> str:
     parts = [repr(field.name), repr(kind), repr(type_name)]
     defaults: list[tuple[str, Any, Any]] = [
         ("role", field.role, "attribute"),
-        ("count", field.count, ""),
+        ("counted_by", field.count, ""),
         ("optional", field.optional, False),
         ("governed_by", field.governed_by, ""),
     ]
@@ -112,9 +112,9 @@ def generate(catalog: Catalog) -> dict[str, str]:
         support = "".join(f"{support_text(entry, values)}," for entry in op.support)
         same = "".join(f"{same_text(entry, values)}," for entry in op.same)
         level = parse_level(op.level)
-        struct = struct_text(op.struct, kinds, values)
+        own_struct = struct_text(op.struct, kinds, values)
         body.append(
-            f"{op.value}: OperatorSchema({op.name!r}, {op.value}, {level:#x}, {struct}, {op.in_place}, "
+            f"{op.value}: OperatorSchema({op.name!r}, {op.value}, {level:#x}, {own_struct}, {op.in_place}, "
             f"({support}), ({same})),"
         )
     body += ["}", ""]
