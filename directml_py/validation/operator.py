@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..descs.decode import Fault
 from ..descs.values import OperatorDesc, TensorSlot
+from .fused import check_fused
 from .memory import check_faults
 from .report import Report
 from .support import check_level, check_same, check_support
@@ -23,6 +24,7 @@ def check_operator(desc: OperatorDesc | None, faults: Sequence[Fault], level: in
     if desc is None or not check_level(desc.schema, level, report):
         return False
     check_values(desc, report)
+    check_fused(desc, level, report)
     sound: list[TensorSlot] = []
     broken = bool(faults)
     for slot in (*desc.inputs, *desc.outputs):

@@ -125,7 +125,8 @@ def check_property(
     expected = getattr(reference.tensor, attribute)
     for slot in others:
         found = getattr(slot.tensor, attribute)
-        assert slot.tensor is not None and reference.tensor is not None
+        assert slot.tensor is not None
+        assert reference.tensor is not None
         ranks_differ = slot.tensor.dimension_count != reference.tensor.dimension_count
         if found == expected or (name == "Sizes" and ranks_agree and ranks_differ):
             continue

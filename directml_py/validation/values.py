@@ -7,7 +7,7 @@ from typing import Any
 
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..descs.decode import enum_class
-from ..descs.values import OperatorDesc, Record
+from ..descs.values import Record
 from .report import Report
 from .rule import rule
 
@@ -17,15 +17,10 @@ ENUM_VALUE = rule(
 FLAGS_VALUE = rule(
     "DML-Desc-flags", "A field of flags holds bits of its enumeration alone", "directml-enumerations"
 )
-FUSED_TENSORS = rule(
-    "DML-FusedActivation-tensors",
-    "The tensors of a fused activation's desc are null: the operator supplies them",
-    "dml-fused-activations",
-)
 
 
-def check_values(record: Record, report: Report, prefix: str = "", nested: bool = False) -> None:
-    """Check ``record`` and the records inside it; ``nested`` says that an operator desc holds it."""
+def check_values(record: Record, report: Report, prefix: str = "") -> None:
+    """Check ``record`` and the records inside it."""
     for entry, (name, value) in zip(record.struct.fields, record):
         path = prefix + name
         if entry.kind == "enum" and not isinstance(value, IntEnum):
@@ -41,9 +36,9 @@ def check_values(record: Record, report: Report, prefix: str = "", nested: bool 
         elif isinstance(value, tuple):
             for index, item in enumerate(value):
                 if isinstance(item, Record):
-                    check_values(item, report, f"{path}[{index}].", isinstance(item, OperatorDesc))
+                    check_values(item, report, f"{path}[{index}].")
         elif isinstance(value, Record):
-            check_values(value, report, f"{path}.", isinstance(value, OperatorDesc))
+            check_values(value, report, f"{path}.")
 
 
 def check_flags(kind: Any, value: int, path: str, report: Report) -> None:

@@ -1,0 +1,91 @@
+"""Rules about operator descs inside operator descs (the page "Using fused operators to improve performance")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..descs.values import OperatorDesc
+from .report import Report
+from .rule import rule
+from .tensors import level_name
+
+PAGE = "dml-fused-activations"
+TENSORS = rule(
+    "DML-FusedActivation-tensors",
+    "The tensors of a fused activation's desc are null: the operator supplies them",
+    PAGE,
+)
+SUPPORTED = rule("DML-FusedActivation-type", "Only the activations that the page lists can be fused", PAGE)
+LEVEL = rule(
+    "DML-FusedActivation-feature-level",
+    "The device's feature level has the fused activation",
+    "dml-feature-level-history",
+)
+
+ANYWHERE = frozenset(
+    f"ACTIVATION_{name}"
+    for name in (
+        *(
+            "LINEAR",
+            "SIGMOID",
+            "HARD_SIGMOID",
+            "TANH",
+            "SCALED_TANH",
+            "RELU",
+            "LEAKY_RELU",
+            "THRESHOLDED_RELU",
+        ),
+        *(
+            "ELU",
+            "CELU",
+            "SCALED_ELU",
+            "SOFTPLUS",
+            "PARAMETRIC_SOFTPLUS",
+            "SOFTSIGN",
+            "IDENTITY",
+            "SHRINK",
+            "GELU",
+        ),
+    )
+)
+# Activation: the operators that it can be fused into, and the feature level from which it can.
+ONLY_IN = {
+    "ELEMENT_WISE_CLIP": (("CONVOLUTION", "GEMM"), 0x6000),
+    "ACTIVATION_SOFTMAX": (("GEMM",), 0x6100),
+    "ACTIVATION_SOFTMAX1": (("GEMM",), 0x6100),
+}
+
+
+def nested_descs(desc: OperatorDesc) -> Iterator[tuple[str, OperatorDesc]]:
+    """The operator descs directly inside ``desc``, with their paths."""
+    for name, value in desc:
+        if isinstance(value, OperatorDesc):
+            yield name, value
+        elif isinstance(value, tuple):
+            yield from (
+                (f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, OperatorDesc)
+            )
+
+
+def check_fused(desc: OperatorDesc, level: int, report: Report) -> None:
+    """Check the activations inside ``desc``. Those of RNN, LSTM and GRU may be of any type here."""
+    for path, nested in nested_descs(desc):
+        for slot in (*nested.inputs, *nested.outputs):
+            if slot.tensor is not None:
+                text = "must be null; the operator it is fused into supplies the tensors"
+                report.add(TENSORS, f"{path}.{slot.path}", text)
+        operators, needed = ONLY_IN.get(nested.name, ((), 0))
+        if path == "FusedActivation" and nested.name not in ANYWHERE and desc.name not in operators:
+            report.add(
+                SUPPORTED,
+                path,
+                f"is {nested.schema.type_name}, which cannot be fused into {desc.schema.type_name}",
+            )
+            continue
+        needed = max(nested.schema.level, needed if path == "FusedActivation" else 0)
+        if needed > level:
+            report.add(
+                LEVEL,
+                path,
+                f"is {nested.schema.type_name}, which needs {level_name(needed)} here; this is {level_name(level)}",
+            )
