@@ -29,10 +29,6 @@ def check_values(record: Record, report: Report, prefix: str = "") -> None:
             report.add(ENUM_VALUE, path, f"is {value.name}; a data type is required")
         elif entry.kind == "flags":
             check_flags(enum_class(entry.type), value, path, report)
-        elif nested and entry.is_tensor and value is not None:
-            report.add(
-                FUSED_TENSORS, path, "must be null; the operator it is fused into supplies the tensors"
-            )
         elif isinstance(value, tuple):
             for index, item in enumerate(value):
                 if isinstance(item, Record):
