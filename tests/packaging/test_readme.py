@@ -1,0 +1,41 @@
+"""The README tells the truth."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def test_two_commands() -> None:
+    commands = [line for block in blocks("sh") for line in block.splitlines()]
+    assert len(commands) == 2
+    assert commands[0].endswith("-m directml_py.samples.hello_directml")
+    assert commands[1].endswith("-m pytest")
+
+
+def test_first_program_prints_what_the_readme_says() -> None:
+    (program,), (expected,) = blocks("python"), blocks("text")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, "README.md", "exec"), {})
+    assert printed.getvalue().endswith(expected)
+    assert "[[[[0. 0. 0. 1. 1. 1. 1.]" in printed.getvalue()
+
+
+def test_modules_and_files_that_the_readme_names_exist() -> None:
+    samples = {path.stem for path in (ROOT / "directml_py" / "samples").glob("*.py")}
+    listed = re.search(r"^More programs are in.*?\.$", README, re.MULTILINE | re.DOTALL)
+    assert listed is not None
+    named = set(re.findall(r"`(\w+)`", listed[0]))
+    assert named == samples - {"__init__", "harness"}
+    for path in re.findall(r"`((?:include|tools|directml_py|\.ci)/[\w./]+)`", README):
+        assert (ROOT / path).exists(), path

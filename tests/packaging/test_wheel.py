@@ -1,0 +1,72 @@
+"""What a user gets from a built wheel, away from the repository."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTENT = ("pyproject.toml", "README.md", "LICENSE", "directml_py", "include", "tools")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy, so that the repository gets no build folder."""
+    source = tmp_path_factory.mktemp("source")
+    for name in CONTENT:
+        path = ROOT / name
+        if path.is_dir():
+            shutil.copytree(path, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(path, source / name)
+    target = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet"]
+    subprocess.run([*command, "--wheel-dir", str(target), str(source)], check=True)
+    (built,) = target.glob("*.whl")
+    return built
+
+
+def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names}
+    assert tops == {"directml_py", next(top for top in tops if top.endswith(".dist-info"))}
+    sources = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "directml_py").rglob("*")
+        if path.suffix in {".py", ".typed"} and "__pycache__" not in path.parts
+    }
+    assert sources <= set(names)
+
+
+def test_hello_directml_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    """With NumPy and cffi from this environment, but the package from the wheel alone."""
+    shutil.unpack_archive(wheel, tmp_path / "site", "zip")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r});"
+        "import directml_py, runpy;"
+        f"assert directml_py.__file__.startswith({str(tmp_path)!r}), directml_py.__file__;"
+        "import directml_py.cffi;"
+        "runpy.run_module('directml_py.samples.hello_directml', run_name='__main__')"
+    )
+    environment = {**os.environ, "PYTHONPATH": ""}
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("1.618000") == 24
+
+
+def test_import_needs_no_compiler_and_no_cffi_parser(tmp_path: Path) -> None:
+    """The cffi module is an out-of-line one: neither cffi's parser nor setuptools is loaded for it."""
+    code = (
+        "import sys, directml_py, directml_py.cffi;"
+        "print(sorted({'cffi', 'pycparser', 'setuptools', 'distutils'} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
