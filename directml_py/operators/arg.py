@@ -26,10 +26,9 @@ def arg_kernel(desc: OperatorDesc, largest: bool, decreasing: bool) -> Kernel:
 
     def arg(inputs: Inputs, outputs: Outputs) -> None:
         rows = inputs[0].transpose(order).reshape((*kept_sizes, -1))
+        found = first_index(rows[..., ::-1] if decreasing else rows, largest)
         if decreasing:
-            found = rows.shape[-1] - 1 - first_index(rows[..., ::-1], largest)
-        else:
-            found = first_index(rows, largest)
+            found = rows.shape[-1] - 1 - found
         np.copyto(outputs[0], found.reshape(output_sizes), casting="unsafe")
 
     return arg

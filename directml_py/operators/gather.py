@@ -99,11 +99,13 @@ class Gather(Operator):
         last = desc.InputTensor.sizes[axis] - 1
         index_sizes = desc.IndicesTensor.sizes[desc.IndicesTensor.dimension_count - desc.IndexDimensions :]
         sizes = desc.OutputTensor.sizes
+        before = (slice(None),) * axis
 
         def gather(inputs: Inputs, outputs: Outputs) -> None:
             x, indices = inputs
-            picked = np.take(x, safe_indices(indices, last).reshape(index_sizes), axis=axis)
-            np.copyto(outputs[0], picked.reshape(sizes))
+            # Unlike np.take, indexing does not copy a strided or broadcast input first.
+            place = (*before, safe_indices(indices, last).reshape(index_sizes))
+            np.copyto(outputs[0], x[place].reshape(sizes))
 
         return gather
 
@@ -111,8 +113,7 @@ class Gather(Operator):
 def safe_indices(indices: Array, last: int) -> Array:
     """Indices within [0, last]: negative ones count from the end, what is still outside is clamped."""
     if indices.dtype.kind == "i":
-        # Clamped before the shift, so that the type's lowest value cannot wrap around.
-        size = min(last + 1, np.iinfo(indices.dtype).max)
-        indices = np.clip(indices, -size, last)
-        return np.where(indices < 0, indices.astype(np.intp) + (last + 1), indices.astype(np.intp))
+        # An axis may be longer than INT32 reaches; clamped before the shift, INT64's lowest value cannot wrap.
+        clamped = np.clip(indices.astype(np.int64), -last - 1, last)
+        return np.where(clamped < 0, clamped + (last + 1), clamped)
     return np.minimum(indices, min(last, np.iinfo(indices.dtype).max)).astype(np.intp)

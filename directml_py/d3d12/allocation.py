@@ -1,0 +1,66 @@
+"""Memory and address ranges: what heaps, resources and descriptor heaps are made of."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..api.hresult import E_OUTOFMEMORY, DMLError
+from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+
+CACHE_LINE = 64
+
+
+class AddressSpace:
+    """Hands out address ranges that nobody dereferences. Ranges never touch one another and never come back,
+    so that a stale or overrun address is found to be wrong instead of meaning somebody else's memory."""
+
+    def __init__(self, start: int, alignment: int) -> None:
+        self._next = start
+        self._alignment = alignment
+        self._lock = threading.Lock()
+
+    def take(self, size: int) -> int:
+        with self._lock:
+            start = self._next
+            units = -(-size // self._alignment) + 1
+            self._next += units * self._alignment
+            return start
+
+
+GPU_MEMORY = AddressSpace(0x1_0000_0000, D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT)
+CPU_DESCRIPTORS = AddressSpace(0x5_0000_0000_0000, 4096)
+GPU_DESCRIPTORS = AddressSpace(0x6_0000_0000_0000, 4096)
+
+
+def _physical_memory() -> int | None:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+class Allocation:
+    """``size`` bytes of zeros on a cache line, with GPU virtual addresses of their own.
+
+    Raises ``DMLError`` ``E_OUTOFMEMORY`` for more than the machine has.
+    """
+
+    def __init__(self, size: int) -> None:
+        limit = _physical_memory()
+        try:
+            # Some systems promise any amount and fail when it is touched; nobody can catch that.
+            if limit is not None and size > limit:
+                raise MemoryError
+            block = np.zeros(size + CACHE_LINE, dtype=np.uint8)
+        except (MemoryError, ValueError, OverflowError):
+            raise DMLError(E_OUTOFMEMORY, f"there is no memory for {size} bytes") from None
+        skip = -block.ctypes.data % CACHE_LINE
+        self.bytes: Bytes = block[skip : skip + size]
+        self.gpu_address = GPU_MEMORY.take(size)

@@ -1,0 +1,106 @@
+"""Checks of arguments that are no structs: numbers, enumerators, objects, and C's (count, array) pairs.
+
+What Python cannot take for the C type at all is a ``TypeError``; a value of the right type that the API
+forbids is a ``DMLError`` ``E_INVALIDARG``. Both name the parameter.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from collections.abc import Sequence
+from enum import IntEnum, IntFlag
+from functools import cache, reduce
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from ..api.hresult import E_INVALIDARG, DMLError
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+    from .objects import ID3D12DeviceChild
+
+E = TypeVar("E", bound=IntEnum)
+F = TypeVar("F", bound=IntFlag)
+C = TypeVar("C", bound="ID3D12DeviceChild")
+
+
+def invalid(message: str) -> DMLError:
+    return DMLError(E_INVALIDARG, message)
+
+
+def integer(value: Any, name: str) -> int:
+    if isinstance(value, bool):
+        raise TypeError(f"{name} must be an integer, not bool")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+
+
+def unsigned(value: Any, name: str, bits: int = 64) -> int:
+    """``value`` as a UINT64 (or a UINT, with ``bits=32``)."""
+    number = integer(value, name)
+    if not 0 <= number < 1 << bits:
+        raise invalid(f"{name} must be an unsigned {bits}-bit number, not {number}")
+    return number
+
+
+def enumerator(value: Any, kind: type[E], name: str) -> E:
+    number = integer(value, name)
+    try:
+        return kind(number)
+    except ValueError:
+        raise invalid(f"{name} must be a {kind.__name__}, not {number}") from None
+
+
+@cache
+def _known_bits(kind: type[IntFlag]) -> int:
+    return reduce(operator.or_, (int(member) for member in kind.__members__.values()), 0)
+
+
+def flags(value: Any, kind: type[F], name: str) -> F:
+    number = integer(value, name)
+    unknown = number & ~_known_bits(kind)
+    if unknown:
+        raise invalid(f"{name} has bits that are no {kind.__name__}: 0x{unknown & 0xFFFFFFFF:X}")
+    return kind(number)
+
+
+def instance(value: Any, kind: type[C], name: str) -> C:
+    if not isinstance(value, kind):
+        found = "None" if value is None else type(value).__name__
+        raise TypeError(f"{name} must be an {kind.__name__}, not {found}")
+    return value
+
+
+def child(value: Any, kind: type[C], name: str, device: ID3D12Device) -> C:
+    """``value``, which must be an object of the interface ``kind`` that ``device`` created."""
+    if instance(value, kind, name).device is not device:
+        raise invalid(f"{name} belongs to another device")
+    return cast(C, value)
+
+
+def is_series(value: Any) -> bool:
+    return isinstance(value, (Sequence, ctypes.Array)) and not isinstance(value, (str, bytes, bytearray))
+
+
+def counted(first: Any, second: Any, count_name: str, items_name: str) -> list[Any]:
+    """The items of ``(count, items)``, of ``(items)`` alone, or of a single item in place of items.
+
+    A count smaller than the sequence takes its beginning, as in C; a larger one is ``E_INVALIDARG``.
+    """
+    if second is None and (is_series(first) or not _is_number(first)):
+        return list(first) if is_series(first) else [first]
+    count = unsigned(first, count_name, 32)
+    if second is None:
+        if count:
+            raise invalid(f"{items_name} is null, but {count_name} is {count}")
+        return []
+    items = list(second) if is_series(second) else [second]
+    if count > len(items):
+        raise invalid(f"{count_name} is {count}, but {items_name} has {len(items)}")
+    return items[:count]
+
+
+def _is_number(value: Any) -> bool:
+    return value is not None and hasattr(value, "__index__")

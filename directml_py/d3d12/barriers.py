@@ -1,0 +1,120 @@
+"""From D3D12_RESOURCE_BARRIER to barrier values, with the rules that hold whatever state a resource is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ..api.d3d12_enums import (
+    D3D12_MESSAGE_ID,
+    D3D12_RESOURCE_BARRIER_FLAGS,
+    D3D12_RESOURCE_BARRIER_TYPE,
+    D3D12_RESOURCE_FLAGS,
+    D3D12_RESOURCE_STATES,
+)
+from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
+from .arguments import enumerator, flags, invalid
+from .buffer_rules import FIXED_STATES
+from .commands import AliasingBarrier, Barrier, TransitionBarrier, UAVBarrier
+from .constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
+from .resource import ID3D12Resource
+from .states import combined_write_state, missing_flag, texture_state
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+
+BEGIN_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAGS.D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
+END_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAGS.D3D12_RESOURCE_BARRIER_FLAG_END_ONLY
+
+
+class Problem(NamedTuple):
+    id: D3D12_MESSAGE_ID
+    text: str
+
+
+def _resource(handle: int | None, name: str, device: ID3D12Device) -> ID3D12Resource | None:
+    """Null is None; a handle that is no live resource of ``device`` is ``E_INVALIDARG``."""
+    if not handle:
+        return None
+    resource = ID3D12Resource.from_handle(handle)
+    if resource is None:
+        raise invalid(f"{name} is not an ID3D12Resource that is alive")
+    if resource.device is not device:
+        raise invalid(f"{name} belongs to another device")
+    return resource
+
+
+def decode(desc: D3D12_RESOURCE_BARRIER, name: str, device: ID3D12Device) -> Barrier | Problem:
+    """The barrier that ``desc`` describes, or what a command list has to complain of.
+
+    Raises ``DMLError`` for what is not even a barrier: an unknown type or flag, a wild or foreign resource.
+    """
+    kind = enumerator(desc.Type, D3D12_RESOURCE_BARRIER_TYPE, f"{name}.Type")
+    split = flags(desc.Flags, D3D12_RESOURCE_BARRIER_FLAGS, f"{name}.Flags")
+    if kind == D3D12_RESOURCE_BARRIER_TYPE.D3D12_RESOURCE_BARRIER_TYPE_TRANSITION:
+        return _transition(desc.Transition, f"{name}.Transition", split, device)
+    if kind == D3D12_RESOURCE_BARRIER_TYPE.D3D12_RESOURCE_BARRIER_TYPE_ALIASING:
+        aliasing = desc.Aliasing
+        return AliasingBarrier(
+            _resource(aliasing.pResourceBefore, f"{name}.Aliasing.pResourceBefore", device),
+            _resource(aliasing.pResourceAfter, f"{name}.Aliasing.pResourceAfter", device),
+        )
+    resource = _resource(desc.UAV.pResource, f"{name}.UAV.pResource", device)
+    needed = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
+    if resource is not None and not resource.flags & needed:
+        return Problem(
+            D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS,
+            f"{name}.UAV.pResource: {resource} was created without {needed.name}",
+        )
+    return UAVBarrier(resource)
+
+
+def _transition(
+    desc: Any, name: str, split: D3D12_RESOURCE_BARRIER_FLAGS, device: ID3D12Device
+) -> TransitionBarrier | Problem:
+    before = flags(desc.StateBefore, D3D12_RESOURCE_STATES, f"{name}.StateBefore")
+    after = flags(desc.StateAfter, D3D12_RESOURCE_STATES, f"{name}.StateAfter")
+    resource = _resource(desc.pResource, f"{name}.pResource", device)
+    if resource is None:
+        return Problem(
+            D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_RESOURCE_BARRIER_NULL_POINTER, f"{name}.pResource is null"
+        )
+    barrier = TransitionBarrier(resource, desc.Subresource, before, after, split)
+    return next(_transition_problems(barrier, name), barrier)
+
+
+def _transition_problems(barrier: TransitionBarrier, name: str) -> Iterator[Problem]:
+    ids = D3D12_MESSAGE_ID
+    resource = barrier.resource
+    if barrier.subresource not in (0, D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES):
+        yield Problem(
+            ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_SUBRESOURCE,
+            f"{name}.Subresource must be 0 or all subresources for a buffer, not {barrier.subresource}",
+        )
+    if barrier.flags == BEGIN_ONLY | END_ONLY:
+        yield Problem(
+            ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_FLAG,
+            f"{name}: a barrier cannot be both {BEGIN_ONLY.name} and {END_ONLY.name}",
+        )
+    if barrier.before == barrier.after:
+        yield Problem(
+            ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_MATCHING_STATES,
+            f"{name}: StateBefore and StateAfter are the same",
+        )
+    if resource.heap_type in FIXED_STATES:
+        yield Problem(
+            ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_HEAP,
+            f"{name}.pResource: {resource} stays in one state, as in every {resource.heap_type.name} heap",
+        )
+    for field, states in (("StateBefore", barrier.before), ("StateAfter", barrier.after)):
+        yield from _state_problems(states, resource, f"{name}.{field}")
+
+
+def _state_problems(states: D3D12_RESOURCE_STATES, resource: ID3D12Resource, name: str) -> Iterator[Problem]:
+    ids = D3D12_MESSAGE_ID
+    combined = combined_write_state(states)
+    if combined:
+        yield Problem(ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_COMBINATION, f"{name} {combined}")
+    unfit = texture_state(states) or missing_flag(states, resource.flags)
+    if unfit:
+        yield Problem(ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS, f"{name} {unfit}")

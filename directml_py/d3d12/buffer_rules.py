@@ -1,0 +1,200 @@
+"""The documents' rules for heap properties, heap flags and buffer descs.
+
+Each function raises one ``DMLError`` that lists everything that is wrong; parameter names in messages are
+those of the ``ID3D12Device`` methods. From the pages of D3D12_RESOURCE_DESC, D3D12_HEAP_PROPERTIES,
+D3D12_HEAP_DESC, D3D12_HEAP_FLAGS, D3D12_HEAP_TYPE and CreateCommittedResource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import Any, Final
+
+from ..api.d3d12_enums import (
+    D3D12_CPU_PAGE_PROPERTY,
+    D3D12_HEAP_FLAGS,
+    D3D12_HEAP_TYPE,
+    D3D12_MEMORY_POOL,
+    D3D12_RESOURCE_DIMENSION,
+    D3D12_RESOURCE_FLAGS,
+    D3D12_RESOURCE_STATES,
+    D3D12_TEXTURE_LAYOUT,
+    DXGI_FORMAT,
+)
+from ..api.d3d12_structs import D3D12_HEAP_DESC, D3D12_HEAP_PROPERTIES, D3D12_RESOURCE_DESC
+from ..api.hresult import E_NOTIMPL, DMLError
+from .arguments import enumerator, flags, invalid
+from .constants import (
+    D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT,
+    D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT,
+)
+from .states import COPY_DEST, GENERIC_READ, state_problem
+
+DEFAULT: Final = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_DEFAULT
+UPLOAD: Final = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_UPLOAD
+READBACK: Final = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_READBACK
+CUSTOM: Final = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_CUSTOM
+
+UNKNOWN_PAGES: Final = D3D12_CPU_PAGE_PROPERTY.D3D12_CPU_PAGE_PROPERTY_UNKNOWN
+NO_CPU_ACCESS: Final = D3D12_CPU_PAGE_PROPERTY.D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE
+UNKNOWN_POOL: Final = D3D12_MEMORY_POOL.D3D12_MEMORY_POOL_UNKNOWN
+
+ALLOW_UNORDERED_ACCESS: Final = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
+
+# What the abstracted types mean on an adapter with memory of its own (GetCustomHeapProperties).
+CUSTOM_EQUIVALENTS: Final = {
+    DEFAULT: (NO_CPU_ACCESS, D3D12_MEMORY_POOL.D3D12_MEMORY_POOL_L1),
+    UPLOAD: (
+        D3D12_CPU_PAGE_PROPERTY.D3D12_CPU_PAGE_PROPERTY_WRITE_COMBINE,
+        D3D12_MEMORY_POOL.D3D12_MEMORY_POOL_L0,
+    ),
+    READBACK: (
+        D3D12_CPU_PAGE_PROPERTY.D3D12_CPU_PAGE_PROPERTY_WRITE_BACK,
+        D3D12_MEMORY_POOL.D3D12_MEMORY_POOL_L0,
+    ),
+}
+
+# The one state that a resource in such a heap is created in and stays in.
+FIXED_STATES: Final = {UPLOAD: GENERIC_READ, READBACK: COPY_DEST}
+
+_BUFFER_FIELDS: Final = (
+    ("Height", 1),
+    ("DepthOrArraySize", 1),
+    ("MipLevels", 1),
+    ("Format", DXGI_FORMAT.DXGI_FORMAT_UNKNOWN),
+    ("SampleDesc.Count", 1),
+    ("SampleDesc.Quality", 0),
+    ("Layout", D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_ROW_MAJOR),
+)
+
+_CLASS_FLAGS: Final = (
+    D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_DENY_BUFFERS
+    | D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_DENY_RT_DS_TEXTURES
+    | D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_DENY_NON_RT_DS_TEXTURES
+)
+_UNSUPPORTED_FLAGS: Final = (
+    D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_ALLOW_DISPLAY
+    | D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_SHARED_CROSS_ADAPTER
+    | D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_HARDWARE_PROTECTED
+)
+
+
+def _raise(problems: Iterable[str]) -> None:
+    text = "; ".join(problems)
+    if text:
+        raise invalid(text)
+
+
+def check_node_mask(mask: int, name: str) -> None:
+    if mask not in (0, 1):
+        raise invalid(f"{name} must be 0 or 1 on a device with one node, not {mask}")
+
+
+def check_heap_properties(properties: D3D12_HEAP_PROPERTIES, name: str) -> None:
+    kind = enumerator(properties.Type, D3D12_HEAP_TYPE, f"{name}.Type")
+    pages = enumerator(properties.CPUPageProperty, D3D12_CPU_PAGE_PROPERTY, f"{name}.CPUPageProperty")
+    pool = enumerator(properties.MemoryPoolPreference, D3D12_MEMORY_POOL, f"{name}.MemoryPoolPreference")
+    problems = []
+    for field, value, unknown in (
+        ("CPUPageProperty", pages, UNKNOWN_PAGES),
+        ("MemoryPoolPreference", pool, UNKNOWN_POOL),
+    ):
+        if kind == CUSTOM and value == unknown:
+            problems.append(f"{name}.{field} must not be {unknown.name} in a custom heap")
+        elif kind != CUSTOM and value != unknown:
+            problems.append(f"{name}.{field} must be {unknown.name} unless {name}.Type is {CUSTOM.name}")
+    if kind == CUSTOM and pool == D3D12_MEMORY_POOL.D3D12_MEMORY_POOL_L1 and pages > NO_CPU_ACCESS:
+        problems.append(f"{name}.CPUPageProperty must be {NO_CPU_ACCESS.name} in {pool.name}")
+    for field in ("CreationNodeMask", "VisibleNodeMask"):
+        if getattr(properties, field) not in (0, 1):
+            problems.append(f"{name}.{field} must be 0 or 1 on a device with one node")
+    _raise(problems)
+
+
+def check_heap_flags(value: Any, name: str) -> D3D12_HEAP_FLAGS:
+    found = flags(value, D3D12_HEAP_FLAGS, name)
+    if found & _UNSUPPORTED_FLAGS:
+        raise DMLError(E_NOTIMPL, f"{name}: {found & _UNSUPPORTED_FLAGS!r} is not emulated")
+    return found
+
+
+def check_committed_flags(value: Any, name: str) -> D3D12_HEAP_FLAGS:
+    """The implicit heap of a committed resource takes its class of resources from the resource."""
+    found = check_heap_flags(value, name)
+    if found & _CLASS_FLAGS:
+        raise invalid(f"{name} must not have DENY_ or ALLOW_ONLY_ flags for a committed resource")
+    return found
+
+
+def check_heap_desc(desc: D3D12_HEAP_DESC, name: str) -> None:
+    check_heap_properties(desc.Properties, f"{name}.Properties")
+    found = check_heap_flags(desc.Flags, f"{name}.Flags")
+    problems = []
+    if not desc.SizeInBytes:
+        problems.append(f"{name}.SizeInBytes must not be 0")
+    allowed = (
+        0,
+        D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT,
+        D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT,
+    )
+    if desc.Alignment not in allowed:
+        problems.append(f"{name}.Alignment must be 0, 64 KiB or 4 MiB, not {desc.Alignment}")
+    if found & _CLASS_FLAGS == _CLASS_FLAGS:
+        problems.append(f"{name}.Flags deny every class of resources")
+    _raise(problems)
+
+
+def check_buffer_desc(desc: D3D12_RESOURCE_DESC, name: str) -> None:
+    """Raises ``E_NOTIMPL`` for a texture, ``E_INVALIDARG`` for a desc that breaks the rules of buffers."""
+    dimension = enumerator(desc.Dimension, D3D12_RESOURCE_DIMENSION, f"{name}.Dimension")
+    if dimension == D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_UNKNOWN:
+        raise invalid(f"{name}.Dimension must not be {dimension.name}")
+    if dimension != D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_BUFFER:
+        raise DMLError(E_NOTIMPL, f"{name}.Dimension is {dimension.name}; only buffers are emulated")
+    problems = []
+    if not desc.Width:
+        problems.append(f"{name}.Width must not be 0")
+    if desc.Alignment not in (0, D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT):
+        problems.append(f"{name}.Alignment must be 0 or 64 KiB, not {desc.Alignment}")
+    for field, required in _BUFFER_FIELDS:
+        value = attrgetter(field)(desc)
+        if value != required:
+            shown = getattr(required, "name", required)
+            problems.append(f"{name}.{field} must be {shown} for a buffer, not {value}")
+    if desc.Flags & ~int(ALLOW_UNORDERED_ACCESS):
+        problems.append(
+            f"{name}.Flags may have {ALLOW_UNORDERED_ACCESS.name} only for a buffer, not 0x{desc.Flags:X}"
+        )
+    _raise(problems)
+
+
+def check_placement(
+    desc: D3D12_RESOURCE_DESC, properties: D3D12_HEAP_PROPERTIES, state: Any, names: tuple[str, str]
+) -> D3D12_RESOURCE_STATES:
+    """Whether a buffer of this desc and initial state fits a heap of this type; ``names`` are the names of
+    the desc and of the state in messages."""
+    desc_name, state_name = names
+    found = flags(state, D3D12_RESOURCE_STATES, state_name)
+    fixed = FIXED_STATES.get(properties.Type)
+    problems = []
+    if fixed is not None:
+        heap = D3D12_HEAP_TYPE(properties.Type).name
+        if found != fixed:
+            problems.append(f"{state_name} must be {fixed.name} in a heap of type {heap}")
+        if desc.Flags & ALLOW_UNORDERED_ACCESS:
+            problems.append(
+                f"{desc_name}.Flags must not have {ALLOW_UNORDERED_ACCESS.name} in a heap of type {heap}"
+            )
+    else:
+        problem = state_problem(found, desc.Flags)
+        if problem:
+            problems.append(f"{state_name} {problem}")
+    _raise(problems)
+    return found
+
+
+def cpu_accessible(properties: D3D12_HEAP_PROPERTIES) -> bool:
+    if properties.Type == CUSTOM:
+        return bool(properties.CPUPageProperty != NO_CPU_ACCESS)
+    return properties.Type in FIXED_STATES

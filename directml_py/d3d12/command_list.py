@@ -1,0 +1,345 @@
+"""``ID3D12CommandAllocator`` and ``ID3D12GraphicsCommandList``: recording."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from ..api.d3d12_enums import (
+    D3D12_COMMAND_LIST_TYPE,
+    D3D12_HEAP_TYPE,
+    D3D12_MESSAGE_CATEGORY,
+    D3D12_MESSAGE_ID,
+    D3D12_MESSAGE_SEVERITY,
+)
+from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
+from ..api.hresult import E_FAIL, E_NOTIMPL, DMLError
+from ..api.iids import IID_ID3D12CommandAllocator, IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
+from ..api.pointers import check_type, locate, struct_at
+from .arguments import child, counted, enumerator, invalid, is_series, unsigned
+from .barriers import Problem, decode
+from .commands import Barriers, Command, Copy, DescriptorHeaps
+from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap
+from .objects import ID3D12DeviceChild, ID3D12Pageable
+from .resource import BufferRange, ID3D12Resource
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+
+DIRECT: Final = D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_DIRECT
+COMPUTE: Final = D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_COMPUTE
+COPY: Final = D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_COPY
+EMULATED_TYPES: Final = (DIRECT, COMPUTE, COPY)
+
+ERROR: Final = D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR
+EXECUTION: Final = D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_EXECUTION
+
+
+def command_list_type(value: Any, name: str) -> D3D12_COMMAND_LIST_TYPE:
+    """DIRECT, COMPUTE or COPY. Raises ``E_NOTIMPL`` for the types that DirectML has no use for."""
+    kind = enumerator(value, D3D12_COMMAND_LIST_TYPE, name)
+    if kind == D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_NONE:
+        raise invalid(f"{name} must not be {kind.name}")
+    if kind not in EMULATED_TYPES:
+        raise DMLError(E_NOTIMPL, f"{name}: {kind.name} is not emulated")
+    return kind
+
+
+class ID3D12CommandAllocator(ID3D12Pageable):
+    """Stands for the memory of recorded commands: at most one list records into it at a time, and resetting
+    it makes what was recorded unusable."""
+
+    IID = IID_ID3D12CommandAllocator
+
+    def __init__(self, device: ID3D12Device, type: D3D12_COMMAND_LIST_TYPE) -> None:
+        super().__init__(device)
+        self.type = type
+        self.generation = 0
+        self.in_flight = 0
+        self._recording: weakref.ref[ID3D12GraphicsCommandList] | None = None
+
+    @property
+    def recording(self) -> bool:
+        """Whether some open list records into it."""
+        user = self._recording() if self._recording is not None else None
+        return user is not None and user.open and user.recording.allocator is self
+
+    def attach(self, user: ID3D12GraphicsCommandList) -> None:
+        self._recording = weakref.ref(user)
+
+    def Reset(self) -> None:
+        """Raises ``E_FAIL`` while an open list records into it.
+
+        Under the debug layer it is an error too while recorded commands have yet to run. They run all the
+        same.
+        """
+        self.device.check_alive()
+        if self.recording:
+            raise DMLError(E_FAIL, f"{self} cannot be reset while a command list is recording into it")
+        self.generation += 1
+        if self.in_flight:
+            self.device.report(
+                ERROR,
+                EXECUTION,
+                D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC,
+                f"{self} was reset before commands that were recorded into it have run",
+                E_FAIL,
+            )
+
+
+@dataclass(eq=False)
+class Recording:
+    """What a list recorded from one beginning to ``Close``. It outlives a ``Reset`` of the list."""
+
+    allocator: ID3D12CommandAllocator
+    generation: int
+    commands: tuple[Command, ...] = ()
+    in_flight: bool = False
+
+    @property
+    def stale(self) -> bool:
+        """Whether the allocator was reset since."""
+        return self.generation != self.allocator.generation
+
+
+class ID3D12CommandList(ID3D12DeviceChild):
+    IID = IID_ID3D12CommandList
+
+    def __init__(self, device: ID3D12Device, type: D3D12_COMMAND_LIST_TYPE) -> None:
+        super().__init__(device)
+        self.type = type
+
+    def GetType(self) -> D3D12_COMMAND_LIST_TYPE:
+        return self.type
+
+
+class ID3D12GraphicsCommandList(ID3D12CommandList):
+    """Records commands from its creation or ``Reset`` to ``Close``.
+
+    Recording methods cannot fail. What is wrong with a call makes the list invalid: the call records nothing,
+    ``Close`` and ``Reset`` raise ``E_INVALIDARG`` with everything that was wrong, and executing the list
+    removes the device. Under the debug layer each problem is a message too, and raised at the call as far as
+    ``ID3D12InfoQueue`` breaks on errors. Objects of a wrong type or of another device are raised always, and
+    leave the list as it is. On a removed device nothing is recorded.
+    """
+
+    IID = IID_ID3D12GraphicsCommandList
+
+    def __init__(
+        self, device: ID3D12Device, type: D3D12_COMMAND_LIST_TYPE, allocator: ID3D12CommandAllocator
+    ) -> None:
+        super().__init__(device, type)
+        self._start(allocator)
+
+    def _start(self, allocator: ID3D12CommandAllocator) -> None:
+        self.open = True
+        self.errors: list[str] = []
+        self.recording = Recording(allocator, allocator.generation)
+        self.descriptor_heaps: tuple[ID3D12DescriptorHeap, ...] = ()
+        self._recorded: list[Command] = []
+        allocator.attach(self)
+
+    def Reset(self, allocator: ID3D12CommandAllocator, initialState: None = None) -> None:
+        """Forget everything and record anew, also while the old commands have yet to run.
+
+        Raises ``E_FAIL`` if the list is open, ``E_INVALIDARG`` if it is invalid or the allocator does not
+        fit.
+        """
+        self.device.check_alive()
+        check_initial_state(initialState)
+        child(allocator, ID3D12CommandAllocator, "allocator", self.device)
+        if self.open:
+            raise DMLError(E_FAIL, f"{self} cannot be reset before it is closed")
+        if self.errors:
+            self._raise_errors()
+        check_allocator(allocator, self.type)
+        self._start(allocator)
+
+    def Close(self) -> None:
+        """Raises ``E_FAIL`` if the list is closed, ``E_INVALIDARG`` if recording went wrong."""
+        self.device.check_alive()
+        if not self.open:
+            raise DMLError(E_FAIL, f"{self} is closed already")
+        self.open = False
+        self.recording.commands = tuple(self._recorded)
+        self._recorded = []
+        if self.errors:
+            self._raise_errors()
+
+    def _raise_errors(self) -> NoReturn:
+        raise invalid(f"{self} is invalid: {'; '.join(self.errors)}")
+
+    def fail(self, id: D3D12_MESSAGE_ID, text: str) -> None:
+        """Make the list invalid; ``text`` says which call did what wrong."""
+        self.errors.append(text)
+        self.device.report(ERROR, EXECUTION, id, text)
+
+    def _ready(self, call: str) -> bool:
+        """Whether ``call`` may record now."""
+        if self.device.removed:
+            return False
+        if not self.open:
+            self.fail(
+                D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_COMMAND_LIST_CLOSED, f"{call}: the command list is closed"
+            )
+            return False
+        return True
+
+    def record(self, command: Command) -> None:
+        """Append a command of whatever kind, for those who build on Direct3D 12."""
+        if self._ready(type(command).__name__):
+            self._recorded.append(command)
+
+    def ResourceBarrier(self, numBarriers: Any, barriers: Any = None) -> None:
+        """``(count, barriers)`` as in C, or a sequence of D3D12_RESOURCE_BARRIER, or a single one."""
+        descs = _barrier_descs(numBarriers, barriers)
+        found = [decode(desc, f"barriers[{index}]", self.device) for index, desc in enumerate(descs)]
+        if not self._ready("ResourceBarrier"):
+            return
+        good = tuple(barrier for barrier in found if not isinstance(barrier, Problem))
+        if len(good) == len(found):
+            self._recorded.append(Barriers(good))
+            return
+        problems = [problem for problem in found if isinstance(problem, Problem)]
+        text = "; ".join(f"ResourceBarrier: {problem.text}" for problem in problems)
+        self.fail(problems[0].id, text)
+
+    def CopyBufferRegion(
+        self,
+        dstBuffer: ID3D12Resource,
+        dstOffset: int,
+        srcBuffer: ID3D12Resource,
+        srcOffset: int,
+        numBytes: int,
+    ) -> None:
+        ids = D3D12_MESSAGE_ID
+        child(dstBuffer, ID3D12Resource, "dstBuffer", self.device)
+        child(srcBuffer, ID3D12Resource, "srcBuffer", self.device)
+        size = unsigned(numBytes, "numBytes")
+        destination = BufferRange(dstBuffer, unsigned(dstOffset, "dstOffset"), size)
+        source = BufferRange(srcBuffer, unsigned(srcOffset, "srcOffset"), size)
+        if not self._ready("CopyBufferRegion"):
+            return
+        for name, part, id in (
+            ("dstBuffer", destination, ids.D3D12_MESSAGE_ID_COPYBUFFERREGION_DSTRANGEOUTOFBOUNDS),
+            ("srcBuffer", source, ids.D3D12_MESSAGE_ID_COPYBUFFERREGION_SRCRANGEOUTOFBOUNDS),
+        ):
+            problem = part.resource.range_problem(part.offset, part.size)
+            if problem:
+                self.fail(id, f"CopyBufferRegion: {name} {problem}")
+                return
+        self._copy(
+            "CopyBufferRegion",
+            Copy(destination, source),
+            ("dstBuffer", ids.D3D12_MESSAGE_ID_COPYBUFFERREGION_INVALID_DST_RESOURCE),
+            ("srcBuffer", ids.D3D12_MESSAGE_ID_COPYBUFFERREGION_INVALID_SRC_RESOURCE),
+        )
+
+    def CopyResource(self, dstResource: ID3D12Resource, srcResource: ID3D12Resource) -> None:
+        """Both must be different buffers of one width."""
+        ids = D3D12_MESSAGE_ID
+        child(dstResource, ID3D12Resource, "dstResource", self.device)
+        child(srcResource, ID3D12Resource, "srcResource", self.device)
+        if not self._ready("CopyResource"):
+            return
+        if dstResource is srcResource:
+            self.fail(
+                ids.D3D12_MESSAGE_ID_COPY_ON_SAME_SUBRESOURCE,
+                "CopyResource: dstResource and srcResource must be different resources",
+            )
+            return
+        if dstResource.width != srcResource.width:
+            self.fail(
+                ids.D3D12_MESSAGE_ID_COPYRESOURCE_INVALIDSRCRESOURCE,
+                f"CopyResource: dstResource has {dstResource.width} bytes, but srcResource has "
+                f"{srcResource.width}; they must be of one size",
+            )
+            return
+        self._copy(
+            "CopyResource",
+            Copy(dstResource.range(), srcResource.range()),
+            ("dstResource", ids.D3D12_MESSAGE_ID_COPYRESOURCE_INVALIDDSTRESOURCE),
+            ("srcResource", ids.D3D12_MESSAGE_ID_COPYRESOURCE_INVALIDSRCRESOURCE),
+        )
+
+    def _copy(
+        self,
+        call: str,
+        copy: Copy,
+        destination: tuple[str, D3D12_MESSAGE_ID],
+        source: tuple[str, D3D12_MESSAGE_ID],
+    ) -> None:
+        """Record ``copy`` unless its heaps or an overlap forbid it."""
+        for (name, id), part, forbidden in (
+            (destination, copy.destination, D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_UPLOAD),
+            (source, copy.source, D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_READBACK),
+        ):
+            if part.resource.heap_type == forbidden:
+                self.fail(id, f"{call}: {name} must not be in a heap of type {forbidden.name}")
+                return
+        if copy.destination.overlaps(copy.source):
+            self.fail(
+                D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_COPY_ON_SAME_SUBRESOURCE,
+                f"{call}: the bytes of {destination[0]} and {source[0]} overlap",
+            )
+            return
+        self._recorded.append(copy)
+
+    def SetDescriptorHeaps(self, numDescriptorHeaps: Any, descriptorHeaps: Any = None) -> None:
+        """``(count, heaps)`` as in C, or a sequence: at most one heap of each shader visible type."""
+        heaps = tuple(
+            child(heap, ID3D12DescriptorHeap, f"descriptorHeaps[{index}]", self.device)
+            for index, heap in enumerate(
+                counted(numDescriptorHeaps, descriptorHeaps, "numDescriptorHeaps", "descriptorHeaps")
+            )
+        )
+        if not self._ready("SetDescriptorHeaps"):
+            return
+        problem = self._heaps_problem(heaps)
+        if problem:
+            self.fail(
+                D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_SET_DESCRIPTOR_HEAP_INVALID,
+                f"SetDescriptorHeaps: {problem}",
+            )
+            return
+        self.descriptor_heaps = heaps
+        self._recorded.append(DescriptorHeaps(heaps))
+
+    def _heaps_problem(self, heaps: tuple[ID3D12DescriptorHeap, ...]) -> str | None:
+        if self.type == COPY:
+            return "a copy command list has no descriptor heaps"
+        for index, heap in enumerate(heaps):
+            if heap.type not in (CBV_SRV_UAV, SAMPLER) or not heap.shader_visible:
+                return f"descriptorHeaps[{index}] is not shader visible"
+        if len({heap.type for heap in heaps}) < len(heaps):
+            return "descriptorHeaps has two heaps of one type"
+        return None
+
+
+def check_initial_state(value: Any) -> None:
+    if value is not None:
+        raise DMLError(E_NOTIMPL, "initialState must be None: pipeline states are not emulated")
+
+
+def check_allocator(allocator: ID3D12CommandAllocator, type: D3D12_COMMAND_LIST_TYPE) -> None:
+    """Whether a list of ``type`` can record into ``allocator`` now."""
+    if allocator.type != type:
+        raise invalid(f"allocator is of type {allocator.type.name}, but the command list is {type.name}")
+    if allocator.recording:
+        raise invalid("allocator is in use by another command list that is recording")
+
+
+def _barrier_descs(count: Any, barriers: Any) -> list[D3D12_RESOURCE_BARRIER]:
+    kind = D3D12_RESOURCE_BARRIER
+    if barriers is None or is_series(barriers):
+        items = counted(count, barriers, "numBarriers", "barriers")
+        return [struct_at(item, kind, f"barriers[{index}]") for index, item in enumerate(items)]
+    number = unsigned(count, "numBarriers", 32)
+    location = locate(barriers, "barriers")
+    check_type(location, kind, "barriers")
+    if number > 1 and isinstance(barriers, kind):
+        raise invalid(f"numBarriers is {number}, but barriers is one D3D12_RESOURCE_BARRIER")
+    size = ctypes.sizeof(kind)
+    return [struct_at(location.address + index * size, kind, f"barriers[{index}]") for index in range(number)]

@@ -1,0 +1,153 @@
+"""``ID3D12CommandQueue``: execution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE, D3D12_COMMAND_QUEUE_FLAGS, D3D12_MESSAGE_ID
+from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC
+from ..api.hresult import DXGI_ERROR_INVALID_CALL
+from ..api.iids import IID_ID3D12CommandQueue
+from .arguments import child, counted, flags, invalid, unsigned
+from .barriers import Problem
+from .buffer_rules import check_node_mask
+from .command_list import (
+    ID3D12CommandList,
+    ID3D12GraphicsCommandList,
+    Recording,
+    command_list_type,
+)
+from .fence import FenceSignal, FenceWait, ID3D12Fence
+from .objects import ID3D12Pageable
+from .scheduler import WorkQueue, drain
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+
+PRIORITIES = (0, 100, 10000)
+
+
+def check_queue_desc(desc: D3D12_COMMAND_QUEUE_DESC, name: str) -> None:
+    command_list_type(desc.Type, f"{name}.Type")
+    flags(desc.Flags, D3D12_COMMAND_QUEUE_FLAGS, f"{name}.Flags")
+    check_node_mask(desc.NodeMask, f"{name}.NodeMask")
+    if desc.Priority not in PRIORITIES:
+        raise invalid(f"{name}.Priority must be a D3D12_COMMAND_QUEUE_PRIORITY, not {desc.Priority}")
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One ExecuteCommandLists call. The lists may be reset while it waits."""
+
+    device: ID3D12Device
+    recordings: tuple[Recording, ...]
+
+    def blocked(self) -> bool:
+        return False
+
+    def run(self) -> Iterable[WorkQueue]:
+        for recording in self.recordings:
+            for command in recording.commands:
+                if self.device.removed:
+                    return ()
+                command.execute()
+        with self.device.lock:
+            for recording in self.recordings:
+                recording.in_flight = False
+                recording.allocator.in_flight -= 1
+        return ()
+
+
+class ID3D12CommandQueue(ID3D12Pageable):
+    """A queue of command lists, signals and waits.
+
+    Work runs at once, in the calling thread, unless a ``Wait`` holds it back; then it runs in the thread that
+    brings the fence to the value.
+    """
+
+    IID = IID_ID3D12CommandQueue
+
+    def __init__(self, device: ID3D12Device, desc: D3D12_COMMAND_QUEUE_DESC) -> None:
+        super().__init__(device)
+        self._desc = desc
+        self.type = D3D12_COMMAND_LIST_TYPE(desc.Type)
+        self.work = WorkQueue(device)
+
+    def GetDesc(self) -> D3D12_COMMAND_QUEUE_DESC:
+        return D3D12_COMMAND_QUEUE_DESC.from_buffer_copy(self._desc)
+
+    def ExecuteCommandLists(self, numCommandLists: Any, commandLists: Any = None) -> None:
+        """``(count, lists)`` as in C, or a sequence of lists.
+
+        A list that is open, invalid, of another type, still running, or whose allocator was reset makes the
+        call do nothing and removes the device with ``DXGI_ERROR_INVALID_CALL``.
+        """
+        lists = tuple(
+            self._command_list(entry, f"commandLists[{index}]")
+            for index, entry in enumerate(
+                counted(numCommandLists, commandLists, "numCommandLists", "commandLists")
+            )
+        )
+        if self.device.removed or not lists:
+            return
+        with self.device.lock:
+            problem = self._problem(lists)
+            if problem is None:
+                recordings = tuple(entry.recording for entry in lists)
+                for recording in recordings:
+                    recording.in_flight = True
+                    recording.allocator.in_flight += 1
+                self.work.add(Execution(self.device, recordings))
+        if problem is not None:
+            self.device.remove(DXGI_ERROR_INVALID_CALL, f"ExecuteCommandLists: {problem.text}", problem.id)
+            return
+        drain([self.work])
+
+    def _command_list(self, value: Any, name: str) -> ID3D12GraphicsCommandList:
+        child(value, ID3D12CommandList, name, self.device)
+        return child(value, ID3D12GraphicsCommandList, name, self.device)
+
+    def _problem(self, lists: tuple[ID3D12GraphicsCommandList, ...]) -> Problem | None:
+        ids = D3D12_MESSAGE_ID
+        for index, entry in enumerate(lists):
+            name = f"commandLists[{index}]"
+            if entry.type != self.type:
+                return Problem(
+                    ids.D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_COMMANDLISTMISMATCH,
+                    f"{name} is {entry.type.name}, but the queue is {self.type.name}",
+                )
+            if entry.open:
+                return Problem(
+                    ids.D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_OPENCOMMANDLIST, f"{name} is not closed"
+                )
+            if entry.errors:
+                return Problem(
+                    ids.D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_FAILEDCOMMANDLIST,
+                    f"{name} is invalid: {'; '.join(entry.errors)}",
+                )
+            if entry.recording.stale:
+                return Problem(
+                    ids.D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_RESET,
+                    f"{name}: its allocator was reset after the list was closed",
+                )
+            if entry.recording.in_flight or entry in lists[:index]:
+                return Problem(
+                    ids.D3D12_MESSAGE_ID_COMMAND_LIST_SYNC, f"{name} has not finished an earlier execution"
+                )
+        return None
+
+    def Signal(self, fence: ID3D12Fence, value: int) -> None:
+        """Set ``fence`` to ``value`` when everything before has run."""
+        self.device.check_alive()
+        child(fence, ID3D12Fence, "fence", self.device)
+        self.work.add(FenceSignal(fence, unsigned(value, "value")))
+        drain([self.work])
+
+    def Wait(self, fence: ID3D12Fence, value: int) -> None:
+        """Hold back what comes after until ``fence`` has reached ``value``. The caller does not wait."""
+        self.device.check_alive()
+        child(fence, ID3D12Fence, "fence", self.device)
+        self.work.add(FenceWait(self.work, fence, unsigned(value, "value")))
+        drain([self.work])

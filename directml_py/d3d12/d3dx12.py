@@ -1,0 +1,215 @@
+"""The helpers of d3dx12.h that DirectML samples use, with its names and argument order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..api.d3d12_enums import (
+    D3D12_HEAP_FLAGS,
+    D3D12_HEAP_TYPE,
+    D3D12_RESOURCE_BARRIER_FLAGS,
+    D3D12_RESOURCE_BARRIER_TYPE,
+    D3D12_RESOURCE_DIMENSION,
+    D3D12_RESOURCE_FLAGS,
+    D3D12_TEXTURE_LAYOUT,
+    DXGI_FORMAT,
+)
+from ..api.d3d12_structs import (
+    D3D12_CPU_DESCRIPTOR_HANDLE,
+    D3D12_GPU_DESCRIPTOR_HANDLE,
+    D3D12_HEAP_DESC,
+    D3D12_HEAP_PROPERTIES,
+    D3D12_RANGE,
+    D3D12_RESOURCE_ALIASING_BARRIER,
+    D3D12_RESOURCE_ALLOCATION_INFO,
+    D3D12_RESOURCE_BARRIER,
+    D3D12_RESOURCE_DESC,
+    D3D12_RESOURCE_TRANSITION_BARRIER,
+    D3D12_RESOURCE_UAV_BARRIER,
+    D3D12_SUBRESOURCE_DATA,
+    DXGI_SAMPLE_DESC,
+)
+from ..api.memory import MemoryFault, read
+from ..api.pointers import struct_at
+from .arguments import child, instance, integer, invalid, is_series, unsigned
+from .command_list import ID3D12GraphicsCommandList
+from .constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
+from .resource import ID3D12Resource
+
+
+class CD3DX12_HEAP_PROPERTIES(D3D12_HEAP_PROPERTIES):
+    """Of an abstracted heap type; node masks are 1."""
+
+    def __init__(
+        self,
+        type: int = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_DEFAULT,
+        creationNodeMask: int = 1,
+        nodeMask: int = 1,
+    ) -> None:
+        super().__init__(Type=type, CreationNodeMask=creationNodeMask, VisibleNodeMask=nodeMask)
+
+
+class CD3DX12_HEAP_DESC(D3D12_HEAP_DESC):
+    """``properties`` are D3D12_HEAP_PROPERTIES or a D3D12_HEAP_TYPE."""
+
+    def __init__(
+        self,
+        size: int,
+        properties: Any,
+        alignment: int = 0,
+        flags: int = D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_NONE,
+    ) -> None:
+        if not isinstance(properties, D3D12_HEAP_PROPERTIES):
+            properties = CD3DX12_HEAP_PROPERTIES(properties)
+        super().__init__(SizeInBytes=size, Properties=properties, Alignment=alignment, Flags=flags)
+
+
+class CD3DX12_RESOURCE_DESC(D3D12_RESOURCE_DESC):
+    """``Buffer`` takes the width in bytes, or a D3D12_RESOURCE_ALLOCATION_INFO in place of width and
+    alignment."""
+
+    @classmethod
+    def Buffer(
+        cls,
+        width: Any,
+        flags: int = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_NONE,
+        alignment: int = 0,
+    ) -> CD3DX12_RESOURCE_DESC:
+        if isinstance(width, D3D12_RESOURCE_ALLOCATION_INFO):
+            width, alignment = width.SizeInBytes, width.Alignment
+        return cls(
+            Dimension=D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_BUFFER,
+            Alignment=alignment,
+            Width=unsigned(width, "width"),
+            Height=1,
+            DepthOrArraySize=1,
+            MipLevels=1,
+            Format=DXGI_FORMAT.DXGI_FORMAT_UNKNOWN,
+            SampleDesc=DXGI_SAMPLE_DESC(Count=1, Quality=0),
+            Layout=D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_ROW_MAJOR,
+            Flags=flags,
+        )
+
+
+class CD3DX12_RESOURCE_BARRIER(D3D12_RESOURCE_BARRIER):
+    @classmethod
+    def Transition(
+        cls,
+        resource: ID3D12Resource,
+        stateBefore: int,
+        stateAfter: int,
+        subresource: int = D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES,
+        flags: int = D3D12_RESOURCE_BARRIER_FLAGS.D3D12_RESOURCE_BARRIER_FLAG_NONE,
+    ) -> D3D12_RESOURCE_BARRIER:
+        return D3D12_RESOURCE_BARRIER(
+            Type=D3D12_RESOURCE_BARRIER_TYPE.D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
+            Flags=flags,
+            Transition=D3D12_RESOURCE_TRANSITION_BARRIER(
+                pResource=resource, Subresource=subresource, StateBefore=stateBefore, StateAfter=stateAfter
+            ),
+        )
+
+    @classmethod
+    def Aliasing(
+        cls, resourceBefore: ID3D12Resource | None, resourceAfter: ID3D12Resource | None
+    ) -> D3D12_RESOURCE_BARRIER:
+        return D3D12_RESOURCE_BARRIER(
+            Type=D3D12_RESOURCE_BARRIER_TYPE.D3D12_RESOURCE_BARRIER_TYPE_ALIASING,
+            Aliasing=D3D12_RESOURCE_ALIASING_BARRIER(
+                pResourceBefore=resourceBefore, pResourceAfter=resourceAfter
+            ),
+        )
+
+    @classmethod
+    def UAV(cls, resource: ID3D12Resource | None) -> D3D12_RESOURCE_BARRIER:
+        return D3D12_RESOURCE_BARRIER(
+            Type=D3D12_RESOURCE_BARRIER_TYPE.D3D12_RESOURCE_BARRIER_TYPE_UAV,
+            UAV=D3D12_RESOURCE_UAV_BARRIER(pResource=resource),
+        )
+
+
+def _moved(handle: Any, kind: Any, offset: int, increment: int) -> int:
+    start = 0 if handle is None else struct_at(handle, kind, "handle").ptr
+    distance = integer(offset, "offset") * unsigned(increment, "increment", 32)
+    return unsigned(start + distance, "handle + offset")
+
+
+class CD3DX12_CPU_DESCRIPTOR_HANDLE(D3D12_CPU_DESCRIPTOR_HANDLE):
+    """``handle`` moved by ``offset`` descriptors of ``increment`` bytes, or by ``offset`` bytes."""
+
+    def __init__(self, handle: Any = None, offset: int = 0, increment: int = 1) -> None:
+        super().__init__(ptr=_moved(handle, D3D12_CPU_DESCRIPTOR_HANDLE, offset, increment))
+
+    def Offset(self, offset: int, increment: int = 1) -> CD3DX12_CPU_DESCRIPTOR_HANDLE:
+        """Move this handle."""
+        self.ptr = _moved(self, D3D12_CPU_DESCRIPTOR_HANDLE, offset, increment)
+        return self
+
+
+class CD3DX12_GPU_DESCRIPTOR_HANDLE(D3D12_GPU_DESCRIPTOR_HANDLE):
+    """``handle`` moved by ``offset`` descriptors of ``increment`` bytes, or by ``offset`` bytes."""
+
+    def __init__(self, handle: Any = None, offset: int = 0, increment: int = 1) -> None:
+        super().__init__(ptr=_moved(handle, D3D12_GPU_DESCRIPTOR_HANDLE, offset, increment))
+
+    def Offset(self, offset: int, increment: int = 1) -> CD3DX12_GPU_DESCRIPTOR_HANDLE:
+        """Move this handle."""
+        self.ptr = _moved(self, D3D12_GPU_DESCRIPTOR_HANDLE, offset, increment)
+        return self
+
+
+class CD3DX12_RANGE(D3D12_RANGE):
+    def __init__(self, begin: int = 0, end: int = 0) -> None:
+        super().__init__(Begin=begin, End=end)
+
+
+def GetRequiredIntermediateSize(
+    destinationResource: ID3D12Resource, firstSubresource: int = 0, numSubresources: int = 1
+) -> int:
+    """Bytes of an upload buffer through which ``destinationResource`` can be filled."""
+    instance(destinationResource, ID3D12Resource, "destinationResource")
+    _check_subresources(firstSubresource, numSubresources)
+    return destinationResource.width
+
+
+def _check_subresources(first: int, count: int) -> None:
+    if unsigned(first, "firstSubresource", 32) != 0 or unsigned(count, "numSubresources", 32) != 1:
+        raise invalid("firstSubresource must be 0 and numSubresources 1: a buffer has one subresource")
+
+
+def UpdateSubresources(
+    commandList: ID3D12GraphicsCommandList,
+    destinationResource: ID3D12Resource,
+    intermediate: ID3D12Resource,
+    intermediateOffset: int,
+    firstSubresource: int,
+    numSubresources: int,
+    srcData: Any,
+) -> int:
+    """Write ``srcData`` (a D3D12_SUBRESOURCE_DATA) into ``intermediate`` now and record the copy to the whole
+    of ``destinationResource``. Returns the number of bytes.
+
+    As many bytes are read as the destination has. Where d3dx12.h returns 0 this raises ``E_INVALIDARG``, and
+    it does so too if ``SlicePitch`` says that there are fewer bytes; 0 says nothing.
+    """
+    device = instance(commandList, ID3D12GraphicsCommandList, "commandList").device
+    child(destinationResource, ID3D12Resource, "destinationResource", device)
+    child(intermediate, ID3D12Resource, "intermediate", device)
+    size = GetRequiredIntermediateSize(destinationResource, firstSubresource, numSubresources)
+    offset = unsigned(intermediateOffset, "intermediateOffset")
+    problem = intermediate.range_problem(offset, size)
+    if problem:
+        raise invalid(f"intermediate {problem}")
+    data = struct_at(srcData[0] if is_series(srcData) else srcData, D3D12_SUBRESOURCE_DATA, "srcData")
+    if 0 < data.SlicePitch < size:
+        raise invalid(f"srcData.SlicePitch is {data.SlicePitch}, but the destination has {size} bytes")
+    try:
+        source = read(data.pData or 0, size)
+    except (MemoryFault, MemoryError) as fault:
+        raise invalid(f"srcData.pData: {fault}") from None
+    intermediate.Map()[offset : offset + size] = np.frombuffer(source, dtype=np.uint8)
+    intermediate.Unmap()
+    commandList.CopyBufferRegion(destinationResource, 0, intermediate, offset, size)
+    return size

@@ -1,0 +1,158 @@
+"""``ID3D12DescriptorHeap``: slots for descriptors, found again by their CPU and GPU handles."""
+
+from __future__ import annotations
+
+import bisect
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any, Final
+
+from ..api.d3d12_enums import (
+    D3D12_DESCRIPTOR_HEAP_FLAGS,
+    D3D12_DESCRIPTOR_HEAP_TYPE,
+    D3D12_MESSAGE_CATEGORY,
+    D3D12_MESSAGE_ID,
+    D3D12_MESSAGE_SEVERITY,
+)
+from ..api.d3d12_structs import (
+    D3D12_CPU_DESCRIPTOR_HANDLE,
+    D3D12_DESCRIPTOR_HEAP_DESC,
+    D3D12_GPU_DESCRIPTOR_HANDLE,
+)
+from ..api.iids import IID_ID3D12DescriptorHeap
+from .allocation import CPU_DESCRIPTORS, GPU_DESCRIPTORS
+from .arguments import enumerator, flags, integer, invalid
+from .buffer_rules import check_node_mask
+from .constants import (
+    D3D12_MAX_SHADER_VISIBLE_DESCRIPTOR_HEAP_SIZE_TIER_2,
+    D3D12_MAX_SHADER_VISIBLE_SAMPLER_HEAP_SIZE,
+)
+from .objects import ID3D12Pageable
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+
+CBV_SRV_UAV: Final = D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
+SAMPLER: Final = D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_SAMPLER
+SHADER_VISIBLE: Final = D3D12_DESCRIPTOR_HEAP_FLAGS.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
+
+# Bytes from one handle to the next; any value would do, and programs have to ask for it.
+INCREMENTS: Final = {
+    CBV_SRV_UAV: 32,
+    SAMPLER: 16,
+    D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_RTV: 32,
+    D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_DSV: 8,
+}
+
+# Only these types can be shader visible, and only so many descriptors of them.
+SHADER_VISIBLE_LIMITS: Final = {
+    CBV_SRV_UAV: D3D12_MAX_SHADER_VISIBLE_DESCRIPTOR_HEAP_SIZE_TIER_2,
+    SAMPLER: D3D12_MAX_SHADER_VISIBLE_SAMPLER_HEAP_SIZE,
+}
+
+
+def heap_type(value: Any, name: str) -> D3D12_DESCRIPTOR_HEAP_TYPE:
+    kind = enumerator(value, D3D12_DESCRIPTOR_HEAP_TYPE, name)
+    if kind not in INCREMENTS:
+        raise invalid(f"{name} must be a type of descriptor heaps, not {kind.name}")
+    return kind
+
+
+def check_descriptor_heap_desc(desc: D3D12_DESCRIPTOR_HEAP_DESC, name: str) -> None:
+    kind = heap_type(desc.Type, f"{name}.Type")
+    visible = flags(desc.Flags, D3D12_DESCRIPTOR_HEAP_FLAGS, f"{name}.Flags") & SHADER_VISIBLE
+    check_node_mask(desc.NodeMask, f"{name}.NodeMask")
+    if not desc.NumDescriptors:
+        raise invalid(f"{name}.NumDescriptors must not be 0")
+    if not visible:
+        return
+    limit = SHADER_VISIBLE_LIMITS.get(kind)
+    if limit is None:
+        raise invalid(f"{name}.Flags must not have {SHADER_VISIBLE.name} for {kind.name}")
+    if desc.NumDescriptors > limit:
+        raise invalid(f"{name}.NumDescriptors must be at most {limit} in a shader visible heap")
+
+
+class ID3D12DescriptorHeap(ID3D12Pageable):
+    """``NumDescriptors`` slots; what a slot holds is up to who writes it, and None until then."""
+
+    IID = IID_ID3D12DescriptorHeap
+
+    def __init__(self, device: ID3D12Device, desc: D3D12_DESCRIPTOR_HEAP_DESC) -> None:
+        super().__init__(device)
+        self._desc = desc
+        self.type = D3D12_DESCRIPTOR_HEAP_TYPE(desc.Type)
+        self.increment = INCREMENTS[self.type]
+        self.size: int = desc.NumDescriptors
+        self.shader_visible = bool(desc.Flags & SHADER_VISIBLE)
+        self._slots: dict[int, Any] = {}
+        extent = self.size * self.increment
+        self.cpu_start = CPU_DESCRIPTORS.take(extent)
+        self.gpu_start = GPU_DESCRIPTORS.take(extent) if self.shader_visible else 0
+
+    def GetDesc(self) -> D3D12_DESCRIPTOR_HEAP_DESC:
+        return D3D12_DESCRIPTOR_HEAP_DESC.from_buffer_copy(self._desc)
+
+    def GetCPUDescriptorHandleForHeapStart(self) -> D3D12_CPU_DESCRIPTOR_HANDLE:
+        return D3D12_CPU_DESCRIPTOR_HANDLE(ptr=self.cpu_start)
+
+    def GetGPUDescriptorHandleForHeapStart(self) -> D3D12_GPU_DESCRIPTOR_HANDLE:
+        """A null handle, and an error of the debug layer, for a heap that is not shader visible."""
+        if not self.shader_visible:
+            self.device.report(
+                D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
+                D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_STATE_GETTING,
+                D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_DESCRIPTOR_HEAP_NOT_SHADER_VISIBLE,
+                f"GetGPUDescriptorHandleForHeapStart: {self} is not {SHADER_VISIBLE.name}",
+            )
+        return D3D12_GPU_DESCRIPTOR_HANDLE(ptr=self.gpu_start)
+
+    def read(self, index: int) -> Any:
+        """What slot ``index`` holds; None if nothing was written."""
+        return self._slots.get(self._index(index))
+
+    def write(self, index: int, descriptor: Any) -> None:
+        self._slots[self._index(index)] = descriptor
+
+    def _index(self, index: int) -> int:
+        number = integer(index, "index")
+        if not 0 <= number < self.size:
+            raise invalid(f"index is {number}, but the heap has {self.size} descriptors")
+        return number
+
+
+class DescriptorIndex:
+    """The descriptor heaps of a device by address. CPU and GPU addresses come from disjoint ranges, so that
+    one look-up serves both. Heaps are held weakly."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._starts: list[int] = []
+        self._heaps: dict[int, weakref.ref[ID3D12DescriptorHeap]] = {}
+
+    def add(self, heap: ID3D12DescriptorHeap) -> None:
+        with self._lock:
+            self._forget_dead()
+            for start in (heap.cpu_start, heap.gpu_start):
+                if start:
+                    bisect.insort(self._starts, start)
+                    self._heaps[start] = weakref.ref(heap)
+
+    def _forget_dead(self) -> None:
+        dead = [start for start, heap in self._heaps.items() if heap() is None]
+        for start in dead:
+            del self._heaps[start]
+            self._starts.remove(start)
+
+    def find(self, ptr: int) -> tuple[ID3D12DescriptorHeap, int] | None:
+        """The live heap and the slot that ``ptr`` is the handle of, or None."""
+        with self._lock:
+            place = bisect.bisect_right(self._starts, ptr) - 1
+            if place < 0:
+                return None
+            start = self._starts[place]
+            heap = self._heaps[start]()
+        if heap is None:
+            return None
+        index, rest = divmod(ptr - start, heap.increment)
+        return (heap, index) if not rest and index < heap.size else None

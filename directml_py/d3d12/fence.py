@@ -1,0 +1,116 @@
+"""``ID3D12Fence``, and what queues do with fences."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..api.iids import IID_ID3D12Fence
+from .arguments import unsigned
+from .constants import UINT64_MAX
+from .objects import ID3D12Pageable
+from .scheduler import WorkQueue, drain
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+
+
+class Event(Protocol):
+    """What ``SetEventOnCompletion`` sets: a ``threading.Event`` or anything alike."""
+
+    def set(self) -> Any: ...
+
+
+class ID3D12Fence(ID3D12Pageable):
+    """A 64-bit value that queues and the CPU set, and wait for.
+
+    On a removed device the value is UINT64_MAX, so that nobody waits forever.
+    """
+
+    IID = IID_ID3D12Fence
+
+    def __init__(self, device: ID3D12Device, initial_value: int) -> None:
+        super().__init__(device)
+        self._value = initial_value
+        self._events: list[tuple[int, Event]] = []
+        self._waits: list[FenceWait] = []
+
+    def GetCompletedValue(self) -> int:
+        return UINT64_MAX if self.device.removed else self._value
+
+    def SetEventOnCompletion(self, value: int, event: Event | None = None) -> None:
+        """Set ``event`` once the fence has reached ``value``; without an event, return then.
+
+        On a removed device every value has been reached.
+        """
+        target = unsigned(value, "value")
+        if event is not None and not callable(getattr(event, "set", None)):
+            raise TypeError(f"event must have a method set(), not be a {type(event).__name__}")
+        awaited = threading.Event() if event is None else event
+        with self.device.lock:
+            reached = self.GetCompletedValue() >= target
+            if not reached:
+                self._events.append((target, awaited))
+        if reached:
+            awaited.set()
+        if event is None and isinstance(awaited, threading.Event):
+            awaited.wait()
+
+    def Signal(self, value: int) -> None:
+        """Set the value from the CPU, lower values too; runs what waited for it."""
+        self.device.check_alive()
+        drain(self.advance(unsigned(value, "value")))
+
+    def advance(self, value: int) -> list[WorkQueue]:
+        """Set the value and the events that waited for it; the queues that waited for it."""
+        with self.device.lock:
+            self._value = value
+            events = [event for target, event in self._events if target <= value]
+            self._events = [entry for entry in self._events if entry[0] > value]
+            waits = [wait for wait in self._waits if wait.value <= value]
+            self._waits = [wait for wait in self._waits if wait.value > value]
+            # A wait that was fulfilled once stays so, even if the fence goes back before its queue gets to
+            # run.
+            for wait in waits:
+                wait.fulfilled = True
+        for event in events:
+            event.set()
+        return [wait.queue for wait in waits]
+
+
+@dataclass
+class FenceWait:
+    """ID3D12CommandQueue::Wait: holds back what comes after it."""
+
+    queue: WorkQueue
+    fence: ID3D12Fence
+    value: int
+    fulfilled: bool = field(default=False, compare=False)
+    registered: bool = field(default=False, compare=False)
+
+    def blocked(self) -> bool:
+        if self.fulfilled or self.fence.GetCompletedValue() >= self.value:
+            return False
+        if not self.registered:
+            self.registered = True
+            self.fence._waits.append(self)
+        return True
+
+    def run(self) -> Iterable[WorkQueue]:
+        return ()
+
+
+@dataclass
+class FenceSignal:
+    """ID3D12CommandQueue::Signal: the value that the fence gets after what came before it."""
+
+    fence: ID3D12Fence
+    value: int
+
+    def run(self) -> Iterable[WorkQueue]:
+        return self.fence.advance(self.value)
+
+    def blocked(self) -> bool:
+        return False

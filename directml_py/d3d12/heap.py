@@ -1,0 +1,35 @@
+"""``ID3D12Heap``: memory that placed resources share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..api.d3d12_enums import D3D12_HEAP_FLAGS
+from ..api.d3d12_structs import D3D12_HEAP_DESC
+from ..api.iids import IID_ID3D12Heap
+from .allocation import Allocation
+from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+from .objects import ID3D12Pageable
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+
+
+class ID3D12Heap(ID3D12Pageable):
+    IID = IID_ID3D12Heap
+
+    def __init__(self, device: ID3D12Device, desc: D3D12_HEAP_DESC) -> None:
+        super().__init__(device)
+        self._desc = desc
+        self.flags = D3D12_HEAP_FLAGS(desc.Flags)
+        self.allocation = Allocation(desc.SizeInBytes)
+
+    @property
+    def denies_buffers(self) -> bool:
+        return bool(self.flags & D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_DENY_BUFFERS)
+
+    def GetDesc(self) -> D3D12_HEAP_DESC:
+        """A copy of the desc, with the alignment that 0 stands for."""
+        desc = D3D12_HEAP_DESC.from_buffer_copy(self._desc)
+        desc.Alignment = desc.Alignment or D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+        return desc

@@ -1,0 +1,262 @@
+"""``ID3D12InfoQueue``: the messages of the debug layer, their filters, and breaking on them."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..api.d3d12_enums import D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_ID, D3D12_MESSAGE_SEVERITY
+from ..api.d3d12_structs import D3D12_INFO_QUEUE_FILTER, D3D12_INFO_QUEUE_FILTER_DESC
+from ..api.hresult import DMLError
+from ..api.iids import IID_ID3D12InfoQueue
+from ..api.interface import IUnknown
+from ..api.memory import MemoryFault, read
+from ..api.pointers import locate, struct_at
+from ..api.wintypes import GUID
+from .arguments import enumerator, integer, invalid, unsigned
+from .constants import UINT64_MAX
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+
+DEFAULT_MESSAGE_COUNT_LIMIT = 1024
+_LEVELS = {
+    D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_CORRUPTION: logging.CRITICAL,
+    D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR: logging.ERROR,
+    D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_WARNING: logging.WARNING,
+    D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_INFO: logging.INFO,
+    D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_MESSAGE: logging.DEBUG,
+}
+_logger = logging.getLogger("directml_py")
+
+
+@dataclass(frozen=True)
+class Message:
+    """A stored message, with the fields of D3D12_MESSAGE; ``pDescription`` is a str.
+
+    ``ID`` is a plain int where d3d12sdklayers.h's enumeration, as far as it is declared here, has no name for
+    it.
+    """
+
+    Category: D3D12_MESSAGE_CATEGORY
+    Severity: D3D12_MESSAGE_SEVERITY
+    ID: int
+    pDescription: str
+
+    @property
+    def DescriptionByteLength(self) -> int:
+        """Bytes in UTF-8, with the terminating null."""
+        return len(self.pDescription.encode()) + 1
+
+
+@dataclass
+class _Lists:
+    """One list of a filter: an empty set says nothing about its property."""
+
+    categories: set[int] = field(default_factory=set)
+    severities: set[int] = field(default_factory=set)
+    ids: set[int] = field(default_factory=set)
+
+    def update(self, other: _Lists) -> None:
+        self.categories |= other.categories
+        self.severities |= other.severities
+        self.ids |= other.ids
+
+    def verdicts(self, message: Message) -> list[bool]:
+        """For each property that the list speaks of: does it hold the message's?"""
+        pairs = (
+            (self.categories, message.Category),
+            (self.severities, message.Severity),
+            (self.ids, message.ID),
+        )
+        return [value in values for values, value in pairs if values]
+
+
+@dataclass
+class _Filter:
+    allow: _Lists = field(default_factory=_Lists)
+    deny: _Lists = field(default_factory=_Lists)
+
+    def passes(self, message: Message) -> bool:
+        return all(self.allow.verdicts(message)) and not any(self.deny.verdicts(message))
+
+    def update(self, other: _Filter) -> None:
+        self.allow.update(other.allow)
+        self.deny.update(other.deny)
+
+
+def _read_values(count: int, pointer: Any, name: str) -> set[int]:
+    address = locate(pointer, name).address
+    if not count:
+        return set()
+    if not address:
+        raise invalid(f"{name} is null, but its count is {count}")
+    try:
+        data = memoryview(read(address, 4 * count)).cast("i")
+    except (MemoryFault, MemoryError, OverflowError) as fault:
+        raise invalid(f"{name}: {fault}") from None
+    return set(data)
+
+
+def _read_lists(desc: D3D12_INFO_QUEUE_FILTER_DESC, name: str) -> _Lists:
+    return _Lists(
+        _read_values(desc.NumCategories, desc.pCategoryList, f"{name}.pCategoryList"),
+        _read_values(desc.NumSeverities, desc.pSeverityList, f"{name}.pSeverityList"),
+        _read_values(desc.NumIDs, desc.pIDList, f"{name}.pIDList"),
+    )
+
+
+def _read_filter(value: Any) -> _Filter:
+    desc = struct_at(value, D3D12_INFO_QUEUE_FILTER, "filter")
+    return _Filter(
+        _read_lists(desc.AllowList, "filter.AllowList"), _read_lists(desc.DenyList, "filter.DenyList")
+    )
+
+
+class ID3D12InfoQueue(IUnknown):
+    """The messages of one device, got with ``device.QueryInterface(ID3D12InfoQueue)`` under the debug layer.
+
+    A message that passes the storage filter on top of the stack is stored, sent to the logger
+    ``directml_py``, and raised as a ``DMLError`` if breaking on its severity is on. Unlike on Windows it is
+    on from the start for CORRUPTION and ERROR.
+    """
+
+    IID = IID_ID3D12InfoQueue
+
+    def __init__(self, device: ID3D12Device) -> None:
+        self._device = device
+        self._lock = threading.RLock()
+        self._messages: deque[Message] = deque()
+        self._limit = DEFAULT_MESSAGE_COUNT_LIMIT
+        self._filters: list[_Filter] = []
+        self._break = {
+            D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_CORRUPTION,
+            D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
+        }
+        self._muted = False
+        self._denied = 0
+        self._discarded = 0
+
+    def QueryInterface(self, riid: Any) -> Any:
+        """The device's interfaces too: they are one COM object."""
+        if riid is type(self) or riid in (self.IID, IUnknown, IUnknown.IID):
+            return super().QueryInterface(riid)
+        return self._device.QueryInterface(riid)
+
+    def put(self, message: Message, hresult: int) -> None:
+        """Store, log and perhaps raise ``message``, in this order; ``hresult`` is what raising carries."""
+        with self._lock:
+            if self._filters and not self._filters[-1].passes(message):
+                self._denied += 1
+                return
+            self._messages.append(message)
+            self._trim()
+            muted = self._muted
+            breaks = message.Severity in self._break
+        if not muted:
+            _logger.log(_LEVELS[message.Severity], "%s", message.pDescription)
+        if breaks:
+            raise DMLError(hresult, message.pDescription)
+
+    def _trim(self) -> None:
+        while self._limit >= 0 and len(self._messages) > self._limit:
+            self._messages.popleft()
+            self._discarded += 1
+
+    def GetNumStoredMessages(self) -> int:
+        return len(self._messages)
+
+    def GetMessage(self, messageIndex: int) -> Message:
+        index = unsigned(messageIndex, "messageIndex")
+        with self._lock:
+            if index >= len(self._messages):
+                raise invalid(f"messageIndex is {index}, but {len(self._messages)} messages are stored")
+            return self._messages[index]
+
+    def ClearStoredMessages(self) -> None:
+        with self._lock:
+            self._messages.clear()
+
+    def SetMessageCountLimit(self, messageCountLimit: int) -> None:
+        """Beyond this many messages the oldest go; -1 (as C's UINT64 too) is no limit."""
+        limit = integer(messageCountLimit, "messageCountLimit")
+        limit = -1 if limit in (-1, UINT64_MAX) else unsigned(limit, "messageCountLimit")
+        with self._lock:
+            self._limit = limit
+            self._trim()
+
+    def GetMessageCountLimit(self) -> int:
+        return self._limit & UINT64_MAX
+
+    def GetNumMessagesDiscardedByMessageCountLimit(self) -> int:
+        return self._discarded
+
+    def GetNumMessagesDeniedByStorageFilter(self) -> int:
+        return self._denied
+
+    def SetBreakOnSeverity(self, severity: int, enable: bool) -> None:
+        kind = enumerator(severity, D3D12_MESSAGE_SEVERITY, "severity")
+        with self._lock:
+            (self._break.add if enable else self._break.discard)(kind)
+
+    def GetBreakOnSeverity(self, severity: int) -> bool:
+        return enumerator(severity, D3D12_MESSAGE_SEVERITY, "severity") in self._break
+
+    def SetMuteDebugOutput(self, mute: bool) -> None:
+        """Whether messages stay out of the logger; they are stored and raised all the same."""
+        self._muted = bool(mute)
+
+    def GetMuteDebugOutput(self) -> bool:
+        return self._muted
+
+    def AddApplicationMessage(self, severity: int, description: str) -> None:
+        kind = enumerator(severity, D3D12_MESSAGE_SEVERITY, "severity")
+        if not isinstance(description, str):
+            raise TypeError(f"description must be a str, not {type(description).__name__}")
+        self._device.report(
+            kind,
+            D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED,
+            D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_STRING_FROM_APPLICATION,
+            description,
+        )
+
+    def AddStorageFilterEntries(self, filter: Any) -> None:
+        """Add to the filter on top of the stack, or put the first one there."""
+        entries = _read_filter(filter)
+        with self._lock:
+            if not self._filters:
+                self._filters.append(_Filter())
+            self._filters[-1].update(entries)
+
+    def PushStorageFilter(self, filter: Any) -> None:
+        entries = _read_filter(filter)
+        with self._lock:
+            self._filters.append(entries)
+
+    def PushEmptyStorageFilter(self) -> None:
+        """A filter that lets everything pass."""
+        with self._lock:
+            self._filters.append(_Filter())
+
+    def PopStorageFilter(self) -> None:
+        with self._lock:
+            if self._filters:
+                self._filters.pop()
+
+    def ClearStorageFilter(self) -> None:
+        """Empty the filter on top of the stack."""
+        with self._lock:
+            if self._filters:
+                self._filters[-1] = _Filter()
+
+    def GetStorageFilterStackSize(self) -> int:
+        return len(self._filters)
+
+
+def same_interface(riid: Any, kind: type[IUnknown]) -> bool:
+    """Whether ``riid`` (a GUID or an interface class) names ``kind``."""
+    wanted = riid if isinstance(riid, GUID) else getattr(riid, "IID", None)
+    return isinstance(wanted, GUID) and wanted == kind.IID

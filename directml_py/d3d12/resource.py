@@ -1,0 +1,209 @@
+"""``ID3D12Resource``: a buffer, and ranges of its bytes."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..api.d3d12_enums import (
+    D3D12_HEAP_FLAGS,
+    D3D12_HEAP_TYPE,
+    D3D12_MESSAGE_CATEGORY,
+    D3D12_MESSAGE_ID,
+    D3D12_MESSAGE_SEVERITY,
+    D3D12_RESOURCE_FLAGS,
+    D3D12_RESOURCE_STATES,
+)
+from ..api.d3d12_structs import D3D12_HEAP_PROPERTIES, D3D12_RANGE, D3D12_RESOURCE_DESC
+from ..api.iids import IID_ID3D12Resource
+from ..api.pointers import struct_at
+from .allocation import Allocation, Bytes
+from .arguments import integer, invalid, unsigned
+from .buffer_rules import cpu_accessible
+from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+from .heap import ID3D12Heap
+from .objects import ID3D12Pageable
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the bytes of a resource lie and under which heap rules; ``heap`` is None for a committed
+    resource."""
+
+    allocation: Allocation
+    offset: int
+    properties: D3D12_HEAP_PROPERTIES
+    flags: D3D12_HEAP_FLAGS
+    heap: ID3D12Heap | None = None
+
+
+class ID3D12Resource(ID3D12Pageable):
+    """A buffer in a committed or a placed heap.
+
+    ``memory`` is all of its bytes as a writable array for those who play the GPU; programs use ``Map`` or
+    ``array``.
+    """
+
+    IID = IID_ID3D12Resource
+
+    def __init__(
+        self,
+        device: ID3D12Device,
+        desc: D3D12_RESOURCE_DESC,
+        placement: Placement,
+        initial_state: D3D12_RESOURCE_STATES,
+    ) -> None:
+        super().__init__(device)
+        self._desc = D3D12_RESOURCE_DESC.from_buffer_copy(desc)
+        self._desc.Alignment = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+        self._map_count = 0
+        self._map_lock = threading.Lock()
+        self.placement = placement
+        self.initial_state = initial_state
+        self.width: int = desc.Width
+        self.flags = D3D12_RESOURCE_FLAGS(desc.Flags)
+        self.heap_type = D3D12_HEAP_TYPE(placement.properties.Type)
+        self.memory: Bytes = placement.allocation.bytes[placement.offset : placement.offset + self.width]
+
+    def GetDesc(self) -> D3D12_RESOURCE_DESC:
+        """A copy of the desc, with the alignment that 0 stands for."""
+        return D3D12_RESOURCE_DESC.from_buffer_copy(self._desc)
+
+    def GetGPUVirtualAddress(self) -> int:
+        return self.placement.allocation.gpu_address + self.placement.offset
+
+    def GetHeapProperties(self) -> tuple[D3D12_HEAP_PROPERTIES, D3D12_HEAP_FLAGS]:
+        copy = D3D12_HEAP_PROPERTIES.from_buffer_copy(self.placement.properties)
+        return copy, self.placement.flags
+
+    @property
+    def cpu_accessible(self) -> bool:
+        return cpu_accessible(self.placement.properties)
+
+    @property
+    def mapped(self) -> bool:
+        """Whether some ``Map`` has no ``Unmap`` yet."""
+        return self._map_count > 0
+
+    def Map(self, subresource: int = 0, readRange: Any = None) -> Bytes:
+        """All bytes as a writable view, whatever ``readRange`` (a D3D12_RANGE) says; calls nest.
+
+        Raises ``E_INVALIDARG`` where the CPU has no access, and for a subresource or a range that is not
+        there.
+        """
+        self.device.check_alive()
+        self._check_subresource(subresource)
+        if not self.cpu_accessible:
+            raise invalid(f"{self} cannot be mapped: the CPU has no access to a {self.heap_type.name} heap")
+        if readRange is not None:
+            self._check_range(readRange, "readRange")
+        with self._map_lock:
+            self._map_count += 1
+        return self.memory[:]
+
+    def Unmap(self, subresource: int = 0, writtenRange: Any = None) -> None:
+        self._check_subresource(subresource)
+        if writtenRange is not None:
+            self._check_range(writtenRange, "writtenRange")
+        with self._map_lock:
+            was_mapped = self._map_count > 0
+            self._map_count -= was_mapped
+        if not was_mapped:
+            self.device.report(
+                D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
+                D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_EXECUTION,
+                D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED,
+                f"Unmap: {self} is not mapped",
+            )
+
+    def _check_subresource(self, subresource: Any) -> None:
+        if unsigned(subresource, "subresource", 32):
+            raise invalid(f"subresource must be 0 for a buffer, not {subresource}")
+
+    def _check_range(self, value: Any, name: str) -> None:
+        found = struct_at(value, D3D12_RANGE, name)
+        # An end at or before the beginning is the documented way to say "nothing".
+        if found.End > found.Begin and found.End > self.width:
+            raise invalid(f"{name}.End is {found.End}, but the buffer has {self.width} bytes")
+
+    def array(
+        self, dtype: npt.DTypeLike = np.uint8, shape: Any = None, offset: int = 0
+    ) -> npt.NDArray[np.generic]:
+        """A view of the bytes from ``offset`` (in bytes) as ``dtype`` elements; never a copy.
+
+        ``shape`` (in elements) may be an int or a tuple; without it the view is 1-D and as long as fits. It
+        is read-only where the CPU has no access (a DEFAULT heap).
+        """
+        kind = np.dtype(dtype)
+        if kind.hasobject or not kind.itemsize:
+            raise TypeError(f"dtype must be one of plain numbers, not {kind}")
+        start = unsigned(offset, "offset")
+        if start > self.width:
+            raise invalid(f"offset is {start}, but the buffer has {self.width} bytes")
+        sizes = self._shape(shape, (self.width - start) // kind.itemsize)
+        problem = self.range_problem(start, prod(sizes) * kind.itemsize)
+        if problem:
+            raise invalid(f"an array of shape {sizes} and type {kind} {problem}")
+        view: npt.NDArray[np.generic] = np.ndarray(sizes, kind, buffer=self.memory, offset=start)
+        if not self.cpu_accessible:
+            view.flags.writeable = False
+        return view
+
+    @staticmethod
+    def _shape(shape: Any, available: int) -> tuple[int, ...]:
+        if shape is None:
+            return (available,)
+        sizes = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+        sizes = tuple(integer(size, f"shape[{axis}]") for axis, size in enumerate(sizes))
+        if any(size < 0 for size in sizes):
+            raise invalid(f"shape must not be negative: {sizes}")
+        return sizes
+
+    def range_problem(self, offset: int, size: int) -> str | None:
+        """Why the ``size`` bytes from ``offset`` are not all in the buffer, or None."""
+        if offset + size <= self.width:
+            return None
+        return f"needs bytes {offset} to {offset + size}, but {self} has {self.width} bytes"
+
+    def range(self, offset: int = 0, size: int | None = None) -> BufferRange:
+        """``size`` bytes from ``offset`` (to the end without ``size``). Raises ``E_INVALIDARG`` if not
+        inside."""
+        start = unsigned(offset, "offset")
+        length = max(self.width - start, 0) if size is None else unsigned(size, "size")
+        problem = self.range_problem(start, length)
+        if problem:
+            raise invalid(f"the range {problem}")
+        return BufferRange(self, start, length)
+
+
+@dataclass(frozen=True)
+class BufferRange:
+    """Bytes ``offset`` to ``offset + size`` of a resource; inside it, as made by ``ID3D12Resource.range``."""
+
+    resource: ID3D12Resource
+    offset: int
+    size: int
+
+    @property
+    def bytes(self) -> Bytes:
+        return self.resource.memory[self.offset : self.offset + self.size]
+
+    @property
+    def gpu_address(self) -> int:
+        return self.resource.GetGPUVirtualAddress() + self.offset
+
+    def overlaps(self, other: BufferRange) -> bool:
+        """Whether both hold some byte of the same memory, also through different resources of one heap."""
+        if self.resource.placement.allocation is not other.resource.placement.allocation:
+            return False
+        first = self.gpu_address
+        second = other.gpu_address
+        return max(first, second) < min(first + self.size, second + other.size)

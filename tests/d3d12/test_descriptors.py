@@ -1,0 +1,101 @@
+"""Descriptor heaps, handles and slots."""
+
+from __future__ import annotations
+
+import pytest
+
+from directml_py import d3d12
+from directml_py.api import d3d12_enums as e
+from directml_py.api import d3d12_structs as s
+from directml_py.api.hresult import E_INVALIDARG, DMLError
+
+VISIBLE = e.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
+
+
+def make(bench, count=4, kind=e.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, flags=VISIBLE, **fields):
+    return bench.device.CreateDescriptorHeap(
+        s.D3D12_DESCRIPTOR_HEAP_DESC(Type=kind, NumDescriptors=count, Flags=flags, **fields)
+    )
+
+
+def test_handles_lead_back_to_the_slots(bench):
+    heaps = [make(bench), make(bench, 3), make(bench, 2, flags=0)]
+    step = bench.device.GetDescriptorHandleIncrementSize(e.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV)
+    for heap in heaps:
+        starts = [heap.GetCPUDescriptorHandleForHeapStart().ptr]
+        if heap.shader_visible:
+            starts.append(heap.GetGPUDescriptorHandleForHeapStart().ptr)
+        for start in starts:
+            for index in range(heap.size):
+                assert bench.device.find_descriptors(start + index * step) == (heap, index)
+            assert bench.device.find_descriptors(start + heap.size * step) is None
+            assert bench.device.find_descriptors(start + 1) is None
+            assert bench.device.find_descriptors(start - step) is None
+
+
+def test_handles_of_nobody(bench, collect):
+    heap = make(bench)
+    start = heap.GetCPUDescriptorHandleForHeapStart().ptr
+    for ptr in (0, 1, (1 << 64) - 1):
+        assert bench.device.find_descriptors(ptr) is None
+    assert d3d12.D3D12CreateDevice().find_descriptors(start) is None
+    del heap
+    collect()
+    assert bench.device.find_descriptors(start) is None
+    assert make(bench).GetCPUDescriptorHandleForHeapStart().ptr != start
+
+
+def test_slots(bench):
+    heap = make(bench, 2)
+    heap.write(1, "descriptor")
+    assert (heap.read(0), heap.read(1)) == (None, "descriptor")
+    for index in (-1, 2):
+        with pytest.raises(DMLError, match="index"):
+            heap.write(index, "x")
+
+
+def test_hidden_heaps_have_no_gpu_handle(bench):
+    assert make(bench, flags=0).GetGPUDescriptorHandleForHeapStart().ptr == 0
+
+
+def test_hidden_heaps_have_no_gpu_handle_under_the_debug_layer(debug_bench):
+    with pytest.raises(DMLError, match="SHADER_VISIBLE"):
+        make(debug_bench, flags=0).GetGPUDescriptorHandleForHeapStart()
+
+
+def test_desc_comes_back(bench):
+    desc = make(bench, 7).GetDesc()
+    assert (desc.NumDescriptors, desc.Flags) == (7, VISIBLE)
+
+
+def test_large_heaps(bench):
+    heap = make(bench, 1000000)
+    heap.write(999999, "last")
+    assert heap.read(999999) == "last"
+    make(bench, 0xFFFFFFFF, flags=0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"count": 0}, "NumDescriptors"),
+        ({"count": 1000001}, "NumDescriptors"),
+        ({"kind": e.D3D12_DESCRIPTOR_HEAP_TYPE_SAMPLER, "count": 2049}, "NumDescriptors"),
+        ({"kind": e.D3D12_DESCRIPTOR_HEAP_TYPE_RTV}, "Flags"),
+        ({"kind": e.D3D12_DESCRIPTOR_HEAP_TYPE_NUM_TYPES}, "Type"),
+        ({"kind": -1}, "Type"),
+        ({"flags": 2}, "Flags"),
+        ({"NodeMask": 2}, "NodeMask"),
+    ],
+)
+def test_desc_rules(bench, fields, named):
+    with pytest.raises(DMLError, match=rf"desc\.{named}") as caught:
+        make(bench, **fields)
+    assert caught.value.hresult == E_INVALIDARG
+
+
+def test_increment_sizes(bench):
+    for kind in list(e.D3D12_DESCRIPTOR_HEAP_TYPE)[:4]:
+        assert bench.device.GetDescriptorHandleIncrementSize(kind) > 0
+    with pytest.raises(DMLError, match="descriptorHeapType"):
+        bench.device.GetDescriptorHandleIncrementSize(e.D3D12_DESCRIPTOR_HEAP_TYPE_NUM_TYPES)
