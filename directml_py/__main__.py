@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
@@ -67,14 +68,23 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0 if it worked, 2 if what the user asked for does not exist."""
-    parsed = parser().parse_args(arguments)
+    """Run a command; 0 if it worked, 1 if its output could not be written, 2 if what the user asked for does not
+    exist."""
     try:
-        return COMMANDS[parsed.command](parsed)
-    except BrokenPipeError:
-        # The reader, such as ``head``, has seen enough; there is nobody left to tell.
-        sys.stderr.close()
-        return 0
+        try:
+            parsed = parser().parse_args(arguments)
+            return COMMANDS[parsed.command](parsed)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except OSError as error:
+        # What is still buffered goes nowhere, so that the interpreter does not try again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            # The reader, such as ``head``, has seen enough.
+            return 0
+        print(f"cannot write the output: {error.strerror}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

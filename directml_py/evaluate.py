@@ -101,9 +101,8 @@ def _input_array(slot: TensorSlot, value: Any) -> Array | None:
             state = "absent from" if tensor is None else "present in"
             raise ValueError(f"{slot.path} is {state} the desc; its input must agree")
         return None
-    array = np.asarray(value)
-    if array.dtype != tensor.dtype and not isinstance(value, (np.ndarray, np.generic)):
-        array = np.asarray(value, tensor.dtype)
+    array = value if isinstance(value, (np.ndarray, np.generic)) else _from_python(slot.path, value, tensor)
+    array = np.asarray(array)
     if array.dtype != tensor.dtype:
         raise TypeError(f"{slot.path} holds {tensor.dtype} elements, not {array.dtype}")
     if array.shape != tensor.sizes:
@@ -113,6 +112,23 @@ def _input_array(slot: TensorSlot, value: Any) -> Array | None:
             f"{slot.path} has strides that make elements share memory, but the array has different values there"
         )
     return array
+
+
+def _from_python(path: str, value: Any, tensor: TensorDesc) -> Array:
+    """Numbers and nested lists of them, which have no data type of their own, as the tensor's elements."""
+    try:
+        found = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    kind = tensor.dtype.kind
+    if found.dtype.kind not in ("biuf" if kind == "f" else "biu"):
+        raise TypeError(f"{path} holds {tensor.dtype} elements, not {found.dtype}")
+    if kind != "f" and found.size:
+        limits = np.iinfo(tensor.dtype)
+        if int(found.min()) < limits.min or int(found.max()) > limits.max:
+            raise ValueError(f"{path} holds {tensor.dtype} elements, from {limits.min} to {limits.max}")
+    with np.errstate(over="ignore"):
+        return found.astype(tensor.dtype)
 
 
 def _repeats(array: Array, tensor: TensorDesc) -> bool:

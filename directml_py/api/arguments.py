@@ -62,14 +62,20 @@ def flags(value: Any, kind: type[F], name: str) -> F:
     return kind(number)
 
 
-def child(value: Any, kind: type[C], name: str, device: object) -> C:
-    """``value``, which must be an object of the interface ``kind`` that ``device`` created."""
+def instance(value: Any, kind: type[C], name: str) -> C:
+    """``value``, which must be an object of the interface ``kind``."""
     if not isinstance(value, kind):
         found = "None" if value is None else type(value).__name__
         raise TypeError(f"{name} must be an {kind.__name__}, not {found}")
-    if getattr(value, "device", None) is not device:
-        raise invalid(f"{name} belongs to another device")
     return value
+
+
+def child(value: Any, kind: type[C], name: str, device: object) -> C:
+    """``value``, which must be an object of the interface ``kind`` that ``device`` created."""
+    found = instance(value, kind, name)
+    if getattr(found, "device", None) is not device:
+        raise invalid(f"{name} belongs to another device")
+    return found
 
 
 def is_series(value: Any) -> bool:

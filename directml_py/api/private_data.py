@@ -10,6 +10,7 @@ from .hresult import DXGI_ERROR_NOT_FOUND, DMLError
 from .interface import IUnknown
 from .wintypes import GUID
 
+# Under this GUID of d3dcommon.h Direct3D keeps the names of objects.
 WKPDID_D3DDebugObjectNameW = GUID("4cca5fd8-921f-42c8-8566-70caf2a9b741")
 
 

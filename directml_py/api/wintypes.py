@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import uuid
 
 __all__ = [
     "BOOL",
@@ -47,7 +46,8 @@ ENUM = ctypes.c_int32
 
 
 class GUID(ctypes.Structure):
-    """A GUID with the C layout; ``GUID("c8263aac-9e0c-4a2d-9b8e-007521a3317c")`` parses text.
+    """A GUID with the C layout; ``GUID("c8263aac-9e0c-4a2d-9b8e-007521a3317c")`` parses text
+    (or a ``uuid.UUID``).
 
     Raises ``ValueError`` for text that is no GUID. Equal GUIDs are equal and hash alike.
     """
@@ -59,11 +59,10 @@ class GUID(ctypes.Structure):
         ("Data4", ctypes.c_uint8 * 8),
     )
 
-    def __init__(self, text: str | uuid.UUID | None = None) -> None:
+    def __init__(self, text: object = None) -> None:
         super().__init__()
         if text is not None:
-            data = (text if isinstance(text, uuid.UUID) else uuid.UUID(text)).bytes_le
-            ctypes.memmove(ctypes.addressof(self), data, 16)
+            ctypes.memmove(ctypes.addressof(self), _parse(str(text)), 16)
 
     def __bytes__(self) -> bytes:
         return ctypes.string_at(ctypes.addressof(self), 16)
@@ -75,7 +74,17 @@ class GUID(ctypes.Structure):
         return hash(bytes(self))
 
     def __str__(self) -> str:
-        return str(uuid.UUID(bytes_le=bytes(self)))
+        tail = bytes(self.Data4).hex()
+        return f"{self.Data1:08x}-{self.Data2:04x}-{self.Data3:04x}-{tail[:4]}-{tail[4:]}"
 
     def __repr__(self) -> str:
         return f"GUID('{self}')"
+
+
+def _parse(text: str) -> bytes:
+    digits = text.strip("{}").replace("-", "")
+    if len(digits) != 32:
+        raise ValueError(f"a GUID has 32 hexadecimal digits, not {text!r}")
+    raw = bytes.fromhex(digits)
+    # The first three groups are numbers in the machine's order, the rest are bytes.
+    return raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]

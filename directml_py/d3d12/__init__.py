@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..api.private_data import WKPDID_D3DDebugObjectNameW
 from .command_list import ID3D12CommandAllocator, ID3D12CommandList, ID3D12GraphicsCommandList
 from .command_queue import ID3D12CommandQueue
 from .constants import (
@@ -9,7 +10,6 @@ from .constants import (
     D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT,
     D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT,
     D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES,
-    WKPDID_D3DDebugObjectNameW,
 )
 from .d3dx12 import (
     CD3DX12_CPU_DESCRIPTOR_HANDLE,

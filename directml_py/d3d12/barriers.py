@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ..api.arguments import enumerator, flags, invalid
 from ..api.d3d12_enums import (
     D3D12_MESSAGE_ID,
     D3D12_RESOURCE_BARRIER_FLAGS,
@@ -13,7 +14,6 @@ from ..api.d3d12_enums import (
     D3D12_RESOURCE_STATES,
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
-from .arguments import enumerator, flags, invalid
 from .buffer_rules import FIXED_STATES
 from .commands import AliasingBarrier, Barrier, TransitionBarrier, UAVBarrier
 from .constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES

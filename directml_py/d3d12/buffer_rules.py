@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any, Final
 
+from ..api.arguments import enumerator, flags, invalid
 from ..api.d3d12_enums import (
     D3D12_CPU_PAGE_PROPERTY,
     D3D12_HEAP_FLAGS,
@@ -24,7 +25,6 @@ from ..api.d3d12_enums import (
 )
 from ..api.d3d12_structs import D3D12_HEAP_DESC, D3D12_HEAP_PROPERTIES, D3D12_RESOURCE_DESC
 from ..api.hresult import E_NOTIMPL, DMLError
-from .arguments import enumerator, flags, invalid
 from .constants import (
     D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT,
     D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT,

@@ -7,6 +7,7 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from ..api.arguments import child, counted, enumerator, invalid, is_series, unsigned
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
     D3D12_HEAP_TYPE,
@@ -18,7 +19,6 @@ from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
 from ..api.hresult import E_FAIL, E_NOTIMPL, DMLError
 from ..api.iids import IID_ID3D12CommandAllocator, IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
 from ..api.pointers import check_type, locate, struct_at
-from .arguments import child, counted, enumerator, invalid, is_series, unsigned
 from .barriers import Problem, decode
 from .commands import Barriers, Command, Copy, DescriptorHeaps
 from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..api.arguments import child, counted, flags, invalid, unsigned
 from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE, D3D12_COMMAND_QUEUE_FLAGS, D3D12_MESSAGE_ID
 from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC
 from ..api.hresult import DXGI_ERROR_INVALID_CALL
 from ..api.iids import IID_ID3D12CommandQueue
-from .arguments import child, counted, flags, invalid, unsigned
 from .barriers import Problem
 from .buffer_rules import check_node_mask
 from .command_list import (

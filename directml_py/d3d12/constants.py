@@ -1,10 +1,8 @@
-"""Constants of d3d12.h that DirectML programs use, and the GUID under which object names are kept."""
+"""Constants of d3d12.h that DirectML programs use."""
 
 from __future__ import annotations
 
 from typing import Final
-
-from ..api.wintypes import GUID
 
 D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT: Final = 256
 D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT: Final = 65536
@@ -12,7 +10,5 @@ D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT: Final = 4194304
 D3D12_MAX_SHADER_VISIBLE_DESCRIPTOR_HEAP_SIZE_TIER_2: Final = 1000000
 D3D12_MAX_SHADER_VISIBLE_SAMPLER_HEAP_SIZE: Final = 2048
 D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES: Final = 0xFFFFFFFF
-
-WKPDID_D3DDebugObjectNameW: Final = GUID("4cca5fd8-921f-42c8-8566-70caf2a9b741")
 
 UINT64_MAX: Final = 0xFFFFFFFFFFFFFFFF

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..api.arguments import child, instance, integer, invalid, is_series, unsigned
 from ..api.d3d12_enums import (
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
@@ -33,7 +34,6 @@ from ..api.d3d12_structs import (
 )
 from ..api.memory import MemoryFault, read
 from ..api.pointers import struct_at
-from .arguments import child, instance, integer, invalid, is_series, unsigned
 from .command_list import ID3D12GraphicsCommandList
 from .constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
 from .resource import ID3D12Resource

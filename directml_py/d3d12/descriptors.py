@@ -7,6 +7,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Final
 
+from ..api.arguments import enumerator, flags, integer, invalid
 from ..api.d3d12_enums import (
     D3D12_DESCRIPTOR_HEAP_FLAGS,
     D3D12_DESCRIPTOR_HEAP_TYPE,
@@ -21,7 +22,6 @@ from ..api.d3d12_structs import (
 )
 from ..api.iids import IID_ID3D12DescriptorHeap
 from .allocation import CPU_DESCRIPTORS, GPU_DESCRIPTORS
-from .arguments import enumerator, flags, integer, invalid
 from .buffer_rules import check_node_mask
 from .constants import (
     D3D12_MAX_SHADER_VISIBLE_DESCRIPTOR_HEAP_SIZE_TIER_2,

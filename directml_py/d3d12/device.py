@@ -6,6 +6,7 @@ import threading
 import weakref
 from typing import Any
 
+from ..api.arguments import child, counted, enumerator, flags, invalid, unsigned
 from ..api.d3d12_enums import (
     D3D12_FENCE_FLAGS,
     D3D12_HEAP_TYPE,
@@ -32,7 +33,6 @@ from ..api.hresult import (
 from ..api.iids import IID_ID3D12Device
 from ..api.pointers import struct_at
 from .allocation import Allocation
-from .arguments import child, counted, enumerator, flags, invalid, unsigned
 from .buffer_rules import (
     CUSTOM,
     CUSTOM_EQUIVALENTS,

@@ -10,6 +10,7 @@ import ctypes
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from ..api.arguments import enumerator, invalid, unsigned
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
     D3D12_COMMAND_QUEUE_PRIORITY,
@@ -35,9 +36,8 @@ from ..api.d3d12_structs import (
     D3D12_FEATURE_DATA_SHADER_MODEL,
 )
 from ..api.hresult import DXGI_ERROR_UNSUPPORTED, E_NOTIMPL, DMLError
-from ..api.memory import MemoryFault, read
+from ..api.memory import MemoryFault, read, write
 from ..api.pointers import check_type, locate, struct_at
-from .arguments import enumerator, invalid, unsigned
 
 MAX_FEATURE_LEVEL: Final = D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_12_1
 MAX_SHADER_MODEL: Final = D3D_SHADER_MODEL.D3D_SHADER_MODEL_6_6
@@ -173,4 +173,7 @@ def answer_feature(feature: Any, data: Any, size: Any) -> None:
     for field, *_ in struct._fields_:
         if field not in _INPUTS:
             setattr(filled, field, answers.get(field, 0))
-    ctypes.memmove(location.address, ctypes.addressof(filled), ctypes.sizeof(struct))
+    try:
+        write(location.address, bytes(filled))
+    except MemoryFault as fault:
+        raise invalid(f"data cannot be written: {fault}") from None

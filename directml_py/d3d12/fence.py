@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..api.arguments import unsigned
 from ..api.iids import IID_ID3D12Fence
-from .arguments import unsigned
 from .constants import UINT64_MAX
 from .objects import ID3D12Pageable
 from .scheduler import WorkQueue, drain

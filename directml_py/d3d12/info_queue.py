@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..api.arguments import enumerator, integer, invalid, unsigned
 from ..api.d3d12_enums import D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_ID, D3D12_MESSAGE_SEVERITY
 from ..api.d3d12_structs import D3D12_INFO_QUEUE_FILTER, D3D12_INFO_QUEUE_FILTER_DESC
+from ..api.debug_output import debug_output
 from ..api.hresult import DMLError
 from ..api.iids import IID_ID3D12InfoQueue
 from ..api.interface import IUnknown
 from ..api.memory import MemoryFault, read
 from ..api.pointers import locate, struct_at
 from ..api.wintypes import GUID
-from .arguments import enumerator, integer, invalid, unsigned
 from .constants import UINT64_MAX
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
 
 DEFAULT_MESSAGE_COUNT_LIMIT = 1024
-_LEVELS = {
-    D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_CORRUPTION: logging.CRITICAL,
-    D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR: logging.ERROR,
-    D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_WARNING: logging.WARNING,
-    D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_INFO: logging.INFO,
-    D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_MESSAGE: logging.DEBUG,
-}
-_logger = logging.getLogger("directml_py")
 
 
 @dataclass(frozen=True)
@@ -157,7 +149,7 @@ class ID3D12InfoQueue(IUnknown):
             muted = self._muted
             breaks = message.Severity in self._break
         if not muted:
-            _logger.log(_LEVELS[message.Severity], "%s", message.pDescription)
+            debug_output(message.Severity, message.pDescription)
         if breaks:
             raise DMLError(hresult, message.pDescription)
 

@@ -2,100 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..api.hresult import DXGI_ERROR_NOT_FOUND, DMLError
 from ..api.iids import IID_ID3D12DeviceChild, IID_ID3D12Object, IID_ID3D12Pageable
-from ..api.interface import IUnknown
-from ..api.wintypes import GUID
-from .arguments import invalid, unsigned
-from .constants import WKPDID_D3DDebugObjectNameW
+from ..api.private_data import PrivateDataObject
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
 
 
-class PrivateData:
-    """What ``SetPrivateData`` and its relatives store, by GUID: bytes, or an object that is kept alive."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._values: dict[GUID, bytes | IUnknown] = {}
-
-    def get(self, guid: GUID) -> bytes | IUnknown:
-        """Raises ``DMLError`` ``DXGI_ERROR_NOT_FOUND`` if nothing is stored under ``guid``."""
-        with self._lock:
-            value = self._values.get(_guid(guid))
-        if value is None:
-            raise DMLError(DXGI_ERROR_NOT_FOUND, f"no private data is stored under {guid}")
-        return value
-
-    def set(self, guid: GUID, value: bytes | IUnknown | None) -> None:
-        with self._lock:
-            if value is None:
-                self._values.pop(_guid(guid), None)
-            else:
-                self._values[_guid(guid)] = value
-
-
-def _guid(value: Any) -> GUID:
-    if not isinstance(value, GUID):
-        raise TypeError(f"guid must be a GUID, not {type(value).__name__}")
-    return GUID(str(value))
-
-
-class ID3D12Object(IUnknown):
+class ID3D12Object(PrivateDataObject):
     """Private data and a name, which work on a removed device too."""
 
     IID = IID_ID3D12Object
-
-    def __init__(self) -> None:
-        self._private_data = PrivateData()
-
-    def GetPrivateData(self, guid: GUID) -> bytes | IUnknown:
-        return self._private_data.get(guid)
-
-    def SetPrivateData(self, guid: GUID, dataSize: Any, data: Any = None) -> None:
-        """``(guid, size, bytes)`` as in C, or ``(guid, bytes)``; no data removes what is stored."""
-        if isinstance(dataSize, (bytes, bytearray, memoryview)):
-            dataSize, data = len(bytes(dataSize)), dataSize
-        elif dataSize is None:
-            dataSize = 0
-        size = unsigned(dataSize, "dataSize", 32)
-        if data is None:
-            if size:
-                raise invalid(f"data is null, but dataSize is {size}")
-            self._private_data.set(guid, None)
-            return
-        if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise TypeError(f"data must be bytes, not {type(data).__name__}")
-        if size > len(bytes(data)):
-            raise invalid(f"dataSize is {size}, but data has {len(bytes(data))} bytes")
-        self._private_data.set(guid, bytes(data)[:size])
-
-    def SetPrivateDataInterface(self, guid: GUID, data: IUnknown | None) -> None:
-        if data is not None and not isinstance(data, IUnknown):
-            raise TypeError(f"data must be an interface object or None, not {type(data).__name__}")
-        self._private_data.set(guid, data)
-
-    def SetName(self, name: str) -> None:
-        """The name that messages use; also private data, in UTF-16, under ``WKPDID_D3DDebugObjectNameW``."""
-        if not isinstance(name, str):
-            raise TypeError(f"name must be a str, not {type(name).__name__}")
-        self._private_data.set(WKPDID_D3DDebugObjectNameW, name.encode("utf-16-le", "surrogatepass"))
-
-    @property
-    def name(self) -> str:
-        """What ``SetName`` was given, or an empty string."""
-        try:
-            stored = self._private_data.get(WKPDID_D3DDebugObjectNameW)
-        except DMLError:
-            return ""
-        return stored.decode("utf-16-le", "replace") if isinstance(stored, bytes) else ""
-
-    def __str__(self) -> str:
-        return f"{type(self).__name__} {self.name!r}" if self.name else type(self).__name__
 
 
 class ID3D12DeviceChild(ID3D12Object):

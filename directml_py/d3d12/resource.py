@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..api.arguments import integer, invalid, unsigned
 from ..api.d3d12_enums import (
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
@@ -23,7 +24,6 @@ from ..api.d3d12_structs import D3D12_HEAP_PROPERTIES, D3D12_RANGE, D3D12_RESOUR
 from ..api.iids import IID_ID3D12Resource
 from ..api.pointers import struct_at
 from .allocation import Allocation, Bytes
-from .arguments import integer, invalid, unsigned
 from .buffer_rules import cpu_accessible
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .heap import ID3D12Heap

@@ -24,7 +24,7 @@ from .compiled_operator import RESOURCE_ALIGNMENT, IDMLCompiledOperator
 from .initializer import IDMLOperatorInitializer
 from .objects import IDMLDeviceChild, IDMLDispatchable
 from .removal import hresult_method, void_method
-from .table_desc import TableDesc, read_table_desc
+from .table_desc import SIZE, TableDesc, read_table_desc
 
 if TYPE_CHECKING:
     from .device import IDMLDevice
@@ -82,9 +82,31 @@ class IDMLBindingTable(IDMLDeviceChild):
     def _take(self, desc: TableDesc | None) -> None:
         self.desc = desc
         self.views: dict[Slot, BufferRange] = {}
-        self.places: dict[Slot, int] = {}
-        if desc is not None:
-            self.places = {slot: place for place, slot in enumerate(slots(desc.dispatchable))}
+        self.needs = {} if desc is None else needs_of(desc.dispatchable)
+
+    @property
+    def places(self) -> dict[Slot, int]:
+        """Which descriptor of the table's range belongs to each slot."""
+        return {slot: place for place, slot in enumerate(self.needs)}
+
+    def follow(self, report: Report) -> bool:
+        """After the Reset of an initializer: forget what was bound for operators with other needs.
+
+        Returns whether the table has room for what is to be bound now.
+        """
+        if self.desc is None:
+            return False
+        needs = needs_of(self.desc.dispatchable)
+        if needs != self.needs:
+            self.views, self.needs = {}, needs
+        fits = len(needs) <= self.desc.size
+        if not fits:
+            report.add(
+                SIZE,
+                "SizeInDescriptors",
+                f"is {self.desc.size}; since the initializer was reset, {len(needs)} descriptors are needed",
+            )
+        return fits
 
     @property
     def dispatchable(self) -> IDMLDispatchable | None:
@@ -133,7 +155,7 @@ class IDMLBindingTable(IDMLDeviceChild):
     def _ready(self, method: str, report: Report) -> bool:
         if self.desc is None:
             report.add(EMPTY_TABLE, method, "needs a table that was created or reset for a dispatchable")
-        return self.desc is not None
+        return self.follow(report)
 
     def _bind_inputs(self, records: list[Record] | None, report: Report) -> dict[Slot, BufferRange]:
         dispatchable = self.dispatchable
@@ -152,10 +174,7 @@ class IDMLBindingTable(IDMLDeviceChild):
             needs: Sequence[Need | None] = dispatchable.output_needs
         else:
             assert isinstance(dispatchable, IDMLOperatorInitializer)
-            needs = [
-                Need(op.persistent_size, RESOURCE_ALIGNMENT) if op.persistent_size else None
-                for op in dispatchable.operators
-            ]
+            needs = [resource_need(op.persistent_size) for op in dispatchable.operators]
         return self._bind_tensors("output", records, needs, OUTPUT_COUNT, report)
 
     def _bind_tensors(
@@ -267,17 +286,23 @@ class IDMLBindingTable(IDMLDeviceChild):
         self.removal.remove(f"{method} failed:", report)
 
 
-def slots(dispatchable: IDMLDispatchable) -> list[Slot]:
-    """What a dispatchable needs descriptors for, in the order of the descriptors."""
+def needs_of(dispatchable: IDMLDispatchable) -> dict[Slot, Need]:
+    """What must be bound for a dispatch, in the order of the descriptors."""
+    needs: dict[Slot, Need | None] = {}
     if isinstance(dispatchable, IDMLCompiledOperator):
-        inputs = [Slot("input", i) for i, need in enumerate(dispatchable.input_needs) if need is not None]
-        outputs = [Slot("output", i) for i, need in enumerate(dispatchable.output_needs) if need is not None]
-        temporary = [Slot("temporary", 0)] if dispatchable.temporary_size else []
-        persistent = [Slot("persistent", 0)] if dispatchable.persistent_size else []
-        return [*inputs, *outputs, *temporary, *persistent]
-    assert isinstance(dispatchable, IDMLOperatorInitializer)
-    found = []
-    for index, op in enumerate(dispatchable.operators):
-        found += [Slot("input", index, part) for part, need in enumerate(op.owned_needs) if need is not None]
-    found += [Slot("output", index) for index, op in enumerate(dispatchable.operators) if op.persistent_size]
-    return found
+        needs.update((Slot("input", index), need) for index, need in enumerate(dispatchable.input_needs))
+        needs.update((Slot("output", index), need) for index, need in enumerate(dispatchable.output_needs))
+        needs[Slot("temporary", 0)] = resource_need(dispatchable.temporary_size)
+        needs[Slot("persistent", 0)] = resource_need(dispatchable.persistent_size)
+    else:
+        assert isinstance(dispatchable, IDMLOperatorInitializer)
+        for index, op in enumerate(dispatchable.operators):
+            needs.update((Slot("input", index, part), need) for part, need in enumerate(op.owned_needs))
+        for index, op in enumerate(dispatchable.operators):
+            needs[Slot("output", index)] = resource_need(op.persistent_size)
+    return {slot: need for slot, need in needs.items() if need is not None}
+
+
+def resource_need(size: int) -> Need | None:
+    """What a temporary or persistent resource of ``size`` bytes must be; None if there is none."""
+    return Need(size, RESOURCE_ALIGNMENT) if size else None

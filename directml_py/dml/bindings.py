@@ -10,11 +10,11 @@ from ..api.d3d12_enums import D3D12_HEAP_TYPE
 from ..api.enums import DML_BINDING_TYPE
 from ..api.pointers import locate
 from ..api.structs import DML_BINDING_DESC
-from ..d3d12 import ID3D12Device
+from ..d3d12 import ID3D12Device, ID3D12Resource
 from ..d3d12.resource import BufferRange
 from ..descs.decode import decode_struct
 from ..descs.values import Record
-from ..validation.memory import check_faults
+from ..validation.memory import FAULT_RULES, check_faults
 from ..validation.report import Report
 from ..validation.rule import rule
 
@@ -88,6 +88,9 @@ def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | Non
             report.add(COUNT, "bindingCount", f"is {count}, but bindings has {len(second)} elements")
             count = len(second)
         return [_read(second[index], f"bindings[{index}]", report) for index in range(count)]
+    if count > 1 and isinstance(second, ctypes.Structure):
+        report.add(COUNT, "bindingCount", f"is {count}, but bindings is a single struct")
+        return None
     start = locate(second, "bindings")
     step = ctypes.sizeof(DML_BINDING_DESC)
     if count > 1 << 16:
@@ -123,6 +126,11 @@ def buffer_view(
     if record is None or record.Buffer is None:
         return None
     resource, offset, size = record.Buffer, record.Offset, record.SizeInBytes
+    if not isinstance(resource, ID3D12Resource):
+        report.add(
+            FAULT_RULES["interface"], f"{path}.Buffer", f"is an {type(resource).__name__}, no ID3D12Resource"
+        )
+        return None
     if resource.device is not device:
         report.add(DEVICE, f"{path}.Buffer", "belongs to another Direct3D 12 device")
         return None
@@ -131,17 +139,23 @@ def buffer_view(
             RANGE, path, f"has Offset {offset} and SizeInBytes {size}; the buffer has {resource.width} bytes"
         )
         return None
-    if offset % need.alignment:
-        report.add(ALIGNMENT, f"{path}.Offset", f"is {offset}; it must be a multiple of {need.alignment}")
-    if size < need.size:
-        report.add(SIZE, f"{path}.SizeInBytes", f"is {size}; at least {need.size} bytes are needed")
-        return None
-    if resource.heap_type not in need.heap_types:
-        names = " or ".join(kind.name for kind in need.heap_types)
+    view = BufferRange(resource, offset, size)
+    check_view(view, need, path, report)
+    return view
+
+
+def check_view(view: BufferRange, need: Need, path: str, report: Report) -> None:
+    """Report what keeps a range inside a buffer from meeting ``need``."""
+    if view.offset % need.alignment:
         report.add(
-            HEAP_TYPE, f"{path}.Buffer", f"lies in a heap of {resource.heap_type.name}; it must be {names}"
+            ALIGNMENT, f"{path}.Offset", f"is {view.offset}; it must be a multiple of {need.alignment}"
         )
-    return BufferRange(resource, offset, size)
+    if view.size < need.size:
+        report.add(SIZE, f"{path}.SizeInBytes", f"is {view.size}; at least {need.size} bytes are needed")
+    heap_type = view.resource.heap_type
+    if heap_type not in need.heap_types:
+        names = " or ".join(kind.name for kind in need.heap_types)
+        report.add(HEAP_TYPE, f"{path}.Buffer", f"lies in a heap of {heap_type.name}; it must be {names}")
 
 
 def single_view(

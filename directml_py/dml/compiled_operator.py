@@ -124,7 +124,9 @@ class IDMLCompiledOperator(IDMLDispatchable):
         """Copy the owned inputs into the persistent resource."""
         for index, start in self._owned.items():
             source, tensor = inputs[index], self.inputs[index].tensor
-            assert source is not None and persistent is not None and tensor is not None
+            assert source is not None
+            assert persistent is not None
+            assert tensor is not None
             size = tensor.total_size
             persistent.bytes[start : start + size] = source.bytes[:size]
         self.initialized = True

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..api.arguments import counted, enumerator, flags
+from ..api.arguments import counted, enumerator, instance
+from ..api.arguments import flags as known_flags
 from ..api.enums import DML_CREATE_DEVICE_FLAGS, DML_EXECUTION_FLAGS, DML_FEATURE_LEVEL
 from ..api.hresult import DXGI_ERROR_UNSUPPORTED, E_NOTIMPL, DMLError
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
@@ -83,7 +84,7 @@ class IDMLDevice(IDMLObject):
         report = Report()
         same_device(IDMLOperator, op, "op", self, report, SAME_DEVICE)
         self.removal.report("CompileOperator failed:", report)
-        kind = _flags(flags, DML_EXECUTION_FLAGS)
+        kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags")
         implementation = OPERATORS.get(op.desc.name)
         if implementation is None:
             raise DMLError(E_NOTIMPL, f"{op.desc.schema.type_name} cannot be executed yet; its desc is valid")
@@ -151,13 +152,15 @@ class IDMLDebugDevice(IUnknown):
     def __init__(self, device: IDMLDevice) -> None:
         self._device = device
 
+    def QueryInterface(self, riid: Any) -> Any:
+        """The device's interfaces too: they are one COM object."""
+        if riid in (IDMLDebugDevice, IID_IDMLDebugDevice):
+            return self
+        return self._device.QueryInterface(riid)
+
     def SetMuteDebugOutput(self, mute: bool) -> None:
-        """Whether messages stay out of the logger ``directml_py``."""
+        """Whether messages stay out of the ID3D12InfoQueue and of the logger ``directml_py``."""
         self._device.removal.muted = bool(mute)
-
-
-def _flags(value: Any, kind: Any) -> Any:
-    return flags(value, kind, "flags")
 
 
 def DMLCreateDevice(
@@ -183,10 +186,8 @@ def DMLCreateDevice1(
 ) -> IDMLDevice:
     """As DMLCreateDevice; raises ``DMLError`` ``DXGI_ERROR_UNSUPPORTED`` if ``minimumFeatureLevel`` is above
     ``feature_level`` (nf-directml-dmlcreatedevice1)."""
-    if not isinstance(d3d12Device, ID3D12Device):
-        found = "None" if d3d12Device is None else type(d3d12Device).__name__
-        raise TypeError(f"d3d12Device must be an ID3D12Device, not {found}")
-    kind = _flags(flags, DML_CREATE_DEVICE_FLAGS)
+    instance(d3d12Device, ID3D12Device, "d3d12Device")
+    kind = known_flags(flags, DML_CREATE_DEVICE_FLAGS, "flags")
     level = enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level")
     minimum = enumerator(minimumFeatureLevel, DML_FEATURE_LEVEL, "minimumFeatureLevel")
     if minimum > level:

@@ -12,7 +12,7 @@ from ..api.memory import MemoryFault, write
 from ..api.pointers import check_type, locate
 from ..api.structs import DML_FEATURE_DATA_FEATURE_LEVELS, DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT
 from ..api.structure import Structure
-from ..descs.decode import decode_struct
+from ..descs.decode import ctypes_class, decode_struct
 from ..validation.memory import check_faults
 from ..validation.report import Report
 from ..validation.tensors import NEEDED_LEVEL
@@ -63,7 +63,7 @@ def check_feature_support(
     report = Report()
     check_faults(faults, report)
     report.raise_errors("CheckFeatureSupport failed:")
-    check_size(query_size, ctypes.sizeof(locate_type(query_type)), "featureQueryDataSize")
+    check_size(query_size, ctypes.sizeof(ctypes_class(query_type)), "featureQueryDataSize")
     check_size(support_size, ctypes.sizeof(support_type), "featureSupportDataSize")
     target = locate(support, "featureSupportData")
     check_type(target, support_type, "featureSupportData")
@@ -74,13 +74,6 @@ def check_feature_support(
         write(target.address, bytes(result))
     except MemoryFault as fault:
         raise DMLError(E_INVALIDARG, f"featureSupportData cannot be written: {fault}") from None
-
-
-def locate_type(name: str) -> type[Structure]:
-    from ..descs.decode import ctypes_class
-
-    found: type[Structure] = ctypes_class(name)
-    return found
 
 
 def check_size(given: Any, expected: int, name: str) -> None:

@@ -67,18 +67,18 @@ def check_hazards(
         if kinds == {"output"}:
             report.add(OUTPUTS, name(other_slot), f"shares memory with {name(slot)}")
         elif kinds == {"input", "output"}:
-            check_in_place(dispatchable, slot, one, other_slot, two, report)
+            identical = _extent(view) == _extent(other) or _extent(one) == _extent(two)
+            check_in_place(dispatchable, slot, other_slot, identical, report)
         elif "temporary" in kinds or kinds == {"persistent", "output"}:
             report.add(SCRATCH, name(other_slot), f"shares memory with {name(slot)}")
 
 
+def _extent(view: BufferRange) -> tuple[int, int]:
+    return view.offset, view.size
+
+
 def check_in_place(
-    op: IDMLCompiledOperator,
-    slot: Slot,
-    view: BufferRange,
-    other_slot: Slot,
-    other: BufferRange,
-    report: Report,
+    op: IDMLCompiledOperator, slot: Slot, other_slot: Slot, identical: bool, report: Report
 ) -> None:
     schema = op.op.desc.schema
     if not schema.in_place:
@@ -87,7 +87,7 @@ def check_in_place(
             name(other_slot),
             f"shares memory with {name(slot)}, and {schema.type_name} does not work in place",
         )
-    elif (view.offset, view.size) != (other.offset, other.size):
+    elif not identical:
         report.add(IN_PLACE, name(other_slot), f"shares only a part of its memory with {name(slot)}")
 
 

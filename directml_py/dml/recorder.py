@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..api.arguments import instance
 from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE
 from ..api.hresult import S_OK
 from ..api.iids import IID_IDMLCommandRecorder
@@ -13,6 +14,7 @@ from ..d3d12.resource import BufferRange
 from ..validation.report import Report
 from ..validation.rule import rule
 from .binding_table import IDMLBindingTable, Slot
+from .bindings import Need, check_view
 from .compiled_operator import Bound, IDMLCompiledOperator
 from .hazards import check_hazards
 from .initializer import BoundInitializer, IDMLOperatorInitializer
@@ -49,10 +51,7 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         Wrong use removes the device. Raises ``TypeError`` for objects of other kinds.
         """
         report = Report()
-        if not isinstance(commandList, ID3D12GraphicsCommandList):
-            raise TypeError(
-                f"commandList must be an ID3D12GraphicsCommandList, not {type(commandList).__name__}"
-            )
+        instance(commandList, ID3D12GraphicsCommandList, "commandList")
         same_device(IDMLDispatchable, dispatchable, "dispatchable", self.device, report, SAME_DEVICE)
         same_device(IDMLBindingTable, bindings, "bindings", self.device, report, SAME_DEVICE)
         self._check_list(commandList, report)
@@ -84,9 +83,10 @@ class IDMLCommandRecorder(IDMLDeviceChild):
                 TABLE, "bindings", "was made or reset for another dispatchable than the one to dispatch"
             )
             return None
+        bindings.follow(report)
         if isinstance(dispatchable, IDMLCompiledOperator) and dispatchable.volatile:
-            return Dispatch(dispatchable, desc, None, dict(bindings.places))
-        views = {slot: bindings.views.get(slot) for slot in bindings.places}
+            return Dispatch(dispatchable, desc, None, bindings.needs)
+        views = {slot: bindings.views.get(slot) for slot in bindings.needs}
         run = prepare(dispatchable, views, report)
         return None if run is None else Dispatch(dispatchable, desc, run, {})
 
@@ -99,12 +99,12 @@ class Dispatch:
         dispatchable: IDMLDispatchable,
         table: TableDesc,
         run: Callable[[], None] | None,
-        places: Mapping[Slot, int],
+        needs: Mapping[Slot, Need],
     ) -> None:
         self.dispatchable = dispatchable
         self.table = table
         self._run = run
-        self._places = places
+        self._needs = needs
 
     def execute(self) -> None:
         if self._run is not None:
@@ -114,8 +114,12 @@ class Dispatch:
         if removal.reason != S_OK:
             return
         report = Report()
-        views = {slot: self.table.gpu.read(place) for slot, place in self._places.items()}
-        run = prepare(self.dispatchable, views, report)
+        views = {slot: self.table.gpu.read(place) for place, slot in enumerate(self._needs)}
+        # Whoever wrote the descriptors since may have meant another dispatchable.
+        for slot, view in views.items():
+            if view is not None:
+                check_view(view, self._needs[slot], describe(self.dispatchable, slot), report)
+        run = None if report.errors else prepare(self.dispatchable, views, report)
         if run is not None and not report.errors:
             run()
         removal.remove("Executing a dispatch with late bindings failed:", report, at_call=False)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import functools
-import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from ..api.arguments import instance
 from ..api.d3d12_enums import D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_ID, D3D12_MESSAGE_SEVERITY
+from ..api.debug_output import debug_output
 from ..api.enums import DML_CREATE_DEVICE_FLAGS
 from ..api.hresult import DXGI_ERROR_DEVICE_REMOVED, E_INVALIDARG, S_OK, DMLError
 from ..validation.report import Report, failure
-from ..validation.rule import Severity
+from ..validation.rule import Rule, Severity
 
 if TYPE_CHECKING:
     from ..d3d12 import ID3D12Device
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=Callable[..., Any])
 
-_logger = logging.getLogger("directml_py")
 _SEVERITIES = {
     Severity.ERROR: D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
     Severity.WARNING: D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_WARNING,
@@ -67,23 +67,27 @@ class Removal:
         """
         if not report.diagnostics:
             return
-        error = failure(what, report.diagnostics, E_INVALIDARG)
         if report.errors and self._error is None:
-            self._error = error
+            # Never the instance that is raised: its traceback would keep the callers' objects alive.
+            self._error = failure(what, report.diagnostics, E_INVALIDARG)
         breaks = self._announce(report)
         if report.errors and breaks and at_call:
-            raise error
+            raise failure(what, report.diagnostics, E_INVALIDARG)
 
     def _announce(self, report: Report) -> bool:
-        """Send the diagnostics where the debug layer writes; True if it breaks on one of them."""
+        """Send the diagnostics where the debug layer writes; True if it breaks on one of them.
+
+        Muting keeps messages back (nf-directml-idmldebugdevice-setmutedebugoutput), not the breaks.
+        """
         if not self.debug:
             return False
-        if self._d3d12_device.info_queue is None:
+        queue = self._d3d12_device.info_queue
+        if queue is not None and self.muted:
+            return any(queue.GetBreakOnSeverity(_SEVERITIES[found.severity]) for found in report.diagnostics)
+        if queue is None:
             if not self.muted:
                 for found in report.diagnostics:
-                    _logger.log(
-                        logging.ERROR if found.severity is Severity.ERROR else logging.WARNING, "%s", found
-                    )
+                    debug_output(_SEVERITIES[found.severity], str(found))
             return True
         breaks = False
         for found in report.diagnostics:
@@ -121,10 +125,7 @@ def void_method(method: M) -> M:
     return cast(M, call)
 
 
-def same_device(kind: type[Any], value: Any, name: str, device: Any, report: Report, rule: Any) -> None:
+def same_device(kind: type[Any], value: Any, name: str, device: Any, report: Report, rule: Rule) -> None:
     """Raise ``TypeError`` if ``value`` is no ``kind``; report it if it belongs to another DirectML device."""
-    if not isinstance(value, kind):
-        found = "None" if value is None else type(value).__name__
-        raise TypeError(f"{name} must be an {kind.__name__}, not {found}")
-    if value.device is not device:
+    if instance(value, kind, name).device is not device:
         report.add(rule, name, "belongs to another DirectML device")
