@@ -6,9 +6,10 @@ import ctypes
 import json
 from enum import EnumMeta
 
+from toolchain import run_with_d3d12
+
 from directml_py import d3d12
 from directml_py.api import d3d12_enums, d3d12_structs, iids
-from tests.toolchain import run_with_d3d12
 
 # Of the Agility SDK; directx-headers-dev 1.606 of Debian 12 does not have it yet.
 NEWER_THAN_DEBIAN = {"D3D_FEATURE_LEVEL_1_0_GENERIC"}
