@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ..api.hresult import E_OUTOFMEMORY, DMLError
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+
+if TYPE_CHECKING:
+    from .tracking.shadow import Shadow
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
@@ -63,4 +66,5 @@ class Allocation:
             raise DMLError(E_OUTOFMEMORY, f"there is no memory for {size} bytes") from None
         skip = -block.ctypes.data % CACHE_LINE
         self.bytes: Bytes = block[skip : skip + size]
+        self.shadow: Shadow | None = None
         self.gpu_address = GPU_MEMORY.take(size)

@@ -14,10 +14,9 @@ from ..api.d3d12_enums import (
     D3D12_RESOURCE_STATES,
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
-from .buffer_rules import FIXED_STATES
 from .commands import AliasingBarrier, Barrier, TransitionBarrier, UAVBarrier
 from .constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
-from .resource import ID3D12Resource
+from .resource import Buffer, ID3D12Resource
 from .states import combined_write_state, missing_flag, texture_state
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class Problem(NamedTuple):
     text: str
 
 
-def _resource(handle: int | None, name: str, device: ID3D12Device) -> ID3D12Resource | None:
+def _buffer(handle: int | None, name: str, device: ID3D12Device) -> Buffer | None:
     """Null is None; a handle that is no live resource of ``device`` is ``E_INVALIDARG``."""
     if not handle:
         return None
@@ -41,7 +40,7 @@ def _resource(handle: int | None, name: str, device: ID3D12Device) -> ID3D12Reso
         raise invalid(f"{name} is not an ID3D12Resource that is alive")
     if resource.device is not device:
         raise invalid(f"{name} belongs to another device")
-    return resource
+    return resource.buffer
 
 
 def decode(desc: D3D12_RESOURCE_BARRIER, name: str, device: ID3D12Device) -> Barrier | Problem:
@@ -56,17 +55,17 @@ def decode(desc: D3D12_RESOURCE_BARRIER, name: str, device: ID3D12Device) -> Bar
     if kind == D3D12_RESOURCE_BARRIER_TYPE.D3D12_RESOURCE_BARRIER_TYPE_ALIASING:
         aliasing = desc.Aliasing
         return AliasingBarrier(
-            _resource(aliasing.pResourceBefore, f"{name}.Aliasing.pResourceBefore", device),
-            _resource(aliasing.pResourceAfter, f"{name}.Aliasing.pResourceAfter", device),
+            _buffer(aliasing.pResourceBefore, f"{name}.Aliasing.pResourceBefore", device),
+            _buffer(aliasing.pResourceAfter, f"{name}.Aliasing.pResourceAfter", device),
         )
-    resource = _resource(desc.UAV.pResource, f"{name}.UAV.pResource", device)
+    buffer = _buffer(desc.UAV.pResource, f"{name}.UAV.pResource", device)
     needed = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
-    if resource is not None and not resource.flags & needed:
+    if buffer is not None and not buffer.flags & needed:
         return Problem(
             D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS,
-            f"{name}.UAV.pResource: {resource} was created without {needed.name}",
+            f"{name}.UAV.pResource: {buffer} was created without {needed.name}",
         )
-    return UAVBarrier(resource)
+    return UAVBarrier(buffer)
 
 
 def _transition(
@@ -74,18 +73,18 @@ def _transition(
 ) -> TransitionBarrier | Problem:
     before = flags(desc.StateBefore, D3D12_RESOURCE_STATES, f"{name}.StateBefore")
     after = flags(desc.StateAfter, D3D12_RESOURCE_STATES, f"{name}.StateAfter")
-    resource = _resource(desc.pResource, f"{name}.pResource", device)
-    if resource is None:
+    buffer = _buffer(desc.pResource, f"{name}.pResource", device)
+    if buffer is None:
         return Problem(
             D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_RESOURCE_BARRIER_NULL_POINTER, f"{name}.pResource is null"
         )
-    barrier = TransitionBarrier(resource, desc.Subresource, before, after, split)
+    barrier = TransitionBarrier(buffer, desc.Subresource, before, after, split)
     return next(_transition_problems(barrier, name), barrier)
 
 
 def _transition_problems(barrier: TransitionBarrier, name: str) -> Iterator[Problem]:
     ids = D3D12_MESSAGE_ID
-    resource = barrier.resource
+    buffer = barrier.buffer
     if barrier.subresource not in (0, D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES):
         yield Problem(
             ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_SUBRESOURCE,
@@ -101,20 +100,20 @@ def _transition_problems(barrier: TransitionBarrier, name: str) -> Iterator[Prob
             ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_MATCHING_STATES,
             f"{name}: StateBefore and StateAfter are the same",
         )
-    if resource.heap_type in FIXED_STATES:
+    if buffer.has_fixed_state:
         yield Problem(
             ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_HEAP,
-            f"{name}.pResource: {resource} stays in one state, as in every {resource.heap_type.name} heap",
+            f"{name}.pResource: {buffer} stays in one state, as in every {buffer.heap_type.name} heap",
         )
     for field, states in (("StateBefore", barrier.before), ("StateAfter", barrier.after)):
-        yield from _state_problems(states, resource, f"{name}.{field}")
+        yield from _state_problems(states, buffer, f"{name}.{field}")
 
 
-def _state_problems(states: D3D12_RESOURCE_STATES, resource: ID3D12Resource, name: str) -> Iterator[Problem]:
+def _state_problems(states: D3D12_RESOURCE_STATES, buffer: Buffer, name: str) -> Iterator[Problem]:
     ids = D3D12_MESSAGE_ID
     combined = combined_write_state(states)
     if combined:
         yield Problem(ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_COMBINATION, f"{name} {combined}")
-    unfit = texture_state(states) or missing_flag(states, resource.flags)
+    unfit = texture_state(states) or missing_flag(states, buffer.flags)
     if unfit:
         yield Problem(ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS, f"{name} {unfit}")

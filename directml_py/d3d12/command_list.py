@@ -189,7 +189,7 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
 
     def record(self, command: Command) -> None:
         """Append a command of whatever kind, for those who build on Direct3D 12."""
-        if self._ready(type(command).__name__):
+        if self._ready(command.title):
             self._recorded.append(command)
 
     def ResourceBarrier(self, numBarriers: Any, barriers: Any = None) -> None:
@@ -218,15 +218,15 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
         child(dstBuffer, ID3D12Resource, "dstBuffer", self.device)
         child(srcBuffer, ID3D12Resource, "srcBuffer", self.device)
         size = unsigned(numBytes, "numBytes")
-        destination = BufferRange(dstBuffer, unsigned(dstOffset, "dstOffset"), size)
-        source = BufferRange(srcBuffer, unsigned(srcOffset, "srcOffset"), size)
+        destination = BufferRange(dstBuffer.buffer, unsigned(dstOffset, "dstOffset"), size)
+        source = BufferRange(srcBuffer.buffer, unsigned(srcOffset, "srcOffset"), size)
         if not self._ready("CopyBufferRegion"):
             return
         for name, part, id in (
             ("dstBuffer", destination, ids.D3D12_MESSAGE_ID_COPYBUFFERREGION_DSTRANGEOUTOFBOUNDS),
             ("srcBuffer", source, ids.D3D12_MESSAGE_ID_COPYBUFFERREGION_SRCRANGEOUTOFBOUNDS),
         ):
-            problem = part.resource.range_problem(part.offset, part.size)
+            problem = part.buffer.range_problem(part.offset, part.size)
             if problem:
                 self.fail(id, f"CopyBufferRegion: {name} {problem}")
                 return
@@ -276,7 +276,7 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
             (destination, copy.destination, D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_UPLOAD),
             (source, copy.source, D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_READBACK),
         ):
-            if part.resource.heap_type == forbidden:
+            if part.buffer.heap_type == forbidden:
                 self.fail(id, f"{call}: {name} must not be in a heap of type {forbidden.name}")
                 return
         if copy.destination.overlaps(copy.source):
@@ -305,7 +305,7 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
             )
             return
         self.descriptor_heaps = heaps
-        self._recorded.append(DescriptorHeaps(heaps))
+        self._recorded.append(DescriptorHeaps(tuple(heap.life for heap in heaps)))
 
     def _heaps_problem(self, heaps: tuple[ID3D12DescriptorHeap, ...]) -> str | None:
         if self.type == COPY:

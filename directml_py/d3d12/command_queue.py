@@ -21,10 +21,11 @@ from .command_list import (
 )
 from .fence import FenceSignal, FenceWait, ID3D12Fence
 from .objects import ID3D12Pageable
-from .scheduler import WorkQueue, drain
+from .scheduler import WorkQueue
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
+    from .tracking.monitor import Submission
 
 PRIORITIES = (0, 100, 10000)
 
@@ -43,28 +44,35 @@ class Execution:
 
     device: ID3D12Device
     recordings: tuple[Recording, ...]
+    submission: Submission | None = None
 
     def blocked(self) -> bool:
         return False
 
     def run(self) -> Iterable[WorkQueue]:
-        for recording in self.recordings:
-            for command in recording.commands:
-                if self.device.removed:
-                    return ()
-                command.execute()
+        if self.device.monitor is not None and self.submission is not None:
+            self.device.monitor.execute(self.recordings, self.submission)
+        else:
+            self._run_commands()
         with self.device.lock:
             for recording in self.recordings:
                 recording.in_flight = False
                 recording.allocator.in_flight -= 1
         return ()
 
+    def _run_commands(self) -> None:
+        for recording in self.recordings:
+            for command in recording.commands:
+                if self.device.removed:
+                    return
+                command.execute()
+
 
 class ID3D12CommandQueue(ID3D12Pageable):
     """A queue of command lists, signals and waits.
 
     Work runs at once, in the calling thread, unless a ``Wait`` holds it back; then it runs in the thread that
-    brings the fence to the value.
+    brings the fence to the value. Under the debug layer it runs when a fence that it signals is looked at.
     """
 
     IID = IID_ID3D12CommandQueue
@@ -99,11 +107,13 @@ class ID3D12CommandQueue(ID3D12Pageable):
                 for recording in recordings:
                     recording.in_flight = True
                     recording.allocator.in_flight += 1
-                self.work.add(Execution(self.device, recordings))
+                monitor = self.device.monitor
+                submission = None if monitor is None else monitor.submit(recordings)
+                self.work.add(Execution(self.device, recordings, submission))
         if problem is not None:
             self.device.remove(DXGI_ERROR_INVALID_CALL, f"ExecuteCommandLists: {problem.text}", problem.id)
             return
-        drain([self.work])
+        self.device.progress([self.work])
 
     def _command_list(self, value: Any, name: str) -> ID3D12GraphicsCommandList:
         child(value, ID3D12CommandList, name, self.device)
@@ -143,11 +153,11 @@ class ID3D12CommandQueue(ID3D12Pageable):
         self.device.check_alive()
         child(fence, ID3D12Fence, "fence", self.device)
         self.work.add(FenceSignal(fence, unsigned(value, "value")))
-        drain([self.work])
+        self.device.progress([self.work])
 
     def Wait(self, fence: ID3D12Fence, value: int) -> None:
         """Hold back what comes after until ``fence`` has reached ``value``. The caller does not wait."""
         self.device.check_alive()
         child(fence, ID3D12Fence, "fence", self.device)
         self.work.add(FenceWait(self.work, fence, unsigned(value, "value")))
-        drain([self.work])
+        self.device.progress([self.work])

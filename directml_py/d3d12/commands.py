@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import ClassVar, TypeAlias
 
 from ..api.d3d12_enums import D3D12_RESOURCE_BARRIER_FLAGS, D3D12_RESOURCE_STATES
-from .descriptors import ID3D12DescriptorHeap
-from .resource import BufferRange, ID3D12Resource
+from ..api.life import Life
+from .resource import Buffer, BufferRange
+from .tracking import shadow
+from .tracking.access import Access, Use
 
-
-class Command(Protocol):
-    """Anything that a command list can run; DirectML's recorder adds kinds of its own."""
-
-    def execute(self) -> None: ...
-
-
-@dataclass(frozen=True)
-class Copy:
-    """CopyBufferRegion or CopyResource: two disjoint ranges of one size."""
-
-    destination: BufferRange
-    source: BufferRange
-
-    def execute(self) -> None:
-        self.destination.bytes[:] = self.source.bytes
+COPY_DEST = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COPY_DEST
+COPY_SOURCE = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COPY_SOURCE
 
 
 @dataclass(frozen=True)
 class TransitionBarrier:
-    resource: ID3D12Resource
+    buffer: Buffer
     subresource: int
     before: D3D12_RESOURCE_STATES
     after: D3D12_RESOURCE_STATES
@@ -40,35 +29,94 @@ class TransitionBarrier:
 class AliasingBarrier:
     """None stands for any resource."""
 
-    before: ID3D12Resource | None
-    after: ID3D12Resource | None
+    before: Buffer | None
+    after: Buffer | None
 
 
 @dataclass(frozen=True)
 class UAVBarrier:
     """None stands for any resource."""
 
-    resource: ID3D12Resource | None
+    buffer: Buffer | None
 
 
 Barrier: TypeAlias = TransitionBarrier | AliasingBarrier | UAVBarrier
 
 
+class Command:
+    """Anything that a command list can run; DirectML's recorder adds kinds of its own.
+
+    All but ``execute`` is asked by the debug layer alone.
+    """
+
+    title: ClassVar[str] = ""
+    is_dispatch: ClassVar[bool] = False
+
+    def execute(self) -> None:
+        """Do it."""
+
+    def accesses(self) -> Iterable[Access]:
+        """The memory that it touches."""
+        return ()
+
+    def lives(self) -> Iterable[Life]:
+        """The objects that must not be released before it has run."""
+        return ()
+
+    def mark(self) -> None:
+        """Update what is known of the contents of memory, after ``execute``."""
+        for access in self.accesses():
+            shadow.after(access)
+
+
 @dataclass(frozen=True)
-class Barriers:
+class Copy(Command):
+    """CopyBufferRegion or CopyResource: two disjoint ranges of one size."""
+
+    title: ClassVar[str] = "the copy"
+
+    destination: BufferRange
+    source: BufferRange
+
+    def execute(self) -> None:
+        self.destination.bytes[:] = self.source.bytes
+
+    def accesses(self) -> Iterable[Access]:
+        return (
+            Access(self.source, Use.READ, COPY_SOURCE, "the copy's source"),
+            Access(self.destination, Use.WRITE, COPY_DEST, "the copy's destination"),
+        )
+
+    def lives(self) -> Iterable[Life]:
+        return (self.source.buffer, self.destination.buffer)
+
+    def mark(self) -> None:
+        shadow.copy_marks(self.destination, self.source)
+
+
+@dataclass(frozen=True)
+class Barriers(Command):
     """One ResourceBarrier call. Commands run one after the other, so there is nothing to wait for."""
+
+    title: ClassVar[str] = "the barrier"
 
     barriers: tuple[Barrier, ...]
 
-    def execute(self) -> None:
-        pass
+    def lives(self) -> Iterable[Life]:
+        return tuple(
+            barrier.buffer
+            for barrier in self.barriers
+            if not isinstance(barrier, AliasingBarrier) and barrier.buffer is not None
+        )
 
 
 @dataclass(frozen=True)
-class DescriptorHeaps:
+class DescriptorHeaps(Command):
     """SetDescriptorHeaps: what commands from here on may take their descriptors from."""
 
-    heaps: tuple[ID3D12DescriptorHeap, ...]
+    title: ClassVar[str] = "SetDescriptorHeaps"
 
-    def execute(self) -> None:
-        pass
+    heaps: tuple[Life, ...]
+
+    def lives(self) -> Iterable[Life]:
+        return self.heaps

@@ -199,7 +199,7 @@ def UpdateSubresources(
     child(intermediate, ID3D12Resource, "intermediate", device)
     size = GetRequiredIntermediateSize(destinationResource, firstSubresource, numSubresources)
     offset = unsigned(intermediateOffset, "intermediateOffset")
-    problem = intermediate.range_problem(offset, size)
+    problem = intermediate.buffer.range_problem(offset, size)
     if problem:
         raise invalid(f"intermediate {problem}")
     data = struct_at(srcData[0] if is_series(srcData) else srcData, D3D12_SUBRESOURCE_DATA, "srcData")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 from ..api.arguments import child, counted, enumerator, flags, invalid, unsigned
 from ..api.d3d12_enums import (
     D3D12_FENCE_FLAGS,
+    D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
     D3D12_MESSAGE_CATEGORY,
     D3D12_MESSAGE_SEVERITY,
@@ -32,6 +34,7 @@ from ..api.hresult import (
 )
 from ..api.iids import IID_ID3D12Device
 from ..api.pointers import struct_at
+from ..api.rules import Rule, Severity
 from .allocation import Allocation
 from .buffer_rules import (
     CUSTOM,
@@ -66,7 +69,15 @@ from .heap import ID3D12Heap
 from .info_queue import ID3D12InfoQueue, Message, same_interface
 from .objects import ID3D12Object
 from .resource import ID3D12Resource, Placement
-from .scheduler import WorkQueue
+from .scheduler import WorkQueue, drain
+from .tracking.deferral import Deferral
+from .tracking.monitor import Monitor
+from .tracking.shadow import Shadow
+
+SEVERITIES = {
+    Severity.ERROR: D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
+    Severity.WARNING: D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_WARNING,
+}
 
 
 class ID3D12Device(ID3D12Object):
@@ -82,6 +93,8 @@ class ID3D12Device(ID3D12Object):
         super().__init__()
         self.lock = threading.RLock()
         self.info_queue = ID3D12InfoQueue(self) if debug_layer_enabled() else None
+        self.monitor = Monitor(self) if debug_layer_enabled() else None
+        self._deferral = Deferral(self) if debug_layer_enabled() else None
         self._removed_reason = S_OK
         self._removed_text = ""
         self._fences: weakref.WeakSet[ID3D12Fence] = weakref.WeakSet()
@@ -104,8 +117,23 @@ class ID3D12Device(ID3D12Object):
     ) -> None:
         """A message of the debug layer; nothing without it. Raises ``DMLError`` with ``hresult`` if the info
         queue breaks on the severity."""
+        self.report_message(Message(category, severity, id, text), hresult)
+
+    def report_rule(self, rule: Rule, text: str) -> None:
+        """As ``report``, for a rule with a name."""
+        self.report_message(
+            Message(
+                D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_EXECUTION,
+                SEVERITIES[rule.severity],
+                rule.message_id,
+                f"{text} [{rule.id}]",
+                rule.id,
+            )
+        )
+
+    def report_message(self, message: Message, hresult: int = E_INVALIDARG) -> None:
         if self.info_queue is not None:
-            self.info_queue.put(Message(category, severity, id, text), hresult)
+            self.info_queue.put(message, hresult)
 
     @property
     def removed(self) -> bool:
@@ -146,6 +174,24 @@ class ID3D12Device(ID3D12Object):
     def GetDeviceRemovedReason(self) -> int:
         """``S_OK``, or the code for which the device was removed; returned, not raised."""
         return self._removed_reason
+
+    def fences(self) -> list[ID3D12Fence]:
+        with self.lock:
+            return list(self._fences)
+
+    def progress(self, queues: Iterable[WorkQueue]) -> None:
+        """Work was added to ``queues`` or can go on: run it, or, under the debug layer, what is waited for."""
+        if self._deferral is None or self.monitor is None:
+            drain(queues)
+        else:
+            self._deferral.added(queues)
+            self.monitor.raise_breaks()
+
+    def observe(self, fence: ID3D12Fence) -> None:
+        """Somebody looks at ``fence``: under the debug layer that lets work run."""
+        if self._deferral is not None and self.monitor is not None and not self.removed:
+            self._deferral.poll(fence)
+            self.monitor.raise_breaks()
 
     def GetNodeCount(self) -> int:
         return 1
@@ -210,14 +256,22 @@ class ID3D12Device(ID3D12Object):
         found_flags = check_committed_flags(heapFlags, "heapFlags")
         buffer = _buffer_desc(desc, optimizedClearValue)
         state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
-        placement = Placement(Allocation(buffer.Width), 0, properties, found_flags)
+        placement = Placement(self._allocate(buffer.Width, found_flags), 0, properties, found_flags)
         return ID3D12Resource(self, buffer, placement, state)
 
     def CreateHeap(self, desc: Any) -> ID3D12Heap:
         self.check_alive()
         found = struct_at(desc, D3D12_HEAP_DESC, "desc")
         check_heap_desc(found, "desc")
-        return ID3D12Heap(self, found)
+        return ID3D12Heap(self, found, self._allocate(found.SizeInBytes, D3D12_HEAP_FLAGS(found.Flags)))
+
+    def _allocate(self, size: int, flags: D3D12_HEAP_FLAGS) -> Allocation:
+        """Memory of a heap; under the debug layer, with a record of which bytes are defined."""
+        allocation = Allocation(size)
+        if self.monitor is not None:
+            zeroed = not flags & D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
+            allocation.shadow = Shadow(allocation.bytes, zeroed)
+        return allocation
 
     def CreatePlacedResource(
         self,

@@ -11,7 +11,7 @@ from ..api.arguments import unsigned
 from ..api.iids import IID_ID3D12Fence
 from .constants import UINT64_MAX
 from .objects import ID3D12Pageable
-from .scheduler import WorkQueue, drain
+from .scheduler import WorkQueue
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -37,8 +37,19 @@ class ID3D12Fence(ID3D12Pageable):
         self._events: list[tuple[int, Event]] = []
         self._waits: list[FenceWait] = []
 
-    def GetCompletedValue(self) -> int:
+    @property
+    def value(self) -> int:
+        """What GetCompletedValue returns, without anybody looking."""
         return UINT64_MAX if self.device.removed else self._value
+
+    def awaited_value(self) -> int | None:
+        """The lowest value that an event waits for."""
+        with self.device.lock:
+            return min((target for target, _ in self._events), default=None)
+
+    def GetCompletedValue(self) -> int:
+        self.device.observe(self)
+        return self.value
 
     def SetEventOnCompletion(self, value: int, event: Event | None = None) -> None:
         """Set ``event`` once the fence has reached ``value``; without an event, return then.
@@ -50,18 +61,20 @@ class ID3D12Fence(ID3D12Pageable):
             raise TypeError(f"event must have a method set(), not be a {type(event).__name__}")
         awaited = threading.Event() if event is None else event
         with self.device.lock:
-            reached = self.GetCompletedValue() >= target
+            reached = self.value >= target
             if not reached:
                 self._events.append((target, awaited))
         if reached:
             awaited.set()
+        else:
+            self.device.progress(())
         if event is None and isinstance(awaited, threading.Event):
             awaited.wait()
 
     def Signal(self, value: int) -> None:
         """Set the value from the CPU, lower values too; runs what waited for it."""
         self.device.check_alive()
-        drain(self.advance(unsigned(value, "value")))
+        self.device.progress(self.advance(unsigned(value, "value")))
 
     def advance(self, value: int) -> list[WorkQueue]:
         """Set the value and the events that waited for it; the queues that waited for it."""
@@ -91,7 +104,7 @@ class FenceWait:
     registered: bool = field(default=False, compare=False)
 
     def blocked(self) -> bool:
-        if self.fulfilled or self.fence.GetCompletedValue() >= self.value:
+        if self.fulfilled or self.fence.value >= self.value:
             return False
         if not self.registered:
             self.registered = True

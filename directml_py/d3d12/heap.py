@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 class ID3D12Heap(ID3D12Pageable):
     IID = IID_ID3D12Heap
 
-    def __init__(self, device: ID3D12Device, desc: D3D12_HEAP_DESC) -> None:
+    def __init__(self, device: ID3D12Device, desc: D3D12_HEAP_DESC, allocation: Allocation) -> None:
         super().__init__(device)
         self._desc = desc
         self.flags = D3D12_HEAP_FLAGS(desc.Flags)
-        self.allocation = Allocation(desc.SizeInBytes)
+        self.allocation = allocation
 
     @property
     def denies_buffers(self) -> bool:

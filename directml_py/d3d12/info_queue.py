@@ -16,6 +16,7 @@ from ..api.iids import IID_ID3D12InfoQueue
 from ..api.interface import IUnknown
 from ..api.memory import MemoryFault, read
 from ..api.pointers import locate, struct_at
+from ..api.rules import Diagnostic, Severity
 from ..api.wintypes import GUID
 from .constants import UINT64_MAX
 
@@ -29,6 +30,7 @@ DEFAULT_MESSAGE_COUNT_LIMIT = 1024
 class Message:
     """A stored message, with the fields of D3D12_MESSAGE; ``pDescription`` is a str.
 
+    ``rule`` is the identifier of the broken rule, if it has one.
     ``ID`` is a plain int where d3d12sdklayers.h's enumeration, as far as it is declared here, has no name for
     it.
     """
@@ -37,6 +39,7 @@ class Message:
     Severity: D3D12_MESSAGE_SEVERITY
     ID: int
     pDescription: str
+    rule: str = ""
 
     @property
     def DescriptionByteLength(self) -> int:
@@ -151,7 +154,7 @@ class ID3D12InfoQueue(IUnknown):
         if not muted:
             debug_output(message.Severity, message.pDescription)
         if breaks:
-            raise DMLError(hresult, message.pDescription)
+            raise DMLError(hresult, message.pDescription, _diagnostics(message))
 
     def _trim(self) -> None:
         while self._limit >= 0 and len(self._messages) > self._limit:
@@ -246,6 +249,17 @@ class ID3D12InfoQueue(IUnknown):
 
     def GetStorageFilterStackSize(self) -> int:
         return len(self._filters)
+
+
+def _diagnostics(message: Message) -> list[Diagnostic]:
+    if not message.rule:
+        return []
+    error = message.Severity in (
+        D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_CORRUPTION,
+        D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
+    )
+    severity = Severity.ERROR if error else Severity.WARNING
+    return [Diagnostic(severity, message.rule, "", message.pDescription.removesuffix(f" [{message.rule}]"))]
 
 
 def same_interface(riid: Any, kind: type[IUnknown]) -> bool:

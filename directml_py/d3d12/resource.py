@@ -22,12 +22,14 @@ from ..api.d3d12_enums import (
 )
 from ..api.d3d12_structs import D3D12_HEAP_PROPERTIES, D3D12_RANGE, D3D12_RESOURCE_DESC
 from ..api.iids import IID_ID3D12Resource
+from ..api.life import Life
 from ..api.pointers import struct_at
 from .allocation import Allocation, Bytes
-from .buffer_rules import cpu_accessible
+from .buffer_rules import FIXED_STATES, cpu_accessible
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .heap import ID3D12Heap
 from .objects import ID3D12Pageable
+from .tracking.checks import READBACK_READ
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -45,11 +47,44 @@ class Placement:
     heap: ID3D12Heap | None = None
 
 
+class Buffer(Life):
+    """What a resource is made of, which recorded commands go on naming when the resource is released."""
+
+    __slots__ = (
+        "flags",
+        "has_fixed_state",
+        "heap_type",
+        "initial_state",
+        "memory",
+        "placement",
+        "width",
+        "writes_in_flight",
+    )
+
+    def __init__(
+        self, desc: D3D12_RESOURCE_DESC, placement: Placement, initial_state: D3D12_RESOURCE_STATES
+    ) -> None:
+        super().__init__("ID3D12Resource")
+        self.placement = placement
+        self.initial_state = initial_state
+        self.width: int = desc.Width
+        self.flags = D3D12_RESOURCE_FLAGS(desc.Flags)
+        self.heap_type = D3D12_HEAP_TYPE(placement.properties.Type)
+        self.has_fixed_state = self.heap_type in FIXED_STATES
+        self.memory: Bytes = placement.allocation.bytes[placement.offset : placement.offset + self.width]
+        self.writes_in_flight = 0
+
+    def range_problem(self, offset: int, size: int) -> str | None:
+        """Why the ``size`` bytes from ``offset`` are not all in the buffer, or None."""
+        if offset + size <= self.width:
+            return None
+        return f"needs bytes {offset} to {offset + size}, but {self} has {self.width} bytes"
+
+
 class ID3D12Resource(ID3D12Pageable):
     """A buffer in a committed or a placed heap.
 
-    ``memory`` is all of its bytes as a writable array for those who play the GPU; programs use ``Map`` or
-    ``array``.
+    ``memory`` is all of its bytes as a writable array for those who play the GPU; programs use ``Map`` or ``array``.
     """
 
     IID = IID_ID3D12Resource
@@ -61,17 +96,18 @@ class ID3D12Resource(ID3D12Pageable):
         placement: Placement,
         initial_state: D3D12_RESOURCE_STATES,
     ) -> None:
-        super().__init__(device)
+        self.buffer = Buffer(desc, placement, initial_state)
+        super().__init__(device, self.buffer)
         self._desc = D3D12_RESOURCE_DESC.from_buffer_copy(desc)
         self._desc.Alignment = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
         self._map_count = 0
         self._map_lock = threading.Lock()
         self.placement = placement
         self.initial_state = initial_state
-        self.width: int = desc.Width
-        self.flags = D3D12_RESOURCE_FLAGS(desc.Flags)
-        self.heap_type = D3D12_HEAP_TYPE(placement.properties.Type)
-        self.memory: Bytes = placement.allocation.bytes[placement.offset : placement.offset + self.width]
+        self.width = self.buffer.width
+        self.flags = self.buffer.flags
+        self.heap_type = self.buffer.heap_type
+        self.memory = self.buffer.memory
 
     def GetDesc(self) -> D3D12_RESOURCE_DESC:
         """A copy of the desc, with the alignment that 0 stands for."""
@@ -105,6 +141,7 @@ class ID3D12Resource(ID3D12Pageable):
             raise invalid(f"{self} cannot be mapped: the CPU has no access to a {self.heap_type.name} heap")
         if readRange is not None:
             self._check_range(readRange, "readRange")
+        self._check_in_flight("Map")
         with self._map_lock:
             self._map_count += 1
         return self.memory[:]
@@ -142,6 +179,7 @@ class ID3D12Resource(ID3D12Pageable):
         ``shape`` (in elements) may be an int or a tuple; without it the view is 1-D and as long as fits. It
         is read-only where the CPU has no access (a DEFAULT heap).
         """
+        self._check_in_flight("array")
         kind = np.dtype(dtype)
         if kind.hasobject or not kind.itemsize:
             raise TypeError(f"dtype must be one of plain numbers, not {kind}")
@@ -149,13 +187,21 @@ class ID3D12Resource(ID3D12Pageable):
         if start > self.width:
             raise invalid(f"offset is {start}, but the buffer has {self.width} bytes")
         sizes = self._shape(shape, (self.width - start) // kind.itemsize)
-        problem = self.range_problem(start, prod(sizes) * kind.itemsize)
+        problem = self.buffer.range_problem(start, prod(sizes) * kind.itemsize)
         if problem:
             raise invalid(f"an array of shape {sizes} and type {kind} {problem}")
         view: npt.NDArray[np.generic] = np.ndarray(sizes, kind, buffer=self.memory, offset=start)
         if not self.cpu_accessible:
             view.flags.writeable = False
         return view
+
+    def _check_in_flight(self, call: str) -> None:
+        """Under the debug layer, work runs when a fence is looked at: before that there is nothing to read."""
+        if self.buffer.writes_in_flight:
+            self.device.report_rule(
+                READBACK_READ,
+                f"{call}: {self} is read before the fence that covers the commands that write it was waited for",
+            )
 
     @staticmethod
     def _shape(shape: Any, available: int) -> tuple[int, ...]:
@@ -167,43 +213,38 @@ class ID3D12Resource(ID3D12Pageable):
             raise invalid(f"shape must not be negative: {sizes}")
         return sizes
 
-    def range_problem(self, offset: int, size: int) -> str | None:
-        """Why the ``size`` bytes from ``offset`` are not all in the buffer, or None."""
-        if offset + size <= self.width:
-            return None
-        return f"needs bytes {offset} to {offset + size}, but {self} has {self.width} bytes"
-
     def range(self, offset: int = 0, size: int | None = None) -> BufferRange:
         """``size`` bytes from ``offset`` (to the end without ``size``). Raises ``E_INVALIDARG`` if not
         inside."""
         start = unsigned(offset, "offset")
         length = max(self.width - start, 0) if size is None else unsigned(size, "size")
-        problem = self.range_problem(start, length)
+        problem = self.buffer.range_problem(start, length)
         if problem:
             raise invalid(f"the range {problem}")
-        return BufferRange(self, start, length)
+        return BufferRange(self.buffer, start, length)
 
 
 @dataclass(frozen=True)
 class BufferRange:
-    """Bytes ``offset`` to ``offset + size`` of a resource; inside it, as made by ``ID3D12Resource.range``."""
+    """Bytes ``offset`` to ``offset + size`` of a buffer; inside it, as made by ``ID3D12Resource.range``."""
 
-    resource: ID3D12Resource
+    buffer: Buffer
     offset: int
     size: int
 
     @property
     def bytes(self) -> Bytes:
-        return self.resource.memory[self.offset : self.offset + self.size]
+        return self.buffer.memory[self.offset : self.offset + self.size]
 
     @property
     def gpu_address(self) -> int:
-        return self.resource.GetGPUVirtualAddress() + self.offset
+        placement = self.buffer.placement
+        return placement.allocation.gpu_address + placement.offset + self.offset
 
     def overlaps(self, other: BufferRange) -> bool:
         """Whether both hold some byte of the same memory, also through different resources of one heap."""
-        if self.resource.placement.allocation is not other.resource.placement.allocation:
+        one, two = self.buffer.placement, other.buffer.placement
+        if one.allocation is not two.allocation:
             return False
-        first = self.gpu_address
-        second = other.gpu_address
+        first, second = self.gpu_address, other.gpu_address
         return max(first, second) < min(first + self.size, second + other.size)

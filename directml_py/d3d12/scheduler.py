@@ -32,7 +32,7 @@ class WorkQueue:
 
     def __init__(self, device: ID3D12Device) -> None:
         self.device = device
-        self._entries: deque[Work] = deque()
+        self.entries: deque[Work] = deque()
         self._busy = False
 
     @property
@@ -42,11 +42,11 @@ class WorkQueue:
     def add(self, work: Work) -> None:
         with self.lock:
             if not self.device.removed:
-                self._entries.append(work)
+                self.entries.append(work)
 
     def clear(self) -> None:
         with self.lock:
-            self._entries.clear()
+            self.entries.clear()
 
     def begin(self) -> bool:
         with self.lock:
@@ -58,14 +58,35 @@ class WorkQueue:
     def next(self) -> Work | None:
         """The next entry; None, and the end of this thread's turn, if there is none that can run."""
         with self.lock:
-            if not self._entries or self._entries[0].blocked():
+            if not self.entries or self.entries[0].blocked():
                 self._busy = False
                 return None
-            return self._entries.popleft()
+            return self.entries.popleft()
+
+    def run_one(self) -> bool:
+        """Run the first entry alone; False if there is none that can run now, or another thread is at it."""
+        if not self.begin():
+            return False
+        work = self.next()
+        if work is None:
+            return False
+        try:
+            work.run()
+        except BaseException as error:
+            self.fail(error)
+            raise
+        with self.lock:
+            self._busy = False
+        return True
+
+    def fail(self, error: BaseException) -> None:
+        """An exception out of an entry is a fault of the GPU: it removes the device."""
+        self.abandon()
+        self.device.mark_removed(DXGI_ERROR_DEVICE_HUNG, f"a command failed: {error}")
 
     def abandon(self) -> None:
         with self.lock:
-            self._entries.clear()
+            self.entries.clear()
             self._busy = False
 
 
@@ -83,6 +104,5 @@ def drain(queues: Iterable[WorkQueue]) -> None:
             while (work := queue.next()) is not None:
                 ready.extend(work.run())
         except BaseException as error:
-            queue.abandon()
-            queue.device.mark_removed(DXGI_ERROR_DEVICE_HUNG, f"a command failed: {error}")
+            queue.fail(error)
             raise

@@ -11,7 +11,7 @@ from directml_py import d3d12
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
 from directml_py.api.hresult import DXGI_ERROR_INVALID_CALL, E_FAIL, E_INVALIDARG, E_NOTIMPL, DMLError
-from directml_py.d3d12.commands import AliasingBarrier, Barriers, Copy, DescriptorHeaps, UAVBarrier
+from directml_py.d3d12.commands import AliasingBarrier, Barriers, Command, Copy, DescriptorHeaps, UAVBarrier
 
 DIRECT, COPY = e.D3D12_COMMAND_LIST_TYPE_DIRECT, e.D3D12_COMMAND_LIST_TYPE_COPY
 UAV = e.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
@@ -172,8 +172,8 @@ class TestCopies:
         bench.list.Close()
         (copy,) = bench.list.recording.commands
         assert isinstance(copy, Copy)
-        assert (copy.destination.resource, copy.destination.offset, copy.destination.size) == (target, 1, 3)
-        assert (copy.source.resource, copy.source.offset, copy.source.size) == (source, 2, 3)
+        assert (copy.destination.buffer, copy.destination.offset, copy.destination.size) == (target.buffer, 1, 3)
+        assert (copy.source.buffer, copy.source.offset, copy.source.size) == (source.buffer, 2, 3)
 
     @pytest.mark.parametrize(
         ("target_offset", "source_offset", "size", "named"),
@@ -264,7 +264,7 @@ class TestBarriers:
         before, after = e.D3D12_RESOURCE_STATE_COPY_DEST, e.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
         bench.list.ResourceBarrier(1, Barrier.Transition(buffer, before, after))
         ((barrier,),) = (command.barriers for command in self.recorded(bench))
-        assert barrier.resource is buffer
+        assert barrier.buffer is buffer.buffer
         assert (barrier.before, barrier.after, barrier.subresource) == (before, after, 0xFFFFFFFF)
 
     def test_every_way_to_pass_them(self, bench):
@@ -285,8 +285,8 @@ class TestBarriers:
         ]
         for arguments in calls:
             bench.list.ResourceBarrier(*arguments)
-        single = Barriers((UAVBarrier(buffer),))
-        pair = Barriers((UAVBarrier(buffer), AliasingBarrier(None, buffer)))
+        single = Barriers((UAVBarrier(buffer.buffer),))
+        pair = Barriers((UAVBarrier(buffer.buffer), AliasingBarrier(None, buffer.buffer)))
         assert self.recorded(bench) == (single, single, single, *[pair] * 6, single)
 
     @pytest.mark.parametrize(
@@ -372,8 +372,8 @@ class TestDescriptorHeaps:
         assert bench.list.descriptor_heaps == (second,)
         bench.list.Close()
         assert bench.list.recording.commands == (
-            DescriptorHeaps((first, sampler)),
-            DescriptorHeaps((second,)),
+            DescriptorHeaps((first.life, sampler.life)),
+            DescriptorHeaps((second.life,)),
         )
         bench.list.Reset(bench.allocator)
         assert bench.list.descriptor_heaps == ()
@@ -403,7 +403,7 @@ class TestRecord:
     def test_commands_of_others_run_in_order(self, bench):
         seen = []
 
-        class Note:
+        class Note(Command):
             def __init__(self, text):
                 self.text = text
 

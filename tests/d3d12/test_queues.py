@@ -18,11 +18,12 @@ from directml_py.api.hresult import (
     E_NOTIMPL,
     DMLError,
 )
+from directml_py.d3d12.commands import Command
 
 SECONDS = 10
 
 
-class Call:
+class Call(Command):
     """A command that calls a function."""
 
     def __init__(self, function):
@@ -428,6 +429,9 @@ class TestInFlight:
         assert caught.value.hresult == E_FAIL
         assert info_queue.GetMessage(0).ID == e.D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC
         fence.Signal(1)
+        done = debug_bench.device.CreateFence(0)
+        debug_bench.queue.Signal(done, 1)
+        done.SetEventOnCompletion(1)
         commands.recording.allocator.Reset()
 
 

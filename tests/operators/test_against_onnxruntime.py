@@ -3,8 +3,8 @@
 Where a result is a copy of elements or an index, it must be equal. Floats are computed by ONNX Runtime in
 FLOAT64 and then rounded to the tensor's type: our result may be the other neighbour of a value near the middle,
 so it is within one unit in the last place (two for L2, which ONNX Runtime before 1.20 is not as exact about).
-Integers are kept below 2^24, beyond which some of ONNX Runtime's
-integer reductions round or saturate, and must be equal; full ranges are for test_reduce_integers.
+Integers are kept below 2^24, beyond which some of ONNX Runtime's integer reductions round or saturate, and must
+be equal; full ranges are for test_reduce_integers.
 """
 
 from __future__ import annotations

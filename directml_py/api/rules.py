@@ -1,0 +1,54 @@
+"""Rules with names: every normative sentence of the documents that is checked."""
+
+from __future__ import annotations
+
+import zlib
+from enum import Enum
+from typing import NamedTuple
+
+
+class Severity(str, Enum):
+    """How bad it is to break a rule: an error fails the call, a warning is only reported."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Rule(NamedTuple):
+    """``id`` is stable; ``text`` says the rule in one line; ``source`` is the page that it comes from."""
+
+    id: str
+    text: str
+    source: str
+    severity: Severity = Severity.ERROR
+
+    @property
+    def message_id(self) -> int:
+        """The number that stands for the rule where ID3D12InfoQueue wants a D3D12_MESSAGE_ID.
+
+        It follows from ``id`` alone and lies far above Direct3D's own numbers.
+        """
+        return 0x40000000 | zlib.crc32(self.id.encode()) & 0x3FFFFFFF
+
+
+class Diagnostic(NamedTuple):
+    """One broken rule: its identifier, where (``InputTensors[1].Sizes[2]``), and a sentence for a person."""
+
+    severity: Severity
+    rule: str
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.rule}]"
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(id: str, text: str, source: str, severity: Severity = Severity.ERROR) -> Rule:
+    """Declare a rule. Raises ``ValueError`` if the identifier is taken."""
+    if id in RULES:
+        raise ValueError(f"the rule {id} exists already")
+    RULES[id] = declared = Rule(id, text, source, severity)
+    return declared

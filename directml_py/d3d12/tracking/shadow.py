@@ -1,0 +1,83 @@
+"""Which bytes of an allocation have a defined value, and what undefined ones look like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .access import Access, Use
+
+if TYPE_CHECKING:
+    from ..resource import BufferRange
+
+PATTERN = 0xCD
+DEFINED, UNDEFINED = 1, 0
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class Shadow:
+    """One mark per byte of an allocation. Undefined bytes hold a pattern, so that results show it too."""
+
+    def __init__(self, memory: Bytes, defined: bool) -> None:
+        self._memory = memory
+        self._marks = np.full(memory.size, DEFINED if defined else UNDEFINED, np.uint8)
+        if not defined:
+            memory[:] = PATTERN
+
+    def undefine(self, start: int, size: int) -> None:
+        self._marks[start : start + size] = UNDEFINED
+        self._memory[start : start + size] = PATTERN
+
+    def marks(self, start: int, size: int) -> Bytes:
+        return self._marks[start : start + size]
+
+
+def _shadow(part: BufferRange) -> tuple[Shadow | None, int]:
+    placement = part.buffer.placement
+    return placement.allocation.shadow, placement.offset + part.offset
+
+
+def first_undefined(access: Access) -> tuple[int, ...] | None:
+    """The coordinates of the first element that an access reads though nothing has written it."""
+    shadow, start = _shadow(access.range)
+    if shadow is None:
+        return None
+    marks = shadow.marks(start, access.range.size)
+    if marks.all():
+        return None
+    if access.elements is None:
+        return (int(marks.argmin()),)
+    elements = access.elements(marks)
+    whole = np.full(elements.itemsize, DEFINED, np.uint8).view(elements.dtype)[0]
+    missing = elements != whole
+    return tuple(int(i) for i in np.argwhere(missing)[0]) if missing.any() else None
+
+
+def copy_marks(destination: BufferRange, source: BufferRange) -> None:
+    """A copy carries definedness with it: copying padding is no mistake, reading it is."""
+    into, start = _shadow(destination)
+    out_of, source_start = _shadow(source)
+    if into is not None:
+        marks = 1 if out_of is None else out_of.marks(source_start, source.size)
+        into.marks(start, destination.size)[:] = marks
+
+
+def after(access: Access) -> None:
+    """What a write or the use as scratch memory leaves behind: elements are defined, the rest is not."""
+    shadow, start = _shadow(access.range)
+    if shadow is None or access.use is Use.READ:
+        return
+    size = access.range.size
+    marks = shadow.marks(start, size)
+    if access.use is Use.SCRATCH:
+        shadow.undefine(start, size)
+    elif access.elements is None:
+        marks[:] = DEFINED
+    else:
+        marks[:] = UNDEFINED
+        elements = access.elements(marks)
+        elements[...] = np.full(elements.itemsize, DEFINED, np.uint8).view(elements.dtype)[0]
+        access.range.bytes[marks == UNDEFINED] = PATTERN

@@ -1,0 +1,172 @@
+"""GATHER's indices: negative, out of range, strided; and the output sizes that follow from IndexDimensions."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.operators import OPERATORS
+from directml_py.operators.gather import safe_indices
+
+from .helpers import gather, numpy_type, tensor
+
+FOUR = np.array([10, 11, 12, 13], np.float32)
+I32, I64 = 2**31, 2**63
+U32, U64 = 2**32, 2**64
+PICKED = [
+    # index type, indices into four elements, the elements taken
+    ("INT32", [-1, -2, -3, -4, 0, 3], [3, 2, 1, 0, 0, 3]),
+    ("INT64", [-1, -2, -3, -4, 0, 3], [3, 2, 1, 0, 0, 3]),
+    # out of range: the nearest element
+    ("INT32", [4, 100, I32 - 1], [3, 3, 3]),
+    ("INT32", [-5, -100, -I32 + 1, -I32], [0, 0, 0, 0]),
+    ("INT64", [4, I64 - 1], [3, 3]),
+    ("INT64", [-5, -I64 + 1, -I64], [0, 0, 0]),
+    # these are in range once cut to 32 bits
+    ("INT64", [U32 + 1, -U32 + 1, -U32 - 1], [3, 0, 0]),
+    ("UINT64", [U32 + 1, U32], [3, 3]),
+    # these would be negative, were the type signed
+    ("UINT32", [U32 - 1, U32 - 2, U32 - 4, I32], [3, 3, 3, 3]),
+    ("UINT64", [U64 - 1, U64 - 2, U64 - 4, I64], [3, 3, 3, 3]),
+    ("UINT32", [4, 3, 0], [3, 3, 0]),
+]
+
+
+@pytest.mark.parametrize(("index_type", "indices", "elements"), PICKED)
+def test_index(index_type, indices, elements):
+    found = gather(FOUR, np.array(indices, numpy_type(index_type)), 0, 1, [len(indices)])
+    assert found.tolist() == [10 + element for element in elements]
+
+
+@pytest.mark.parametrize("index_type", ["INT32", "INT64"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_negative_indices_count_from_the_end_of_their_axis(axis, index_type):
+    """Not from the end of the tensor, nor of another axis."""
+    x = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
+    size = x.shape[axis]
+    indices = np.array([-1, -size, 0, -size - 7, size], numpy_type(index_type)).reshape(1, 1, 5)
+    sizes = list(x.shape)
+    sizes[axis] = 5
+    found = gather(x, indices, axis, 1, sizes)
+    rows = [size - 1, 0, 0, 0, size - 1]
+    for position, row in enumerate(rows):
+        assert found.take(position, axis).tolist() == x.take(row, axis).tolist()
+
+
+@pytest.mark.parametrize(
+    ("index", "last", "found"),
+    [
+        (-I32, U32 - 2, I32 - 1),
+        (-1, U32 - 2, U32 - 2),
+        (I32 - 1, U32 - 2, I32 - 1),
+        (-I32, I32 - 1, 0),
+        (-I32 + 1, I32 - 1, 1),
+    ],
+)
+def test_axes_longer_than_int32_reaches(index, last, found):
+    """The functions beneath, since such a tensor takes gigabytes: size last + 1, INT32 indices."""
+    assert safe_indices(np.array([index], np.int32), last).tolist() == [found]
+
+
+def test_negative_indices_need_3_0():
+    """Below it only UINT32 indices exist."""
+    desc = dml.DML_GATHER_OPERATOR_DESC(
+        InputTensor=tensor("FLOAT32", [1, 1, 1, 4]),
+        IndicesTensor=tensor("INT32", [1, 1, 1, 1]),
+        OutputTensor=tensor("FLOAT32", [1, 1, 1, 1]),
+        Axis=3,
+        IndexDimensions=1,
+    )
+    assert [found.rule for found in dml.validate(desc, feature_level=dml.DML_FEATURE_LEVEL_2_1)] == [
+        "DML-GATHER-data-type"
+    ]
+    assert dml.validate(desc, feature_level=dml.DML_FEATURE_LEVEL_3_0) == []
+
+
+# input sizes, axis, indices sizes, IndexDimensions, output sizes; the output's elements are
+# input[..., indices[...], ...] whatever ones are put in front or cropped
+SIZES = {
+    "0 index dimensions remove the axis": ((2, 3), 1, (1, 1), 0, (1, 2)),
+    "0 index dimensions, first axis": ((4, 3), 0, (1, 1), 0, (1, 3)),
+    "0 index dimensions in the middle": ((2, 3, 4), 1, (1, 1, 1), 0, (1, 2, 4)),
+    "0 index dimensions of a vector": ((4,), 0, (1,), 0, (1,)),
+    "1 index dimension keeps the rank": ((2, 3), 0, (1, 1), 1, (1, 3)),
+    "1 index dimension, more indices": ((2, 3), 1, (1, 5), 1, (2, 5)),
+    "as many as the rank, a leading one of the indices goes": ((3, 2), 1, (1, 2), 2, (3, 2)),
+    "the same on the first axis": ((3, 2), 0, (1, 4), 2, (4, 2)),
+    "the input's leading one goes": ((1, 3), 1, (4, 2), 2, (4, 2)),
+    "the input's leading one goes first": ((1, 3), 1, (1, 2), 2, (1, 2)),
+    "two of the input's": ((1, 1, 3), 2, (2, 2, 2), 3, (2, 2, 2)),
+    "one of the input's two": ((1, 1, 3), 2, (1, 2, 2), 2, (1, 2, 2)),
+    "the input's, then the indices'": ((1, 1, 2, 3), 3, (1, 1, 1, 5), 4, (2, 1, 1, 5)),
+    "before the axis": ((1, 2, 3), 1, (1, 2, 2), 2, (2, 2, 3)),
+    "padded to the rank": ((1, 1, 4, 3), 2, (1, 1, 1, 2), 1, (1, 1, 2, 3)),
+    "all indices one": ((5, 2), 0, (1, 1), 2, (1, 2)),
+    "eight dimensions": ((1, 1, 1, 1, 1, 1, 3, 2), 6, (1, 1, 1, 1, 1, 2, 1, 2), 3, (1, 1, 1, 1, 2, 1, 2, 2)),
+}
+
+
+@pytest.mark.parametrize("case", SIZES)
+def test_output_sizes(case):
+    sizes, axis, index_sizes, index_dimensions, output_sizes = SIZES[case]
+    x = np.arange(np.prod(sizes), dtype=np.int32).reshape(sizes)
+    # Descending, so that neither order nor position is right by chance.
+    indices = (np.arange(np.prod(index_sizes))[::-1] % sizes[axis]).astype(np.uint32).reshape(index_sizes)
+    expected = [
+        x[(*before, index, *behind)]
+        for before in np.ndindex(*sizes[:axis])
+        for index in indices.ravel().tolist()
+        for behind in np.ndindex(*sizes[axis + 1 :])
+    ]
+    found = gather(x, indices, axis, index_dimensions, output_sizes)
+    assert found.ravel().tolist() == expected
+
+
+@pytest.mark.parametrize("index_type", ["INT32", "UINT64"])
+@pytest.mark.parametrize(
+    ("strides", "values"),
+    [
+        ([3, 1], [[2, 0, 1], [1, 3, 3]]),
+        ([1, 2], [[2, 0, 1], [1, 3, 3]]),
+        ([10, 3], [[2, 0, 1], [1, 3, 3]]),
+        ([0, 1], [[2, 0, 1], [2, 0, 1]]),
+        ([1, 0], [[2, 2, 2], [1, 1, 1]]),
+        ([0, 0], [[3, 3, 3], [3, 3, 3]]),
+    ],
+)
+def test_strided_and_broadcast_indices(strides, values, index_type):
+    x = np.array([[10, 11, 12, 13]], np.float16)
+    found = gather(
+        x, np.array(values, numpy_type(index_type)), 1, 2, [2, 3], strides=([9, 2], strides, [1, 4])
+    )
+    assert found.tolist() == [[10 + index for index in row] for row in values]
+
+
+@pytest.mark.parametrize("strides", [(0,), (2,)], ids=["broadcast", "strided"])
+def test_a_few_elements_of_a_large_tensor(strides):
+    """Nothing of the input's size is copied, broadcast to far more than its memory or not."""
+    size = 1 << 23
+    memory = np.full(size * strides[0] + 1, 7, np.uint8)
+    desc, _ = dml.decode_operator_desc(
+        dml.DML_GATHER_OPERATOR_DESC(
+            InputTensor=tensor("UINT8", [size], list(strides)),
+            IndicesTensor=tensor("UINT32", [2]),
+            OutputTensor=tensor("UINT8", [2]),
+            Axis=0,
+            IndexDimensions=1,
+        )
+    )
+    kernel = OPERATORS["GATHER"].kernel(desc)
+    x = np.ndarray((size,), np.uint8, memory, strides=strides)
+    output = np.zeros(2, np.uint8)
+    tracemalloc.start()
+    try:
+        kernel([x, np.array([0, size - 1], np.uint32)], [output])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert output.tolist() == [7, 7]
+    assert peak < size // 8
