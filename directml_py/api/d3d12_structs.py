@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER
 
-from .structure import Structure
+from .structure import Structure, Union
 from .wintypes import BOOL, ENUM, INT, INT64, SIZE_T, UINT, UINT16, UINT64
 
 __all__ = [
@@ -138,7 +138,7 @@ class D3D12_RESOURCE_UAV_BARRIER(Structure):
     _interfaces_ = frozenset(["pResource"])
 
 
-class D3D12_RESOURCE_BARRIER_UNION(ctypes.Union):
+class D3D12_RESOURCE_BARRIER_UNION(Union):
     _fields_ = (
         ("Transition", D3D12_RESOURCE_TRANSITION_BARRIER),
         ("Aliasing", D3D12_RESOURCE_ALIASING_BARRIER),

@@ -1,8 +1,8 @@
 """Reading and writing memory that somebody else describes, without trusting the address.
 
-On Linux the kernel copies it (``process_vm_readv`` and ``process_vm_writev`` on the own process), so that an unmapped address is an error
-code and not a signal. Where that call is missing or forbidden only null and the never-mapped first 64 KiB are
-caught.
+On Linux the kernel copies it (``process_vm_readv`` and ``process_vm_writev`` on the own process), so that an
+unmapped address is an error code and not a signal. Where that call is missing or forbidden only null and the
+never-mapped first 64 KiB are caught.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any
 
 FIRST_MAPPABLE = 0x10000
 LAST_ADDRESS = 1 << 64
+# Larger blocks are tried at both ends first: a wild size should not cost an allocation of that size.
+LARGE = 1 << 20
 
 
 class MemoryFault(Exception):
@@ -60,14 +62,18 @@ def _transfer(call: Any, buffer: Any, address: int, size: int) -> bool:
     """
     if call is None:
         return False
-    local = _Iovec(ctypes.addressof(buffer), size)
-    remote = _Iovec(address, size)
-    done = call(os.getpid(), local, 1, remote, 1, 0)
-    if done == size:
-        return True
-    if done < 0 and ctypes.get_errno() in (errno.EPERM, errno.ENOSYS):
-        return False
-    raise MemoryFault(address, size)
+    done = 0
+    while done < size:
+        # One call copies up to 2 GiB, and up to the first page that is not there.
+        local = _Iovec(ctypes.addressof(buffer) + done, size - done)
+        remote = _Iovec(address + done, size - done)
+        copied = call(os.getpid(), local, 1, remote, 1, 0)
+        if copied < 0 and ctypes.get_errno() in (errno.EPERM, errno.ENOSYS):
+            return False
+        if copied <= 0:
+            raise MemoryFault(address, size)
+        done += copied
+    return True
 
 
 def _check(address: int, size: int) -> None:
@@ -80,6 +86,12 @@ def read(address: int, size: int) -> bytes:
     if size == 0:
         return b""
     _check(address, size)
+    if size > LARGE:
+        try:
+            read(address, 1)
+            read(address + size - 1, 1)
+        except MemoryFault:
+            raise MemoryFault(address, size) from None
     buffer = ctypes.create_string_buffer(size)
     return buffer.raw if _transfer(_readv, buffer, address, size) else ctypes.string_at(address, size)
 

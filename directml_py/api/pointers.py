@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from numbers import Integral
 from typing import Any, NamedTuple, TypeVar
 
 from .hresult import E_INVALIDARG, DMLError
@@ -29,27 +30,59 @@ def locate(value: object, name: str) -> Location:
     """The memory behind a ctypes struct or array, ``byref``/``pointer``/``cast`` of one, a cffi pointer or an
     integer address; None is null.
 
-    Raises ``TypeError`` naming ``name`` for anything else.
+    Raises ``TypeError`` naming ``name`` for anything else, ``ValueError`` for an integer of more than 64 bits.
     """
     if value is None:
         return Location(0, None)
     if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array)):
-        kind = type(value)
+        kind = _decayed(type(value))
         return Location(ctypes.addressof(value), value, kind.__name__, ctypes.sizeof(kind))
     if isinstance(value, _CArgObject):
-        return locate(value._obj, name)  # type: ignore[attr-defined]
+        return _locate_reference(value)
     if isinstance(value, _Pointer):
-        target = value._type_
+        target = _decayed(value._type_)
         return Location(
-            ctypes.cast(value, ctypes.c_void_p).value or 0, value, target.__name__, ctypes.sizeof(target)
+            ctypes.c_void_p.from_buffer(value).value or 0, value, target.__name__, ctypes.sizeof(target)
         )
     if isinstance(value, ctypes.c_void_p):
         return Location(value.value or 0, value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return Location(value & 0xFFFFFFFFFFFFFFFF, None)
-    if type(value).__module__ == "_cffi_backend":
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        number = int(value)
+        if not -(1 << 63) <= number < 1 << 64:
+            raise ValueError(f"{name} must be an address of 64 bits; {number} is none")
+        return Location(number & 0xFFFFFFFFFFFFFFFF, None)
+    if is_cdata(value):
         return _locate_cdata(value, name)
     raise TypeError(f"{name} must be a struct, a pointer to one or an address, not {type(value).__name__}")
+
+
+def _decayed(kind: Any) -> Any:
+    """An array of structs is, as in C, a pointer to its first."""
+    is_structs = issubclass(kind, ctypes.Array) and issubclass(kind._type_, (ctypes.Structure, ctypes.Union))
+    return kind._type_ if is_structs else kind
+
+
+def _locate_reference(value: Any) -> Location:
+    """``byref(obj)`` or ``byref(obj, offset)``."""
+    owner = value._obj
+    kind = _decayed(type(owner))
+    address = ctypes.cast(value, ctypes.c_void_p).value or 0
+    if address != ctypes.addressof(owner) and kind is type(owner):
+        return Location(address, owner)
+    return Location(address, owner, kind.__name__, ctypes.sizeof(kind))
+
+
+def is_cdata(value: object) -> bool:
+    """Whether ``value`` belongs to cffi."""
+    return type(value).__module__ == "_cffi_backend"
+
+
+def claimed_type(value: object) -> str | None:
+    """The name of the struct that ``value`` is or points to; None where it says none or is no pointer at all."""
+    try:
+        return locate(value, "").type_name
+    except (TypeError, ValueError):
+        return None
 
 
 def _locate_cdata(value: Any, name: str) -> Location:
@@ -64,9 +97,10 @@ def _locate_cdata(value: Any, name: str) -> Location:
         raise TypeError(f"{name} must be a pointer to a struct, not a cffi {kind.cname}")
     address = int(ffi.cast("uintptr_t", value))
     item = kind.item
-    if item.kind in ("struct", "union"):
-        return Location(address, value, _bare(item.cname), ffi.sizeof(item))
-    return Location(address, value)
+    # Pointers to void and to bytes are raw memory, which claims no type.
+    if item.kind == "void" or (item.kind == "primitive" and ffi.sizeof(item) == 1):
+        return Location(address, value)
+    return Location(address, value, _bare(item.cname), ffi.sizeof(item))
 
 
 def _bare(cname: str) -> str:
@@ -74,14 +108,20 @@ def _bare(cname: str) -> str:
 
 
 def check_type(location: Location, expected: type[Any], name: str) -> None:
-    """Raise ``TypeError`` if ``location`` claims to be another struct than ``expected``.
+    """Raise ``TypeError`` if ``location`` claims to be another struct (or scalar) than ``expected``.
 
-    A struct that is not one of the API's own passes if it has the same size, whatever its name.
+    A struct that is not one of the API's own passes if it has the same size, whatever its name; so does an integer,
+    signed or not.
     """
-    if location.type_name in (None, expected.__name__) or location.size is None:
+    if location.type_name is None or location.type_name == expected.__name__ or location.size is None:
         return
     size = ctypes.sizeof(expected)
-    if location.size != size or location.type_name.startswith(("DML_", "D3D12_")):
+    is_float = issubclass(expected, (ctypes.c_float, ctypes.c_double))
+    if (
+        location.size != size
+        or location.type_name.startswith(("DML_", "D3D12_"))
+        or is_float != ("float" in location.type_name or "double" in location.type_name)
+    ):
         raise TypeError(
             f"{name} must be a {expected.__name__} ({size} bytes), "
             f"not a {location.type_name} ({location.size} bytes)"

@@ -7,7 +7,7 @@ import ctypes
 from ctypes import POINTER
 
 from .d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
-from .structure import AnyOperatorDesc, Structure
+from .structure import AnyOperatorDesc, Structure, Union
 from .wintypes import (
     BOOL,
     BYTE,
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 
-class DML_SCALAR_UNION(ctypes.Union):
+class DML_SCALAR_UNION(Union):
     _fields_ = (
         ("Bytes", BYTE * 8),
         ("Int8", INT8),

@@ -24,6 +24,7 @@ MAX_ELEMENTS = 1 << 16
 MAX_DIMENSIONS = 64
 MAX_BYTES = 1 << 32
 MAX_DEPTH = 8
+MAX_NESTED = 1 << 12
 
 _FORMATS = {
     "INT8": "b",
@@ -82,6 +83,12 @@ def enum_class(name: str) -> Any:
     return getattr(enums, name, None) or getattr(d3d12_enums, name)
 
 
+def value_name(enum: str, value: int) -> str:
+    """The enumerator's name; the number itself for what is none."""
+    member = enum_class(enum)._value2member_map_.get(value)
+    return str(value) if member is None else str(member.name)
+
+
 def struct_schema(name: str) -> StructSchema | None:
     """The schema of a plain struct or operator desc named ``name``."""
     operator = _OPERATOR_SCHEMAS.get(name)
@@ -122,6 +129,7 @@ class Decoder:
     def __init__(self) -> None:
         self.faults: list[Fault] = []
         self.depth = 0
+        self.nested = 0
 
     def fault(self, path: str, kind: str, text: str) -> None:
         self.faults.append(Fault(path, kind, text))
@@ -155,7 +163,8 @@ class Decoder:
         kind, address = _TENSOR.unpack(data)
         schema = OPERATORS.get(kind)
         if schema is None:
-            self.fault(f"{prefix}Type", "type", f"is {kind}, which is no DML_OPERATOR_TYPE of an operator")
+            name = value_name("DML_OPERATOR_TYPE", kind)
+            self.fault(f"{prefix}Type", "type", f"is {name}, which is no DML_OPERATOR_TYPE of an operator")
             return None
         if not address:
             self.fault(f"{prefix}Desc", "null", f"is null; {schema.struct.name} is required")
@@ -164,18 +173,14 @@ class Decoder:
             self.fault(f"{prefix}Desc", "count", f"nests operators more than {MAX_DEPTH} deep")
             return None
         body = self.read(address, _layout(schema.struct.name).size, f"{prefix}Desc")
-        if body is None:
-            return None
-        self.depth += 1
-        desc = self.operator(schema, body, path)
-        self.depth -= 1
-        return desc
+        return None if body is None else self.operator(schema, body, path)
 
     def tensor(self, data: bytes, path: str) -> TensorDesc | None:
         """A DML_TENSOR_DESC."""
         kind, address = _TENSOR.unpack(data)
         if kind != DML_TENSOR_TYPE.DML_TENSOR_TYPE_BUFFER:
-            self.fault(f"{path}.Type", "type", f"is {kind}; the only tensor type is DML_TENSOR_TYPE_BUFFER")
+            name = value_name("DML_TENSOR_TYPE", kind)
+            self.fault(f"{path}.Type", "type", f"is {name}; the only tensor type is DML_TENSOR_TYPE_BUFFER")
             return None
         if not address:
             self.fault(f"{path}.Desc", "null", "is null; DML_BUFFER_TENSOR_DESC is required")
@@ -199,7 +204,7 @@ class Decoder:
     def _numbers(
         self, address: int, count: int, code: str, path: str, optional: bool
     ) -> tuple[Any, ...] | None:
-        if not address:
+        if not address or not count:
             if count and not optional:
                 self.fault(path, "null", f"is null; an array of {count} is required")
                 return None
@@ -239,6 +244,7 @@ class Decoder:
         return Scalar(types.get(data_type, data_type), item)
 
     def _interface(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
+        # Whether the object has the right interface is for those to say who know the classes.
         found = IUnknown.from_handle(item)
         if found is None and item:
             self.fault(path, "interface", f"is 0x{item:X}, which is no live {entry.type}")
@@ -285,11 +291,13 @@ class Decoder:
         code = _FORMATS.get(entry.type) or ("i" if struct_schema(entry.type) is None else None)
         if code:
             return self._numbers(item, count, code, path, entry.optional)
-        if not item:
+        if not item or not count:
             if count and not entry.optional:
                 self.fault(path, "null", f"is null; an array of {count} {entry.type} is required")
                 return None
-            return ()
+            return None if entry.optional else ()
+        if entry.type == "DML_OPERATOR_DESC" and not self.may_nest(count, path):
+            return None
         size = _layout(entry.type).size
         data = self.read(item, size * count, path)
         if data is None:
@@ -302,18 +310,27 @@ class Decoder:
         if type_name == "DML_TENSOR_DESC":
             return self.tensor(data, path)
         if type_name == "DML_OPERATOR_DESC":
+            # Only in here are operators nested: a DML_OPERATOR_DESC at the top is the operator itself.
             self.depth += 1
             desc = self.any_operator(data, path)
             self.depth -= 1
             return desc
         return self.struct(type_name, data, path)
 
+    def may_nest(self, count: int, path: str) -> bool:
+        """Whether ``count`` more nested operators are believable; arrays of them that nest would grow without end."""
+        self.nested += count
+        if self.nested > MAX_NESTED:
+            self.fault(path, "count", f"makes more than {MAX_NESTED} nested operators")
+        return self.nested <= MAX_NESTED
+
     def _variant(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
         kind = raw[schema.index["Type"]]
         target = schema.variants.get(kind)
         if target is None:
             owner = path.rpartition(".")[0]
-            text = f"is {kind}, which no {schema.name} can have"
+            name = value_name(schema.fields[schema.index["Type"]].type, kind)
+            text = f"is {name}, which no {schema.name} can have"
             self.fault(f"{owner}.Type" if owner else "Type", "type", text)
             return None
         if not target:
@@ -375,6 +392,11 @@ def decode_operator_desc(value: object, name: str = "desc") -> Decoded:
 
 def describe_struct(struct: Structure) -> str:
     """The ``repr`` of a ctypes struct: that of what it decodes to, and what cannot be read in it."""
-    record, faults = decode_struct(struct, type(struct).__name__)
+    known = (kind for kind in type(struct).__mro__ if struct_schema(kind.__name__) is not None)
+    kind: Any = next(known, None)
+    if kind is None:
+        return f"<{type(struct).__name__}>"
+    # A subclass, such as a helper of d3dx12.h, reads like the struct that it helps with.
+    record, faults = decode_struct(ctypes.cast(ctypes.byref(struct), ctypes.POINTER(kind)), kind.__name__)
     text = f"<{type(struct).__name__}>" if record is None else repr(record)
     return f"{text} <{'; '.join(map(str, faults))}>" if faults else text

@@ -10,7 +10,7 @@ from ..api.schema import FieldSchema
 from ..api.structs import DML_BUFFER_TENSOR_DESC, DML_SCALAR_UNION, DML_TENSOR_DESC
 from ..api.structure import Structure
 from .decode import ctypes_class
-from .sizes import minimum_size
+from .sizes import minimum_size, unsigned_numbers
 from .tensor import TensorDesc
 from .values import OperatorDesc, Record, Scalar
 
@@ -27,16 +27,21 @@ def tensor_desc(
     """A DML_TENSOR_DESC that owns its DML_BUFFER_TENSOR_DESC.
 
     ``sizes`` and ``strides`` are in elements (None: packed), ``total_size`` and ``alignment`` in bytes;
-    ``total_size=None`` is what DMLCalcBufferTensorSize gives. Raises ``ValueError`` if ``sizes`` and ``strides``
-    differ in length; nothing else is checked here.
+    ``total_size=None`` is what DMLCalcBufferTensorSize gives. Raises ``TypeError`` for what is no integer and
+    ``ValueError`` for a number that does not fit or if ``sizes`` and ``strides`` differ in length; nothing else is
+    checked here.
     """
-    if strides is not None and len(strides) != len(sizes):
-        raise ValueError(f"strides has {len(strides)} elements and sizes {len(sizes)}; they must agree")
-    if total_size is None:
-        total_size = minimum_size(
-            data_type, [int(s) for s in sizes], None if strides is None else [int(s) for s in strides]
+    own_sizes = unsigned_numbers(sizes, "sizes")
+    own_strides = None if strides is None else unsigned_numbers(strides, "strides")
+    if own_strides is not None and len(own_strides) != len(own_sizes):
+        raise ValueError(
+            f"strides has {len(own_strides)} elements and sizes {len(own_sizes)}; they must agree"
         )
-    buffer = DML_BUFFER_TENSOR_DESC(data_type, flags, len(sizes), sizes, strides, total_size, alignment)
+    if total_size is None:
+        total_size = minimum_size(data_type, own_sizes, own_strides)
+    buffer = DML_BUFFER_TENSOR_DESC(
+        data_type, flags, len(own_sizes), own_sizes, own_strides, total_size, alignment
+    )
     return DML_TENSOR_DESC(DML_TENSOR_TYPE.DML_TENSOR_TYPE_BUFFER, buffer)
 
 
@@ -68,6 +73,8 @@ def _field(entry: FieldSchema, value: Any) -> Any:
         return ctypes_class("DML_OPERATOR_DESC")(value.schema.value, inner)
     if isinstance(value, Record):
         return encode(value)
+    if entry.kind == "union" and isinstance(value, bytes):
+        return ctypes_class(entry.type).from_buffer_copy(value)
     if isinstance(value, tuple):
         return [_field(entry, item) for item in value]
     return value

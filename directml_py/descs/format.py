@@ -34,6 +34,8 @@ def format_value(entry: FieldSchema, value: Any) -> str:
         return "[" + ", ".join(repr(item) for item in value) + "]"
     if isinstance(value, Enum):
         return value.name or str(value.value)
+    if entry.kind == "bytes" and isinstance(value, bytes):
+        return f"<{len(value)} bytes>"
     if entry.kind == "address" and isinstance(value, int):
         return f"0x{value:X}"
     return repr(value)

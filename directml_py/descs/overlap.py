@@ -25,6 +25,8 @@ def elements_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
         divisor[i] = math.gcd(divisor[i + 1], stride)
     if all(dims[i][0] > reach[i + 1] for i in range(len(dims))):
         return False
+    if math.prod(extent + 1 for _, extent in dims) > reach[0] + 1:
+        return True
     budget = SEARCH_LIMIT
 
     def reachable(i: int, target: int) -> bool:
@@ -45,6 +47,7 @@ def elements_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
     for i, (stride, extent) in enumerate(dims):
         for step in range(1, min(extent, reach[i + 1] // stride) + 1):
-            if reachable(i + 1, -step * stride):
+            budget -= 1
+            if budget < 0 or reachable(i + 1, -step * stride):
                 return True
     return False

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from ..api.arguments import integer
 from ..api.enums import DML_TENSOR_DATA_TYPE
 
 ELEMENT_BITS: dict[int, int] = {
@@ -51,20 +52,38 @@ def minimum_size(data_type: int, sizes: Sequence[int], strides: Sequence[int] | 
     return (elements * bits + 31) // 32 * 4
 
 
+def unsigned_numbers(values: Iterable[int], name: str) -> list[int]:
+    """``values`` as UINTs. Raises ``TypeError`` and ``ValueError`` naming ``name`` for what is none."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a sequence of integers, not {type(values).__name__}")
+    return [unsigned_number(value, f"{name}[{index}]") for index, value in enumerate(values)]
+
+
+def unsigned_number(value: int, name: str) -> int:
+    number = integer(value, name)
+    if not 0 <= number < 1 << 32:
+        raise ValueError(f"{name} must be an unsigned 32-bit number, not {number}")
+    return number
+
+
 def DMLCalcBufferTensorSize(
     data_type: int, dimension_count: int, sizes: Sequence[int], strides: Sequence[int] | None = None
 ) -> int:
     """The minimum ``TotalTensorSizeInBytes`` of a tensor (the page "DirectML helper functions").
 
     ``sizes`` and ``strides`` are in elements; ``strides=None`` means packed. Returns bytes, rounded up to a
-    multiple of 4, and 0 for an unknown data type or a size of 0. Unlike the C helper this one cannot overflow. Raises
-    ``ValueError`` if an array is shorter than ``dimension_count``.
+    multiple of 4, and 0 for an unknown data type or a size of 0. Unlike the C helper this one cannot overflow.
+    Raises ``TypeError`` for what is no integer, ``ValueError`` for a number that is no UINT or if an array is
+    shorter than ``dimension_count``.
     """
-    own_sizes = [int(sizes[i]) for i in range(min(dimension_count, len(sizes)))]
-    own_strides = (
-        None if strides is None else [int(strides[i]) for i in range(min(dimension_count, len(strides)))]
-    )
-    for name, values in (("sizes", own_sizes), ("strides", own_strides)):
-        if values is not None and len(values) < dimension_count:
-            raise ValueError(f"{name} has {len(values)} elements; dimension_count is {dimension_count}")
-    return minimum_size(data_type, own_sizes, own_strides)
+    count = unsigned_number(dimension_count, "dimension_count")
+    own_sizes = _first(sizes, count, "sizes")
+    own_strides = None if strides is None else _first(strides, count, "strides")
+    return minimum_size(integer(data_type, "data_type"), own_sizes, own_strides)
+
+
+def _first(values: Iterable[int], count: int, name: str) -> list[int]:
+    found = unsigned_numbers(values, name)
+    if len(found) < count:
+        raise ValueError(f"{name} has {len(found)} elements; dimension_count is {count}")
+    return found[:count]

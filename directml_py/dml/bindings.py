@@ -71,7 +71,8 @@ class Need(NamedTuple):
 
 
 def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | None:
-    """The DML_BINDING_DESCs of ``(count, bindings)`` or of ``(bindings)`` alone; None to unbind (0, null).
+    """The DML_BINDING_DESCs of ``(count, bindings)`` or of ``(bindings)`` alone; None to unbind (0, null), and where
+    the count is reported to be wrong.
 
     ``bindings`` is a sequence, one struct, or a pointer to the first of ``count`` structs.
     """
@@ -86,7 +87,7 @@ def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | Non
     if is_series(second):
         if count > len(second):
             report.add(COUNT, "bindingCount", f"is {count}, but bindings has {len(second)} elements")
-            count = len(second)
+            return None
         return [_read(second[index], f"bindings[{index}]", report) for index in range(count)]
     if count > 1 and isinstance(second, ctypes.Structure):
         report.add(COUNT, "bindingCount", f"is {count}, but bindings is a single struct")
@@ -139,7 +140,7 @@ def buffer_view(
             RANGE, path, f"has Offset {offset} and SizeInBytes {size}; the buffer has {resource.width} bytes"
         )
         return None
-    view = BufferRange(resource, offset, size)
+    view = BufferRange(resource.buffer, offset, size)
     check_view(view, need, path, report)
     return view
 
@@ -152,7 +153,7 @@ def check_view(view: BufferRange, need: Need, path: str, report: Report) -> None
         )
     if view.size < need.size:
         report.add(SIZE, f"{path}.SizeInBytes", f"is {view.size}; at least {need.size} bytes are needed")
-    heap_type = view.resource.heap_type
+    heap_type = view.buffer.heap_type
     if heap_type not in need.heap_types:
         names = " or ".join(kind.name for kind in need.heap_types)
         report.add(HEAP_TYPE, f"{path}.Buffer", f"lies in a heap of {heap_type.name}; it must be {names}")

@@ -49,7 +49,7 @@ def check_hazards(
     """Report pairs of ranges that share memory though one of them is written."""
     bound = [(slot, view) for slot, view in views.items() if view is not None]
     for (slot, view), (other_slot, other) in combinations(bound, 2):
-        if view.resource is not other.resource:
+        if view.buffer is not other.buffer:
             continue
         kinds = {slot.kind, other_slot.kind}
         if not isinstance(dispatchable, IDMLCompiledOperator):

@@ -10,6 +10,7 @@ from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE
 from ..api.hresult import S_OK
 from ..api.iids import IID_IDMLCommandRecorder
 from ..d3d12 import ID3D12GraphicsCommandList
+from ..d3d12.commands import Command
 from ..d3d12.resource import BufferRange
 from ..validation.report import Report
 from ..validation.rule import rule
@@ -91,7 +92,7 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         return None if run is None else Dispatch(dispatchable, desc, run, {})
 
 
-class Dispatch:
+class Dispatch(Command):
     """A recorded dispatch; with DESCRIPTORS_VOLATILE its descriptors are read when it executes."""
 
     def __init__(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..api.d3d12_enums import D3D12_DESCRIPTOR_HEAP_FLAGS, D3D12_DESCRIPTOR_HEAP_TYPE
+from ..api.d3d12_enums import D3D12_DESCRIPTOR_HEAP_TYPE
 from ..api.pointers import locate
 from ..d3d12 import ID3D12DescriptorHeap
 from ..d3d12.resource import BufferRange
 from ..descs.decode import decode_struct
-from ..validation.memory import check_faults
+from ..validation.memory import FAULT_RULES, check_faults
 from ..validation.report import Report
 from ..validation.rule import rule
 from .objects import SAME_DEVICE, IDMLDispatchable
@@ -37,9 +37,6 @@ SIZE = rule(
     "DML-BindingTable-size",
     "SizeInDescriptors is at least the dispatchable's RequiredDescriptorCount and lies inside the heap",
     PAGE,
-)
-DISPATCHABLE = rule(
-    "DML-BindingTable-dispatchable", "Dispatchable is a compiled operator or an operator initializer", PAGE
 )
 
 
@@ -82,7 +79,9 @@ def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
     dispatchable, size = record.Dispatchable, record.SizeInDescriptors
     if not isinstance(dispatchable, IDMLDispatchable):
         report.add(
-            DISPATCHABLE, "Dispatchable", f"is an {type(dispatchable).__name__}, which cannot be dispatched"
+            FAULT_RULES["interface"],
+            "Dispatchable",
+            f"is an {type(dispatchable).__name__}, no IDMLDispatchable",
         )
         return None
     if dispatchable.device is not device:
@@ -94,12 +93,14 @@ def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
             SIZE, "SizeInDescriptors", f"is {size}; the dispatchable's RequiredDescriptorCount is {needed}"
         )
     cpu = _range(device, "CPUDescriptorHandle", record.CPUDescriptorHandle.ptr, size, report)
+    if cpu is not None and not cpu.heap.shader_visible and not record.GPUDescriptorHandle.ptr:
+        report.add(
+            SHADER_VISIBLE, "GPUDescriptorHandle", "is null, which a heap has that is not shader-visible"
+        )
+        return None
     gpu = _range(device, "GPUDescriptorHandle", record.GPUDescriptorHandle.ptr, size, report)
     if cpu is None or gpu is None:
         return None
-    visible = D3D12_DESCRIPTOR_HEAP_FLAGS.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
-    if not gpu.heap.GetDesc().Flags & visible:
-        report.add(SHADER_VISIBLE, "GPUDescriptorHandle", "points into a heap that is not shader-visible")
     return TableDesc(dispatchable, cpu, gpu, size)
 
 

@@ -33,15 +33,13 @@ def support_at(desc: OperatorDesc, level: int) -> Support | None:
     return max(found, key=lambda entry: entry.level, default=None)
 
 
-def check_level(schema: OperatorSchema, level: int, report: Report) -> bool:
-    if schema.level <= level:
-        return True
-    report.add(
-        OPERATOR_LEVEL,
-        "Type",
-        f"is {schema.type_name}, which needs {level_name(schema.level)}; this is {level_name(level)}",
-    )
-    return False
+def check_level(schema: OperatorSchema, level: int, report: Report) -> None:
+    if schema.level > level:
+        report.add(
+            OPERATOR_LEVEL,
+            "Type",
+            f"is {schema.type_name}, which needs {level_name(schema.level)}; this is {level_name(level)}",
+        )
 
 
 def check_support(desc: OperatorDesc, slots: list[TensorSlot], level: int, report: Report) -> None:

@@ -1,0 +1,208 @@
+"""What Python code may assign to the fields of a struct, and what is stored for it."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .hresult import E_INVALIDARG, DMLError
+from .interface import IUnknown
+from .memory import MemoryFault, read
+from .pointers import check_type, is_cdata, locate
+
+Convert = Callable[[Any, str], Any]
+
+_SIMPLE: Any = ctypes._SimpleCData
+_INTEGERS = "bBhHiIlLqQ"
+_FLOATS = "fd"
+
+
+def converters(kind: Any) -> dict[str, Convert]:
+    """For each field of ``kind`` the function ``(value, where)`` that makes what ctypes can store.
+
+    It raises ``TypeError`` naming ``where`` for a value of a wrong type, ``ValueError`` for a number out of range
+    and ``DMLError`` for memory that cannot be read.
+    """
+    found: dict[str, Convert] = {}
+    for name, ctype, *_ in kind._fields_:
+        if name in kind._interfaces_:
+            found[name] = _interface
+        elif ctype is ctypes.c_void_p:
+            found[name] = address
+        elif ctype is ctypes.c_char_p:
+            found[name] = _text
+        elif issubclass(ctype, ctypes._Pointer):
+            found[name] = _pointer_converter(ctype, name in kind._counts_)
+        elif issubclass(ctype, _SIMPLE):
+            found[name] = _number_converter(ctype)
+        elif issubclass(ctype, (ctypes.Structure, ctypes.Union)):
+            found[name] = _value_converter(ctype)
+    return found
+
+
+def length(value: Any, in_bytes: bool) -> int | None:
+    """How many elements (or bytes) an array given as a Python object has; None for a pointer."""
+    if in_bytes:
+        if isinstance(value, (ctypes.Array, ctypes.Structure, ctypes.Union)):
+            return ctypes.sizeof(value)
+        if hasattr(value, "__array_interface__"):
+            return int(value.nbytes)
+    if value is None or isinstance(value, (ctypes.Structure, ctypes.Union, str)):
+        return None
+    try:
+        return len(value)
+    except TypeError:
+        return None
+
+
+def _integer(value: Any, where: str, bits: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{where} must be an integer, not {type(value).__name__}") from None
+    # As in C, -1 may stand for the largest unsigned number, and flags may set the sign bit.
+    if not -(1 << (bits - 1)) <= number < 1 << bits:
+        raise ValueError(f"{where} must fit in {bits} bits; {number} does not")
+    return number
+
+
+def _float(value: Any, where: str) -> float:
+    kind = type(value)
+    try:
+        if hasattr(kind, "__float__") or hasattr(kind, "__index__"):
+            return float(value)
+    except TypeError:
+        pass
+    raise TypeError(f"{where} must be a number, not {kind.__name__}")
+
+
+def _number_converter(ctype: Any) -> Convert:
+    if ctype._type_ in _FLOATS:
+        return _float
+    bits = 8 * ctypes.sizeof(ctype)
+    return lambda value, where: _integer(value, where, bits)
+
+
+def _value_converter(ctype: Any) -> Convert:
+    def convert(value: Any, where: str) -> Any:
+        if isinstance(value, (ctype, tuple)):
+            return value
+        raise TypeError(f"{where} must be a {ctype.__name__}, not {type(value).__name__}")
+
+    return convert
+
+
+def _text(value: Any, where: str) -> Any:
+    if isinstance(value, str):
+        return value.encode()
+    if value is None or isinstance(value, (bytes, ctypes.c_char_p)):
+        return value
+    location = locate(value, where)
+    return ctypes.c_char_p(location.address or None)
+
+
+class _Block(bytearray):
+    """The memory of one pointer, together with what it points to."""
+
+    owner: object
+
+
+def _keep(address: int, owner: object, kind: Any = ctypes.c_void_p) -> Any:
+    """A pointer of type ``kind`` with the value ``address`` that keeps ``owner`` alive wherever ctypes copies it.
+
+    ctypes.cast would do the same, but with a reference cycle that only the garbage collector frees.
+    """
+    block = _Block(address.to_bytes(8, sys.byteorder))
+    block.owner = owner
+    return kind.from_buffer(block)
+
+
+def _interface(value: Any, where: str) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, IUnknown):
+        return _keep(value.handle, value)
+    if isinstance(value, ctypes.c_void_p):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return ctypes.c_void_p(value)
+    raise TypeError(f"{where} must be an interface object or None, not {type(value).__name__}")
+
+
+def address(value: Any, where: str) -> Any:
+    """Untyped memory: raw data, or anything that is or points to a struct."""
+    if isinstance(value, bytes):
+        data = ctypes.c_char_p(value)
+        return _keep(ctypes.c_void_p.from_buffer(data).value or 0, value)
+    if isinstance(value, bytearray):
+        block = (ctypes.c_uint8 * len(value)).from_buffer(value)
+        return _keep(ctypes.addressof(block), block)
+    if hasattr(value, "__array_interface__") and hasattr(value, "ctypes"):
+        if not value.flags.c_contiguous:
+            raise TypeError(f"{where} must be a C-contiguous array")
+        return _keep(value.ctypes.data, value)
+    location = locate(value, where)
+    return _keep(location.address, location.owner) if location.address else None
+
+
+def _pointer_converter(ctype: Any, is_array: bool) -> Convert:
+    target = ctype._type_
+
+    def convert(value: Any, where: str) -> Any:
+        if isinstance(value, ctype) or value is None:
+            return value
+        if is_array and _is_sequence(value, target):
+            return _array(value, target, where)
+        value = _wrap(value, target)
+        location = locate(value, where)
+        # An array of scalars has the scalar's type; only its whole size is known to the location.
+        if not (isinstance(value, ctypes.Array) and value._type_ is target):
+            check_type(location, target, where)
+        if not location.address:
+            return None
+        return _keep(location.address, location.owner, ctype)
+
+    return convert
+
+
+def _is_sequence(value: Any, target: Any) -> bool:
+    """Whether the elements of ``value`` are taken one by one, rather than the memory it is or points to."""
+    if isinstance(value, ctypes.Array):
+        return issubclass(target, _SIMPLE) and value._type_ is not target
+    if is_cdata(value):
+        return length(value, in_bytes=False) is not None
+    return isinstance(value, Iterable)
+
+
+def _array(values: Iterable[Any], target: Any, where: str) -> Any:
+    if issubclass(target, ctypes.Structure):
+        items = [_element(value, target, f"{where}[{index}]") for index, value in enumerate(values)]
+    else:
+        convert = _number_converter(target)
+        items = [convert(value, f"{where}[{index}]") for index, value in enumerate(values)]
+    # Null rather than the address of nothing: an array of no elements has no memory to point to.
+    return (target * len(items))(*items) if items else None
+
+
+def _element(value: Any, target: Any, where: str) -> Any:
+    value = _wrap(value, target)
+    if isinstance(value, target):
+        return value
+    location = locate(value, where)
+    check_type(location, target, where)
+    if not location.address:
+        return target()
+    try:
+        read(location.address, ctypes.sizeof(target))
+    except MemoryFault as fault:
+        raise DMLError(E_INVALIDARG, f"{where}: {fault}") from None
+    return _keep(location.address, location.owner, ctypes.POINTER(target))[0]
+
+
+def _wrap(value: Any, target: Any) -> Any:
+    """Where a DML_OPERATOR_DESC is expected, a typed operator desc is taken as it is."""
+    wrap = getattr(target, "_wrap_", None)
+    return wrap(value) if wrap is not None else value

@@ -1,0 +1,315 @@
+"""Breaches of the rules about what the four Bind methods take."""
+
+from __future__ import annotations
+
+import directml_py as dml
+
+from .breaches import breaks
+from .helpers import (
+    CUSTOM,
+    DEFAULT,
+    READBACK,
+    UPLOAD,
+    Bench,
+    binding,
+    identity,
+    join,
+    log_sum_exp,
+    span,
+    spans,
+    split,
+)
+
+BIG = (1 << 64) - 16
+
+
+def initializer_table(bench, *ops):
+    return bench.table(bench.dml.CreateOperatorInitializer(list(ops)))
+
+
+def owned_join(bench):
+    """JOIN whose second input is OWNED_BY_DML; its persistent resource takes 16 bytes."""
+    return bench.compile(join(4, 4, owned=[1]))
+
+
+@breaks("DML-BindInputs-count", "bindingCount")
+def too_few_inputs(bench, wrong):
+    table, one = bench.table(bench.compile(join(4, 4))), binding(bench.buffer(16))
+    return lambda: table.BindInputs([one] * (1 if wrong else 2))
+
+
+@breaks("DML-BindInputs-count", "bindingCount")
+def too_many_inputs(bench, wrong):
+    table, one = bench.table(bench.compile(join(4, 4))), binding(bench.buffer(16))
+    return lambda: table.BindInputs(3 if wrong else 2, [one] * 3)
+
+
+@breaks("DML-BindInputs-count", "bindingCount")
+def no_inputs(bench, wrong):
+    """An empty array is not (0, null), which unbinds all."""
+    table = bench.table(bench.compile(join(4, 4)))
+    return lambda: table.BindInputs(0, [] if wrong else None)
+
+
+@breaks("DML-BindInputs-count", "bindingCount")
+def a_binding_per_operator(bench, wrong):
+    table, buffer = initializer_table(bench, owned_join(bench), owned_join(bench)), bench.buffer(16)
+    return lambda: table.BindInputs([spans(None, buffer)] * (1 if wrong else 2))
+
+
+@breaks("DML-BindInputs-count", "bindings[1].BindingCount")
+def a_range_per_input(bench, wrong):
+    table, buffer = initializer_table(bench, owned_join(bench), owned_join(bench)), bench.buffer(16)
+    second = spans(buffer) if wrong else spans(None, buffer)
+    return lambda: table.BindInputs([spans(None, buffer), second])
+
+
+@breaks("DML-BindOutputs-count", "bindingCount")
+def too_few_outputs(bench, wrong):
+    table = bench.table(bench.compile(split(4, 4)))
+    outputs = [binding(bench.buffer(16)), binding(bench.buffer(16))]
+    return lambda: table.BindOutputs(outputs[:1] if wrong else outputs)
+
+
+@breaks("DML-BindOutputs-count", "bindingCount")
+def an_output_per_operator(bench, wrong):
+    table = initializer_table(bench, owned_join(bench), bench.compile(identity()))
+    outputs = [binding(bench.buffer(16)), binding(None)]
+    return lambda: table.BindOutputs(outputs[:1] if wrong else outputs)
+
+
+@breaks("DML-BindInputs-owned", "bindings[1]")
+def owned_at_execution(bench, wrong):
+    table, buffer = bench.table(owned_join(bench)), bench.buffer(16)
+    return lambda: table.BindInputs([binding(buffer), binding(buffer if wrong else None)])
+
+
+@breaks("DML-BindInputs-owned", "bindings[0].Bindings[0]")
+def others_at_initialization(bench, wrong):
+    table, buffer = initializer_table(bench, owned_join(bench)), bench.buffer(16)
+    return lambda: table.BindInputs([spans(buffer if wrong else None, buffer)])
+
+
+@breaks("DML-BindInputs-owned", "bindings[0]")
+def an_output_without_persistent_resource(bench, wrong):
+    table, buffer = initializer_table(bench, bench.compile(identity())), bench.buffer(16)
+    return lambda: table.BindOutputs([binding(buffer) if wrong else binding(None)])
+
+
+def empty_table(bench, wrong, method, *arguments):
+    op = bench.compile(identity())
+    table = bench.dml.CreateBindingTable(None if wrong else bench.table_desc(op))
+    return lambda: getattr(table, method)(*arguments)
+
+
+@breaks("DML-BindingTable-empty", "BindInputs")
+def inputs_of_an_empty_table(bench, wrong):
+    return empty_table(bench, wrong, "BindInputs", [binding(bench.buffer(16))])
+
+
+@breaks("DML-BindingTable-empty", "BindOutputs")
+def outputs_of_an_empty_table(bench, wrong):
+    return empty_table(bench, wrong, "BindOutputs", [binding(bench.buffer(16))])
+
+
+@breaks("DML-BindingTable-empty", "BindTemporaryResource")
+def temporary_of_an_empty_table(bench, wrong):
+    return empty_table(bench, wrong, "BindTemporaryResource", binding(bench.buffer(16)))
+
+
+@breaks("DML-BindingTable-empty", "BindPersistentResource")
+def persistent_of_an_empty_table(bench, wrong):
+    return empty_table(bench, wrong, "BindPersistentResource", binding(bench.buffer(16)))
+
+
+@breaks("DML-BindPersistentResource-initializer", "binding")
+def persistent_of_an_initializer(bench, wrong):
+    op, buffer = owned_join(bench), bench.buffer(16)
+    table = initializer_table(bench, op)
+    if wrong:
+        return lambda: table.BindPersistentResource(binding(buffer))
+    return lambda: table.BindOutputs([binding(buffer)])
+
+
+@breaks("DML-BufferBinding-range", "bindings[0]")
+def a_range_beyond_the_buffer(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(32)
+    return lambda: table.BindInputs([binding(buffer, 16, 17 if wrong else 16)])
+
+
+@breaks("DML-BufferBinding-range", "bindings[0]")
+def a_range_that_wraps(bench, wrong):
+    """Offset + SizeInBytes is 16 in 64 bits."""
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(32)
+    return lambda: table.BindOutputs([binding(buffer, BIG if wrong else 0, 32)])
+
+
+@breaks("DML-BufferBinding-range", "bindings[0].Bindings[1]")
+def an_owned_range_beyond_the_buffer(bench, wrong):
+    table, buffer = initializer_table(bench, owned_join(bench)), bench.buffer(32)
+    return lambda: table.BindInputs([spans(None, span(buffer, 32 if wrong else 16, 16))])
+
+
+@breaks("DML-BufferBinding-alignment", "bindings[0].Offset")
+def half_of_16(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(32)
+    return lambda: table.BindInputs([binding(buffer, 8 if wrong else 16, 16)])
+
+
+@breaks("DML-BufferBinding-alignment", "bindings[0].Offset")
+def an_output_off_16(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(32)
+    return lambda: table.BindOutputs([binding(buffer, 12 if wrong else 16, 16)])
+
+
+@breaks("DML-BufferBinding-alignment", "bindings[0].Offset")
+def guaranteed_alignment(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity(alignment=64))), bench.buffer(128)
+    return lambda: table.BindInputs([binding(buffer, 32 if wrong else 64, 16)])
+
+
+@breaks("DML-BufferBinding-alignment", "bindings[0].Offset")
+def guaranteed_alignment_below_16(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity(alignment=4))), bench.buffer(32)
+    return lambda: table.BindInputs([binding(buffer, 4 if wrong else 16, 16)])
+
+
+@breaks("DML-BufferBinding-alignment", "binding.Offset")
+def a_temporary_off_256(bench, wrong):
+    table, buffer = bench.table(bench.compile(log_sum_exp())), bench.buffer(512)
+    return lambda: table.BindTemporaryResource(binding(buffer, 128 if wrong else 256, 256))
+
+
+@breaks("DML-BufferBinding-alignment", "binding.Offset")
+def a_persistent_off_256(bench, wrong):
+    table, buffer = bench.table(owned_join(bench)), bench.buffer(512)
+    return lambda: table.BindPersistentResource(binding(buffer, 16 if wrong else 256, 256))
+
+
+@breaks("DML-BufferBinding-alignment", "bindings[0].Offset")
+def an_initialized_resource_off_256(bench, wrong):
+    table, buffer = initializer_table(bench, owned_join(bench)), bench.buffer(512)
+    return lambda: table.BindOutputs([binding(buffer, 16 if wrong else 256, 256)])
+
+
+@breaks("DML-BufferBinding-size", "bindings[1].SizeInBytes")
+def a_small_input(bench, wrong):
+    table, buffer = bench.table(bench.compile(join(4, 4))), bench.buffer(16)
+    return lambda: table.BindInputs([binding(buffer), binding(buffer, 0, 12 if wrong else 16)])
+
+
+@breaks("DML-BufferBinding-size", "bindings[0].SizeInBytes")
+def a_range_below_the_total_size(bench, wrong):
+    """What counts is TotalTensorSizeInBytes, not what the elements take."""
+    table, buffer = bench.table(bench.compile(identity(total_size=32))), bench.buffer(32)
+    return lambda: table.BindInputs([binding(buffer, 0, 16 if wrong else 32)])
+
+
+@breaks("DML-BufferBinding-size", "bindings[0].SizeInBytes")
+def a_small_output(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(16)
+    return lambda: table.BindOutputs([binding(buffer, 0, 15 if wrong else 16)])
+
+
+@breaks("DML-BufferBinding-size", "binding.SizeInBytes")
+def a_small_temporary(bench, wrong):
+    op, buffer = bench.compile(log_sum_exp()), bench.buffer(256)
+    table, size = bench.table(op), op.GetBindingProperties().TemporaryResourceSize
+    return lambda: table.BindTemporaryResource(binding(buffer, 0, size - 1 if wrong else size))
+
+
+@breaks("DML-BufferBinding-size", "binding.SizeInBytes")
+def a_small_persistent(bench, wrong):
+    table, buffer = bench.table(owned_join(bench)), bench.buffer(16)
+    return lambda: table.BindPersistentResource(binding(buffer, 0, 15 if wrong else 16))
+
+
+@breaks("DML-BufferBinding-size", "bindings[0].SizeInBytes")
+def a_small_initialized_resource(bench, wrong):
+    table, buffer = initializer_table(bench, owned_join(bench)), bench.buffer(16)
+    return lambda: table.BindOutputs([binding(buffer, 0, 15 if wrong else 16)])
+
+
+@breaks("DML-BufferBinding-size", "bindings[0].Bindings[1].SizeInBytes")
+def a_small_owned_input(bench, wrong):
+    table, buffer = initializer_table(bench, owned_join(bench)), bench.buffer(16)
+    return lambda: table.BindInputs([spans(None, span(buffer, 0, 15 if wrong else 16))])
+
+
+@breaks("DML-BufferBinding-heap-type", "bindings[0].Buffer")
+def an_input_in_upload(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(16, UPLOAD if wrong else CUSTOM)
+    return lambda: table.BindInputs([binding(buffer)])
+
+
+@breaks("DML-BufferBinding-heap-type", "bindings[0].Buffer")
+def an_output_in_readback(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(16, READBACK if wrong else CUSTOM)
+    return lambda: table.BindOutputs([binding(buffer)])
+
+
+@breaks("DML-BufferBinding-heap-type", "bindings[0].Bindings[1].Buffer")
+def an_owned_input_in_readback(bench, wrong):
+    table = initializer_table(bench, owned_join(bench))
+    buffer = bench.buffer(16, READBACK if wrong else UPLOAD)
+    return lambda: table.BindInputs([spans(None, buffer)])
+
+
+@breaks("DML-BufferBinding-heap-type", "bindings[0].Buffer")
+def an_initialized_resource_in_upload(bench, wrong):
+    table = initializer_table(bench, owned_join(bench))
+    buffer = bench.buffer(16, UPLOAD if wrong else DEFAULT)
+    return lambda: table.BindOutputs([binding(buffer)])
+
+
+@breaks("DML-BufferBinding-heap-type", "binding.Buffer")
+def a_temporary_in_upload(bench, wrong):
+    table = bench.table(bench.compile(log_sum_exp()))
+    buffer = bench.buffer(256, UPLOAD if wrong else DEFAULT)
+    return lambda: table.BindTemporaryResource(binding(buffer))
+
+
+@breaks("DML-BufferBinding-device", "bindings[0].Buffer")
+def a_buffer_of_another_device(bench, wrong):
+    table = bench.table(bench.compile(identity()))
+    buffer = (Bench() if wrong else bench).buffer(16)
+    return lambda: table.BindInputs([binding(buffer)])
+
+
+@breaks("DML-Binding-type", "bindings[0].Type")
+def an_array_for_a_tensor(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(16)
+    return lambda: table.BindInputs([spans(buffer) if wrong else binding(buffer)])
+
+
+@breaks("DML-Binding-type", "bindings[0].Type")
+def a_buffer_for_an_initializer(bench, wrong):
+    table, buffer = initializer_table(bench, bench.compile(join(4, owned=[0]))), bench.buffer(16)
+    return lambda: table.BindInputs([binding(buffer) if wrong else spans(buffer)])
+
+
+@breaks("DML-Binding-type", "binding.Type")
+def an_array_for_the_temporary_resource(bench, wrong):
+    table, buffer = bench.table(bench.compile(log_sum_exp())), bench.buffer(256)
+    return lambda: table.BindTemporaryResource(spans(buffer) if wrong else binding(buffer))
+
+
+@breaks("DML-Binding-count", "bindings")
+def a_count_without_bindings(bench, wrong):
+    table = bench.table(bench.compile(identity()))
+    return lambda: table.BindInputs(1 if wrong else 0, None)
+
+
+@breaks("DML-Binding-count", "bindingCount")
+def a_count_above_the_bindings(bench, wrong):
+    table, one = bench.table(bench.compile(join(4, 4))), binding(bench.buffer(16))
+    return lambda: table.BindInputs(2, [one] if wrong else [one, one])
+
+
+@breaks("DML-Binding-count", "bindingCount")
+def one_struct_for_two(bench, wrong):
+    """A single struct is followed by memory of somebody else."""
+    op, buffer = bench.compile(join(4, 4)), bench.buffer(16)
+    table = bench.table(op)
+    pair = (dml.DML_BINDING_DESC * 2)(binding(buffer), binding(buffer))
+    return lambda: table.BindInputs(2, pair[0] if wrong else pair)

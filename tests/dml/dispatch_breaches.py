@@ -1,0 +1,239 @@
+"""Breaches of the rules about RecordDispatch: lists, tables, and which ranges may share memory."""
+
+from __future__ import annotations
+
+import directml_py as dml
+
+from .breaches import breaks
+from .helpers import OWNED, Bench, binding, identity, join, log_sum_exp, span, spans, split
+
+
+def recording(bench, op, **bound):
+    table = bench.table(op, **bound)
+    return lambda: bench.record(op, table)
+
+
+def ready_identity(bench):
+    """An operator, and a table with all that it needs."""
+    op = bench.compile(identity())
+    return op, bench.table(op, [bench.buffer(16)], [bench.buffer(16)])
+
+
+@breaks("DML-Binding-outputs-overlap", "outputs[1]")
+def outputs_share_memory(bench, wrong):
+    op, buffer = bench.compile(split(8, 4)), bench.buffer(64)
+    outputs = [binding(buffer, 0, 32), binding(buffer, 16 if wrong else 32, 16)]
+    return recording(bench, op, inputs=[bench.buffer(48)], outputs=outputs)
+
+
+@breaks("DML-Binding-outputs-overlap", "outputs[1]")
+def initialized_resources_share_memory(bench, wrong):
+    ops = [bench.compile(join(80, owned=[0])), bench.compile(join(4, owned=[0]))]
+    buffer = bench.buffer(1024)
+    return recording(
+        bench,
+        bench.dml.CreateOperatorInitializer(ops),
+        inputs=[spans(bench.buffer(320)), spans(bench.buffer(16))],
+        outputs=[binding(buffer, 0, 320), binding(buffer, 256 if wrong else 512, 16)],
+    )
+
+
+@breaks("DML-Binding-in-place", "outputs[0]")
+def an_operator_that_does_not_work_in_place(bench, wrong):
+    op, buffer = bench.compile(join(4) if wrong else identity()), bench.buffer(16)
+    return recording(bench, op, inputs=[buffer], outputs=[buffer])
+
+
+@breaks("DML-Binding-in-place", "outputs[0]")
+def ranges_that_are_not_identical(bench, wrong):
+    op, buffer = bench.compile(identity(8)), bench.buffer(64)
+    inputs, outputs = [binding(buffer, 0, 32)], [binding(buffer, 16 if wrong else 0, 32)]
+    return recording(bench, op, inputs=inputs, outputs=outputs)
+
+
+@breaks("DML-Binding-in-place", "outputs[0]")
+def the_second_input_is_the_output(bench, wrong):
+    op, buffer, other = bench.compile(join(4, 4)), bench.buffer(64), bench.buffer(16)
+    outputs = [binding(buffer, 0 if wrong else 32, 32)]
+    return recording(bench, op, inputs=[other, binding(buffer, 16, 16)], outputs=outputs)
+
+
+@breaks("DML-Binding-resource-overlap", "the temporary resource")
+def the_temporary_resource_in_an_input(bench, wrong):
+    op, buffer = bench.compile(log_sum_exp()), bench.buffer(1024)
+    inputs = [binding(buffer, 272 if wrong else 0, 16)]
+    temporary = binding(buffer, 256, 256)
+    return recording(bench, op, inputs=inputs, outputs=[bench.buffer(16)], temporary=temporary)
+
+
+@breaks("DML-Binding-resource-overlap", "the temporary resource")
+def the_temporary_resource_in_an_output(bench, wrong):
+    op, buffer = bench.compile(log_sum_exp()), bench.buffer(1024)
+    outputs = [binding(buffer, 256 if wrong else 512, 16)]
+    temporary = binding(buffer, 256, 256)
+    return recording(bench, op, inputs=[bench.buffer(16)], outputs=outputs, temporary=temporary)
+
+
+@breaks("DML-Binding-resource-overlap", "the persistent resource")
+def the_temporary_resource_in_the_persistent_one(bench, wrong):
+    op, buffer = bench.compile(log_sum_exp(flags=OWNED)), bench.buffer(1024)
+    return recording(
+        bench,
+        op,
+        inputs=[None],
+        outputs=[bench.buffer(16)],
+        temporary=binding(buffer, 0, 512),
+        persistent=binding(buffer, 256 if wrong else 512, 16),
+    )
+
+
+@breaks("DML-Binding-resource-overlap", "the persistent resource")
+def the_persistent_resource_in_an_output(bench, wrong):
+    op, buffer = bench.compile(join(4, 4, owned=[1])), bench.buffer(1024)
+    return recording(
+        bench,
+        op,
+        inputs=[bench.buffer(16), None],
+        outputs=[binding(buffer, 240, 32)],
+        persistent=binding(buffer, 256 if wrong else 512, 16),
+    )
+
+
+@breaks("DML-Binding-initializer-resource", "outputs[0]")
+def the_persistent_resource_beside_an_owned_input(bench, wrong):
+    """The ranges are disjoint: at initialization the resource alone counts."""
+    op, buffer = bench.compile(join(4, owned=[0])), bench.buffer(1024)
+    return recording(
+        bench,
+        bench.dml.CreateOperatorInitializer([op]),
+        inputs=[spans(span(buffer, 0, 16))],
+        outputs=[binding(buffer if wrong else bench.buffer(1024), 512, 16)],
+    )
+
+
+@breaks("DML-Object-device", "dispatchable")
+def a_dispatchable_of_another_device(bench, wrong):
+    op, table = ready_identity(bench)
+    foreign, _ = ready_identity(Bench(d3d12=bench.d3d12))
+    return lambda: bench.record(foreign if wrong else op, table)
+
+
+@breaks("DML-Object-device", "bindings")
+def a_table_of_another_device(bench, wrong):
+    op, table = ready_identity(bench)
+    _, foreign = ready_identity(Bench(d3d12=bench.d3d12))
+    return lambda: bench.record(op, foreign if wrong else table)
+
+
+@breaks("DML-RecordDispatch-list-open", "commandList")
+def a_closed_list(bench, wrong):
+    op, table = ready_identity(bench)
+    if wrong:
+        bench.list.Close()
+    return lambda: bench.record(op, table)
+
+
+@breaks("DML-RecordDispatch-list-type", "commandList")
+def a_copy_list(bench, wrong):
+    op, table = ready_identity(bench)
+    kind = dml.D3D12_COMMAND_LIST_TYPE_COPY if wrong else dml.D3D12_COMMAND_LIST_TYPE_COMPUTE
+    commands = bench.new_list(kind)
+    return lambda: bench.record(op, table, commands)
+
+
+@breaks("DML-RecordDispatch-list-device", "commandList")
+def a_list_of_another_device(bench, wrong):
+    op, table = ready_identity(bench)
+    commands = (Bench() if wrong else bench).new_list()
+    return lambda: bench.record(op, table, commands)
+
+
+@breaks("DML-RecordDispatch-table", "bindings")
+def the_table_of_an_equal_operator(bench, wrong):
+    op, table = ready_identity(bench)
+    _, other = ready_identity(bench)
+    return lambda: bench.record(op, other if wrong else table)
+
+
+@breaks("DML-RecordDispatch-table", "bindings")
+def a_table_that_was_emptied(bench, wrong):
+    op, table = ready_identity(bench)
+    if wrong:
+        table.Reset(None)
+    return lambda: bench.record(op, table)
+
+
+@breaks("DML-RecordDispatch-unbound", "InputTensors[1]")
+def an_input_is_unbound(bench, wrong):
+    op, buffer = bench.compile(join(4, 4)), bench.buffer(16)
+    inputs = [buffer, None if wrong else buffer]
+    return recording(bench, op, inputs=inputs, outputs=[bench.buffer(32)])
+
+
+@breaks("DML-RecordDispatch-unbound", "OutputTensor")
+def the_output_is_unbound(bench, wrong):
+    outputs = None if wrong else [bench.buffer(16)]
+    return recording(bench, bench.compile(identity()), inputs=[bench.buffer(16)], outputs=outputs)
+
+
+@breaks("DML-RecordDispatch-unbound", "OutputTensor")
+def a_null_buffer_binds_nothing(bench, wrong):
+    op = bench.compile(identity())
+    empty = dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER, dml.DML_BUFFER_BINDING())
+    outputs = [empty if wrong else bench.buffer(16)]
+    return recording(bench, op, inputs=[bench.buffer(16)], outputs=outputs)
+
+
+@breaks("DML-RecordDispatch-unbound", "InputTensor")
+def the_inputs_were_unbound(bench, wrong):
+    op, table = ready_identity(bench)
+    if wrong:
+        table.BindInputs(0, None)
+    return lambda: bench.record(op, table)
+
+
+@breaks("DML-RecordDispatch-unbound", "InputTensor")
+def the_table_was_reset(bench, wrong):
+    """Reset with the same desc forgets the bindings all the same."""
+    op = bench.compile(identity())
+    table, desc = bench.table(op), bench.table_desc(op)
+    table.BindInputs([binding(bench.buffer(16))])
+    if wrong:
+        table.Reset(desc)
+    table.BindOutputs([binding(bench.buffer(16))])
+    return lambda: bench.record(op, table)
+
+
+@breaks("DML-RecordDispatch-unbound", "the temporary resource")
+def the_temporary_resource_is_unbound(bench, wrong):
+    temporary = None if wrong else bench.buffer(256)
+    op, bound = bench.compile(log_sum_exp()), {"inputs": [bench.buffer(16)], "outputs": [bench.buffer(16)]}
+    return recording(bench, op, **bound, temporary=temporary)
+
+
+@breaks("DML-RecordDispatch-unbound", "the persistent resource")
+def the_persistent_resource_is_unbound(bench, wrong):
+    op, persistent = bench.compile(join(4, owned=[0])), None if wrong else bench.buffer(256)
+    return recording(bench, op, inputs=[None], outputs=[bench.buffer(16)], persistent=persistent)
+
+
+@breaks("DML-RecordDispatch-unbound", "operators[1].InputTensors[1]")
+def an_owned_input_is_unbound(bench, wrong):
+    ops = [bench.compile(identity()), bench.compile(join(4, 4, owned=[1]))]
+    return recording(
+        bench,
+        bench.dml.CreateOperatorInitializer(ops),
+        inputs=[None, None if wrong else spans(None, bench.buffer(16))],
+        outputs=[None, bench.buffer(16)],
+    )
+
+
+@breaks("DML-RecordDispatch-unbound", "the persistent resource of operators[1]")
+def an_initialized_resource_is_unbound(bench, wrong):
+    ops = [bench.compile(identity()), bench.compile(join(4, owned=[0]))]
+    return recording(
+        bench,
+        bench.dml.CreateOperatorInitializer(ops),
+        inputs=[None, spans(bench.buffer(16))],
+        outputs=[None, None if wrong else bench.buffer(16)],
+    )

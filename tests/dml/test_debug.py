@@ -1,0 +1,134 @@
+"""DML_CREATE_DEVICE_FLAG_DEBUG: where messages go, and what raises."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+import directml_py as dml
+
+from .helpers import Bench, binding, identity, join
+
+ERROR = dml.D3D12_MESSAGE_SEVERITY_ERROR
+
+
+def messages(bench):
+    queue = bench.d3d12.QueryInterface(dml.ID3D12InfoQueue)
+    return [queue.GetMessage(index) for index in range(queue.GetNumStoredMessages())]
+
+
+def mistake(bench):
+    """Two rules broken in one call of a void method."""
+    table = bench.table(bench.compile(join(4, 4)))
+    table.BindInputs([binding(bench.buffer(32), 8, 16), binding(bench.buffer(16), 0, 12)])
+
+
+RULES = ["DML-BufferBinding-alignment", "DML-BufferBinding-size"]
+
+
+def test_messages_of_the_info_queue(layer_bench, caplog):
+    with pytest.raises(dml.DMLError) as caught, caplog.at_level(logging.DEBUG, "directml_py"):
+        mistake(layer_bench)
+    assert [found.rule for found in caught.value.diagnostics] == RULES
+    found = messages(layer_bench)
+    assert [message.Severity for message in found] == [ERROR] * 2
+    for message, rule, path in zip(found, RULES, ("bindings[0].Offset", "bindings[1].SizeInBytes")):
+        assert rule in message.pDescription
+        assert path in message.pDescription
+    assert [record.levelno for record in caplog.records] == [logging.ERROR] * 2
+    assert all(rule in record.getMessage() for rule, record in zip(RULES, caplog.records))
+    assert layer_bench.removed
+
+
+def test_breaking_can_be_switched_off(layer_bench):
+    """The message stays, the raise goes; the device is removed all the same."""
+    queue = layer_bench.d3d12.QueryInterface(dml.ID3D12InfoQueue)
+    queue.SetBreakOnSeverity(ERROR, False)
+    mistake(layer_bench)
+    assert len(messages(layer_bench)) == 2
+    assert layer_bench.dml.GetDeviceRemovedReason() == dml.E_INVALIDARG
+
+
+def test_methods_that_can_fail_raise_in_any_case(layer_bench):
+    queue = layer_bench.d3d12.QueryInterface(dml.ID3D12InfoQueue)
+    queue.SetBreakOnSeverity(ERROR, False)
+    with pytest.raises(dml.DMLError) as caught:
+        layer_bench.dml.CreateOperator(None)
+    assert caught.value.hresult == dml.E_INVALIDARG
+    assert ["DML-Desc-null" in message.pDescription for message in messages(layer_bench)] == [True]
+
+
+def test_a_filter_keeps_messages_and_breaks_back(layer_bench):
+    queue = layer_bench.d3d12.QueryInterface(dml.ID3D12InfoQueue)
+    deny = dml.D3D12_INFO_QUEUE_FILTER_DESC(pSeverityList=[ERROR])
+    queue.PushStorageFilter(dml.D3D12_INFO_QUEUE_FILTER(DenyList=deny))
+    mistake(layer_bench)
+    assert messages(layer_bench) == []
+    assert layer_bench.removed
+
+
+def test_devices_without_the_flag_say_nothing(layer_bench, caplog):
+    plain = Bench(d3d12=layer_bench.d3d12)
+    mistake(plain)
+    assert plain.removed
+    assert messages(plain) == []
+    assert not caplog.records
+
+
+def test_without_the_debug_layer_messages_are_logged(debug_bench, caplog):
+    with pytest.raises(dml.DMLError):
+        mistake(debug_bench)
+    assert [(record.name, record.levelno) for record in caplog.records] == [
+        ("directml_py", logging.ERROR)
+    ] * 2
+    assert all(rule in record.getMessage() for rule, record in zip(RULES, caplog.records))
+
+
+@pytest.mark.parametrize("layer", [True, False])
+def test_muting(request, caplog, layer):
+    """Messages go nowhere, until they are wanted again; what raises does so still."""
+    bench = request.getfixturevalue("layer_bench" if layer else "debug_bench")
+    switch = bench.dml.QueryInterface(dml.IDMLDebugDevice)
+    assert switch.SetMuteDebugOutput(True) is None
+    with pytest.raises(dml.DMLError) as caught:
+        bench.dml.CreateOperator(None)
+    assert caught.value.hresult == dml.E_INVALIDARG
+    assert not caplog.records
+    if layer:
+        assert messages(bench) == []
+    bench.dml.QueryInterface(dml.IDMLDebugDevice).SetMuteDebugOutput(False)
+    with pytest.raises(dml.DMLError):
+        bench.dml.CreateOperator(None)
+    assert len(caplog.records) == 1
+    switch.SetMuteDebugOutput(True)
+    with pytest.raises(dml.DMLError):
+        mistake(bench)
+    assert len(caplog.records) == 1
+    if layer:
+        assert len(messages(bench)) == 1
+    assert bench.removed
+
+
+def test_muting_leaves_the_switch_of_breaking(layer_bench):
+    layer_bench.d3d12.QueryInterface(dml.ID3D12InfoQueue).SetBreakOnSeverity(ERROR, False)
+    layer_bench.dml.QueryInterface(dml.IDMLDebugDevice).SetMuteDebugOutput(True)
+    mistake(layer_bench)
+    assert layer_bench.removed
+
+
+def test_muting_is_per_device(debug_bench, caplog):
+    other = Bench(dml.DML_CREATE_DEVICE_FLAG_DEBUG, d3d12=debug_bench.d3d12)
+    debug_bench.dml.QueryInterface(dml.IDMLDebugDevice).SetMuteDebugOutput(True)
+    with pytest.raises(dml.DMLError):
+        mistake(other)
+    assert len(caplog.records) == 2
+
+
+def test_right_use_says_nothing(layer_bench, caplog):
+    op, target = layer_bench.compile(identity()), layer_bench.buffer(16)
+    layer_bench.initialize(op)
+    layer_bench.record(op, layer_bench.table(op, [layer_bench.holding(1, 2, 3, 4)], [target]))
+    layer_bench.execute()
+    assert messages(layer_bench) == []
+    assert not caplog.records

@@ -1,0 +1,239 @@
+"""Operator initializers, persistent resources, and inputs that are OWNED_BY_DML."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+
+from .helpers import DEFAULT, OWNED, UPLOAD, binding, floats, identity, join, log_sum_exp, span, spans, tensor
+
+SENTINEL = -7.5
+
+
+@pytest.mark.parametrize("heap", [DEFAULT, UPLOAD])
+def test_owned_inputs_are_copied(bench, heap):
+    """What happens to the input's buffer after the initialization does not matter."""
+    op = bench.compile(join(2, 4, owned=[1]))
+    weights = bench.buffer(16, heap, floats(1, 2, 3, 4))
+    persistent = bench.buffer(op.GetBindingProperties().PersistentResourceSize)
+    bench.initialize(op, [None, weights], persistent)
+    bench.fill(weights, floats(*[SENTINEL] * 4))
+    del weights
+    source, target = bench.holding(8, 9), bench.buffer(24)
+    bench.record(op, bench.table(op, [source, None], [target], persistent=persistent))
+    bench.execute()
+    assert bench.read(target).tolist() == [8, 9, 1, 2, 3, 4]
+    bench.fill(source, floats(6, 7))
+    bench.record(op, bench.table(op, [source, None], [target], persistent=persistent))
+    bench.execute()
+    assert bench.read(target).tolist() == [6, 7, 1, 2, 3, 4]
+
+
+def test_the_copy_is_made_when_the_initializer_runs(bench):
+    """Neither when it is bound nor when it is recorded."""
+    op = bench.compile(join(4, owned=[0]))
+    weights, persistent, target = bench.holding(1, 1, 1, 1), bench.buffer(256), bench.buffer(16)
+    initializer = bench.dml.CreateOperatorInitializer([op])
+    bench.record(initializer, bench.table(initializer, [spans(weights)], [persistent]))
+    bench.fill(weights, floats(2, 2, 2, 2))
+    bench.execute()
+    bench.fill(weights, floats(3, 3, 3, 3))
+    bench.record(op, bench.table(op, [None], [target], persistent=persistent))
+    bench.execute()
+    assert bench.read(target).tolist() == [2, 2, 2, 2]
+
+
+def test_execution_reads_the_persistent_resource(bench):
+    """No copy is hidden in the compiled operator: another persistent resource gives other results."""
+    op = bench.compile(join(4, owned=[0]))
+    first, second, target = bench.buffer(256), bench.buffer(256), bench.buffer(16)
+    bench.initialize(op, [bench.holding(1, 2, 3, 4)], first)
+    bench.run(lambda commands: commands.CopyResource(second, first))
+    bench.fill(first, np.zeros(256, np.uint8))
+    bench.record(op, bench.table(op, [None], [target], persistent=second))
+    bench.execute()
+    assert bench.read(target).tolist() == [1, 2, 3, 4]
+
+
+def test_only_owned_inputs_need_be_bound(bench):
+    op = bench.compile(join(4, 4, 4, owned=[0, 2]))
+    persistent, target = bench.buffer(256), bench.buffer(48)
+    bench.initialize(op, [bench.holding(*[1] * 4), None, bench.holding(*[3] * 4)], persistent)
+    inputs = [None, bench.holding(*[2] * 4), None]
+    bench.record(op, bench.table(op, inputs, [target], persistent=persistent))
+    bench.execute()
+    assert bench.read(target).tolist() == [1] * 4 + [2] * 4 + [3] * 4
+
+
+def test_several_operators_in_one_initializer(bench):
+    """One shared persistent buffer at offsets, inputs at offsets of DEFAULT and UPLOAD buffers."""
+    ops = [
+        bench.compile(join(4, 4, owned=[1])),
+        bench.compile(identity(4, scale=2)),
+        bench.compile(log_sum_exp(3, flags=OWNED)),
+        bench.compile(join(5, 3, owned=[0, 1])),
+    ]
+    upload = bench.holding(SENTINEL, 0, 0, 0, 1, 2, 3, 4, heap=UPLOAD)
+    default = bench.holding(0, 0, 0, SENTINEL, 10, 20, 30, 40, 50, SENTINEL)
+    persistent = bench.buffer(2048)
+    bench.fill(persistent, np.full(2048, 0xA5, np.uint8))
+    initializer = bench.dml.CreateOperatorInitializer(ops)
+    table = bench.table(
+        initializer,
+        [
+            spans(None, span(upload, 16, 16)),
+            None,
+            spans(span(default, 0, 12)),
+            spans(span(default, 16, 20), span(upload, 16, 12)),
+        ],
+        [binding(persistent, 256, 16), None, binding(persistent, 1024, 12), binding(persistent, 512, 256)],
+    )
+    bench.record(initializer, table)
+    bench.execute()
+    assert not bench.removed
+    kept = bench.read(persistent, np.uint8)
+    assert kept[256:272].view(np.float32).tolist() == [1, 2, 3, 4]
+    for start, end in ((0, 256), (272, 512), (768, 1024), (1036, 2048)):
+        assert (kept[start:end] == 0xA5).all()
+
+    bench.fill(upload, np.zeros(8, np.float32))
+    bench.fill(default, np.zeros(10, np.float32))
+    targets = [bench.buffer(32), bench.buffer(16), bench.buffer(4), bench.buffer(32)]
+    source = bench.holding(5, 6, 7, 8)
+    bench.record(
+        ops[0], bench.table(ops[0], [source, None], targets[:1], persistent=binding(persistent, 256, 16))
+    )
+    bench.record(ops[1], bench.table(ops[1], [source], targets[1:2]))
+    bench.record(
+        ops[2],
+        bench.table(
+            ops[2],
+            [None],
+            targets[2:3],
+            temporary=bench.buffer(256),
+            persistent=binding(persistent, 1024, 12),
+        ),
+    )
+    bench.record(
+        ops[3], bench.table(ops[3], [None, None], targets[3:], persistent=binding(persistent, 512, 256))
+    )
+    bench.execute()
+    assert bench.read(targets[0]).tolist() == [5, 6, 7, 8, 1, 2, 3, 4]
+    assert bench.read(targets[1]).tolist() == [10, 12, 14, 16]
+    assert bench.read(targets[2])[0] == pytest.approx(np.log(3))
+    assert bench.read(targets[3]).tolist() == [10, 20, 30, 40, 50, 1, 2, 3]
+
+
+def test_owned_inputs_keep_their_layout(bench):
+    """A broadcast input: one row in memory, three in the tensor."""
+    row = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 3, 2], [0, 0, 0, 1], flags=OWNED)
+    out = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 3, 2])
+    op = bench.compile(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(row, out))
+    assert op.GetBindingProperties().PersistentResourceSize == 8
+    persistent, target = bench.buffer(8), bench.buffer(24)
+    bench.initialize(op, [bench.holding(1, 2)], persistent)
+    bench.record(op, bench.table(op, [None], [target], persistent=persistent))
+    bench.execute()
+    assert bench.read(target).tolist() == [1, 2] * 3
+
+
+@pytest.mark.parametrize(
+    "bind",
+    [
+        lambda table: None,
+        lambda table: table.BindInputs(0, None),
+        lambda table: (table.BindInputs([binding(None)]), table.BindOutputs([binding(None)])),
+        lambda table: table.BindInputs([spans(None)]),
+        lambda table: table.BindInputs(
+            [dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER_ARRAY, dml.DML_BUFFER_ARRAY_BINDING(0, None))]
+        ),
+        lambda table: (table.BindTemporaryResource(None), table.BindPersistentResource(None)),
+    ],
+)
+def test_an_initializer_that_needs_nothing(debug_bench, bind):
+    """Not to bind, to bind nothing and to bind empty ranges is all the same."""
+    op = debug_bench.compile(identity())
+    initializer = debug_bench.dml.CreateOperatorInitializer([op])
+    table = debug_bench.table(initializer)
+    bind(table)
+    debug_bench.record(initializer, table)
+    debug_bench.execute()
+    assert not debug_bench.removed
+
+
+def test_an_initializer_without_operators(debug_bench):
+    initializer = debug_bench.dml.CreateOperatorInitializer(0, None)
+    table = debug_bench.table(initializer)
+    table.BindInputs(0, None)
+    debug_bench.record(initializer, table)
+    debug_bench.execute()
+    assert not debug_bench.removed
+
+
+class TestReset:
+    def test_the_other_operators_are_initialized(self, bench):
+        first, second = bench.compile(join(4, owned=[0])), bench.compile(join(2, owned=[0]))
+        initializer = bench.dml.CreateOperatorInitializer([first])
+        persistent, target = bench.buffer(256), bench.buffer(8)
+        initializer.Reset([second])
+        bench.record(initializer, bench.table(initializer, [spans(bench.holding(1, 2))], [persistent]))
+        bench.execute()
+        bench.record(second, bench.table(second, [None], [target], persistent=persistent))
+        bench.execute()
+        assert bench.read(target).tolist() == [1, 2]
+
+    def test_what_was_recorded_stays(self, bench):
+        op, persistent = bench.compile(join(4, owned=[0])), bench.buffer(256)
+        initializer = bench.dml.CreateOperatorInitializer([op])
+        bench.record(initializer, bench.table(initializer, [spans(bench.holding(1, 2, 3, 4))], [persistent]))
+        initializer.Reset()
+        bench.execute()
+        assert bench.read(persistent)[:4].tolist() == [1, 2, 3, 4]
+
+    def test_bindings_for_other_needs_are_forgotten(self, bench):
+        """16 bytes were bound for the first operator; the second needs 32."""
+        small, large = bench.compile(join(4, owned=[0])), bench.compile(join(8, owned=[0]))
+        initializer = bench.dml.CreateOperatorInitializer([small])
+        table = bench.table(initializer, [spans(bench.buffer(16))], [bench.buffer(16)])
+        initializer.Reset([large])
+        bench.record(initializer, table)
+        with pytest.raises(dml.DMLError, match="not bound"):
+            bench.dml.GetParentDevice()
+        bench.execute()
+        assert bench.d3d12.GetDeviceRemovedReason() == dml.S_OK
+
+    def test_the_table_can_be_bound_anew(self, debug_bench):
+        bench = debug_bench
+        small, large = bench.compile(join(4, owned=[0])), bench.compile(join(8, owned=[0]))
+        initializer = bench.dml.CreateOperatorInitializer([small])
+        table = bench.table(initializer, [spans(bench.buffer(16))], [bench.buffer(16)])
+        initializer.Reset([large])
+        persistent = bench.buffer(32)
+        table.BindInputs([spans(bench.holding(*range(8)))])
+        table.BindOutputs([binding(persistent)])
+        bench.record(initializer, table)
+        bench.execute()
+        assert bench.read(persistent).tolist() == list(range(8))
+
+    def test_a_table_that_is_too_small_now(self, bench):
+        op = bench.compile(join(4, owned=[0]))
+        initializer = bench.dml.CreateOperatorInitializer([op])
+        table = bench.table(initializer)
+        initializer.Reset([op, op])
+        bench.record(initializer, table)
+        with pytest.raises(dml.DMLError, match="DML-BindingTable-size"):
+            bench.dml.GetParentDevice()
+
+
+def test_totals_larger_than_the_elements(bench):
+    """The owned input's whole range is copied, the padding is not looked at."""
+    desc = dml.DML_JOIN_OPERATOR_DESC(
+        InputTensors=[tensor(2, flags=OWNED, total_size=32)], OutputTensor=tensor(2), Axis=3
+    )
+    op, persistent, target = bench.compile(desc), bench.buffer(32), bench.buffer(8)
+    bench.initialize(op, [bench.holding(1, 2, 3, 4, 5, 6, 7, 8)], persistent)
+    bench.record(op, bench.table(op, [None], [target], persistent=persistent))
+    bench.execute()
+    assert bench.read(target).tolist() == [1, 2]

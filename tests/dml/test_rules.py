@@ -1,0 +1,96 @@
+"""Every rule of the object model, broken alone."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import pytest
+
+import directml_py as dml
+import directml_py.dml as package
+from directml_py.validation import Rule
+
+from . import binding_breaches, dispatch_breaches, object_breaches  # noqa: F401
+from .breaches import BREACHES, cases
+from .helpers import UPLOAD, Bench, binding, join
+
+
+def declared():
+    """The rules that modules of directml_py.dml declare."""
+    modules = [
+        importlib.import_module(f"{package.__name__}.{entry.name}")
+        for entry in pkgutil.iter_modules(package.__path__)
+    ]
+    return {value.id for module in modules for value in vars(module).values() if isinstance(value, Rule)}
+
+
+def test_every_rule_has_a_breach():
+    found = declared()
+    assert len(found) > 20
+    assert {breach.rule for breach in BREACHES} == found
+
+
+def found_in(error):
+    return {(diagnostic.rule, diagnostic.path) for diagnostic in error.diagnostics}
+
+
+@pytest.mark.parametrize("breach", cases())
+def test_the_call_is_right_but_for_that(debug_bench, breach):
+    breach.prepare(debug_bench, False)()
+    assert not debug_bench.removed
+
+
+@pytest.mark.parametrize("breach", cases())
+def test_debug_devices_raise(debug_bench, breach):
+    call = breach.prepare(debug_bench, True)
+    before = debug_bench.slots()
+    with pytest.raises(dml.DMLError) as caught:
+        call()
+    assert caught.value.hresult == dml.E_INVALIDARG
+    assert found_in(caught.value) == {(breach.rule, breach.path)}
+    assert breach.rule in str(caught.value)
+    assert breach.path in str(caught.value)
+    assert debug_bench.removed == breach.void
+    assert debug_bench.slots() == before
+
+
+@pytest.mark.parametrize("breach", [case for case in cases() if case.values[0].void])
+def test_other_devices_are_removed_silently(bench, caplog, breach):
+    call = breach.prepare(bench, True)
+    before = bench.slots()
+    assert call() is None
+    assert bench.slots() == before
+    assert not caplog.records
+    assert bench.dml.GetDeviceRemovedReason() == dml.E_INVALIDARG
+    with pytest.raises(dml.DMLError) as caught:
+        bench.dml.CreateCommandRecorder()
+    assert caught.value.hresult == dml.DXGI_ERROR_DEVICE_REMOVED
+    assert found_in(caught.value) == {(breach.rule, breach.path)}
+    assert breach.rule in str(caught.value)
+
+
+@pytest.mark.parametrize("breach", [case for case in cases() if not case.values[0].void])
+def test_methods_that_can_fail_do_not_remove(bench, breach):
+    call = breach.prepare(bench, True)
+    with pytest.raises(dml.DMLError) as caught:
+        call()
+    assert caught.value.hresult == dml.E_INVALIDARG
+    assert found_in(caught.value) == {(breach.rule, breach.path)}
+    assert bench.dml.GetDeviceRemovedReason() == dml.S_OK
+    bench.dml.CreateCommandRecorder()
+
+
+def test_one_call_reports_all(debug_bench):
+    """Each of three bindings breaks rules of its own, one of them three."""
+    table = debug_bench.table(debug_bench.compile(join(4, 4, 4)))
+    upload, small, foreign = debug_bench.buffer(32, UPLOAD), debug_bench.buffer(8), Bench().buffer(16)
+    with pytest.raises(dml.DMLError) as caught:
+        table.BindInputs([binding(upload, 8, 8), binding(small, 0, 16), binding(foreign)])
+    assert found_in(caught.value) == {
+        ("DML-BufferBinding-alignment", "bindings[0].Offset"),
+        ("DML-BufferBinding-size", "bindings[0].SizeInBytes"),
+        ("DML-BufferBinding-heap-type", "bindings[0].Buffer"),
+        ("DML-BufferBinding-range", "bindings[1]"),
+        ("DML-BufferBinding-device", "bindings[2].Buffer"),
+    }

@@ -1,0 +1,110 @@
+"""DML_BINDING_TABLE_DESC, however a program holds it."""
+
+from __future__ import annotations
+
+import ctypes
+
+import pytest
+
+import directml_py as dml
+from directml_py.cffi import ffi
+
+from .helpers import binding, identity, join
+
+FORMS = {
+    "struct": lambda desc: desc,
+    "byref": ctypes.byref,
+    "pointer": ctypes.pointer,
+    "address": ctypes.addressof,
+    "cffi": lambda desc: ffi.cast("DML_BINDING_TABLE_DESC *", ctypes.addressof(desc)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("by_reset", [False, True])
+def test_forms(debug_bench, form, by_reset):
+    """The table knows its operator: what it takes tells."""
+    bench = debug_bench
+    op, buffer = bench.compile(join(4, 4)), bench.buffer(16)
+    desc = bench.table_desc(op)
+    if by_reset:
+        table = bench.dml.CreateBindingTable(None)
+        table.Reset(form(desc))
+    else:
+        table = bench.dml.CreateBindingTable(form(desc))
+    desc.Dispatchable, desc.SizeInDescriptors = None, 0
+    table.BindInputs([binding(buffer), binding(buffer)])
+    table.BindOutputs([binding(bench.buffer(32))])
+    bench.initialize(op)
+    bench.record(op, table)
+    assert not bench.removed
+
+
+@pytest.mark.parametrize(
+    "nothing", [None, 0, ctypes.c_void_p(), ctypes.POINTER(dml.DML_BINDING_TABLE_DESC)()]
+)
+def test_null_makes_an_empty_table(bench, nothing):
+    op, buffer = bench.compile(identity()), bench.buffer(16)
+    table = bench.dml.CreateBindingTable(nothing)
+    table.Reset(bench.table_desc(op))
+    table.BindInputs([binding(buffer)])
+    table.Reset(nothing)
+    assert not bench.removed
+    table.BindInputs([binding(buffer)])
+    assert bench.removed
+
+
+def refused(bench, desc):
+    with pytest.raises(dml.DMLError) as caught:
+        bench.dml.CreateBindingTable(desc)
+    assert caught.value.hresult == dml.E_INVALIDARG
+    assert not bench.removed
+    return [(found.rule, found.path) for found in caught.value.diagnostics]
+
+
+def test_objects_that_cannot_be_dispatched(bench):
+    op = bench.dml.CreateOperator(identity())
+    for wrong in (op, bench.dml, bench.recorder, bench.queue, bench.buffer(16)):
+        desc = bench.table_desc(bench.compile(identity()))
+        desc.Dispatchable = wrong
+        assert refused(bench, desc) == [("DML-Desc-interface", "Dispatchable")]
+
+
+def test_no_dispatchable(bench):
+    desc = bench.table_desc(bench.compile(identity()))
+    desc.Dispatchable = None
+    assert refused(bench, desc) == [("DML-Desc-null", "Dispatchable")]
+    for wild in (0x10, bench.compile(identity()).handle):
+        desc.Dispatchable = wild
+        assert refused(bench, desc) == [("DML-Desc-interface", "Dispatchable")]
+
+
+def test_all_that_is_wrong_with_a_desc(bench):
+    desc = bench.table_desc(bench.compile(identity()))
+    desc.CPUDescriptorHandle.ptr, desc.GPUDescriptorHandle.ptr, desc.SizeInDescriptors = 1, 1, 1
+    assert set(refused(bench, desc)) == {
+        ("DML-BindingTable-handle", "CPUDescriptorHandle"),
+        ("DML-BindingTable-handle", "GPUDescriptorHandle"),
+        ("DML-BindingTable-size", "SizeInDescriptors"),
+    }
+
+
+def test_no_desc_at_all(bench):
+    for wrong in ("desc", object(), bench.recorder, dml.DML_BINDING_DESC()):
+        with pytest.raises(TypeError, match="desc"):
+            bench.dml.CreateBindingTable(wrong)
+    assert refused(bench, 0x10) == [("DML-Desc-unreadable", "desc")]
+
+
+def test_one_heap_for_many_tables(bench):
+    """Tables over neighbouring ranges do not touch one another's descriptors."""
+    first, second = bench.compile(identity()), bench.compile(identity())
+    tables = [bench.table(first), bench.table(second)]
+    buffers = [bench.buffer(16) for _ in range(4)]
+    tables[1].BindInputs([binding(buffers[2])])
+    tables[1].BindOutputs([binding(buffers[3])])
+    tables[0].BindInputs([binding(buffers[0])])
+    tables[0].BindOutputs([binding(buffers[1])])
+    written = [slot for slot in bench.slots() if slot is not None]
+    assert len(written) == 4
+    assert [slot is not None for slot in bench.slots()[:5]] == [True] * 4 + [False]

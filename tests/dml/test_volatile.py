@@ -1,0 +1,132 @@
+"""DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE: bindings may come after recording, up to execution."""
+
+from __future__ import annotations
+
+import pytest
+
+import directml_py as dml
+
+from .helpers import VOLATILE, binding, identity, join
+
+
+@pytest.fixture
+def op(bench):
+    made = bench.compile(identity(), VOLATILE)
+    bench.initialize(made)
+    return made
+
+
+def reason(bench):
+    with pytest.raises(dml.DMLError) as caught:
+        bench.dml.GetParentDevice()
+    assert caught.value.hresult == dml.DXGI_ERROR_DEVICE_REMOVED
+    return {(diagnostic.rule, diagnostic.path) for diagnostic in caught.value.diagnostics}
+
+
+def test_binding_after_recording(bench, op):
+    table, target = bench.table(op), bench.buffer(16)
+    bench.record(op, table)
+    table.BindInputs([binding(bench.holding(1, 2, 3, 4))])
+    table.BindOutputs([binding(target)])
+    bench.execute()
+    assert not bench.removed
+    assert bench.read(target).tolist() == [1, 2, 3, 4]
+
+
+def test_rebinding_after_recording(bench, op):
+    first, second = bench.buffer(16), bench.buffer(16)
+    table = bench.table(op, [bench.holding(1, 2, 3, 4)], [first])
+    bench.record(op, table)
+    table.BindInputs([binding(bench.holding(5, 6, 7, 8))])
+    table.BindOutputs([binding(second)])
+    bench.execute()
+    assert bench.read(first).tolist() == [0] * 4
+    assert bench.read(second).tolist() == [5, 6, 7, 8]
+
+
+def test_a_list_runs_again_with_other_bindings(bench, op):
+    target = bench.buffer(16)
+    table = bench.table(op, None, [target])
+    bench.record(op, table)
+    bench.list.Close()
+    for value in (1, 2, 3):
+        table.BindInputs([binding(bench.holding(*[value] * 4))])
+        bench.queue.ExecuteCommandLists([bench.list])
+        bench.wait()
+        assert bench.read(target).tolist() == [value] * 4
+
+
+def test_without_the_flag_recording_needs_everything(bench):
+    op = bench.compile(identity())
+    table = bench.table(op, None, [bench.buffer(16)])
+    bench.record(op, table)
+    assert bench.removed
+    assert reason(bench) == {("DML-RecordDispatch-unbound", "InputTensor")}
+
+
+def test_unbound_at_execution(bench, op):
+    """Recording is all right, execution removes the device; Direct3D 12's goes on."""
+    target = bench.buffer(16)
+    bench.record(op, bench.table(op, None, [target]))
+    assert not bench.removed
+    bench.execute()
+    assert bench.removed
+    assert reason(bench) == {("DML-RecordDispatch-unbound", "InputTensor")}
+    assert bench.d3d12.GetDeviceRemovedReason() == dml.S_OK
+    assert bench.read(target).tolist() == [0] * 4
+
+
+def test_unbound_again_at_execution(bench, op):
+    table = bench.table(op, [bench.buffer(16)], [bench.buffer(16)])
+    bench.record(op, table)
+    table.BindOutputs(0, None)
+    bench.execute()
+    assert reason(bench) == {("DML-RecordDispatch-unbound", "OutputTensor")}
+
+
+def test_debug_devices_do_not_raise_from_execute(debug_bench):
+    """The call that executes is Direct3D 12's, and not at fault."""
+    bench = debug_bench
+    op = bench.compile(identity(), VOLATILE)
+    bench.record(op, bench.table(op))
+    bench.execute()
+    assert bench.removed
+    assert {path for _, path in reason(bench)} == {"InputTensor", "OutputTensor"}
+
+
+def test_hazards_at_execution(bench):
+    op, buffer = bench.compile(join(4), VOLATILE), bench.holding(1, 2, 3, 4)
+    bench.record(op, bench.table(op, [buffer], [buffer]))
+    assert not bench.removed
+    bench.execute()
+    assert reason(bench) == {("DML-Binding-in-place", "outputs[0]")}
+
+
+def test_descriptors_of_another_dispatchable(bench, op):
+    """Its smaller tensors were bound over the same descriptors."""
+    desc = bench.table_desc(op)
+    table = bench.dml.CreateBindingTable(desc)
+    table.BindInputs([binding(bench.buffer(16))])
+    table.BindOutputs([binding(bench.buffer(16))])
+    bench.record(op, table)
+    desc.Dispatchable = small = bench.compile(identity(2))
+    table.Reset(desc)
+    table.BindInputs([binding(bench.buffer(8))])
+    table.BindOutputs([binding(bench.buffer(8))])
+    bench.execute()
+    assert reason(bench) == {
+        ("DML-BufferBinding-size", "InputTensor.SizeInBytes"),
+        ("DML-BufferBinding-size", "OutputTensor.SizeInBytes"),
+    }
+    assert bench.d3d12.GetDeviceRemovedReason() == dml.S_OK
+    assert small is not None
+
+
+def test_a_reset_table_leaves_its_descriptors(bench, op):
+    target = bench.buffer(16)
+    table = bench.table(op, [bench.holding(1, 2, 3, 4)], [target])
+    bench.record(op, table)
+    table.Reset(None)
+    bench.execute()
+    assert not bench.removed
+    assert bench.read(target).tolist() == [1, 2, 3, 4]

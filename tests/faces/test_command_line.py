@@ -1,0 +1,146 @@
+"""``python -m directml_py``: what it prints, its exit codes, and no tracebacks."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.__main__ import main
+from directml_py.api.schema_data import OPERATORS as CATALOG
+from directml_py.operators import OPERATORS
+
+
+@pytest.fixture
+def run(python):
+    return lambda *arguments, **options: python("-m", "directml_py", *arguments, **options)
+
+
+def succeeds(process):
+    assert (process.returncode, process.stderr) == (0, "")
+    return process.stdout
+
+
+def test_info(run):
+    """One ``name: value`` a line."""
+    lines = dict(re.split(r":\s+", line, maxsplit=1) for line in succeeds(run("info")).splitlines())
+    assert lines["directml-py"] == dml.__version__
+    assert lines["DirectML API"] == "1.15"
+    assert lines["feature level"] == "DML_FEATURE_LEVEL_6_4"
+    assert lines["operators"] == f"{len(OPERATORS)} of 177 execute"
+    assert lines["NumPy"] == np.__version__
+    assert lines["Python"] == ".".join(map(str, sys.version_info[:3]))
+    assert "kernels" in lines
+
+
+def test_the_list_of_operators(run):
+    names = succeeds(run("support")).split()
+    assert {"JOIN", "SPLIT", "REDUCE", "GATHER", "ARGMIN", "ARGMAX", "ELEMENT_WISE_IDENTITY"} <= set(names)
+    assert names == sorted(OPERATORS)
+
+
+@pytest.mark.parametrize("name", ["JOIN", "join", "DML_OPERATOR_JOIN", "dml_operator_join"])
+def test_a_support_table(run, name):
+    """The rows of the page of DML_JOIN_OPERATOR_DESC, newest level first."""
+    found = succeeds(run("support", name))
+    assert found.splitlines()[0] == "DML_OPERATOR_JOIN (DML_JOIN_OPERATOR_DESC)"
+    assert re.findall(r"(DML_FEATURE_LEVEL_\d_\d) and above", found) == [
+        f"DML_FEATURE_LEVEL_{level}" for level in ("4_1", "3_0", "2_1", "1_0")
+    ]
+    newest = found.split("and above")[1]
+    rows = re.findall(r"(\w+) +(\d) to (\d) +(.+)", newest)
+    assert [row[:3] for row in rows] == [("InputTensors", "1", "8"), ("OutputTensor", "1", "8")]
+    bits = {
+        "FLOAT64",
+        "FLOAT32",
+        "FLOAT16",
+        *(f"{sign}INT{n}" for sign in ("", "U") for n in (8, 16, 32, 64)),
+    }
+    assert set(rows[0][3].split(", ")) == bits
+    oldest = found.split("and above")[-1]
+    assert re.findall(r"(\w+) +4 +(.+)", oldest)[0][1].split(", ") == [
+        "FLOAT32",
+        "FLOAT16",
+        "INT32",
+        "INT16",
+        "UINT32",
+        "UINT16",
+    ]
+
+
+def test_tables_for_the_values_of_an_attribute(run):
+    """REDUCE has tables of its own for ARGMIN and ARGMAX."""
+    found = succeeds(run("support", "REDUCE"))
+    assert re.search(r"^Function: .*DML_REDUCE_FUNCTION_ARGM(IN|AX)", found, re.M)
+    assert "DML_REDUCE_FUNCTION_SUM_SQUARE" in found
+
+
+def test_every_operator_has_an_answer(capsys):
+    assert len(CATALOG) == 177
+    for entry in CATALOG.values():
+        assert main(["support", entry.name]) == 0
+        found = capsys.readouterr().out
+        assert found.startswith(f"DML_OPERATOR_{entry.name} ")
+        assert ("does not execute yet" in found) == (entry.name not in OPERATORS)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["info", "--help"], ["support", "--help"], ["-h"]])
+def test_help(run, arguments):
+    found = succeeds(run(*arguments))
+    assert found.startswith("usage: python -m directml_py")
+    if arguments[0].startswith("-"):
+        assert "info" in found
+        assert "support" in found
+
+
+def test_version(run):
+    assert succeeds(run("--version")).strip() == dml.__version__
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ([], "COMMAND"),
+        (["nonsense"], "nonsense"),
+        (["support", "NONSENSE"], "DML_OPERATOR_NONSENSE"),
+        (["support", ""], "operator"),
+        (["support", "INVALID"], "DML_OPERATOR_INVALID"),
+        (["support", "JOIN", "SPLIT"], "SPLIT"),
+        (["info", "--nonsense"], "--nonsense"),
+    ],
+)
+def test_user_errors(run, arguments, word):
+    process = run(*arguments)
+    assert process.returncode == 2
+    assert process.stdout == ""
+    assert word in process.stderr
+    assert "Traceback" not in process.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["info"], ["support"], ["support", "REDUCE"], ["--help"], ["--version"]]
+)
+@pytest.mark.parametrize("unbuffered", [[], ["-u"]])
+def test_a_reader_that_has_seen_enough(python, arguments, unbuffered):
+    """The other end of the pipe is closed before anything is written."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        process = python(*unbuffered, "-m", "directml_py", *arguments, stdout=writer)
+    finally:
+        os.close(writer)
+    assert process.stderr == ""
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
+def test_a_full_disk(run):
+    with open("/dev/full", "w") as full:
+        process = run("support", stdout=full)
+    assert process.returncode == 1
+    assert "cannot write" in process.stderr
+    assert "Traceback" not in process.stderr

@@ -1,0 +1,269 @@
+"""``evaluate``: one operator on arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+
+OWNED = dml.DML_TENSOR_FLAG_OWNED_BY_DML
+
+
+def tensor(kind, sizes, strides=None, **rest):
+    return dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{kind}"], sizes, strides, **rest)
+
+
+def identity(x, y):
+    return dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, y)
+
+
+def join(*inputs, output, axis):
+    return dml.DML_JOIN_OPERATOR_DESC(InputTensors=list(inputs), OutputTensor=output, Axis=axis)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "FLOAT16",
+        "FLOAT32",
+        "FLOAT64",
+        "INT8",
+        "INT16",
+        "INT32",
+        "INT64",
+        "UINT8",
+        "UINT16",
+        "UINT32",
+        "UINT64",
+    ],
+)
+def test_data_types(kind):
+    x = np.arange(6).reshape(2, 3).astype(kind.lower())
+    (found,) = dml.evaluate(identity(tensor(kind, [2, 3]), tensor(kind, [2, 3])), [x])
+    assert found.dtype == x.dtype
+    assert found.shape == (2, 3)
+    assert found.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_outputs_in_desc_order():
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    whole, left, right = tensor("FLOAT32", [2, 3]), tensor("FLOAT32", [2, 1]), tensor("FLOAT32", [2, 2])
+    split = dml.DML_SPLIT_OPERATOR_DESC(InputTensor=whole, OutputTensors=[left, right], Axis=1)
+    found = dml.evaluate(split, [x])
+    assert [part.tolist() for part in found] == [[[0], [3]], [[1, 2], [4, 5]]]
+
+
+def test_strides_of_inputs_and_outputs():
+    """A transposed input and a padded output: the arrays are logical all the same."""
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    desc = identity(tensor("FLOAT32", [2, 3], [1, 2]), tensor("FLOAT32", [2, 3], [8, 2]))
+    (found,) = dml.evaluate(desc, [x])
+    assert found.tolist() == x.tolist()
+
+
+def test_arrays_of_any_layout():
+    x = np.arange(24, dtype=np.float32).reshape(4, 6)
+    desc = identity(tensor("FLOAT32", [3, 2]), tensor("FLOAT32", [3, 2]))
+    for view in (x[::-2, 5::-2].T, np.asfortranarray(x[:3, :2]), x[:3, ::3]):
+        (found,) = dml.evaluate(desc, [view])
+        assert found.tolist() == view.tolist()
+
+
+def test_inputs_are_not_changed_and_results_are_the_callers():
+    x = np.arange(4, dtype=np.float32)
+    desc = identity(tensor("FLOAT32", [4]), tensor("FLOAT32", [4]))
+    (found,) = dml.evaluate(desc, [x])
+    found[:] = -1
+    assert x.tolist() == [0, 1, 2, 3]
+    x.flags.writeable = False
+    (again,) = dml.evaluate(desc, [x])
+    assert again.tolist() == [0, 1, 2, 3]
+
+
+def test_results_hold_no_device():
+    gc.collect()
+    gc.disable()
+    try:
+        desc = identity(tensor("FLOAT32", [4], [4]), tensor("FLOAT32", [4], [4]))
+        (found,) = dml.evaluate(desc, [np.zeros(4, np.float32)])
+        assert found.base is None
+        assert not [thing for thing in gc.get_objects() if isinstance(thing, dml.IDMLBindingTable)]
+    finally:
+        gc.enable()
+
+
+def test_broadcast_inputs():
+    """Stride 0: the array repeats one row, as it would lie in memory."""
+    row = np.array([1, 2, 3], np.float32)
+    desc = identity(tensor("FLOAT32", [2, 3], [0, 1]), tensor("FLOAT32", [2, 3]))
+    (found,) = dml.evaluate(desc, [np.broadcast_to(row, (2, 3))])
+    assert found.tolist() == [[1, 2, 3]] * 2
+    (found,) = dml.evaluate(desc, [np.array([[1, np.nan, 3]] * 2, np.float32)])
+    assert np.isnan(found[:, 1]).all()
+
+
+def test_broadcast_inputs_that_disagree():
+    desc = identity(tensor("FLOAT32", [2, 3], [0, 1]), tensor("FLOAT32", [2, 3]))
+    with pytest.raises(ValueError, match=r"InputTensor.*different values"):
+        dml.evaluate(desc, [np.array([[1, 2, 3], [1, 2, 4]], np.float32)])
+
+
+def test_owned_inputs():
+    owned = tensor("FLOAT32", [2, 2], flags=OWNED)
+    plain = tensor("FLOAT32", [2, 1])
+    desc = join(plain, owned, plain, output=tensor("FLOAT32", [2, 4]), axis=1)
+    one, two = np.array([[1], [5]], np.float32), np.array([[2, 3], [6, 7]], np.float32)
+    (found,) = dml.evaluate(desc, [one, two, one * 4])
+    assert found.tolist() == [[1, 2, 3, 4], [5, 6, 7, 20]]
+
+
+def test_all_inputs_owned_and_temporary_memory():
+    x = tensor("FLOAT32", [1, 3], flags=OWNED)
+    desc = dml.DML_REDUCE_OPERATOR_DESC(
+        dml.DML_REDUCE_FUNCTION_LOG_SUM_EXP, x, tensor("FLOAT32", [1, 1]), Axes=[1]
+    )
+    (found,) = dml.evaluate(desc, [np.zeros((1, 3), np.float32)])
+    assert found[0, 0] == pytest.approx(np.log(3))
+
+
+DESC = join(tensor("FLOAT32", [1, 2]), tensor("FLOAT32", [1, 1]), output=tensor("FLOAT32", [1, 3]), axis=1)
+A, B = np.array([[1, 2]], np.float32), np.array([[3]], np.float32)
+
+
+@pytest.mark.parametrize("inputs", [[], [A], [A, B, B], ()])
+def test_wrong_counts(inputs):
+    with pytest.raises(ValueError, match=r"2 input tensors: InputTensors\[0\], InputTensors\[1\]"):
+        dml.evaluate(DESC, inputs)
+
+
+@pytest.mark.parametrize(
+    ("second", "error", "words"),
+    [
+        (None, ValueError, "present in"),
+        (B.astype(np.float64), TypeError, "float32 elements, not float64"),
+        (B.astype(np.int32), TypeError, "not int32"),
+        (B.astype(">f4"), TypeError, "not >f4"),
+        (B.astype(object), TypeError, "not object"),
+        (np.float64(3), TypeError, "not float64"),
+        (A, ValueError, "{1,1}, not {1,2}"),
+        (B[0], ValueError, "{1,1}, not {1}"),
+        ([[1, 2]], ValueError, "{1,1}, not {1,2}"),
+        (3.0, ValueError, "{1,1}, not {}"),
+        ([["three"]], TypeError, "not <U5"),
+        ([[3j]], TypeError, "not complex128"),
+        ([[None]], TypeError, "not object"),
+        ([[1], [2, 3]], ValueError, ""),
+        (object(), TypeError, "not object"),
+    ],
+)
+def test_wrong_inputs(second, error, words):
+    with pytest.raises(error) as caught:
+        dml.evaluate(DESC, [A, second])
+    assert "InputTensors[1]" in str(caught.value)
+    assert words in str(caught.value)
+
+
+def test_lists():
+    """Numbers without a type of their own become the tensor's."""
+    (found,) = dml.evaluate(DESC, [[[1, 2.5]], ([3],)])
+    assert found.tolist() == [[1, 2.5, 3]]
+    bytes_ = identity(tensor("UINT8", [4]), tensor("UINT8", [4]))
+    (found,) = dml.evaluate(bytes_, [[0, 1, 255, True]])
+    assert found.tolist() == [0, 1, 255, 1]
+    longs = identity(tensor("UINT64", [1]), tensor("UINT64", [1]))
+    (found,) = dml.evaluate(longs, [[(1 << 64) - 1]])
+    assert found.tolist() == [(1 << 64) - 1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "error"),
+    [
+        ("UINT8", [256], ValueError),
+        ("UINT8", [-1], ValueError),
+        ("INT8", [128], ValueError),
+        ("INT8", [-129], ValueError),
+        ("INT64", [1 << 63], ValueError),
+        ("UINT64", [-1], ValueError),
+        ("INT32", [1.0], TypeError),
+        ("INT64", [1 << 64], TypeError),
+    ],
+)
+def test_numbers_that_the_type_cannot_hold(kind, values, error):
+    """They neither wrap nor lose what is behind the point."""
+    with pytest.raises(error, match="InputTensor"):
+        dml.evaluate(identity(tensor(kind, [1]), tensor(kind, [1])), [values])
+
+
+def test_wrong_descs():
+    with pytest.raises(TypeError, match="desc"):
+        dml.evaluate("JOIN", [])
+    with pytest.raises(dml.DMLError) as caught:
+        dml.evaluate(identity(tensor("FLOAT32", [4]), tensor("FLOAT32", [5])), [A])
+    assert caught.value.hresult == dml.E_INVALIDARG
+    assert caught.value.diagnostics
+    with pytest.raises(dml.DMLError) as caught:
+        dml.evaluate(
+            dml.DML_ELEMENT_WISE_ABS_OPERATOR_DESC(
+                tensor("FLOAT32", [1, 1, 1, 4]), tensor("FLOAT32", [1, 1, 1, 4])
+            ),
+            [A],
+        )
+    assert caught.value.hresult == dml.E_NOTIMPL
+
+
+def test_feature_levels():
+    desc = identity(tensor("INT64", [1, 1, 1, 4]), tensor("INT64", [1, 1, 1, 4]))
+    x = np.arange(4).reshape(1, 1, 1, 4)
+    assert dml.evaluate(desc, [x], feature_level=dml.DML_FEATURE_LEVEL_6_4)[0].tolist() == x.tolist()
+    with pytest.raises(dml.DMLError) as caught:
+        dml.evaluate(desc, [x], feature_level=dml.DML_FEATURE_LEVEL_2_1)
+    assert "InputTensor.DataType" in {found.path for found in caught.value.diagnostics}
+    with pytest.raises(dml.DMLError, match="feature_level"):
+        dml.evaluate(desc, [x], feature_level=7)
+
+
+def test_forms_of_descs():
+    typed = identity(tensor("FLOAT32", [4]), tensor("FLOAT32", [4]))
+    whole = dml.DML_OPERATOR_DESC(dml.DML_OPERATOR_ELEMENT_WISE_IDENTITY, typed)
+    for form in (typed, whole, ctypes.byref(whole), ctypes.pointer(whole), ctypes.addressof(whole)):
+        assert dml.evaluate(form, [np.ones(4, np.float32)])[0].tolist() == [1] * 4
+
+
+class TestValidate:
+    def test_nothing_wrong(self):
+        assert dml.validate(DESC) == []
+
+    def test_everything_wrong(self):
+        desc = join(
+            tensor("FLOAT32", [1, 2]), tensor("INT32", [1, 0]), output=tensor("FLOAT32", [1, 3]), axis=9
+        )
+        found = dml.validate(desc)
+        assert all(isinstance(each, dml.Diagnostic) for each in found)
+        assert "InputTensors[1].Sizes[1]" in {each.path for each in found}
+        with pytest.raises(dml.DMLError) as caught:
+            dml.DMLCreateDevice(dml.D3D12CreateDevice()).CreateOperator(desc)
+        assert caught.value.diagnostics == found
+
+    def test_levels(self):
+        desc = identity(tensor("INT64", [1, 1, 1, 4]), tensor("INT64", [1, 1, 1, 4]))
+        assert dml.validate(desc, feature_level=dml.DML_FEATURE_LEVEL_6_4) == dml.validate(desc) == []
+        assert dml.validate(desc, feature_level=dml.DML_FEATURE_LEVEL_2_1)
+        with pytest.raises(dml.DMLError, match="feature_level"):
+            dml.validate(desc, feature_level=0)
+
+    def test_operators_that_do_not_execute(self):
+        x = tensor("FLOAT32", [1, 1, 1, 4])
+        assert dml.validate(dml.DML_ELEMENT_WISE_ABS_OPERATOR_DESC(x, x)) == []
+        assert [each.path for each in dml.validate(dml.DML_ELEMENT_WISE_ABS_OPERATOR_DESC(x, None))] == [
+            "OutputTensor"
+        ]
+
+    def test_null_and_no_desc(self):
+        assert [each.rule for each in dml.validate(None)] == ["DML-Desc-null"]
+        assert [each.rule for each in dml.validate(0x10)] == ["DML-Desc-unreadable"]
+        with pytest.raises(TypeError, match="desc"):
+            dml.validate("JOIN")

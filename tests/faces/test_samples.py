@@ -1,0 +1,63 @@
+"""Every sample, run as the README says."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+
+import pytest
+
+from directml_py import samples
+
+NAMES = {entry.name for entry in pkgutil.iter_modules(samples.__path__)}
+
+
+@pytest.fixture
+def output(python):
+    def run(name):
+        process = python("-m", f"directml_py.samples.{name}")
+        assert (process.returncode, process.stderr) == (0, "")
+        return process.stdout.splitlines()
+
+    return run
+
+
+def test_all_samples_are_tested():
+    tested = {"hello_directml", "join_split", "reduce_strided", "gather_embedding"}
+    assert tested == NAMES - {"harness"}
+
+
+def test_hello_directml(output):
+    """Four decimals of each input, as the original prints them; six of each output."""
+    given, found = output("hello_directml")
+    assert given.split() == ["input", "tensor:", *["1.6180"] * 24]
+    assert found.split() == ["output", "tensor:", *["1.618000"] * 24]
+
+
+def test_join_split(output):
+    """Rows of 2, 1 and 4 numbers, each tensor counting from 0, side by side."""
+    lines = output("join_split")
+    assert lines[0].startswith("DML_JOIN_OPERATOR_DESC(InputTensors=[FLOAT32 {1,2,3,2}, ")
+    assert lines[1].startswith("DML_SPLIT_OPERATOR_DESC(InputTensor=FLOAT32 {1,2,3,7}")
+    numbers = [float(number) for line in lines[3:-1] for number in re.findall(r"\d+\.", line)]
+    rows = [[2 * r, 2 * r + 1, r, 4 * r, 4 * r + 1, 4 * r + 2, 4 * r + 3] for r in range(6)]
+    assert numbers == [number for row in rows for number in row]
+    assert lines[-1] == "split again: the same three tensors"
+
+
+def test_reduce_strided(output):
+    """The mean of 0, 3, .. 21 for the first channel, and one more for each next one."""
+    lines = output("reduce_strided")
+    assert "strides {32,1,16,3}" in lines[0]
+    assert lines[-1] == "average of each channel: 10.5 11.5 12.5"
+
+
+def test_gather_embedding(output):
+    """Six words; the first and the fifth are one word, and -1 is the last row."""
+    lines = output("gather_embedding")[1:]
+    words = [line.split()[0] for line in lines]
+    assert words == ["the", "cat", "sat", "on", "the", "mat"]
+    vectors = [re.findall(r"-?\d+\.\d*", line) for line in lines]
+    assert [len(vector) for vector in vectors] == [4] * 6
+    assert vectors[0] == vectors[4]
+    assert len({tuple(vector) for vector in vectors}) == 5
