@@ -22,14 +22,6 @@ class Rule(NamedTuple):
     source: str
     severity: Severity = Severity.ERROR
 
-    @property
-    def message_id(self) -> int:
-        """The number that stands for the rule where ID3D12InfoQueue wants a D3D12_MESSAGE_ID.
-
-        It follows from ``id`` alone and lies far above Direct3D's own numbers.
-        """
-        return 0x40000000 | zlib.crc32(self.id.encode()) & 0x3FFFFFFF
-
 
 class Diagnostic(NamedTuple):
     """One broken rule: its identifier, where (``InputTensors[1].Sizes[2]``), and a sentence for a person."""
@@ -41,6 +33,14 @@ class Diagnostic(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.message} [{self.rule}]"
+
+
+def message_id(rule: str) -> int:
+    """The number that stands for a rule where ID3D12InfoQueue wants a D3D12_MESSAGE_ID.
+
+    It follows from the identifier alone and lies far above Direct3D's own numbers.
+    """
+    return 0x40000000 | zlib.crc32(rule.encode()) & 0x3FFFFFFF
 
 
 RULES: dict[str, Rule] = {}

@@ -49,7 +49,7 @@ class Command:
     All but ``execute`` is asked by the debug layer alone.
     """
 
-    title: ClassVar[str] = ""
+    title: str = ""
     is_dispatch: ClassVar[bool] = False
 
     def execute(self) -> None:
@@ -73,7 +73,7 @@ class Command:
 class Copy(Command):
     """CopyBufferRegion or CopyResource: two disjoint ranges of one size."""
 
-    title: ClassVar[str] = "the copy"
+    title = "the copy"
 
     destination: BufferRange
     source: BufferRange
@@ -98,7 +98,7 @@ class Copy(Command):
 class Barriers(Command):
     """One ResourceBarrier call. Commands run one after the other, so there is nothing to wait for."""
 
-    title: ClassVar[str] = "the barrier"
+    title = "the barrier"
 
     barriers: tuple[Barrier, ...]
 
@@ -114,7 +114,7 @@ class Barriers(Command):
 class DescriptorHeaps(Command):
     """SetDescriptorHeaps: what commands from here on may take their descriptors from."""
 
-    title: ClassVar[str] = "SetDescriptorHeaps"
+    title = "SetDescriptorHeaps"
 
     heaps: tuple[Life, ...]
 

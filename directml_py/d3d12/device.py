@@ -34,7 +34,7 @@ from ..api.hresult import (
 )
 from ..api.iids import IID_ID3D12Device
 from ..api.pointers import struct_at
-from ..api.rules import Rule, Severity
+from ..api.rules import Diagnostic, Rule, Severity, message_id
 from .allocation import Allocation
 from .buffer_rules import (
     CUSTOM,
@@ -121,13 +121,16 @@ class ID3D12Device(ID3D12Object):
 
     def report_rule(self, rule: Rule, text: str) -> None:
         """As ``report``, for a rule with a name."""
+        self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
+
+    def report_diagnostic(self, found: Diagnostic) -> None:
         self.report_message(
             Message(
                 D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_EXECUTION,
-                SEVERITIES[rule.severity],
-                rule.message_id,
-                f"{text} [{rule.id}]",
-                rule.id,
+                SEVERITIES[found.severity],
+                message_id(found.rule),
+                str(found),
+                found,
             )
         )
 

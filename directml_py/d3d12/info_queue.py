@@ -16,7 +16,7 @@ from ..api.iids import IID_ID3D12InfoQueue
 from ..api.interface import IUnknown
 from ..api.memory import MemoryFault, read
 from ..api.pointers import locate, struct_at
-from ..api.rules import Diagnostic, Severity
+from ..api.rules import Diagnostic
 from ..api.wintypes import GUID
 from .constants import UINT64_MAX
 
@@ -30,7 +30,6 @@ DEFAULT_MESSAGE_COUNT_LIMIT = 1024
 class Message:
     """A stored message, with the fields of D3D12_MESSAGE; ``pDescription`` is a str.
 
-    ``rule`` is the identifier of the broken rule, if it has one.
     ``ID`` is a plain int where d3d12sdklayers.h's enumeration, as far as it is declared here, has no name for
     it.
     """
@@ -39,7 +38,12 @@ class Message:
     Severity: D3D12_MESSAGE_SEVERITY
     ID: int
     pDescription: str
-    rule: str = ""
+    diagnostic: Diagnostic | None = None
+
+    @property
+    def rule(self) -> str:
+        """The identifier of the broken rule; empty for messages that are of none."""
+        return self.diagnostic.rule if self.diagnostic is not None else ""
 
     @property
     def DescriptionByteLength(self) -> int:
@@ -154,7 +158,9 @@ class ID3D12InfoQueue(IUnknown):
         if not muted:
             debug_output(message.Severity, message.pDescription)
         if breaks:
-            raise DMLError(hresult, message.pDescription, _diagnostics(message))
+            raise DMLError(
+                hresult, message.pDescription, () if message.diagnostic is None else (message.diagnostic,)
+            )
 
     def _trim(self) -> None:
         while self._limit >= 0 and len(self._messages) > self._limit:
@@ -249,17 +255,6 @@ class ID3D12InfoQueue(IUnknown):
 
     def GetStorageFilterStackSize(self) -> int:
         return len(self._filters)
-
-
-def _diagnostics(message: Message) -> list[Diagnostic]:
-    if not message.rule:
-        return []
-    error = message.Severity in (
-        D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_CORRUPTION,
-        D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
-    )
-    severity = Severity.ERROR if error else Severity.WARNING
-    return [Diagnostic(severity, message.rule, "", message.pDescription.removesuffix(f" [{message.rule}]"))]
 
 
 def same_interface(riid: Any, kind: type[IUnknown]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,6 +64,8 @@ class IDMLCompiledOperator(IDMLDispatchable):
         self.op = op
         self.flags = flags
         self.initialized = False
+        self.persistent: BufferRange | None = None
+        self.persistent_content: Any = None
         desc = op.desc
         self.inputs: tuple[TensorSlot, ...] = desc.inputs
         self.outputs: tuple[TensorSlot, ...] = desc.outputs
@@ -112,6 +114,11 @@ class IDMLCompiledOperator(IDMLDispatchable):
         return tuple(None if slot.tensor is None else tensor_need(slot.tensor) for slot in self.outputs)
 
     @property
+    def owned(self) -> Mapping[int, int]:
+        """Where each owned input begins in the persistent resource, in bytes."""
+        return self._owned
+
+    @property
     def temporary_size(self) -> int:
         return align(self.scratch_size, 4)
 
@@ -130,20 +137,28 @@ class IDMLCompiledOperator(IDMLDispatchable):
             size = tensor.total_size
             persistent.bytes[start : start + size] = source.bytes[:size]
         self.initialized = True
+        self.persistent = persistent
+        if self.removal.debug and persistent is not None:
+            self.persistent_content = persistent.bytes[: self.persistent_size].copy()
+
+    def input_views(self, inputs: Sequence[BufferRange | None], persistent: BufferRange | None) -> list[Any]:
+        """The input tensors over the bound memory, owned ones in the persistent resource; None if absent."""
+        views: list[Any] = []
+        for index, (slot, view) in enumerate(zip(self.inputs, inputs)):
+            start = self._owned.get(index)
+            if slot.tensor is None:
+                views.append(None)
+            elif start is not None:
+                assert persistent is not None
+                views.append(slot.tensor.view(persistent.bytes[start:]))
+            else:
+                assert view is not None
+                views.append(slot.tensor.view(view.bytes))
+        return views
 
     def prepare(self, bound: Bound) -> Callable[[], None]:
         """A call that runs the kernel over the bound memory; all views are made here, once."""
-        inputs: list[Any] = []
-        for index, (slot, view) in enumerate(zip(self.inputs, bound.inputs)):
-            start = self._owned.get(index)
-            if slot.tensor is None:
-                inputs.append(None)
-            elif start is not None:
-                assert bound.persistent is not None
-                inputs.append(slot.tensor.view(bound.persistent.bytes[start:]))
-            else:
-                assert view is not None
-                inputs.append(slot.tensor.view(view.bytes))
+        inputs = self.input_views(bound.inputs, bound.persistent)
         outputs = [
             None if slot.tensor is None or view is None else slot.tensor.view(view.bytes)
             for slot, view in zip(self.outputs, bound.outputs)

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from ..api.iids import IID_IDMLDeviceChild, IID_IDMLDispatchable, IID_IDMLObject, IID_IDMLPageable
+from ..api.life import Life
 from ..api.private_data import PrivateDataObject
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..api.wintypes import GUID
@@ -60,9 +61,26 @@ class IDMLDeviceChild(IDMLObject):
 
 
 class IDMLPageable(IDMLDeviceChild):
-    """An object that can be evicted (nn-directml-idmlpageable)."""
+    """An object that can be evicted (nn-directml-idmlpageable).
+
+    ``life`` is what recorded dispatches hold instead of the object under the debug layer.
+    """
 
     IID = IID_IDMLPageable
+
+    def __init__(self, device: IDMLDevice) -> None:
+        super().__init__(device)
+        self.life = Life(type(self).__name__)
+
+    @hresult_method
+    def SetName(self, name: str) -> None:
+        super().SetName(name)
+        self.life.name = name
+
+    def __del__(self) -> None:
+        life = self.__dict__.get("life")
+        if life is not None:
+            life.released = True
 
 
 class IDMLDispatchable(IDMLPageable):

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..api.arguments import instance
 from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE
-from ..api.hresult import S_OK
 from ..api.iids import IID_IDMLCommandRecorder
 from ..d3d12 import ID3D12GraphicsCommandList
-from ..d3d12.commands import Command
-from ..d3d12.resource import BufferRange
 from ..validation.report import Report
 from ..validation.rule import rule
-from .binding_table import IDMLBindingTable, Slot
-from .bindings import Need, check_view
-from .compiled_operator import Bound, IDMLCompiledOperator
-from .hazards import check_hazards
-from .initializer import BoundInitializer, IDMLOperatorInitializer
+from .binding_table import IDMLBindingTable
+from .compiled_operator import IDMLCompiledOperator
+from .dispatch import Dispatch, prepare
 from .objects import SAME_DEVICE, IDMLDeviceChild, IDMLDispatchable
 from .removal import same_device, void_method
-from .table_desc import TableDesc
 
 PAGE = "nf-directml-idmlcommandrecorder-recorddispatch"
 LIST_OPEN = rule("DML-RecordDispatch-list-open", "The command list is open", PAGE)
@@ -30,14 +23,11 @@ LIST_DEVICE = rule(
     "DML-RecordDispatch-list-device", "The command list belongs to the device's Direct3D 12 device", PAGE
 )
 TABLE = rule("DML-RecordDispatch-table", "The binding table was made for the dispatchable", PAGE)
-# The page calls dispatching without bindings both an error and undefined behaviour; here it is an error.
-UNBOUND = rule(
-    "DML-RecordDispatch-unbound",
-    "Everything the dispatchable needs is bound when it is recorded, or, with DESCRIPTORS_VOLATILE, when it executes",
+HEAP = rule(
+    "DML-RecordDispatch-descriptor-heap",
+    "The heap of the table's GPU descriptors is set on the command list",
     PAGE,
 )
-
-Views = Mapping[Slot, BufferRange | None]
 
 
 class IDMLCommandRecorder(IDMLDeviceChild):
@@ -58,7 +48,7 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         self._check_list(commandList, report)
         command = None
         if not report.errors:
-            command = self._command(dispatchable, bindings, report)
+            command = self._command(commandList, dispatchable, bindings, report)
         if command is not None and not report.errors:
             commandList.record(command)
         self.removal.remove("RecordDispatch failed:", report)
@@ -76,7 +66,11 @@ class IDMLCommandRecorder(IDMLDeviceChild):
             report.add(LIST_OPEN, "commandList", "is closed; reset it before recording")
 
     def _command(
-        self, dispatchable: IDMLDispatchable, bindings: IDMLBindingTable, report: Report
+        self,
+        commandList: ID3D12GraphicsCommandList,
+        dispatchable: IDMLDispatchable,
+        bindings: IDMLBindingTable,
+        report: Report,
     ) -> Dispatch | None:
         desc = bindings.desc
         if desc is None or desc.dispatchable is not dispatchable:
@@ -85,82 +79,17 @@ class IDMLCommandRecorder(IDMLDeviceChild):
             )
             return None
         bindings.follow(report)
+        if desc.gpu.heap not in commandList.descriptor_heaps:
+            report.add(
+                HEAP,
+                "commandList",
+                "has no descriptor heap set"
+                if not commandList.descriptor_heaps
+                else "has another descriptor heap "
+                "set than the one that the table's GPUDescriptorHandle points into",
+            )
         if isinstance(dispatchable, IDMLCompiledOperator) and dispatchable.volatile:
-            return Dispatch(dispatchable, desc, None, bindings.needs)
+            return Dispatch(dispatchable, desc.gpu, bindings.needs, None)
         views = {slot: bindings.views.get(slot) for slot in bindings.needs}
         run = prepare(dispatchable, views, report)
-        return None if run is None else Dispatch(dispatchable, desc, run, {})
-
-
-class Dispatch(Command):
-    """A recorded dispatch; with DESCRIPTORS_VOLATILE its descriptors are read when it executes."""
-
-    def __init__(
-        self,
-        dispatchable: IDMLDispatchable,
-        table: TableDesc,
-        run: Callable[[], None] | None,
-        needs: Mapping[Slot, Need],
-    ) -> None:
-        self.dispatchable = dispatchable
-        self.table = table
-        self._run = run
-        self._needs = needs
-
-    def execute(self) -> None:
-        if self._run is not None:
-            self._run()
-            return
-        removal = self.dispatchable.removal
-        if removal.reason != S_OK:
-            return
-        report = Report()
-        views = {slot: self.table.gpu.read(place) for place, slot in enumerate(self._needs)}
-        # Whoever wrote the descriptors since may have meant another dispatchable.
-        for slot, view in views.items():
-            if view is not None:
-                check_view(view, self._needs[slot], describe(self.dispatchable, slot), report)
-        run = None if report.errors else prepare(self.dispatchable, views, report)
-        if run is not None and not report.errors:
-            run()
-        removal.remove("Executing a dispatch with late bindings failed:", report, at_call=False)
-
-
-def prepare(dispatchable: IDMLDispatchable, views: Views, report: Report) -> Callable[[], None] | None:
-    """The call that executes the dispatch, or None if something that it needs is unbound or overlaps."""
-    for slot, view in views.items():
-        if view is None:
-            report.add(UNBOUND, describe(dispatchable, slot), "is not bound")
-    check_hazards(dispatchable, views, report)
-    if report.errors:
-        return None
-    if isinstance(dispatchable, IDMLCompiledOperator):
-        return dispatchable.prepare(
-            Bound(
-                [views.get(Slot("input", index)) for index in range(len(dispatchable.inputs))],
-                [views.get(Slot("output", index)) for index in range(len(dispatchable.outputs))],
-                views.get(Slot("temporary", 0)),
-                views.get(Slot("persistent", 0)),
-            )
-        )
-    assert isinstance(dispatchable, IDMLOperatorInitializer)
-    operators = dispatchable.operators
-    inputs = [
-        [views.get(Slot("input", index, part)) for part in range(len(op.inputs))]
-        for index, op in enumerate(operators)
-    ]
-    outputs = [views.get(Slot("output", index)) for index in range(len(operators))]
-    return dispatchable.prepare(BoundInitializer(inputs, outputs))
-
-
-def describe(dispatchable: IDMLDispatchable, slot: Slot) -> str:
-    """A slot by the name of the tensor or resource that belongs there."""
-    if slot.kind in ("temporary", "persistent"):
-        return f"the {slot.kind} resource"
-    if isinstance(dispatchable, IDMLCompiledOperator):
-        tensors = dispatchable.inputs if slot.kind == "input" else dispatchable.outputs
-        return tensors[slot.position].path
-    assert isinstance(dispatchable, IDMLOperatorInitializer)
-    if slot.kind == "output":
-        return f"the persistent resource of operators[{slot.position}]"
-    return f"operators[{slot.position}].{dispatchable.operators[slot.position].inputs[slot.part].path}"
+        return None if run is None else Dispatch(dispatchable, desc.gpu, bindings.needs, (views, run))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..api.arguments import instance
-from ..api.d3d12_enums import D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_ID, D3D12_MESSAGE_SEVERITY
+from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY
 from ..api.debug_output import debug_output
 from ..api.enums import DML_CREATE_DEVICE_FLAGS
 from ..api.hresult import DXGI_ERROR_DEVICE_REMOVED, E_INVALIDARG, S_OK, DMLError
@@ -74,6 +74,15 @@ class Removal:
         if report.errors and breaks and at_call:
             raise failure(what, report.diagnostics, E_INVALIDARG)
 
+    def notify(self, report: Report) -> None:
+        """Messages that come up while commands execute: they neither remove the device nor stop the commands."""
+        monitor = self._d3d12_device.monitor
+        if monitor is None or self.muted:
+            self._announce(report)
+            return
+        for found in report.diagnostics:
+            monitor.report_diagnostic(found)
+
     def _announce(self, report: Report) -> bool:
         """Send the diagnostics where the debug layer writes; True if it breaks on one of them.
 
@@ -92,12 +101,7 @@ class Removal:
         breaks = False
         for found in report.diagnostics:
             try:
-                self._d3d12_device.report(
-                    _SEVERITIES[found.severity],
-                    D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED,
-                    D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_STRING_FROM_APPLICATION,
-                    str(found),
-                )
+                self._d3d12_device.report_diagnostic(found)
             except DMLError:
                 breaks = True
         return breaks

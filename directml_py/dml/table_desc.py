@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..api.d3d12_enums import D3D12_DESCRIPTOR_HEAP_TYPE
@@ -40,17 +41,28 @@ SIZE = rule(
 )
 
 
-class DescriptorRange(NamedTuple):
-    """Descriptors of one heap, from ``start`` on."""
+class DescriptorRange:
+    """Descriptors of one heap, from ``start`` on. The heap belongs to the program: it is not kept alive."""
 
-    heap: ID3D12DescriptorHeap
-    start: int
+    def __init__(self, heap: ID3D12DescriptorHeap, start: int) -> None:
+        self._heap = weakref.ref(heap)
+        self.life = heap.life
+        self.shader_visible = heap.shader_visible
+        self.start = start
+
+    @property
+    def heap(self) -> ID3D12DescriptorHeap | None:
+        """None if the heap was released."""
+        return self._heap()
 
     def write(self, place: int, view: BufferRange | None) -> None:
-        self.heap.write(self.start + place, view)
+        heap = self.heap
+        if heap is not None:
+            heap.write(self.start + place, view)
 
     def read(self, place: int) -> BufferRange | None:
-        found = self.heap.read(self.start + place)
+        heap = self.heap
+        found = None if heap is None else heap.read(self.start + place)
         return found if isinstance(found, BufferRange) else None
 
 
@@ -93,7 +105,7 @@ def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
             SIZE, "SizeInDescriptors", f"is {size}; the dispatchable's RequiredDescriptorCount is {needed}"
         )
     cpu = _range(device, "CPUDescriptorHandle", record.CPUDescriptorHandle.ptr, size, report)
-    if cpu is not None and not cpu.heap.shader_visible and not record.GPUDescriptorHandle.ptr:
+    if cpu is not None and not cpu.shader_visible and not record.GPUDescriptorHandle.ptr:
         report.add(
             SHADER_VISIBLE, "GPUDescriptorHandle", "is null, which a heap has that is not shader-visible"
         )

@@ -9,6 +9,7 @@ import numpy as np
 from ..descs.format import braces
 from ..descs.values import OperatorDesc
 from ..validation.report import Report
+from ..validation.rule import Severity, rule
 from .axes import check_axis
 from .operator import Array, Inputs, Kernel, Operator, Outputs, operator, own_rule
 
@@ -26,6 +27,13 @@ RANK = own_rule(
 )
 OUTPUT_SIZES = own_rule(
     "GATHER", "output-sizes", "The output's sizes are the input's, with the index sizes in place of Axis"
+)
+
+INDEX_RANGE = rule(
+    "DML-GATHER-index-range",
+    "Every index is within the axis, counted from its end if negative",
+    "ns-directml-dml_gather_operator_desc",
+    Severity.WARNING,
 )
 
 
@@ -92,6 +100,21 @@ class Gather(Operator):
                 OUTPUT_SIZES,
                 "OutputTensor.Sizes",
                 f"is {braces(output.sizes)}; it must be {braces(expected)}",
+            )
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        size = desc.InputTensor.sizes[desc.Axis]
+        indices = inputs[1]
+        lowest = -size if indices.dtype.kind == "i" else 0
+        wrong = (indices < lowest) | (indices >= size)
+        count = int(np.count_nonzero(wrong))
+        if count:
+            first = np.argwhere(wrong)[0]
+            report.add(
+                INDEX_RANGE,
+                "IndicesTensor",
+                f"has {count} indices outside [{lowest}, {size - 1}]; the first is {indices[tuple(first)]} at "
+                f"{braces(first)}",
             )
 
     def kernel(self, desc: OperatorDesc) -> Kernel:

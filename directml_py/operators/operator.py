@@ -36,6 +36,9 @@ class Operator:
         not 0; chosen now, run many times. Absent optional inputs are None; output views may be strided."""
         raise NotImplementedError
 
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        """Report what the values of the inputs break. Asked under the debug layer alone, before the kernel runs."""
+
     def scratch(self, desc: OperatorDesc) -> int:
         """Bytes of temporary memory that the kernel takes as its third argument, a uint8 array."""
         return 0

@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..api.hresult import E_INVALIDARG, DMLError
-from .rule import Rule, Severity
-
-
-class Diagnostic(NamedTuple):
-    """One broken rule: its identifier, where (``InputTensors[1].Sizes[2]``), and a sentence for a person."""
-
-    severity: Severity
-    rule: str
-    path: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.message} [{self.rule}]"
+from .rule import Diagnostic, Rule, Severity
 
 
 class Report:

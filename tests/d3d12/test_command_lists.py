@@ -172,7 +172,11 @@ class TestCopies:
         bench.list.Close()
         (copy,) = bench.list.recording.commands
         assert isinstance(copy, Copy)
-        assert (copy.destination.buffer, copy.destination.offset, copy.destination.size) == (target.buffer, 1, 3)
+        assert (copy.destination.buffer, copy.destination.offset, copy.destination.size) == (
+            target.buffer,
+            1,
+            3,
+        )
         assert (copy.source.buffer, copy.source.offset, copy.source.size) == (source.buffer, 2, 3)
 
     @pytest.mark.parametrize(

@@ -68,5 +68,7 @@ def test_import_needs_no_compiler_and_no_cffi_parser(tmp_path: Path) -> None:
         "import sys, directml_py, directml_py.cffi;"
         "print(sorted({'cffi', 'pycparser', 'setuptools', 'distutils'} & set(sys.modules)))"
     )
-    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert result.stdout.strip() == "[]"

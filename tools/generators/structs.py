@@ -41,7 +41,7 @@ def is_interface(field: Field) -> bool:
 
 
 def struct_lines(struct: Struct, structs: set[str], type_value: int | None) -> list[str]:
-    base = "ctypes.Union" if struct.union else "Structure"
+    base = "Union" if struct.union else "Structure"
     if struct.operator:
         base = "TypedOperatorDesc"
     elif struct.name == "DML_OPERATOR_DESC":
@@ -78,7 +78,7 @@ def module(
     for struct in structs:
         body += struct_lines(struct, names, (values or {}).get(struct.name))
     text = "\n".join(body)
-    bases = [b for b in ("AnyOperatorDesc", "Structure", "TypedOperatorDesc") if f"({b})" in text]
+    bases = [b for b in ("AnyOperatorDesc", "Structure", "TypedOperatorDesc", "Union") if f"({b})" in text]
     wintypes = [w for w in ("ENUM", *WINTYPES) if f"{w})" in text or f" {w} *" in text]
     used = sorted(name for name in names - own if f"({name})" in text or f" {name})" in text)
     head = IMPORTS.format(bases=", ".join(bases), wintypes=", ".join(sorted(wintypes)))

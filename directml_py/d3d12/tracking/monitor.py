@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...api.d3d12_enums import D3D12_HEAP_TYPE
 from ...api.hresult import DMLError
-from ...api.rules import Rule
+from ...api.rules import Diagnostic, Rule
 from ..commands import AliasingBarrier, Barriers, Command, TransitionBarrier
 from . import checks, shadow
 from .access import Access
@@ -46,8 +46,11 @@ class Monitor:
 
     def report(self, rule: Rule, text: str) -> None:
         """A message of ``rule`` that comes up while commands execute."""
+        self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
+
+    def report_diagnostic(self, found: Diagnostic) -> None:
         try:
-            self._device.report_rule(rule, text)
+            self._device.report_diagnostic(found)
         except DMLError as error:
             self._breaks.append(error)
 

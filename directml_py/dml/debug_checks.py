@@ -1,0 +1,89 @@
+"""What a debug device checks while a dispatch executes: that its descriptors still stand, and its initialization."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..d3d12.resource import BufferRange
+from ..operators import OPERATORS
+from ..validation.report import Report
+from ..validation.rule import rule
+from .binding_table import Slot
+from .compiled_operator import IDMLCompiledOperator
+from .initializer import IDMLOperatorInitializer
+from .table_desc import DescriptorRange
+
+OVERWRITTEN = rule(
+    "DML-RecordDispatch-descriptors",
+    "From recording to execution, the table's GPU descriptors are those that its bindings wrote",
+    "nn-directml-idmlbindingtable",
+)
+UNINITIALIZED = rule(
+    "DML-RecordDispatch-initialized",
+    "An operator is initialized before it is dispatched",
+    "nf-directml-idmldevice-createoperatorinitializer",
+)
+TWICE = rule(
+    "DML-OperatorInitializer-once", "An operator is initialized only once", "nn-directml-idmlcompiledoperator"
+)
+OTHER_PERSISTENT = rule(
+    "DML-BindPersistentResource-same",
+    "The persistent resource is the range that the operator was initialized with",
+    "nf-directml-idmlbindingtable-bindpersistentresource",
+)
+PERSISTENT_CHANGED = rule(
+    "DML-BindPersistentResource-unchanged",
+    "Nothing writes to the persistent resource after initialization",
+    "nf-directml-idmlbindingtable-bindpersistentresource",
+)
+
+Views = Mapping[Slot, BufferRange | None]
+
+
+def check_descriptors(gpu: DescriptorRange, views: Views, title: str, report: Report) -> None:
+    """Report the first descriptor of the GPU range that is not the one that was bound when recording."""
+    for place, (slot, view) in enumerate(views.items()):
+        if gpu.read(place) != view:
+            report.add(
+                OVERWRITTEN,
+                title,
+                f"finds another descriptor at place {place} of its GPU range than the one for {slot.kind} "
+                f"{slot.position} that was bound when it was recorded; another table wrote there, or the "
+                "descriptors were not copied",
+            )
+            return
+
+
+def check_operator(op: IDMLCompiledOperator, views: Views, title: str, report: Report) -> None:
+    """Initialization, and what the operator itself has to say about its inputs."""
+    if not op.initialized:
+        report.add(UNINITIALIZED, title, "runs before any initializer has initialized the operator")
+    persistent = views.get(Slot("persistent", 0))
+    if op.initialized and persistent is not None and op.persistent is not None:
+        if (persistent.buffer, persistent.offset) != (op.persistent.buffer, op.persistent.offset):
+            report.add(
+                OTHER_PERSISTENT,
+                title,
+                f"binds byte {persistent.offset} of {persistent.buffer} as its persistent resource; the operator "
+                f"was initialized with byte {op.persistent.offset} of {op.persistent.buffer}",
+            )
+        elif not np.array_equal(persistent.bytes[: op.persistent_size], op.persistent_content):
+            report.add(
+                PERSISTENT_CHANGED, title, "finds its persistent resource changed since initialization"
+            )
+
+
+def check_initializer(initializer: IDMLOperatorInitializer, title: str, report: Report) -> None:
+    for index, op in enumerate(initializer.operators):
+        if op.initialized:
+            report.add(TWICE, title, f"initializes operators[{index}], which is initialized already")
+
+
+def check_inputs(op: IDMLCompiledOperator, views: Views, report: Report) -> None:
+    """Let the operator look at the values of its inputs."""
+    inputs = [views.get(Slot("input", index)) for index in range(len(op.inputs))]
+    OPERATORS[op.op.desc.name].inspect(
+        op.op.desc, op.input_views(inputs, views.get(Slot("persistent", 0))), report
+    )

@@ -1,0 +1,205 @@
+"""The command that RecordDispatch records."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from ..api.d3d12_enums import D3D12_RESOURCE_STATES
+from ..api.hresult import S_OK
+from ..api.life import Life
+from ..d3d12.commands import Command
+from ..d3d12.resource import BufferRange
+from ..d3d12.tracking.access import Access, Use
+from ..validation.report import Report
+from ..validation.rule import rule
+from .binding_table import Slot
+from .bindings import Need, check_view
+from .compiled_operator import Bound, IDMLCompiledOperator
+from .debug_checks import check_descriptors, check_initializer, check_inputs, check_operator
+from .hazards import check_hazards
+from .initializer import BoundInitializer, IDMLOperatorInitializer
+from .objects import IDMLDispatchable
+from .table_desc import DescriptorRange
+
+UNORDERED_ACCESS = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
+
+# The page calls dispatching without bindings both an error and undefined behaviour; here it is an error.
+UNBOUND = rule(
+    "DML-RecordDispatch-unbound",
+    "Everything the dispatchable needs is bound when it is recorded, or, with DESCRIPTORS_VOLATILE, when it executes",
+    "nf-directml-idmlcommandrecorder-recorddispatch",
+)
+
+Views = Mapping[Slot, BufferRange | None]
+Run = Callable[[], None]
+
+
+class Dispatch(Command):
+    """A recorded dispatch; with DESCRIPTORS_VOLATILE its descriptors are read when it executes.
+
+    Under the debug layer it keeps the dispatchable no more alive than Windows does.
+    """
+
+    is_dispatch = True
+
+    def __init__(
+        self,
+        dispatchable: IDMLDispatchable,
+        gpu: DescriptorRange,
+        needs: Mapping[Slot, Need],
+        recorded: tuple[Views, Run] | None,
+    ) -> None:
+        monitored = dispatchable.device.d3d12_device.monitor is not None
+        self._dispatchable = weakref.ref(dispatchable)
+        self._keep = None if monitored else dispatchable
+        self._life = dispatchable.life
+        self._removal = dispatchable.removal
+        self._gpu = gpu
+        self._needs = needs
+        self._recorded = recorded
+        self.title = title(dispatchable)
+
+    def execute(self) -> None:
+        if self._recorded is not None:
+            views, run = self._recorded
+            if self._removal.debug:
+                self._check(views)
+            run()
+            return
+        dispatchable = self._dispatchable()
+        if self._removal.reason != S_OK or dispatchable is None:
+            return
+        report = Report()
+        views = self._late_views()
+        # Whoever wrote the descriptors since may have meant another dispatchable.
+        for slot, view in views.items():
+            if view is not None:
+                check_view(view, self._needs[slot], describe(dispatchable, slot), report)
+        late_run = None if report.errors else prepare(dispatchable, views, report)
+        if late_run is not None and not report.errors:
+            if self._removal.debug:
+                self._check(views)
+            late_run()
+        self._removal.remove("Executing a dispatch with late bindings failed:", report, at_call=False)
+
+    def _late_views(self) -> Views:
+        return {slot: self._gpu.read(place) for place, slot in enumerate(self._needs)}
+
+    def _check(self, views: Views) -> None:
+        """What only a debug device asks."""
+        dispatchable, report = self._dispatchable(), Report()
+        if self._recorded is not None:
+            check_descriptors(self._gpu, views, self.title, report)
+        if isinstance(dispatchable, IDMLCompiledOperator):
+            check_operator(dispatchable, views, self.title, report)
+            check_inputs(dispatchable, views, report)
+        elif isinstance(dispatchable, IDMLOperatorInitializer):
+            check_initializer(dispatchable, self.title, report)
+        self._removal.notify(report)
+
+    def lives(self) -> Iterable[Life]:
+        views = self._recorded[0] if self._recorded is not None else self._late_views()
+        buffers = {id(view.buffer): view.buffer for view in views.values() if view is not None}
+        return (self._life, self._gpu.life, *buffers.values())
+
+    def accesses(self) -> Iterable[Access]:
+        dispatchable = self._dispatchable()
+        if dispatchable is None:
+            return ()
+        views = self._recorded[0] if self._recorded is not None else self._late_views()
+        found = [
+            access
+            for slot, view in views.items()
+            if view is not None
+            for access in slot_accesses(dispatchable, slot, view)
+        ]
+        # A late-bound range may be too small for its tensor; the dispatch reports that and does not run.
+        return [
+            access for access in found if access.range.offset + access.range.size <= access.range.buffer.width
+        ]
+
+
+def title(dispatchable: IDMLDispatchable) -> str:
+    """``the dispatch of DML_OPERATOR_JOIN 'name'``."""
+    if isinstance(dispatchable, IDMLCompiledOperator):
+        what = dispatchable.op.desc.schema.type_name
+    else:
+        what = "an operator initializer"
+    name = dispatchable.life.name
+    return f"the dispatch of {what}" + (f" {name!r}" if name else "")
+
+
+def slot_accesses(dispatchable: IDMLDispatchable, slot: Slot, view: BufferRange) -> Iterator[Access]:
+    """What a dispatch does with the range that is bound for ``slot``."""
+    if isinstance(dispatchable, IDMLOperatorInitializer):
+        op = dispatchable.operators[slot.position]
+        name = describe(dispatchable, slot)
+        if slot.kind == "input":
+            yield tensor_access(op.inputs[slot.part].tensor, view, 0, Use.READ, name)
+        else:
+            yield Access(resized(view, 0, op.persistent_size), Use.WRITE, UNORDERED_ACCESS, name)
+        return
+    assert isinstance(dispatchable, IDMLCompiledOperator)
+    if slot.kind == "temporary":
+        size = dispatchable.temporary_size
+        yield Access(resized(view, 0, size), Use.SCRATCH, UNORDERED_ACCESS, "the temporary resource")
+    elif slot.kind == "persistent":
+        for index, start in dispatchable.owned.items():
+            owned = dispatchable.inputs[index]
+            yield tensor_access(
+                owned.tensor, view, start, Use.READ, f"{owned.path} in the persistent resource"
+            )
+    else:
+        reads = slot.kind == "input"
+        tensor = (dispatchable.inputs if reads else dispatchable.outputs)[slot.position]
+        yield tensor_access(tensor.tensor, view, 0, Use.READ if reads else Use.WRITE, tensor.path)
+
+
+def tensor_access(tensor: Any, view: BufferRange, start: int, use: Use, name: str) -> Access:
+    return Access(resized(view, start, tensor.total_size), use, UNORDERED_ACCESS, name, tensor.view)
+
+
+def resized(view: BufferRange, start: int, size: int) -> BufferRange:
+    return BufferRange(view.buffer, view.offset + start, size)
+
+
+def prepare(dispatchable: IDMLDispatchable, views: Views, report: Report) -> Run | None:
+    """The call that executes the dispatch, or None if something that it needs is unbound or overlaps."""
+    for slot, view in views.items():
+        if view is None:
+            report.add(UNBOUND, describe(dispatchable, slot), "is not bound")
+    check_hazards(dispatchable, views, report)
+    if report.errors:
+        return None
+    if isinstance(dispatchable, IDMLCompiledOperator):
+        return dispatchable.prepare(
+            Bound(
+                [views.get(Slot("input", index)) for index in range(len(dispatchable.inputs))],
+                [views.get(Slot("output", index)) for index in range(len(dispatchable.outputs))],
+                views.get(Slot("temporary", 0)),
+                views.get(Slot("persistent", 0)),
+            )
+        )
+    assert isinstance(dispatchable, IDMLOperatorInitializer)
+    operators = dispatchable.operators
+    inputs = [
+        [views.get(Slot("input", index, part)) for part in range(len(op.inputs))]
+        for index, op in enumerate(operators)
+    ]
+    outputs = [views.get(Slot("output", index)) for index in range(len(operators))]
+    return dispatchable.prepare(BoundInitializer(inputs, outputs))
+
+
+def describe(dispatchable: IDMLDispatchable, slot: Slot) -> str:
+    """A slot by the name of the tensor or resource that belongs there."""
+    if slot.kind in ("temporary", "persistent"):
+        return f"the {slot.kind} resource"
+    if isinstance(dispatchable, IDMLCompiledOperator):
+        tensors = dispatchable.inputs if slot.kind == "input" else dispatchable.outputs
+        return tensors[slot.position].path
+    assert isinstance(dispatchable, IDMLOperatorInitializer)
+    if slot.kind == "output":
+        return f"the persistent resource of operators[{slot.position}]"
+    return f"operators[{slot.position}].{dispatchable.operators[slot.position].inputs[slot.part].path}"

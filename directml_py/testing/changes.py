@@ -1,0 +1,47 @@
+"""Copies of descs with something changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ..descs.tensor import TensorDesc
+from ..descs.values import OperatorDesc, TensorSlot
+from .valid import make_desc
+
+
+class Change(NamedTuple):
+    """A changed desc, and the rule that it breaks with the path where that is reported (the first of several)."""
+
+    desc: OperatorDesc
+    rule: str
+    path: str
+
+
+def change(desc: OperatorDesc, **fields: Any) -> OperatorDesc:
+    """``desc`` with other values in these fields; counts follow their arrays."""
+    return make_desc(desc.name, {**dict(desc), **fields})
+
+
+def change_tensor(desc: OperatorDesc, slot: TensorSlot, tensor: TensorDesc) -> OperatorDesc:
+    """``desc`` with another tensor in ``slot``."""
+    value = getattr(desc, slot.field)
+    if not isinstance(value, tuple):
+        return change(desc, **{slot.field: tensor})
+    position = int(slot.path[len(slot.field) + 1 : -1])
+    return change(desc, **{slot.field: (*value[:position], tensor, *value[position + 1 :])})
+
+
+def retyped(tensor: TensorDesc, data_type: int) -> TensorDesc:
+    """``tensor`` with elements of another type, as small and as little aligned as can be."""
+    return replace(tensor, data_type=data_type, total_size=-1, alignment=0)
+
+
+def reshaped(tensor: TensorDesc, sizes: tuple[int, ...]) -> TensorDesc:
+    """``tensor`` with other sizes, packed."""
+    return replace(tensor, sizes=sizes, strides=None, total_size=-1)
+
+
+def resized(tensor: TensorDesc, dimension: int, size: int) -> TensorDesc:
+    """``tensor`` with another size in one dimension, packed."""
+    return reshaped(tensor, (*tensor.sizes[:dimension], size, *tensor.sizes[dimension + 1 :]))

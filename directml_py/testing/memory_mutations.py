@@ -1,0 +1,92 @@
+"""Changes to a desc in memory that no value can express: null pointers, wrong types and counts."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..api.structs import DML_BUFFER_TENSOR_DESC
+from ..api.structure import Structure
+from ..descs.encode import encode
+from ..descs.values import OperatorDesc
+from .source import Source
+
+
+class Broken(NamedTuple):
+    """A typed operator desc, the one rule that it breaks, and where (the first place of several)."""
+
+    desc: Structure
+    rule: str
+    path: str
+
+
+def _tensors(struct: Any, desc: OperatorDesc) -> list[tuple[str, Any]]:
+    """The DML_TENSOR_DESCs in the memory of ``struct``, with their paths."""
+    found = []
+    for slot in (*desc.inputs, *desc.outputs):
+        pointer = getattr(struct, slot.field)
+        position = int(slot.path[len(slot.field) + 1 : -1]) if slot.path != slot.field else 0
+        found.append((slot.path, pointer[position]))
+    return found
+
+
+def null_field(source: Source, desc: OperatorDesc) -> Broken:
+    names = [
+        entry.name
+        for entry in desc.struct.fields
+        if entry.kind in ("pointer", "array") and not entry.optional
+    ]
+    name = source.choice(names)
+    struct = encode(desc)
+    setattr(struct, name, None)
+    return Broken(struct, "DML-Desc-null", name)
+
+
+def huge_count(source: Source, desc: OperatorDesc) -> Broken | None:
+    arrays = [(entry.name, entry.counted_by) for entry in desc.struct.fields if entry.counted_by]
+    if not arrays:
+        return None
+    array, count = source.choice(arrays)
+    struct = encode(desc)
+    setattr(struct, count, source.integer(0x10001, 0xFFFFFFFF))
+    return Broken(struct, "DML-Desc-count", array)
+
+
+def tensor_type(source: Source, desc: OperatorDesc) -> Broken:
+    struct = encode(desc)
+    path, tensor = source.choice(_tensors(struct, desc))
+    tensor.Type = source.choice((0, 2, -1))
+    return Broken(struct, "DML-Desc-type", f"{path}.Type")
+
+
+def null_buffer(source: Source, desc: OperatorDesc) -> Broken:
+    struct = encode(desc)
+    path, tensor = source.choice(_tensors(struct, desc))
+    tensor.Desc = None
+    return Broken(struct, "DML-Desc-null", f"{path}.Desc")
+
+
+def null_sizes(source: Source, desc: OperatorDesc) -> Broken:
+    struct = encode(desc)
+    path, tensor = source.choice(_tensors(struct, desc))
+    ctypes.cast(tensor.Desc, ctypes.POINTER(DML_BUFFER_TENSOR_DESC)).contents.Sizes = None
+    return Broken(struct, "DML-Desc-null", f"{path}.Sizes")
+
+
+def huge_dimension_count(source: Source, desc: OperatorDesc) -> Broken:
+    struct = encode(desc)
+    path, tensor = source.choice(_tensors(struct, desc))
+    buffer = ctypes.cast(tensor.Desc, ctypes.POINTER(DML_BUFFER_TENSOR_DESC)).contents
+    buffer.DimensionCount = source.integer(65, 0xFFFFFFFF)
+    return Broken(struct, "DML-Desc-count", f"{path}.DimensionCount")
+
+
+MEMORY_MUTATIONS: tuple[Callable[[Source, OperatorDesc], Broken | None], ...] = (
+    null_field,
+    huge_count,
+    tensor_type,
+    null_buffer,
+    null_sizes,
+    huge_dimension_count,
+)

@@ -1,0 +1,41 @@
+"""Where generators take their decisions from: pseudo-random numbers, or Hypothesis."""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Source(ABC):
+    """Decisions. Low numbers and early options are the simple ones, to which Hypothesis shrinks."""
+
+    @abstractmethod
+    def integer(self, low: int, high: int) -> int:
+        """A number from ``low`` to ``high``, both included."""
+
+    def choice(self, options: Sequence[T]) -> T:
+        return options[self.integer(0, len(options) - 1)]
+
+    def chance(self, percent: int) -> bool:
+        return self.integer(0, 99) >= 100 - percent
+
+    def permutation(self, count: int) -> list[int]:
+        """The numbers below ``count`` in any order; the simplest is increasing."""
+        rest = list(range(count))
+        return [rest.pop(self.integer(0, len(rest) - 1)) for _ in range(count)]
+
+
+class RandomSource(Source):
+    """Pseudo-random decisions, the same for the same ``seed``."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self._unit = self.random.random
+
+    def integer(self, low: int, high: int) -> int:
+        # Three times faster than randint; exact enough for spans far below 2**53.
+        return low + int(self._unit() * (high - low + 1))

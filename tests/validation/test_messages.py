@@ -1,0 +1,158 @@
+"""All that is wrong is told at once, in words for a person."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import directml_py as dml
+from directml_py.validation import RULES, Report, Severity, failure, rule
+
+from .helpers import (
+    LATEST,
+    WILD,
+    cast,
+    identity,
+    join,
+    tensor,
+)
+from .test_rules import BROKEN
+
+
+class TestAllAtOnce:
+    def test_of_every_layer(self):
+        """A wild pointer, broken tensors, an enumerator and the level, in one call and in the order of the desc."""
+        desc = dml.DML_CONVOLUTION_OPERATOR_DESC(
+            InputTensor=tensor((1, 0, 4, 0), total_size=7),
+            FilterTensor=tensor(kind=77, alignment=3),
+            BiasTensor=WILD,
+            OutputTensor=tensor((1, 2), strides=[0, 0], flags=1, total_size=2),
+            Mode=5,
+            FusedActivation=dml.DML_ACTIVATION_RELU_OPERATOR_DESC(InputTensor=tensor()),
+        )
+        assert [(found.rule, found.path) for found in dml.validate(desc)] == [
+            ("DML-Desc-unreadable", "BiasTensor"),
+            ("DML-Desc-enum", "Mode"),
+            ("DML-FusedActivation-tensors", "FusedActivation.InputTensor"),
+            ("DML-BufferTensor-size-zero", "InputTensor.Sizes[1]"),
+            ("DML-BufferTensor-size-zero", "InputTensor.Sizes[3]"),
+            ("DML-BufferTensor-data-type", "FilterTensor.DataType"),
+            ("DML-BufferTensor-alignment", "FilterTensor.GuaranteedBaseOffsetAlignment"),
+            ("DML-TensorFlags-owned-output", "OutputTensor.Flags"),
+            ("DML-BufferTensor-total-size", "OutputTensor.TotalTensorSizeInBytes"),
+            ("DML-BufferTensor-output-overlap", "OutputTensor.Strides"),
+        ]
+
+    def test_an_operator_of_a_higher_level_is_checked_too(self):
+        desc = dml.DML_ARGMAX_OPERATOR_DESC(
+            tensor((2, 3)), tensor((2, 3), "UINT32", total_size=8), 9, Axes=[1]
+        )
+        found = dml.validate(desc, feature_level=dml.DML_FEATURE_LEVEL_1_0)
+        assert {(item.rule, item.path) for item in found} >= {
+            ("DML-Operator-feature-level", "Type"),
+            ("DML-BufferTensor-total-size", "OutputTensor.TotalTensorSizeInBytes"),
+        }
+        assert len(found) > 2
+
+    def test_every_element_of_an_array(self):
+        inputs = [tensor((1, 3), total_size=8), tensor((1, 3)), tensor((1, 3), total_size=4)]
+        found = dml.validate(join(inputs, tensor((3, 3))))
+        assert [item.path for item in found] == [
+            "InputTensors[0].TotalTensorSizeInBytes",
+            "InputTensors[2].TotalTensorSizeInBytes",
+        ]
+
+    def test_the_operators_own_rules_too(self):
+        found = dml.validate(join([tensor((1, 3), total_size=8)], tensor((5, 3))))
+        assert [item.rule for item in found] == ["DML-BufferTensor-total-size", "DML-JOIN-sizes-on-axis"]
+
+    def test_an_exception_tells_all(self):
+        device = dml.DMLCreateDevice(dml.D3D12CreateDevice())
+        desc = join([tensor((1, 3), total_size=8)], tensor((5, 3)))
+        with pytest.raises(dml.DMLError) as caught:
+            device.CreateOperator(desc)
+        assert caught.value.hresult == dml.E_INVALIDARG
+        assert caught.value.diagnostics == dml.validate(desc)
+        for item in caught.value.diagnostics:
+            assert item.message in str(caught.value)
+            assert f"[{item.rule}]" in str(caught.value)
+
+
+class TestMessages:
+    def test_what_a_person_reads(self):
+        def messages(desc, level=LATEST):
+            return [found.message for found in dml.validate(desc, feature_level=level)]
+
+        assert messages(cast(tensor(kind="FLOAT64")), dml.DML_FEATURE_LEVEL_2_1) == [
+            "InputTensor.DataType is FLOAT64, which needs DML_FEATURE_LEVEL_3_0; this is DML_FEATURE_LEVEL_2_1"
+        ]
+        assert messages(cast(tensor(kind=0))) == [
+            "InputTensor.DataType is DML_TENSOR_DATA_TYPE_UNKNOWN, which is no data type of an element"
+        ]
+        assert messages(cast(tensor(total_size=20))) == [
+            "InputTensor.TotalTensorSizeInBytes is 20, less than sizes, strides and data type imply; "
+            "DMLCalcBufferTensorSize gives 24"
+        ]
+        assert messages(cast(None, tensor(strides=[0, 1]))) == [
+            "OutputTensor.Strides is {0,1} for sizes {2,3}, so that elements share addresses; "
+            "an output may not overlap itself"
+        ]
+        assert messages(dml.DML_OPERATOR_DESC(0, cast())) == [
+            "Type is DML_OPERATOR_INVALID, which is no DML_OPERATOR_TYPE of an operator"
+        ]
+        assert messages(cast(dml.DML_TENSOR_DESC(0, None))) == [
+            "InputTensor.Type is DML_TENSOR_TYPE_INVALID; the only tensor type is DML_TENSOR_TYPE_BUFFER"
+        ]
+
+    def test_enumerators_are_named(self):
+        """No message gives the number of an enumerator that has a name."""
+        kinds = "DataType|Type|Function|Mode|AxisDirection|Flags"
+        bare = re.compile(rf"(^|\.)({kinds}) is (-?\d+)")
+        named = {
+            "Type": set(map(int, dml.DML_OPERATOR_TYPE)),
+            "DataType": set(map(int, dml.DML_TENSOR_DATA_TYPE)),
+            "Function": set(map(int, dml.DML_REDUCE_FUNCTION)),
+        }
+        seen = 0
+        for _, _, desc, level in BROKEN:
+            for found in dml.validate(desc, feature_level=level):
+                match = bare.search(found.message)
+                if match:
+                    seen += 1
+                    assert int(match[3]) not in named.get(match[2], ()), found.message
+                assert not re.search(r"0x[1-6][0-9]00\b", found.message), "feature levels have names"
+                assert "DML_FEATURE_LEVEL_" in found.message or "needs" not in found.message
+        assert seen >= 3
+
+    def test_a_later_level_is_hinted(self):
+        (found, _) = dml.validate(
+            identity(tensor((1, 1, 2, 3), "INT32")), feature_level=dml.DML_FEATURE_LEVEL_1_0
+        )
+        assert "supports FLOAT32, FLOAT16 at DML_FEATURE_LEVEL_1_0" in found.message
+        assert "(INT32 needs DML_FEATURE_LEVEL_2_1)" in found.message
+
+
+class TestReport:
+    def test_warnings_do_not_fail(self):
+        report = Report()
+        warning = rule("DML-Test-warning", "Something that is only reported", "test", Severity.WARNING)
+        try:
+            report.add(warning, "Here", "is odd")
+            assert report.errors == []
+            report.raise_errors("Nothing")
+            report.add(RULES["DML-Desc-null"], "There", "is null")
+            with pytest.raises(dml.DMLError) as caught:
+                report.raise_errors("It failed:")
+            assert [found.rule for found in caught.value.diagnostics] == ["DML-Test-warning", "DML-Desc-null"]
+        finally:
+            del RULES["DML-Test-warning"]
+
+    def test_identifiers_are_unique(self):
+        with pytest.raises(ValueError, match="DML-Desc-null exists already"):
+            rule("DML-Desc-null", "Something else", "test")
+
+    def test_the_exception(self):
+        error = failure("It failed:", [], dml.E_NOTIMPL)
+        assert error.hresult == dml.E_NOTIMPL
+        assert isinstance(error, OSError)
