@@ -12,6 +12,7 @@ from .api.enums import *
 from .api.hresult import *
 from .api.iids import *
 from .api.interface import IUnknown as IUnknown
+from .api.memory import set_memory_probing as set_memory_probing
 from .api.operator_descs import *
 from .api.structs import *
 from .api.wintypes import *

@@ -10,7 +10,9 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import struct
 import sys
+import threading
 from typing import Any
 
 FIRST_MAPPABLE = 0x10000
@@ -51,8 +53,22 @@ def _find(name: str) -> Any:
     return call
 
 
+def _find_plain(name: str) -> Any:
+    """The same call with plain integers for its pointers and no errno, which makes it much cheaper."""
+    if _find(name) is None:
+        return None
+    call = getattr(ctypes.CDLL(None), name)
+    call.restype = ctypes.c_ssize_t
+    pointer, count = ctypes.c_void_p, ctypes.c_ulong
+    call.argtypes = (ctypes.c_int, pointer, count, pointer, count, count)
+    return call
+
+
 _readv = _find("process_vm_readv")
 _writev = _find("process_vm_writev")
+_fast_readv = _find_plain("process_vm_readv")
+_IOVECS = struct.Struct("=QQQQ")
+SMALL = 4096
 
 
 def _transfer(call: Any, buffer: Any, address: int, size: int) -> bool:
@@ -81,11 +97,49 @@ def _check(address: int, size: int) -> None:
         raise MemoryFault(address, size)
 
 
+class _Probe(threading.local):
+    """What one thread needs to let the kernel copy a small block, prepared once."""
+
+    def __init__(self) -> None:
+        self.block = ctypes.create_string_buffer(SMALL)
+        self.view = memoryview(self.block)
+        self.address = ctypes.addressof(self.block)
+        # Two iovecs: the block here, and what is asked for, which each call fills in.
+        self.vectors = ctypes.create_string_buffer(32)
+        self.local = ctypes.addressof(self.vectors)
+        self.remote = self.local + 16
+
+
+_probes = _Probe()
+_enabled = True
+
+
+def set_memory_probing(enabled: bool) -> None:
+    """Whether memory is probed before it is read, as it is from the start.
+
+    Without probing decoding is faster, and a wild pointer ends the process.
+    """
+    global _enabled
+    _enabled = enabled
+
+
 def read(address: int, size: int) -> bytes:
     """``size`` bytes at ``address``. Raises ``MemoryFault`` where there is no such memory."""
     if size == 0:
         return b""
-    _check(address, size)
+    if not FIRST_MAPPABLE <= address < LAST_ADDRESS - size:
+        raise MemoryFault(address, size)
+    if not _enabled:
+        return ctypes.string_at(address, size)
+    if size <= SMALL and _fast_readv is not None:
+        probe = _probes
+        _IOVECS.pack_into(probe.vectors, 0, probe.address, size, address, size)
+        if _fast_readv(os.getpid(), probe.local, 1, probe.remote, 1, 0) == size:
+            return probe.view[:size].tobytes()
+    return _read_carefully(address, size)
+
+
+def _read_carefully(address: int, size: int) -> bytes:
     if size > LARGE:
         try:
             read(address, 1)

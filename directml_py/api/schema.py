@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal, NamedTuple
+
+from .lazy import lazy
 
 Kind = Literal[
     "integer",  # UINT, INT, UINT64, SIZE_T
@@ -50,11 +51,11 @@ class StructSchema:
     fields: tuple[FieldSchema, ...]
     variants: Mapping[int, str] = field(default_factory=dict)
 
-    @cached_property
+    @lazy
     def index(self) -> dict[str, int]:
         return {entry.name: position for position, entry in enumerate(self.fields)}
 
-    @cached_property
+    @lazy
     def tensors(self) -> tuple[FieldSchema, ...]:
         return tuple(entry for entry in self.fields if entry.is_tensor)
 

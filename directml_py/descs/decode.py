@@ -24,6 +24,8 @@ MAX_ELEMENTS = 1 << 16
 MAX_DIMENSIONS = 64
 MAX_BYTES = 1 << 32
 MAX_DEPTH = 8
+
+NO_FLAGS = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE
 MAX_NESTED = 1 << 12
 
 _FORMATS = {
@@ -123,6 +125,11 @@ def _layout(schema: StructSchema | str) -> _Layout:
     return _Layout(layout.unpack, layout.size)
 
 
+@cache
+def _array_layout(count: int, code: str) -> _struct.Struct:
+    return _struct.Struct(f"={count}{code}")
+
+
 class Decoder:
     """Follows the pointers of one desc and collects what is wrong with them."""
 
@@ -143,11 +150,12 @@ class Decoder:
 
     def record(self, schema: StructSchema, data: bytes, prefix: str) -> tuple[Any, ...]:
         raw = _layout(schema.name).unpack(data)
-        values = []
-        for entry, item in zip(schema.fields, raw):
-            convert = getattr(self, f"_{entry.kind}")
-            values.append(convert(schema, entry, item, raw, prefix + entry.name))
-        return tuple(values)
+        return tuple(
+            [
+                convert(self, schema, entry, item, raw, prefix + entry.name)
+                for convert, entry, item in zip(_converters(schema.name), schema.fields, raw)
+            ]
+        )
 
     def struct(self, name: str, data: bytes, path: str) -> Record:
         prefix = f"{path}." if path else ""
@@ -199,7 +207,8 @@ class Decoder:
             return None
         types: Any = DML_TENSOR_DATA_TYPE._value2member_map_
         kind = types.get(data_type, data_type)
-        return TensorDesc(kind, sizes, strides, DML_TENSOR_FLAGS(flags), total, alignment)
+        own_flags = NO_FLAGS if not flags else DML_TENSOR_FLAGS(flags)
+        return TensorDesc(kind, sizes, strides, own_flags, total, alignment)
 
     def _numbers(
         self, address: int, count: int, code: str, path: str, optional: bool
@@ -209,7 +218,7 @@ class Decoder:
                 self.fault(path, "null", f"is null; an array of {count} is required")
                 return None
             return None if optional else ()
-        layout = _struct.Struct(f"={count}{code}")
+        layout = _array_layout(count, code)
         data = self.read(address, layout.size, path)
         return None if data is None else layout.unpack(data)
 
@@ -346,6 +355,14 @@ class Decoder:
             return self.operator(operator, data, path)
         # The path of what Desc points to leaves out Desc, as the documents do.
         return self.struct(target, data, path.removesuffix(".Desc").removesuffix("Desc"))
+
+
+@cache
+def _converters(name: str) -> tuple[Callable[..., Any], ...]:
+    """The decoder's method for each field of a struct."""
+    schema = struct_schema(name)
+    assert schema is not None, name
+    return tuple(getattr(Decoder, f"_{entry.kind}") for entry in schema.fields)
 
 
 def _top(location: Location, size: int, name: str, decoder: Decoder) -> bytes | None:

@@ -45,11 +45,12 @@ def last_element_offset(sizes: Sequence[int], strides: Sequence[int] | None) -> 
 def minimum_size(data_type: int, sizes: Sequence[int], strides: Sequence[int] | None) -> int:
     """The bytes that a buffer tensor needs at least, a multiple of 4; 0 for an unknown data
     type or a size of 0."""
-    bits = ELEMENT_BITS.get(data_type)
-    if bits is None or 0 in sizes:
-        return 0
-    elements = last_element_offset(sizes, strides) + 1
-    return (elements * bits + 31) // 32 * 4
+    return 0 if 0 in sizes else bytes_for(data_type, last_element_offset(sizes, strides) + 1)
+
+
+def bytes_for(data_type: int, elements: int) -> int:
+    """The bytes of ``elements`` consecutive elements, rounded up to a multiple of 4."""
+    return (elements * ELEMENT_BITS.get(data_type, 0) + 31) // 32 * 4
 
 
 def unsigned_numbers(values: Iterable[int], name: str) -> list[int]:

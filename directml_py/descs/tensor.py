@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
+from ..api.lazy import lazy
 from .format import braces
 from .overlap import elements_overlap
-from .sizes import ELEMENT_BITS, last_element_offset, minimum_size, packed_strides
+from .sizes import ELEMENT_BITS, bytes_for, last_element_offset, packed_strides
 
 PREFIX = "DML_TENSOR_DATA_TYPE_"
 DTYPES: dict[int, np.dtype[Any]] = {
@@ -53,7 +53,7 @@ class TensorDesc:
     def dimension_count(self) -> int:
         return len(self.sizes)
 
-    @cached_property
+    @lazy
     def element_count(self) -> int:
         """How many elements the tensor has logically."""
         return math.prod(self.sizes)
@@ -63,22 +63,22 @@ class TensorDesc:
         """Bits of one element; 0 for an unknown data type."""
         return ELEMENT_BITS.get(self.data_type, 0)
 
-    @cached_property
+    @lazy
     def effective_strides(self) -> tuple[int, ...]:
         """The strides in elements, written out where the tensor is packed."""
         return packed_strides(self.sizes) if self.strides is None else self.strides
 
-    @cached_property
+    @lazy
     def last_element_offset(self) -> int:
         """The offset, in elements, of the element with the highest coordinates."""
-        return last_element_offset(self.sizes, self.strides)
+        return self.element_count - 1 if self.strides is None else last_element_offset(self.sizes, self.strides)
 
-    @cached_property
+    @lazy
     def minimum_size(self) -> int:
         """What DMLCalcBufferTensorSize gives, in bytes."""
-        return minimum_size(self.data_type, self.sizes, self.strides)
+        return bytes_for(self.data_type, self.last_element_offset + 1) if self.element_count else 0
 
-    @cached_property
+    @lazy
     def is_packed(self) -> bool:
         """Whether the elements lie in row-major order without gaps (dimensions of size 1 may have any stride)."""
         packed = packed_strides(self.sizes)
@@ -86,7 +86,7 @@ class TensorDesc:
             size == 1 or own == other for size, own, other in zip(self.sizes, self.effective_strides, packed)
         )
 
-    @cached_property
+    @lazy
     def overlaps(self) -> bool:
         """Whether two elements share an address, as broadcasting strides make them."""
         return self.strides is not None and elements_overlap(self.sizes, self.strides)

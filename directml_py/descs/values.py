@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct as _struct
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..api.enums import DML_OPERATOR_TYPE, DML_TENSOR_DATA_TYPE
+from ..api.lazy import lazy
 from ..api.schema import OperatorSchema, Role, StructSchema
 from .format import format_record
 from .tensor import TensorDesc, type_name
@@ -126,12 +126,12 @@ class OperatorDesc(Record):
     def name(self) -> str:
         return self.schema.name
 
-    @cached_property
+    @lazy
     def inputs(self) -> tuple[TensorSlot, ...]:
         """The input tensors in desc order, absent optional ones included, arrays flattened."""
         return self._slots("input")
 
-    @cached_property
+    @lazy
     def outputs(self) -> tuple[TensorSlot, ...]:
         """The output tensors in desc order, absent optional ones included, arrays flattened."""
         return self._slots("output")

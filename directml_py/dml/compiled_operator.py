@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..api.enums import DML_EXECUTION_FLAGS
 from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
+from ..api.lazy import lazy
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
 from ..descs.tensor import TensorDesc
@@ -88,7 +88,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
         """Whether input ``index`` is copied at initialization rather than bound at execution."""
         return index in self._owned
 
-    @cached_property
+    @lazy
     def input_needs(self) -> tuple[Need | None, ...]:
         """What each input must be bound to at execution; None where nothing may be bound."""
         return tuple(
@@ -96,7 +96,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
             for index, slot in enumerate(self.inputs)
         )
 
-    @cached_property
+    @lazy
     def owned_needs(self) -> tuple[Need | None, ...]:
         """What each input must be bound to at initialization; None where nothing may be bound."""
         return tuple(
@@ -109,7 +109,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
         need = tensor_need(tensor)
         return need._replace(heap_types=(*need.heap_types, UPLOAD))
 
-    @cached_property
+    @lazy
     def output_needs(self) -> tuple[Need | None, ...]:
         return tuple(None if slot.tensor is None else tensor_need(slot.tensor) for slot in self.outputs)
 
