@@ -9,12 +9,13 @@ from ..api.iids import IID_IDMLBindingTable
 from ..d3d12.resource import BufferRange
 from ..descs.values import Record
 from ..validation.report import Report
-from ..validation.rule import rule
+from ..validation.rule import Severity, rule
 from .bindings import (
     BUFFER_ARRAY,
     NONE,
     TYPE,
     Need,
+    bindable_heaps,
     buffer_view,
     read_binding,
     read_bindings,
@@ -54,6 +55,16 @@ NOT_NEEDED = rule(
     "An initializer takes persistent resources as outputs, not as a persistent resource",
     "dml-binding",
 )
+# The pages say that nothing need be bound where the size is 0, not that nothing may: hence no errors.
+UNNEEDED = {
+    kind: rule(
+        f"DML-Bind{kind.capitalize()}Resource-unneeded",
+        f"No {kind} resource is bound where {kind.capitalize()}ResourceSize is 0",
+        f"nf-directml-idmlbindingtable-bind{kind}resource",
+        Severity.WARNING,
+    )
+    for kind in ("temporary", "persistent")
+}
 
 Views = list[BufferRange | None]
 
@@ -174,7 +185,7 @@ class IDMLBindingTable(IDMLDeviceChild):
             needs: Sequence[Need | None] = dispatchable.output_needs
         else:
             assert isinstance(dispatchable, IDMLOperatorInitializer)
-            needs = [resource_need(op.persistent_size) for op in dispatchable.operators]
+            needs = [resource_need(op.persistent_size, op) for op in dispatchable.operators]
         return self._bind_tensors("output", records, needs, OUTPUT_COUNT, report)
 
     def _bind_tensors(
@@ -259,19 +270,24 @@ class IDMLBindingTable(IDMLDeviceChild):
             assert self.desc is not None
             properties = self.desc.dispatchable.GetBindingProperties()
             size = getattr(properties, f"{kind.capitalize()}ResourceSize")
-            need = Need(size, RESOURCE_ALIGNMENT)
+            need = Need(size, RESOURCE_ALIGNMENT, bindable_heaps(self.device.feature_level))
             view = single_view(record, need, "binding", self.device.d3d12_device, report)
-            if view is not None and kind == "persistent" and not size:
-                self._check_persistent(report)
+            if view is not None and not size:
+                self._report_unneeded(kind, report)
             # Memory that is bound without need has no descriptor: nothing will touch it.
             if view is not None and size:
                 found[Slot(kind, 0)] = view
         self._finish(method, kind, found, report)
 
-    def _check_persistent(self, report: Report) -> None:
-        if isinstance(self.dispatchable, IDMLOperatorInitializer):
+    def _report_unneeded(self, kind: str, report: Report) -> None:
+        if kind == "persistent" and isinstance(self.dispatchable, IDMLOperatorInitializer):
             report.add(
                 NOT_NEEDED, "binding", "binds a persistent resource to an initializer; use BindOutputs"
+            )
+        else:
+            size = f"{kind.capitalize()}ResourceSize"
+            report.add(
+                UNNEEDED[kind], "binding", f"binds a {kind} resource where {size} is 0; null would do as well"
             )
 
     def _finish(self, method: str, kind: str, found: dict[Slot, BufferRange], report: Report) -> None:
@@ -292,17 +308,18 @@ def needs_of(dispatchable: IDMLDispatchable) -> dict[Slot, Need]:
     if isinstance(dispatchable, IDMLCompiledOperator):
         needs.update((Slot("input", index), need) for index, need in enumerate(dispatchable.input_needs))
         needs.update((Slot("output", index), need) for index, need in enumerate(dispatchable.output_needs))
-        needs[Slot("temporary", 0)] = resource_need(dispatchable.temporary_size)
-        needs[Slot("persistent", 0)] = resource_need(dispatchable.persistent_size)
+        needs[Slot("temporary", 0)] = resource_need(dispatchable.temporary_size, dispatchable)
+        needs[Slot("persistent", 0)] = resource_need(dispatchable.persistent_size, dispatchable)
     else:
         assert isinstance(dispatchable, IDMLOperatorInitializer)
         for index, op in enumerate(dispatchable.operators):
             needs.update((Slot("input", index, part), need) for part, need in enumerate(op.owned_needs))
         for index, op in enumerate(dispatchable.operators):
-            needs[Slot("output", index)] = resource_need(op.persistent_size)
+            needs[Slot("output", index)] = resource_need(op.persistent_size, op)
     return {slot: need for slot, need in needs.items() if need is not None}
 
 
-def resource_need(size: int) -> Need | None:
+def resource_need(size: int, dispatchable: IDMLDispatchable) -> Need | None:
     """What a temporary or persistent resource of ``size`` bytes must be; None if there is none."""
-    return Need(size, RESOURCE_ALIGNMENT) if size else None
+    heaps = bindable_heaps(dispatchable.device.feature_level)
+    return Need(size, RESOURCE_ALIGNMENT, heaps) if size else None

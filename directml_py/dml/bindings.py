@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 from typing import Any, NamedTuple
 
-from ..api.arguments import is_series, unsigned
+from ..api.arguments import integer, is_series
 from ..api.d3d12_enums import D3D12_HEAP_TYPE
-from ..api.enums import DML_BINDING_TYPE
+from ..api.enums import DML_BINDING_TYPE, DML_FEATURE_LEVEL
 from ..api.pointers import locate
 from ..api.structs import DML_BINDING_DESC
 from ..d3d12 import ID3D12Device, ID3D12Resource
@@ -39,10 +39,13 @@ SIZE = rule(
     "ns-directml-dml_buffer_tensor_desc",
 )
 # The pages disagree: BindInputs says DEFAULT (and UPLOAD for owned tensors of an initializer), the page "Binding in
-# DirectML" says DEFAULT or CUSTOM. A CUSTOM heap can have a DEFAULT heap's properties, so we take both.
+# DirectML" says DEFAULT or CUSTOM. A CUSTOM heap can have a DEFAULT heap's properties, so we take both, but no CUSTOM
+# before feature level 2_0, whose history allows it, for an initializer's inputs by name.
+# The pages neither ask for D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS (an example of "Binding in DirectML" goes
+# without it) nor can a bound resource be anything but a buffer here, where there are no textures.
 HEAP_TYPE = rule(
     "DML-BufferBinding-heap-type",
-    "Bound buffers lie in DEFAULT or CUSTOM heaps; tensors that an initializer copies may lie in UPLOAD heaps",
+    "Bound buffers lie in DEFAULT or, from 2_0, CUSTOM heaps; what an initializer copies may lie in UPLOAD heaps",
     "nf-directml-idmlbindingtable-bindinputs",
 )
 DEVICE = rule(
@@ -67,7 +70,12 @@ class Need(NamedTuple):
 
     size: int
     alignment: int
-    heap_types: tuple[D3D12_HEAP_TYPE, ...] = (DEFAULT, CUSTOM)
+    heap_types: tuple[D3D12_HEAP_TYPE, ...]
+
+
+def bindable_heaps(level: int) -> tuple[D3D12_HEAP_TYPE, ...]:
+    """The types of heaps that bound buffers may lie in at a feature level."""
+    return (DEFAULT, CUSTOM) if level >= DML_FEATURE_LEVEL.DML_FEATURE_LEVEL_2_0 else (DEFAULT,)
 
 
 def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | None:
@@ -79,7 +87,10 @@ def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | Non
     if second is None and (is_series(first) or isinstance(first, ctypes.Structure)):
         items = list(first) if is_series(first) else [first]
         return [_read(item, f"bindings[{index}]", report) for index, item in enumerate(items)]
-    count = 0 if first is None else unsigned(first, "bindingCount", 32)
+    count = 0 if first is None else integer(first, "bindingCount")
+    if not 0 <= count < 1 << 32:
+        report.add(COUNT, "bindingCount", f"is {count}; it must be an unsigned 32-bit number")
+        return None
     if second is None:
         if count:
             report.add(COUNT, "bindings", f"is null, but bindingCount is {count}")

@@ -11,10 +11,10 @@ from ..api.lazy import lazy
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, TensorSlot
-from ..operators import Operator
-from .bindings import UPLOAD, Need
+from ..descs.values import OperatorDesc
+from .bindings import UPLOAD, Need, bindable_heaps
 from .objects import IDMLDeviceChild, IDMLDispatchable
+from .program import Bytes, Program
 
 if TYPE_CHECKING:
     from .device import IDMLDevice
@@ -46,8 +46,10 @@ def align(size: int, alignment: int) -> int:
     return (size + alignment - 1) // alignment * alignment
 
 
-def tensor_need(tensor: TensorDesc) -> Need:
-    return Need(tensor.total_size, max(TENSOR_ALIGNMENT, tensor.alignment))
+# The page of DML_BUFFER_BINDING asks for a multiple of 16 or of the tensor's own alignment, that of
+# DML_BUFFER_TENSOR_DESC for both.
+def tensor_need(tensor: TensorDesc, level: int) -> Need:
+    return Need(tensor.total_size, max(TENSOR_ALIGNMENT, tensor.alignment), bindable_heaps(level))
 
 
 class IDMLCompiledOperator(IDMLDispatchable):
@@ -59,18 +61,23 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     IID = IID_IDMLCompiledOperator
 
-    def __init__(self, op: IDMLOperator, flags: DML_EXECUTION_FLAGS, implementation: Operator) -> None:
-        super().__init__(op.device)
+    def __init__(
+        self,
+        device: IDMLDevice,
+        flags: DML_EXECUTION_FLAGS,
+        program: Program,
+        op: IDMLOperator | None = None,
+    ) -> None:
+        super().__init__(device)
+        # As documented, a compiled operator keeps its operator, and a compiled graph none.
         self.op = op
         self.flags = flags
+        self.program = program
         self.initialized = False
         self.persistent: BufferRange | None = None
         self.persistent_content: Any = None
-        desc = op.desc
-        self.inputs: tuple[TensorSlot, ...] = desc.inputs
-        self.outputs: tuple[TensorSlot, ...] = desc.outputs
-        self.scratch_size = implementation.scratch(desc)
-        self._kernel = implementation.kernel(desc)
+        self.inputs = program.inputs
+        self.outputs = program.outputs
         self._owned: dict[int, int] = {}
         end = 0
         for index, slot in enumerate(self.inputs):
@@ -92,7 +99,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
     def input_needs(self) -> tuple[Need | None, ...]:
         """What each input must be bound to at execution; None where nothing may be bound."""
         return tuple(
-            None if slot.tensor is None or index in self._owned else tensor_need(slot.tensor)
+            None if slot.tensor is None or index in self._owned else self._need(slot.tensor)
             for index, slot in enumerate(self.inputs)
         )
 
@@ -104,14 +111,16 @@ class IDMLCompiledOperator(IDMLDispatchable):
             for index, slot in enumerate(self.inputs)
         )
 
-    @staticmethod
-    def _owned_need(tensor: TensorDesc) -> Need:
-        need = tensor_need(tensor)
+    def _need(self, tensor: TensorDesc) -> Need:
+        return tensor_need(tensor, self.device.feature_level)
+
+    def _owned_need(self, tensor: TensorDesc) -> Need:
+        need = self._need(tensor)
         return need._replace(heap_types=(*need.heap_types, UPLOAD))
 
     @lazy
     def output_needs(self) -> tuple[Need | None, ...]:
-        return tuple(None if slot.tensor is None else tensor_need(slot.tensor) for slot in self.outputs)
+        return tuple(None if slot.tensor is None else self._need(slot.tensor) for slot in self.outputs)
 
     @property
     def owned(self) -> Mapping[int, int]:
@@ -120,7 +129,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     @property
     def temporary_size(self) -> int:
-        return align(self.scratch_size, 4)
+        return align(self.program.temporary_size, 4)
 
     def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
         bound = [need for need in (*self.input_needs, *self.output_needs) if need is not None]
@@ -141,31 +150,24 @@ class IDMLCompiledOperator(IDMLDispatchable):
         if self.removal.debug and persistent is not None:
             self.persistent_content = persistent.bytes[: self.persistent_size].copy()
 
-    def input_views(self, inputs: Sequence[BufferRange | None], persistent: BufferRange | None) -> list[Any]:
-        """The input tensors over the bound memory, owned ones in the persistent resource; None if absent."""
-        views: list[Any] = []
-        for index, (slot, view) in enumerate(zip(self.inputs, inputs)):
+    def input_bytes(
+        self, inputs: Sequence[BufferRange | None], persistent: BufferRange | None
+    ) -> list[Bytes | None]:
+        """The memory of each input, that of owned ones in the persistent resource; None if absent."""
+        found: list[Bytes | None] = []
+        for index, view in enumerate(inputs):
             start = self._owned.get(index)
-            if slot.tensor is None:
-                views.append(None)
-            elif start is not None:
+            if start is not None:
                 assert persistent is not None
-                views.append(slot.tensor.view(persistent.bytes[start:]))
+                found.append(persistent.bytes[start:])
             else:
-                assert view is not None
-                views.append(slot.tensor.view(view.bytes))
-        return views
+                found.append(None if view is None else view.bytes)
+        return found
 
     def prepare(self, bound: Bound) -> Callable[[], None]:
-        """A call that runs the kernel over the bound memory; all views are made here, once."""
-        inputs = self.input_views(bound.inputs, bound.persistent)
-        outputs = [
-            None if slot.tensor is None or view is None else slot.tensor.view(view.bytes)
-            for slot, view in zip(self.outputs, bound.outputs)
-        ]
-        kernel = self._kernel
-        if not self.scratch_size:
-            return lambda: kernel(inputs, outputs)
-        assert bound.temporary is not None
-        scratch = bound.temporary.bytes
-        return lambda: kernel(inputs, outputs, scratch)
+        """A call that runs the program over the bound memory."""
+        return self.program.bind(
+            self.input_bytes(bound.inputs, bound.persistent),
+            [None if view is None else view.bytes for view in bound.outputs],
+            None if bound.temporary is None else bound.temporary.bytes,
+        )

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..d3d12.resource import BufferRange
-from ..operators import OPERATORS
 from ..validation.report import Report
 from ..validation.rule import rule
 from .binding_table import Slot
@@ -84,6 +83,4 @@ def check_initializer(initializer: IDMLOperatorInitializer, title: str, report: 
 def check_inputs(op: IDMLCompiledOperator, views: Views, report: Report) -> None:
     """Let the operator look at the values of its inputs."""
     inputs = [views.get(Slot("input", index)) for index in range(len(op.inputs))]
-    OPERATORS[op.op.desc.name].inspect(
-        op.op.desc, op.input_views(inputs, views.get(Slot("persistent", 0))), report
-    )
+    op.program.inspect(op.input_bytes(inputs, views.get(Slot("persistent", 0))), report)

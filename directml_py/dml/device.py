@@ -7,21 +7,63 @@ from typing import Any
 from ..api.arguments import counted, enumerator, instance
 from ..api.arguments import flags as known_flags
 from ..api.enums import DML_CREATE_DEVICE_FLAGS, DML_EXECUTION_FLAGS, DML_FEATURE_LEVEL
-from ..api.hresult import DXGI_ERROR_UNSUPPORTED, E_NOTIMPL, DMLError
+from ..api.hresult import DXGI_ERROR_UNSUPPORTED, E_NOTIMPL
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..api.interface import IUnknown
+from ..api.rules import Severity, breach, rule
 from ..d3d12 import ID3D12Device
 from ..operators import OPERATORS, check
 from ..validation.report import Report
 from .binding_table import IDMLBindingTable
 from .compiled_operator import IDMLCompiledOperator, IDMLOperator
 from .feature_support import check_feature_support
+from .graph.description import read_graph_desc
+from .graph.program import GraphProgram
+from .graph.validation import check_graph
 from .initializer import IDMLOperatorInitializer, read_operators
 from .objects import SAME_DEVICE, IDMLObject, IDMLPageable
+from .program import OperatorProgram
 from .recorder import IDMLCommandRecorder
 from .removal import Removal, hresult_method, same_device
 
 HIGHEST_FEATURE_LEVEL = max(DML_FEATURE_LEVEL)
+
+CREATE_FLAGS = rule(
+    "DML-CreateDevice-flags",
+    "flags holds bits of DML_CREATE_DEVICE_FLAGS alone",
+    "ne-directml-dml_create_device_flags",
+)
+LEVEL = rule(
+    "DML-CreateDevice-feature-level",
+    "A feature level is one of DML_FEATURE_LEVEL",
+    "nf-directml-dmlcreatedevice1",
+)
+MINIMUM_LEVEL = rule(
+    "DML-CreateDevice-minimum-feature-level",
+    "minimumFeatureLevel is a level that the device supports",
+    "nf-directml-dmlcreatedevice1",
+)
+# Up to 5_1 the page calls Direct3D's debug layer a requirement; an error code it names only for layers that are not
+# installed, which cannot be here. So forgetting it is a warning at all levels, as newer versions print one.
+DEBUG_LAYER = rule(
+    "DML-CreateDevice-debug-layer",
+    "The Direct3D 12 debug layer is enabled before a device with DML_CREATE_DEVICE_FLAG_DEBUG is made",
+    "dml-debug-layer",
+    Severity.WARNING,
+)
+EXECUTION_FLAGS = rule(
+    "DML-CompileOperator-flags",
+    "flags holds bits of DML_EXECUTION_FLAGS alone",
+    "ne-directml-dml_execution_flags",
+)
+# Not of the documents: what this package cannot do yet.
+OPERATOR_EMULATED = rule(
+    "DML-CompileOperator-emulated", "The operator is one that executes here", "directml-py"
+)
+GRAPH_EMULATED = rule("DML-CompileGraph-emulated", "Graphs are not compiled here yet", "directml-py")
+PAGEABLE_COUNT = rule(
+    "DML-Pageable-count", "count is the number of objects given", "nf-directml-idmldevice-makeresident"
+)
 
 
 class IDMLDevice(IDMLObject):
@@ -84,11 +126,12 @@ class IDMLDevice(IDMLObject):
         report = Report()
         same_device(IDMLOperator, op, "op", self, report, SAME_DEVICE)
         self.removal.report("CompileOperator failed:", report)
-        kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags")
+        kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
         implementation = OPERATORS.get(op.desc.name)
         if implementation is None:
-            raise DMLError(E_NOTIMPL, f"{op.desc.schema.type_name} cannot be executed yet; its desc is valid")
-        return IDMLCompiledOperator(op, kind, implementation)
+            text = f"is of type {op.desc.schema.type_name}, which cannot be executed yet; its desc is valid"
+            raise breach(OPERATOR_EMULATED, "op", text, E_NOTIMPL)
+        return IDMLCompiledOperator(self, kind, OperatorProgram(op.desc, implementation), op)
 
     @hresult_method
     def CreateOperatorInitializer(
@@ -120,7 +163,7 @@ class IDMLDevice(IDMLObject):
 
     def _pageables(self, count: Any, objects: Any, method: str) -> None:
         report = Report()
-        for index, item in enumerate(counted(count, objects, "count", "ppObjects")):
+        for index, item in enumerate(counted(count, objects, "count", "ppObjects", PAGEABLE_COUNT)):
             same_device(IDMLPageable, item, f"ppObjects[{index}]", self, report, SAME_DEVICE)
         self.removal.report(f"{method} failed:", report)
 
@@ -140,8 +183,23 @@ class IDMLDevice1(IDMLDevice):
 
     @hresult_method
     def CompileGraph(self, desc: Any, flags: int = 0) -> IDMLCompiledOperator:
-        """Raises ``DMLError`` ``E_NOTIMPL``: graphs cannot be compiled yet."""
-        raise DMLError(E_NOTIMPL, "CompileGraph is not there yet")
+        """Compile a graph of operators into one (nf-directml-idmldevice1-compilegraph).
+
+        ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule,
+        ``E_NOTIMPL`` naming the operators that cannot be executed yet.
+        """
+        report = Report()
+        graph = read_graph_desc(self, desc, report)
+        if graph is not None:
+            check_graph(graph, self.feature_level, report)
+        self.removal.report("CompileGraph refuses the graph:", report)
+        assert graph is not None
+        kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
+        for node in graph.nodes:
+            if node is not None and node.desc is not None and node.desc.name not in OPERATORS:
+                text = f"is of type {node.desc.schema.type_name}, which cannot be executed yet; its desc is valid"
+                raise breach(OPERATOR_EMULATED, f"Nodes[{node.index}].Operator", text, E_NOTIMPL)
+        return IDMLCompiledOperator(self, kind, GraphProgram(graph))
 
 
 class IDMLDebugDevice(IUnknown):
@@ -187,12 +245,17 @@ def DMLCreateDevice1(
     """As DMLCreateDevice; raises ``DMLError`` ``DXGI_ERROR_UNSUPPORTED`` if ``minimumFeatureLevel`` is above
     ``feature_level`` (nf-directml-dmlcreatedevice1)."""
     instance(d3d12Device, ID3D12Device, "d3d12Device")
-    kind = known_flags(flags, DML_CREATE_DEVICE_FLAGS, "flags")
-    level = enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level")
-    minimum = enumerator(minimumFeatureLevel, DML_FEATURE_LEVEL, "minimumFeatureLevel")
+    kind = known_flags(flags, DML_CREATE_DEVICE_FLAGS, "flags", CREATE_FLAGS)
+    level = enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level", LEVEL)
+    minimum = enumerator(minimumFeatureLevel, DML_FEATURE_LEVEL, "minimumFeatureLevel", LEVEL)
     if minimum > level:
-        raise DMLError(
-            DXGI_ERROR_UNSUPPORTED, f"minimumFeatureLevel is {minimum.name}; this device has {level.name}"
-        )
+        text = f"is {minimum.name}; this device has {level.name}"
+        raise breach(MINIMUM_LEVEL, "minimumFeatureLevel", text, DXGI_ERROR_UNSUPPORTED)
     has_graphs = level >= DML_FEATURE_LEVEL.DML_FEATURE_LEVEL_2_1
-    return (IDMLDevice1 if has_graphs else IDMLDevice)(d3d12Device, kind, level)
+    device = (IDMLDevice1 if has_graphs else IDMLDevice)(d3d12Device, kind, level)
+    if device.removal.debug and d3d12Device.info_queue is None:
+        report = Report()
+        text = "has DML_CREATE_DEVICE_FLAG_DEBUG, but the Direct3D 12 debug layer was not enabled before"
+        report.add(DEBUG_LAYER, "flags", text)
+        device.removal.report("", report)
+    return device

@@ -123,10 +123,8 @@ class Dispatch(Command):
 
 def title(dispatchable: IDMLDispatchable) -> str:
     """``the dispatch of DML_OPERATOR_JOIN 'name'``."""
-    if isinstance(dispatchable, IDMLCompiledOperator):
-        what = dispatchable.op.desc.schema.type_name
-    else:
-        what = "an operator initializer"
+    is_compiled = isinstance(dispatchable, IDMLCompiledOperator)
+    what = dispatchable.program.title if is_compiled else "an operator initializer"
     name = dispatchable.life.name
     return f"the dispatch of {what}" + (f" {name!r}" if name else "")
 

@@ -5,36 +5,39 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from ..api.arguments import unsigned
+from ..api.arguments import integer, unsigned
 from ..api.enums import DML_FEATURE, DML_FEATURE_LEVEL, DML_TENSOR_DATA_TYPE
-from ..api.hresult import DXGI_ERROR_UNSUPPORTED, E_INVALIDARG, DMLError
+from ..api.hresult import DXGI_ERROR_UNSUPPORTED
 from ..api.memory import MemoryFault, write
 from ..api.pointers import check_type, locate
+from ..api.rules import breach, rule
 from ..api.structs import DML_FEATURE_DATA_FEATURE_LEVELS, DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT
 from ..api.structure import Structure
 from ..descs.decode import ctypes_class, decode_struct
-from ..validation.memory import check_faults
+from ..validation.memory import FAULT_RULES, check_faults
 from ..validation.report import Report
-from ..validation.tensors import NEEDED_LEVEL
+from ..validation.tensors import NEEDED_LEVEL, level_name
+from ..validation.values import ENUM_VALUE
 
+PAGE = "nf-directml-idmldevice-checkfeaturesupport"
+LEVELS_PAGE = "ns-directml-dml_feature_query_feature_levels"
+FEATURE = rule("DML-CheckFeatureSupport-feature", "feature is one of DML_FEATURE", PAGE)
+SIZE = rule(
+    "DML-CheckFeatureSupport-size", "Each size is that of the struct which belongs to the feature", PAGE
+)
+WRITABLE = rule(
+    "DML-CheckFeatureSupport-writable", "featureSupportData points to memory that can be written", PAGE
+)
+LEVEL_COUNT = rule(
+    "DML-CheckFeatureSupport-level-count", "At least one feature level is asked for", LEVELS_PAGE
+)
+# The page does not say what comes of levels of which none is supported; nothing could be written as the highest one.
+# A number that is no level of this version may be one of a later version: it is not supported, but no mistake.
+LEVELS = rule(
+    "DML-CheckFeatureSupport-levels", "At least one of the requested feature levels is supported", LEVELS_PAGE
+)
 
-def answer(feature: DML_FEATURE, query: Any, level: int) -> Structure:
-    """The support data for the decoded query struct of ``feature`` on a device of feature level ``level``."""
-    if feature == DML_FEATURE.DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT:
-        kind = query.DataType
-        if not isinstance(kind, DML_TENSOR_DATA_TYPE):
-            raise DMLError(E_INVALIDARG, f"DataType is {kind}, which is no DML_TENSOR_DATA_TYPE")
-        known = kind != DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UNKNOWN
-        return DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT(known and NEEDED_LEVEL.get(kind, 0) <= level)
-    if not query.RequestedFeatureLevels:
-        raise DMLError(E_INVALIDARG, "RequestedFeatureLevelCount is 0; at least one level must be asked for")
-    supported = [asked for asked in query.RequestedFeatureLevels if asked in LEVELS and asked <= level]
-    if not supported:
-        raise DMLError(DXGI_ERROR_UNSUPPORTED, "none of RequestedFeatureLevels is supported")
-    return DML_FEATURE_DATA_FEATURE_LEVELS(max(supported))
-
-
-LEVELS = frozenset(int(level) for level in DML_FEATURE_LEVEL)
+KNOWN_LEVELS = frozenset(int(level) for level in DML_FEATURE_LEVEL)
 STRUCTS = {
     DML_FEATURE.DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: (
         "DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT",
@@ -55,27 +58,56 @@ def check_feature_support(
     Raises ``DMLError``: ``DXGI_ERROR_UNSUPPORTED`` for a feature that the device does not know or a request that
     it cannot meet, ``E_INVALIDARG`` for wrong sizes, null or unreadable data.
     """
-    number = unsigned(feature, "feature", 32)
+    number = unsigned(feature, "feature", 32, FEATURE)
     if number not in [int(known) for known in DML_FEATURE]:
-        raise DMLError(DXGI_ERROR_UNSUPPORTED, f"feature is {number}, which is no known DML_FEATURE")
+        raise breach(
+            FEATURE, "feature", f"is {number}, which is no known DML_FEATURE", DXGI_ERROR_UNSUPPORTED
+        )
     query_type, support_type = STRUCTS[DML_FEATURE(number)]
     record, faults = decode_struct(query, query_type, "featureQueryData")
     report = Report()
     check_faults(faults, report)
-    report.raise_errors("CheckFeatureSupport failed:")
-    check_size(query_size, ctypes.sizeof(ctypes_class(query_type)), "featureQueryDataSize")
-    check_size(support_size, ctypes.sizeof(support_type), "featureSupportDataSize")
+    check_size(query_size, ctypes.sizeof(ctypes_class(query_type)), "featureQueryDataSize", report)
+    check_size(support_size, ctypes.sizeof(support_type), "featureSupportDataSize", report)
     target = locate(support, "featureSupportData")
     check_type(target, support_type, "featureSupportData")
     if not target.address:
-        raise DMLError(E_INVALIDARG, f"featureSupportData is null; a {support_type.__name__} is required")
+        report.add(
+            FAULT_RULES["null"], "featureSupportData", f"is null; a {support_type.__name__} is required"
+        )
+    if record is not None and not faults:
+        check_query(DML_FEATURE(number), record, report)
+    report.raise_errors("CheckFeatureSupport failed:")
     result = answer(DML_FEATURE(number), record, level)
     try:
         write(target.address, bytes(result))
     except MemoryFault as fault:
-        raise DMLError(E_INVALIDARG, f"featureSupportData cannot be written: {fault}") from None
+        raise breach(WRITABLE, "featureSupportData", f"cannot be written: {fault}") from None
 
 
-def check_size(given: Any, expected: int, name: str) -> None:
-    if given is not None and unsigned(given, name, 32) != expected:
-        raise DMLError(E_INVALIDARG, f"{name} is {given}; the struct has {expected} bytes")
+def check_size(given: Any, expected: int, name: str, report: Report) -> None:
+    size = expected if given is None else integer(given, name)
+    if size != expected:
+        report.add(SIZE, name, f"is {size}; the struct has {expected} bytes")
+
+
+def check_query(feature: DML_FEATURE, query: Any, report: Report) -> None:
+    if feature == DML_FEATURE.DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT:
+        if not isinstance(query.DataType, DML_TENSOR_DATA_TYPE):
+            report.add(ENUM_VALUE, "DataType", f"is {query.DataType}, which is no DML_TENSOR_DATA_TYPE")
+    elif not query.RequestedFeatureLevels:
+        report.add(LEVEL_COUNT, "RequestedFeatureLevelCount", "is 0; at least one level must be asked for")
+
+
+def answer(feature: DML_FEATURE, query: Any, level: int) -> Structure:
+    """The support data for the checked query struct of ``feature`` on a device of feature level ``level``."""
+    if feature == DML_FEATURE.DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT:
+        # Of UNKNOWN the pages say nothing here; it is no type that a tensor could have.
+        known = query.DataType != DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UNKNOWN
+        supported = known and NEEDED_LEVEL.get(query.DataType, 0) <= level
+        return DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT(supported)
+    levels = [asked for asked in query.RequestedFeatureLevels if asked in KNOWN_LEVELS and asked <= level]
+    if not levels:
+        text = f"holds no level that is supported; the device has {level_name(level)}"
+        raise breach(LEVELS, "RequestedFeatureLevels", text, DXGI_ERROR_UNSUPPORTED)
+    return DML_FEATURE_DATA_FEATURE_LEVELS(max(levels))

@@ -80,12 +80,11 @@ def _extent(view: BufferRange) -> tuple[int, int]:
 def check_in_place(
     op: IDMLCompiledOperator, slot: Slot, other_slot: Slot, identical: bool, report: Report
 ) -> None:
-    schema = op.op.desc.schema
-    if not schema.in_place:
+    if not op.program.in_place:
         report.add(
             IN_PLACE,
             name(other_slot),
-            f"shares memory with {name(slot)}, and {schema.type_name} does not work in place",
+            f"shares memory with {name(slot)}, and {op.program.title} does not work in place",
         )
     elif not identical:
         report.add(IN_PLACE, name(other_slot), f"shares only a part of its memory with {name(slot)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,12 +11,25 @@ from ..api.iids import IID_IDMLOperatorInitializer
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
 from ..validation.report import Report
+from ..validation.rule import rule
 from .compiled_operator import IDMLCompiledOperator
 from .objects import SAME_DEVICE, IDMLDispatchable
 from .removal import hresult_method, same_device
 
 if TYPE_CHECKING:
     from .device import IDMLDevice
+
+
+COUNT = rule(
+    "DML-OperatorInitializer-count",
+    "operatorCount is the number of operators given",
+    "nf-directml-idmldevice-createoperatorinitializer",
+)
+IN_FLIGHT = rule(
+    "DML-OperatorInitializer-in-flight",
+    "An initializer is not reset before its recorded dispatches have executed",
+    "nf-directml-idmloperatorinitializer-reset",
+)
 
 
 class BoundInitializer(NamedTuple):
@@ -27,7 +41,7 @@ class BoundInitializer(NamedTuple):
 
 def read_operators(device: IDMLDevice, first: Any, second: Any, method: str) -> list[IDMLCompiledOperator]:
     """The compiled operators of ``(operatorCount, operators)`` or of ``(operators)`` alone."""
-    operators = [] if first is None else counted(first, second, "operatorCount", "operators")
+    operators = [] if first is None else counted(first, second, "operatorCount", "operators", COUNT)
     report = Report()
     for index, op in enumerate(operators):
         same_device(IDMLCompiledOperator, op, f"operators[{index}]", device, report, SAME_DEVICE)
@@ -49,6 +63,17 @@ class IDMLOperatorInitializer(IDMLDispatchable):
         """Take other operators, as ``(count, operators)`` or ``(operators)``; none makes dispatching a no-op."""
         self.operators = tuple(read_operators(self.device, operatorCount, operators, "Reset"))
 
+    def report_reset(self) -> None:
+        """Say that the initializer was reset while a dispatch was under way; the dispatch does as recorded."""
+        report = Report()
+        name = f" {self.name!r}" if self.name else ""
+        report.add(
+            IN_FLIGHT,
+            f"the dispatch of an operator initializer{name}",
+            "executes after Reset gave the initializer other operators than it was recorded with",
+        )
+        self.removal.notify(report)
+
     def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
         count = sum(
             sum(need is not None for need in op.owned_needs) + bool(op.persistent_size)
@@ -59,9 +84,15 @@ class IDMLOperatorInitializer(IDMLDispatchable):
 
     def prepare(self, bound: BoundInitializer) -> Callable[[], None]:
         """A call that initializes the operators with the bound memory."""
-        work = list(zip(self.operators, bound.inputs, bound.outputs))
+        operators = self.operators
+        work = list(zip(operators, bound.inputs, bound.outputs))
+        # A recorded dispatch keeps an initializer no more alive than Windows does.
+        this = weakref.ref(self)
 
         def initialize() -> None:
+            initializer = this()
+            if initializer is not None and initializer.operators is not operators:
+                initializer.report_reset()
             for op, inputs, persistent in work:
                 op.initialize(inputs, persistent)
 

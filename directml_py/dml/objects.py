@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..api.iids import IID_IDMLDeviceChild, IID_IDMLDispatchable, IID_IDMLObject, IID_IDMLPageable
 from ..api.life import Life
-from ..api.private_data import PrivateDataObject
+from ..api.private_data import PrivateDataObject, PrivateDataRules
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..api.wintypes import GUID
 from ..validation.rule import rule
@@ -20,12 +20,25 @@ if TYPE_CHECKING:
 SAME_DEVICE = rule(
     "DML-Object-device", "Objects that work together were made by the same device", "dml-resource-lifetime"
 )
+PRIVATE_DATA = PrivateDataRules(
+    size=rule(
+        "DML-SetPrivateData-size",
+        "dataSize is at most what data has, and 0 if data is null",
+        "nf-directml-idmlobject-setprivatedata",
+    ),
+    guid=rule(
+        "DML-GetPrivateData-guid",
+        "Private data is read under a GUID that some is stored under",
+        "nf-directml-idmlobject-getprivatedata",
+    ),
+)
 
 
 class IDMLObject(PrivateDataObject):
     """Private data and a name (nn-directml-idmlobject)."""
 
     IID = IID_IDMLObject
+    private_data_rules = PRIVATE_DATA
     removal: Removal
 
     @hresult_method

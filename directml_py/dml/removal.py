@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..api.arguments import instance
@@ -12,7 +12,7 @@ from ..api.debug_output import debug_output
 from ..api.enums import DML_CREATE_DEVICE_FLAGS
 from ..api.hresult import DXGI_ERROR_DEVICE_REMOVED, E_INVALIDARG, S_OK, DMLError
 from ..validation.report import Report, failure
-from ..validation.rule import Rule, Severity
+from ..validation.rule import Diagnostic, Rule, Severity
 
 if TYPE_CHECKING:
     from ..d3d12 import ID3D12Device
@@ -55,9 +55,8 @@ class Removal:
 
     def report(self, what: str, report: Report, hresult: int = E_INVALIDARG) -> None:
         """For methods that return an HRESULT: raise ``DMLError`` if ``report`` holds an error."""
-        if report.diagnostics:
-            self._announce(report)
         report.raise_errors(what, hresult)
+        self._announce(report.diagnostics)
 
     def remove(self, what: str, report: Report, at_call: bool = True) -> None:
         """For void methods: remove the device if ``report`` holds an error.
@@ -70,7 +69,7 @@ class Removal:
         if report.errors and self._error is None:
             # Never the instance that is raised: its traceback would keep the callers' objects alive.
             self._error = failure(what, report.diagnostics, E_INVALIDARG)
-        breaks = self._announce(report)
+        breaks = self._announce(report.diagnostics)
         if report.errors and breaks and at_call:
             raise failure(what, report.diagnostics, E_INVALIDARG)
 
@@ -78,28 +77,36 @@ class Removal:
         """Messages that come up while commands execute: they neither remove the device nor stop the commands."""
         monitor = self._d3d12_device.monitor
         if monitor is None or self.muted:
-            self._announce(report)
+            self._announce(report.diagnostics)
             return
         for found in report.diagnostics:
             monitor.report_diagnostic(found)
 
-    def _announce(self, report: Report) -> bool:
+    def refused(self, error: DMLError) -> None:
+        """For methods that return an HRESULT: tell the debug layer why this one fails.
+
+        What says that something is not there or not supported is an answer, not a mistake of the program.
+        """
+        if error.hresult == E_INVALIDARG:
+            self._announce(error.diagnostics)
+
+    def _announce(self, diagnostics: Sequence[Diagnostic]) -> bool:
         """Send the diagnostics where the debug layer writes; True if it breaks on one of them.
 
         Muting keeps messages back (nf-directml-idmldebugdevice-setmutedebugoutput), not the breaks.
         """
-        if not self.debug:
+        if not self.debug or not diagnostics:
             return False
         queue = self._d3d12_device.info_queue
         if queue is not None and self.muted:
-            return any(queue.GetBreakOnSeverity(_SEVERITIES[found.severity]) for found in report.diagnostics)
+            return any(queue.GetBreakOnSeverity(_SEVERITIES[found.severity]) for found in diagnostics)
         if queue is None:
             if not self.muted:
-                for found in report.diagnostics:
+                for found in diagnostics:
                     debug_output(_SEVERITIES[found.severity], str(found))
             return True
         breaks = False
-        for found in report.diagnostics:
+        for found in diagnostics:
             try:
                 self._d3d12_device.report_diagnostic(found)
             except DMLError:
@@ -108,12 +115,19 @@ class Removal:
 
 
 def hresult_method(method: M) -> M:
-    """A method that returns an HRESULT: on a removed device it raises ``DXGI_ERROR_DEVICE_REMOVED``."""
+    """A method that returns an HRESULT: on a removed device it raises ``DXGI_ERROR_DEVICE_REMOVED``.
+
+    What it raises itself goes to the debug layer as well.
+    """
 
     @functools.wraps(method)
     def call(self: IDMLObject, *args: Any, **kwargs: Any) -> Any:
         self.removal.check()
-        return method(self, *args, **kwargs)
+        try:
+            return method(self, *args, **kwargs)
+        except DMLError as error:
+            self.removal.refused(error)
+            raise
 
     return cast(M, call)
 

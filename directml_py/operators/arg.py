@@ -7,8 +7,8 @@ import numpy as np
 from ..api.enums import DML_AXIS_DIRECTION
 from ..descs.values import OperatorDesc
 from ..validation.report import Report
-from .operator import Array, Inputs, Kernel, Operator, Outputs, operator
-from .reduced_axes import AxesRules, check_reduction
+from .operator import Array, Inputs, Kernel, Operator, Outputs, Shapes, operator
+from .reduced_axes import AxesRules, check_reduction, infer_reduction
 
 
 def arg_kernel(desc: OperatorDesc, largest: bool, decreasing: bool) -> Kernel:
@@ -51,6 +51,10 @@ class _Arg(Operator):
 
     def constrain(self, desc: OperatorDesc, report: Report) -> None:
         check_reduction(desc, self.rules, report)
+
+    def infer(self, desc: OperatorDesc, *, output_data_type: int | None = None) -> Shapes:
+        """``output_data_type``: that of indices; UINT32 if left out."""
+        return infer_reduction(desc, output_data_type)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         decreasing = desc.AxisDirection == DML_AXIS_DIRECTION.DML_AXIS_DIRECTION_DECREASING

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
+
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc
 from ..descs.values import TensorSlot
 from ..validation.report import Report
 from ..validation.rule import Rule
+from .operator import Place
 
 
 def check_axis(axis: int, tensor: TensorDesc, where: str, rule: Rule, report: Report) -> bool:
@@ -19,6 +23,11 @@ def check_axis(axis: int, tensor: TensorDesc, where: str, rule: Rule, report: Re
         f"is {axis}; it must be less than {where}.DimensionCount, which is {tensor.dimension_count}",
     )
     return False
+
+
+def resized(sizes: Sequence[int], axis: int, size: int) -> tuple[int, ...]:
+    """``sizes`` with ``size`` in the dimension ``axis``: what a part and its whole are to each other."""
+    return tuple(size if dimension == axis else other for dimension, other in enumerate(sizes))
 
 
 def check_parts(
@@ -38,8 +47,9 @@ def check_parts(
     alike = [part for part in parts if part.tensor is not None and part.tensor.dimension_count == len(sizes)]
     for part in alike:
         assert part.tensor is not None
-        for dimension, (size, expected) in enumerate(zip(part.tensor.sizes, sizes)):
-            if dimension != axis and size != expected:
+        own = part.tensor.sizes
+        for dimension, (size, expected) in enumerate(zip(own, resized(sizes, axis, own[axis]))):
+            if size != expected:
                 report.add(
                     off_axis,
                     f"{part.path}.Sizes[{dimension}]",
@@ -54,3 +64,10 @@ def check_parts(
             f"{whole.path}.Sizes[{axis}]",
             f"is {sizes[axis]}; the sizes along Axis {axis} are {braces(along)}, which add up to {sum(along)}",
         )
+
+
+def places_along(axis: int, sizes: Sequence[int]) -> list[Place]:
+    """Where parts of these sizes lie in the whole, one behind the other along ``axis``."""
+    before = (slice(None),) * axis
+    ends = list(accumulate(sizes))
+    return [(*before, slice(start, end)) for start, end in zip([0, *ends], ends)]

@@ -11,7 +11,7 @@ from ..descs.values import OperatorDesc
 from ..validation.report import Report
 from ..validation.rule import Severity, rule
 from .axes import check_axis
-from .operator import Array, Inputs, Kernel, Operator, Outputs, operator, own_rule
+from .operator import Array, Inputs, Kernel, Operator, Outputs, Shape, Shapes, operator, own_rule
 
 AXIS = own_rule("GATHER", "axis", "Axis is less than InputTensor.DimensionCount")
 INDEX_DIMENSIONS = own_rule(
@@ -101,6 +101,12 @@ class Gather(Operator):
                 "OutputTensor.Sizes",
                 f"is {braces(output.sizes)}; it must be {braces(expected)}",
             )
+
+    def infer(self, desc: OperatorDesc) -> Shapes:
+        x, indices = desc.InputTensor, desc.IndicesTensor
+        ignored = max(0, indices.dimension_count - desc.IndexDimensions)
+        sizes = gathered_sizes(x.sizes, indices.sizes[ignored:], desc.Axis, x.dimension_count)
+        return {"OutputTensor": Shape(x.data_type, x.sizes if sizes is None else sizes)}
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         size = desc.InputTensor.sizes[desc.Axis]

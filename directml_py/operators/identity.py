@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..descs.tensor import type_name
 from ..descs.values import OperatorDesc
 from ..validation.report import Report
-from .operator import Inputs, Kernel, Operator, Outputs, as_float, operator, own_rule
+from .operator import (
+    Inputs,
+    Kernel,
+    Move,
+    Operator,
+    Outputs,
+    as_float,
+    moving_kernel,
+    operator,
+    own_rule,
+)
 
 SCALE_BIAS_TYPE = own_rule(
     "ELEMENT_WISE_IDENTITY", "scale-bias-type", "ScaleBias is not given for 64-bit data types"
@@ -28,9 +40,13 @@ class Identity(Operator):
             name = type_name(desc.InputTensor.data_type)
             report.add(SCALE_BIAS_TYPE, "ScaleBias", f"is given for {name}; 64-bit types take none")
 
+    def moves(self, desc: OperatorDesc) -> Sequence[Move] | None:
+        return [Move(0, (), 0, ())] if desc.ScaleBias is None else None
+
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        if desc.ScaleBias is None:
-            return copy
+        moves = self.moves(desc)
+        if moves is not None:
+            return moving_kernel(moves)
         scale, bias = np.float32(desc.ScaleBias.Scale), np.float32(desc.ScaleBias.Bias)
         dtype = desc.OutputTensor.dtype
         if dtype.kind == "f":
@@ -49,7 +65,3 @@ class Identity(Operator):
             np.copyto(outputs[0], np.clip(scaled, limits.min, limits.max), casting="unsafe")
 
         return scale_integer
-
-
-def copy(inputs: Inputs, outputs: Outputs) -> None:
-    np.copyto(outputs[0], inputs[0])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
-
-import numpy as np
+from collections.abc import Sequence
 
 from ..descs.values import OperatorDesc
 from ..validation.report import Report
-from .axes import check_axis, check_parts
-from .operator import Inputs, Kernel, Operator, Outputs, operator, own_rule
+from .axes import check_axis, check_parts, places_along, resized
+from .operator import Kernel, Move, Operator, Shape, Shapes, moving_kernel, operator, own_rule
 
 INPUT_COUNT = own_rule("JOIN", "input-count", "InputCount is greater than 0")
 AXIS = own_rule("JOIN", "axis", "Axis is less than OutputTensor.DimensionCount")
@@ -30,13 +28,15 @@ class Join(Operator):
         if check_axis(desc.Axis, output.tensor, "OutputTensor", AXIS, report):
             check_parts(output, desc.inputs, desc.Axis, OFF_AXIS, SUM, report)
 
+    def infer(self, desc: OperatorDesc) -> Shapes:
+        parts = [tensor.sizes for tensor in desc.InputTensors]
+        total = sum(sizes[desc.Axis] for sizes in parts if desc.Axis < len(sizes))
+        sizes = resized(parts[0], desc.Axis, total)
+        return {"OutputTensor": Shape(desc.InputTensors[0].data_type, sizes)}
+
+    def moves(self, desc: OperatorDesc) -> Sequence[Move]:
+        places = places_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.InputTensors])
+        return [Move(index, (), 0, place) for index, place in enumerate(places)]
+
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        ends = list(accumulate(tensor.sizes[desc.Axis] for tensor in desc.InputTensors))
-        before = (slice(None),) * desc.Axis
-        places = [(*before, slice(start, end)) for start, end in zip([0, *ends], ends)]
-
-        def join(inputs: Inputs, outputs: Outputs) -> None:
-            for place, part in zip(places, inputs):
-                np.copyto(outputs[0][place], part)
-
-        return join
+        return moving_kernel(self.moves(desc))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,42 @@ from ..descs.values import OperatorDesc
 from ..validation.operator import check_operator
 from ..validation.report import Report
 from ..validation.rule import Rule, rule
+from ..validation.support import PROPERTIES, applies
 
 Array = npt.NDArray[Any]
 Inputs = Sequence[Any]
 Outputs = Sequence[Array]
 Kernel = Callable[..., None]
+Place = tuple[slice, ...]
+
+
+class Move(NamedTuple):
+    """A part of an input tensor that becomes a part of an output tensor; an empty place is the whole tensor."""
+
+    input: int
+    input_place: Place
+    output: int
+    output_place: Place
+
+
+def moving_kernel(moves: Sequence[Move]) -> Kernel:
+    """The kernel of an operator that does nothing but move data."""
+
+    def move(inputs: Inputs, outputs: Outputs) -> None:
+        for entry in moves:
+            np.copyto(outputs[entry.output][entry.output_place], inputs[entry.input][entry.input_place])
+
+    return move
+
+
+class Shape(NamedTuple):
+    """What an output tensor must be; how it lies in memory is the caller's choice."""
+
+    data_type: int
+    sizes: tuple[int, ...]
+
+
+Shapes = Mapping[str, "Shape | tuple[Shape, ...]"]
 
 
 class Operator:
@@ -31,6 +62,26 @@ class Operator:
         Called only if every required tensor is there and has a shape; ranks and types may still disagree.
         """
 
+    def moves(self, desc: OperatorDesc) -> Sequence[Move] | None:
+        """What goes where, if the operator only moves data; None if it computes. Graphs need not copy what moves."""
+        return None
+
+    def infer(self, desc: OperatorDesc, *args: Any, **kwargs: Any) -> Shapes:
+        """What each output tensor must be, by field, from the inputs and attributes of ``desc`` alone.
+
+        An output that the catalog says has the data type and sizes of an input gets them here. Keyword parameters of
+        an override are what a desc says through its outputs alone. If inputs or attributes break a rule, what is
+        inferred is for the rules to refuse; an output that does not follow from the inputs is left out.
+        """
+        shapes: dict[str, Shape | tuple[Shape, ...]] = {}
+        for entry in desc.struct.tensors:
+            if entry.role != "output" or entry.kind != "pointer" or entry.optional:
+                continue
+            data_type, sizes = required(desc, entry.name, "DataType"), required(desc, entry.name, "Sizes")
+            if data_type is not None and sizes is not None:
+                shapes[entry.name] = Shape(data_type, sizes)
+        return shapes
+
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """A callable ``(inputs, outputs)`` over NumPy views, or ``(inputs, outputs, scratch)`` if ``scratch`` is
         not 0; chosen now, run many times. Absent optional inputs are None; output views may be strided."""
@@ -42,6 +93,17 @@ class Operator:
     def scratch(self, desc: OperatorDesc) -> int:
         """Bytes of temporary memory that the kernel takes as its third argument, a uint8 array."""
         return 0
+
+
+def required(desc: OperatorDesc, output: str, name: str) -> Any:
+    """The property (``DataType``, ``Sizes``) that the catalog says ``output`` shares with an input tensor; or None."""
+    for entry in desc.schema.same:
+        if output not in entry.fields or name not in entry.properties or not applies(entry, desc):
+            continue
+        for slot in desc.inputs:
+            if slot.field in entry.fields and slot.tensor is not None:
+                return getattr(slot.tensor, PROPERTIES[name][0])
+    return None
 
 
 OPERATORS: dict[str, Operator] = {}

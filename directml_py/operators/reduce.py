@@ -11,8 +11,8 @@ from ..api.enums import DML_REDUCE_FUNCTION
 from ..descs.values import OperatorDesc
 from ..validation.report import Report
 from .arg import arg_kernel
-from .operator import Array, Inputs, Kernel, Operator, Outputs, operator
-from .reduced_axes import AxesRules, check_reduction
+from .operator import Array, Inputs, Kernel, Operator, Outputs, Shapes, operator
+from .reduced_axes import AxesRules, check_reduction, infer_reduction
 
 RULES = AxesRules("REDUCE")
 Axes = tuple[int, ...]
@@ -85,6 +85,10 @@ class Reduce(Operator):
 
     def constrain(self, desc: OperatorDesc, report: Report) -> None:
         check_reduction(desc, RULES, report)
+
+    def infer(self, desc: OperatorDesc, *, output_data_type: int | None = None) -> Shapes:
+        """``output_data_type``: that of indices; UINT32 if left out."""
+        return infer_reduction(desc, output_data_type)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         if desc.Function in (ARGMAX, ARGMIN):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..descs.format import braces
 from ..descs.values import OperatorDesc
 from ..validation.report import Report
-from .operator import own_rule
+from .operator import Shape, Shapes, own_rule, required
 
 
 class AxesRules:
@@ -23,6 +26,19 @@ class AxesRules:
         self.sizes = own_rule(
             operator, "output-sizes", "The output's sizes are the input's, with 1 for every reduced axis"
         )
+
+
+def reduced_sizes(sizes: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
+    return tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
+
+
+def infer_reduction(desc: OperatorDesc, output_data_type: int | None) -> Shapes:
+    """``output_data_type`` serves where the output need not have the input's data type; left out it is UINT32."""
+    if output_data_type is None:
+        own = required(desc, "OutputTensor", "DataType")
+        output_data_type = DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UINT32 if own is None else own
+    sizes = reduced_sizes(desc.InputTensor.sizes, desc.Axes)
+    return {"OutputTensor": Shape(output_data_type, sizes)}
 
 
 def check_reduction(desc: OperatorDesc, rules: AxesRules, report: Report) -> None:
@@ -45,7 +61,7 @@ def check_reduction(desc: OperatorDesc, rules: AxesRules, report: Report) -> Non
             )
     if not in_range or output.dimension_count != x.dimension_count:
         return
-    expected = tuple(1 if axis in axes else size for axis, size in enumerate(x.sizes))
+    expected = reduced_sizes(x.sizes, axes)
     if output.sizes != expected:
         report.add(
             rules.sizes,

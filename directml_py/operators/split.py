@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from collections.abc import Sequence
 
-import numpy as np
-
+from ..descs.sizes import unsigned_numbers
 from ..descs.values import OperatorDesc
 from ..validation.report import Report
-from .axes import check_axis, check_parts
-from .operator import Inputs, Kernel, Operator, Outputs, operator, own_rule
+from .axes import check_axis, check_parts, places_along, resized
+from .operator import Kernel, Move, Operator, Shape, Shapes, moving_kernel, operator, own_rule
 
 OUTPUT_COUNT = own_rule("SPLIT", "output-count", "OutputCount is greater than 0")
 AXIS = own_rule("SPLIT", "axis", "Axis is less than InputTensor.DimensionCount")
@@ -30,13 +29,15 @@ class Split(Operator):
         if check_axis(desc.Axis, whole.tensor, "InputTensor", AXIS, report):
             check_parts(whole, desc.outputs, desc.Axis, OFF_AXIS, SUM, report)
 
+    def infer(self, desc: OperatorDesc, *, sizes: Sequence[int]) -> Shapes:
+        """``sizes``: those of the outputs along Axis."""
+        x, along = desc.InputTensor, unsigned_numbers(sizes, "sizes")
+        parts = tuple(Shape(x.data_type, resized(x.sizes, desc.Axis, size)) for size in along)
+        return {"OutputTensors": parts}
+
+    def moves(self, desc: OperatorDesc) -> Sequence[Move]:
+        places = places_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.OutputTensors])
+        return [Move(0, place, index, ()) for index, place in enumerate(places)]
+
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        ends = list(accumulate(tensor.sizes[desc.Axis] for tensor in desc.OutputTensors))
-        before = (slice(None),) * desc.Axis
-        places = [(*before, slice(start, end)) for start, end in zip([0, *ends], ends)]
-
-        def split(inputs: Inputs, outputs: Outputs) -> None:
-            for place, part in zip(places, outputs):
-                np.copyto(part, inputs[0][place])
-
-        return split
+        return moving_kernel(self.moves(desc))

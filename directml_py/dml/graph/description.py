@@ -1,0 +1,169 @@
+"""DML_GRAPH_DESC as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...api.enums import DML_GRAPH_EDGE_TYPE, DML_GRAPH_NODE_TYPE
+from ...api.interface import IUnknown
+from ...descs.decode import decode_struct
+from ...descs.tensor import TensorDesc
+from ...descs.values import OperatorDesc, Record, TensorSlot
+from ...validation.memory import FAULT_RULES, check_faults
+from ...validation.report import Report
+from ..compiled_operator import IDMLOperator
+from ..objects import SAME_DEVICE
+from .rules import EDGE_TYPE
+
+if TYPE_CHECKING:
+    from ..device import IDMLDevice
+
+
+class Value(NamedTuple):
+    """One output of a node."""
+
+    node: int
+    output: int
+
+
+class Port(NamedTuple):
+    """One input of a node."""
+
+    node: int
+    input: int
+
+
+class GraphInput(NamedTuple):
+    position: int
+
+
+class Edge(NamedTuple):
+    """A connection; ``path`` is where the description has it. ``target`` is a graph output's index or a port."""
+
+    path: str
+    source: Value | GraphInput
+    target: Port | int
+
+
+@dataclass(frozen=True)
+class Node:
+    """An operator, or constant data; ``name`` is what the description calls it."""
+
+    index: int
+    name: str
+    desc: OperatorDesc | None
+    data: bytes | None = None
+
+    @property
+    def inputs(self) -> tuple[TensorSlot, ...]:
+        return self.desc.inputs if self.desc is not None else ()
+
+    @property
+    def outputs(self) -> tuple[TensorSlot, ...]:
+        """The output tensors; a constant has one, which takes the shape that its consumers give it."""
+        return self.desc.outputs if self.desc is not None else (TensorSlot("Data", "Data", None),)
+
+    @property
+    def title(self) -> str:
+        what = self.desc.schema.type_name if self.desc is not None else "a constant"
+        return f"{what} {self.name!r}" if self.name else what
+
+
+@dataclass(frozen=True)
+class GraphDesc:
+    """A decoded DML_GRAPH_DESC. Nodes that could not be read are None."""
+
+    input_count: int
+    output_count: int
+    nodes: tuple[Node | None, ...]
+    input_edges: tuple[Edge, ...]
+    output_edges: tuple[Edge, ...]
+    intermediate_edges: tuple[Edge, ...]
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        return (*self.input_edges, *self.output_edges, *self.intermediate_edges)
+
+    def node(self, index: int) -> Node:
+        """The node at ``index`` of a description without errors."""
+        found = self.nodes[index]
+        assert found is not None
+        return found
+
+    def input_tensor(self, port: Port) -> TensorDesc:
+        tensor = self.node(port.node).inputs[port.input].tensor
+        assert tensor is not None
+        return tensor
+
+    def output_tensor(self, value: Value) -> TensorDesc | None:
+        """None for a constant."""
+        return self.node(value.node).outputs[value.output].tensor
+
+
+def read_graph_desc(device: IDMLDevice, value: Any, report: Report) -> GraphDesc | None:
+    """The graph that ``value`` is or points to; what cannot be read is reported."""
+    record, faults = decode_struct(value, "DML_GRAPH_DESC")
+    check_faults(faults, report)
+    if not isinstance(record, Record):
+        return None
+    nodes = tuple(
+        _node(device, index, entry, report) if isinstance(entry, Record) else None
+        for index, entry in enumerate(record.Nodes or ())
+    )
+    return GraphDesc(
+        record.InputCount,
+        record.OutputCount,
+        nodes,
+        _edges(record.InputEdges, "InputEdges", DML_GRAPH_EDGE_TYPE.DML_GRAPH_EDGE_TYPE_INPUT, report),
+        _edges(record.OutputEdges, "OutputEdges", DML_GRAPH_EDGE_TYPE.DML_GRAPH_EDGE_TYPE_OUTPUT, report),
+        _edges(
+            record.IntermediateEdges,
+            "IntermediateEdges",
+            DML_GRAPH_EDGE_TYPE.DML_GRAPH_EDGE_TYPE_INTERMEDIATE,
+            report,
+        ),
+    )
+
+
+def _node(device: IDMLDevice, index: int, entry: Record, report: Report) -> Node | None:
+    inner = entry.Desc
+    if inner is None:
+        return None
+    if entry.Type == DML_GRAPH_NODE_TYPE.DML_GRAPH_NODE_TYPE_CONSTANT:
+        return None if inner.Data is None else Node(index, inner.Name or "", None, inner.Data)
+    operator: IUnknown | None = inner.Operator
+    path = f"Nodes[{index}].Operator"
+    if operator is None:
+        return None
+    if not isinstance(operator, IDMLOperator):
+        report.add(FAULT_RULES["interface"], path, f"is an {type(operator).__name__}, no IDMLOperator")
+        return None
+    if operator.device is not device:
+        report.add(SAME_DEVICE, path, "belongs to another DirectML device")
+        return None
+    return Node(index, inner.Name or "", operator.desc)
+
+
+def _edges(
+    records: tuple[Record | None, ...] | None, name: str, kind: DML_GRAPH_EDGE_TYPE, report: Report
+) -> tuple[Edge, ...]:
+    found = []
+    for index, entry in enumerate(records or ()):
+        path = f"{name}[{index}]"
+        if entry is None or entry.Desc is None:
+            continue
+        if entry.Type != kind:
+            report.add(EDGE_TYPE, f"{path}.Type", f"is {entry.Type.name}; edges in {name} are {kind.name}")
+            continue
+        found.append(_edge(path, kind, entry.Desc))
+    return tuple(found)
+
+
+def _edge(path: str, kind: DML_GRAPH_EDGE_TYPE, desc: Record) -> Edge:
+    if kind == DML_GRAPH_EDGE_TYPE.DML_GRAPH_EDGE_TYPE_INPUT:
+        return Edge(path, GraphInput(desc.GraphInputIndex), Port(desc.ToNodeIndex, desc.ToNodeInputIndex))
+    source = Value(desc.FromNodeIndex, desc.FromNodeOutputIndex)
+    if kind == DML_GRAPH_EDGE_TYPE.DML_GRAPH_EDGE_TYPE_OUTPUT:
+        return Edge(path, source, desc.GraphOutputIndex)
+    return Edge(path, source, Port(desc.ToNodeIndex, desc.ToNodeInputIndex))

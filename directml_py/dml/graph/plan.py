@@ -1,0 +1,225 @@
+"""How a graph runs: which memory each value gets, and which copies need not happen.
+
+Data movement is the first thing to go. An output of a SPLIT or an identity can be a view into its input; an input of a
+JOIN or an identity can be written where the joined tensor lies. Both need that everybody sees the value as the tensor
+that its producer writes: a consumer that reinterprets the bytes needs them where its desc says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ...descs.tensor import TensorDesc
+from ...operators import OPERATORS
+from ...operators.operator import Move, Place
+from .description import GraphDesc, GraphInput, Port, Value
+from .memory import Block, pack
+from .validation import topological_order
+
+
+class OutputRoot(NamedTuple):
+    """The memory bound for a graph output."""
+
+    position: int
+
+
+class BlockRoot(NamedTuple):
+    """A block of the temporary resource, by its index."""
+
+    block: int
+
+
+class PartOf(NamedTuple):
+    """A view into another value."""
+
+    value: Value
+    place: Place
+
+
+class PartOfInput(NamedTuple):
+    """A view into what a node reads: a graph input or a constant."""
+
+    port: Port
+    place: Place
+
+
+Location = OutputRoot | BlockRoot | PartOf | PartOfInput
+
+
+@dataclass
+class Step:
+    """A node's turn. ``folded``: nothing is left to do, all that it moves is in place already."""
+
+    node: int
+    name: str
+    operator: str
+    folded: bool = False
+    moves: list[Move] | None = None
+    scratch: int | None = None
+    # Graph outputs beyond the first that get this node's outputs.
+    copies: list[tuple[Value, int]] = field(default_factory=list)
+
+
+@dataclass
+class Plan:
+    """``blocks`` lie in the temporary resource, which has ``temporary_size`` bytes."""
+
+    graph: GraphDesc
+    steps: list[Step]
+    sources: dict[Port, Value | GraphInput]
+    locations: dict[Value, Location]
+    blocks: list[Block]
+    temporary_size: int
+
+
+def same_view(one: TensorDesc, other: TensorDesc) -> bool:
+    """Whether two tensors are the same elements in the same places."""
+    if one.data_type != other.data_type or one.sizes != other.sizes:
+        return False
+    strides = zip(one.sizes, one.effective_strides, other.effective_strides)
+    return all(size == 1 or own == theirs for size, own, theirs in strides)
+
+
+class Planner:
+    """Makes the plan of one valid graph."""
+
+    def __init__(self, graph: GraphDesc) -> None:
+        self.graph = graph
+        order = topological_order(graph)
+        assert order is not None
+        self.order = order
+        self.sources: dict[Port, Value | GraphInput] = {}
+        self.consumers: dict[Value, list[Port]] = {}
+        self.graph_outputs: dict[Value, list[int]] = {}
+        for edge in (*graph.input_edges, *graph.intermediate_edges):
+            assert isinstance(edge.target, Port)
+            self.sources[edge.target] = edge.source
+            if isinstance(edge.source, Value):
+                self.consumers.setdefault(edge.source, []).append(edge.target)
+        for edge in graph.output_edges:
+            assert isinstance(edge.source, Value)
+            assert isinstance(edge.target, int)
+            self.graph_outputs.setdefault(edge.source, []).append(edge.target)
+        self.locations: dict[Value, Location] = {}
+        self.blocks: list[Block] = []
+        self.steps = [self._step(index) for index in order]
+
+    def plan(self) -> Plan:
+        for value, positions in self.graph_outputs.items():
+            self.locations[value] = OutputRoot(positions[0])
+        for step in self.steps:
+            self._view_inputs(step)
+        for step in reversed(self.steps):
+            self._write_in_place(step)
+        for step in self.steps:
+            step.folded = step.moves is not None and not step.moves and not step.copies
+        self._find_blocks()
+        temporary_size = pack(self.blocks)
+        return Plan(self.graph, self.steps, self.sources, self.locations, self.blocks, temporary_size)
+
+    def _step(self, index: int) -> Step:
+        node = self.graph.node(index)
+        copies = [
+            (Value(index, output), position)
+            for output in range(len(node.outputs))
+            for position in self.graph_outputs.get(Value(index, output), [])[1:]
+        ]
+        if node.desc is None:
+            return Step(index, node.name, "CONSTANT", moves=[], copies=copies)
+        moves = OPERATORS[node.desc.name].moves(node.desc)
+        return Step(
+            index, node.name, node.desc.name, moves=None if moves is None else list(moves), copies=copies
+        )
+
+    def _is_free(self, value: Value) -> bool:
+        """Whether a value can lie anywhere: no graph output, and seen by all as its producer writes it."""
+        tensor = self.graph.output_tensor(value)
+        if tensor is None or value in self.graph_outputs or value in self.locations:
+            return False
+        return all(same_view(tensor, self.graph.input_tensor(port)) for port in self.consumers.get(value, ()))
+
+    def _view_inputs(self, step: Step) -> None:
+        """Make outputs that are parts of an input views into it."""
+        if not step.moves:
+            return
+        per_output = Counter(move.output for move in step.moves)
+        for move in list(step.moves):
+            value = Value(step.node, move.output)
+            if per_output[move.output] > 1 or move.output_place or not self._is_free(value):
+                continue
+            port = Port(step.node, move.input)
+            source = self.sources[port]
+            if isinstance(source, Value) and self.graph.output_tensor(source) is not None:
+                tensor = self.graph.output_tensor(source)
+                assert tensor is not None
+                if not same_view(tensor, self.graph.input_tensor(port)):
+                    # The part of a reinterpretation: a view of the port, whose bytes the source keeps in place.
+                    self.locations[value] = PartOfInput(port, move.input_place)
+                else:
+                    self.locations[value] = PartOf(source, move.input_place)
+            else:
+                self.locations[value] = PartOfInput(port, move.input_place)
+            step.moves.remove(move)
+
+    def _write_in_place(self, step: Step) -> None:
+        """Let producers write straight into what this node would copy their values to."""
+        if not step.moves:
+            return
+        per_source = Counter(self.sources[Port(step.node, move.input)] for move in step.moves)
+        for move in list(step.moves):
+            source = self.sources[Port(step.node, move.input)]
+            if not isinstance(source, Value) or move.input_place or per_source[source] > 1:
+                continue
+            if self._is_free(source):
+                self.locations[source] = PartOf(Value(step.node, move.output), move.output_place)
+                step.moves.remove(move)
+
+    def root(self, value: Value) -> Value | None:
+        """The value whose memory ``value`` lies in; None for a view into a graph input or constant."""
+        location = self.locations.get(value)
+        while isinstance(location, (PartOf, PartOfInput)):
+            if isinstance(location, PartOf):
+                value = location.value
+            else:
+                source = self.sources[location.port]
+                if not isinstance(source, Value) or self.graph.output_tensor(source) is None:
+                    return None
+                value = source
+            location = self.locations.get(value)
+        return value
+
+    def _find_blocks(self) -> None:
+        """A block for every value that lies in no other memory, for as long as anything in it is needed."""
+        when = {step.node: position for position, step in enumerate(self.steps)}
+        lives: dict[Value, list[int]] = {}
+        for value in self._values():
+            root = self.root(value)
+            if root is None or isinstance(self.locations.get(root), OutputRoot):
+                continue
+            times = [when[value.node], *(when[port.node] for port in self.consumers.get(value, ()))]
+            lives.setdefault(root, []).extend(times)
+        for root, times in lives.items():
+            tensor = self.graph.output_tensor(root)
+            assert tensor is not None
+            slot = self.graph.node(root.node).outputs[root.output]
+            name = f"{self.graph.node(root.node).title}.{slot.path}"
+            self.locations[root] = BlockRoot(len(self.blocks))
+            self.blocks.append(Block(name, tensor.total_size, min(times), max(times)))
+        for position, step in enumerate(self.steps):
+            desc = self.graph.node(step.node).desc
+            size = 0 if desc is None or step.folded else OPERATORS[desc.name].scratch(desc)
+            if size:
+                step.scratch = len(self.blocks)
+                self.blocks.append(
+                    Block(f"scratch of {self.graph.node(step.node).title}", size, position, position)
+                )
+
+    def _values(self) -> list[Value]:
+        return [
+            Value(index, output)
+            for index in self.order
+            for output, slot in enumerate(self.graph.node(index).outputs)
+            if slot.tensor is not None
+        ]

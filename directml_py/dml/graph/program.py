@@ -1,0 +1,175 @@
+"""A compiled graph as a program: its plan over bound memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...descs.tensor import TensorDesc
+from ...descs.values import TensorSlot
+from ...operators import OPERATORS
+from ...operators.operator import moving_kernel
+from ...validation.report import Report
+from ..program import Bytes
+from .description import GraphDesc, GraphInput, Port, Value
+from .plan import BlockRoot, OutputRoot, PartOf, Plan, Planner, Step
+
+Call = Callable[[], Any]
+
+
+class GraphProgram:
+    """``plan`` says what runs, what was folded away and where intermediates lie. Runs the nodes of a graph in topological order, without the copies that its plan found needless."""
+
+    title = "a graph"
+    in_place = False
+
+    def __init__(self, graph: GraphDesc) -> None:
+        self.graph = graph
+        self.plan: Plan = Planner(graph).plan()
+        self.temporary_size = self.plan.temporary_size
+        self.inputs = tuple(_input_slot(graph, position) for position in range(graph.input_count))
+        self.outputs = tuple(_output_slot(graph, position) for position in range(graph.output_count))
+        self._kernels = {
+            step.node: _kernel(graph, step) for step in self.plan.steps if step.operator != "CONSTANT"
+        }
+        self._constants = {
+            node.index: np.frombuffer(node.data, np.uint8)
+            for node in graph.nodes
+            if node is not None and node.data is not None
+        }
+
+    def bind(
+        self, inputs: Sequence[Bytes | None], outputs: Sequence[Bytes | None], temporary: Bytes | None
+    ) -> Call:
+        bound = _Bound(self.plan, self._constants, inputs, outputs, temporary)
+        calls: list[Call] = []
+        for step in self.plan.steps:
+            if step.moves != []:
+                calls.append(self._call(step, bound, temporary))
+            calls += [
+                partial(np.copyto, bound.output(position, value), bound.value(value))
+                for value, position in step.copies
+            ]
+
+        def run() -> None:
+            for call in calls:
+                call()
+
+        return run
+
+    def _call(self, step: Step, bound: _Bound, temporary: Bytes | None) -> Call:
+        node = self.graph.node(step.node)
+        inputs = [
+            None if slot.tensor is None else bound.port(Port(step.node, index))
+            for index, slot in enumerate(node.inputs)
+        ]
+        outputs = [
+            None if slot.tensor is None else bound.value(Value(step.node, index))
+            for index, slot in enumerate(node.outputs)
+        ]
+        kernel = self._kernels[step.node]
+        if step.scratch is None:
+            return partial(kernel, inputs, outputs)
+        assert temporary is not None
+        block = self.plan.blocks[step.scratch]
+        return partial(kernel, inputs, outputs, temporary[block.offset : block.end])
+
+    def inspect(self, inputs: Sequence[Bytes | None], report: Report) -> None:
+        """Nothing: what nodes read is known only while the graph runs."""
+
+
+class _Bound:
+    """The views that the nodes of a graph read and write, over one set of bound memory."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        constants: dict[int, Bytes],
+        inputs: Sequence[Bytes | None],
+        outputs: Sequence[Bytes | None],
+        temporary: Bytes | None,
+    ) -> None:
+        self._plan = plan
+        self._constants = constants
+        self._inputs = inputs
+        self._outputs = outputs
+        self._temporary = temporary
+        self._values: dict[Value, Any] = {}
+
+    def value(self, value: Value) -> Any:
+        """The view that the producer of ``value`` writes."""
+        if value not in self._values:
+            self._values[value] = self._view(value)
+        return self._values[value]
+
+    def _view(self, value: Value) -> Any:
+        location = self._plan.locations[value]
+        if isinstance(location, PartOf):
+            return self.value(location.value)[location.place]
+        if isinstance(location, (OutputRoot, BlockRoot)):
+            tensor = self._plan.graph.output_tensor(value)
+            assert tensor is not None
+            return tensor.view(self._root_bytes(location))
+        return self.port(location.port)[location.place]
+
+    def _root_bytes(self, location: OutputRoot | BlockRoot) -> Bytes:
+        if isinstance(location, OutputRoot):
+            found = self._outputs[location.position]
+        else:
+            block = self._plan.blocks[location.block]
+            found = None if self._temporary is None else self._temporary[block.offset : block.end]
+        assert found is not None
+        return found
+
+    def output(self, position: int, value: Value) -> Any:
+        """A further graph output, as the tensor of the value that it repeats."""
+        tensor, memory = self._plan.graph.output_tensor(value), self._outputs[position]
+        assert tensor is not None
+        assert memory is not None
+        return tensor.view(memory)
+
+    def port(self, port: Port) -> Any:
+        """What a node reads: its own tensor over the bytes of the source, or the source's view if that is the same."""
+        tensor = self._plan.graph.input_tensor(port)
+        source = self._plan.sources[port]
+        if isinstance(source, GraphInput):
+            memory = self._inputs[source.position]
+            assert memory is not None
+            return tensor.view(memory)
+        if source.node in self._constants:
+            return tensor.view(self._constants[source.node])
+        location = self._plan.locations[source]
+        if isinstance(location, (OutputRoot, BlockRoot)):
+            return tensor.view(self._root_bytes(location))
+        return self.value(source)
+
+
+def _kernel(graph: GraphDesc, step: Step) -> Callable[..., None]:
+    desc = graph.node(step.node).desc
+    assert desc is not None
+    return OPERATORS[desc.name].kernel(desc) if step.moves is None else moving_kernel(step.moves)
+
+
+def _input_slot(graph: GraphDesc, position: int) -> TensorSlot:
+    """A graph input, as the largest of the tensors that nodes see in it; absent if no node reads it."""
+    found: TensorDesc | None = None
+    for edge in graph.input_edges:
+        if edge.source == GraphInput(position):
+            assert isinstance(edge.target, Port)
+            tensor = graph.input_tensor(edge.target)
+            if found is None or tensor.total_size > found.total_size:
+                alignment = max(tensor.alignment, 0 if found is None else found.alignment)
+                found = replace(tensor, alignment=alignment)
+            elif tensor.alignment > found.alignment:
+                found = replace(found, alignment=tensor.alignment)
+    return TensorSlot(f"GraphInputs[{position}]", "GraphInputs", found)
+
+
+def _output_slot(graph: GraphDesc, position: int) -> TensorSlot:
+    (value,) = (edge.source for edge in graph.output_edges if edge.target == position)
+    assert isinstance(value, Value)
+    return TensorSlot(f"GraphOutputs[{position}]", "GraphOutputs", graph.output_tensor(value))

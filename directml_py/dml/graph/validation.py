@@ -1,0 +1,183 @@
+"""Checks of a graph description, all problems at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ...validation.report import Report
+from . import rules
+from .description import Edge, GraphDesc, GraphInput, Node, Port, Value
+
+CONSTANT_LEVEL = 0x6200
+
+
+def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
+    """Report what breaks the rules of graphs; nodes and edges that could not be read were reported before."""
+    if not graph.nodes:
+        report.add(rules.EMPTY, "NodeCount", "is 0; a graph needs nodes")
+    if not graph.output_count:
+        report.add(rules.EMPTY, "OutputCount", "is 0; a graph needs outputs")
+    if level < CONSTANT_LEVEL:
+        for node in graph.nodes:
+            if node is not None and node.data is not None:
+                report.add(
+                    rules.CONSTANT_LEVEL,
+                    f"Nodes[{node.index}].Type",
+                    "is DML_GRAPH_NODE_TYPE_CONSTANT, which needs DML_FEATURE_LEVEL_6_2",
+                )
+    good = [edge for edge in graph.edges if _check_indices(graph, edge, report)]
+    if None in graph.nodes or len(good) < len(graph.edges):
+        return
+    _check_connections(graph, report)
+    for edge in graph.edges:
+        _check_tensors(graph, edge, report)
+    _check_owned(graph, report)
+    if not report.errors and topological_order(graph) is None:
+        report.add(rules.CYCLE, "IntermediateEdges", "form a cycle: some nodes wait for one another")
+
+
+def _check_indices(graph: GraphDesc, edge: Edge, report: Report) -> bool:
+    problems = list(_index_problems(graph, edge))
+    for field, index, limit in problems:
+        report.add(rules.INDEX, f"{edge.path}.{field}", f"is {index}, but {limit}")
+    return not problems
+
+
+def _index_problems(graph: GraphDesc, edge: Edge) -> Iterator[tuple[str, int, str]]:
+    source, target = edge.source, edge.target
+    if isinstance(source, GraphInput):
+        if source.position >= graph.input_count:
+            yield "GraphInputIndex", source.position, f"InputCount is {graph.input_count}"
+    else:
+        yield from _end_problems(graph, "FromNode", "Output", source.node, source.output)
+    if isinstance(target, Port):
+        yield from _end_problems(graph, "ToNode", "Input", target.node, target.input)
+    elif target >= graph.output_count:
+        yield "GraphOutputIndex", target, f"OutputCount is {graph.output_count}"
+
+
+def _end_problems(
+    graph: GraphDesc, prefix: str, side: str, node_index: int, index: int
+) -> Iterator[tuple[str, int, str]]:
+    if node_index >= len(graph.nodes):
+        yield f"{prefix}Index", node_index, f"NodeCount is {len(graph.nodes)}"
+        return
+    node = graph.nodes[node_index]
+    if node is None:
+        return
+    count = len(node.inputs if side == "Input" else node.outputs)
+    if index >= count:
+        yield f"{prefix}{side}Index", index, f"{node.title} has {count} {side.lower()}s"
+
+
+def _check_connections(graph: GraphDesc, report: Report) -> None:
+    fed = Counter(edge.target for edge in graph.edges if isinstance(edge.target, Port))
+    used = {edge.source for edge in graph.edges}
+    outputs = Counter(edge.target for edge in graph.output_edges)
+    for index in range(graph.output_count):
+        if outputs[index] != 1:
+            report.add(
+                rules.OUTPUT_ONCE,
+                "OutputEdges",
+                f"connect graph output {index} {outputs[index]} times; it must be connected once",
+            )
+    for node in graph.nodes:
+        assert node is not None
+        for index, slot in enumerate(node.inputs):
+            _check_input(node, index, slot.path, slot.tensor is None, fed[Port(node.index, index)], report)
+        for index, slot in enumerate(node.outputs):
+            connected = Value(node.index, index) in used
+            present = slot.tensor is not None or node.data is not None
+            where = f"Nodes[{node.index}].{slot.path}"
+            if present and not connected:
+                report.add(rules.UNUSED, where, f"of {node.title} is connected to nothing")
+            elif connected and not present:
+                report.add(rules.ABSENT, where, f"of {node.title} is left out, but an edge leads from it")
+
+
+def _check_input(node: Node, index: int, name: str, absent: bool, edges: int, report: Report) -> None:
+    where = f"Nodes[{node.index}].{name}"
+    if edges > 1:
+        report.add(rules.FED_TWICE, where, f"of {node.title} is fed by {edges} edges; one is allowed")
+    elif absent and edges:
+        report.add(rules.ABSENT, where, f"of {node.title} is left out, but an edge leads to it")
+    elif not absent and not edges:
+        report.add(rules.UNFED, where, f"of {node.title} is connected to nothing")
+
+
+def _check_tensors(graph: GraphDesc, edge: Edge, report: Report) -> None:
+    """The two ends of an edge name the same number of bytes."""
+    if isinstance(edge.source, GraphInput):
+        return
+    source = graph.node(edge.source.node)
+    if not isinstance(edge.target, Port):
+        if source.data is not None:
+            report.add(rules.CONSTANT_OUTPUT, f"{edge.path}.FromNodeIndex", f"names {source.title}")
+        return
+    tensor = graph.node(edge.target.node).inputs[edge.target.input].tensor
+    if tensor is None:
+        return
+    path = f"Nodes[{edge.target.node}].{graph.node(edge.target.node).inputs[edge.target.input].path}"
+    if source.data is not None:
+        if len(source.data) != tensor.total_size:
+            report.add(
+                rules.CONSTANT_SIZE,
+                f"Nodes[{source.index}].DataSize",
+                f"is {len(source.data)}; {path}, which it feeds, has TotalTensorSizeInBytes {tensor.total_size}",
+            )
+        return
+    given = source.outputs[edge.source.output].tensor
+    if given is not None and given.total_size != tensor.total_size:
+        report.add(
+            rules.TOTAL_SIZE,
+            f"{path}.TotalTensorSizeInBytes",
+            f"is {tensor.total_size}; {source.title}, which feeds it, writes {given.total_size}",
+        )
+
+
+def _check_owned(graph: GraphDesc, report: Report) -> None:
+    flags: dict[int, bool] = {}
+    for edge in (*graph.input_edges, *graph.intermediate_edges):
+        assert isinstance(edge.target, Port)
+        slot = graph.node(edge.target.node).inputs[edge.target.input]
+        if slot.tensor is None:
+            continue
+        owned = slot.tensor.is_owned_by_dml
+        path = f"Nodes[{edge.target.node}].{slot.path}.Flags"
+        if isinstance(edge.source, GraphInput):
+            if flags.setdefault(edge.source.position, owned) != owned:
+                report.add(
+                    rules.OWNED_ALIKE,
+                    path,
+                    f"{'has' if owned else 'lacks'} DML_TENSOR_FLAG_OWNED_BY_DML, unlike another input that "
+                    f"graph input {edge.source.position} feeds",
+                )
+        elif owned:
+            report.add(
+                rules.OWNED_SOURCE,
+                path,
+                "has DML_TENSOR_FLAG_OWNED_BY_DML, but a node feeds it, no graph input",
+            )
+
+
+def topological_order(graph: GraphDesc) -> list[int] | None:
+    """The nodes so that each comes after those that feed it, lower indices first; None if there is a cycle."""
+    waiting = [0] * len(graph.nodes)
+    followers: list[list[int]] = [[] for _ in graph.nodes]
+    for edge in graph.intermediate_edges:
+        assert isinstance(edge.source, Value)
+        assert isinstance(edge.target, Port)
+        waiting[edge.target.node] += 1
+        followers[edge.source.node].append(edge.target.node)
+    ready = [index for index, count in enumerate(waiting) if not count]
+    order: list[int] = []
+    while ready:
+        ready.sort(reverse=True)
+        index = ready.pop()
+        order.append(index)
+        for follower in followers[index]:
+            waiting[follower] -= 1
+            if not waiting[follower]:
+                ready.append(follower)
+    return order if len(order) == len(graph.nodes) else None
