@@ -198,7 +198,8 @@ class IDMLBindingTable(IDMLDeviceChild):
         for index, (record, need) in enumerate(zip(records, needs)):
             path = f"bindings[{index}]"
             if need is None:
-                self._must_be_unbound(record, path, report)
+                if not (kind == "input" and self._is_unused(index)):
+                    self._must_be_unbound(record, path, report)
                 continue
             view = single_view(record, need, path, self.device.d3d12_device, report)
             if view is not None:
@@ -250,6 +251,10 @@ class IDMLBindingTable(IDMLDeviceChild):
                 if view is not None:
                     found[Slot("input", index, part)] = view
         return found
+
+    def _is_unused(self, index: int) -> bool:
+        dispatchable = self.dispatchable
+        return isinstance(dispatchable, IDMLCompiledOperator) and index in dispatchable.program.unused
 
     def _must_be_unbound(self, record: Record, path: str, report: Report) -> None:
         if record.Type == NONE or record.Desc is None:

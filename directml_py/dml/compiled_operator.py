@@ -146,8 +146,8 @@ class IDMLCompiledOperator(IDMLDispatchable):
             size = tensor.total_size
             persistent.bytes[start : start + size] = source.bytes[:size]
         self.initialized = True
-        self.persistent = persistent
         if self.removal.debug and persistent is not None:
+            self.persistent = persistent
             self.persistent_content = persistent.bytes[: self.persistent_size].copy()
 
     def input_bytes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,46 +11,57 @@ from ..validation.report import Report
 from ..validation.rule import rule
 from .binding_table import Slot
 from .compiled_operator import IDMLCompiledOperator
-from .initializer import IDMLOperatorInitializer
 from .table_desc import DescriptorRange
 
 OVERWRITTEN = rule(
     "DML-RecordDispatch-descriptors",
-    "From recording to execution, the table's GPU descriptors are those that its bindings wrote",
-    "nn-directml-idmlbindingtable",
+    "The table's GPU descriptors stay as its bindings wrote them from recording, or, with DESCRIPTORS_VOLATILE, from "
+    "submission to the end of the dispatch",
+    "dml-binding",
+    debug=True,
 )
 UNINITIALIZED = rule(
     "DML-RecordDispatch-initialized",
     "An operator is initialized before it is dispatched",
     "nf-directml-idmldevice-createoperatorinitializer",
+    debug=True,
 )
 TWICE = rule(
-    "DML-OperatorInitializer-once", "An operator is initialized only once", "nn-directml-idmlcompiledoperator"
+    "DML-OperatorInitializer-once",
+    "An operator is initialized only once",
+    "nn-directml-idmlcompiledoperator",
+    debug=True,
 )
 OTHER_PERSISTENT = rule(
     "DML-BindPersistentResource-same",
     "The persistent resource is the range that the operator was initialized with",
     "nf-directml-idmlbindingtable-bindpersistentresource",
+    debug=True,
 )
 PERSISTENT_CHANGED = rule(
     "DML-BindPersistentResource-unchanged",
     "Nothing writes to the persistent resource after initialization",
     "nf-directml-idmlbindingtable-bindpersistentresource",
+    debug=True,
 )
 
 Views = Mapping[Slot, BufferRange | None]
 
 
 def check_descriptors(gpu: DescriptorRange, views: Views, title: str, report: Report) -> None:
-    """Report the first descriptor of the GPU range that is not the one that was bound when recording."""
+    """Report the first descriptor of the GPU range that is not the one that the dispatch was made with.
+
+    What became of a heap that was released nobody can say.
+    """
+    if gpu.heap is None:
+        return
     for place, (slot, view) in enumerate(views.items()):
         if gpu.read(place) != view:
             report.add(
                 OVERWRITTEN,
                 title,
-                f"finds another descriptor at place {place} of its GPU range than the one for {slot.kind} "
-                f"{slot.position} that was bound when it was recorded; another table wrote there, or the "
-                "descriptors were not copied",
+                f"finds another descriptor at place {place} of its GPU range than the one of {slot.kind} "
+                f"{slot.position} that it was made with: it was overwritten, or never copied from the CPU range",
             )
             return
 
@@ -74,9 +85,9 @@ def check_operator(op: IDMLCompiledOperator, views: Views, title: str, report: R
             )
 
 
-def check_initializer(initializer: IDMLOperatorInitializer, title: str, report: Report) -> None:
-    for index, op in enumerate(initializer.operators):
-        if op.initialized:
+def check_initializer(operators: Sequence[IDMLCompiledOperator], title: str, report: Report) -> None:
+    for index, op in enumerate(operators):
+        if op.initialized or op in operators[:index]:
             report.add(TWICE, title, f"initializes operators[{index}], which is initialized already")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -39,7 +40,8 @@ Run = Callable[[], None]
 class Dispatch(Command):
     """A recorded dispatch; with DESCRIPTORS_VOLATILE its descriptors are read when it executes.
 
-    Under the debug layer it keeps the dispatchable no more alive than Windows does.
+    Under the debug layer it keeps the dispatchable no more alive than Windows does, and reads such descriptors when it
+    is submitted: from then on they must not change.
     """
 
     is_dispatch = True
@@ -49,7 +51,8 @@ class Dispatch(Command):
         dispatchable: IDMLDispatchable,
         gpu: DescriptorRange,
         needs: Mapping[Slot, Need],
-        recorded: tuple[Views, Run] | None,
+        views: Views | None,
+        run: Run | None,
     ) -> None:
         monitored = dispatchable.device.d3d12_device.monitor is not None
         self._dispatchable = weakref.ref(dispatchable)
@@ -58,21 +61,41 @@ class Dispatch(Command):
         self._removal = dispatchable.removal
         self._gpu = gpu
         self._needs = needs
-        self._recorded = recorded
-        self.title = title(dispatchable)
+        self._views = views
+        self._run = run
+        self._targets = dispatchable.operators if isinstance(dispatchable, IDMLOperatorInitializer) else ()
+        self._accesses: tuple[Access, ...] = ()
+        if monitored or self._removal.debug:
+            self.title = title(dispatchable)
+        if monitored and views is not None:
+            self._accesses = view_accesses(dispatchable, views)
+
+    @property
+    def muted(self) -> bool:
+        """What the DirectML device's own switch holds back, Direct3D does not say either."""
+        return self._removal.muted
+
+    def submitted(self) -> Command:
+        dispatchable = self._dispatchable()
+        if self._views is not None or dispatchable is None:
+            return self
+        found = copy.copy(self)
+        found._views = self._late_views()
+        found._accesses = view_accesses(dispatchable, found._views)
+        return found
 
     def execute(self) -> None:
-        if self._recorded is not None:
-            views, run = self._recorded
+        if self._run is not None:
             if self._removal.debug:
-                self._check(views)
-            run()
+                assert self._views is not None
+                self._check(self._views)
+            self._run()
             return
         dispatchable = self._dispatchable()
         if self._removal.reason != S_OK or dispatchable is None:
             return
         report = Report()
-        views = self._late_views()
+        views = self._late_views() if self._views is None else self._views
         # Whoever wrote the descriptors since may have meant another dispatchable.
         for slot, view in views.items():
             if view is not None:
@@ -84,47 +107,53 @@ class Dispatch(Command):
             late_run()
         self._removal.remove("Executing a dispatch with late bindings failed:", report, at_call=False)
 
+    def mark(self) -> None:
+        # A late dispatch that could not run has removed its device.
+        if self._run is not None or self._removal.reason == S_OK:
+            super().mark()
+
     def _late_views(self) -> Views:
         return {slot: self._gpu.read(place) for place, slot in enumerate(self._needs)}
 
     def _check(self, views: Views) -> None:
         """What only a debug device asks."""
         dispatchable, report = self._dispatchable(), Report()
-        if self._recorded is not None:
+        if self._views is not None:
             check_descriptors(self._gpu, views, self.title, report)
         if isinstance(dispatchable, IDMLCompiledOperator):
             check_operator(dispatchable, views, self.title, report)
             check_inputs(dispatchable, views, report)
-        elif isinstance(dispatchable, IDMLOperatorInitializer):
-            check_initializer(dispatchable, self.title, report)
+        check_initializer(self._targets, self.title, report)
         self._removal.notify(report)
 
     def lives(self) -> Iterable[Life]:
-        views = self._recorded[0] if self._recorded is not None else self._late_views()
-        buffers = {id(view.buffer): view.buffer for view in views.values() if view is not None}
+        views = () if self._views is None else self._views.values()
+        buffers = {id(view.buffer): view.buffer for view in views if view is not None}
         return (self._life, self._gpu.life, *buffers.values())
 
     def accesses(self) -> Iterable[Access]:
-        dispatchable = self._dispatchable()
-        if dispatchable is None:
-            return ()
-        views = self._recorded[0] if self._recorded is not None else self._late_views()
-        found = [
-            access
-            for slot, view in views.items()
-            if view is not None
-            for access in slot_accesses(dispatchable, slot, view)
-        ]
-        # A late-bound range may be too small for its tensor; the dispatch reports that and does not run.
-        return [
-            access for access in found if access.range.offset + access.range.size <= access.range.buffer.width
-        ]
+        return self._accesses
+
+
+def view_accesses(dispatchable: IDMLDispatchable, views: Views) -> tuple[Access, ...]:
+    """What a dispatch does with the memory that is bound.
+
+    A late-bound range may be too small for its tensor; the dispatch reports that and does not run.
+    """
+    return tuple(
+        access
+        for slot, view in views.items()
+        if view is not None
+        for access in slot_accesses(dispatchable, slot, view)
+        if access.range.offset + access.range.size <= access.range.buffer.width
+    )
 
 
 def title(dispatchable: IDMLDispatchable) -> str:
-    """``the dispatch of DML_OPERATOR_JOIN 'name'``."""
-    is_compiled = isinstance(dispatchable, IDMLCompiledOperator)
-    what = dispatchable.program.title if is_compiled else "an operator initializer"
+    """``the dispatch of DML_OPERATOR_JOIN 'name'``, which the program may release before it executes."""
+    what = "an operator initializer"
+    if isinstance(dispatchable, IDMLCompiledOperator):
+        what = dispatchable.program.title
     name = dispatchable.life.name
     return f"the dispatch of {what}" + (f" {name!r}" if name else "")
 

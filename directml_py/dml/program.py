@@ -18,7 +18,8 @@ Bytes = npt.NDArray[np.uint8]
 class Program(Protocol):
     """The tensors that are bound from outside, and how to run over their bytes.
 
-    ``in_place``: an output may be bound to the memory of an input. ``temporary_size`` is in bytes.
+    ``in_place``: an output may be bound to the memory of an input. ``temporary_size`` is in bytes. ``unused`` are the
+    inputs that nothing reads, and that may be bound all the same.
     """
 
     title: str
@@ -26,6 +27,7 @@ class Program(Protocol):
     inputs: tuple[TensorSlot, ...]
     outputs: tuple[TensorSlot, ...]
     temporary_size: int
+    unused: frozenset[int]
 
     def bind(
         self, inputs: Sequence[Bytes | None], outputs: Sequence[Bytes | None], temporary: Bytes | None
@@ -46,6 +48,8 @@ def views(slots: Sequence[TensorSlot], memory: Sequence[Bytes | None]) -> list[A
 
 class OperatorProgram:
     """A single operator."""
+
+    unused: frozenset[int] = frozenset()
 
     def __init__(self, desc: OperatorDesc, implementation: Operator) -> None:
         self.title = desc.schema.type_name

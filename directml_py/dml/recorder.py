@@ -89,7 +89,7 @@ class IDMLCommandRecorder(IDMLDeviceChild):
                 "set than the one that the table's GPUDescriptorHandle points into",
             )
         if isinstance(dispatchable, IDMLCompiledOperator) and dispatchable.volatile:
-            return Dispatch(dispatchable, desc.gpu, bindings.needs, None)
+            return Dispatch(dispatchable, desc.gpu, bindings.needs, None, None)
         views = {slot: bindings.views.get(slot) for slot in bindings.needs}
         run = prepare(dispatchable, views, report)
-        return None if run is None else Dispatch(dispatchable, desc.gpu, bindings.needs, (views, run))
+        return None if run is None else Dispatch(dispatchable, desc.gpu, bindings.needs, views, run)

@@ -167,14 +167,24 @@ class Planner:
         """Let producers write straight into what this node would copy their values to."""
         if not step.moves:
             return
-        per_source = Counter(self.sources[Port(step.node, move.input)] for move in step.moves)
+        origins = {move.input: self._origin(self.sources[Port(step.node, move.input)]) for move in step.moves}
+        per_source = Counter(origins.values())
         for move in list(step.moves):
-            source = self.sources[Port(step.node, move.input)]
+            source = origins[move.input]
             if not isinstance(source, Value) or move.input_place or per_source[source] > 1:
                 continue
             if self._is_free(source):
                 self.locations[source] = PartOf(Value(step.node, move.output), move.output_place)
                 step.moves.remove(move)
+
+    def _origin(self, source: Value | GraphInput) -> Value | GraphInput:
+        """The value that ``source`` is another name for, where identities vanished."""
+        while isinstance(source, Value):
+            location = self.locations.get(source)
+            if not isinstance(location, PartOf) or location.place:
+                break
+            source = location.value
+        return source
 
     def root(self, value: Value) -> Value | None:
         """The value whose memory ``value`` lies in; None for a view into a graph input or constant."""

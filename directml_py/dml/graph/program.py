@@ -22,7 +22,10 @@ Call = Callable[[], Any]
 
 
 class GraphProgram:
-    """``plan`` says what runs, what was folded away and where intermediates lie. Runs the nodes of a graph in topological order, without the copies that its plan found needless."""
+    """Runs the nodes of a graph in topological order, without the copies that its plan found needless.
+
+    ``plan`` says what runs, what was folded away and where intermediates lie.
+    """
 
     title = "a graph"
     in_place = False
@@ -33,6 +36,7 @@ class GraphProgram:
         self.temporary_size = self.plan.temporary_size
         self.inputs = tuple(_input_slot(graph, position) for position in range(graph.input_count))
         self.outputs = tuple(_output_slot(graph, position) for position in range(graph.output_count))
+        self.unused = frozenset(index for index, slot in enumerate(self.inputs) if slot.tensor is None)
         self._kernels = {
             step.node: _kernel(graph, step) for step in self.plan.steps if step.operator != "CONSTANT"
         }

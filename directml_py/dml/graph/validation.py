@@ -14,6 +14,7 @@ CONSTANT_LEVEL = 0x6200
 
 def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
     """Report what breaks the rules of graphs; nodes and edges that could not be read were reported before."""
+    unreadable = bool(report.errors)
     if not graph.nodes:
         report.add(rules.EMPTY, "NodeCount", "is 0; a graph needs nodes")
     if not graph.output_count:
@@ -27,7 +28,7 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
                     "is DML_GRAPH_NODE_TYPE_CONSTANT, which needs DML_FEATURE_LEVEL_6_2",
                 )
     good = [edge for edge in graph.edges if _check_indices(graph, edge, report)]
-    if None in graph.nodes or len(good) < len(graph.edges):
+    if unreadable or len(good) < len(graph.edges):
         return
     _check_connections(graph, report)
     for edge in graph.edges:

@@ -1,0 +1,236 @@
+"""What a compiled graph does not do: copy needlessly, or take more memory than it must."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+
+from .graphs import FLOAT32, Graphs, graph
+
+S = [4, 16]
+BYTES = 4 * 16 * 4
+
+
+@pytest.fixture
+def g():
+    return Graphs()
+
+
+def plan(compiled):
+    return compiled.program.plan
+
+
+def temporary(compiled):
+    return compiled.GetBindingProperties().TemporaryResourceSize
+
+
+def x(sizes=S, seed=1):
+    return np.random.default_rng(seed).normal(size=sizes).astype(np.float32)
+
+
+def chain(g, count):
+    return g.compile(
+        [g.scale(S) for _ in range(count)],
+        [(0, 0, 0)],
+        [(count - 1, 0, 0)],
+        [(index, 0, index + 1, 0) for index in range(count - 1)],
+    )
+
+
+def repeated(array, count):
+    for _ in range(count):
+        array = array * np.float32(2) + np.float32(1)
+    return array
+
+
+@pytest.mark.parametrize(("count", "blocks"), [(1, 0), (2, 1), (3, 2), (4, 2), (9, 2)])
+def test_a_chain_needs_two_blocks_however_long(g, count, blocks):
+    """What a step reads and what it writes are there together; the last step writes the graph output."""
+    compiled = chain(g, count)
+    assert temporary(compiled) == blocks * BYTES
+    np.testing.assert_array_equal(g.run(compiled, x())[0], repeated(x(), count))
+
+
+def test_a_diamond_shares_what_its_branches_leave(g):
+    """top -> (left, right) -> sums -> join: top is needed by both branches, then its memory serves again."""
+    narrow = [4, 1]
+    compiled = g.compile(
+        [g.scale(S), g.scale(S), g.scale(S), g.sum(S, 1), g.sum(S, 1), g.join([narrow, narrow], [4, 2], 1)],
+        [(0, 0, 0)],
+        [(5, 0, 0)],
+        [(0, 0, 1, 0), (0, 0, 2, 0), (1, 0, 3, 0), (2, 0, 4, 0), (3, 0, 5, 0), (4, 0, 5, 1)],
+    )
+    # At most top, left and right live at once; the sums are written into the joined output.
+    assert temporary(compiled) == 3 * BYTES
+    blocks = plan(compiled).blocks
+    assert sorted((block.first_step, block.last_step) for block in blocks) == [(0, 2), (1, 3), (2, 4)]
+    top = repeated(x(), 1)
+    expected = np.stack([repeated(top, 1).sum(1, dtype=np.float64)] * 2, 1)
+    np.testing.assert_allclose(g.run(compiled, x())[0], expected, rtol=1e-6)
+
+
+def test_blocks_that_live_together_do_not_overlap(g):
+    compiled = chain(g, 12)
+    blocks = plan(compiled).blocks
+    for index, one in enumerate(blocks):
+        for other in blocks[:index]:
+            together = one.first_step <= other.last_step and other.first_step <= one.last_step
+            apart = one.end <= other.offset or other.end <= one.offset
+            assert apart or not together
+
+
+def folded(compiled):
+    return [step.operator for step in plan(compiled).steps if step.folded]
+
+
+def test_split_into_nodes_and_join_of_nodes_copy_nothing(g):
+    part = [2, 16]
+    compiled = g.compile(
+        [g.split(S, [part, part], 0), g.scale(part), g.scale(part, -1, 0), g.join([part, part], S, 0)],
+        [(0, 0, 0)],
+        [(3, 0, 0)],
+        [(0, 0, 1, 0), (0, 1, 2, 0), (1, 0, 3, 0), (2, 0, 3, 1)],
+    )
+    assert folded(compiled) == ["SPLIT", "JOIN"]
+    assert temporary(compiled) == 0
+    expected = np.concatenate([x()[:2] * 2 + 1, -x()[2:]])
+    np.testing.assert_array_equal(g.run(compiled, x())[0], expected)
+
+
+def test_a_join_of_graph_inputs_must_copy(g):
+    part = [2, 16]
+    compiled = g.compile([g.join([part, part], S, 0)], [(0, 0, 0), (1, 0, 1)], [(0, 0, 0)])
+    assert folded(compiled) == []
+    np.testing.assert_array_equal(g.run(compiled, x()[:2], x()[2:])[0], x())
+
+
+def test_the_same_value_joined_twice(g):
+    part = [2, 16]
+    compiled = g.compile(
+        [g.scale(part), g.join([part, part], S, 0)], [(0, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 0), (0, 0, 1, 1)]
+    )
+    half = repeated(x(part), 1)
+    np.testing.assert_array_equal(g.run(compiled, x(part))[0], np.concatenate([half, half]))
+
+
+def test_a_value_that_is_joined_and_a_graph_output(g):
+    part = [2, 16]
+    compiled = g.compile(
+        [g.scale(part), g.scale(part, 3, 0), g.join([part, part], S, 0)],
+        [(0, 0, 0), (0, 1, 0)],
+        [(2, 0, 0), (0, 0, 1), (0, 0, 2)],
+        [(0, 0, 2, 0), (1, 0, 2, 1)],
+    )
+    joined, one, two = g.run(compiled, x(part))
+    np.testing.assert_array_equal(joined, np.concatenate([repeated(x(part), 1), x(part) * 3]))
+    np.testing.assert_array_equal(one, repeated(x(part), 1))
+    np.testing.assert_array_equal(two, one)
+
+
+def test_identities_vanish(g):
+    compiled = g.compile(
+        [g.identity(S), g.scale(S), g.identity(S), g.identity(S)],
+        [(0, 0, 0)],
+        [(3, 0, 0)],
+        [(0, 0, 1, 0), (1, 0, 2, 0), (2, 0, 3, 0)],
+    )
+    assert folded(compiled) == ["ELEMENT_WISE_IDENTITY"] * 3
+    assert temporary(compiled) == 0
+    np.testing.assert_array_equal(g.run(compiled, x())[0], repeated(x(), 1))
+
+
+def test_an_identity_from_input_to_output_stays(g):
+    compiled = g.compile([g.identity(S)], [(0, 0, 0)], [(0, 0, 0)])
+    assert folded(compiled) == []
+    np.testing.assert_array_equal(g.run(compiled, x())[0], x())
+
+
+def test_reinterpretation_keeps_the_bytes_in_place(g):
+    """The transposed tensor of one node is read as packed by the next: the bytes count, not the elements."""
+    sizes, turned = [4, 4], [1, 4]
+    compiled = g.compile(
+        [g.identity(sizes, None, turned), g.scale(sizes)], [(0, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 0)]
+    )
+    assert folded(compiled) == []
+    np.testing.assert_array_equal(g.run(compiled, x(sizes))[0], repeated(x(sizes).T, 1))
+
+
+def test_a_part_of_a_reinterpreted_value(g):
+    """SPLIT sees {4,4} where the producer wrote {2,8}."""
+    compiled = g.compile(
+        [g.scale([2, 8]), g.split([4, 4], [[2, 4], [2, 4]], 0), g.scale([2, 4]), g.scale([2, 4], 3, 0)],
+        [(0, 0, 0)],
+        [(2, 0, 0), (3, 0, 1)],
+        [(0, 0, 1, 0), (1, 0, 2, 0), (1, 1, 3, 0)],
+    )
+    values = repeated(x([2, 8]), 1).reshape(4, 4)
+    one, two = g.run(compiled, x([2, 8]))
+    np.testing.assert_array_equal(one, repeated(values[:2], 1))
+    np.testing.assert_array_equal(two, values[2:] * 3)
+
+
+def test_joins_of_joins_write_into_the_last(g):
+    part, half = [1, 16], [2, 16]
+    compiled = g.compile(
+        [
+            *(g.scale(part, index + 1, 0) for index in range(4)),
+            g.join([part, part], half, 0),
+            g.join([part, part], half, 0),
+            g.join([half, half], S, 0),
+        ],
+        [(0, index, 0) for index in range(4)],
+        [(6, 0, 0)],
+        [(0, 0, 4, 0), (1, 0, 4, 1), (2, 0, 5, 0), (3, 0, 5, 1), (4, 0, 6, 0), (5, 0, 6, 1)],
+    )
+    assert folded(compiled) == ["JOIN"] * 3
+    assert temporary(compiled) == 0
+    row = x(part)
+    np.testing.assert_array_equal(g.run(compiled, row)[0], np.concatenate([row * i for i in (1, 2, 3, 4)]))
+
+
+def test_constants_and_broadcast(g):
+    scalar = np.array([3.5], np.float32)
+    spread = dml.tensor_desc(FLOAT32, [2, 2], [0, 0])
+    take = g.operator(
+        dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(spread, dml.tensor_desc(FLOAT32, [2, 2]), None)
+    )
+    compiled = g.compile([scalar, take], [], [(1, 0, 0)], [(0, 0, 1, 0)])
+    assert g.run(compiled)[0].tolist() == [[3.5, 3.5], [3.5, 3.5]]
+
+
+def test_the_constant_may_go_after_compiling(g):
+    data = np.arange(4, dtype=np.float32)
+    compiled = g.compile([data, g.scale([2, 2])], [], [(1, 0, 0)], [(0, 0, 1, 0)])
+    data[:] = np.nan
+    assert g.run(compiled)[0].ravel().tolist() == [1, 3, 5, 7]
+
+
+def test_owned_inputs_live_in_the_persistent_resource(g):
+    owned = g.scale(S, flags=dml.DML_TENSOR_FLAG_OWNED_BY_DML)
+    compiled = g.compile(
+        [owned, g.scale(S), g.join([S, S], [8, 16], 0)],
+        [(0, 0, 0), (1, 1, 0)],
+        [(2, 0, 0)],
+        [(0, 0, 2, 0), (1, 0, 2, 1)],
+    )
+    assert compiled.GetBindingProperties().PersistentResourceSize == BYTES
+    one, two = x(seed=1), x(seed=2)
+    expected = np.concatenate([repeated(one, 1), repeated(two, 1)])
+    np.testing.assert_array_equal(g.run(compiled, one, two)[0], expected)
+
+
+def test_one_input_for_several_nodes_and_one_for_none(g):
+    compiled = g.compile(
+        [g.scale(S), g.scale(S, 3, 0)], [(0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 1)], input_count=2
+    )
+    one, two = g.run(compiled, x(), None)
+    np.testing.assert_array_equal(one, repeated(x(), 1))
+    np.testing.assert_array_equal(two, x() * 3)
+
+
+def test_operators_may_go_after_compiling(g):
+    compiled = g.device.CompileGraph(graph([g.scale(S)], [(0, 0, 0)], [(0, 0, 0)]))
+    assert compiled.op is None
+    np.testing.assert_array_equal(g.run(compiled, x())[0], repeated(x(), 1))

@@ -1,0 +1,187 @@
+"""Every rule of graphs, broken alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.api.rules import RULES
+from directml_py.dml.graph import rules as declared
+
+from .graphs import FLOAT32, Graphs, edges, graph, node
+
+S = [2, 2]
+
+
+def chain(g, **changes):
+    """Two scalings in a row: right in every respect."""
+    description = {
+        "nodes": [g.scale(S), g.scale(S)],
+        "inputs": [(0, 0, 0)],
+        "outputs": [(1, 0, 0)],
+        "between": [(0, 0, 1, 0)],
+    }
+    description.update(changes)
+    return graph(**description)
+
+
+def wrong_edge_type(g):
+    desc = chain(g)
+    desc.InputEdges = edges(
+        dml.DML_GRAPH_EDGE_TYPE_INTERMEDIATE, dml.DML_INTERMEDIATE_GRAPH_EDGE_DESC, [(0, 0, 0, 0)]
+    )
+    return desc
+
+
+def fused_gather_absent(g):
+    """ScaleBias is no tensor; an absent tensor needs an operator with an optional one, of which none executes."""
+    gemm = g.operator(
+        dml.DML_GEMM_OPERATOR_DESC(
+            ATensor=dml.tensor_desc(FLOAT32, [1, 1, 2, 2]),
+            BTensor=dml.tensor_desc(FLOAT32, [1, 1, 2, 2]),
+            OutputTensor=dml.tensor_desc(FLOAT32, [1, 1, 2, 2]),
+            Alpha=1.0,
+        )
+    )
+    return graph([gemm], [(0, 0, 0), (1, 0, 1), (2, 0, 2)], [(0, 0, 0)])
+
+
+def owned(g, flag=True):
+    flags = dml.DML_TENSOR_FLAG_OWNED_BY_DML if flag else dml.DML_TENSOR_FLAG_NONE
+    return g.scale(S, flags=flags)
+
+
+BREACHES = {
+    "DML-Graph-edge-type": (wrong_edge_type, "InputEdges[0].Type"),
+    "DML-Graph-nodes": (lambda g: graph([], [], [], input_count=1, output_count=0), "NodeCount"),
+    "DML-Graph-index": (lambda g: chain(g, between=[(0, 0, 1, 1)]), "IntermediateEdges[0].ToNodeInputIndex"),
+    "DML-Graph-input-fed-twice": (
+        lambda g: chain(g, inputs=[(0, 0, 0), (1, 0, 0)]),
+        "Nodes[0].InputTensor",
+    ),
+    "DML-Graph-absent-tensor": (fused_gather_absent, "Nodes[0].CTensor"),
+    "DML-Graph-input-unconnected": (lambda g: chain(g, inputs=[], input_count=1), "Nodes[0].InputTensor"),
+    "DML-Graph-output-unconnected": (
+        lambda g: graph([g.split([4, 2], [S, S], 0), g.scale(S)], [(0, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 0)]),
+        "Nodes[0].OutputTensors[1]",
+    ),
+    "DML-Graph-graph-output-once": (lambda g: chain(g, output_count=2), "OutputEdges"),
+    "DML-Graph-cycle": (
+        lambda g: graph(
+            [g.join([S, S], [4, 2], 0), g.split([4, 2], [S, S], 0)],
+            [(0, 0, 0)],
+            [(1, 1, 0)],
+            [(0, 0, 1, 0), (1, 0, 0, 1)],
+        ),
+        "IntermediateEdges",
+    ),
+    "DML-Graph-total-size": (
+        lambda g: chain(g, nodes=[g.scale(S), g.scale([2, 3])]),
+        "Nodes[1].InputTensor.TotalTensorSizeInBytes",
+    ),
+    "DML-Graph-constant-size": (
+        lambda g: graph([np.zeros(5, np.float32), g.scale(S)], [], [(1, 0, 0)], [(0, 0, 1, 0)]),
+        "Nodes[0].DataSize",
+    ),
+    "DML-Graph-constant-feature-level": (
+        lambda g: graph([np.zeros(4, np.float32), g.scale(S)], [], [(1, 0, 0)], [(0, 0, 1, 0)]),
+        "Nodes[0].Type",
+    ),
+    "DML-Graph-constant-output": (
+        lambda g: graph([np.zeros(4, np.float32), g.scale(S)], [(0, 1, 0)], [(1, 0, 0), (0, 0, 1)]),
+        "OutputEdges[1].FromNodeIndex",
+    ),
+    "DML-Graph-owned-source": (
+        lambda g: chain(g, nodes=[g.scale(S), owned(g)]),
+        "Nodes[1].InputTensor.Flags",
+    ),
+    "DML-Graph-owned-alike": (
+        lambda g: graph([owned(g), g.scale(S)], [(0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 1)]),
+        "Nodes[1].InputTensor.Flags",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", BREACHES)
+def test_broken_alone(rule):
+    level = dml.DML_FEATURE_LEVEL_6_1 if rule.endswith("feature-level") else dml.DML_FEATURE_LEVEL_6_4
+    g = Graphs(level)
+    make, path = BREACHES[rule]
+    with pytest.raises(dml.DMLError) as caught:
+        g.device.CompileGraph(make(g))
+    assert caught.value.hresult == dml.E_INVALIDARG
+    found = [(entry.rule, entry.path) for entry in caught.value.diagnostics]
+    if rule == "DML-Graph-nodes":
+        assert found == [(rule, "NodeCount"), (rule, "OutputCount")]
+    else:
+        assert found == [(rule, path)]
+
+
+def test_every_rule_is_broken_above():
+    here = {entry.id for entry in vars(declared).values() if hasattr(entry, "id")}
+    assert here == set(BREACHES)
+    assert here <= set(RULES)
+
+
+def test_the_chain_itself_is_right():
+    g = Graphs()
+    assert g.device.CompileGraph(chain(g)).GetBindingProperties().RequiredDescriptorCount
+
+
+def test_all_problems_at_once():
+    g = Graphs()
+    desc = chain(g, nodes=[g.scale(S), g.scale([2, 3])], output_count=3)
+    with pytest.raises(dml.DMLError) as caught:
+        g.device.CompileGraph(desc)
+    assert sorted(entry.rule for entry in caught.value.diagnostics) == [
+        "DML-Graph-graph-output-once",
+        "DML-Graph-graph-output-once",
+        "DML-Graph-total-size",
+    ]
+
+
+def test_operators_of_another_device():
+    g, other = Graphs(), Graphs()
+    with pytest.raises(dml.DMLError) as caught:
+        g.device.CompileGraph(graph([other.scale(S)], [(0, 0, 0)], [(0, 0, 0)]))
+    assert [entry.rule for entry in caught.value.diagnostics] == ["DML-Object-device"]
+    assert caught.value.diagnostics[0].path == "Nodes[0].Operator"
+
+
+def test_an_object_that_is_no_operator():
+    g = Graphs()
+    desc = graph([g.scale(S)], [(0, 0, 0)], [(0, 0, 0)])
+    desc.Nodes = [node(g.device.CompileOperator(g.scale(S)))]
+    with pytest.raises(dml.DMLError) as caught:
+        g.device.CompileGraph(desc)
+    assert [(entry.rule, entry.path) for entry in caught.value.diagnostics] == [
+        ("DML-Desc-interface", "Nodes[0].Operator")
+    ]
+
+
+def test_null_and_garbage():
+    g = Graphs()
+    for value in (None, 0, 12345678):
+        with pytest.raises(dml.DMLError):
+            g.device.CompileGraph(value)
+    with pytest.raises(TypeError):
+        g.device.CompileGraph("graph")
+    desc = chain(g)
+    desc.NodeCount = 0xFFFFFFFF
+    with pytest.raises(dml.DMLError) as caught:
+        g.device.CompileGraph(desc)
+    assert caught.value.diagnostics[0].path == "Nodes"
+
+
+def test_nodes_that_cannot_execute_yet_are_named():
+    g = Graphs()
+    x = dml.tensor_desc(FLOAT32, [1, 1, 2, 2])
+    gemm = g.operator(dml.DML_GEMM_OPERATOR_DESC(ATensor=x, BTensor=x, OutputTensor=x, Alpha=1.0))
+    with pytest.raises(dml.DMLError, match="DML_OPERATOR_GEMM") as caught:
+        g.device.CompileGraph(graph([gemm], [(0, 0, 0), (0, 0, 1)], [(0, 0, 0)]))
+    assert caught.value.hresult == dml.E_NOTIMPL
+
+
+def test_no_graphs_below_2_1():
+    assert not hasattr(Graphs(dml.DML_FEATURE_LEVEL_2_0).device, "CompileGraph")
