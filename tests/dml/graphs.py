@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import directml_py as dml
-from directml_py.evaluate import _Session
+from directml_py.evaluate import Session
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 
@@ -63,7 +63,8 @@ class Graphs:
         return self.device.CompileGraph(graph(*arguments, **kwargs))
 
     def run(self, compiled, *arrays):
-        return _Session(self.d3d12, self.device, compiled).run(list(arrays))
+        session = Session(self.d3d12, self.device, compiled, compiled.inputs, compiled.outputs)
+        return session.run(list(arrays))
 
 
 def node(content, name=None):

@@ -1,0 +1,1 @@
+"""The rows of ``tools/bench.py``, one module per subject; each has ``rows() -> Iterator[Row]``."""

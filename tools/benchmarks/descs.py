@@ -1,0 +1,40 @@
+"""From a desc in memory to a compiled operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import directml_py as dml
+from directml_py.descs import decode_operator_desc
+from directml_py.operators import check
+
+from .samples import device, join_desc
+from .timing import Row, interleaved
+
+LEVEL = dml.DML_FEATURE_LEVEL_6_4
+
+
+def rows() -> Iterator[Row]:
+    join, made = join_desc(), device()
+
+    def create() -> object:
+        return made.CompileOperator(made.CreateOperator(join))
+
+    probed = interleaved(
+        {
+            "decode": lambda: decode_operator_desc(join),
+            "validate": lambda: check(join, LEVEL),
+            "create": create,
+        }
+    )
+    dml.set_memory_probing(False)
+    try:
+        bare = interleaved(
+            {"decode": lambda: decode_operator_desc(join), "validate": lambda: check(join, LEVEL)}
+        )
+    finally:
+        dml.set_memory_probing(True)
+    yield Row("descs", "validate a JOIN of three tensors", bare["validate"], None, "")
+    yield Row("descs", "the same with probed memory", probed["validate"], bare["validate"], "without probing")
+    yield Row("descs", "decode it with probed memory", probed["decode"], bare["decode"], "without probing")
+    yield Row("descs", "CreateOperator + CompileOperator", probed["create"], None, "")
