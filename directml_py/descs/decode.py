@@ -72,6 +72,7 @@ class Decoded(NamedTuple):
     faults: tuple[Fault, ...]
 
 
+@cache
 def ctypes_class(name: str) -> Any:
     """The ctypes struct named ``name``."""
     for module in (operator_descs, structs, d3d12_structs):
@@ -81,6 +82,7 @@ def ctypes_class(name: str) -> Any:
     raise KeyError(name)
 
 
+@cache
 def enum_class(name: str) -> Any:
     return getattr(enums, name, None) or getattr(d3d12_enums, name)
 
@@ -203,7 +205,7 @@ class Decoder:
             return None
         sizes = self._numbers(sizes_at, count, "I", f"{path}.Sizes", optional=False)
         strides = self._numbers(strides_at, count, "I", f"{path}.Strides", optional=True)
-        if sizes is None or (strides is None and strides_at):
+        if sizes is None or (strides is None and strides_at and count):
             return None
         types: Any = DML_TENSOR_DATA_TYPE._value2member_map_
         kind = types.get(data_type, data_type)
@@ -380,6 +382,10 @@ def decode_struct(value: object, type_name: str, name: str = "desc") -> Decoded:
     """
     location = locate(value, name)
     check_type(location, ctypes_class(type_name), name)
+    return _decode(location, type_name, name)
+
+
+def _decode(location: Location, type_name: str, name: str) -> Decoded:
     decoder = Decoder()
     data = _top(location, _layout(type_name).size, name, decoder)
     if data is None:
@@ -403,8 +409,11 @@ def decode_operator_desc(value: object, name: str = "desc") -> Decoded:
     """
     if isinstance(value, OperatorDesc):
         return Decoded(value, ())
-    type_name = locate(value, name).type_name
-    return decode_struct(value, type_name if type_name in _OPERATOR_SCHEMAS else "DML_OPERATOR_DESC", name)
+    location = locate(value, name)
+    claimed = location.type_name
+    type_name = claimed if claimed in _OPERATOR_SCHEMAS else "DML_OPERATOR_DESC"
+    check_type(location, ctypes_class(type_name), name)
+    return _decode(location, type_name, name)
 
 
 def describe_struct(struct: Structure) -> str:

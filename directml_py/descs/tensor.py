@@ -71,7 +71,9 @@ class TensorDesc:
     @lazy
     def last_element_offset(self) -> int:
         """The offset, in elements, of the element with the highest coordinates."""
-        return self.element_count - 1 if self.strides is None else last_element_offset(self.sizes, self.strides)
+        return (
+            self.element_count - 1 if self.strides is None else last_element_offset(self.sizes, self.strides)
+        )
 
     @lazy
     def minimum_size(self) -> int:

@@ -92,11 +92,9 @@ def output_overlap(source: Source, desc: OperatorDesc, level: int) -> Change | N
     tensor = tensor_of(slot)
     if tensor.element_count == 1:
         return None
-    strides = (source.integer(0, 0),) * tensor.dimension_count
-    if sum(size > 1 for size in tensor.sizes) > 1 and source.chance(50):
-        # Two elements apart along one dimension are one apart along another.
-        strides = (1,) * tensor.dimension_count
-    changed = change_tensor(desc, slot, replace(tensor, strides=strides))
+    # With stride 1 everywhere, a step along one dimension is a step along another: that takes two of them.
+    stride = int(sum(size > 1 for size in tensor.sizes) > 1 and source.chance(50))
+    changed = change_tensor(desc, slot, replace(tensor, strides=(stride,) * tensor.dimension_count))
     return Change(changed, "DML-BufferTensor-output-overlap", f"{slot.path}.Strides")
 
 

@@ -41,6 +41,11 @@ def operators_at(level: int) -> tuple[str, ...]:
     return tuple(sorted(name for name, schema in SCHEMAS.items() if schema.level <= level))
 
 
+def check_operator_name(operator: str | None, names: Sequence[str]) -> None:
+    if operator is not None and operator not in names:
+        raise ValueError(f"operator must be one of {', '.join(names)} at this feature level, not {operator}")
+
+
 def make_desc(name: str, fields: Mapping[str, Any]) -> OperatorDesc:
     """The desc of the operator ``name``; counts are filled in from their arrays."""
     schema = SCHEMAS[name]
@@ -73,8 +78,7 @@ def valid_desc(
     or that the level lacks.
     """
     names = operators_at(feature_level)
-    if operator is not None and operator not in names:
-        raise ValueError(f"operator must be one of {', '.join(names)} at this feature level, not {operator}")
+    check_operator_name(operator, names)
     name = source.choice(names) if operator is None else operator
     return make_desc(name, BUILDERS[name](Maker(source, SCHEMAS[name], feature_level, max_elements)))
 

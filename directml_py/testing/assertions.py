@@ -1,0 +1,85 @@
+"""Assertions about descs, wherever their memory is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..api.pointers import locate
+from ..api.rules import Diagnostic
+from ..descs import decode_operator_desc, decode_struct
+from ..descs.decode import struct_schema
+from ..descs.values import OperatorDesc
+from ..operators import check
+from .differences import differences
+from .levels import parse_level
+from .valid import HIGHEST
+
+
+def _lines(items: Iterable[object]) -> str:
+    return "".join(f"\n  {item}" for item in items)
+
+
+def assert_valid(desc: Any, *, feature_level: object = HIGHEST) -> None:
+    """``desc`` breaks no rule at ``feature_level``, not even one that only warns.
+
+    Raises ``AssertionError`` that lists everything wrong, ``TypeError`` for what is no operator desc.
+    """
+    __tracebackhide__ = True
+    level = parse_level(feature_level)
+    decoded, report = check(desc, level)
+    if report.diagnostics:
+        raise AssertionError(f"not valid at {level.name}:{_lines(report.diagnostics)}{_lines_of(decoded)}")
+
+
+def assert_invalid(
+    desc: Any, rule: str, path: str | None = None, *, feature_level: object = HIGHEST, only: bool = True
+) -> list[Diagnostic]:
+    """``desc`` breaks ``rule``, at ``path`` if one is given, and, unless ``only`` is False, no other rule.
+
+    Returns the diagnostics of the rule. Raises ``AssertionError`` that lists what was found instead.
+    """
+    __tracebackhide__ = True
+    level = parse_level(feature_level)
+    decoded, report = check(desc, level)
+    wanted = rule if path is None else f"{rule} at {path}"
+    found = [item for item in report.diagnostics if item.rule == rule]
+    others = [item for item in report.diagnostics if item.rule != rule]
+    if not report.diagnostics:
+        raise AssertionError(f"expected {wanted}, but the desc is valid at {level.name}{_lines_of(decoded)}")
+    if not found:
+        raise AssertionError(f"expected {wanted}, but other rules answered at {level.name}:{_lines(others)}")
+    if path is not None and path not in {item.path for item in found}:
+        raise AssertionError(f"expected {wanted}, but the rule answered elsewhere:{_lines(found)}")
+    if only and others:
+        raise AssertionError(f"expected {wanted} alone, but these are broken too:{_lines(others)}")
+    return found
+
+
+def _lines_of(desc: object) -> str:
+    return "" if desc is None else f"\nin {desc!r}"
+
+
+def assert_same_desc(a: Any, b: Any) -> None:
+    """Two descs have the same values in all their structs, wherever these lie and whatever holds them.
+
+    ``a`` and ``b`` are operator descs or any other struct of the API, as structs, pointers or addresses; an address
+    is that of a DML_OPERATOR_DESC. Left-out strides differ from strides that are written out.
+    Raises ``AssertionError`` that lists every differing field with both values, and what cannot be read.
+    """
+    __tracebackhide__ = True
+    left, right = _decoded(a, "a"), _decoded(b, "b")
+    found = list(differences(left, right))
+    if found:
+        lines = _lines(f"{path}: {own} != {other}" for path, own, other in found)
+        raise AssertionError(f"the descs differ:{lines}\na is {left!r}\nb is {right!r}")
+
+
+def _decoded(value: Any, name: str) -> Any:
+    __tracebackhide__ = True
+    kind = None if isinstance(value, OperatorDesc) else locate(value, name).type_name
+    plain = kind is not None and not kind.endswith("_OPERATOR_DESC") and struct_schema(kind) is not None
+    decoded = decode_struct(value, str(kind), name) if plain else decode_operator_desc(value, name)
+    if decoded.faults or decoded.desc is None:
+        raise AssertionError(f"{name} cannot be compared:{_lines(decoded.faults)}")
+    return decoded.desc

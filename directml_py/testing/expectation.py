@@ -1,0 +1,76 @@
+"""``expect``: a rule that a block of code is meant to break."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any
+
+from ..api.hresult import DMLError
+from ..api.rules import Diagnostic
+from ..d3d12.info_queue import Message
+from .watch import Watch, describe, is_about, rule_of, watch
+
+
+class Expectation:
+    """The context manager behind ``expect``.
+
+    Afterwards ``diagnostics`` and ``messages`` hold what the rule said.
+    """
+
+    def __init__(self, rule: str, path: str | None, watches: Iterable[Watch]) -> None:
+        self.rule = rule
+        self.path = path
+        self.diagnostics: list[Diagnostic] = []
+        self.messages: list[Message] = []
+        self._watches = list(watches)
+        self._earlier: list[Message] = []
+
+    def __enter__(self) -> Expectation:
+        self._earlier = [message for each in self._watches for message in each.pending()]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        __tracebackhide__ = True
+        if error is not None and not isinstance(error, DMLError):
+            return False
+        raised = error.diagnostics if isinstance(error, DMLError) else []
+        earlier = {id(message) for message in self._earlier}
+        others = [str(found) for found in raised if not self._is_meant(found.rule, found.path)]
+        self.diagnostics = [found for found in raised if self._is_meant(found.rule, found.path)]
+        for each in self._watches:
+            new = [message for message in each.pending() if id(message) not in earlier]
+            meant = [message for message in new if self._matches(message)]
+            each.excuse(meant)
+            self.messages += meant
+            others += [describe(message) for message in new if not self._matches(message)]
+        if self.diagnostics or (self.messages and error is None):
+            return True
+        if isinstance(error, DMLError) and not raised:
+            others.append(str(error))
+        wanted = self.rule if self.path is None else f"{self.rule} at {self.path}"
+        if not others:
+            raise AssertionError(f"expected {wanted}, but nothing was broken")
+        lines = "".join(f"\n  {text}" for text in dict.fromkeys(others))
+        raise AssertionError(f"expected {wanted}, but this came in its place:{lines}") from error
+
+    def _is_meant(self, rule: str, path: str) -> bool:
+        return rule == self.rule and self.path in (None, path)
+
+    def _matches(self, message: Message) -> bool:
+        return rule_of(message) == self.rule and (self.path is None or is_about(message, self.path))
+
+
+def expect(rule: str, path: str | None = None, *, device: Any = None) -> Expectation:
+    """``with expect("DML-JOIN-sizes-off-axis", path="InputTensors[1].Sizes[2]"):`` around what breaks the rule.
+
+    Swallows a ``DMLError`` whose diagnostics contain the rule (at ``path``, if one is given). With a ``device``
+    (ID3D12Device or IDMLDevice, or several) that has a debug layer, a message of the rule counts as well, and the
+    plugin does not hold it against the test. Raises ``AssertionError`` if the rule did not come, naming what came
+    in its place; other exceptions pass.
+    """
+    devices = device if isinstance(device, (list, tuple)) else [] if device is None else [device]
+    watches = [found for found in map(watch, devices) if found is not None]
+    return Expectation(rule, path, watches)

@@ -1,0 +1,134 @@
+"""The fixtures of the pytest plugin; ``pytest_plugin`` loads this module when a test uses one of them.
+
+``d3d12_device`` and ``dml_device`` are devices under the debug layer, ``dml`` is a ``Session``. A debug message,
+warning or worse, that the test did not expect fails it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY
+from ..api.enums import DML_CREATE_DEVICE_FLAGS, DML_FEATURE_LEVEL
+from ..api.rules import Diagnostic
+from ..d3d12 import D3D12CreateDevice, D3D12GetDebugInterface, ID3D12Device
+from ..d3d12.debug import debug_layer_enabled
+from ..dml import DMLCreateDevice, IDMLDevice
+from . import assertions
+from .expectation import Expectation
+from .levels import FeatureLevels, feature_levels, parse_level
+from .valid import HIGHEST
+from .watch import Watch, describe, watch
+
+ERROR = D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR
+DEBUG = DML_CREATE_DEVICE_FLAGS.DML_CREATE_DEVICE_FLAG_DEBUG
+
+
+class Session:
+    """One test's devices, what it expects of them, and the assertions about descs at its feature level."""
+
+    assert_same_desc = staticmethod(assertions.assert_same_desc)
+
+    def __init__(self, feature_level: DML_FEATURE_LEVEL) -> None:
+        self.feature_level = feature_level
+        self.checked = False
+        self._watches: list[Watch] = []
+
+    def watch(self, device: ID3D12Device | IDMLDevice) -> None:
+        """Hold the debug messages of another device against the test too, and let them accumulate.
+
+        Devices that the test creates have a debug layer. Raises ``ValueError`` for one without.
+        """
+        found = watch(device)
+        if found is None:
+            raise ValueError("the device was created without the debug layer, so that there are no messages")
+        found.queue.SetMessageCountLimit(-1)
+        found.queue.SetBreakOnSeverity(ERROR, False)
+        if all(found.queue is not other.queue for other in self._watches):
+            self._watches.append(found)
+
+    def expect(self, rule: str, path: str | None = None) -> Expectation:
+        """As ``directml_py.testing.expect``, with the messages of all devices of the test."""
+        return Expectation(rule, path, self._watches)
+
+    def assert_valid(self, desc: Any) -> None:
+        """As ``directml_py.testing.assert_valid``, at the test's feature level."""
+        __tracebackhide__ = True
+        assertions.assert_valid(desc, feature_level=self.feature_level)
+
+    def assert_invalid(
+        self, desc: Any, rule: str, path: str | None = None, *, only: bool = True
+    ) -> list[Diagnostic]:
+        """As ``directml_py.testing.assert_invalid``, at the test's feature level."""
+        __tracebackhide__ = True
+        return assertions.assert_invalid(desc, rule, path, feature_level=self.feature_level, only=only)
+
+    def feature_levels(self, desc: Any) -> FeatureLevels:
+        return feature_levels(desc)
+
+    def check(self) -> None:
+        """Fail the test for messages that it did not expect; each is reported once."""
+        __tracebackhide__ = True
+        self.checked = True
+        texts = []
+        for each in self._watches:
+            pending = each.pending()
+            each.excuse(pending)
+            texts += [f"{_severity(message.Severity)}: {describe(message)}" for message in pending]
+        if texts:
+            lines = "".join(f"\n  {text}" for text in texts)
+            pytest.fail(f"the debug layer has messages that the test did not expect:{lines}", pytrace=False)
+
+
+def _severity(value: D3D12_MESSAGE_SEVERITY) -> str:
+    return value.name.removeprefix("D3D12_MESSAGE_SEVERITY_").lower()
+
+
+def requested_level(config: pytest.Config, marker: pytest.Mark | None) -> DML_FEATURE_LEVEL:
+    """The level of the marker, else of ``--dml-feature-level``, else the highest.
+
+    Raises ``pytest.UsageError`` for what is no level.
+    """
+    value, origin = config.getoption("dml_feature_level"), "--dml-feature-level"
+    if marker is not None:
+        origin = "@pytest.mark.dml_feature_level"
+        if len(marker.args) != 1 or marker.kwargs:
+            raise pytest.UsageError(f'{origin} takes one level, as in {origin}("4_1")')
+        (value,) = marker.args
+    if value is None:
+        return HIGHEST
+    try:
+        return parse_level(value)
+    except ValueError as error:
+        raise pytest.UsageError(f"{origin}: {error}") from None
+
+
+@contextmanager
+def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    """The fixture ``dml``. The debug layer is on for devices that the test creates, and as before afterwards."""
+    marker = request.node.get_closest_marker("dml_feature_level")
+    was_on, debug = debug_layer_enabled(), D3D12GetDebugInterface()
+    debug.EnableDebugLayer()
+    try:
+        found = Session(requested_level(request.config, marker))
+        yield found
+        # Messages of the teardown of other fixtures; if the test itself failed, that is enough.
+        if found.checked:
+            found.check()
+    finally:
+        if not was_on:
+            debug.DisableDebugLayer()
+
+
+def d3d12_device(dml: Session) -> ID3D12Device:
+    device = D3D12CreateDevice()
+    dml.watch(device)
+    return device
+
+
+def dml_device(dml: Session, device: ID3D12Device) -> IDMLDevice:
+    return DMLCreateDevice(device, DEBUG, feature_level=dml.feature_level)

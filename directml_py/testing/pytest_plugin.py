@@ -1,0 +1,82 @@
+"""The pytest plugin of directml-py: an option, a marker, and the fixtures ``d3d12_device``, ``dml_device``, ``dml``.
+
+``directml_py.testing.plugin`` says what the fixtures do; it is imported by the first test that uses one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from ..d3d12 import ID3D12Device
+    from ..dml import IDMLDevice
+    from .plugin import Session
+
+MARKER = "dml_feature_level"
+_SESSIONS = "_directml_py_session"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("directml").addoption(
+        "--dml-feature-level",
+        metavar="LEVEL",
+        default=None,
+        help="feature level of the fixture dml_device, such as 4_1 (default: the highest)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", f'{MARKER}(level): feature level of dml_device, such as "4_1"')
+    if config.getoption("dml_feature_level") is not None:
+        from .plugin import requested_level
+
+        requested_level(config, None)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A marker with a wrong level stops the run before it starts."""
+    markers = [marker for item in items if (marker := item.get_closest_marker(MARKER)) is not None]
+    if markers:
+        from .plugin import requested_level
+
+        for marker in markers:
+            requested_level(config, marker)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Comes after the test itself, if that passed: so that messages fail the test and not its teardown."""
+    session: Session | None = getattr(item, _SESSIONS, None)
+    if session is not None:
+        session.check()
+
+
+@pytest.fixture
+def dml(request: pytest.FixtureRequest) -> Iterator[Session]:
+    """``dml.expect(rule, path=...)``, and the assertions of directml_py.testing at the test's feature level."""
+    from . import plugin
+
+    with plugin.session(request) as session:
+        setattr(request.node, _SESSIONS, session)
+        yield session
+        # A test that is run again has new devices.
+        delattr(request.node, _SESSIONS)
+
+
+@pytest.fixture
+def d3d12_device(dml: Session) -> ID3D12Device:
+    """A Direct3D 12 device under the debug layer; messages that the test does not expect fail it."""
+    from . import plugin
+
+    return plugin.d3d12_device(dml)
+
+
+@pytest.fixture
+def dml_device(dml: Session, d3d12_device: ID3D12Device) -> IDMLDevice:
+    """A DirectML device with the debug flag, at the feature level of the marker or of --dml-feature-level."""
+    from . import plugin
+
+    return plugin.dml_device(dml, d3d12_device)

@@ -1,0 +1,70 @@
+"""Hypothesis strategies for operator descs (extra ``test``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ..api.enums import DML_FEATURE_LEVEL
+from ..api.structure import Structure
+from ..descs.encode import encode
+from .memory_mutations import Broken
+from .mutations import broken_desc
+from .source import Source
+from .valid import HIGHEST, MAX_ELEMENTS, check_operator_name, operators_at, valid_desc
+
+__all__ = ["Broken", "broken_descs", "feature_levels", "operators", "valid_descs"]
+
+
+class _Drawn(Source):
+    def __init__(self, draw: Any) -> None:
+        self._draw = draw
+
+    def integer(self, low: int, high: int) -> int:
+        found: int = self._draw(st.integers(low, high))
+        return found
+
+
+def feature_levels() -> st.SearchStrategy[DML_FEATURE_LEVEL]:
+    """Any feature level; shrinks to the lowest."""
+    return st.sampled_from(sorted(DML_FEATURE_LEVEL))
+
+
+def operators(feature_level: int = HIGHEST) -> st.SearchStrategy[str]:
+    """The name (JOIN) of any operator that executes and that the level has."""
+    return st.sampled_from(operators_at(feature_level))
+
+
+def valid_descs(
+    operator: str | None = None, feature_level: int = HIGHEST, max_elements: int = MAX_ELEMENTS
+) -> st.SearchStrategy[Structure]:
+    """Typed operator desc structs, such as DML_JOIN_OPERATOR_DESC, that are valid at ``feature_level``.
+
+    Of ``operator`` (JOIN) or of any that executes: strided, padded and broadcast tensors, OWNED_BY_DML inputs,
+    and all that the support tables have. No tensor has more than ``max_elements`` elements.
+    Raises ``ValueError`` for an operator that does not execute or that the level lacks.
+    """
+    check_operator_name(operator, operators_at(DML_FEATURE_LEVEL(feature_level)))
+
+    @st.composite
+    def descs(draw: Any) -> Structure:
+        return encode(valid_desc(_Drawn(draw), operator, feature_level, max_elements))
+
+    return descs()
+
+
+def broken_descs(
+    operator: str | None = None, feature_level: int = HIGHEST, max_elements: int = MAX_ELEMENTS
+) -> st.SearchStrategy[Broken]:
+    """``(desc, rule, path)``: descs as ``valid_descs`` gives, changed so that they break one rule and no other.
+
+    ``path`` is the first place where that is reported. All memory that the desc points to can be read.
+    """
+    check_operator_name(operator, operators_at(DML_FEATURE_LEVEL(feature_level)))
+
+    @st.composite
+    def descs(draw: Any) -> Broken:
+        return broken_desc(_Drawn(draw), operator, feature_level, max_elements)
+
+    return descs()

@@ -1,0 +1,121 @@
+"""``tools/fuzz.py``: a run of random descs, and that it sees what it looks for."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fuzzing import cases
+from fuzzing.image import Region, image_of
+
+import directml_py as dml
+from directml_py.descs import decode_operator_desc
+from directml_py.testing.source import RandomSource
+from directml_py.testing.valid import valid_desc
+
+FUZZ = Path(__file__).resolve().parents[2] / "tools" / "fuzz.py"
+DESCS = 20_000
+linux_only = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="memory is probed on Linux alone"
+)
+
+
+@linux_only
+def test_random_descs():
+    fuzzer, case = cases.Fuzzer(), 0
+    while fuzzer.descs < DESCS:
+        fuzzer.case(case)
+        case += 1
+    # A run in which all that was spoilt is refused, or nothing is, would show little.
+    counts = fuzzer.counts
+    assert counts["valid"] == counts["broken"] == case
+    assert counts["spoilt"] == counts["accepted"] + counts["refused"] + counts["type_errors"]
+    assert counts["accepted"] > 100
+    assert counts["refused"] > 5000
+    assert counts["type_errors"] > 100
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_flat_memory_is_what_a_c_program_would_write(seed):
+    """The image in memory and the value that it was made of, which share no code, are the same desc."""
+    desc = valid_desc(RandomSource(seed))
+    fuzzer = cases.Fuzzer()
+    image = image_of(desc)
+    address = fuzzer.place(image, bytes(image.data))
+    assert decode_operator_desc(address) == (desc, ())
+
+
+def test_dimension_count_0_with_strides():
+    """Found by a run: the tensor was lost without a word, and the operator's own rules stumbled over it."""
+    desc = dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(
+        dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [2], [1]),
+        dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [2]),
+    )
+    buffer = ctypes.cast(desc.InputTensor.contents.Desc, ctypes.POINTER(dml.DML_BUFFER_TENSOR_DESC)).contents
+    buffer.DimensionCount = 0
+    (found,) = dml.validate(desc)
+    assert (found.rule, found.path) == ("DML-BufferTensor-dimension-count", "InputTensor.DimensionCount")
+
+
+def test_the_region_ends_where_memory_ends():
+    region = Region()
+    address = region.write(b"abcd")
+    assert region.read(address) == b"abcd"
+    assert address + 4 == region.end
+    (found,) = dml.validate(region.end)
+    assert found.rule == "DML-Desc-unreadable"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (lambda desc, feature_level: [], "alone at DML_FEATURE_LEVEL"),
+        (lambda desc, feature_level: [dml.Diagnostic("error", "X", "", "x")], "a valid desc is refused"),
+    ],
+)
+def test_a_wrong_answer_is_seen(monkeypatch, wrong, text):
+    monkeypatch.setattr(cases, "validate", wrong)
+    with pytest.raises(cases.Wrong, match=text):
+        cases.Fuzzer().case(0)
+
+
+@linux_only
+def test_the_script():
+    command = [sys.executable, str(FUZZ), "--count", "600", "--seed", "5", "--workers", "2"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("600 descs in")
+    assert "100 valid, 100 with one broken rule, 400 spoilt" in result.stdout
+
+
+@linux_only
+@pytest.mark.parametrize(
+    ("patch", "text"),
+    [
+        ("ctypes.string_at(0)", "died of SIGSEGV in case 9 of seed 5"),
+        ("raise KeyError('lost')", "ended with exit code 1 in case 9 of seed 5"),
+    ],
+)
+def test_the_script_sees_a_worker_die(tmp_path, patch, text):
+    """A package beside the script that breaks down in one case."""
+    folder = tmp_path / "fuzzing"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "cases.py").write_text(
+        "import collections, ctypes\n"
+        "class Fuzzer:\n"
+        "    counts, descs = collections.Counter(), 0\n"
+        "    def case(self, seed):\n"
+        "        if seed == (5 << 40) + 9:\n"
+        f"            {patch}\n"
+    )
+    script = tmp_path / "fuzz.py"
+    script.write_text(FUZZ.read_text(encoding="utf-8"), encoding="utf-8")
+    command = [sys.executable, str(script), "--seed", "5", "--workers", "1"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 1
+    assert text in result.stdout
+    assert f"{script} --seed 5 --case 9" in result.stdout

@@ -1,0 +1,419 @@
+"""The pytest plugin, in test suites of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+HEAD = """
+import pytest
+import directml_py as d
+
+def join(axis=0):
+    x = d.tensor_desc(d.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 2, 3])
+    return d.DML_JOIN_OPERATOR_DESC(InputTensors=[x], OutputTensor=x, Axis=axis)
+
+def report(device, severity, text):
+    queue = device.QueryInterface(d.ID3D12InfoQueue)
+    queue.AddApplicationMessage(getattr(d, "D3D12_MESSAGE_SEVERITY_" + severity), text)
+"""
+
+
+@pytest.fixture
+def suite(pytester):
+    """Runs tests, as a user has them, in a process of its own and without a configuration."""
+
+    def run(*tests, arguments=(), head=HEAD):
+        pytester.makepyfile(test_suite="\n".join([head, *tests]))
+        return pytester.runpytest_subprocess(
+            "-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments
+        )
+
+    return run
+
+
+def test_what_is_expected_and_what_is_not(suite):
+    result = suite(
+        """
+def test_clean(dml_device):
+    dml_device.CompileOperator(dml_device.CreateOperator(join()))
+
+def test_unexpected_though_caught(dml_device):
+    with pytest.raises(d.DMLError):
+        dml_device.CreateOperator(join(axis=7))
+
+def test_expected(dml_device, dml):
+    with dml.expect("DML-JOIN-axis", path="Axis") as found:
+        dml_device.CreateOperator(join(axis=7))
+    assert [item.rule for item in found.diagnostics] == ["DML-JOIN-axis"]
+    assert [message.rule for message in found.messages] == ["DML-JOIN-axis"]
+
+def test_once_expected_once_not(dml_device, dml):
+    with dml.expect("DML-JOIN-axis"):
+        dml_device.CreateOperator(join(axis=7))
+    with pytest.raises(d.DMLError):
+        dml_device.CreateOperator(join(axis=7))
+
+def test_too_early(dml_device, dml):
+    with pytest.raises(d.DMLError):
+        dml_device.CreateOperator(join(axis=7))
+    with dml.expect("DML-JOIN-axis"):
+        pass
+
+def test_missing(dml_device, dml):
+    with dml.expect("DML-JOIN-axis"):
+        dml_device.CreateOperator(join())
+
+def test_another_rule(dml_device, dml):
+    with dml.expect("DML-JOIN-sizes-on-axis", path="OutputTensor.Sizes[0]"):
+        dml_device.CreateOperator(join(axis=7))
+
+def test_another_path(dml_device, dml):
+    with dml.expect("DML-JOIN-axis", path="InputTensors[0]"):
+        dml_device.CreateOperator(join(axis=7))
+"""
+    )
+    result.assert_outcomes(passed=2, failed=6)
+    result.stdout.fnmatch_lines_random(
+        [
+            "*the debug layer has messages that the test did not expect:",
+            "*error: Axis is 7; it must be less than OutputTensor.DimensionCount, which is 4 [[]DML-JOIN-axis[]]",
+            "*expected DML-JOIN-axis, but nothing was broken",
+            "*expected DML-JOIN-sizes-on-axis at OutputTensor.Sizes[[]0[]], but this came in its place:",
+            "*expected DML-JOIN-axis at InputTensors[[]0[]], but this came in its place:",
+            "FAILED *::test_unexpected_though_caught*",
+            "FAILED *::test_once_expected_once_not*",
+            "FAILED *::test_too_early*",
+            "FAILED *::test_missing*",
+            "FAILED *::test_another_rule*",
+            "FAILED *::test_another_path*",
+        ]
+    )
+
+
+def test_messages_by_severity(suite):
+    result = suite(
+        """
+@pytest.mark.parametrize("severity", ["WARNING", "ERROR", "INFO", "MESSAGE"])
+def test_message(d3d12_device, severity):
+    report(d3d12_device, severity, "something about it")
+
+def test_messages_accumulate(d3d12_device, dml):
+    for number in range(1500):
+        report(d3d12_device, "ERROR", f"number {number} [my-rule]")
+    with dml.expect("my-rule"):
+        report(d3d12_device, "ERROR", "one more [my-rule]")
+
+@pytest.fixture
+def late(d3d12_device):
+    yield
+    report(d3d12_device, "WARNING", "from a teardown")
+
+def test_teardown(late):
+    pass
+"""
+    )
+    result.assert_outcomes(passed=3, failed=3, errors=1)
+    result.stdout.fnmatch_lines_random(
+        [
+            "FAILED *[[]WARNING[]]*",
+            "FAILED *[[]ERROR[]]*",
+            "*warning: something about it",
+            "*error: number 0 [[]my-rule[]]",
+            "*error: number 1499 [[]my-rule[]]",
+            "*ERROR at teardown of test_teardown*",
+            "*warning: from a teardown",
+        ]
+    )
+    assert "error: one more" not in result.stdout.str()
+
+
+VOID = """
+def bind_nothing(device):
+    heap = device.GetParentDevice().CreateDescriptorHeap(
+        d.D3D12_DESCRIPTOR_HEAP_DESC(d.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 9, 1)
+    )
+    compiled = device.CompileOperator(device.CreateOperator(join()))
+    count = compiled.GetBindingProperties().RequiredDescriptorCount
+    table = device.CreateBindingTable(
+        d.DML_BINDING_TABLE_DESC(
+            compiled, heap.GetCPUDescriptorHandleForHeapStart(), heap.GetGPUDescriptorHandleForHeapStart(), count
+        )
+    )
+    table.BindInputs([])
+"""
+
+
+def test_void_methods(suite):
+    """They raise nothing: the message alone tells."""
+    result = suite(
+        VOID,
+        """
+def test_found(dml_device):
+    bind_nothing(dml_device)
+
+def test_expected(dml_device, dml):
+    with dml.expect("DML-BindInputs-count") as found:
+        bind_nothing(dml_device)
+    assert found.messages and not found.diagnostics
+    assert dml_device.GetDeviceRemovedReason() == d.E_INVALIDARG
+""",
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*error: *[[]DML-BindInputs-count[]]"])
+
+
+HAZARD = """
+def copy_to_and_fro(device, wait=True):
+    allow = d.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
+    source, target = (
+        device.CreateCommittedResource(
+            d.CD3DX12_HEAP_PROPERTIES(d.D3D12_HEAP_TYPE_DEFAULT), 0, d.CD3DX12_RESOURCE_DESC.Buffer(64, allow),
+            state,
+        )
+        for state in (d.D3D12_RESOURCE_STATE_UNORDERED_ACCESS, d.D3D12_RESOURCE_STATE_COPY_DEST)
+    )
+    queue = device.CreateCommandQueue(d.D3D12_COMMAND_QUEUE_DESC())
+    allocator = device.CreateCommandAllocator(d.D3D12_COMMAND_LIST_TYPE_DIRECT)
+    commands = device.CreateCommandList(0, d.D3D12_COMMAND_LIST_TYPE_DIRECT, allocator)
+    commands.CopyResource(target, source)
+    commands.CopyResource(source, target)
+    commands.Close()
+    queue.ExecuteCommandLists([commands])
+    fence = device.CreateFence(0)
+    queue.Signal(fence, 1)
+    if wait:
+        fence.SetEventOnCompletion(1, None)
+"""
+
+
+def test_hazards_while_commands_execute(suite):
+    result = suite(
+        HAZARD,
+        """
+def test_found(d3d12_device):
+    copy_to_and_fro(d3d12_device)
+
+def test_expected(d3d12_device, dml):
+    with dml.expect("D3D12-ResourceState-mismatch") as found:
+        copy_to_and_fro(d3d12_device)
+    assert len(found.messages) == 2
+
+def test_nothing_has_run_yet(d3d12_device, dml):
+    with dml.expect("D3D12-ResourceState-mismatch"):
+        copy_to_and_fro(d3d12_device, wait=False)
+""",
+    )
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines_random(
+        [
+            "FAILED *::test_found*",
+            "FAILED *::test_nothing_has_run_yet*",
+            "*error: *needs * in D3D12_RESOURCE_STATE_COPY_DEST*[[]D3D12-ResourceState-mismatch[]]",
+        ]
+    )
+
+
+def test_several_devices(suite):
+    result = suite(
+        """
+from directml_py.testing import expect
+
+def refused(device):
+    with pytest.raises(d.DMLError):
+        device.CreateOperator(None)
+
+def another(d3d12_device=None):
+    return d.DMLCreateDevice(d3d12_device or d.D3D12CreateDevice(), d.DML_CREATE_DEVICE_FLAG_DEBUG)
+
+def test_two_on_one(d3d12_device, dml_device):
+    refused(another(d3d12_device))
+
+def test_not_watched(dml_device):
+    other = d.D3D12CreateDevice()
+    other.QueryInterface(d.ID3D12InfoQueue).SetBreakOnSeverity(d.D3D12_MESSAGE_SEVERITY_ERROR, False)
+    refused(another(other))
+
+def test_watched(dml_device, dml):
+    other = another()
+    dml.watch(other)
+    refused(other)
+
+def test_watched_and_expected(dml_device, dml):
+    other = another()
+    dml.watch(other)
+    dml.watch(other.GetParentDevice())
+    with dml.expect("DML-Desc-null"):
+        other.CreateOperator(None)
+
+def test_expected_by_the_function(dml_device):
+    with expect("DML-Desc-null", device=dml_device) as found:
+        dml_device.CreateOperator(None)
+    assert len(found.messages) == 1
+
+def test_no_debug_layer(dml):
+    d.D3D12GetDebugInterface().DisableDebugLayer()
+    with pytest.raises(ValueError, match="without the debug layer"):
+        dml.watch(d.D3D12CreateDevice())
+"""
+    )
+    result.assert_outcomes(passed=4, failed=2)
+    result.stdout.fnmatch_lines_random(["FAILED *::test_two_on_one*", "FAILED *::test_watched -*"])
+
+
+def test_the_debug_layer_is_as_it_was(suite):
+    result = suite(
+        """
+def is_on():
+    return d.D3D12CreateDevice().info_queue is not None
+
+def test_before():
+    assert not is_on()
+
+def test_during(d3d12_device):
+    assert is_on()
+    assert not d3d12_device.QueryInterface(d.ID3D12InfoQueue).GetBreakOnSeverity(d.D3D12_MESSAGE_SEVERITY_ERROR)
+
+def test_after():
+    assert not is_on()
+
+def test_wrong(d3d12_device):
+    assert False
+
+def test_after_a_failure():
+    assert not is_on()
+    d.D3D12GetDebugInterface().EnableDebugLayer()
+
+def test_on_before(d3d12_device):
+    pass
+
+def test_on_after():
+    assert is_on()
+"""
+    )
+    result.assert_outcomes(passed=6, failed=1)
+
+
+def test_a_failing_test_fails_once(suite):
+    result = suite(
+        """
+def test_wrong(dml_device):
+    with pytest.raises(d.DMLError):
+        dml_device.CreateOperator(None)
+    assert 1 == 2
+
+@pytest.mark.xfail(strict=True)
+def test_known(dml_device):
+    report(dml_device.GetParentDevice(), "ERROR", "known")
+"""
+    )
+    result.assert_outcomes(failed=1, xfailed=1)
+    result.stdout.fnmatch_lines(["*assert 1 == 2"])
+
+
+LEVELS = """
+def level(device):
+    query = d.DML_FEATURE_QUERY_FEATURE_LEVELS(RequestedFeatureLevels=list(d.DML_FEATURE_LEVEL))
+    support = d.DML_FEATURE_DATA_FEATURE_LEVELS()
+    device.CheckFeatureSupport(d.DML_FEATURE_FEATURE_LEVELS, query, support)
+    return support.MaxSupportedFeatureLevel
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [([], 0x6400), (["--dml-feature-level=2_1"], 0x2100), (["--dml-feature-level", "5.0"], 0x5000)],
+)
+def test_the_feature_level(suite, arguments, expected):
+    result = suite(
+        LEVELS,
+        f"""
+def test_option(dml_device, dml):
+    assert level(dml_device) == dml.feature_level == {expected}
+
+@pytest.mark.dml_feature_level("4_1")
+def test_marker(dml_device, dml):
+    assert level(dml_device) == dml.feature_level == 0x4100
+
+@pytest.mark.dml_feature_level(d.DML_FEATURE_LEVEL_3_0)
+class TestClass:
+    def test_marker_of_the_class(self, dml_device):
+        assert level(dml_device) == 0x3000
+
+@pytest.mark.dml_feature_level("1_0")
+def test_assertions(dml):
+    x = d.tensor_desc(d.DML_TENSOR_DATA_TYPE_INT8, [1, 1, 2, 3])
+    desc = d.DML_JOIN_OPERATOR_DESC(InputTensors=[x], OutputTensor=x)
+    dml.assert_invalid(desc, "DML-JOIN-data-type", "InputTensors[0].DataType")
+    assert dml.feature_levels(desc).lowest == 0x2100
+    dml.assert_same_desc(desc, desc)
+    dml.assert_valid(join())
+""",
+        arguments=[*arguments, "--strict-markers"],
+    )
+    result.assert_outcomes(passed=4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mark", "text"),
+    [
+        (
+            ["--dml-feature-level=9_9"],
+            "",
+            "--dml-feature-level: '9_9' is no DirectML feature level; there are 1_0,",
+        ),
+        ([], '@pytest.mark.dml_feature_level("latest")', "'latest' is no DirectML feature level"),
+        ([], "@pytest.mark.dml_feature_level()", "takes one level"),
+    ],
+)
+def test_wrong_levels_stop_the_run(suite, arguments, mark, text):
+    result = suite(f"{mark}\ndef test_it(dml_device): pass", arguments=arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    output = [*result.stdout.lines, *result.stderr.lines]
+    assert any(line.startswith("ERROR: ") and text in line for line in output), output
+    assert not any("Traceback" in line for line in output)
+
+
+def test_other_suites_are_left_alone(suite):
+    """The plugin is loaded, but not what its fixtures need; own fixtures of the same name win."""
+    result = suite(
+        """
+import sys
+import pytest
+
+def test_no_devices_are_made(request):
+    assert request.config.pluginmanager.hasplugin("directml_py")
+    assert not {"directml_py.testing.plugin", "hypothesis.strategies", "cffi"} & set(sys.modules)
+
+@pytest.fixture
+def dml_device():
+    return "mine"
+
+@pytest.fixture
+def dml():
+    return "mine too"
+
+def test_own_fixtures(dml_device, dml):
+    assert (dml_device, dml) == ("mine", "mine too")
+    assert "directml_py.testing.plugin" not in sys.modules
+""",
+        head="",
+        arguments=["-W", "error"],
+    )
+    result.assert_outcomes(passed=2)
+
+
+def test_the_plugin_can_be_left_out(suite):
+    result = suite("def test_it(dml_device): pass", arguments=["-p", "no:directml_py"])
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*fixture 'dml_device' not found"])
+
+
+def test_the_package_needs_neither_pytest_nor_hypothesis():
+    code = "import sys, directml_py.testing; print(sorted({'pytest', '_pytest', 'hypothesis'} & set(sys.modules)))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

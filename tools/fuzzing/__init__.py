@@ -1,0 +1,1 @@
+"""Random descs, valid and broken, and what must come of them."""

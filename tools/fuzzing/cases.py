@@ -1,0 +1,209 @@
+"""One case: a valid desc, the same with one rule broken, and its memory spoilt; each must fare as it should."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from collections import Counter
+from typing import Any
+
+from directml_py.api.enums import DML_FEATURE_LEVEL
+from directml_py.api.hresult import E_INVALIDARG, E_NOTIMPL, DMLError
+from directml_py.api.structs import DML_OPERATOR_DESC, DML_TENSOR_DESC
+from directml_py.api.structure import TypedOperatorDesc
+from directml_py.d3d12 import D3D12CreateDevice
+from directml_py.descs import decode_operator_desc, encode
+from directml_py.descs.values import OperatorDesc
+from directml_py.dml import DMLCreateDevice, IDMLDevice
+from directml_py.evaluate import validate
+from directml_py.testing.mutations import broken_desc
+from directml_py.testing.source import RandomSource
+from directml_py.testing.valid import valid_desc
+
+from .image import PAGE, Image, Region, image_of
+
+LEVELS = tuple(DML_FEATURE_LEVEL)
+TYPED = tuple(TypedOperatorDesc.__subclasses__())
+NO_DESCS: tuple[Any, ...] = (
+    "desc",
+    b"desc",
+    1.5,
+    object(),
+    [],
+    DML_TENSOR_DESC(),
+    ctypes.c_float(),
+    ctypes.c_double * 4,
+)
+SPOILT_PER_CASE = 4
+# Addresses that no program has memory at, or whose last bytes do not fit in the address space.
+NOWHERE = (
+    *(1, 8, 0xFFF, 0xFFFF, 0xDEADBEEF, 0x7FFFFFFFF000, 0x7FFFFFFFFFFF),
+    *(0x800000000000, 0xFFFF800000000000, (1 << 63) - 1, 1 << 63, (1 << 64) - 8, (1 << 64) - 1),
+)
+
+
+class Wrong(AssertionError):
+    """The package did not do what it must."""
+
+
+def want(condition: object, text: str, *details: object) -> None:
+    if not condition:
+        raise Wrong("\n  ".join([text, *map(str, details)]))
+
+
+class Fuzzer:
+    """Runs cases by their seeds and counts descs: valid, broken, spoilt; of the last what came of them."""
+
+    def __init__(self) -> None:
+        d3d12 = D3D12CreateDevice()
+        self.devices: dict[int, IDMLDevice] = {
+            level: DMLCreateDevice(d3d12, feature_level=level) for level in LEVELS
+        }
+        self.region = Region()
+        self.counts: Counter[str] = Counter()
+        # Nothing here may change while a case runs, as Python's own objects would.
+        self._block = ctypes.create_string_buffer(random.Random(0).randbytes(1 << 12), 1 << 12)
+        self._code = ctypes.cast(ctypes.CDLL(None).memcpy, ctypes.c_void_p).value or 0
+
+    @property
+    def descs(self) -> int:
+        return self.counts["valid"] + self.counts["broken"] + self.counts["spoilt"]
+
+    def case(self, seed: int) -> None:
+        """Raises ``Wrong``, or whatever the package raised that it must not raise."""
+        source = RandomSource(seed)
+        level = source.choice(LEVELS)
+        desc = valid_desc(source, None, level)
+        image = image_of(desc)
+        self.valid(source, desc, image, level)
+        self.broken(source, level)
+        for _ in range(SPOILT_PER_CASE):
+            self.spoilt(source, image, level)
+
+    def valid(self, source: RandomSource, desc: OperatorDesc, image: Image, level: DML_FEATURE_LEVEL) -> None:
+        """No rule answers, and the operator is created and compiled, from ctypes structs and from flat memory."""
+        self.counts["valid"] += 1
+        holder: Any = encode(desc) if source.chance(50) else self.place(image, bytes(image.data))
+        decoded = decode_operator_desc(holder)
+        want(decoded.desc == desc and not decoded.faults, "decoded wrongly", desc, *decoded)
+        found = validate(holder, feature_level=level)
+        want(not found, f"a valid desc is refused at {level.name}", desc, *found)
+        device = self.devices[level]
+        device.CompileOperator(device.CreateOperator(holder))
+
+    def broken(self, source: RandomSource, level: DML_FEATURE_LEVEL) -> None:
+        """The one broken rule answers at its place, and no other."""
+        self.counts["broken"] += 1
+        desc, rule, path = broken_desc(source, None, level)
+        found = validate(desc, feature_level=level)
+        is_right = {item.rule for item in found} == {rule} and found[0].path == path
+        want(is_right, f"expected {rule} at {path} alone at {level.name}", desc, *found)
+
+    def spoilt(self, source: RandomSource, image: Image, level: DML_FEATURE_LEVEL) -> None:
+        """Whatever stands in memory, it is accepted or refused with diagnostics, and not changed."""
+        self.counts["spoilt"] += 1
+        data = bytearray(image.data)
+        for _ in range(source.integer(1, 4)):
+            self.spoil(source, image, data)
+        # Cut off, everything lies misaligned and reaches into the guard page.
+        kept = source.integer(0, len(data)) if source.chance(10) else len(data)
+        address = self.place(image, bytes(data), kept)
+        before = self.region.read(address)
+        holder = self.holder(source, address)
+        try:
+            found = validate(holder, feature_level=level)
+        except TypeError:
+            self.counts["type_errors"] += 1
+            return
+        finally:
+            want(self.region.read(address) == before, "validation changed the memory of a desc")
+        self.counts["refused" if found else "accepted"] += 1
+        if not found:
+            self.create(holder, level)
+        elif source.chance(5):
+            self.refuse(holder, level, found)
+
+    def create(self, holder: Any, level: DML_FEATURE_LEVEL) -> None:
+        device = self.devices[level]
+        op = device.CreateOperator(holder)
+        try:
+            device.CompileOperator(op)
+        except DMLError as error:
+            want(error.hresult == E_NOTIMPL, "an accepted desc does not compile", error)
+
+    def refuse(self, holder: Any, level: DML_FEATURE_LEVEL, found: list[Any]) -> None:
+        try:
+            self.devices[level].CreateOperator(holder)
+        except DMLError as error:
+            want(error.hresult == E_INVALIDARG, "CreateOperator fails in another way", error)
+            same = [item[1:3] for item in error.diagnostics] == [item[1:3] for item in found]
+            want(same, "CreateOperator says something else than validate", error, *found)
+        else:
+            raise Wrong("CreateOperator takes what validate refuses")
+
+    def holder(self, source: RandomSource, address: int) -> Any:
+        """The address in one of the forms that a caller may have it in, at times as another desc, or no desc at all."""
+        kind = source.integer(0, 20)
+        if kind < 2:
+            # Behind the DML_OPERATOR_DESC comes the typed desc.
+            return ctypes.cast(address + 16 * kind, ctypes.POINTER(source.choice(TYPED)))
+        if kind == 2:
+            return source.choice(NO_DESCS)
+        kind %= 4
+        if kind == 0:
+            return address
+        if kind == 1:
+            return ctypes.c_void_p(address)
+        pointer = ctypes.cast(address, ctypes.POINTER(DML_OPERATOR_DESC))
+        return pointer if kind == 2 else pointer.contents
+
+    def place(self, image: Image, data: bytes, kept: int | None = None) -> int:
+        """Write the first ``kept`` bytes before the guard page, with the image's pointers as addresses."""
+        placed = bytearray(data)
+        base = self.region.end - (len(data) if kept is None else kept)
+        for offset in image.pointers:
+            own = image.data[offset : offset + 8]
+            # A pointer that was spoilt stays as it is; null stays null.
+            if placed[offset : offset + 8] == own and any(own):
+                placed[offset : offset + 8] = (int.from_bytes(own, "little") + base).to_bytes(8, "little")
+        return self.region.write(bytes(placed[:kept]))
+
+    def spoil(self, source: RandomSource, image: Image, data: bytearray) -> None:
+        kind = source.integer(0, 6)
+        if kind == 0:
+            data[source.integer(0, len(data) - 1)] = source.integer(0, 255)
+        elif kind == 1:
+            data[source.integer(0, len(data) - 1)] ^= 1 << source.integer(0, 7)
+        elif kind in (2, 3):
+            offset = source.choice(image.pointers)
+            data[offset : offset + 8] = self.wild(source).to_bytes(8, "little")
+        elif kind == 4:
+            offset = source.choice(image.counts)
+            data[offset : offset + 4] = self.number(source).to_bytes(4, "little")
+        elif kind == 5:
+            offset = source.choice(image.enums)
+            data[offset : offset + 4] = self.number(source).to_bytes(4, "little")
+        else:
+            offset = source.integer(0, len(data) // 4 - 1) * 4
+            data[offset : offset + 4] = self.number(source).to_bytes(4, "little")
+
+    def number(self, source: RandomSource) -> int:
+        near = source.integer(-4, 4)
+        far = source.choice((8, 64, 1 << 8, 1 << 16, 1 << 20, 1 << 31, (1 << 32) - 5))
+        return source.integer(0, 200) if source.chance(40) else (far + near) & 0xFFFFFFFF
+
+    def wild(self, source: RandomSource) -> int:
+        """A pointer: nowhere, into the guard page or right before it, or to memory that holds something else."""
+        kind = source.integer(0, 5)
+        region = self.region
+        if kind == 0:
+            return source.choice(NOWHERE)
+        if kind == 1:
+            return region.end + source.integer(-64, PAGE - 1)
+        if kind == 2:
+            return region.end - source.integer(1, 2048)
+        if kind == 3:
+            return ctypes.addressof(self._block) + source.integer(0, 4000)
+        if kind == 4:
+            return source.choice((region.start, self._code, self._code + 3))
+        return source.random.getrandbits(64)

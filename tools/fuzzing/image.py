@@ -1,0 +1,137 @@
+"""A desc as a C program lays it out, flat in memory whose end is guarded; written without the package's encoder."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import struct
+from dataclasses import dataclass, field
+from typing import Any
+
+from directml_py.api.schema import StructSchema
+from directml_py.descs.decode import ctypes_class
+from directml_py.descs.tensor import TensorDesc
+from directml_py.descs.values import OperatorDesc, Record
+
+PAGE = mmap.PAGESIZE
+POINTER_SIZE = 8
+TENSOR_SIZE = 16
+BUFFER_TENSOR_SIZE = 48
+_FORMATS = {"integer": "I", "enum": "i", "float": "f"}
+
+
+@dataclass
+class Image:
+    """The bytes of a DML_OPERATOR_DESC, first in ``data``, and of all that it points to.
+
+    Pointers are offsets in ``data`` until ``place`` makes them addresses; the lists hold the offsets of fields by
+    what is stored there.
+    """
+
+    data: bytearray = field(default_factory=bytearray)
+    pointers: list[int] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    enums: list[int] = field(default_factory=list)
+
+    def reserve(self, size: int) -> int:
+        offset = len(self.data)
+        self.data += bytes((size + 7) // 8 * 8)
+        return offset
+
+    def put(self, code: str, offset: int, *values: Any) -> None:
+        struct.pack_into(f"={code}", self.data, offset, *values)
+
+    def point(self, offset: int, target: int) -> None:
+        self.put("Q", offset, target)
+        self.pointers.append(offset)
+
+    def operator(self, desc: OperatorDesc) -> None:
+        top = self.reserve(16)
+        self.put("i", top, desc.schema.value)
+        self.enums.append(top)
+        self.point(top + 8, self.struct(desc.struct, desc))
+
+    def struct(self, schema: StructSchema, record: Record) -> int:
+        kind = ctypes_class(schema.name)
+        base = self.reserve(ctypes.sizeof(kind))
+        counters = {entry.counted_by for entry in schema.fields}
+        for entry, (_, value) in zip(schema.fields, record):
+            offset = base + getattr(kind, entry.name).offset
+            if entry.kind in _FORMATS:
+                self.put(_FORMATS[entry.kind], offset, value)
+                if entry.kind == "enum":
+                    self.enums.append(offset)
+                elif entry.name in counters:
+                    self.counts.append(offset)
+            elif isinstance(value, TensorDesc):
+                target = self.reserve(TENSOR_SIZE)
+                self.point(offset, target)
+                self.tensor(target, value)
+            elif isinstance(value, Record):
+                self.point(offset, self.struct(value.struct, value))
+            elif isinstance(value, tuple):
+                self.point(offset, self.array(value))
+            elif value is None:
+                self.pointers.append(offset)
+            else:
+                raise TypeError(
+                    f"{schema.name}.{entry.name} is a {entry.kind}, which is not laid out here yet"
+                )
+        return base
+
+    def array(self, values: tuple[Any, ...]) -> int:
+        if not isinstance(values[0], TensorDesc):
+            return self.numbers(values)
+        base = self.reserve(TENSOR_SIZE * len(values))
+        for index, tensor in enumerate(values):
+            self.tensor(base + TENSOR_SIZE * index, tensor)
+        return base
+
+    def numbers(self, values: tuple[int, ...]) -> int:
+        base = self.reserve(4 * len(values))
+        self.put(f"{len(values)}I", base, *values)
+        return base
+
+    def tensor(self, offset: int, tensor: TensorDesc) -> None:
+        """A DML_TENSOR_DESC at ``offset``; its DML_BUFFER_TENSOR_DESC and arrays go where there is room."""
+        body = self.reserve(BUFFER_TENSOR_SIZE)
+        self.put("i", offset, 1)
+        self.point(offset + 8, body)
+        self.put("iII", body, tensor.data_type, tensor.flags, len(tensor.sizes))
+        self.enums += [offset, body, body + 4]
+        self.counts.append(body + 8)
+        self.point(body + 16, self.numbers(tensor.sizes))
+        if tensor.strides is None:
+            self.pointers.append(body + 24)
+        else:
+            self.point(body + 24, self.numbers(tensor.strides))
+        self.put("QI", body + 32, tensor.total_size, tensor.alignment)
+
+
+def image_of(desc: OperatorDesc) -> Image:
+    image = Image()
+    image.operator(desc)
+    return image
+
+
+class Region:
+    """Memory of four pages whose last page cannot be touched, so that reading too far is seen."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, 4 * PAGE)
+        self._bytes = (ctypes.c_char * (4 * PAGE)).from_buffer(self._memory)
+        self.start = ctypes.addressof(self._bytes)
+        self.end = self.start + 3 * PAGE
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.mprotect(ctypes.c_void_p(self.end), ctypes.c_size_t(PAGE), 0):
+            raise OSError(ctypes.get_errno(), "mprotect failed")
+
+    def write(self, data: bytes) -> int:
+        """Put ``data`` right before the guard page; returns its address."""
+        address = self.end - len(data)
+        ctypes.memmove(address, data, len(data))
+        return address
+
+    def read(self, address: int) -> bytes:
+        """What is there now, up to the guard page."""
+        return ctypes.string_at(address, self.end - address)
