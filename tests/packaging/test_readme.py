@@ -5,7 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
+
+from toolchain import missing
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -39,3 +44,35 @@ def test_modules_and_files_that_the_readme_names_exist() -> None:
     assert named == samples - {"__init__", "harness"}
     for path in re.findall(r"`((?:include|tools|directml_py|\.ci)/[\w./]+)`", README):
         assert (ROOT / path).exists(), path
+
+
+def test_the_recipe_for_builders_shows_the_bug_twice(tmp_path: Path) -> None:
+    """Compiled, run and failing as the README says: two tests see the bug, two pass."""
+    if shutil.which("g++") is None:
+        missing("g++")
+    (source,), (suite,) = blocks("cpp"), blocks("py")
+    (tmp_path / "builders.cpp").write_text(source, encoding="utf-8")
+    (tmp_path / "test_builders.py").write_text(suite, encoding="utf-8")
+    command = re.search(r"`(g\+\+ [^`]+ libbuilders\.so)`", README)
+    assert command is not None
+    arguments = command[1].replace("-Iinclude", f"-I{ROOT / 'include'}").split()
+    subprocess.run(arguments, cwd=tmp_path, check=True)
+    pytest = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(tmp_path),
+        str(tmp_path),
+    ]
+    result = subprocess.run(pytest, cwd=tmp_path, capture_output=True, text=True)
+    assert "2 failed, 2 passed" in result.stdout, result.stdout + result.stderr
+    for text in (
+        "is 64, less than sizes, strides and data type",
+        "[DML-BufferTensor-total-size]",
+        "64 != 112",
+    ):
+        assert text in result.stdout
