@@ -1,7 +1,7 @@
 """Checks of arguments that are no structs: numbers, enumerators, objects, and C's (count, array) pairs.
 
 What Python cannot take for the C type at all is a ``TypeError``; a value of the right type that the API
-forbids is a ``DMLError`` ``E_INVALIDARG``. Both name the parameter.
+forbids is a ``DMLError`` ``E_INVALIDARG``, with a diagnostic if the caller names the ``rule``. Both name the parameter.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import cache, reduce
 from typing import Any, TypeVar
 
 from .hresult import E_INVALIDARG, DMLError
+from .rules import Rule, breach
 
 E = TypeVar("E", bound=IntEnum)
 F = TypeVar("F", bound=IntFlag)
@@ -22,6 +23,10 @@ C = TypeVar("C")
 
 def invalid(message: str) -> DMLError:
     return DMLError(E_INVALIDARG, message)
+
+
+def refusal(name: str, text: str, rule: Rule | None) -> DMLError:
+    return invalid(f"{name} {text}") if rule is None else breach(rule, name, text)
 
 
 def integer(value: Any, name: str) -> int:
@@ -33,20 +38,21 @@ def integer(value: Any, name: str) -> int:
         raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
 
 
-def unsigned(value: Any, name: str, bits: int = 64) -> int:
+def unsigned(value: Any, name: str, bits: int = 64, rule: Rule | None = None) -> int:
     """``value`` as a UINT64 (or a UINT, with ``bits=32``)."""
     number = integer(value, name)
     if not 0 <= number < 1 << bits:
-        raise invalid(f"{name} must be an unsigned {bits}-bit number, not {number}")
+        raise refusal(name, f"must be an unsigned {bits}-bit number, not {number}", rule)
     return number
 
 
-def enumerator(value: Any, kind: type[E], name: str) -> E:
+def enumerator(value: Any, kind: type[E], name: str, rule: Rule | None = None) -> E:
     number = integer(value, name)
     try:
         return kind(number)
     except ValueError:
-        raise invalid(f"{name} must be a {kind.__name__}, not {number}") from None
+        shown = f"0x{number:X}" if number > 0xFF else number
+        raise refusal(name, f"must be a {kind.__name__}, not {shown}", rule) from None
 
 
 @cache
@@ -54,11 +60,11 @@ def _known_bits(kind: type[IntFlag]) -> int:
     return reduce(operator.or_, (int(member) for member in kind.__members__.values()), 0)
 
 
-def flags(value: Any, kind: type[F], name: str) -> F:
+def flags(value: Any, kind: type[F], name: str, rule: Rule | None = None) -> F:
     number = integer(value, name)
     unknown = number & ~_known_bits(kind)
     if unknown:
-        raise invalid(f"{name} has bits that are no {kind.__name__}: 0x{unknown & 0xFFFFFFFF:X}")
+        raise refusal(name, f"has bits that are no {kind.__name__}: 0x{unknown & 0xFFFFFFFF:X}", rule)
     return kind(number)
 
 
@@ -82,21 +88,21 @@ def is_series(value: Any) -> bool:
     return isinstance(value, (Sequence, ctypes.Array)) and not isinstance(value, (str, bytes, bytearray))
 
 
-def counted(first: Any, second: Any, count_name: str, items_name: str) -> list[Any]:
+def counted(first: Any, second: Any, count_name: str, items_name: str, rule: Rule | None = None) -> list[Any]:
     """The items of ``(count, items)``, of ``(items)`` alone, or of a single item in place of items.
 
     A count smaller than the sequence takes its beginning, as in C; a larger one is ``E_INVALIDARG``.
     """
     if second is None and (is_series(first) or not _is_number(first)):
         return list(first) if is_series(first) else [first]
-    count = unsigned(first, count_name, 32)
+    count = unsigned(first, count_name, 32, rule)
     if second is None:
         if count:
-            raise invalid(f"{items_name} is null, but {count_name} is {count}")
+            raise refusal(items_name, f"is null, but {count_name} is {count}", rule)
         return []
     items = list(second) if is_series(second) else [second]
     if count > len(items):
-        raise invalid(f"{count_name} is {count}, but {items_name} has {len(items)}")
+        raise refusal(count_name, f"is {count}, but {items_name} holds {len(items)}", rule)
     return items[:count]
 
 

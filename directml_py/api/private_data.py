@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
-from .arguments import invalid, unsigned
+from .arguments import refusal, unsigned
 from .hresult import DXGI_ERROR_NOT_FOUND, DMLError
 from .interface import IUnknown
+from .rules import Rule, breach
 from .wintypes import GUID
 
 # Under this GUID of d3dcommon.h Direct3D keeps the names of objects.
 WKPDID_D3DDebugObjectNameW = GUID("4cca5fd8-921f-42c8-8566-70caf2a9b741")
+
+
+class PrivateDataRules(NamedTuple):
+    """What one API's pages ask of the arguments."""
+
+    size: Rule
+    guid: Rule
 
 
 class PrivateData:
@@ -21,13 +29,9 @@ class PrivateData:
         self._lock = threading.Lock()
         self._values: dict[GUID, bytes | IUnknown] = {}
 
-    def get(self, guid: GUID) -> bytes | IUnknown:
-        """Raises ``DMLError`` ``DXGI_ERROR_NOT_FOUND`` if nothing is stored under ``guid``."""
+    def get(self, guid: GUID) -> bytes | IUnknown | None:
         with self._lock:
-            value = self._values.get(_guid(guid))
-        if value is None:
-            raise DMLError(DXGI_ERROR_NOT_FOUND, f"no private data is stored under {guid}")
-        return value
+            return self._values.get(_guid(guid))
 
     def set(self, guid: GUID, value: bytes | IUnknown | None) -> None:
         with self._lock:
@@ -44,13 +48,24 @@ def _guid(value: Any) -> GUID:
 
 
 class PrivateDataObject(IUnknown):
-    """The methods for private data and a name that ID3D12Object and IDMLObject share."""
+    """The methods for private data and a name that ID3D12Object and IDMLObject share.
+
+    The pages name no error codes of GetPrivateData; an unknown GUID is ``DXGI_ERROR_NOT_FOUND``, as usual in Direct3D.
+    """
+
+    private_data_rules: ClassVar[PrivateDataRules | None] = None
 
     def __init__(self) -> None:
         self._private_data = PrivateData()
 
     def GetPrivateData(self, guid: GUID) -> bytes | IUnknown:
-        return self._private_data.get(guid)
+        found = self._private_data.get(guid)
+        if found is not None:
+            return found
+        text = f"is {guid}, under which no private data is stored"
+        if self.private_data_rules is None:
+            raise DMLError(DXGI_ERROR_NOT_FOUND, f"guid {text}")
+        raise breach(self.private_data_rules.guid, "guid", text, DXGI_ERROR_NOT_FOUND)
 
     def SetPrivateData(self, guid: GUID, dataSize: Any, data: Any = None) -> None:
         """``(guid, size, bytes)`` as in C, or ``(guid, bytes)``; no data removes what is stored."""
@@ -58,16 +73,17 @@ class PrivateDataObject(IUnknown):
             dataSize, data = len(bytes(dataSize)), dataSize
         elif dataSize is None:
             dataSize = 0
-        size = unsigned(dataSize, "dataSize", 32)
+        rule = self.private_data_rules and self.private_data_rules.size
+        size = unsigned(dataSize, "dataSize", 32, rule)
         if data is None:
             if size:
-                raise invalid(f"data is null, but dataSize is {size}")
+                raise refusal("dataSize", f"is {size}; it must be 0 if data is null", rule)
             self._private_data.set(guid, None)
             return
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"data must be bytes, not {type(data).__name__}")
         if size > len(bytes(data)):
-            raise invalid(f"dataSize is {size}, but data has {len(bytes(data))} bytes")
+            raise refusal("dataSize", f"is {size}, but data has {len(bytes(data))} bytes", rule)
         self._private_data.set(guid, bytes(data)[:size])
 
     def SetPrivateDataInterface(self, guid: GUID, data: IUnknown | None) -> None:
@@ -84,10 +100,7 @@ class PrivateDataObject(IUnknown):
     @property
     def name(self) -> str:
         """What ``SetName`` was given, or an empty string."""
-        try:
-            stored = self._private_data.get(WKPDID_D3DDebugObjectNameW)
-        except DMLError:
-            return ""
+        stored = self._private_data.get(WKPDID_D3DDebugObjectNameW)
         return stored.decode("utf-16-le", "replace") if isinstance(stored, bytes) else ""
 
     def __str__(self) -> str:

@@ -6,6 +6,8 @@ import zlib
 from enum import Enum
 from typing import NamedTuple
 
+from .hresult import E_INVALIDARG, DMLError
+
 
 class Severity(str, Enum):
     """How bad it is to break a rule: an error fails the call, a warning is only reported."""
@@ -15,12 +17,16 @@ class Severity(str, Enum):
 
 
 class Rule(NamedTuple):
-    """``id`` is stable; ``text`` says the rule in one line; ``source`` is the page that it comes from."""
+    """``id`` is stable; ``text`` says the rule in one line; ``source`` is the page that it comes from.
+
+    ``debug`` marks what the debug layers alone check: what programs get away with until they meet the wrong GPU.
+    """
 
     id: str
     text: str
     source: str
     severity: Severity = Severity.ERROR
+    debug: bool = False
 
 
 class Diagnostic(NamedTuple):
@@ -46,9 +52,17 @@ def message_id(rule: str) -> int:
 RULES: dict[str, Rule] = {}
 
 
-def rule(id: str, text: str, source: str, severity: Severity = Severity.ERROR) -> Rule:
+def rule(
+    id: str, text: str, source: str, severity: Severity = Severity.ERROR, *, debug: bool = False
+) -> Rule:
     """Declare a rule. Raises ``ValueError`` if the identifier is taken."""
     if id in RULES:
         raise ValueError(f"the rule {id} exists already")
-    RULES[id] = declared = Rule(id, text, source, severity)
+    RULES[id] = declared = Rule(id, text, source, severity, debug)
     return declared
+
+
+def breach(broken: Rule, path: str, text: str, hresult: int = E_INVALIDARG) -> DMLError:
+    """The exception for one argument that breaks a rule; ``text`` goes on where the path ends."""
+    found = Diagnostic(broken.severity, broken.id, path, f"{path} {text}")
+    return DMLError(hresult, str(found), [found])

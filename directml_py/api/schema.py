@@ -56,6 +56,11 @@ class StructSchema:
         return {entry.name: position for position, entry in enumerate(self.fields)}
 
     @lazy
+    def holds_operators(self) -> bool:
+        """Whether operator descs can stand inside."""
+        return any(entry.type == "DML_OPERATOR_DESC" for entry in self.fields)
+
+    @lazy
     def tensors(self) -> tuple[FieldSchema, ...]:
         return tuple(entry for entry in self.fields if entry.is_tensor)
 

@@ -34,6 +34,7 @@ INDEX_RANGE = rule(
     "Every index is within the axis, counted from its end if negative",
     "ns-directml-dml_gather_operator_desc",
     Severity.WARNING,
+    debug=True,
 )
 
 
@@ -99,7 +100,8 @@ class Gather(Operator):
             report.add(
                 OUTPUT_SIZES,
                 "OutputTensor.Sizes",
-                f"is {braces(output.sizes)}; it must be {braces(expected)}",
+                f"is {braces(output.sizes)}; for InputTensor {braces(x.sizes)}, Axis {desc.Axis} and the indices "
+                f"{braces(indices.sizes[ignored:])} it must be {braces(expected)}",
             )
 
     def infer(self, desc: OperatorDesc) -> Shapes:

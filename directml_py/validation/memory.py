@@ -8,15 +8,22 @@ from ..descs.decode import Fault
 from .report import Report
 from .rule import rule
 
-# Null pointers and counts are what each struct's page says of its fields; the identifiers serve them all.
-SOURCE = "the page of the struct"
+# Null pointers and counts are what each struct's page says of its fields; the identifiers serve them all. No page
+# bounds a count; one that no program means is taken for garbage rather than followed.
+SOURCE = "directml-structures"
 FAULT_RULES = {
     "null": rule("DML-Desc-null", "A required pointer is not null", SOURCE),
     "unreadable": rule("DML-Desc-unreadable", "A pointer points to memory that can be read", SOURCE),
-    "type": rule("DML-Desc-type", "Type is one of the values that say what Desc points to", SOURCE),
+    "type": rule(
+        "DML-Desc-type",
+        "Type is one of the values that say what Desc points to",
+        "ns-directml-dml_tensor_desc",
+    ),
     "count": rule("DML-Desc-count", "A count is the number of elements that its array has", SOURCE),
     "interface": rule(
-        "DML-Desc-interface", "An interface pointer points to a live object of that interface", SOURCE
+        "DML-Desc-interface",
+        "An interface pointer points to a live object of that interface",
+        "ns-directml-dml_buffer_binding",
     ),
 }
 

@@ -10,7 +10,7 @@ from .fused import check_fused
 from .memory import check_faults
 from .report import Report
 from .support import check_level, check_same, check_support
-from .tensors import check_tensor
+from .tensors import check_tensor, max_dimensions
 from .values import check_values
 
 
@@ -25,16 +25,19 @@ def check_operator(desc: OperatorDesc | None, faults: Sequence[Fault], level: in
         return False
     check_level(desc.schema, level, report)
     check_values(desc, report)
-    check_fused(desc, level, report)
+    if desc.struct.holds_operators:
+        check_fused(desc, level, report)
     sound: list[TensorSlot] = []
     broken = bool(faults)
-    for slot in (*desc.inputs, *desc.outputs):
-        if slot.tensor is None:
-            continue
-        if check_tensor(slot.tensor, slot.path, slot in desc.outputs, level, report):
-            sound.append(slot)
-        else:
-            broken = True
+    most = max_dimensions(desc.schema, level)
+    for slots, are_outputs in ((desc.inputs, False), (desc.outputs, True)):
+        for slot in slots:
+            if slot.tensor is None:
+                continue
+            if check_tensor(slot.tensor, slot.path, are_outputs, level, most, report):
+                sound.append(slot)
+            else:
+                broken = True
     check_support(desc, sound, level, report)
     check_same(desc, sound, report)
     return not broken

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..api.schema import OperatorSchema, Same, Support, TensorSupport
+from ..api.schema_data import OPERATORS
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc, type_name
 from ..descs.values import OperatorDesc, TensorSlot
 from .report import Report
-from .rule import Rule, rule
-from .tensors import level_name
+from .rule import RULES, Rule, rule
+from .tensors import MAX_DIMENSIONS, level_name
 
 OPERATOR_LEVEL = rule(
     "DML-Operator-feature-level",
@@ -18,19 +19,49 @@ OPERATOR_LEVEL = rule(
 )
 
 
-def operator_rule(operator: str, name: str, text: str) -> Rule:
-    """The rule ``DML-OPERATOR-name`` from that operator's page."""
-    return Rule(f"DML-{operator}-{name}", text, f"ns-directml-dml_{operator.lower()}_operator_desc")
+PROPERTIES = {
+    "DataType": ("data_type", "same-data-type"),
+    "DimensionCount": ("dimension_count", "same-dimension-count"),
+    "Sizes": ("sizes", "same-sizes"),
+}
+
+
+def table_rules(schema: OperatorSchema) -> dict[str, str]:
+    """The rules that the tables of one operator's page make: the end of the identifier, and the text."""
+    found = {}
+    if schema.support:
+        found["data-type"] = "Each tensor has a data type of the support table"
+        # A table that takes all that a tensor may have says no more than the tensor's own rule.
+        tensors = [tensor for table in schema.support for tensor in table.tensors.values()]
+        if any(len(tensor.dimensions) < MAX_DIMENSIONS for tensor in tensors):
+            found["dimension-count"] = "Each tensor has a dimension count of the support table"
+    for entry in schema.same:
+        for name in entry.properties:
+            found[PROPERTIES[name][1]] = f"{', '.join(entry.fields)} have the same {name}"
+    return found
+
+
+for _schema in OPERATORS.values():
+    for _name, _text in table_rules(_schema).items():
+        rule(f"DML-{_schema.name}-{_name}", _text, f"ns-directml-dml_{_schema.name.lower()}_operator_desc")
+
+
+def operator_rule(operator: str, name: str) -> Rule:
+    """The rule ``DML-OPERATOR-name``, from the tables of that operator's page."""
+    return RULES[f"DML-{operator}-{name}"]
 
 
 def applies(entry: Support | Same, desc: OperatorDesc) -> bool:
-    return all(getattr(desc, name) in values for name, values in entry.when.items())
+    return not entry.when or all(getattr(desc, name) in values for name, values in entry.when.items())
 
 
 def support_at(desc: OperatorDesc, level: int) -> Support | None:
     """The newest support table that ``level`` has for the desc's attributes."""
-    found = [entry for entry in desc.schema.support if entry.level <= level and applies(entry, desc)]
-    return max(found, key=lambda entry: entry.level, default=None)
+    newest = None
+    for entry in desc.schema.support:
+        if (newest.level if newest else 0) < entry.level <= level and applies(entry, desc):
+            newest = entry
+    return newest
 
 
 def check_level(schema: OperatorSchema, level: int, report: Report) -> None:
@@ -62,7 +93,7 @@ def check_dimensions(
     first, last = supported.dimensions[0], supported.dimensions[-1]
     counts = str(first) if first == last else f"{first} to {last}"
     report.add(
-        operator_rule(desc.name, "dimension-count", "Each tensor has a dimension count of the support table"),
+        operator_rule(desc.name, "dimension-count"),
         f"{path}.DimensionCount",
         f"is {tensor.dimension_count}; {desc.schema.type_name} supports {counts} at {level_name(level)}",
     )
@@ -89,18 +120,11 @@ def check_types(
     )
     hint = f" ({type_name(tensor.data_type)} needs {level_name(later[0])})" if later else ""
     report.add(
-        operator_rule(desc.name, "data-type", "Each tensor has a data type of the support table"),
+        operator_rule(desc.name, "data-type"),
         f"{slot.path}.DataType",
         f"is {type_name(tensor.data_type)}; {desc.schema.type_name} supports {names} "
         f"at {level_name(level)}{hint}",
     )
-
-
-PROPERTIES = {
-    "DataType": ("data_type", "same-data-type"),
-    "DimensionCount": ("dimension_count", "same-dimension-count"),
-    "Sizes": ("sizes", "same-sizes"),
-}
 
 
 def check_same(desc: OperatorDesc, slots: list[TensorSlot], report: Report) -> None:
@@ -129,7 +153,7 @@ def check_property(
         if found == expected or (name == "Sizes" and ranks_agree and ranks_differ):
             continue
         report.add(
-            operator_rule(desc.name, suffix, f"The tensors have the same {name}"),
+            operator_rule(desc.name, suffix),
             f"{slot.path}.{name}",
             f"is {show(name, found)}; it must be the same as {reference.path}'s, which is {show(name, expected)}",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
+from ..api.schema import OperatorSchema
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc, type_name
 from .report import Report
@@ -11,33 +12,44 @@ from .values import check_flags
 
 PAGE = "ns-directml-dml_buffer_tensor_desc"
 MAX_DIMENSIONS = 8
+# Of a header for feature levels below 3_0; no operator's table of such a level has more.
+OLD_MAX_DIMENSIONS = 5
 MAX_ELEMENTS = (1 << 32) - 1
 FEATURE_LEVEL_4_BIT = 0x6300
 FEATURE_LEVEL_64_BIT = 0x3000
+FEATURE_LEVEL_8_DIMENSIONS = 0x3000
 
 DATA_TYPE = rule(
     "DML-BufferTensor-data-type",
     "DataType is a data type that the feature level has",
     "ne-directml-dml_tensor_data_type",
 )
-DIMENSION_COUNT = rule("DML-BufferTensor-dimension-count", "DimensionCount is 1 to 8", PAGE)
+DIMENSION_COUNT = rule(
+    "DML-BufferTensor-dimension-count", "DimensionCount is 1 to 8, or to 5 below feature level 3_0", PAGE
+)
 SIZE_ZERO = rule("DML-BufferTensor-size-zero", "No size is zero", PAGE)
+# "Total size" is read as the reach of the strides, as the page's example of 16 GB of FLOAT32 has it; the number of
+# logical elements of a broadcast is bounded alike.
 ELEMENT_LIMIT = rule("DML-BufferTensor-element-limit", "A tensor has at most 2^32 - 1 elements", PAGE)
 TOTAL_SIZE = rule(
     "DML-BufferTensor-total-size",
     "TotalTensorSizeInBytes is at least what sizes, strides and data type imply",
     PAGE,
 )
+# The tensor's page does not ask for it; the helper's page says that all buffers that are bound have such a size.
 TOTAL_SIZE_MULTIPLE = rule(
     "DML-BufferTensor-total-size-multiple",
     "TotalTensorSizeInBytes is a multiple of 4, as the size of every bound buffer is",
     "dml-helper-functions",
 )
+# 4-bit elements are taken to have a size of 1 byte here. A value below 16 is legal, though without effect.
 ALIGNMENT = rule(
     "DML-BufferTensor-alignment",
     "GuaranteedBaseOffsetAlignment is 0 or a power of two that is not less than the element size",
     PAGE,
 )
+# No page forbids it in so many words: broadcasting is described as reading, and what two writes to one address leave
+# is nowhere defined.
 OUTPUT_OVERLAP = rule(
     "DML-BufferTensor-output-overlap", "No two elements of an output tensor share an address", "dml-strides"
 )
@@ -65,16 +77,26 @@ def level_name(level: int) -> str:
     return f"DML_FEATURE_LEVEL_{level >> 12}_{level >> 8 & 0xF}"
 
 
-def check_tensor(tensor: TensorDesc, path: str, is_output: bool, level: int, report: Report) -> bool:
-    """Check one tensor; False if its shape is so broken that nothing more can be said about it."""
+def max_dimensions(schema: OperatorSchema, level: int) -> int:
+    """How many dimensions a tensor may have at all; operators with a support table say more exactly themselves."""
+    return MAX_DIMENSIONS if schema.support or level >= FEATURE_LEVEL_8_DIMENSIONS else OLD_MAX_DIMENSIONS
+
+
+def check_tensor(
+    tensor: TensorDesc, path: str, is_output: bool, level: int, most: int, report: Report
+) -> bool:
+    """Check one tensor, which may have ``most`` dimensions; False if its shape is so broken that nothing more can be
+    said about it."""
     check_data_type(tensor, path, level, report)
-    check_flags(DML_TENSOR_FLAGS, tensor.flags, f"{path}.Flags", report)
+    if tensor.flags:
+        check_flags(DML_TENSOR_FLAGS, tensor.flags, f"{path}.Flags", report)
     if is_output and tensor.is_owned_by_dml:
         report.add(
             OWNED_OUTPUT, f"{path}.Flags", "has DML_TENSOR_FLAG_OWNED_BY_DML, which only inputs may have"
         )
-    check_alignment(tensor, path, report)
-    if not check_shape(tensor, path, report):
+    if tensor.alignment:
+        check_alignment(tensor, path, report)
+    if not check_shape(tensor, path, most, report):
         return False
     check_total_size(tensor, path, report)
     if is_output and tensor.overlaps:
@@ -116,12 +138,13 @@ def check_alignment(tensor: TensorDesc, path: str, report: Report) -> None:
         )
 
 
-def check_shape(tensor: TensorDesc, path: str, report: Report) -> bool:
-    if not 1 <= tensor.dimension_count <= MAX_DIMENSIONS:
+def check_shape(tensor: TensorDesc, path: str, most: int, report: Report) -> bool:
+    if not 1 <= tensor.dimension_count <= most:
         report.add(
             DIMENSION_COUNT,
             f"{path}.DimensionCount",
-            f"is {tensor.dimension_count}; a tensor has 1 to {MAX_DIMENSIONS} dimensions",
+            f"is {tensor.dimension_count}; a tensor has 1 to {most} dimensions"
+            + ("" if most == MAX_DIMENSIONS else f" below {level_name(FEATURE_LEVEL_8_DIMENSIONS)}"),
         )
         return False
     zeros = [index for index, size in enumerate(tensor.sizes) if size == 0]
@@ -134,10 +157,10 @@ def check_total_size(tensor: TensorDesc, path: str, report: Report) -> None:
     extent = tensor.last_element_offset + 1
     largest = max(extent, tensor.element_count)
     if largest > MAX_ELEMENTS:
-        what = "strides reach" if extent > tensor.element_count else "sizes make"
-        report.add(
-            ELEMENT_LIMIT, f"{path}.Sizes", f"and {what} {largest} elements; the limit is {MAX_ELEMENTS}"
-        )
+        what = f"is {braces(tensor.sizes)}, which makes"
+        if tensor.strides is not None and extent > tensor.element_count:
+            what = f"is {braces(tensor.sizes)} with strides {braces(tensor.strides)}, which reach over"
+        report.add(ELEMENT_LIMIT, f"{path}.Sizes", f"{what} {largest} elements; the limit is {MAX_ELEMENTS}")
     if not tensor.element_bits:
         return
     where = f"{path}.TotalTensorSizeInBytes"

@@ -1,0 +1,36 @@
+"""All rules as text, for the command line, with the test that breaks each."""
+
+from __future__ import annotations
+
+from . import d3d12, dml, operators
+from .validation import RULES, Rule
+
+# Every rule is declared where a module of these packages is loaded.
+CHECKED = (d3d12, dml, operators)
+TEST = "tests/rules/test_rules.py::test_rule"
+
+
+def rules() -> list[Rule]:
+    """Every rule, by identifier."""
+    return [RULES[identifier] for identifier in sorted(RULES)]
+
+
+def test_of(rule: Rule) -> str:
+    """The id of the test that breaks ``rule`` alone: one parametrised test has a case for each rule."""
+    return f"{TEST}[{rule.id}]"
+
+
+def as_text() -> str:
+    return "\n\n".join(
+        f"{rule.id} ({rule.severity.value})\n  {rule.text}\n  source: {rule.source}\n  test: {test_of(rule)}"
+        for rule in rules()
+    )
+
+
+def as_markdown() -> str:
+    rows = ["| Rule | Text | Source | Severity | Test |", "| --- | --- | --- | --- | --- |"]
+    for rule in rules():
+        # Nothing in a cell may look like the end of it.
+        text = rule.text.replace("|", "\\|")
+        rows.append(f"| `{rule.id}` | {text} | {rule.source} | {rule.severity.value} | `{test_of(rule)}` |")
+    return "\n".join(rows)

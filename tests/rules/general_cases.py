@@ -1,0 +1,191 @@
+"""Descs that break the rules which hold for every operator."""
+
+from __future__ import annotations
+
+import directml_py as dml
+
+from ..validation.helpers import (
+    MOST,
+    WILD,
+    cast,
+    fill,
+    fused,
+    gemm,
+    join,
+    reduce,
+    tensor,
+    type_of,
+    with_buffer,
+)
+from .registry import broken
+
+
+def output(*arguments, **fields):
+    """CAST whose output is this tensor."""
+    return cast(None, tensor(*arguments, **fields))
+
+
+def counted_beyond(count):
+    desc = join([tensor(), tensor()], tensor((4, 3)))
+    desc.InputCount = count
+    return desc
+
+
+def activation(name, **fields):
+    return gemm(FusedActivation=getattr(dml, f"DML_{name}_OPERATOR_DESC")(**fields))
+
+
+OPERATOR, TENSOR = dml.DML_OPERATOR_DESC, dml.DML_TENSOR_DESC
+WHOLE = OPERATOR(dml.DML_OPERATOR_CAST, cast())
+
+broken("DML-Desc-null", "InputTensor", dml.DML_CAST_OPERATOR_DESC(None, tensor()), cast())
+broken("DML-Desc-null", "OutputTensor", dml.DML_CAST_OPERATOR_DESC(tensor(), None), cast())
+broken("DML-Desc-null", "Axes", reduce(AxisCount=1, Axes=None), reduce())
+broken("DML-Desc-null", "InputTensor.Desc", cast(TENSOR(1, None)), cast(with_buffer()))
+broken("DML-Desc-null", "OutputTensor.Sizes", cast(None, with_buffer(Sizes=None)), cast(None, with_buffer()))
+broken("DML-Desc-null", "Desc", OPERATOR(dml.DML_OPERATOR_JOIN, None), WHOLE)
+broken("DML-Desc-null", "desc", None, WHOLE)
+broken("DML-Desc-null", "desc", 0, WHOLE)
+
+broken("DML-Desc-unreadable", "desc", WILD, WHOLE)
+broken("DML-Desc-unreadable", "InputTensor", dml.DML_CAST_OPERATOR_DESC(WILD, tensor()), cast())
+broken("DML-Desc-unreadable", "InputTensor.Strides", cast(with_buffer(Strides=WILD)), cast(with_buffer()))
+broken("DML-Desc-unreadable", "FusedActivation", gemm(FusedActivation=WILD), activation("ACTIVATION_RELU"))
+
+broken("DML-Desc-type", "Type", OPERATOR(9999, cast()), WHOLE)
+broken("DML-Desc-type", "Type", OPERATOR(0, cast()), WHOLE)
+broken("DML-Desc-type", "InputTensor.Type", cast(TENSOR(0, None)), cast())
+
+broken("DML-Desc-count", "InputTensors", counted_beyond(1 << 20), counted_beyond(2))
+broken("DML-Desc-count", "InputTensor.DimensionCount", cast(with_buffer(DimensionCount=MOST)), cast())
+
+broken("DML-Desc-enum", "Function", reduce(Function=12), reduce(Function=11))
+broken("DML-Desc-enum", "Function", reduce(Function=-1), reduce(Function=2))
+broken("DML-Desc-enum", "TransA", gemm(TransA=2), gemm(TransA=1))
+broken("DML-Desc-enum", "ValueDataType", fill(99), fill(type_of("FLOAT32")))
+broken("DML-Desc-enum", "ValueDataType", fill(0), fill(type_of("FLOAT32")))
+
+broken("DML-Desc-flags", "InputTensor.Flags", cast(tensor(flags=2)), cast(tensor(flags=1)))
+broken("DML-Desc-flags", "InputTensor.Flags", cast(tensor(flags=0x80000001)), cast(tensor(flags=1)))
+broken("DML-Desc-flags", "OutputTensor.Flags", output(flags=4), output(flags=0))
+
+TENSORS = "DML-FusedActivation-tensors"
+broken(TENSORS, "FusedActivation.InputTensor", fused(InputTensor=tensor()), fused())
+broken(TENSORS, "FusedActivation.OutputTensor", fused(OutputTensor=tensor()), fused())
+broken(
+    "DML-FusedActivation-type",
+    "FusedActivation",
+    activation("ACTIVATION_HARDMAX"),
+    activation("ACTIVATION_SOFTMAX"),
+)
+for name, level in (
+    ("ACTIVATION_GELU", 0x5000),
+    ("ELEMENT_WISE_CLIP", 0x5200),
+    ("ACTIVATION_SOFTMAX", 0x6000),
+):
+    broken(
+        "DML-FusedActivation-feature-level",
+        "FusedActivation",
+        activation(name),
+        activation(name),
+        level,
+        twin_level={0x5000: 0x5100, 0x5200: 0x6000, 0x6000: 0x6100}[level],
+    )
+
+DATA_TYPE = "DML-BufferTensor-data-type"
+broken(DATA_TYPE, "InputTensor.DataType", cast(tensor(kind=0)), cast(tensor(kind=1)))
+broken(DATA_TYPE, "OutputTensor.DataType", output(kind=14), output(kind=13))
+for name, level, needed in (
+    ("FLOAT64", 0x2100, 0x3000),
+    ("UINT64", 0x2100, 0x3000),
+    ("INT64", 0x1000, 0x3000),
+    ("UINT4", 0x6200, 0x6300),
+    ("INT4", 0x6200, 0x6300),
+):
+    new = cast(tensor(kind=name))
+    broken(DATA_TYPE, "InputTensor.DataType", new, new, level, twin_level=needed)
+    new = output(kind=name)
+    broken(DATA_TYPE, "OutputTensor.DataType", new, new, level, twin_level=needed)
+
+DIMENSIONS = "DML-BufferTensor-dimension-count"
+broken(DIMENSIONS, "InputTensor.DimensionCount", cast(tensor(())), cast(tensor((1,))))
+broken(DIMENSIONS, "InputTensor.DimensionCount", cast(tensor([1] * 9)), cast(tensor([1] * 8)))
+broken(DIMENSIONS, "OutputTensor.DimensionCount", output([1] * 64), output([1] * 8))
+# Below 3_0 there are five, as no operator's table of those levels has more.
+broken(DIMENSIONS, "InputTensor.DimensionCount", cast(tensor([1] * 6)), cast(tensor([1] * 5)), 0x2100)
+six = cast(tensor([1] * 6))
+broken(DIMENSIONS, "InputTensor.DimensionCount", six, six, 0x2100, twin_level=0x3000)
+
+ZERO = "DML-BufferTensor-size-zero"
+broken(ZERO, "InputTensor.Sizes[1]", cast(tensor((2, 0, 3))), cast(tensor((2, 1, 3))))
+broken(ZERO, "OutputTensor.Sizes[0]", output((0,), strides=[1]), output((1,), strides=[1]))
+
+LIMIT = "DML-BufferTensor-element-limit"
+broken(LIMIT, "InputTensor.Sizes", cast(tensor((65536, 65536))), cast(tensor((65536, 65535))))
+broken(
+    LIMIT,
+    "InputTensor.Sizes",
+    cast(tensor((2, 2), strides=[MOST, 1])),
+    cast(tensor((2, 2), strides=[MOST - 2, 1])),
+)
+broken(
+    LIMIT,
+    "InputTensor.Sizes",
+    cast(tensor((MOST, 2), strides=[0, 0])),
+    cast(tensor((MOST, 1), strides=[0, 0])),
+)
+broken(LIMIT, "OutputTensor.Sizes", output((65536, 65537)), output((65537, 65535)))
+
+TOTAL = "DML-BufferTensor-total-size"
+PLACE = "TotalTensorSizeInBytes"
+broken(TOTAL, f"InputTensor.{PLACE}", cast(tensor(total_size=20)), cast(tensor(total_size=24)))
+broken(TOTAL, f"InputTensor.{PLACE}", cast(tensor(total_size=0)), cast(tensor(total_size=24)))
+broken(
+    TOTAL,
+    f"OutputTensor.{PLACE}",
+    output(strides=[8, 1], total_size=40),
+    output(strides=[8, 1], total_size=44),
+)
+# 5 bytes of elements, but the total is rounded up to 8.
+broken(
+    TOTAL,
+    f"InputTensor.{PLACE}",
+    cast(tensor((5,), "UINT8", total_size=5)),
+    cast(tensor((5,), "UINT8", total_size=8)),
+)
+MULTIPLE = "DML-BufferTensor-total-size-multiple"
+broken(MULTIPLE, f"InputTensor.{PLACE}", cast(tensor(total_size=26)), cast(tensor(total_size=28)))
+broken(
+    MULTIPLE,
+    f"OutputTensor.{PLACE}",
+    output((5,), "UINT8", total_size=9),
+    output((5,), "UINT8", total_size=12),
+)
+
+ALIGNMENT, PLACE = "DML-BufferTensor-alignment", "GuaranteedBaseOffsetAlignment"
+broken(ALIGNMENT, f"InputTensor.{PLACE}", cast(tensor(alignment=12)), cast(tensor(alignment=16)))
+broken(ALIGNMENT, f"InputTensor.{PLACE}", cast(tensor(alignment=2)), cast(tensor(alignment=4)))
+broken(
+    ALIGNMENT,
+    f"OutputTensor.{PLACE}",
+    output(kind="FLOAT64", alignment=4),
+    output(kind="FLOAT64", alignment=8),
+)
+
+OVERLAP = "DML-BufferTensor-output-overlap"
+broken(OVERLAP, "OutputTensor.Strides", output(strides=[0, 1]), output(strides=[3, 1]))
+broken(OVERLAP, "OutputTensor.Strides", output(strides=[2, 1]), output(strides=[1, 2]))
+
+
+def split(strides):
+    outputs = [tensor(), tensor(strides=strides)]
+    return dml.DML_SPLIT_OPERATOR_DESC(tensor((4, 3)), OutputTensors=outputs)
+
+
+broken(OVERLAP, "OutputTensors[1].Strides", split([1, 1]), split([5, 1]))
+broken("DML-TensorFlags-owned-output", "OutputTensor.Flags", output(flags=1), cast(tensor(flags=1)))
+
+argmax = dml.DML_ARGMAX_OPERATOR_DESC(tensor(), tensor((2, 1), "UINT32"), Axes=[1])
+broken("DML-Operator-feature-level", "Type", argmax, argmax, 0x2100, twin_level=0x3000)
+gelu = dml.DML_ACTIVATION_GELU_OPERATOR_DESC(tensor(), tensor())
+broken("DML-Operator-feature-level", "Type", gelu, gelu, 0x5000, twin_level=0x5100)

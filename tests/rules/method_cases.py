@@ -1,0 +1,320 @@
+"""Calls of methods that return an HRESULT, and of functions, that break a rule."""
+
+from __future__ import annotations
+
+import logging
+
+import directml_py as dml
+from directml_py.validation import RULES, Diagnostic
+
+from ..dml.helpers import CUSTOM, DEBUG, DEFAULT, Bench, binding, identity, join, log_sum_exp, spans
+from .layer import debug_layer, layer_bench, messages
+from .registry import breaks
+
+UNSUPPORTED = dml.DXGI_ERROR_UNSUPPORTED
+KEY = dml.GUID("00112233-4455-6677-8899-aabbccddeeff")
+OTHER_KEY = dml.GUID("00112233-4455-6677-8899-aabbccddeefe")
+T = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [4])
+
+
+def create(function, *arguments, **options):
+    d3d12 = dml.D3D12CreateDevice()
+    return lambda: function(d3d12, *arguments, **options)
+
+
+@breaks("DML-CreateDevice-flags", "flags")
+def a_flag_that_is_none(wrong):
+    return create(dml.DMLCreateDevice, 2 if wrong else 0)
+
+
+@breaks("DML-CreateDevice-flags", "flags")
+def a_flag_beside_debug(wrong):
+    with debug_layer():
+        return create(dml.DMLCreateDevice1, 5 if wrong else 1)
+
+
+@breaks("DML-CreateDevice-feature-level", "minimumFeatureLevel")
+def a_level_between_two(wrong):
+    return create(dml.DMLCreateDevice1, 0, 0x2200 if wrong else 0x2100)
+
+
+@breaks("DML-CreateDevice-feature-level", "minimumFeatureLevel")
+def no_level(wrong):
+    return create(dml.DMLCreateDevice1, 0, 0 if wrong else 0x1000)
+
+
+@breaks("DML-CreateDevice-feature-level", "feature_level")
+def an_emulated_level_that_is_none(wrong):
+    return create(dml.DMLCreateDevice, feature_level=0x6500 if wrong else 0x6400)
+
+
+@breaks("DML-CreateDevice-minimum-feature-level", "minimumFeatureLevel", hresult=UNSUPPORTED)
+def a_level_that_the_device_lacks(wrong):
+    return create(dml.DMLCreateDevice1, 0, 0x4000, feature_level=0x3100 if wrong else 0x4000)
+
+
+@breaks("DML-CreateDevice-debug-layer", "flags", hresult=None)
+def a_debug_device_without_the_other_layer(wrong):
+    """There is no info queue: the warning goes to the log."""
+
+    def call():
+        records = []
+        handler = logging.Handler()
+        handler.emit = records.append
+        log = logging.getLogger("directml_py")
+        log.addHandler(handler)
+        try:
+            if wrong:
+                dml.DMLCreateDevice(dml.D3D12CreateDevice(), DEBUG)
+            else:
+                with debug_layer():
+                    dml.DMLCreateDevice(dml.D3D12CreateDevice(), DEBUG)
+        finally:
+            log.removeHandler(handler)
+        assert all(record.levelno == logging.WARNING for record in records)
+        return [read(record.getMessage()) for record in records]
+
+    return call
+
+
+def read(text):
+    """The diagnostic that was written as ``text``."""
+    message, _, identifier = text[:-1].rpartition(" [")
+    return Diagnostic(RULES[identifier].severity, identifier, message.split()[0], message)
+
+
+@breaks("DML-CompileOperator-flags", "flags")
+def an_execution_flag_that_is_none(wrong):
+    bench = Bench(DEBUG)
+    op = bench.dml.CreateOperator(identity())
+    return lambda: bench.dml.CompileOperator(op, 8 if wrong else 7)
+
+
+@breaks("DML-CompileOperator-emulated", "op", hresult=dml.E_NOTIMPL)
+def an_operator_that_does_not_execute(wrong):
+    bench = Bench(DEBUG)
+    op = bench.dml.CreateOperator(dml.DML_CAST_OPERATOR_DESC(T, T) if wrong else identity())
+    return lambda: bench.dml.CompileOperator(op)
+
+
+@breaks("DML-OperatorInitializer-count", "operatorCount")
+def more_operators_than_given(wrong):
+    bench = Bench(DEBUG)
+    ops = [bench.compile(identity())]
+    return lambda: bench.dml.CreateOperatorInitializer(2 if wrong else 1, ops)
+
+
+@breaks("DML-OperatorInitializer-count", "operators")
+def operators_that_are_null(wrong):
+    initializer = Bench(DEBUG).dml.CreateOperatorInitializer()
+    return lambda: initializer.Reset(1 if wrong else 0, None)
+
+
+@breaks("DML-OperatorInitializer-count", "operatorCount")
+def a_count_that_is_no_uint(wrong):
+    bench = Bench(DEBUG)
+    ops = [bench.compile(identity())]
+    return lambda: bench.dml.CreateOperatorInitializer((1 << 32) + 1 if wrong else 1, ops)
+
+
+@breaks("DML-OperatorInitializer-in-flight", "the dispatch of an operator initializer", hresult=None)
+def a_reset_before_the_dispatch_has_executed(wrong):
+    bench = layer_bench()
+    op = bench.compile(identity())
+    initializer = bench.dml.CreateOperatorInitializer([op])
+    bench.record(initializer, bench.table(initializer))
+
+    def call():
+        if wrong:
+            initializer.Reset()
+        bench.execute()
+        initializer.Reset()
+        assert op.initialized
+        return messages(bench)
+
+    return call
+
+
+@breaks("DML-Pageable-count", "count")
+def more_objects_than_given(wrong):
+    bench = Bench(DEBUG)
+    ops = [bench.compile(identity())]
+    return lambda: bench.dml.Evict(2 if wrong else 1, ops)
+
+
+@breaks("DML-Pageable-count", "ppObjects")
+def objects_that_are_null(wrong):
+    bench = Bench(DEBUG)
+    return lambda: bench.dml.MakeResident(1 if wrong else 0, None)
+
+
+@breaks("DML-SetPrivateData-size", "dataSize")
+def a_size_without_data(wrong):
+    thing = Bench(DEBUG).dml.CreateOperator(identity())
+    return lambda: thing.SetPrivateData(KEY, 4 if wrong else 0, None)
+
+
+@breaks("DML-SetPrivateData-size", "dataSize")
+def a_size_beyond_the_data(wrong):
+    thing = Bench(DEBUG).recorder
+    return lambda: thing.SetPrivateData(KEY, 5 if wrong else 4, b"data")
+
+
+@breaks("DML-GetPrivateData-guid", "guid", hresult=dml.DXGI_ERROR_NOT_FOUND)
+def a_guid_without_data(wrong):
+    thing = Bench(DEBUG).dml
+    thing.SetPrivateData(KEY, 4, b"data")
+    return lambda: thing.GetPrivateData(OTHER_KEY if wrong else KEY)
+
+
+TYPES, LEVELS = dml.DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT, dml.DML_FEATURE_FEATURE_LEVELS
+TypeQuery, TypeData = (
+    dml.DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT,
+    dml.DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT,
+)
+LevelQuery, LevelData = dml.DML_FEATURE_QUERY_FEATURE_LEVELS, dml.DML_FEATURE_DATA_FEATURE_LEVELS
+
+
+def asking(*arguments, level=0x6400):
+    device = Bench(DEBUG, feature_level=level).dml
+    return lambda: device.CheckFeatureSupport(*arguments)
+
+
+def levels(*values):
+    return LevelQuery(RequestedFeatureLevels=list(values))
+
+
+@breaks("DML-CheckFeatureSupport-feature", "feature", hresult=UNSUPPORTED)
+def a_feature_of_a_later_version(wrong):
+    return asking(2 if wrong else TYPES, TypeQuery(1), TypeData())
+
+
+@breaks("DML-CheckFeatureSupport-feature", "feature")
+def a_feature_that_is_no_uint(wrong):
+    return asking(-1 if wrong else TYPES, TypeQuery(1), TypeData())
+
+
+@breaks("DML-CheckFeatureSupport-size", "featureQueryDataSize")
+def the_size_of_another_query(wrong):
+    return asking(TYPES, 16 if wrong else 4, TypeQuery(1), 4, TypeData())
+
+
+@breaks("DML-CheckFeatureSupport-size", "featureSupportDataSize")
+def no_size_of_the_support_data(wrong):
+    return asking(TYPES, 4, TypeQuery(1), 0 if wrong else 4, TypeData())
+
+
+@breaks("DML-CheckFeatureSupport-writable", "featureSupportData")
+def support_data_in_no_mans_land(wrong):
+    return asking(TYPES, 4, TypeQuery(1), 4, 0x10 if wrong else TypeData())
+
+
+@breaks("DML-CheckFeatureSupport-level-count", "RequestedFeatureLevelCount")
+def no_levels_at_all(wrong):
+    return asking(LEVELS, LevelQuery() if wrong else levels(0x1000), LevelData())
+
+
+@breaks("DML-CheckFeatureSupport-levels", "RequestedFeatureLevels", hresult=UNSUPPORTED)
+def levels_that_are_too_high(wrong):
+    lowest = 0x2100 if wrong else 0x2000
+    return asking(LEVELS, levels(0x6400, lowest), LevelData(), level=0x2000)
+
+
+@breaks("DML-Desc-null", "featureQueryData")
+def a_feature_without_query(wrong):
+    return asking(TYPES, 4, None if wrong else TypeQuery(1), 4, TypeData())
+
+
+@breaks("DML-Desc-null", "featureSupportData")
+def a_feature_without_support_data(wrong):
+    return asking(TYPES, 4, TypeQuery(1), 4, None if wrong else TypeData())
+
+
+@breaks("DML-Desc-null", "RequestedFeatureLevels")
+def levels_that_are_null(wrong):
+    return asking(LEVELS, LevelQuery(2, None) if wrong else levels(0x1000, 0x2000), LevelData())
+
+
+@breaks("DML-Desc-enum", "DataType")
+def a_data_type_that_is_none(wrong):
+    return asking(TYPES, TypeQuery(14 if wrong else 13), TypeData())
+
+
+@breaks("DML-Desc-null", "Dispatchable")
+def a_table_for_nothing(wrong):
+    bench = Bench(DEBUG)
+    desc = bench.table_desc(bench.compile(identity()))
+    if wrong:
+        desc.Dispatchable = None
+    return lambda: bench.dml.CreateBindingTable(desc)
+
+
+@breaks("DML-Desc-interface", "Dispatchable")
+def a_table_for_an_operator_that_is_not_compiled(wrong):
+    bench = Bench(DEBUG)
+    op = bench.dml.CreateOperator(identity())
+    desc = bench.table_desc(bench.compile(identity()))
+    if wrong:
+        desc.Dispatchable = op
+    call = lambda: bench.dml.CreateBindingTable(desc)  # noqa: E731
+    call.__dict__["keep"] = op
+    return call
+
+
+@breaks("DML-Desc-interface", "bindings[0].Buffer")
+def a_buffer_at_a_wild_address(wrong):
+    bench = Bench(DEBUG)
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(16)
+    span = dml.DML_BUFFER_BINDING(0xDEAD0000 if wrong else buffer, 0, 16)
+    return lambda: table.BindInputs([dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER, span)])
+
+
+@breaks("DML-BufferBinding-heap-type", "bindings[0].Bindings[1].Buffer")
+def a_custom_heap_before_2_0(wrong):
+    """The history of feature levels: CUSTOM is allowed for an initializer's inputs since 2_0."""
+    bench = Bench(DEBUG, feature_level=0x1000 if wrong else 0x2000)
+    initializer = bench.dml.CreateOperatorInitializer([bench.compile(join(4, 4, owned=[1]))])
+    table, buffer = bench.table(initializer), bench.buffer(16, CUSTOM)
+    return lambda: table.BindInputs([spans(None, buffer)])
+
+
+@breaks("DML-BufferBinding-heap-type", "binding.Buffer")
+def a_custom_heap_for_the_temporary_resource_at_1_0(wrong):
+    bench = Bench(DEBUG, feature_level=0x1000)
+    table = bench.table(bench.compile(log_sum_exp()))
+    buffer = bench.buffer(256, CUSTOM if wrong else DEFAULT)
+    return lambda: table.BindTemporaryResource(binding(buffer))
+
+
+@breaks("DML-Binding-count", "bindingCount")
+def a_count_of_bindings_that_is_no_uint(wrong):
+    bench = Bench(DEBUG)
+    table, one = bench.table(bench.compile(identity())), binding(bench.buffer(16))
+    return lambda: table.BindInputs((1 << 32) + 1 if wrong else 1, [one])
+
+
+def reported(bench, call):
+    """The call does its work, and the info queue has what is to be said about it."""
+
+    def run():
+        call()
+        assert not bench.removed
+        return messages(bench)
+
+    return run
+
+
+@breaks("DML-BindTemporaryResource-unneeded", "binding", hresult=None)
+def a_temporary_resource_for_nothing(wrong):
+    bench = layer_bench()
+    table = bench.table(bench.compile(identity() if wrong else log_sum_exp()))
+    one = binding(bench.buffer(256))
+    return reported(bench, lambda: table.BindTemporaryResource(one))
+
+
+@breaks("DML-BindPersistentResource-unneeded", "binding", hresult=None)
+def a_persistent_resource_for_nothing(wrong):
+    bench = layer_bench()
+    table = bench.table(bench.compile(join(4, 4, owned=[] if wrong else [0])))
+    one = binding(bench.buffer(256))
+    return reported(bench, lambda: table.BindPersistentResource(one))

@@ -1,0 +1,91 @@
+"""Which calls and descs break which rule: one case or more for every rule, each with a twin that breaks nothing.
+
+Any test module may register cases; those of this folder and of the modules that ``cases`` names are all that count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import directml_py as dml
+from directml_py.validation import Diagnostic
+
+LATEST = max(dml.DML_FEATURE_LEVEL)
+
+
+class Found(NamedTuple):
+    """What came of a call: all diagnostics, and the HRESULT of the exception if there was one."""
+
+    diagnostics: list[Diagnostic]
+    hresult: int | None
+
+
+class Case(NamedTuple):
+    """``run(True)`` breaks ``rule`` at every one of ``paths``, and nothing else; ``run(False)`` does nothing wrong.
+
+    ``hresult`` is that of the exception, None where the rule is only reported.
+    """
+
+    rule: str
+    paths: tuple[str, ...]
+    hresult: int | None
+    name: str
+    run: Callable[[bool], Found]
+
+
+class Desc(NamedTuple):
+    """An operator desc and the feature level that it is for."""
+
+    desc: Any
+    level: int
+
+
+CASES: dict[str, list[Case]] = {}
+DESCS: list[tuple[str, Desc, Desc]] = []
+
+
+def register(case: Case) -> None:
+    CASES.setdefault(case.rule, []).append(case)
+
+
+def found_by(call: Callable[[], Any]) -> Found:
+    """What the exception of ``call`` says, or the list of diagnostics that it returns."""
+    try:
+        result = call()
+    except dml.DMLError as error:
+        return Found(error.diagnostics, error.hresult)
+    is_list = isinstance(result, list) and all(isinstance(item, Diagnostic) for item in result)
+    return Found(result if is_list else [], None)
+
+
+def breaks(rule: str, path: str, *more: str, hresult: int | None = dml.E_INVALIDARG) -> Callable:
+    """Decorator of ``prepare(wrong)``, which returns the call to make: right, or breaking ``rule`` at ``path``."""
+
+    def declare(prepare: Callable[[bool], Callable[[], Any]]) -> Callable[[bool], Callable[[], Any]]:
+        register(Case(rule, (path, *more), hresult, prepare.__name__, lambda wrong: found_by(prepare(wrong))))
+        return prepare
+
+    return declare
+
+
+def broken(
+    rule: str,
+    path: str,
+    desc: Any,
+    twin: Any,
+    level: int = LATEST,
+    *,
+    also: tuple[str, ...] = (),
+    twin_level: int | None = None,
+) -> None:
+    """Register an operator desc that breaks ``rule`` at ``path`` (and ``also``); ``twin`` is valid."""
+    wrong, right = Desc(desc, level), Desc(twin, level if twin_level is None else twin_level)
+    DESCS.append((rule, wrong, right))
+
+    def run(is_wrong: bool) -> Found:
+        found = wrong if is_wrong else right
+        diagnostics = dml.validate(found.desc, feature_level=found.level)
+        return Found(diagnostics, dml.E_INVALIDARG if diagnostics else None)
+
+    register(Case(rule, (path, *also), dml.E_INVALIDARG, repr(desc)[:80], run))

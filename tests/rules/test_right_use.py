@@ -1,0 +1,172 @@
+"""Right use breaks no rule: no diagnostics, and no message in the info queue of devices under both debug layers."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+import directml_py.dml.device
+from directml_py import samples
+from directml_py.d3d12 import ID3D12Device
+from directml_py.descs.encode import encode
+from directml_py.testing.source import RandomSource
+from directml_py.testing.valid import valid_desc
+
+from ..dml.helpers import DEBUG, spans
+from ..operators.helpers import LAYOUTS, tensor
+from ..operators.test_page_examples import EXAMPLES, flat
+from .layer import debug_layer, layer_bench, messages
+
+LEVELS = list(dml.DML_FEATURE_LEVEL)
+# What the samples share is none.
+SAMPLES = sorted({entry.name for entry in pkgutil.iter_modules(samples.__path__)} - {"harness"})
+
+
+class Devices(list):
+    """All Direct3D 12 devices that were made, with their info queues."""
+
+    def messages(self):
+        return [
+            found.pDescription
+            for device in self
+            for queue in [device.QueryInterface(dml.ID3D12InfoQueue)]
+            for found in map(queue.GetMessage, range(queue.GetNumStoredMessages()))
+        ]
+
+
+@pytest.fixture
+def devices(monkeypatch):
+    """Every device of the test is a debug device, on Direct3D's debug layer."""
+    made = Devices()
+    init, create = ID3D12Device.__init__, directml_py.dml.device.IDMLDevice.__init__
+
+    def watched(self, *arguments, **options):
+        init(self, *arguments, **options)
+        made.append(self)
+
+    def debugged(self, d3d12_device, flags, feature_level):
+        create(self, d3d12_device, flags | DEBUG, feature_level)
+
+    monkeypatch.setattr(ID3D12Device, "__init__", watched)
+    monkeypatch.setattr(directml_py.dml.device.IDMLDevice, "__init__", debugged)
+    with debug_layer():
+        yield made
+
+
+def test_the_watch_itself(devices):
+    """A mistake would be seen."""
+    device = dml.DMLCreateDevice(dml.D3D12CreateDevice())
+    with pytest.raises(dml.DMLError):
+        device.CreateOperator(None)
+    assert len(devices) == 1
+    assert "DML-Desc-null" in devices.messages()[0]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_pages_examples(devices, name, layout):
+    struct, inputs, outputs, attributes = EXAMPLES[name]
+
+    def describe(one):
+        if isinstance(one, list):
+            return [describe(part) for part in one]
+        return tensor(one.type, one.sizes, LAYOUTS[layout](one.sizes))
+
+    tensors = {field: describe(one) for field, one in (inputs | outputs).items()}
+    desc = struct(**tensors, **attributes)
+    assert dml.validate(desc) == []
+    dml.evaluate(desc, [one.array for one in flat(inputs)])
+    assert devices
+    assert devices.messages() == []
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_samples(devices, capsys, name):
+    importlib.import_module(f"directml_py.samples.{name}").main()
+    assert capsys.readouterr().out
+    assert devices
+    assert devices.messages() == []
+
+
+def initialized(bench, op):
+    """Run an initializer; returns the persistent resource, None if there is none."""
+    size = op.GetBindingProperties().PersistentResourceSize
+    persistent = bench.buffer(size) if size else None
+    owned = [
+        filled(bench, slot.tensor) if slot.tensor and op.is_owned(index) else None
+        for index, slot in enumerate(op.inputs)
+    ]
+    initializer = bench.dml.CreateOperatorInitializer([op])
+    table = bench.table(initializer)
+    if persistent is not None:
+        table.BindInputs([spans(*owned)])
+        table.BindOutputs([dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER, whole(persistent))])
+    bench.record(initializer, table)
+    bench.execute()
+    return persistent
+
+
+def whole(buffer):
+    return dml.DML_BUFFER_BINDING(buffer, 0, buffer.GetDesc().Width)
+
+
+def filled(bench, desc):
+    """A buffer of a tensor's size with zeros, which are right as indices too."""
+    return bench.buffer(desc.total_size, data=np.zeros(desc.total_size, np.uint8))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_descs(seed):
+    """Any level, operator, layout and flags, from the desc to the last byte, with the debug layers on."""
+    level = LEVELS[seed % len(LEVELS)]
+    desc = encode(valid_desc(RandomSource(seed), feature_level=level, max_elements=64))
+    assert dml.validate(desc, feature_level=level) == []
+    bench = layer_bench(feature_level=level)
+    op = bench.compile(desc)
+    persistent = initialized(bench, op)
+    inputs = [
+        None if slot.tensor is None or op.is_owned(index) else filled(bench, slot.tensor)
+        for index, slot in enumerate(op.inputs)
+    ]
+    outputs = [None if slot.tensor is None else bench.buffer(slot.tensor.total_size) for slot in op.outputs]
+    size = op.GetBindingProperties().TemporaryResourceSize
+    temporary = bench.buffer(size) if size else None
+    table = bench.table(op, inputs, outputs, temporary, persistent)
+    bench.record(op, table)
+    bench.execute()
+    assert messages(bench) == []
+    assert not bench.removed
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_descs_are_valid_at_higher_levels_too(seed):
+    """What a level has, later ones have as well."""
+    source = RandomSource(1000 + seed)
+    level = LEVELS[seed % len(LEVELS)]
+    desc = encode(valid_desc(source, feature_level=level, max_elements=64))
+    for later in LEVELS[LEVELS.index(level) :]:
+        assert dml.validate(desc, feature_level=later) == []
+
+
+def test_probing_is_no_mistake():
+    """Questions whose answer is no leave no message, though they raise."""
+    bench = layer_bench(feature_level=0x2000)
+    asked = dml.DML_FEATURE_QUERY_FEATURE_LEVELS(RequestedFeatureLevels=[0x5000])
+    for question in (
+        lambda: bench.dml.CheckFeatureSupport(
+            dml.DML_FEATURE_FEATURE_LEVELS, asked, dml.DML_FEATURE_DATA_FEATURE_LEVELS()
+        ),
+        lambda: bench.dml.CheckFeatureSupport(99, asked, dml.DML_FEATURE_DATA_FEATURE_LEVELS()),
+        lambda: bench.dml.GetPrivateData(dml.GUID("00112233-4455-6677-8899-aabbccddeeff")),
+    ):
+        with pytest.raises(dml.DMLError) as caught:
+            question()
+        assert len(caught.value.diagnostics) == 1
+    assert messages(bench) == []
+    with pytest.raises(dml.DMLError):
+        bench.dml.CompileOperator(bench.dml.CreateOperator(None))
+    assert [found.rule for found in messages(bench)] == ["DML-Desc-null"]

@@ -1,0 +1,85 @@
+"""Every rule is broken alone by a case: that rule answers, at that place, and none in its stead."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import directml_py as dml
+from directml_py import rule_list
+from directml_py.validation import RULES, Severity
+
+from .layer import layer_bench, messages
+from .registry import CASES, DESCS
+
+TESTS = Path(__file__).resolve().parents[1]
+
+# Whoever tests something registers its cases in a module of such a name.
+for _path in sorted(TESTS.glob("*/*_cases.py")):
+    importlib.import_module(f"tests.{_path.parent.name}.{_path.stem}")
+
+
+@pytest.mark.parametrize("identifier", sorted(RULES))
+def test_rule(identifier):
+    cases = CASES.get(identifier, ())
+    assert cases, "no case breaks this rule"
+    for case in cases:
+        right = case.run(False)
+        assert right.diagnostics == [], f"{case.name} breaks rules where it should not"
+        assert right.hresult is None
+        found = case.run(True)
+        # One field may break the rule in two ways: the end of a range lies beyond both heaps, say.
+        places = list(dict.fromkeys((item.rule, item.path) for item in found.diagnostics))
+        assert places == [(identifier, path) for path in case.paths], case.name
+        assert found.hresult == case.hresult, case.name
+        for item in found.diagnostics:
+            assert item.severity is RULES[identifier].severity
+
+
+def test_every_case_has_a_rule():
+    assert set(CASES) <= set(RULES)
+
+
+def test_the_list_is_complete():
+    """What the command line lists, without a test imported, is what all modules together declare."""
+    import directml_py
+
+    for entry in pkgutil.walk_packages(directml_py.__path__, "directml_py."):
+        if entry.name != "directml_py.__main__" and not entry.name.startswith("directml_py.samples."):
+            importlib.import_module(entry.name)
+    assert {rule.id for rule in rule_list.rules()} == set(RULES)
+
+
+def test_rules_are_written_out():
+    for identifier, known in RULES.items():
+        assert known.id == identifier
+        assert re.fullmatch(r"(DML|D3D12)-[A-Za-z0-9_]+-[a-z0-9-]+", identifier), identifier
+        assert len(known.text) > 10
+        assert len(known.text) < 160
+        assert known.text[-1] not in ".;,"
+        assert "\n" not in known.text
+        assert re.fullmatch(r"[a-z0-9_-]+", known.source), known.source
+    texts = [(known.text, known.source) for known in RULES.values()]
+    assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize(("identifier", "wrong", "right"), DESCS, ids=[entry[0] for entry in DESCS])
+def test_creating_the_operator(identifier, wrong, right):
+    """CreateOperator finds what ``validate`` finds, raises it, and tells it to the info queue."""
+    bench = layer_bench(feature_level=wrong.level)
+    with pytest.raises(dml.DMLError) as caught:
+        bench.dml.CreateOperator(wrong.desc)
+    found = dml.validate(wrong.desc, feature_level=wrong.level)
+    assert caught.value.hresult == dml.E_INVALIDARG
+    assert caught.value.diagnostics == found == messages(bench)
+    for item in found:
+        assert item.severity is Severity.ERROR
+        assert str(item) in str(caught.value)
+    assert not bench.removed
+    other = layer_bench(feature_level=right.level)
+    assert isinstance(other.dml.CreateOperator(right.desc), dml.IDMLOperator)
+    assert messages(other) == []
