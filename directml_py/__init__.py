@@ -14,6 +14,7 @@ from .api.iids import *
 from .api.interface import IUnknown as IUnknown
 from .api.memory import set_memory_probing as set_memory_probing
 from .api.operator_descs import *
+from .api.rules import message_id as message_id
 from .api.structs import *
 from .api.wintypes import *
 from .d3d12 import *

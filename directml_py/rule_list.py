@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from . import d3d12, dml, operators
+from .dml.graph import rules as graph_rules
 from .validation import RULES, Rule
 
 # Every rule is declared where a module of these packages is loaded.
-CHECKED = (d3d12, dml, operators)
+CHECKED = (d3d12, dml, operators, graph_rules)
 TEST = "tests/rules/test_rules.py::test_rule"
 
 

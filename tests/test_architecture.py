@@ -30,7 +30,17 @@ ALLOWED = {
     "dml": OPERATORS | {"d3d12"},
     "cffi": API,
 }
-FACES = {"__init__", "__main__", "evaluate", "samples", "support_tables", "testing", "com"}
+FACES = {
+    "__init__",
+    "__main__",
+    "evaluate",
+    "graph",
+    "rule_list",
+    "samples",
+    "support_tables",
+    "testing",
+    "com",
+}
 FACES_ALLOWED = OBJECT_MODEL | FACES | {"cffi"}
 NUMPY_ALONE = {"kernels": {"numpy"}}
 

@@ -18,6 +18,7 @@ from ..api.d3d12_enums import (
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
 from ..api.hresult import E_FAIL, E_NOTIMPL, DMLError
 from ..api.iids import IID_ID3D12CommandAllocator, IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
+from ..api.life import Life
 from ..api.pointers import check_type, locate, struct_at
 from .barriers import Problem, decode
 from .commands import Barriers, Command, Copy, DescriptorHeaps
@@ -47,6 +48,17 @@ def command_list_type(value: Any, name: str) -> D3D12_COMMAND_LIST_TYPE:
     return kind
 
 
+class CommandMemory(Life):
+    """What an allocator is made of, which recordings go on naming when the allocator is released."""
+
+    __slots__ = ("generation", "in_flight")
+
+    def __init__(self) -> None:
+        super().__init__("ID3D12CommandAllocator")
+        self.generation = 0
+        self.in_flight = 0
+
+
 class ID3D12CommandAllocator(ID3D12Pageable):
     """Stands for the memory of recorded commands: at most one list records into it at a time, and resetting
     it makes what was recorded unusable."""
@@ -54,17 +66,16 @@ class ID3D12CommandAllocator(ID3D12Pageable):
     IID = IID_ID3D12CommandAllocator
 
     def __init__(self, device: ID3D12Device, type: D3D12_COMMAND_LIST_TYPE) -> None:
-        super().__init__(device)
+        self.memory = CommandMemory()
+        super().__init__(device, self.memory)
         self.type = type
-        self.generation = 0
-        self.in_flight = 0
         self._recording: weakref.ref[ID3D12GraphicsCommandList] | None = None
 
     @property
     def recording(self) -> bool:
         """Whether some open list records into it."""
         user = self._recording() if self._recording is not None else None
-        return user is not None and user.open and user.recording.allocator is self
+        return user is not None and user.open and user.recording.memory is self.memory
 
     def attach(self, user: ID3D12GraphicsCommandList) -> None:
         self._recording = weakref.ref(user)
@@ -78,8 +89,8 @@ class ID3D12CommandAllocator(ID3D12Pageable):
         self.device.check_alive()
         if self.recording:
             raise DMLError(E_FAIL, f"{self} cannot be reset while a command list is recording into it")
-        self.generation += 1
-        if self.in_flight:
+        self.memory.generation += 1
+        if self.memory.in_flight:
             self.device.report(
                 ERROR,
                 EXECUTION,
@@ -93,7 +104,7 @@ class ID3D12CommandAllocator(ID3D12Pageable):
 class Recording:
     """What a list recorded from one beginning to ``Close``. It outlives a ``Reset`` of the list."""
 
-    allocator: ID3D12CommandAllocator
+    memory: CommandMemory
     generation: int
     commands: tuple[Command, ...] = ()
     in_flight: bool = False
@@ -101,7 +112,7 @@ class Recording:
     @property
     def stale(self) -> bool:
         """Whether the allocator was reset since."""
-        return self.generation != self.allocator.generation
+        return self.generation != self.memory.generation
 
 
 class ID3D12CommandList(ID3D12DeviceChild):
@@ -136,7 +147,7 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
     def _start(self, allocator: ID3D12CommandAllocator) -> None:
         self.open = True
         self.errors: list[str] = []
-        self.recording = Recording(allocator, allocator.generation)
+        self.recording = Recording(allocator.memory, allocator.memory.generation)
         self.descriptor_heaps: tuple[ID3D12DescriptorHeap, ...] = ()
         self._recorded: list[Command] = []
         allocator.attach(self)

@@ -44,20 +44,22 @@ class Execution:
 
     device: ID3D12Device
     recordings: tuple[Recording, ...]
-    submission: Submission | None = None
+    submission: Submission | None
 
     def blocked(self) -> bool:
         return False
 
     def run(self) -> Iterable[WorkQueue]:
-        if self.device.monitor is not None and self.submission is not None:
-            self.device.monitor.execute(self.recordings, self.submission)
-        else:
-            self._run_commands()
-        with self.device.lock:
-            for recording in self.recordings:
-                recording.in_flight = False
-                recording.allocator.in_flight -= 1
+        try:
+            if self.device.monitor is not None and self.submission is not None:
+                self.device.monitor.execute(self.submission)
+            else:
+                self._run_commands()
+        finally:
+            with self.device.lock:
+                for recording in self.recordings:
+                    recording.in_flight = False
+                    recording.memory.in_flight -= 1
         return ()
 
     def _run_commands(self) -> None:
@@ -104,11 +106,11 @@ class ID3D12CommandQueue(ID3D12Pageable):
             problem = self._problem(lists)
             if problem is None:
                 recordings = tuple(entry.recording for entry in lists)
-                for recording in recordings:
-                    recording.in_flight = True
-                    recording.allocator.in_flight += 1
                 monitor = self.device.monitor
                 submission = None if monitor is None else monitor.submit(recordings)
+                for recording in recordings:
+                    recording.in_flight = True
+                    recording.memory.in_flight += 1
                 self.work.add(Execution(self.device, recordings, submission))
         if problem is not None:
             self.device.remove(DXGI_ERROR_INVALID_CALL, f"ExecuteCommandLists: {problem.text}", problem.id)

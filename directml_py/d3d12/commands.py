@@ -52,8 +52,17 @@ class Command:
     title: str = ""
     is_dispatch: ClassVar[bool] = False
 
+    @property
+    def muted(self) -> bool:
+        """Whether nothing is to be said about it."""
+        return False
+
     def execute(self) -> None:
         """Do it."""
+
+    def submitted(self) -> Command:
+        """What runs in its place, made at submission: what may change until then changes no more."""
+        return self
 
     def accesses(self) -> Iterable[Access]:
         """The memory that it touches."""

@@ -107,6 +107,10 @@ class ID3D12DescriptorHeap(ID3D12Pageable):
             )
         return D3D12_GPU_DESCRIPTOR_HANDLE(ptr=self.gpu_start)
 
+    def has_cpu_handle(self, ptr: int) -> bool:
+        """Whether ``ptr`` is one of its CPU handles, given that it is one of its handles."""
+        return 0 <= ptr - self.cpu_start < self.size * self.increment
+
     def read(self, index: int) -> Any:
         """What slot ``index`` holds; None if nothing was written."""
         return self._slots.get(self._index(index))

@@ -45,6 +45,7 @@ from .buffer_rules import (
     check_heap_properties,
     check_node_mask,
     check_placement,
+    cpu_accessible,
 )
 from .command_list import (
     ID3D12CommandAllocator,
@@ -56,6 +57,7 @@ from .command_list import (
 from .command_queue import ID3D12CommandQueue, check_queue_desc
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT, UINT64_MAX
 from .debug import debug_layer_enabled
+from .descriptor_copies import Ranges, copy_descriptors, report_instead
 from .descriptors import (
     INCREMENTS,
     DescriptorIndex,
@@ -186,15 +188,15 @@ class ID3D12Device(ID3D12Object):
         """Work was added to ``queues`` or can go on: run it, or, under the debug layer, what is waited for."""
         if self._deferral is None or self.monitor is None:
             drain(queues)
-        else:
+            return
+        with self.monitor.breaking():
             self._deferral.added(queues)
-            self.monitor.raise_breaks()
 
     def observe(self, fence: ID3D12Fence) -> None:
         """Somebody looks at ``fence``: under the debug layer that lets work run."""
         if self._deferral is not None and self.monitor is not None and not self.removed:
-            self._deferral.poll(fence)
-            self.monitor.raise_breaks()
+            with self.monitor.breaking():
+                self._deferral.poll(fence)
 
     def GetNodeCount(self) -> int:
         return 1
@@ -240,6 +242,45 @@ class ID3D12Device(ID3D12Object):
     def GetDescriptorHandleIncrementSize(self, descriptorHeapType: int) -> int:
         return INCREMENTS[heap_type(descriptorHeapType, "descriptorHeapType")]
 
+    def CopyDescriptorsSimple(
+        self,
+        numDescriptors: int,
+        destDescriptorRangeStart: Any,
+        srcDescriptorRangeStart: Any,
+        descriptorHeapsType: int,
+    ) -> None:
+        """As CopyDescriptors, for one range on each side."""
+        self.CopyDescriptors(
+            1,
+            [destDescriptorRangeStart],
+            [numDescriptors],
+            1,
+            [srcDescriptorRangeStart],
+            [numDescriptors],
+            descriptorHeapsType,
+        )
+
+    def CopyDescriptors(
+        self,
+        numDestDescriptorRanges: int,
+        destDescriptorRangeStarts: Any,
+        destDescriptorRangeSizes: Any,
+        numSrcDescriptorRanges: int,
+        srcDescriptorRangeStarts: Any,
+        srcDescriptorRangeSizes: Any,
+        descriptorHeapsType: int,
+    ) -> None:
+        """Copy descriptors from ranges of CPU handles to others, which are cut differently if need be; sizes of None
+        are all 1. What is wrong is raised, and nothing copied; under the debug layer it is a message."""
+        if self.removed:
+            return
+        into = Ranges("dest", numDestDescriptorRanges, destDescriptorRangeStarts, destDescriptorRangeSizes)
+        out_of = Ranges("src", numSrcDescriptorRanges, srcDescriptorRangeStarts, srcDescriptorRangeSizes)
+        try:
+            copy_descriptors(self, into, out_of, descriptorHeapsType)
+        except DMLError as error:
+            report_instead(self, error)
+
     def find_descriptors(self, ptr: int) -> tuple[ID3D12DescriptorHeap, int] | None:
         """The descriptor heap and the index that the value of a CPU or GPU handle stands for, or None."""
         return self._descriptors.find(ptr)
@@ -259,21 +300,25 @@ class ID3D12Device(ID3D12Object):
         found_flags = check_committed_flags(heapFlags, "heapFlags")
         buffer = _buffer_desc(desc, optimizedClearValue)
         state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
-        placement = Placement(self._allocate(buffer.Width, found_flags), 0, properties, found_flags)
+        allocation = self._allocate(buffer.Width, properties, found_flags)
+        placement = Placement(allocation, 0, properties, found_flags)
         return ID3D12Resource(self, buffer, placement, state)
 
     def CreateHeap(self, desc: Any) -> ID3D12Heap:
         self.check_alive()
         found = struct_at(desc, D3D12_HEAP_DESC, "desc")
         check_heap_desc(found, "desc")
-        return ID3D12Heap(self, found, self._allocate(found.SizeInBytes, D3D12_HEAP_FLAGS(found.Flags)))
+        allocation = self._allocate(found.SizeInBytes, found.Properties, D3D12_HEAP_FLAGS(found.Flags))
+        return ID3D12Heap(self, found, allocation)
 
-    def _allocate(self, size: int, flags: D3D12_HEAP_FLAGS) -> Allocation:
+    def _allocate(self, size: int, properties: D3D12_HEAP_PROPERTIES, flags: D3D12_HEAP_FLAGS) -> Allocation:
         """Memory of a heap; under the debug layer, with a record of which bytes are defined."""
         allocation = Allocation(size)
         if self.monitor is not None:
             zeroed = not flags & D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
-            allocation.shadow = Shadow(allocation.bytes, zeroed)
+            shadow = Shadow(allocation.bytes, zeroed)
+            # Nobody sees what the CPU writes.
+            allocation.shadow = None if cpu_accessible(properties) else shadow
         return allocation
 
     def CreatePlacedResource(

@@ -72,7 +72,11 @@ class Buffer(Life):
         self.heap_type = D3D12_HEAP_TYPE(placement.properties.Type)
         self.has_fixed_state = self.heap_type in FIXED_STATES
         self.memory: Bytes = placement.allocation.bytes[placement.offset : placement.offset + self.width]
-        self.writes_in_flight = 0
+        self.writes_in_flight: list[BufferRange] = []
+
+    @property
+    def whole(self) -> BufferRange:
+        return BufferRange(self, 0, self.width)
 
     def range_problem(self, offset: int, size: int) -> str | None:
         """Why the ``size`` bytes from ``offset`` are not all in the buffer, or None."""
@@ -139,9 +143,10 @@ class ID3D12Resource(ID3D12Pageable):
         self._check_subresource(subresource)
         if not self.cpu_accessible:
             raise invalid(f"{self} cannot be mapped: the CPU has no access to a {self.heap_type.name} heap")
+        read = BufferRange(self.buffer, 0, self.width)
         if readRange is not None:
-            self._check_range(readRange, "readRange")
-        self._check_in_flight("Map")
+            read = self._range(readRange, "readRange")
+        self._check_in_flight("Map", read)
         with self._map_lock:
             self._map_count += 1
         return self.memory[:]
@@ -149,7 +154,7 @@ class ID3D12Resource(ID3D12Pageable):
     def Unmap(self, subresource: int = 0, writtenRange: Any = None) -> None:
         self._check_subresource(subresource)
         if writtenRange is not None:
-            self._check_range(writtenRange, "writtenRange")
+            self._range(writtenRange, "writtenRange")
         with self._map_lock:
             was_mapped = self._map_count > 0
             self._map_count -= was_mapped
@@ -165,11 +170,14 @@ class ID3D12Resource(ID3D12Pageable):
         if unsigned(subresource, "subresource", 32):
             raise invalid(f"subresource must be 0 for a buffer, not {subresource}")
 
-    def _check_range(self, value: Any, name: str) -> None:
+    def _range(self, value: Any, name: str) -> BufferRange:
         found = struct_at(value, D3D12_RANGE, name)
         # An end at or before the beginning is the documented way to say "nothing".
-        if found.End > found.Begin and found.End > self.width:
+        if found.End <= found.Begin:
+            return BufferRange(self.buffer, 0, 0)
+        if found.End > self.width:
             raise invalid(f"{name}.End is {found.End}, but the buffer has {self.width} bytes")
+        return BufferRange(self.buffer, found.Begin, found.End - found.Begin)
 
     def array(
         self, dtype: npt.DTypeLike = np.uint8, shape: Any = None, offset: int = 0
@@ -179,7 +187,6 @@ class ID3D12Resource(ID3D12Pageable):
         ``shape`` (in elements) may be an int or a tuple; without it the view is 1-D and as long as fits. It
         is read-only where the CPU has no access (a DEFAULT heap).
         """
-        self._check_in_flight("array")
         kind = np.dtype(dtype)
         if kind.hasobject or not kind.itemsize:
             raise TypeError(f"dtype must be one of plain numbers, not {kind}")
@@ -190,17 +197,21 @@ class ID3D12Resource(ID3D12Pageable):
         problem = self.buffer.range_problem(start, prod(sizes) * kind.itemsize)
         if problem:
             raise invalid(f"an array of shape {sizes} and type {kind} {problem}")
+        self._check_in_flight("array", BufferRange(self.buffer, start, prod(sizes) * kind.itemsize))
         view: npt.NDArray[np.generic] = np.ndarray(sizes, kind, buffer=self.memory, offset=start)
         if not self.cpu_accessible:
             view.flags.writeable = False
         return view
 
-    def _check_in_flight(self, call: str) -> None:
+    def _check_in_flight(self, call: str, read: BufferRange) -> None:
         """Under the debug layer, work runs when a fence is looked at: before that there is nothing to read."""
-        if self.buffer.writes_in_flight:
+        early = next((written for written in self.buffer.writes_in_flight if written.overlaps(read)), None)
+        if early is not None and not self.device.removed:
+            start, end = early.offset, early.offset + early.size
             self.device.report_rule(
                 READBACK_READ,
-                f"{call}: {self} is read before the fence that covers the commands that write it was waited for",
+                f"{call}: {self} is read before the fence that covers the commands that write its bytes {start} to "
+                f"{end} was waited for",
             )
 
     @staticmethod

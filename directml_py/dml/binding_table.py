@@ -62,6 +62,7 @@ UNNEEDED = {
         f"No {kind} resource is bound where {kind.capitalize()}ResourceSize is 0",
         f"nf-directml-idmlbindingtable-bind{kind}resource",
         Severity.WARNING,
+        debug=True,
     )
     for kind in ("temporary", "persistent")
 }
@@ -192,14 +193,14 @@ class IDMLBindingTable(IDMLDeviceChild):
         self, kind: str, records: list[Record], needs: Sequence[Need | None], count_rule: Any, report: Report
     ) -> dict[Slot, BufferRange]:
         if len(records) != len(needs):
-            report.add(count_rule, "bindingCount", f"is {len(records)}; it must be {len(needs)}")
+            report.add(count_rule, "bindingCount", f"is {len(records)}; {self._expected(kind, len(needs))}")
             return {}
         found = {}
         for index, (record, need) in enumerate(zip(records, needs)):
             path = f"bindings[{index}]"
             if need is None:
                 if not (kind == "input" and self._is_unused(index)):
-                    self._must_be_unbound(record, path, report)
+                    self._must_be_unbound(kind, index, record, path, report)
                 continue
             view = single_view(record, need, path, self.device.d3d12_device, report)
             if view is not None:
@@ -244,7 +245,9 @@ class IDMLBindingTable(IDMLDeviceChild):
                 if need is None:
                     if item is not None and item.Buffer is not None:
                         report.add(
-                            NOT_BINDABLE, where, f"binds {op.inputs[part].path}, which is not OWNED_BY_DML"
+                            NOT_BINDABLE,
+                            where,
+                            f"names a buffer, but {op.inputs[part].path} is not OWNED_BY_DML",
                         )
                     continue
                 view = buffer_view(item, need, where, self.device.d3d12_device, report)
@@ -256,16 +259,27 @@ class IDMLBindingTable(IDMLDeviceChild):
         dispatchable = self.dispatchable
         return isinstance(dispatchable, IDMLCompiledOperator) and index in dispatchable.program.unused
 
-    def _must_be_unbound(self, record: Record, path: str, report: Report) -> None:
+    def _expected(self, kind: str, count: int) -> str:
+        if isinstance(self.dispatchable, IDMLOperatorInitializer):
+            return f"the initializer has {count} operators"
+        return f"the operator has {count} {kind}s, absent optional ones among them"
+
+    def _must_be_unbound(self, kind: str, index: int, record: Record, path: str, report: Report) -> None:
         if record.Type == NONE or record.Desc is None:
             return
         if record.Type == BUFFER_ARRAY or record.Desc.Buffer is not None:
             report.add(
-                NOT_BINDABLE,
-                path,
-                "binds a buffer where nothing may be bound: the tensor is absent, OWNED_BY_DML, or an operator "
-                "without a persistent resource",
+                NOT_BINDABLE, path, f"names a buffer, but {self._why_unbound(kind, index)}; bind nothing"
             )
+
+    def _why_unbound(self, kind: str, index: int) -> str:
+        dispatchable = self.dispatchable
+        if not isinstance(dispatchable, IDMLCompiledOperator):
+            return f"operators[{index}] has a PersistentResourceSize of 0"
+        slot = (dispatchable.inputs if kind == "input" else dispatchable.outputs)[index]
+        if slot.tensor is None:
+            return f"{slot.path} is absent"
+        return f"{slot.path} is OWNED_BY_DML, so that it is bound at initialization"
 
     def _bind_single(self, method: str, kind: str, binding: Any) -> None:
         report = Report()
@@ -286,14 +300,21 @@ class IDMLBindingTable(IDMLDeviceChild):
 
     def _report_unneeded(self, kind: str, report: Report) -> None:
         if kind == "persistent" and isinstance(self.dispatchable, IDMLOperatorInitializer):
-            report.add(
-                NOT_NEEDED, "binding", "binds a persistent resource to an initializer; use BindOutputs"
-            )
-        else:
+            text = "names a persistent resource, but an initializer has them as outputs; use BindOutputs"
+            report.add(NOT_NEEDED, "binding", text)
+        elif kind == "persistent" or not self._operators_need_temporary():
             size = f"{kind.capitalize()}ResourceSize"
             report.add(
-                UNNEEDED[kind], "binding", f"binds a {kind} resource where {size} is 0; null would do as well"
+                UNNEEDED[kind], "binding", f"names a {kind} resource, but {size} is 0; null would do as well"
             )
+
+    def _operators_need_temporary(self) -> bool:
+        """Programs written after HelloDirectML make one temporary resource, as large as the larger of the sizes that
+        the initializer and the operator ask for, and may bind it to both."""
+        dispatchable = self.dispatchable
+        return isinstance(dispatchable, IDMLOperatorInitializer) and any(
+            op.temporary_size for op in dispatchable.operators
+        )
 
     def _finish(self, method: str, kind: str, found: dict[Slot, BufferRange], report: Report) -> None:
         """Write the descriptors, or remove the device and leave the bindings as they were."""

@@ -97,7 +97,7 @@ def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | Non
         return None
     if is_series(second):
         if count > len(second):
-            report.add(COUNT, "bindingCount", f"is {count}, but bindings has {len(second)} elements")
+            report.add(COUNT, "bindingCount", f"is {count}, but bindings holds {len(second)}")
             return None
         return [_read(second[index], f"bindings[{index}]", report) for index in range(count)]
     if count > 1 and isinstance(second, ctypes.Structure):
@@ -166,7 +166,8 @@ def check_view(view: BufferRange, need: Need, path: str, report: Report) -> None
         report.add(SIZE, f"{path}.SizeInBytes", f"is {view.size}; at least {need.size} bytes are needed")
     heap_type = view.buffer.heap_type
     if heap_type not in need.heap_types:
-        names = " or ".join(kind.name for kind in need.heap_types)
+        *others, last = (kind.name for kind in need.heap_types)
+        names = f"{', '.join(others)} or {last}" if others else last
         report.add(HEAP_TYPE, f"{path}.Buffer", f"lies in a heap of {heap_type.name}; it must be {names}")
 
 

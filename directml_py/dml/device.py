@@ -17,9 +17,6 @@ from ..validation.report import Report
 from .binding_table import IDMLBindingTable
 from .compiled_operator import IDMLCompiledOperator, IDMLOperator
 from .feature_support import check_feature_support
-from .graph.description import read_graph_desc
-from .graph.program import GraphProgram
-from .graph.validation import check_graph
 from .initializer import IDMLOperatorInitializer, read_operators
 from .objects import SAME_DEVICE, IDMLObject, IDMLPageable
 from .program import OperatorProgram
@@ -50,6 +47,7 @@ DEBUG_LAYER = rule(
     "The Direct3D 12 debug layer is enabled before a device with DML_CREATE_DEVICE_FLAG_DEBUG is made",
     "dml-debug-layer",
     Severity.WARNING,
+    debug=True,
 )
 EXECUTION_FLAGS = rule(
     "DML-CompileOperator-flags",
@@ -60,7 +58,6 @@ EXECUTION_FLAGS = rule(
 OPERATOR_EMULATED = rule(
     "DML-CompileOperator-emulated", "The operator is one that executes here", "directml-py"
 )
-GRAPH_EMULATED = rule("DML-CompileGraph-emulated", "Graphs are not compiled here yet", "directml-py")
 PAGEABLE_COUNT = rule(
     "DML-Pageable-count", "count is the number of objects given", "nf-directml-idmldevice-makeresident"
 )
@@ -188,6 +185,11 @@ class IDMLDevice1(IDMLDevice):
         ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule,
         ``E_NOTIMPL`` naming the operators that cannot be executed yet.
         """
+        # Loaded when the first graph comes: most programs that import this package have none.
+        from .graph.description import read_graph_desc
+        from .graph.program import GraphProgram
+        from .graph.validation import check_graph
+
         report = Report()
         graph = read_graph_desc(self, desc, report)
         if graph is not None:

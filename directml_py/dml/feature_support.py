@@ -82,7 +82,8 @@ def check_feature_support(
     try:
         write(target.address, bytes(result))
     except MemoryFault as fault:
-        raise breach(WRITABLE, "featureSupportData", f"cannot be written: {fault}") from None
+        text = f"is 0x{fault.address:X}, where {fault.size} bytes cannot be written"
+        raise breach(WRITABLE, "featureSupportData", text) from None
 
 
 def check_size(given: Any, expected: int, name: str, report: Report) -> None:

@@ -58,36 +58,37 @@ def check_hazards(
                     INITIALIZER, name(other_slot), f"lies in the resource of {name(slot)}; they must differ"
                 )
             elif kinds == {"output"} and view.overlaps(other):
-                report.add(OUTPUTS, name(other_slot), f"shares memory with {name(slot)}")
+                report.add(OUTPUTS, name(other_slot), overlap(other, slot, view))
             continue
         one = written(dispatchable, slot, view)
         two = written(dispatchable, other_slot, other)
         if not one.overlaps(two):
             continue
         if kinds == {"output"}:
-            report.add(OUTPUTS, name(other_slot), f"shares memory with {name(slot)}")
+            report.add(OUTPUTS, name(other_slot), overlap(two, slot, one))
         elif kinds == {"input", "output"}:
             identical = _extent(view) == _extent(other) or _extent(one) == _extent(two)
-            check_in_place(dispatchable, slot, other_slot, identical, report)
+            text = overlap(two, slot, one)
+            check_in_place(dispatchable, name(other_slot), text, identical, report)
         elif "temporary" in kinds or kinds == {"persistent", "output"}:
-            report.add(SCRATCH, name(other_slot), f"shares memory with {name(slot)}")
+            report.add(SCRATCH, name(other_slot), f"{overlap(two, slot, one)}; they must be apart")
 
 
 def _extent(view: BufferRange) -> tuple[int, int]:
     return view.offset, view.size
 
 
-def check_in_place(
-    op: IDMLCompiledOperator, slot: Slot, other_slot: Slot, identical: bool, report: Report
-) -> None:
+def overlap(view: BufferRange, slot: Slot, other: BufferRange) -> str:
+    """What is wrong with ``view``, which overlaps ``other``, the range of ``slot``."""
+    ends = [f"bytes {part.offset} to {part.offset + part.size}" for part in (view, other)]
+    return f"takes {ends[0]} of its buffer and overlaps {name(slot)}, which takes {ends[1]}"
+
+
+def check_in_place(op: IDMLCompiledOperator, path: str, text: str, identical: bool, report: Report) -> None:
     if not op.program.in_place:
-        report.add(
-            IN_PLACE,
-            name(other_slot),
-            f"shares memory with {name(slot)}, and {op.program.title} does not work in place",
-        )
+        report.add(IN_PLACE, path, f"{text}; {op.program.title} does not work in place")
     elif not identical:
-        report.add(IN_PLACE, name(other_slot), f"shares only a part of its memory with {name(slot)}")
+        report.add(IN_PLACE, path, f"{text}; to work in place both must be the same bytes")
 
 
 def name(slot: Slot) -> str:

@@ -29,6 +29,7 @@ IN_FLIGHT = rule(
     "DML-OperatorInitializer-in-flight",
     "An initializer is not reset before its recorded dispatches have executed",
     "nf-directml-idmloperatorinitializer-reset",
+    debug=True,
 )
 
 

@@ -59,7 +59,10 @@ class IDMLCommandRecorder(IDMLDeviceChild):
             D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_COMPUTE,
         )
         if commandList.GetType() not in allowed:
-            report.add(LIST_TYPE, "commandList", "is neither DIRECT nor COMPUTE")
+            names = " or ".join(kind.name for kind in allowed)
+            report.add(
+                LIST_TYPE, "commandList", f"is of type {commandList.GetType().name}; it must be {names}"
+            )
         if commandList.device is not self.device.d3d12_device:
             report.add(LIST_DEVICE, "commandList", "belongs to another Direct3D 12 device")
         if not commandList.open:

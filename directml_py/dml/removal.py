@@ -70,7 +70,7 @@ class Removal:
             # Never the instance that is raised: its traceback would keep the callers' objects alive.
             self._error = failure(what, report.diagnostics, E_INVALIDARG)
         breaks = self._announce(report.diagnostics)
-        if report.errors and breaks and at_call:
+        if breaks and at_call:
             raise failure(what, report.diagnostics, E_INVALIDARG)
 
     def notify(self, report: Report) -> None:
@@ -104,7 +104,7 @@ class Removal:
             if not self.muted:
                 for found in diagnostics:
                     debug_output(_SEVERITIES[found.severity], str(found))
-            return True
+            return any(found.severity is Severity.ERROR for found in diagnostics)
         breaks = False
         for found in diagnostics:
             try:

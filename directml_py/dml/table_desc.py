@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .device import IDMLDevice
 
 PAGE = "ns-directml-dml_binding_table_desc"
+CBV_SRV_UAV = D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 HANDLE = rule(
     "DML-BindingTable-handle",
     "Both handles point into a descriptor heap of the device, where a range starts",
@@ -107,7 +108,9 @@ def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
     cpu = _range(device, "CPUDescriptorHandle", record.CPUDescriptorHandle.ptr, size, report)
     if cpu is not None and not cpu.shader_visible and not record.GPUDescriptorHandle.ptr:
         report.add(
-            SHADER_VISIBLE, "GPUDescriptorHandle", "is null, which a heap has that is not shader-visible"
+            SHADER_VISIBLE,
+            "GPUDescriptorHandle",
+            "is null; the heap must be made with D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE",
         )
         return None
     gpu = _range(device, "GPUDescriptorHandle", record.GPUDescriptorHandle.ptr, size, report)
@@ -123,9 +126,9 @@ def _range(device: IDMLDevice, name: str, pointer: int, size: int, report: Repor
         return None
     heap, start = found
     desc = heap.GetDesc()
-    if desc.Type != D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV:
+    if desc.Type != CBV_SRV_UAV:
         kind_name = D3D12_DESCRIPTOR_HEAP_TYPE(desc.Type).name
-        report.add(HEAP_TYPE, name, f"points into a heap of {kind_name}; it must be CBV_SRV_UAV")
+        report.add(HEAP_TYPE, name, f"points into a heap of {kind_name}; it must be {CBV_SRV_UAV.name}")
     if start + size > desc.NumDescriptors:
         report.add(
             SIZE,

@@ -17,6 +17,7 @@ class Bench:
     def __init__(self, kind=e.D3D12_COMMAND_LIST_TYPE_DIRECT):
         self.type = kind
         self.device = d3d12.D3D12CreateDevice()
+        self.allocators = {}
         self.queue = self.new_queue()
         self.allocator = self.device.CreateCommandAllocator(kind)
         self.list = self.device.CreateCommandList(0, kind, self.allocator, None)
@@ -27,7 +28,12 @@ class Bench:
     def new_list(self):
         """An open list with an allocator of its own."""
         allocator = self.device.CreateCommandAllocator(self.type)
-        return self.device.CreateCommandList(0, self.type, allocator)
+        commands = self.device.CreateCommandList(0, self.type, allocator)
+        self.allocators[commands.recording.memory] = allocator
+        return commands
+
+    def allocator_of(self, commands):
+        return self.allocators[commands.recording.memory]
 
     def buffer(self, size, heap=e.D3D12_HEAP_TYPE_DEFAULT, flags=0, state=None):
         if state is None:

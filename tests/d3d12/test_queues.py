@@ -104,7 +104,7 @@ class TestExecution:
             bad.Close()
         elif mistake == "allocator":
             bad.Close()
-            bad.recording.allocator.Reset()
+            bench.allocator_of(bad).Reset()
         elif mistake == "twice":
             bad = good
         bench.queue.ExecuteCommandLists(2, [good, bad])
@@ -425,14 +425,14 @@ class TestInFlight:
         commands = calling(debug_bench, lambda: None)
         self.held(debug_bench, fence, commands)
         with pytest.raises(DMLError, match="before commands") as caught:
-            commands.recording.allocator.Reset()
+            debug_bench.allocator_of(commands).Reset()
         assert caught.value.hresult == E_FAIL
         assert info_queue.GetMessage(0).ID == e.D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC
         fence.Signal(1)
         done = debug_bench.device.CreateFence(0)
         debug_bench.queue.Signal(done, 1)
         done.SetEventOnCompletion(1)
-        commands.recording.allocator.Reset()
+        debug_bench.allocator_of(commands).Reset()
 
 
 class TestRemovalWakes:

@@ -125,6 +125,34 @@ def a_table_of_another_device(bench, wrong):
     return lambda: bench.record(op, foreign if wrong else table)
 
 
+@breaks("DML-RecordDispatch-descriptor-heap", "commandList")
+def a_list_without_a_heap(bench, wrong):
+    op, table = ready_identity(bench)
+    commands = bench.new_list()
+    if not wrong:
+        commands.SetDescriptorHeaps([bench.heap])
+    return lambda: bench.record(op, table, commands)
+
+
+@breaks("DML-RecordDispatch-descriptor-heap", "commandList")
+def a_list_with_another_heap(bench, wrong):
+    op, table = ready_identity(bench)
+    other, sampler = bench.descriptors(8), bench.descriptors(8, dml.D3D12_DESCRIPTOR_HEAP_TYPE_SAMPLER)
+    bench.list.SetDescriptorHeaps([sampler, other if wrong else bench.heap])
+    return lambda: bench.record(op, table)
+
+
+@breaks("DML-RecordDispatch-descriptor-heap", "commandList")
+def a_heap_that_was_set_before_reset(bench, wrong):
+    """Nothing that was set outlives the Reset of a list."""
+    op, table = ready_identity(bench)
+    bench.list.Close()
+    bench.list.Reset(bench.new_allocator(), None)
+    if not wrong:
+        bench.list.SetDescriptorHeaps([bench.heap])
+    return lambda: bench.record(op, table)
+
+
 @breaks("DML-RecordDispatch-list-open", "commandList")
 def a_closed_list(bench, wrong):
     op, table = ready_identity(bench)
@@ -138,13 +166,18 @@ def a_copy_list(bench, wrong):
     op, table = ready_identity(bench)
     kind = dml.D3D12_COMMAND_LIST_TYPE_COPY if wrong else dml.D3D12_COMMAND_LIST_TYPE_COMPUTE
     commands = bench.new_list(kind)
+    # The heap cannot be set on a copy list, which is what breaks the rule.
+    if not wrong:
+        commands.SetDescriptorHeaps([bench.heap])
     return lambda: bench.record(op, table, commands)
 
 
 @breaks("DML-RecordDispatch-list-device", "commandList")
 def a_list_of_another_device(bench, wrong):
     op, table = ready_identity(bench)
-    commands = (Bench() if wrong else bench).new_list()
+    owner = Bench() if wrong else bench
+    commands = owner.new_list()
+    commands.SetDescriptorHeaps([owner.heap])
     return lambda: bench.record(op, table, commands)
 
 

@@ -78,6 +78,7 @@ class Bench:
 
     def __init__(self, flags=dml.DML_CREATE_DEVICE_FLAG_NONE, *, d3d12=None, **options):
         self.d3d12 = d3d12 or dml.D3D12CreateDevice()
+        self.allocators = []
         self.dml = dml.DMLCreateDevice(self.d3d12, flags, **options)
         self.queue = self.d3d12.CreateCommandQueue(dml.D3D12_COMMAND_QUEUE_DESC(Type=DIRECT))
         self.list = self.new_list()
@@ -87,8 +88,12 @@ class Bench:
         self.taken = 0
 
     def new_list(self, kind=DIRECT):
-        allocator = self.d3d12.CreateCommandAllocator(kind)
-        return self.d3d12.CreateCommandList(0, kind, allocator, None)
+        return self.d3d12.CreateCommandList(0, kind, self.new_allocator(kind), None)
+
+    def new_allocator(self, kind=DIRECT):
+        """An allocator, which has to live until its commands have run."""
+        self.allocators.append(self.d3d12.CreateCommandAllocator(kind))
+        return self.allocators[-1]
 
     def descriptors(self, count, kind=VIEWS, flags=VISIBLE):
         return self.d3d12.CreateDescriptorHeap(dml.D3D12_DESCRIPTOR_HEAP_DESC(kind, count, flags))
@@ -147,7 +152,7 @@ class Bench:
         self.list.Close()
         self.queue.ExecuteCommandLists([self.list])
         self.wait()
-        self.list.Reset(self.d3d12.CreateCommandAllocator(DIRECT), None)
+        self.list.Reset(self.new_allocator(), None)
         self.list.SetDescriptorHeaps([self.heap])
 
     def compile(self, desc, flags=0):

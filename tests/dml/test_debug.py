@@ -89,6 +89,8 @@ def test_without_the_debug_layer_messages_are_logged(debug_bench, caplog):
 def test_muting(request, caplog, layer):
     """Messages go nowhere, until they are wanted again; what raises does so still."""
     bench = request.getfixturevalue("layer_bench" if layer else "debug_bench")
+    # Making a debug device without the other debug layer gives a warning.
+    caplog.clear()
     switch = bench.dml.QueryInterface(dml.IDMLDebugDevice)
     assert switch.SetMuteDebugOutput(True) is None
     with pytest.raises(dml.DMLError) as caught:
@@ -119,6 +121,7 @@ def test_muting_leaves_the_switch_of_breaking(layer_bench):
 
 def test_muting_is_per_device(debug_bench, caplog):
     other = Bench(dml.DML_CREATE_DEVICE_FLAG_DEBUG, d3d12=debug_bench.d3d12)
+    caplog.clear()
     debug_bench.dml.QueryInterface(dml.IDMLDebugDevice).SetMuteDebugOutput(True)
     with pytest.raises(dml.DMLError):
         mistake(other)
@@ -128,7 +131,8 @@ def test_muting_is_per_device(debug_bench, caplog):
 def test_right_use_says_nothing(layer_bench, caplog):
     op, target = layer_bench.compile(identity()), layer_bench.buffer(16)
     layer_bench.initialize(op)
-    layer_bench.record(op, layer_bench.table(op, [layer_bench.holding(1, 2, 3, 4)], [target]))
+    source = layer_bench.holding(1, 2, 3, 4)
+    layer_bench.record(op, layer_bench.table(op, [source], [target]))
     layer_bench.execute()
     assert messages(layer_bench) == []
     assert not caplog.records

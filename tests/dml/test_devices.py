@@ -165,5 +165,5 @@ def test_evict_and_make_resident():
                 method(2, [compiled, wrong])
 
 
-def test_graphs_are_not_there_yet(bench):
-    refused(lambda: bench.dml.CompileGraph(None), dml.E_NOTIMPL, "CompileGraph")
+def test_graphs_need_a_desc(bench):
+    refused(lambda: bench.dml.CompileGraph(None), dml.E_INVALIDARG, "CompileGraph", "desc is null")

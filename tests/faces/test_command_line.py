@@ -37,6 +37,19 @@ def test_info(run):
     assert "kernels" in lines
 
 
+def test_info_names_the_checks_of_the_debug_layers(run):
+    """Those that no call reports on other devices, and no rule that every device checks."""
+    found = re.findall(r"^debug check: +(\S+)$", succeeds(run("info")), re.MULTILINE)
+    assert len(found) == len(set(found)) >= 16
+    assert {
+        "D3D12-UAVBarrier-missing",
+        "D3D12-Contents-undefined",
+        "DML-RecordDispatch-initialized",
+        "DML-GATHER-index-range",
+    } <= set(found)
+    assert not {"DML-JOIN-axis", "DML-BufferBinding-size", "DML-RecordDispatch-descriptor-heap"} & set(found)
+
+
 def test_the_list_of_operators(run):
     names = succeeds(run("support")).split()
     assert {"JOIN", "SPLIT", "REDUCE", "GATHER", "ARGMIN", "ARGMAX", "ELEMENT_WISE_IDENTITY"} <= set(names)
@@ -88,7 +101,44 @@ def test_every_operator_has_an_answer(capsys):
         assert ("does not execute yet" in found) == (entry.name not in OPERATORS)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["info", "--help"], ["support", "--help"], ["-h"]])
+def test_rules(run):
+    """Four lines a rule: identifier and severity, text, source, test."""
+    blocks = succeeds(run("rules")).rstrip("\n").split("\n\n")
+    names = [block.split()[0] for block in blocks]
+    assert names == sorted(names)
+    assert len(set(names)) == len(names)
+    assert {"DML-JOIN-axis", "DML-JOIN-data-type", "DML-BindInputs-count", "D3D12-UAVBarrier-missing"} <= set(
+        names
+    )
+    lines = blocks[names.index("DML-JOIN-sizes-off-axis")].splitlines()
+    assert lines == [
+        "DML-JOIN-sizes-off-axis (error)",
+        "  Every size off Axis equals the output's",
+        "  source: ns-directml-dml_join_operator_desc",
+        "  test: tests/rules/test_rules.py::test_rule[DML-JOIN-sizes-off-axis]",
+    ]
+    assert blocks[names.index("DML-GATHER-index-range")].startswith("DML-GATHER-index-range (warning)\n")
+    assert all(len(block.splitlines()) == 4 for block in blocks)
+
+
+def test_rules_in_markdown(run):
+    lines = succeeds(run("rules", "--markdown")).splitlines()
+    assert lines[1] == "| --- | --- | --- | --- | --- |"
+    assert all(
+        re.fullmatch(r"\| `[\w-]+` \| .+ \| .+ \| (error|warning) \| `tests/.+` \|", line)
+        for line in lines[2:]
+    )
+    assert (
+        "| `DML-JOIN-axis` | Axis is less than OutputTensor.DimensionCount | ns-directml-dml_join_operator_desc "
+        "| error | `tests/rules/test_rules.py::test_rule[DML-JOIN-axis]` |"
+    ) in lines
+    plain = succeeds(run("rules")).rstrip("\n").split("\n\n")
+    assert len(lines) - 2 == len(plain)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["info", "--help"], ["rules", "--help"], ["support", "--help"], ["-h"]]
+)
 def test_help(run, arguments):
     found = succeeds(run(*arguments))
     assert found.startswith("usage: python -m directml_py")
@@ -111,6 +161,8 @@ def test_version(run):
         (["support", "INVALID"], "DML_OPERATOR_INVALID"),
         (["support", "JOIN", "SPLIT"], "SPLIT"),
         (["info", "--nonsense"], "--nonsense"),
+        (["rules", "JOIN"], "JOIN"),
+        (["rules", "--html"], "--html"),
     ],
 )
 def test_user_errors(run, arguments, word):
@@ -122,7 +174,7 @@ def test_user_errors(run, arguments, word):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["info"], ["support"], ["support", "REDUCE"], ["--help"], ["--version"]]
+    "arguments", [["info"], ["support"], ["support", "REDUCE"], ["rules"], ["--help"], ["--version"]]
 )
 @pytest.mark.parametrize("unbuffered", [[], ["-u"]])
 def test_a_reader_that_has_seen_enough(python, arguments, unbuffered):

@@ -23,13 +23,22 @@ def output(python):
 
 
 def test_all_samples_are_tested():
-    tested = {"hello_directml", "join_split", "reduce_strided", "gather_embedding"}
+    tested = {
+        "branches",
+        "embedding_graph",
+        "gather_embedding",
+        "hello_directml",
+        "hello_directmlx",
+        "join_split",
+        "reduce_strided",
+    }
     assert tested == NAMES - {"harness"}
 
 
-def test_hello_directml(output):
+@pytest.mark.parametrize("name", ["hello_directml", "hello_directmlx"])
+def test_hello_directml(output, name):
     """Four decimals of each input, as the original prints them; six of each output."""
-    given, found = output("hello_directml")
+    given, found = output(name)
     assert given.split() == ["input", "tensor:", *["1.6180"] * 24]
     assert found.split() == ["output", "tensor:", *["1.618000"] * 24]
 
@@ -61,3 +70,33 @@ def test_gather_embedding(output):
     assert [len(vector) for vector in vectors] == [4] * 6
     assert vectors[0] == vectors[4]
     assert len({tuple(vector) for vector in vectors}) == 5
+
+
+def test_branches(output):
+    """Ten times the left numbers and one, and the largest right one; SPLIT and JOIN copy nothing."""
+    *steps, memory, first, second, third = output("branches")
+    found = {line.split()[0]: " ".join(line.split()[2:]) for line in steps}
+    assert found == {
+        "split0": "folded away",
+        "left/identity0": "runs",
+        "left/identity1": "runs",
+        "right/reduce0": "runs",
+        "join0": "folded away",
+    }
+    # All that needs memory is what lies between the two identities: six FLOAT32.
+    assert memory == "temporary memory: 24 bytes"
+    numbers = [[float(number) for number in re.findall(r"\d+\.", line)] for line in (first, second, third)]
+    assert numbers == [[1, 11, 5], [21, 31, 9], [41, 51, 8]]
+
+
+def test_embedding_graph(output, python, tmp_path):
+    """The words of the sentences are rows 1, 2, 3 and 4, 1, 5; in row n the numbers begin with n and grow by 0.25."""
+    expected = ["the cat sat  2.000 2.250 2.500 2.750", "on the mat   3.333 3.583 3.833 4.083"]
+    assert output("embedding_graph") == expected
+    process = python("-m", "directml_py.samples.embedding_graph", str(tmp_path))
+    assert (process.returncode, process.stderr) == (0, "")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "embedding.json",
+        "embedding.0.npy",
+        "embedding.svg",
+    }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Use(Enum):
     READ = "reads"
     WRITE = "writes"
-    SCRATCH = "uses as scratch memory"
+    SCRATCH = "overwrites"
 
 
 class Access(NamedTuple):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ...api.d3d12_enums import D3D12_HEAP_TYPE
-from ...api.hresult import DMLError
+from ...api.d3d12_enums import D3D12_HEAP_TYPE, D3D12_RESOURCE_BARRIER_FLAGS
+from ...api.hresult import E_INVALIDARG, DMLError
+from ...api.life import Life
 from ...api.rules import Diagnostic, Rule
 from ..commands import AliasingBarrier, Barriers, Command, TransitionBarrier
 from . import checks, shadow
@@ -24,13 +28,33 @@ if TYPE_CHECKING:
 Bytes = npt.NDArray[np.uint8]
 UPLOAD = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_UPLOAD
 READBACK = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_READBACK
+BEGIN_ONLY = D3D12_RESOURCE_BARRIER_FLAGS.D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
 
 
 class Submission(NamedTuple):
-    """What is remembered from a submission to its execution: the UPLOAD bytes that commands will read."""
+    """What one ExecuteCommandLists call is about: the commands, the memory that they were recorded into, the UPLOAD
+    bytes that they will read, and the READBACK ranges that they will write."""
 
+    commands: list[Command]
+    memories: list[Life]
     uploads: list[tuple[Access, Bytes]]
     readbacks: list[Access]
+
+
+class _Thread(threading.local):
+    """What the info queue broke on in the call that the thread is in; None outside such a call."""
+
+    breaks: list[Diagnostic] | None = None
+
+
+class Progress:
+    """What the commands of one submission have done so far."""
+
+    def __init__(self) -> None:
+        self.states = ResourceStates()
+        self.unordered = UnorderedAccesses()
+        self.mourned: set[Life] = set()
+        self.muted = False
 
 
 class Monitor:
@@ -41,36 +65,47 @@ class Monitor:
     """
 
     def __init__(self, device: ID3D12Device) -> None:
-        self._device = device
-        self._breaks: list[DMLError] = []
+        self._device_of = weakref.ref(device)
+        # Commands run in the thread whose call lets them run, and that call it is that raises.
+        self._of_thread = _Thread()
 
-    def report(self, rule: Rule, text: str) -> None:
-        """A message of ``rule`` that comes up while commands execute."""
-        self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
+    @property
+    def _device(self) -> ID3D12Device:
+        device = self._device_of()
+        assert device is not None
+        return device
 
     def report_diagnostic(self, found: Diagnostic) -> None:
+        """A message that comes up while commands execute."""
         try:
             self._device.report_diagnostic(found)
-        except DMLError as error:
-            self._breaks.append(error)
+        except DMLError:
+            if self._of_thread.breaks is not None:
+                self._of_thread.breaks.append(found)
 
-    def raise_breaks(self) -> None:
-        """Raise what the info queue broke on since the last call; further errors are its context."""
-        if not self._breaks:
+    @contextmanager
+    def breaking(self) -> Iterator[None]:
+        """Around a call that lets commands run: what the info queue breaks on is raised at its end, all in one.
+
+        Not at the end of calls that come out of commands: there it would look like a fault of the GPU.
+        """
+        thread = self._of_thread
+        if thread.breaks is not None:
+            yield
             return
-        breaks, self._breaks = self._breaks, []
-        first = breaks[0]
-        diagnostics = [found for error in breaks for found in error.diagnostics]
-        raise DMLError(first.hresult, "\n".join(str(error.args[0]) for error in breaks), diagnostics)
+        found: list[Diagnostic] = []
+        thread.breaks = found
+        try:
+            yield
+        finally:
+            thread.breaks = None
+        if found:
+            raise DMLError(E_INVALIDARG, "\n".join(map(str, found)), found)
 
     def submit(self, recordings: Sequence[Recording]) -> Submission:
         """Called by ExecuteCommandLists: remember what must not change until the commands have run."""
-        accesses = [
-            access
-            for recording in recordings
-            for command in recording.commands
-            for access in command.accesses()
-        ]
+        commands = [command.submitted() for recording in recordings for command in recording.commands]
+        accesses = [access for command in commands for access in command.accesses()]
         uploads = [
             (access, access.range.bytes.copy())
             for access in accesses
@@ -80,62 +115,86 @@ class Monitor:
             access for access in accesses if access.range.buffer.heap_type == READBACK and access.writes
         ]
         for access in readbacks:
-            access.range.buffer.writes_in_flight += 1
-        return Submission(uploads, readbacks)
+            access.range.buffer.writes_in_flight.append(access.range)
+        return Submission(commands, [recording.memory for recording in recordings], uploads, readbacks)
 
-    def execute(self, recordings: Iterable[Recording], submission: Submission) -> None:
+    def execute(self, submission: Submission) -> None:
         """Run the commands, checking each."""
-        for access, then in submission.uploads:
-            if not np.array_equal(access.range.bytes, then):
-                self.report(
-                    checks.UPLOAD_WRITTEN,
-                    f"{access} was written after the commands that read it were submitted and before they ran",
-                )
-        states, unordered = ResourceStates(), UnorderedAccesses()
-        for recording in recordings:
-            for command in recording.commands:
+        try:
+            progress = Progress()
+            self._check_uploads(submission.uploads, progress)
+            self._mourn(submission.memories, "the commands recorded into it", progress)
+            for command in submission.commands:
                 if self._device.removed:
                     return
-                self._run(command, states, unordered)
-        for access in submission.readbacks:
-            access.range.buffer.writes_in_flight -= 1
+                self._run(command, progress)
+        finally:
+            for access in submission.readbacks:
+                access.range.buffer.writes_in_flight.remove(access.range)
 
-    def _run(self, command: Command, states: ResourceStates, unordered: UnorderedAccesses) -> None:
-        for life in command.lives():
-            if life.released:
-                self.report(checks.RELEASED, f"{life} was released before {command.title} ran, which uses it")
-        if isinstance(command, Barriers):
-            self._barriers(command, states, unordered)
-        accesses = list(command.accesses())
-        for access in accesses:
-            problem = states.use(access)
-            if problem:
-                self.report(checks.STATE, f"{command.title}: {problem}")
-        if command.is_dispatch:
-            for problem in unordered.dispatch(command.title, accesses):
-                self.report(checks.UAV_BARRIER, problem)
-            self._check_contents(command.title, accesses)
+    def _check_uploads(self, uploads: Iterable[tuple[Access, Bytes]], progress: Progress) -> None:
+        for access, then in uploads:
+            if not np.array_equal(access.range.bytes, then):
+                self._report(
+                    checks.UPLOAD_WRITTEN,
+                    f"{access} was written after the commands that read it were submitted and before they ran",
+                    progress,
+                )
+
+    def _run(self, command: Command, progress: Progress) -> None:
+        progress.muted = command.muted
+        self._check(command, progress)
         command.execute()
         command.mark()
 
-    def _barriers(self, command: Barriers, states: ResourceStates, unordered: UnorderedAccesses) -> None:
+    def _check(self, command: Command, progress: Progress) -> None:
+        self._mourn(command.lives(), command.title, progress)
+        if isinstance(command, Barriers):
+            self._barriers(command, progress)
+        accesses = list(command.accesses())
+        for access in accesses:
+            problem = progress.states.use(access)
+            if problem:
+                self._report(checks.STATE, f"{command.title}: {problem}", progress)
+        if command.is_dispatch:
+            for problem in progress.unordered.dispatch(command.title, accesses):
+                self._report(checks.UAV_BARRIER, problem, progress)
+            self._check_contents(command.title, accesses, progress)
+
+    def _mourn(self, lives: Iterable[Life], user: str, progress: Progress) -> None:
+        """Report what was released, each object once per submission."""
+        for life in lives:
+            if life.released and life not in progress.mourned:
+                progress.mourned.add(life)
+                self._report(checks.RELEASED, f"{life} was released before {user} ran", progress)
+
+    def _barriers(self, command: Barriers, progress: Progress) -> None:
         for barrier in command.barriers:
             if isinstance(barrier, AliasingBarrier):
+                progress.unordered.aliasing_barrier(barrier.before, barrier.after)
                 continue
             if isinstance(barrier, TransitionBarrier):
-                problem = states.transition(barrier)
+                # The first half of a split barrier: it is the second that waits.
+                if barrier.flags & BEGIN_ONLY:
+                    continue
+                problem = progress.states.transition(barrier)
                 if problem:
-                    self.report(checks.BEFORE, problem)
-            unordered.barrier(barrier.buffer)
+                    self._report(checks.BEFORE, problem, progress)
+            progress.unordered.barrier(barrier.buffer)
 
-    def _check_contents(self, title: str, accesses: Iterable[Access]) -> None:
+    def _check_contents(self, title: str, accesses: Iterable[Access], progress: Progress) -> None:
         for access in accesses:
             if access.writes:
                 continue
             found = shadow.first_undefined(access)
             if found is not None:
                 place = "{" + ",".join(map(str, found)) + "}"
-                self.report(
+                self._report(
                     checks.UNDEFINED,
                     f"{title} reads {access}, whose element {place} nothing has written",
+                    progress,
                 )
+
+    def _report(self, rule: Rule, text: str, progress: Progress) -> None:
+        if not progress.muted:
+            self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))

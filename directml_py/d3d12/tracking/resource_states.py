@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...api.d3d12_enums import D3D12_RESOURCE_BARRIER_FLAGS, D3D12_RESOURCE_STATES
+from ...api.d3d12_enums import D3D12_RESOURCE_STATES
 from ..states import WRITE_STATES
 from .access import Access
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..resource import Buffer
 
 COMMON = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COMMON
-BEGIN_ONLY = D3D12_RESOURCE_BARRIER_FLAGS.D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
 
 
 def state_name(state: D3D12_RESOURCE_STATES) -> str:
@@ -45,8 +44,6 @@ class ResourceStates:
 
     def transition(self, barrier: TransitionBarrier) -> str | None:
         """Apply a transition; what is wrong with its StateBefore, or None."""
-        if barrier.flags & BEGIN_ONLY:
-            return None
         buffer = barrier.buffer
         current = self.of(buffer)
         self._states[buffer] = barrier.after
@@ -68,6 +65,9 @@ class ResourceStates:
             self._states[buffer] = current | access.state
             self._promoted.add(buffer)
             return None
+        # One message for one mistake: what follows is checked as if the right transition had been there.
+        self._states[buffer] = access.state
+        self._promoted.discard(buffer)
         return (
             f"{access.name} needs {buffer} in {state_name(access.state)}, but it is in {state_name(current)}"
         )

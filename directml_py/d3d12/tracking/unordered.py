@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class UnorderedAccesses:
     """What the dispatches since the last barrier touched, at byte-range precision.
 
-    Command lists executed by different calls are ordered: buffers decay between them.
+    Command lists that one ExecuteCommandLists executes may overlap on a GPU, those of different calls do not
+    (nf-d3d12-id3d12commandqueue-executecommandlists).
     """
 
     def __init__(self) -> None:
@@ -27,15 +28,24 @@ class UnorderedAccesses:
         else:
             self._pending = [entry for entry in self._pending if entry[1].range.buffer is not buffer]
 
+    def aliasing_barrier(self, before: Buffer | None, after: Buffer | None) -> None:
+        """What used the memory of ``after`` through ``before`` (None: any resource) has ended."""
+        if before is not None or after is None:
+            self.barrier(before)
+        else:
+            whole = after.whole
+            self._pending = [entry for entry in self._pending if not entry[1].range.overlaps(whole)]
+
     def dispatch(self, title: str, accesses: Sequence[Access]) -> list[str]:
         """Add a dispatch; a sentence for each earlier one that it may not run beside."""
         found = []
         for access in accesses:
             for earlier_title, earlier in self._pending:
                 if access.conflicts(earlier):
+                    same = earlier.range.buffer is access.range.buffer
                     found.append(
                         f"{title} {access.use.value} {access}, which {earlier_title} {earlier.use.value} as "
-                        f"{earlier.name}, with no UAV barrier or transition between them"
+                        f"{earlier.name if same else earlier}; there is no UAV barrier or transition between them"
                     )
                     break
         self._pending += [(title, access) for access in accesses]

@@ -1,0 +1,113 @@
+"""Elements that nothing wrote, and indices that point nowhere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import directml_py as dml
+
+from ..dml.helpers import identity, join, log_sum_exp, spans, tensor
+from .hazard import COPY_DEST, COPY_SOURCE, UNORDERED_ACCESS, binding, hazard
+
+UNDEFINED = "D3D12-Contents-undefined"
+NOTHING = "nothing has written"
+
+
+@hazard(UNDEFINED, "InputTensor", "'fresh'", "element {0,0,0,0}", NOTHING, ways=["committed", "placed"])
+def memory_as_it_was_found(bench, wrong):
+    op = bench.ready(identity())
+    x = bench.undefined(16, placed=wrong == "placed") if wrong else bench.buffer(16)
+    bench.dispatch(op, [x], [bench.buffer(16)])
+    bench.execute()
+
+
+@hazard(UNDEFINED, "element {0,0,0,2}", NOTHING)
+def memory_written_in_part(bench, wrong):
+    op, x = bench.ready(identity()), bench.undefined(32)
+    bench.fill(x, np.ones(2 if wrong else 4, np.float32))
+    bench.dispatch(op, [binding(x, 0, 16)], [bench.buffer(16)])
+    bench.execute()
+
+
+@hazard(UNDEFINED, "'copy'", "element {0,0,0,1}")
+def undefined_memory_that_was_copied(bench, wrong):
+    """To copy is no mistake, whatever is copied; to compute with it is."""
+    op, x, copy = bench.ready(identity()), bench.undefined(32), bench.buffer(32, name="copy")
+    bench.fill(x, np.ones(1 if wrong else 4, np.float32))
+    bench.list.CopyResource(copy, x)
+    bench.transition(copy, COPY_DEST, UNORDERED_ACCESS)
+    bench.dispatch(op, [copy], [bench.buffer(16)])
+    bench.execute()
+
+
+@hazard(UNDEFINED, "InputTensors[0]", "operators[0]")
+def undefined_weights(bench, wrong):
+    op = bench.keep(bench.compile(join(4, owned=[0])))
+    initializer = bench.keep(bench.dml.CreateOperatorInitializer([op]))
+    weights = bench.undefined(16) if wrong else bench.buffer(16)
+    bench.dispatch(initializer, [spans(weights)], [bench.buffer(256)])
+    bench.execute()
+
+
+@hazard(UNDEFINED, "'scratch'", "element {0,0,0,0}")
+def a_temporary_resource_afterwards(bench, wrong):
+    """The operator leaves what it likes in it."""
+    reduce, op = bench.ready(log_sum_exp()), bench.ready(identity())
+    scratch = bench.buffer(256, name="scratch")
+    bench.dispatch(reduce, [bench.buffer(16)], [bench.buffer(4)], temporary=scratch)
+    bench.barrier()
+    size = reduce.GetBindingProperties().TemporaryResourceSize
+    start = 0 if wrong else -(-size // 16) * 16
+    bench.dispatch(op, [binding(scratch, start, 16)], [bench.buffer(16)])
+    bench.execute()
+
+
+@hazard(UNDEFINED, "'padded'", "element {0,0,0,1}")
+def padding_of_an_output(bench, wrong):
+    """Every second element is written; the others may be anything afterwards."""
+    steps = {"strides": [8, 8, 8, 2], "total_size": 32}
+    x, spread, packed = tensor(4), tensor(4, **steps), tensor(4)
+    into = bench.ready(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, spread))
+    out_of = bench.ready(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(packed if wrong else spread, packed))
+    padded = bench.holding(*range(8))
+    padded.SetName("padded")
+    bench.dispatch(into, [bench.buffer(16)], [padded])
+    bench.barrier()
+    bench.dispatch(out_of, [padded], [bench.buffer(16)])
+    # To copy the padding with the rest is no mistake.
+    bench.transition(padded, UNORDERED_ACCESS, COPY_SOURCE)
+    bench.list.CopyResource(bench.buffer(32), padded)
+    bench.execute()
+
+
+def gather(kind, count=4):
+    indices = dml.tensor_desc(getattr(dml, f"DML_TENSOR_DATA_TYPE_{kind}"), [1, 1, 1, count])
+    return dml.DML_GATHER_OPERATOR_DESC(
+        InputTensor=tensor(3), IndicesTensor=indices, OutputTensor=tensor(count), Axis=3, IndexDimensions=1
+    )
+
+
+@hazard(
+    "DML-GATHER-index-range",
+    "2 indices outside [-3, 2]",
+    "first is 3 at {0,0,0,1}",
+    path="IndicesTensor",
+    ways=["INT32"],
+)
+@hazard(
+    "DML-GATHER-index-range",
+    "2 indices outside [0, 2]",
+    "first is 3 at {0,0,0,1}",
+    path="IndicesTensor",
+    ways=["UINT32"],
+)
+@hazard("DML-GATHER-index-range", "2 indices outside [-3, 2]", path="IndicesTensor", ways=["INT64"])
+def gather_indices(bench, wrong):
+    """Negative ones count from the end."""
+    kind = wrong or "INT32"
+    op = bench.ready(gather(kind))
+    lowest = 0 if kind == "UINT32" else -3
+    values = np.array([2, 3, lowest, lowest - 1 if lowest else 4] if wrong else [2, 0, -1, -3])
+    indices = bench.buffer(4 * np.dtype(kind.lower()).itemsize, data=values.astype(kind.lower()))
+    bench.dispatch(op, [bench.buffer(12), indices], [bench.buffer(16)])
+    bench.execute()

@@ -1,0 +1,133 @@
+"""Hazards as plays: a program that is right, or makes one mistake which only debug layers see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import directml_py as dml
+
+from ..dml.helpers import DEBUG, DEFAULT, READBACK, UPLOAD, Bench, binding
+from ..rules.layer import debug_layer, messages
+from ..rules.registry import Case, Found, register
+
+ERROR = dml.D3D12_MESSAGE_SEVERITY_ERROR
+COMMON = dml.D3D12_RESOURCE_STATE_COMMON
+UNORDERED_ACCESS = dml.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
+COPY_SOURCE, COPY_DEST = dml.D3D12_RESOURCE_STATE_COPY_SOURCE, dml.D3D12_RESOURCE_STATE_COPY_DEST
+Transition = dml.CD3DX12_RESOURCE_BARRIER.Transition
+
+
+class HazardBench(Bench):
+    """A bench of debug devices that keeps alive what it makes, and the names of buffers short."""
+
+    def __init__(self, breaks=False):
+        with debug_layer():
+            self.kept = []
+            super().__init__(DEBUG, d3d12=dml.D3D12CreateDevice())
+        self.info = self.d3d12.QueryInterface(dml.ID3D12InfoQueue)
+        self.info.SetBreakOnSeverity(ERROR, breaks)
+
+    def keep(self, item):
+        self.kept.append(item)
+        return item
+
+    def buffer(self, size, heap=DEFAULT, data=None, name=None):
+        made = self.keep(super().buffer(size, heap, data))
+        if name is not None:
+            made.SetName(name)
+        return made
+
+    def undefined(self, size, name="fresh", placed=False):
+        """A buffer with whatever was in memory before."""
+        flags, properties = dml.D3D12_HEAP_FLAG_CREATE_NOT_ZEROED, dml.CD3DX12_HEAP_PROPERTIES(DEFAULT)
+        desc = dml.CD3DX12_RESOURCE_DESC.Buffer(size, dml.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS)
+        if placed:
+            heap = self.d3d12.CreateHeap(dml.CD3DX12_HEAP_DESC(1 << 17, properties, 0, flags))
+            made = self.d3d12.CreatePlacedResource(self.keep(heap), 1 << 16, desc, COMMON)
+        else:
+            made = self.d3d12.CreateCommittedResource(properties, flags, desc, COMMON)
+        made.SetName(name)
+        return self.keep(made)
+
+    def ready(self, desc, flags=0):
+        """A compiled operator without owned inputs, initialized."""
+        op = self.keep(self.compile(desc, flags))
+        self.initialize(op)
+        return op
+
+    def dispatch(self, op, inputs, outputs, commands=None, **resources):
+        table = self.keep(self.table(op, inputs, outputs, **resources))
+        self.record(op, table, commands)
+        return table
+
+    def transition(self, buffer, before, after, flags=dml.D3D12_RESOURCE_BARRIER_FLAG_NONE):
+        self.list.ResourceBarrier([Transition(buffer, before, after, flags=flags)])
+
+    def submit(self, *lists):
+        """Close lists and execute them together."""
+        for commands in lists:
+            commands.Close()
+        self.queue.ExecuteCommandLists(list(lists))
+
+    def signalled(self, value=1):
+        """A fence that the queue will bring to ``value``."""
+        fence = self.keep(self.d3d12.CreateFence(0))
+        self.queue.Signal(fence, value)
+        return fence
+
+    def messages(self):
+        return messages(self)
+
+
+class Hazard(NamedTuple):
+    """``play(bench, wrong)``: right if ``wrong`` is None, else wrong in that way. ``names`` are in the message."""
+
+    rule: str
+    path: str
+    names: tuple[str, ...]
+    way: Any
+    play: Callable
+
+    @property
+    def id(self):
+        return f"{self.rule}-{self.play.__name__}" + ("" if self.way is True else f"-{self.way}")
+
+
+HAZARDS: list[Hazard] = []
+
+
+def hazard(rule, *names, path="", ways=(True,)):
+    """Decorator: declare a play, also as a case that breaks ``rule``."""
+
+    def declare(play):
+        for way in ways:
+            found = Hazard(rule, path, names, way, play)
+            HAZARDS.append(found)
+            register(Case(rule, (path,), None, found.id, lambda wrong, found=found: run(found, wrong)))
+        return play
+
+    return declare
+
+
+def run(found, wrong):
+    bench = HazardBench()
+    found.play(bench, found.way if wrong else None)
+    return Found(bench.messages(), None)
+
+
+__all__ = [
+    "COMMON",
+    "COPY_DEST",
+    "COPY_SOURCE",
+    "ERROR",
+    "HAZARDS",
+    "READBACK",
+    "UNORDERED_ACCESS",
+    "UPLOAD",
+    "Hazard",
+    "HazardBench",
+    "Transition",
+    "binding",
+    "hazard",
+]

@@ -1,0 +1,291 @@
+"""Objects that go, and memory that is touched, while commands use them."""
+
+from __future__ import annotations
+
+import directml_py as dml
+
+from ..dml.helpers import DIRECT, identity, join, log_sum_exp, spans
+from .hazard import READBACK, UPLOAD, binding, hazard
+
+RELEASED = "D3D12-Object-released"
+
+
+def drop(bench, *items):
+    """Release what the bench kept of a program's objects."""
+    bench.kept = [kept for kept in bench.kept if not any(kept is item for item in items)]
+
+
+def released(bench, wrong, item):
+    """Take an object out of the bench; right programs hold it until the commands have run."""
+    drop(bench, item)
+    return None if wrong else item
+
+
+@hazard(RELEASED, "ID3D12Resource 'source' was released before the copy ran", ways=["source"])
+@hazard(RELEASED, "ID3D12Resource 'target' was released before the copy ran", ways=["target"])
+def a_resource_of_a_copy(bench, wrong):
+    found = {name: bench.buffer(16, name=name) for name in ("source", "target")}
+    bench.list.CopyResource(found["target"], found["source"])
+    bench.list.Close()
+    bench.queue.ExecuteCommandLists([bench.list])
+    drop(bench, *found.values())
+    found.pop(wrong, None)
+    bench.wait()
+
+
+@hazard(RELEASED, "ID3D12Resource 'input'", "DML_OPERATOR_ELEMENT_WISE_IDENTITY", ways=["input"])
+@hazard(RELEASED, "ID3D12Resource 'output'", ways=["output"])
+def a_resource_of_a_dispatch(bench, wrong):
+    op = bench.ready(identity())
+    found = {name: bench.buffer(16, name=name) for name in ("input", "output")}
+    bench.dispatch(op, [found["input"]], [found["output"]])
+    drop(bench, *found.values())
+    found.pop(wrong, None)
+    bench.execute()
+
+
+@hazard(RELEASED, "'temporary'", ways=[True])
+def the_temporary_resource(bench, wrong):
+    op, temporary = bench.ready(log_sum_exp()), bench.buffer(256, name="temporary")
+    bench.dispatch(op, [bench.buffer(16)], [bench.buffer(4)], temporary=temporary)
+    temporary = released(bench, wrong, temporary)
+    bench.execute()
+
+
+@hazard(RELEASED, "'persistent'")
+def the_persistent_resource(bench, wrong):
+    op, persistent = bench.compile(join(4, owned=[0])), bench.buffer(256, name="persistent")
+    bench.initialize(op, [bench.buffer(16)], persistent)
+    bench.dispatch(op, [None], [bench.buffer(16)], persistent=persistent)
+    persistent = released(bench, wrong, persistent)
+    bench.execute()
+
+
+@hazard(RELEASED, "ID3D12Resource 'x'")
+def a_resource_of_a_barrier(bench, wrong):
+    x = bench.buffer(16, name="x")
+    bench.barrier(x)
+    x = released(bench, wrong, x)
+    bench.execute()
+
+
+@hazard(RELEASED, "ID3D12DescriptorHeap 'views'")
+def a_descriptor_heap(bench, wrong):
+    op, heap = bench.ready(identity()), bench.descriptors(8)
+    heap.SetName("views")
+    bench.list.SetDescriptorHeaps([heap])
+    cpu, gpu = heap.GetCPUDescriptorHandleForHeapStart(), heap.GetGPUDescriptorHandleForHeapStart()
+    table = bench.dml.CreateBindingTable(dml.DML_BINDING_TABLE_DESC(op, cpu, gpu, 2))
+    table.BindInputs([binding(bench.buffer(16))])
+    table.BindOutputs([binding(bench.buffer(16))])
+    bench.record(op, table)
+    bench.list.Close()
+    bench.queue.ExecuteCommandLists([bench.list])
+    bench.list.Reset(bench.new_allocator(), None)
+    if wrong:
+        del heap
+    bench.wait()
+
+
+@hazard(RELEASED, "IDMLCompiledOperator 'op'", "DML_OPERATOR_ELEMENT_WISE_IDENTITY 'op'")
+def a_compiled_operator(bench, wrong):
+    op = bench.ready(identity())
+    op.SetName("op")
+    table = bench.table(op, [bench.buffer(16)], [bench.buffer(16)])
+    bench.record(op, table)
+    del table
+    op = released(bench, wrong, op)
+    bench.execute()
+
+
+@hazard(RELEASED, "IDMLOperatorInitializer 'init'")
+def an_initializer(bench, wrong):
+    op, persistent = bench.keep(bench.compile(join(4, owned=[0]))), bench.buffer(256)
+    initializer = bench.dml.CreateOperatorInitializer([op])
+    initializer.SetName("init")
+    table = bench.table(initializer, [spans(bench.buffer(16))], [persistent])
+    bench.record(initializer, table)
+    del table
+    if wrong:
+        del initializer
+    bench.execute()
+
+
+@hazard(RELEASED, "ID3D12CommandAllocator 'memory'")
+def a_command_allocator(bench, wrong):
+    allocator = bench.d3d12.CreateCommandAllocator(DIRECT)
+    allocator.SetName("memory")
+    commands = bench.d3d12.CreateCommandList(0, DIRECT, allocator)
+    commands.CopyResource(bench.buffer(16), bench.buffer(16))
+    bench.submit(commands)
+    if wrong:
+        del allocator
+    bench.wait()
+
+
+@hazard("D3D12-Upload-written-in-flight", "'staging'", "bytes 16 to 32")
+def writing_an_upload_buffer(bench, wrong):
+    staging = bench.buffer(64, UPLOAD, name="staging")
+    memory = staging.Map()
+    bench.list.CopyBufferRegion(bench.buffer(16), 0, staging, 16, 16)
+    bench.submit(bench.list)
+    memory[:16] = memory[32:] = 9
+    if not wrong:
+        bench.wait()
+    memory[20] = 7
+    bench.wait()
+
+
+@hazard("D3D12-Upload-written-in-flight", "InputTensors[0]", "'weights'")
+def writing_what_an_initializer_reads(bench, wrong):
+    op, persistent = bench.keep(bench.compile(join(4, owned=[0]))), bench.buffer(256)
+    initializer = bench.keep(bench.dml.CreateOperatorInitializer([op]))
+    weights = bench.buffer(16, UPLOAD, name="weights")
+    bench.dispatch(initializer, [spans(weights)], [persistent])
+    bench.submit(bench.list)
+    if not wrong:
+        bench.wait()
+    weights.Map()[:] = 1
+    bench.wait()
+
+
+def reading_back(bench):
+    readback = bench.buffer(64, READBACK, name="result")
+    bench.list.CopyBufferRegion(readback, 16, bench.buffer(16), 0, 16)
+    bench.submit(bench.list)
+    return readback
+
+
+@hazard("D3D12-Readback-read-in-flight", "Map: ID3D12Resource 'result'", "bytes 16 to 32", ways=["Map"])
+@hazard("D3D12-Readback-read-in-flight", "Map: ID3D12Resource 'result'", ways=["range"])
+@hazard("D3D12-Readback-read-in-flight", "array: ID3D12Resource 'result'", ways=["array"])
+def reading_before_the_wait(bench, wrong):
+    """Only what is being written must not be read."""
+    readback = reading_back(bench)
+    readback.Map(0, dml.D3D12_RANGE(0, 16))
+    readback.Map(0, dml.D3D12_RANGE(32, 64))
+    readback.Map(0, dml.D3D12_RANGE(0, 0))
+    readback.array(offset=32)
+    readback.array(shape=16)
+    if wrong == "Map":
+        readback.Map()
+    elif wrong == "range":
+        readback.Map(0, dml.D3D12_RANGE(31, 40))
+    elif wrong == "array":
+        readback.array(shape=17)
+    bench.wait()
+    readback.Map()
+    readback.array()
+
+
+@hazard("D3D12-Readback-read-in-flight", ways=["value 1", "another fence"])
+def waiting_for_too_little(bench, wrong):
+    fence, other = bench.d3d12.CreateFence(0), bench.signalled(2)
+    bench.queue.Signal(fence, 1)
+    readback = reading_back(bench)
+    bench.queue.Signal(fence, 2)
+    (other if wrong == "another fence" else fence).SetEventOnCompletion(1 if wrong == "value 1" else 2)
+    readback.Map()
+
+
+@hazard("D3D12-Readback-read-in-flight", ways=["polled once"])
+def polling(bench, wrong):
+    fence = bench.d3d12.CreateFence(0)
+    bench.queue.Signal(fence, 1)
+    readback = reading_back(bench)
+    bench.queue.Signal(fence, 2)
+    if wrong:
+        assert fence.GetCompletedValue() == 1
+    else:
+        seen = [fence.GetCompletedValue() for _ in range(3)]
+        assert seen == [1, 2, 2]
+    readback.Map()
+
+
+@hazard("D3D12-Readback-read-in-flight", ways=["first queue alone"])
+def two_queues(bench, wrong):
+    """The second queue waits for the first; the first's signal says nothing of the second's work."""
+    second = bench.d3d12.CreateCommandQueue(dml.D3D12_COMMAND_QUEUE_DESC(Type=DIRECT))
+    middle, readback = bench.buffer(16), bench.buffer(16, READBACK)
+    bench.list.CopyResource(middle, bench.holding(1, 2, 3, 4))
+    bench.submit(bench.list)
+    fence = bench.signalled(1)
+    commands = bench.new_list()
+    commands.CopyResource(readback, middle)
+    commands.Close()
+    second.Wait(fence, 1)
+    second.ExecuteCommandLists([commands])
+    done = bench.d3d12.CreateFence(0)
+    second.Signal(done, 1)
+    (fence if wrong else done).SetEventOnCompletion(1)
+    found = readback.array("float32").tolist()
+    assert found == ([0.0] * 4 if wrong else [1, 2, 3, 4])
+
+
+IDENTITY = "the dispatch of DML_OPERATOR_ELEMENT_WISE_IDENTITY"
+JOIN = "the dispatch of DML_OPERATOR_JOIN"
+INITIALIZER = "the dispatch of an operator initializer"
+
+
+@hazard("DML-RecordDispatch-initialized", path=IDENTITY)
+def never_initialized(bench, wrong):
+    """Operators without a persistent resource are to be initialized too."""
+    op = bench.compile(identity()) if wrong else bench.ready(identity())
+    bench.dispatch(bench.keep(op), [bench.buffer(16)], [bench.buffer(16)])
+    bench.execute()
+
+
+@hazard("DML-OperatorInitializer-once", "operators[0]", path=INITIALIZER, ways=["another", "list again"])
+@hazard("DML-OperatorInitializer-once", "operators[1]", path=INITIALIZER, ways=["itself"])
+def initialized_twice(bench, wrong):
+    op = bench.keep(bench.compile(identity()))
+    for targets in ([op, op] if wrong == "itself" else [op], [op] if wrong == "another" else []):
+        initializer = bench.keep(bench.dml.CreateOperatorInitializer(targets))
+        bench.record(initializer, bench.keep(bench.table(initializer)))
+        bench.barrier()
+    bench.submit(bench.list)
+    bench.wait()
+    if wrong == "list again":
+        bench.queue.ExecuteCommandLists([bench.list])
+        bench.wait()
+
+
+@hazard("DML-BindPersistentResource-same", "byte 256", "'first'", path=JOIN, ways=["another offset"])
+@hazard("DML-BindPersistentResource-same", "'second'", "'first'", path=JOIN, ways=["a copy"])
+def another_persistent_resource(bench, wrong):
+    op, first, second = (
+        bench.keep(bench.compile(join(4, owned=[0]))),
+        *(bench.buffer(512, name=name) for name in ("first", "second")),
+    )
+    bench.initialize(op, [bench.holding(1, 2, 3, 4)], first)
+    copy = lambda commands: commands.CopyResource(second, first)  # noqa: E731
+    bench.run(copy)
+    persistent = {"another offset": binding(first, 256), "a copy": second}.get(wrong, first)
+    bench.dispatch(op, [None], [bench.buffer(16)], persistent=persistent)
+    bench.execute()
+
+
+@hazard("DML-BindPersistentResource-unchanged", path=JOIN)
+def an_overwritten_persistent_resource(bench, wrong):
+    """What lies behind the persistent resource in the same buffer is the program's own."""
+    op, persistent = bench.keep(bench.compile(join(4, owned=[0]))), bench.buffer(256)
+    bench.initialize(op, [bench.holding(1, 2, 3, 4)], persistent)
+    bench.fill(persistent, b"\x07", 15 if wrong else 16)
+    bench.dispatch(op, [None], [bench.buffer(16)], persistent=persistent)
+    bench.execute()
+
+
+@hazard("DML-OperatorInitializer-in-flight", path=INITIALIZER, ways=["before submission", "before the wait"])
+def an_initializer_reset_in_flight(bench, wrong):
+    op, other = (bench.keep(bench.compile(join(4, owned=[0]))) for _ in range(2))
+    initializer = bench.keep(bench.dml.CreateOperatorInitializer([op]))
+    bench.dispatch(initializer, [spans(bench.buffer(16))], [bench.buffer(256)])
+    if wrong == "before submission":
+        initializer.Reset([])
+    bench.submit(bench.list)
+    if wrong == "before the wait":
+        initializer.Reset([other, other])
+    bench.wait()
+    initializer.Reset([other])
+    assert op.initialized
+    assert not other.initialized

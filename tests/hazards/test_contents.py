@@ -1,0 +1,118 @@
+"""What undefined memory looks like, and what is defined though it does not look so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.d3d12.tracking.shadow import PATTERN
+
+from ..dml.helpers import DEFAULT, READBACK, UPLOAD, Bench, identity, join, log_sum_exp, tensor
+from .hazard import HazardBench
+
+NOT_ZEROED = dml.D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
+
+
+@pytest.fixture
+def bench():
+    made = HazardBench()
+    yield made
+    assert made.messages() == []
+
+
+@pytest.mark.parametrize("placed", [False, True])
+def test_the_pattern_is_visible(bench, placed):
+    fresh = bench.undefined(16, placed=placed)
+    assert bench.read(fresh, np.uint8).tolist() == [PATTERN] * 16
+
+
+def test_without_the_debug_layer_memory_is_zero():
+    bench = Bench()
+    buffer = bench.d3d12.CreateCommittedResource(
+        dml.CD3DX12_HEAP_PROPERTIES(DEFAULT), NOT_ZEROED, dml.CD3DX12_RESOURCE_DESC.Buffer(16), 0
+    )
+    assert bench.read(buffer).tolist() == [0] * 4
+    assert buffer.placement.allocation.shadow is None
+
+
+@pytest.mark.parametrize("heap", [UPLOAD, READBACK])
+def test_what_the_cpu_reaches_is_defined(bench, heap):
+    """Nobody sees the CPU write."""
+    state = dml.D3D12_RESOURCE_STATE_GENERIC_READ if heap == UPLOAD else dml.D3D12_RESOURCE_STATE_COPY_DEST
+    made = bench.d3d12.CreateCommittedResource(
+        dml.CD3DX12_HEAP_PROPERTIES(heap), NOT_ZEROED, dml.CD3DX12_RESOURCE_DESC.Buffer(16), state
+    )
+    assert made.Map().tolist() == [PATTERN] * 16
+    if heap == UPLOAD:
+        made.array("float32")[:] = 3
+        x, op = bench.undefined(16), bench.ready(identity())
+        bench.run(lambda commands: commands.CopyResource(x, made))
+        bench.dispatch(op, [x], [target := bench.buffer(16)])
+        bench.execute()
+        assert bench.read(target).tolist() == [3] * 4
+
+
+def test_padding_and_the_temporary_resource_hold_the_pattern(bench):
+    spread = tensor(4, strides=[8, 8, 8, 2], total_size=32)
+    op = bench.ready(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(tensor(4), spread))
+    x, target = bench.holding(1, 2, 3, 4), bench.holding(*range(10))
+    bench.dispatch(op, [x], [target])
+    reduce, scratch = bench.ready(log_sum_exp()), bench.buffer(256)
+    bench.dispatch(reduce, [x], [bench.buffer(4)], temporary=scratch)
+    bench.execute()
+    padding = np.full(1, PATTERN, np.uint8).repeat(4).view(np.float32)[0]
+    assert bench.read(target).tolist() == [1, padding, 2, padding, 3, padding, 4, padding, 8, 9]
+    size = reduce.GetBindingProperties().TemporaryResourceSize
+    found = bench.read(scratch, np.uint8)
+    assert (found[:size] == PATTERN).all()
+    assert not found[size:].any()
+
+
+def test_gaps_that_nobody_reads(bench):
+    """An input with the strides of the output that was written: no element of it is undefined."""
+    spread = tensor(2, 2, strides=[16, 16, 8, 2], total_size=48)
+    into = bench.ready(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(tensor(2, 2), spread))
+    out_of = bench.ready(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(spread, tensor(2, 2)))
+    middle, target = bench.undefined(48), bench.buffer(16)
+    bench.dispatch(into, [bench.holding(1, 2, 3, 4)], [middle])
+    bench.barrier()
+    bench.dispatch(out_of, [middle], [target])
+    bench.execute()
+    assert bench.read(target).tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("kind", ["UINT8", "FLOAT16", "FLOAT64", "INT64"])
+def test_elements_of_other_sizes(kind):
+    """The first undefined element is the one with an undefined byte, however large elements are."""
+    bench = HazardBench()
+    data_type, dtype = getattr(dml, f"DML_TENSOR_DATA_TYPE_{kind}"), np.dtype(kind.lower())
+    desc = dml.tensor_desc(data_type, [1, 1, 4, 8])
+    op = bench.ready(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(desc, desc))
+    fresh, size = bench.undefined(32 * dtype.itemsize), 13 * dtype.itemsize
+    bench.fill(fresh, b"\x00" * (size - 1 if dtype.itemsize > 1 else size))
+    bench.dispatch(op, [fresh], [bench.buffer(32 * dtype.itemsize)])
+    bench.execute()
+    (message,) = bench.messages()
+    place = "{0,0,1,4}" if dtype.itemsize > 1 else "{0,0,1,5}"
+    assert f"element {place} nothing" in message.message
+
+
+def test_a_broadcast_input(bench):
+    one = tensor(4, strides=[0, 0, 0, 0], total_size=4)
+    op = bench.ready(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(one, tensor(4)))
+    x = bench.undefined(32)
+    bench.fill(x, np.full(1, 7, np.float32))
+    bench.dispatch(op, [x], [target := bench.buffer(16)])
+    bench.execute()
+    assert bench.read(target).tolist() == [7] * 4
+
+
+def test_a_whole_output_defines_memory(bench):
+    op, both = bench.ready(identity()), bench.ready(join(4, 4))
+    fresh, target = bench.undefined(16), bench.undefined(32)
+    bench.dispatch(op, [bench.holding(1, 2, 3, 4)], [fresh])
+    bench.barrier()
+    bench.dispatch(both, [fresh, fresh], [target])
+    bench.execute()
+    assert bench.read(target).tolist() == [1, 2, 3, 4] * 2
