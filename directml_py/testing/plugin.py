@@ -37,6 +37,7 @@ class Session:
         self.feature_level = feature_level
         self.checked = False
         self._watches: list[Watch] = []
+        self._devices: list[ID3D12Device] = []
 
     def watch(self, device: ID3D12Device | IDMLDevice) -> None:
         """Hold the debug messages of another device against the test too, and let them accumulate.
@@ -50,6 +51,7 @@ class Session:
         found.queue.SetBreakOnSeverity(ERROR, False)
         if all(found.queue is not other.queue for other in self._watches):
             self._watches.append(found)
+            self._devices.append(device if isinstance(device, ID3D12Device) else device.d3d12_device)
 
     def expect(self, rule: str, path: str | None = None) -> Expectation:
         """As ``directml_py.testing.expect``, with the messages of all devices of the test."""
@@ -71,9 +73,14 @@ class Session:
         return feature_levels(desc)
 
     def check(self) -> None:
-        """Fail the test for messages that it did not expect; each is reported once."""
+        """Fail the test for messages that it did not expect; each is reported once.
+
+        Work that the test did not wait for runs first: its messages count too.
+        """
         __tracebackhide__ = True
         self.checked = True
+        for device in self._devices:
+            device.flush()
         texts = []
         for each in self._watches:
             pending = each.pending()

@@ -95,6 +95,32 @@ def test_another_path(dml_device, dml):
     )
 
 
+def test_work_that_nobody_waited_for_runs_in_the_end(suite):
+    """Its messages fail the test too: the second transition starts from a state that the buffer is not in."""
+    result = suite(
+        """
+def test_no_wait(d3d12_device):
+    kind = d.D3D12_COMMAND_LIST_TYPE_DIRECT
+    queue = d3d12_device.CreateCommandQueue(d.D3D12_COMMAND_QUEUE_DESC(Type=kind))
+    allocator = d3d12_device.CreateCommandAllocator(kind)
+    commands = d3d12_device.CreateCommandList(0, kind, allocator)
+    buffer = d3d12_device.CreateCommittedResource(
+        d.CD3DX12_HEAP_PROPERTIES(d.D3D12_HEAP_TYPE_DEFAULT), 0, d.CD3DX12_RESOURCE_DESC.Buffer(64), 0
+    )
+    dest, source = d.D3D12_RESOURCE_STATE_COPY_DEST, d.D3D12_RESOURCE_STATE_COPY_SOURCE
+    transition = d.CD3DX12_RESOURCE_BARRIER.Transition
+    commands.ResourceBarrier(transition(buffer, dest, source))
+    commands.ResourceBarrier(transition(buffer, dest, source))
+    commands.Close()
+    queue.ExecuteCommandLists([commands])
+    global kept
+    kept = [buffer, commands, allocator, queue]
+"""
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*D3D12-ResourceBarrier-before*"])
+
+
 def test_messages_by_severity(suite):
     result = suite(
         """

@@ -58,6 +58,11 @@ class Deferral:
                 self._polled.append(signal)
         self._run()
 
+    def flush(self) -> None:
+        """Run all that can run, for those who want every message before they let the device go."""
+        while any(queue.run_one() for queue in list(self._queues)):
+            pass
+
     def _run(self) -> None:
         lock = self._device.lock
         with lock:
