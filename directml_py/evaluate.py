@@ -82,7 +82,7 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
     device = DMLCreateDevice(d3d12, feature_level=level)
     compiled = device.CompileOperator(device.CreateOperator(desc))
     arrays = _input_arrays(compiled.inputs, inputs)
-    return _Session(d3d12, device, compiled).run(arrays)
+    return Session(d3d12, device, compiled, compiled.inputs, compiled.outputs).run(arrays)
 
 
 def _input_arrays(slots: Sequence[TensorSlot], inputs: Sequence[Any]) -> list[Array | None]:
@@ -91,10 +91,10 @@ def _input_arrays(slots: Sequence[TensorSlot], inputs: Sequence[Any]) -> list[Ar
         raise ValueError(
             f"inputs has {len(inputs)} arrays; the operator has {len(slots)} input tensors: {names}"
         )
-    return [_input_array(slot, value) for slot, value in zip(slots, inputs)]
+    return [input_array(slot, value) for slot, value in zip(slots, inputs)]
 
 
-def _input_array(slot: TensorSlot, value: Any) -> Array | None:
+def input_array(slot: TensorSlot, value: Any) -> Array | None:
     tensor = slot.tensor
     if tensor is None or value is None:
         if (tensor is None) != (value is None):
@@ -139,13 +139,22 @@ def _repeats(array: Array, tensor: TensorDesc) -> bool:
     return view.tobytes() == array.tobytes()
 
 
-class _Session:
-    """The object model for one dispatch."""
+class Session:
+    """The object model for one dispatch; ``inputs`` and ``outputs`` say how the arrays lie in memory."""
 
-    def __init__(self, d3d12: ID3D12Device, device: Any, compiled: IDMLCompiledOperator) -> None:
+    def __init__(
+        self,
+        d3d12: ID3D12Device,
+        device: Any,
+        compiled: IDMLCompiledOperator,
+        inputs: Sequence[TensorSlot],
+        outputs: Sequence[TensorSlot],
+    ) -> None:
         self.d3d12 = d3d12
         self.device = device
         self.compiled = compiled
+        self.inputs = inputs
+        self.outputs = outputs
         direct = D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_DIRECT
         self.queue = d3d12.CreateCommandQueue(D3D12_COMMAND_QUEUE_DESC(Type=direct))
         self.allocator = d3d12.CreateCommandAllocator(direct)
@@ -170,11 +179,11 @@ class _Session:
     def run(self, arrays: Sequence[Array | None]) -> list[Array | None]:
         inputs = [
             None if array is None or slot.tensor is None else self.upload(slot.tensor, array)
-            for slot, array in zip(self.compiled.inputs, arrays)
+            for slot, array in zip(self.inputs, arrays)
         ]
         outputs = [
             None if slot.tensor is None else self.buffer(slot.tensor.total_size, DEFAULT, UNORDERED_ACCESS)
-            for slot in self.compiled.outputs
+            for slot in self.outputs
         ]
         persistent = self.initialize(inputs)
         self.dispatch(inputs, outputs, persistent)
@@ -182,7 +191,7 @@ class _Session:
         self.execute()
         return [
             None if slot.tensor is None or readback is None else slot.tensor.view(readback.memory).copy()
-            for slot, readback in zip(self.compiled.outputs, readbacks)
+            for slot, readback in zip(self.outputs, readbacks)
         ]
 
     def upload(self, tensor: TensorDesc, array: Array) -> ID3D12Resource:
@@ -203,6 +212,7 @@ class _Session:
     def initialize(self, inputs: Sequence[ID3D12Resource | None]) -> ID3D12Resource | None:
         size = self.compiled.GetBindingProperties().PersistentResourceSize
         initializer = self.device.CreateOperatorInitializer([self.compiled])
+        self.keep.append(initializer)
         table = self.table(initializer)
         persistent = None
         if size:

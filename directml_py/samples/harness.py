@@ -64,8 +64,16 @@ class Harness:
         return target
 
     def record(self, desc: Any, inputs: Sequence[ID3D12Resource], outputs: Sequence[ID3D12Resource]) -> None:
-        """Compile the operator ``desc`` and record its initialization and its dispatch, a UAV barrier behind each."""
-        compiled = self.dml.CompileOperator(self.dml.CreateOperator(desc))
+        """Compile the operator ``desc`` and record its initialization and its dispatch."""
+        self.dispatch(self.dml.CompileOperator(self.dml.CreateOperator(desc)), inputs, outputs)
+
+    def dispatch(
+        self,
+        compiled: IDMLCompiledOperator,
+        inputs: Sequence[ID3D12Resource],
+        outputs: Sequence[ID3D12Resource],
+    ) -> None:
+        """Record the initialization of ``compiled``, which owns no inputs, and its dispatch; UAV barriers behind both."""
         initializer = self.dml.CreateOperatorInitializer([compiled])
         self.recorder.RecordDispatch(self.commands, initializer, self._table(initializer))
         self.commands.ResourceBarrier(CD3DX12_RESOURCE_BARRIER.UAV(None))
