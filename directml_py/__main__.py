@@ -13,12 +13,15 @@ import numpy as np
 from ._version import __version__
 from .api.schema_data import OPERATORS as CATALOG
 from .dml.device import HIGHEST_FEATURE_LEVEL
+from .graph import command as graph_command
 from .operators import OPERATORS
+from .rule_list import as_markdown, as_text
+from .rule_list import rules as every_rule
 from .support_tables import support_table
 
 
 def info(_: argparse.Namespace) -> int:
-    """Versions, feature level, kernels."""
+    """Versions, feature level, kernels, and what the debug layers check beyond the rules of every call."""
     rows = {
         "directml-py": __version__,
         "DirectML API": "1.15",
@@ -29,7 +32,8 @@ def info(_: argparse.Namespace) -> int:
         "NumPy": np.__version__,
         "platform": platform.platform(),
     }
-    for name, value in rows.items():
+    checks = [("debug check", rule.id) for rule in every_rule() if rule.debug]
+    for name, value in [*rows.items(), *checks]:
         print(f"{name + ':':15}{value}")
     return 0
 
@@ -48,7 +52,23 @@ def support(arguments: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {"info": info, "support": support}
+def rules(arguments: argparse.Namespace) -> int:
+    """Every rule that is checked: identifier, severity, text, the page it comes from, the test that breaks it."""
+    print(as_markdown() if arguments.markdown else as_text())
+    return 0
+
+
+def graph(arguments: argparse.Namespace) -> int:
+    """What a saved graph consists of and what the compiler makes of it, as text or as a picture."""
+    return graph_command.run(arguments)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "graph": graph,
+    "info": info,
+    "rules": rules,
+    "support": support,
+}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -57,6 +77,10 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, function in COMMANDS.items():
         command = commands.add_parser(name, help=function.__doc__, description=function.__doc__)
+        if function is graph:
+            graph_command.add_arguments(command)
+        if function is rules:
+            command.add_argument("--markdown", action="store_true", help="a table in Markdown")
         if function is support:
             command.add_argument(
                 "operator",

@@ -73,7 +73,7 @@ class Harness:
         inputs: Sequence[ID3D12Resource],
         outputs: Sequence[ID3D12Resource],
     ) -> None:
-        """Record the initialization of ``compiled``, which owns no inputs, and its dispatch; UAV barriers behind both."""
+        """Record the initialization of ``compiled``, which owns no inputs, and its dispatch, barriers behind both."""
         initializer = self.dml.CreateOperatorInitializer([compiled])
         self.recorder.RecordDispatch(self.commands, initializer, self._table(initializer))
         self.commands.ResourceBarrier(CD3DX12_RESOURCE_BARRIER.UAV(None))

@@ -1,0 +1,69 @@
+"""``python -m directml_py graph``: look at a saved graph."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from .files import GraphFileError, load
+from .graph import Graph
+from .sketch import Fate, sketch
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a graph that Graph.save wrote")
+    parser.add_argument("--svg", metavar="OUT", help="write a picture; - writes it to the standard output")
+    parser.add_argument(
+        "--dot", metavar="OUT", help="write the graph in the language of Graphviz; - as above"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """0, or 1 if a picture could not be written, or 2 if the file cannot be read."""
+    try:
+        graph = load(None, arguments.file)
+    except GraphFileError as error:
+        print(f"graph: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"graph: cannot read {arguments.file}: {error.strerror or error}", file=sys.stderr)
+        return 2
+    if arguments.svg is None and arguments.dot is None:
+        return _write("-", summary(graph) + "\n")
+    codes = []
+    if arguments.svg is not None:
+        codes.append(_write(arguments.svg, graph.to_svg()))
+    if arguments.dot is not None:
+        codes.append(_write(arguments.dot, graph.to_dot()))
+    return max(codes)
+
+
+def _write(target: str, text: str) -> int:
+    if target == "-":
+        # Names are any Unicode, and a picture says of itself that it is UTF-8.
+        sys.stdout.flush()
+        binary = getattr(sys.stdout, "buffer", None)
+        sys.stdout.write(text) if binary is None else binary.write(text.encode())
+        return 0
+    try:
+        Path(target).write_text(text, encoding="utf-8")
+    except OSError as error:
+        print(f"graph: cannot write {target}: {error.strerror or error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def summary(graph: Graph) -> str:
+    """What the graph has, a line for each input, step and output."""
+    drawn = sketch(graph)
+    lines = []
+    for figure in drawn.figures:
+        tensors = ", ".join(str(one) for one in (figure.outputs or figure.inputs))
+        fate = "" if figure.fate is Fate.EXECUTED else f" ({figure.fate.value})"
+        lines.append(f"{figure.name + ':':24} {' '.join(figure.lines)} -> {tensors}{fate}")
+    if drawn.plan is not None:
+        lines.append(f"{'temporary memory:':24} {drawn.plan.temporary_size} bytes")
+    if drawn.problem:
+        lines.append(f"not compiled: {drawn.problem}")
+    return "\n".join(lines)

@@ -1,0 +1,103 @@
+"""A compiled graph that runs on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy.typing as npt
+
+from ..api.hresult import DXGI_ERROR_UNSUPPORTED, DMLError
+from ..descs.values import TensorSlot
+from ..dml.compiled_operator import IDMLCompiledOperator
+from ..dml.graph.plan import Plan
+from ..dml.graph.program import GraphProgram
+from ..evaluate import Session, input_array
+from .description import describe
+from .nodes import FromInput
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+Array = npt.NDArray[Any]
+
+
+class CompiledGraph:
+    """A graph as one IDMLCompiledOperator, ``operator``.
+
+    ``inputs`` and ``outputs`` are its tensors by name, in order; an input that no node reads is None.
+    ``nodes`` says which node of the graph each node of the compiled one is.
+    """
+
+    def __init__(self, graph: Graph, flags: int = 0) -> None:
+        compile_graph = getattr(graph.device, "CompileGraph", None)
+        if compile_graph is None:
+            level = graph.device.feature_level.name
+            raise DMLError(
+                DXGI_ERROR_UNSUPPORTED,
+                f"Graph.compile: graphs need DML_FEATURE_LEVEL_2_1; the device has {level}",
+            )
+        desc, self.nodes = describe(graph)
+        self.graph = graph
+        self.operator: IDMLCompiledOperator = compile_graph(desc, flags)
+        read = {source.position for index in self.nodes for source in _inputs(graph, index)}
+        self.inputs = {
+            graph.inputs[index].name if index in graph.inputs else f"input{index}": (
+                graph.inputs[index].desc if index in read else None
+            )
+            for index in range(desc.InputCount)
+        }
+        self.outputs = {name: value.desc for name, value in graph.outputs.items()}
+
+    @property
+    def plan(self) -> Plan:
+        """What the compiler decided: steps, folded nodes, the blocks of the temporary resource."""
+        program = self.operator.program
+        assert isinstance(program, GraphProgram)
+        return program.plan
+
+    @overload
+    def run(self, inputs: Sequence[Any]) -> list[Array]: ...
+
+    @overload
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, Array]: ...
+
+    def run(self, inputs: Sequence[Any] | Mapping[str, Any]) -> list[Array] | dict[str, Array]:
+        """Initialize and dispatch the graph; ``inputs`` by position or by name, and outputs likewise.
+
+        An input that no node reads may be left out (None by position). Raises ``TypeError`` and ``ValueError`` that
+        name the input that does not fit.
+        """
+        if isinstance(inputs, Mapping):
+            unknown = [name for name in inputs if name not in self.inputs]
+            if unknown:
+                raise ValueError(f"the graph has no input {unknown[0]!r}; it has {_names(self.inputs)}")
+            missing = [name for name, desc in self.inputs.items() if desc and name not in inputs]
+            if missing:
+                raise ValueError(f"the inputs {_names(missing)} are missing")
+            return dict(zip(self.outputs, self._run([inputs.get(name) for name in self.inputs])))
+        if not isinstance(inputs, Sequence) or isinstance(inputs, str):
+            raise TypeError(f"inputs must be a list or a dict of arrays, not {type(inputs).__name__}")
+        if len(inputs) != len(self.inputs):
+            raise ValueError(
+                f"inputs has {len(inputs)} arrays; the graph has {len(self.inputs)} inputs: {_names(self.inputs)}"
+            )
+        return self._run(inputs)
+
+    def _run(self, values: Sequence[Any]) -> list[Array]:
+        slots = [TensorSlot(name, name, desc) for name, desc in self.inputs.items()]
+        arrays = [
+            None if slot.tensor is None else input_array(slot, value) for slot, value in zip(slots, values)
+        ]
+        results = [TensorSlot(name, name, desc) for name, desc in self.outputs.items()]
+        device = self.graph.device
+        found = Session(device.GetParentDevice(), device, self.operator, slots, results).run(arrays)
+        return [array for array in found if array is not None]
+
+
+def _inputs(graph: Graph, index: int) -> list[FromInput]:
+    return [source for source in graph.nodes[index].inputs if isinstance(source, FromInput)]
+
+
+def _names(names: Any) -> str:
+    return ", ".join(map(repr, names)) or "none"

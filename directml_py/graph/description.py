@@ -1,0 +1,103 @@
+"""A graph as a DML_GRAPH_DESC."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..api.enums import DML_GRAPH_EDGE_TYPE, DML_GRAPH_NODE_TYPE
+from ..api.structs import (
+    DML_CONSTANT_DATA_GRAPH_NODE_DESC,
+    DML_GRAPH_DESC,
+    DML_GRAPH_EDGE_DESC,
+    DML_GRAPH_NODE_DESC,
+    DML_INPUT_GRAPH_EDGE_DESC,
+    DML_INTERMEDIATE_GRAPH_EDGE_DESC,
+    DML_OPERATOR_GRAPH_NODE_DESC,
+    DML_OUTPUT_GRAPH_EDGE_DESC,
+)
+from .nodes import ConstantNode, FromInput, FromNode, Node
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+
+class Described(NamedTuple):
+    """``desc``, and which node of the graph each of its nodes is."""
+
+    desc: DML_GRAPH_DESC
+    nodes: list[int]
+
+
+def live_nodes(graph: Graph) -> list[int]:
+    """The nodes that the outputs depend on."""
+    needed = {one.source.node for one in graph.outputs.values() if isinstance(one.source, FromNode)}
+    for index in reversed(range(len(graph.nodes))):
+        if index in needed:
+            sources = graph.nodes[index].inputs
+            needed |= {source.node for source in sources if isinstance(source, FromNode)}
+    return sorted(needed)
+
+
+def describe(graph: Graph) -> Described:
+    """Raises ``ValueError`` as ``Graph.desc`` does."""
+    if not graph.outputs:
+        raise ValueError("the graph has no outputs; give them to compile() or assign them to graph.outputs")
+    nodes = live_nodes(graph)
+    check_outputs(graph, nodes)
+    place = {index: position for position, index in enumerate(nodes)}
+    input_edges, intermediate_edges = [], []
+    for index in nodes:
+        for position, source in enumerate(graph.nodes[index].inputs):
+            if isinstance(source, FromInput):
+                input_edges.append(DML_INPUT_GRAPH_EDGE_DESC(source.position, place[index], position))
+            elif source is not None:
+                intermediate_edges.append(
+                    DML_INTERMEDIATE_GRAPH_EDGE_DESC(
+                        place[source.node], source.output, place[index], position
+                    )
+                )
+    output_edges = []
+    for position, (name, value) in enumerate(graph.outputs.items()):
+        assert isinstance(value.source, FromNode)
+        source = value.source
+        output_edges.append(
+            DML_OUTPUT_GRAPH_EDGE_DESC(place[source.node], source.output, position, name.encode())
+        )
+    kinds = DML_GRAPH_EDGE_TYPE
+    desc = DML_GRAPH_DESC(
+        InputCount=max(graph.inputs, default=-1) + 1,
+        OutputCount=len(graph.outputs),
+        Nodes=[_node(graph.nodes[index]) for index in nodes],
+        InputEdges=[DML_GRAPH_EDGE_DESC(kinds.DML_GRAPH_EDGE_TYPE_INPUT, edge) for edge in input_edges],
+        OutputEdges=[DML_GRAPH_EDGE_DESC(kinds.DML_GRAPH_EDGE_TYPE_OUTPUT, edge) for edge in output_edges],
+        IntermediateEdges=[
+            DML_GRAPH_EDGE_DESC(kinds.DML_GRAPH_EDGE_TYPE_INTERMEDIATE, edge) for edge in intermediate_edges
+        ],
+    )
+    return Described(desc, nodes)
+
+
+def check_outputs(graph: Graph, nodes: list[int]) -> None:
+    """Every output of ``nodes`` is used. Raises ``ValueError`` naming those that are not."""
+    used = {source for index in nodes for source in graph.nodes[index].inputs}
+    used |= {value.source for value in graph.outputs.values()}
+    unused = [
+        f"{graph.nodes[index].name!r} output {output}"
+        for index in nodes
+        for output, tensor in enumerate(graph.nodes[index].outputs)
+        if tensor is not None and FromNode(index, output) not in used
+    ]
+    if unused:
+        raise ValueError(
+            f"nothing uses {', '.join(unused)}; DirectML wants every output of a node connected, "
+            "so make it an output of the graph too"
+        )
+
+
+def _node(node: Node) -> DML_GRAPH_NODE_DESC:
+    name = node.name.encode()
+    if isinstance(node, ConstantNode):
+        constant = DML_CONSTANT_DATA_GRAPH_NODE_DESC(Data=node.data, Name=name)
+        return DML_GRAPH_NODE_DESC(DML_GRAPH_NODE_TYPE.DML_GRAPH_NODE_TYPE_CONSTANT, constant)
+    operator = DML_OPERATOR_GRAPH_NODE_DESC(node.operator, name)
+    return DML_GRAPH_NODE_DESC(DML_GRAPH_NODE_TYPE.DML_GRAPH_NODE_TYPE_OPERATOR, operator)

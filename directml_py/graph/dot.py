@@ -1,0 +1,42 @@
+"""A graph in the language of Graphviz."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .sketch import Fate, Figure, sketch, tensor_lines
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+SHAPES = {"input": "ellipse", "output": "ellipse", "constant": "note", "operator": "box"}
+STYLES = {Fate.EXECUTED: "solid", Fate.FOLDED: "dashed", Fate.DEAD: "dotted"}
+
+
+def to_dot(graph: Graph) -> str:
+    """Nodes with their operator, edges with their tensors; what was folded away is dashed, what no output needs
+    dotted."""
+    drawn = sketch(graph)
+    lines = ["digraph {", '  node [fontname="monospace"];', '  edge [fontname="monospace", fontsize=10];']
+    lines += [f"  {figure.id} [{_attributes(figure)}];" for figure in drawn.figures]
+    for arrow in drawn.arrows:
+        source, target = drawn.figures[arrow.source], drawn.figures[arrow.target]
+        written = source.outputs[arrow.output]
+        label = [] if written is None else tensor_lines(written)
+        seen = drawn.reinterpreted(arrow)
+        if seen is not None:
+            label += ["as " + line for line in tensor_lines(seen)]
+        style = f", style={STYLES[target.fate]}" if target.fate is not Fate.EXECUTED else ""
+        lines.append(f"  {source.id} -> {target.id} [label={quoted(label)}{style}];")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _attributes(figure: Figure) -> str:
+    label = quoted([figure.name, *figure.lines])
+    return f"label={label}, shape={SHAPES[figure.kind]}, style={STYLES[figure.fate]}"
+
+
+def quoted(lines: list[str]) -> str:
+    """Lines as one string of the language."""
+    parts = [line.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") for line in lines]
+    return '"' + "\\n".join(parts) + '"'

@@ -1,0 +1,248 @@
+"""Graphs in files: JSON, with the constants as .npy files beside it. Nothing in them is executed.
+
+``inputs``, ``nodes`` (each behind those that feed it), ``edges`` between them and ``outputs`` are arrays; tensors and
+descs have the C names.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..api.hresult import DMLError
+from ..descs.values import OperatorDesc
+from ..dml import IDMLDevice
+from .expression import Expression
+from .graph import Graph
+from .nodes import ConstantNode, FromInput, FromNode, Source
+from .reading import GraphFileError, Item
+from .values import operator_schema, read_operator, read_tensor, write_record, write_tensor
+
+__all__ = ["GraphFileError", "load", "save"]
+
+FORMAT = "directml-py graph"
+VERSION = 1
+
+
+def save(graph: Graph, path: str | Path) -> None:
+    """Write ``graph`` to ``path``. Constants go to files in the same folder whose names begin with its stem.
+
+    Raises ``OSError`` if a file cannot be written.
+    """
+    path = Path(path)
+    nodes: list[dict[str, Any]] = []
+    for index, node in enumerate(graph.nodes):
+        if isinstance(node, ConstantNode):
+            file = f"{path.stem}.{index}.npy"
+            np.save(path.with_name(file), node.array, allow_pickle=False)
+            nodes.append({"name": node.name, "constant": file})
+        else:
+            nodes.append({"name": node.name, "operator": node.kind, "desc": write_record(node.desc)})
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "inputs": [
+            {"index": one.index, "name": one.name, "tensor": write_tensor(one.desc)}
+            for one in graph.inputs.values()
+        ],
+        "nodes": nodes,
+        "edges": [
+            {"from": _write_source(source), "to": {"node": index, "input": position}}
+            for index, node in enumerate(graph.nodes)
+            for position, source in enumerate(node.inputs)
+            if source is not None
+        ],
+        "outputs": [
+            {"name": name, **_write_source(one.source), "tensor": write_tensor(one.desc)}
+            for name, one in graph.outputs.items()
+        ],
+    }
+    path.write_text(_text(content), encoding="utf-8")
+
+
+def _write_source(source: Source) -> dict[str, int]:
+    if isinstance(source, FromInput):
+        return {"input": source.position}
+    return {"node": source.node, "output": source.output}
+
+
+def _text(content: dict[str, Any]) -> str:
+    """One line for each input, node, edge and output."""
+    parts = []
+    for name, value in content.items():
+        if isinstance(value, list) and value:
+            rows = ",\n".join("    " + json.dumps(one, allow_nan=False) for one in value)
+            parts.append(f'  "{name}": [\n{rows}\n  ]')
+        else:
+            parts.append(f'  "{name}": {json.dumps(value)}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def load(device: IDMLDevice | None, path: str | Path) -> Graph:
+    """The graph in the file ``path``, on ``device`` (None makes one), with its outputs.
+
+    Raises ``GraphFileError`` naming the place for a malformed file, a constant that cannot be read and a desc that
+    the device refuses; ``OSError`` if ``path`` cannot be read.
+    """
+    path = Path(path)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        raise GraphFileError(path, f"line {error.lineno} column {error.colno}", error.msg) from None
+    except UnicodeDecodeError as error:
+        raise GraphFileError(path, f"byte {error.start}", "is no UTF-8 text") from None
+    except (ValueError, RecursionError) as error:
+        raise GraphFileError(path, "", f"cannot be read ({error})") from None
+    return _Loader(Graph(device), Item(path, "", content)).load()
+
+
+def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(members)
+    if len(found) != len(members):
+        names = [name for name, _ in members]
+        raise ValueError(f"a member {next(n for n in names if names.count(n) > 1)!r} is there twice")
+    return found
+
+
+class _Loader:
+    def __init__(self, graph: Graph, top: Item) -> None:
+        self.graph = graph
+        self.parts = top.fields({"format", "version", "inputs", "nodes", "edges", "outputs"})
+        self.sources: dict[tuple[int, int], tuple[Item, Source]] = {}
+
+    def load(self) -> Graph:
+        if self.parts["format"].text() != FORMAT:
+            raise self.parts["format"].error(f"must be {FORMAT!r}")
+        if self.parts["version"].integer() != VERSION:
+            raise self.parts["version"].error(f"is {self.parts['version'].value}; only {VERSION} is known")
+        for item in self.parts["inputs"]:
+            self._input(item)
+        nodes = list(self.parts["nodes"])
+        for item in self.parts["edges"]:
+            self._edge(item, len(nodes))
+        for index, item in enumerate(nodes):
+            self._node(index, item)
+        for item in self.parts["outputs"]:
+            self._output(item)
+        return self.graph
+
+    def _input(self, item: Item) -> None:
+        found = item.fields({"index", "name", "tensor"})
+        index, name = found["index"].integer(), found["name"].text()
+        tensor = read_tensor(found["tensor"])
+        try:
+            self.graph.input_tensor(index, tensor, name=name)
+        except DMLError as error:
+            raise found["tensor"].error(str(error.args[0])) from None
+        except ValueError as error:
+            raise item.error(str(error)) from None
+
+    def _edge(self, item: Item, node_count: int) -> None:
+        found = item.fields({"from", "to"})
+        to = found["to"].fields({"node", "input"})
+        node = to["node"].index(node_count, "nodes")
+        key = (node, to["input"].integer())
+        if key in self.sources:
+            raise found["to"].error(f"is fed by {self.sources[key][0].place} already")
+        self.sources[key] = (item, self._source(found["from"], node))
+
+    def _source(self, item: Item, before: int) -> Source:
+        """Where a value comes from: a graph input, or a node with an index below ``before``."""
+        if isinstance(item.value, dict) and "input" in item.value:
+            index = item.fields({"input"})["input"]
+            if index.integer() not in self.graph.inputs:
+                raise index.error(f"is {index.value}; there is no such input")
+            return FromInput(index.value)
+        found = item.fields({"node", "output"})
+        node = found["node"].integer()
+        if node >= before:
+            raise found["node"].error(f"is {node}; only nodes before nodes[{before}] can feed it")
+        return FromNode(node, found["output"].integer())
+
+    def _node(self, index: int, item: Item) -> None:
+        if isinstance(item.value, dict) and "constant" in item.value:
+            found = item.fields({"name", "constant"})
+            try:
+                self.graph.constant(_read_array(found["constant"]), name=found["name"].text())
+            except (DMLError, TypeError) as error:
+                raise found["constant"].error(str(error.args[0])) from None
+            self._inputs(index, item, None)
+            return
+        found = item.fields({"name", "operator", "desc"})
+        desc = read_operator(operator_schema(found["operator"]), found["desc"])
+        sources = self._inputs(index, found["desc"], desc)
+        try:
+            self.graph.add_operator(desc, sources, found["name"].text())
+        except DMLError as error:
+            first = next(iter(error.diagnostics), None)
+            below = f".{first.path}" if first is not None else ""
+            text = "; ".join(map(str, error.diagnostics)) or str(error.args[0])
+            raise found["desc"].error(text, below) from None
+
+    def _inputs(self, index: int, item: Item, desc: OperatorDesc | None) -> tuple[Source | None, ...]:
+        slots = () if desc is None else desc.inputs
+        for (node, position), (edge, _) in self.sources.items():
+            if node == index and position >= len(slots):
+                raise edge.error(f"is {position}; nodes[{index}] has {len(slots)} inputs", ".to.input")
+        sources: list[Source | None] = []
+        for position, slot in enumerate(slots):
+            edge, source = self.sources.pop((index, position), (item, None))
+            if source is None and slot.tensor is not None:
+                raise item.error("is fed by no edge", f".{slot.path}")
+            if source is not None:
+                if slot.tensor is None:
+                    raise edge.error(f"feeds {slot.path} of nodes[{index}], which is absent", ".to.input")
+                self._check_output(edge, source, ".from.output")
+            sources.append(source)
+        return tuple(sources)
+
+    def _check_output(self, item: Item, source: Source, below: str) -> None:
+        if isinstance(source, FromNode):
+            tensors = self.graph.nodes[source.node].outputs
+            if source.output >= len(tensors) or tensors[source.output] is None:
+                raise item.error(
+                    f"is {source.output}; nodes[{source.node}] has {len(tensors)} outputs", below
+                )
+
+    def _output(self, item: Item) -> None:
+        found = item.fields({"name", "node", "output", "tensor"})
+        node = found["node"].index(len(self.graph.nodes), "nodes")
+        source = FromNode(node, found["output"].integer())
+        self._check_output(item, source, ".output")
+        value = self._seen_as(found["tensor"], source)
+        name = found["name"].text()
+        if name in self.graph.outputs:
+            raise found["name"].error(f"is {name!r}, like another output")
+        try:
+            self.graph.outputs = {**self.graph.outputs, name: value}
+        except ValueError as error:
+            raise item.error(str(error)) from None
+
+    def _seen_as(self, item: Item, source: FromNode) -> Expression:
+        """A node's output as the tensor of ``item``, which must be a reinterpretation of what the node writes."""
+        tensor, written = read_tensor(item), self.graph.nodes[source.node].outputs[source.output]
+        assert written is not None
+        own = Expression(self.graph, source, written)
+        try:
+            value = self.graph.reinterpret(own, tensor.data_type, tensor.sizes, tensor.strides)
+        except DMLError as error:
+            raise item.error(str(error.args[0])) from None
+        if value.desc != tensor:
+            raise item.error(f"is {tensor}, which is no view of {written}")
+        return value
+
+
+def _read_array(item: Item) -> Any:
+    name = item.text()
+    if Path(name).name != name or "\\" in name or ":" in name or name in (".", ".."):
+        raise item.error(f"must be the name of a file in the same folder, not {name!r}")
+    try:
+        with item.file.with_name(name).open("rb") as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+    except OSError as error:
+        raise item.error(f"cannot read {name!r}: {error.strerror or error}") from None
+    except (ValueError, EOFError, MemoryError, SyntaxError, TypeError, RecursionError) as error:
+        raise item.error(f"{name!r} is no .npy file of numbers: {error}") from None

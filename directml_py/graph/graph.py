@@ -1,0 +1,302 @@
+"""``Graph``: operators put together by calling functions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..api.arguments import flags as known_flags
+from ..api.arguments import unsigned
+from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
+from ..api.structs import DML_GRAPH_DESC
+from ..d3d12 import D3D12CreateDevice
+from ..descs.sizes import unsigned_numbers
+from ..descs.tensor import DTYPES, TensorDesc
+from ..descs.values import OperatorDesc
+from ..dml import DMLCreateDevice, IDMLDevice
+from ..dml.compiled_operator import IDMLOperator
+from ..operators.operator import Shape
+from ..validation.report import Report
+from ..validation.tensors import MAX_DIMENSIONS, check_tensor
+from .compiled import CompiledGraph
+from .description import describe
+from .expression import Expression
+from .methods import SHORT, Method, methods
+from .nodes import ConstantNode, FromInput, FromNode, Input, Node, OperatorNode, Source
+from .policies import TensorPolicy, packed
+from .reading import is_name
+
+NO_FLAGS = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE
+Outputs = Expression | Sequence[Expression] | Mapping[str, Expression]
+
+
+class Graph:
+    """A graph of operators on a DirectML device (None makes a device), in the vocabulary of DirectMLX.
+
+    There is a function for every operator that executes. Each adds a node and returns its output, or a list of
+    outputs; what the output tensors are follows from the inputs, and how they lie in memory from ``tensor_policy``.
+    ``inputs`` are the graph's inputs by index, ``nodes`` its nodes, each behind those that feed it.
+    """
+
+    def __init__(self, device: IDMLDevice | None = None, tensor_policy: TensorPolicy = packed) -> None:
+        if device is None:
+            device = DMLCreateDevice(D3D12CreateDevice())
+        if not isinstance(device, IDMLDevice):
+            raise TypeError(f"device must be an IDMLDevice, not {type(device).__name__}")
+        self.device = device
+        self.tensor_policy = tensor_policy
+        self.inputs: dict[int, Input] = {}
+        self.nodes: list[Node] = []
+        self._outputs: dict[str, Expression] = {}
+        self._scopes: list[str] = []
+        self._names: set[str] = set()
+        self._counts: Counter[str] = Counter()
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def input_tensor(
+        self,
+        index_or_name: int | str,
+        data_type: int | TensorDesc,
+        sizes: Sequence[int] | None = None,
+        strides: Sequence[int] | None = None,
+        *,
+        flags: int = NO_FLAGS,
+        total_size: int | None = None,
+        alignment: int = 0,
+        name: str | None = None,
+    ) -> Expression:
+        """A graph input, by its index or by a name (it then gets the next free index).
+
+        ``data_type`` may be a TensorDesc in place of all that follows. Raises ``DMLError`` for a tensor that breaks
+        the rules, ``ValueError`` for an index or a name that is taken.
+        """
+        where = "Graph.input_tensor"
+        if isinstance(index_or_name, str):
+            index, name = max(self.inputs, default=-1) + 1, index_or_name
+        else:
+            index = unsigned(index_or_name, f"{where}: index", 32)
+            name = f"input{index}" if name is None else name
+        if isinstance(data_type, TensorDesc):
+            desc = data_type
+        elif sizes is None:
+            raise TypeError(f"{where}: sizes are missing")
+        else:
+            desc = tensor(where, data_type, sizes, strides, flags, total_size, alignment)
+        if index in self.inputs:
+            raise ValueError(f"{where}: the graph has an input {index} already, {self.inputs[index].name!r}")
+        if name in (one.name for one in self.inputs.values()):
+            raise ValueError(f"{where}: the graph has an input {name!r} already")
+        self._check(desc, where)
+        self.inputs[index] = Input(index, checked_name(name), desc)
+        return Expression(self, FromInput(index), desc)
+
+    def constant(self, array: Any, *, name: str | None = None) -> Expression:
+        """Data that is compiled into the graph, packed. Needs DML_FEATURE_LEVEL_6_2 when it is compiled.
+
+        Raises ``TypeError`` for elements of a type that DirectML lacks, ``DMLError`` for sizes that it lacks.
+        """
+        found = np.atleast_1d(np.asarray(array))
+        native = found.dtype.newbyteorder("=")
+        kinds = [data_type for data_type, dtype in DTYPES.items() if dtype == native]
+        if not kinds:
+            raise TypeError(f"Graph.constant: DirectML has no data type for {found.dtype} elements")
+        own: npt.NDArray[Any] = np.array(found, native, order="C")
+        own.flags.writeable = False
+        desc = TensorDesc(DML_TENSOR_DATA_TYPE(kinds[0]), own.shape)
+        self._check(desc, "Graph.constant")
+        self.nodes.append(ConstantNode(self._name("constant", name), own, desc))
+        return Expression(self, FromNode(len(self.nodes) - 1, 0), desc)
+
+    def reinterpret(
+        self,
+        input: Expression,
+        data_type: int | None = None,
+        sizes: Sequence[int] | None = None,
+        strides: Sequence[int] | None = None,
+    ) -> Expression:
+        """The same bytes, seen as another tensor. No node is made for it.
+
+        What is left out stays, but new sizes without strides are packed. Raises ``DMLError`` if the tensor reaches
+        beyond the bytes.
+        """
+        where = "Graph.reinterpret"
+        old = self.own(input, f"{where}: input").desc
+        if strides is None and sizes is None:
+            strides = old.strides
+        desc = tensor(
+            where,
+            old.data_type if data_type is None else data_type,
+            old.sizes if sizes is None else sizes,
+            strides,
+            old.flags,
+            old.total_size,
+            old.alignment,
+        )
+        self._check(desc, where)
+        return Expression(self, input.source, desc)
+
+    @contextmanager
+    def name_scope(self, name: str) -> Iterator[None]:
+        """The names of the nodes made within begin with ``name/``."""
+        self._scopes.append(checked_name(name))
+        try:
+            yield
+        finally:
+            self._scopes.pop()
+
+    @property
+    def outputs(self) -> dict[str, Expression]:
+        """The graph's outputs by name, in order. An expression or a list of them may be assigned too."""
+        return dict(self._outputs)
+
+    @outputs.setter
+    def outputs(self, outputs: Outputs) -> None:
+        if isinstance(outputs, Expression):
+            outputs = [outputs]
+        if not isinstance(outputs, (Mapping, Sequence)) or isinstance(outputs, str):
+            raise TypeError(f"outputs must be a list or a dict of expressions, not {type(outputs).__name__}")
+        named = (
+            dict(outputs)
+            if isinstance(outputs, Mapping)
+            else {f"output{index}": one for index, one in enumerate(outputs)}
+        )
+        for name, value in named.items():
+            source = self.own(value, f"outputs[{name!r}]").source
+            if isinstance(source, FromInput) or isinstance(self.nodes[source.node], ConstantNode):
+                raise ValueError(
+                    f"outputs[{name!r}] is {value.name!r}, which no operator computes; put graph.identity() between"
+                )
+            checked_name(name)
+        self._outputs = named
+
+    def desc(self, outputs: Outputs | None = None) -> DML_GRAPH_DESC:
+        """The DML_GRAPH_DESC. Nodes that the outputs do not depend on are left out.
+
+        ``outputs`` become the graph's outputs; None keeps those that it has. Raises ``ValueError`` if there are
+        none, or if only some outputs of a node are used: DirectML wants every one connected.
+        """
+        if outputs is not None:
+            self.outputs = outputs
+        return describe(self).desc
+
+    def compile(self, outputs: Outputs | None = None, flags: int = 0) -> CompiledGraph:
+        """Compile the graph; ``outputs`` as in ``desc``. Raises ``ValueError`` too, and ``DMLError`` as CompileGraph
+        does."""
+        if outputs is not None:
+            self.outputs = outputs
+        return CompiledGraph(self, flags)
+
+    def save(self, path: str | Path, outputs: Outputs | None = None) -> None:
+        """Write the graph as JSON, its constants as .npy files beside it; ``outputs`` as in ``desc``."""
+        from .files import save
+
+        if outputs is not None:
+            self.outputs = outputs
+        save(self, path)
+
+    def to_dot(self) -> str:
+        """The graph in the language of Graphviz."""
+        from .dot import to_dot
+
+        return to_dot(self)
+
+    def to_svg(self) -> str:
+        """A picture of the graph, of what the compiler folded away and of the temporary memory over time."""
+        from .picture import to_svg
+
+        return to_svg(self)
+
+    def own(self, value: Any, name: str) -> Expression:
+        """``value``, which must be an expression of this graph. Raises ``TypeError`` or ``ValueError``."""
+        if not isinstance(value, Expression):
+            raise TypeError(f"{name} must be an Expression, not {type(value).__name__}")
+        if value.graph is not self:
+            raise ValueError(f"{name} belongs to another graph")
+        return value
+
+    def output_tensor(self, shape: Shape) -> TensorDesc:
+        """The tensor for what an operator writes, as ``tensor_policy`` lays it out."""
+        strides, total_size, alignment = self.tensor_policy(shape.data_type, NO_FLAGS, shape.sizes)
+        return tensor("tensor_policy", shape.data_type, shape.sizes, strides, NO_FLAGS, total_size, alignment)
+
+    def add_operator(
+        self, desc: OperatorDesc, sources: tuple[Source | None, ...], name: str | None
+    ) -> list[Expression | None]:
+        """A node for ``desc``, whose input tensors ``sources`` feed; its outputs. Raises ``DMLError``."""
+        operator: IDMLOperator = self.device.CreateOperator(desc)
+        self.nodes.append(
+            OperatorNode(self._name(desc.name.lower().removeprefix(SHORT), name), operator, sources)
+        )
+        index = len(self.nodes) - 1
+        return [
+            None if slot.tensor is None else Expression(self, FromNode(index, output), slot.tensor)
+            for output, slot in enumerate(desc.outputs)
+        ]
+
+    def _check(self, desc: TensorDesc, where: str) -> None:
+        report = Report()
+        check_tensor(desc, "tensor", False, self.device.feature_level, MAX_DIMENSIONS, report)
+        report.raise_errors(f"{where}:")
+
+    def _name(self, kind: str, name: str | None) -> str:
+        """``name`` within the scopes; None is the first free name of the kind."""
+        prefix = "".join(f"{scope}/" for scope in self._scopes)
+        found = prefix + checked_name(kind if name is None else name)
+        while name is None and (found in self._names or found == prefix + kind):
+            found = f"{prefix}{kind}{self._counts[prefix + kind]}"
+            self._counts[prefix + kind] += 1
+        self._names.add(found)
+        return found
+
+
+def tensor(
+    where: str,
+    data_type: int,
+    sizes: Sequence[int],
+    strides: Sequence[int] | None,
+    flags: int,
+    total_size: int | None,
+    alignment: int,
+) -> TensorDesc:
+    """A TensorDesc of plain numbers. Raises ``TypeError`` and ``ValueError`` naming the argument of ``where``."""
+    number = unsigned(data_type, f"{where}: data_type", 32)
+    known = number in list(DML_TENSOR_DATA_TYPE)
+    own_strides = None if strides is None else tuple(unsigned_numbers(strides, f"{where}: strides"))
+    own_sizes = tuple(unsigned_numbers(sizes, f"{where}: sizes"))
+    if own_strides is not None and len(own_strides) != len(own_sizes):
+        raise ValueError(f"{where}: strides has {len(own_strides)} elements, sizes has {len(own_sizes)}")
+    return TensorDesc(
+        DML_TENSOR_DATA_TYPE(number) if known else number,
+        own_sizes,
+        own_strides,
+        known_flags(flags, DML_TENSOR_FLAGS, f"{where}: flags"),
+        -1 if total_size is None else unsigned(total_size, f"{where}: total_size"),
+        unsigned(alignment, f"{where}: alignment", 32),
+    )
+
+
+def checked_name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a str, not {type(name).__name__}")
+    if not is_name(name):
+        raise ValueError(f"name must be Unicode text without null characters, not {name!r}")
+    return name
+
+
+def add_methods(table: Mapping[str, Method]) -> None:
+    """Make each operator's function an attribute of ``Graph``."""
+    for name, method in table.items():
+        if not hasattr(Graph, name):
+            setattr(Graph, name, method.function())
+
+
+add_methods(methods())

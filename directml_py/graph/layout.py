@@ -1,0 +1,218 @@
+"""A layered layout: boxes in rows, each below those that feed it, edges as curves between their ports.
+
+Long edges pass the rows between as points, which are ordered and placed like boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+SWEEPS = 12
+COLUMN_GAP = 26.0
+POINT_GAP = 12.0
+ROW_GAP = 34.0
+STRAIGHT = 6.0
+
+
+@dataclass
+class Box:
+    """Something with a size, in pixels; ``x`` and ``y`` of its upper left corner are found here."""
+
+    width: float
+    height: float
+    row: int = 0
+    x: float = 0.0
+    y: float = 0.0
+    is_point: bool = False
+
+    @property
+    def gap(self) -> float:
+        return POINT_GAP if self.is_point else COLUMN_GAP
+
+
+@dataclass
+class Link:
+    """An edge between two boxes, at these offsets from their left sides. ``path`` holds the points it goes through:
+    down from each pair's first to its second."""
+
+    source: int
+    target: int
+    source_offset: float
+    target_offset: float
+    points: list[int] = field(default_factory=list)
+    path: list[tuple[float, float]] = field(default_factory=list)
+
+
+@dataclass
+class _Hop:
+    """The part of a link between two rows that follow each other."""
+
+    above: int
+    below: int
+    above_offset: float
+    below_offset: float
+    weight: float
+
+
+def place(boxes: list[Box], links: Sequence[Link]) -> tuple[float, float]:
+    """Find places for ``boxes`` and paths for ``links`` (sources have lower indices than targets); the width and
+    height that this takes. Points are appended to ``boxes``."""
+    if not boxes:
+        return 0.0, 0.0
+    _assign_rows(boxes, links)
+    hops = _hops(boxes, links)
+    rows: list[list[int]] = [[] for _ in range(max(box.row for box in boxes) + 1)]
+    for index, box in enumerate(boxes):
+        rows[box.row].append(index)
+    _order(boxes, rows, hops)
+    _place_columns(boxes, rows, hops)
+    height = _place_rows(boxes, rows, hops)
+    for link in links:
+        _trace(boxes, link)
+    return max(box.x + box.width for box in boxes), height
+
+
+def _assign_rows(boxes: list[Box], links: Sequence[Link]) -> None:
+    for link in sorted(links, key=lambda one: one.target):
+        boxes[link.target].row = max(boxes[link.target].row, boxes[link.source].row + 1)
+    fed = {link.target for link in links}
+    for index, box in enumerate(boxes):
+        below = [boxes[link.target].row for link in links if link.source == index]
+        if index not in fed and below:
+            # What nothing feeds stands right above what it feeds first.
+            box.row = min(below) - 1
+
+
+def _hops(boxes: list[Box], links: Sequence[Link]) -> list[_Hop]:
+    hops = []
+    for link in links:
+        above, offset = link.source, link.source_offset
+        for row in range(boxes[link.source].row + 1, boxes[link.target].row):
+            boxes.append(Box(0.0, 0.0, row, is_point=True))
+            link.points.append(len(boxes) - 1)
+            weight = STRAIGHT if boxes[above].is_point else 2.0
+            hops.append(_Hop(above, len(boxes) - 1, offset, 0.0, weight))
+            above, offset = len(boxes) - 1, 0.0
+        hops.append(
+            _Hop(above, link.target, offset, link.target_offset, 2.0 if boxes[above].is_point else 1.0)
+        )
+    return hops
+
+
+def _order(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -> None:
+    """Sweep down and up, each row in the order of what its boxes are connected to; keep the best."""
+    best, fewest = [list(row) for row in rows], _crossings(rows, hops)
+    for sweep in range(SWEEPS):
+        down = sweep % 2 == 0
+        for row in rows[1:] if down else list(reversed(rows[:-1])):
+            _sort(boxes, rows, row, hops, down)
+        count = _crossings(rows, hops)
+        if count < fewest:
+            best, fewest = [list(row) for row in rows], count
+    for row, order in zip(rows, best):
+        row[:] = order
+
+
+def _sort(boxes: list[Box], rows: list[list[int]], row: list[int], hops: list[_Hop], down: bool) -> None:
+    places = {index: position for line in rows for position, index in enumerate(line)}
+    members = set(row)
+    wishes: dict[int, list[float]] = {}
+    for hop in hops:
+        own, other = (hop.below, hop.above) if down else (hop.above, hop.below)
+        if own in members:
+            offset = hop.above_offset if down else hop.below_offset
+            wishes.setdefault(own, []).append(places[other] + offset / (boxes[other].width + 1.0))
+    row.sort(key=lambda index: sum(wishes[index]) / len(wishes[index]) if index in wishes else places[index])
+
+
+def _crossings(rows: list[list[int]], hops: list[_Hop]) -> int:
+    places = {index: position for row in rows for position, index in enumerate(row)}
+    by_row: dict[int, list[tuple[float, float, float, float]]] = {}
+    row_of = {index: number for number, row in enumerate(rows) for index in row}
+    for hop in hops:
+        ends = (places[hop.above], hop.above_offset, places[hop.below], hop.below_offset)
+        by_row.setdefault(row_of[hop.above], []).append(ends)
+    count = 0
+    for lines in by_row.values():
+        lines.sort()
+        lower = [line[2:] for line in lines]
+        count += sum(later < earlier for index, earlier in enumerate(lower) for later in lower[index + 1 :])
+    return count
+
+
+def _place_columns(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -> None:
+    for row in rows:
+        x = 0.0
+        for index in row:
+            boxes[index].x = x
+            x += boxes[index].width + boxes[index].gap
+    above: dict[int, list[_Hop]] = {}
+    below: dict[int, list[_Hop]] = {}
+    for hop in hops:
+        above.setdefault(hop.below, []).append(hop)
+        below.setdefault(hop.above, []).append(hop)
+    for sweep in range(2 * SWEEPS):
+        down = sweep % 2 == 0
+        for row in rows if down else list(reversed(rows)):
+            # The last sweeps look both ways, so that a box comes to stand in the middle of its neighbours.
+            both = sweep >= SWEEPS
+            _align(boxes, row, above if down or both else {}, below if not down or both else {})
+    left = min(box.x for box in boxes)
+    for box in boxes:
+        box.x -= left
+
+
+def _align(
+    boxes: list[Box], row: list[int], above: dict[int, list[_Hop]], below: dict[int, list[_Hop]]
+) -> None:
+    """Move the boxes of a row as near as they can get to where their edges would be straight."""
+    starts, x = [], 0.0
+    for index in row:
+        starts.append(x)
+        x += boxes[index].width + boxes[index].gap
+    blocks: list[tuple[float, float, int]] = []
+    for index, start in zip(row, starts):
+        total = weight = 0.0
+        for hop in above.get(index, ()):
+            total += hop.weight * (boxes[hop.above].x + hop.above_offset - hop.below_offset)
+            weight += hop.weight
+        for hop in below.get(index, ()):
+            total += hop.weight * (boxes[hop.below].x + hop.below_offset - hop.above_offset)
+            weight += hop.weight
+        wish = total / weight if weight else boxes[index].x
+        blocks.append((wish - start, weight or 0.01, 1))
+        # Neighbours whose wishes cross move as one, to the mean of their wishes.
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            (one, one_weight, one_count), (two, two_weight, two_count) = blocks[-2:]
+            both = one_weight + two_weight
+            blocks[-2:] = [((one * one_weight + two * two_weight) / both, both, one_count + two_count)]
+    shifts = [shift for shift, _, count in blocks for _ in range(count)]
+    for index, start, shift in zip(row, starts, shifts):
+        boxes[index].x = start + shift
+
+
+def _place_rows(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -> float:
+    """Rows with wide jumps between them stand further apart, so that curves do not lie flat."""
+    reach = [0.0] * len(rows)
+    for hop in hops:
+        across = abs(boxes[hop.above].x + hop.above_offset - boxes[hop.below].x - hop.below_offset)
+        reach[boxes[hop.above].row] = max(reach[boxes[hop.above].row], across)
+    y = 0.0
+    for number, row in enumerate(rows):
+        tallest = max((boxes[index].height for index in row), default=0.0)
+        for index in row:
+            boxes[index].y = y
+            if boxes[index].is_point:
+                boxes[index].height = tallest
+        y += tallest + ROW_GAP + min(60.0, reach[number] / 12)
+    return y - ROW_GAP
+
+
+def _trace(boxes: list[Box], link: Link) -> None:
+    source, target = boxes[link.source], boxes[link.target]
+    link.path.append((source.x + link.source_offset, source.y + source.height))
+    for index in link.points:
+        point = boxes[index]
+        link.path += [(point.x, point.y), (point.x, point.y + point.height)]
+    link.path.append((target.x + link.target_offset, target.y))

@@ -1,0 +1,82 @@
+"""What a graph under construction consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from ..descs.tensor import TensorDesc
+from ..descs.values import OperatorDesc
+from ..dml.compiled_operator import IDMLOperator
+
+
+class FromInput(NamedTuple):
+    """The value of a graph input."""
+
+    position: int
+
+
+class FromNode(NamedTuple):
+    """The value that a node's output has; ``output`` counts absent optional tensors too."""
+
+    node: int
+    output: int
+
+
+Source = FromInput | FromNode
+
+
+@dataclass(frozen=True)
+class Input:
+    """A graph input."""
+
+    index: int
+    name: str
+    desc: TensorDesc
+
+
+@dataclass(frozen=True)
+class OperatorNode:
+    """An operator and what feeds its input tensors, in desc order (None for absent ones)."""
+
+    name: str
+    operator: IDMLOperator
+    inputs: tuple[Source | None, ...]
+
+    @property
+    def desc(self) -> OperatorDesc:
+        return self.operator.desc
+
+    @property
+    def kind(self) -> str:
+        return self.desc.name
+
+    @property
+    def outputs(self) -> tuple[TensorDesc | None, ...]:
+        return tuple(slot.tensor for slot in self.desc.outputs)
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantNode:
+    """Packed data that is compiled into the graph."""
+
+    name: str
+    array: npt.NDArray[Any]
+    tensor: TensorDesc
+
+    kind = "CONSTANT"
+    inputs: tuple[Source | None, ...] = ()
+
+    @property
+    def outputs(self) -> tuple[TensorDesc | None, ...]:
+        return (self.tensor,)
+
+    @property
+    def data(self) -> bytes:
+        """What a DML_CONSTANT_DATA_GRAPH_NODE_DESC points to, filled up to the tensor's size with zeros."""
+        return self.array.tobytes().ljust(self.tensor.total_size, b"\0")
+
+
+Node = OperatorNode | ConstantNode

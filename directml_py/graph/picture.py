@@ -1,0 +1,65 @@
+"""The whole picture: legend, graph, and the temporary memory under it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import svg
+from .drawing import draw_graph
+from .memory_picture import draw_memory
+from .sketch import Fate, Sketch, sketch
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+MARGIN = 20.0
+ARROW = (
+    '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" '
+    'orient="auto"><path d="M0 1L8 4L0 7z" fill="#444444"/></marker></defs>'
+)
+
+
+def to_svg(graph: Graph) -> str:
+    """Compiles the graph for what it shows of the plan; if that fails, the picture says why."""
+    drawn = sketch(graph)
+    heading, heading_width = _heading(drawn)
+    width, height, parts = draw_graph(drawn)
+    top = 40.0 + 13.0 * (len(heading) - 1)
+    found = [ARROW, *heading, svg.group(parts, transform=_move(0, top))]
+    bottom = top + height
+    if drawn.plan is not None and drawn.plan.blocks:
+        memory_width, memory_height, memory = draw_memory(drawn.plan)
+        found.append(svg.group(memory, transform=_move(0, bottom + 40)))
+        width, bottom = max(width, memory_width), bottom + 40 + memory_height
+    width = max(width, heading_width)
+    body = svg.group(found, transform=_move(MARGIN, MARGIN))
+    return svg.document(width + 2 * MARGIN, bottom + 2 * MARGIN, [body])
+
+
+def _move(x: float, y: float) -> str:
+    return f"translate({svg.number(x)} {svg.number(y)})"
+
+
+def _heading(drawn: Sketch) -> tuple[list[str], float]:
+    operators = [figure for figure in drawn.figures if figure.kind == "operator"]
+    counts = {fate: sum(figure.fate is fate for figure in operators) for fate in Fate}
+    line = f"{len(operators)} operators"
+    if drawn.plan is not None:
+        said = {
+            Fate.EXECUTED: "run (solid)",
+            Fate.FOLDED: "folded away by the compiler (dashed)",
+            Fate.DEAD: "needed by no output (dotted)",
+        }
+        line += ": " + ", ".join(f"{counts[fate]} {words}" for fate, words in said.items() if counts[fate])
+        used = drawn.plan.temporary_size
+        line += f"; {used:,} bytes of temporary memory" if used else "; no temporary memory"
+    lines = [line]
+    if drawn.problem:
+        lines += ["not compiled:", *drawn.problem.splitlines()]
+    parts = [
+        svg.text(
+            0, 12 + 13 * number, text, 12 if number == 0 else 10, font_weight="bold" if number == 0 else None
+        )
+        for number, text in enumerate(lines)
+    ]
+    return parts, max(svg.text_width(text, 12) for text in lines)

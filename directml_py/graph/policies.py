@@ -1,0 +1,33 @@
+"""How the tensors that a graph's operators write lie in memory (the page "DirectMLX")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ..descs.sizes import packed_strides
+
+
+class TensorProperties(NamedTuple):
+    """``strides`` in elements (None: packed), ``total_size`` (None: the least possible) and ``alignment`` in bytes."""
+
+    strides: Sequence[int] | None = None
+    total_size: int | None = None
+    alignment: int = 0
+
+
+# Asked with the data type, the flags and the sizes of an output tensor.
+TensorPolicy = Callable[[int, int, Sequence[int]], TensorProperties]
+
+
+def packed(data_type: int, flags: int, sizes: Sequence[int]) -> TensorProperties:
+    """No strides, no padding."""
+    return TensorProperties()
+
+
+def interleaved_channel(data_type: int, flags: int, sizes: Sequence[int]) -> TensorProperties:
+    """The second dimension, that of channels, varies fastest: NCHW sizes in NHWC memory."""
+    if len(sizes) < 3:
+        return TensorProperties()
+    batch, *spatial, channel = packed_strides([sizes[0], *sizes[2:], sizes[1]])
+    return TensorProperties((batch, channel, *spatial))

@@ -1,0 +1,95 @@
+"""JSON values that know their place in the file, so that errors can name it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+KINDS = {dict: "an object", list: "an array", str: "a string", bool: "true or false", int: "an integer"}
+
+
+def is_name(text: str) -> bool:
+    """Whether ``text`` can be a C string: not empty, no null characters, no lone surrogates."""
+    return bool(text) and not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
+
+
+class GraphFileError(ValueError):
+    """A graph file that cannot be read. ``path`` is the file, ``place`` where in it: ``nodes[3].desc.Axis``."""
+
+    def __init__(self, path: Path, place: str, text: str) -> None:
+        super().__init__(f"{path}: {place}: {text}" if place else f"{path}: {text}")
+        self.path = path
+        self.place = place
+
+
+class Item:
+    """One value of a JSON file. All methods raise ``GraphFileError`` for what the value is not."""
+
+    def __init__(self, file: Path, place: str, value: Any) -> None:
+        self.file = file
+        self.place = place
+        self.value = value
+
+    def error(self, text: str, below: str = "") -> GraphFileError:
+        return GraphFileError(self.file, self.place + below, text)
+
+    def _kind(self, kind: type) -> Any:
+        if type(self.value) is not kind:
+            raise self.error(f"must be {KINDS[kind]}, not {_show(self.value)}")
+        return self.value
+
+    def fields(self, required: set[str], optional: set[str] | None = None) -> dict[str, Item]:
+        """The members of an object that has ``required``, may have ``optional`` and has no others."""
+        members = self._kind(dict)
+        dot = "." if self.place else ""
+        found = {name: Item(self.file, f"{self.place}{dot}{name}", value) for name, value in members.items()}
+        for name in found:
+            if name not in required and name not in (optional or set()):
+                raise found[name].error("is unknown here")
+        missing = sorted(required - set(found))
+        if missing:
+            raise self.error("is missing", f"{dot}{missing[0]}")
+        return found
+
+    def __iter__(self) -> Iterator[Item]:
+        for index, value in enumerate(self._kind(list)):
+            yield Item(self.file, f"{self.place}[{index}]", value)
+
+    def integer(self, low: int = 0, high: int = (1 << 32) - 1) -> int:
+        number: int = self._kind(int)
+        if not low <= number <= high:
+            raise self.error(f"must be from {low} to {high}, not {number}")
+        return number
+
+    def index(self, count: int, what: str) -> int:
+        """An index into ``count`` things."""
+        number: int = self._kind(int)
+        if not 0 <= number < count:
+            raise self.error(f"is {number}; there are {count} {what}")
+        return number
+
+    def boolean(self) -> bool:
+        found: bool = self._kind(bool)
+        return found
+
+    def text(self) -> str:
+        found: str = self._kind(str)
+        if not is_name(found):
+            raise self.error(f"must be Unicode text without null characters, not {_show(found)}")
+        return found
+
+    def number(self) -> float:
+        """A float; those that JSON lacks are the strings NaN, Infinity and -Infinity."""
+        if type(self.value) is str and self.value in ("NaN", "Infinity", "-Infinity"):
+            return float(self.value)
+        if type(self.value) not in (int, float):
+            raise self.error(f"must be a number, not {_show(self.value)}")
+        return float(self.value)
+
+
+def _show(value: Any) -> str:
+    if value is None:
+        return "null"
+    kind = KINDS.get(type(value), "a number")
+    return kind if isinstance(value, (dict, list)) else repr(value)[:80]

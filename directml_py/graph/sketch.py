@@ -1,0 +1,141 @@
+"""What the pictures of a graph show: boxes, edges and their labels, and what became of each node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..api.hresult import DMLError
+from ..descs.format import braces, format_value
+from ..descs.tensor import TensorDesc, type_name
+from ..descs.values import OperatorDesc
+from ..dml.graph.plan import Plan
+from .compiled import CompiledGraph
+from .nodes import ConstantNode, FromInput, Node, Source
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+
+class Fate(Enum):
+    """What the compiler made of a node: it runs, its work vanished, or no output depends on it."""
+
+    EXECUTED = "executed"
+    FOLDED = "folded away"
+    DEAD = "left out"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A box: ``kind`` is "input", "output", "constant" or "operator"; ``step`` its turn in the compiled graph."""
+
+    id: str
+    kind: str
+    name: str
+    lines: tuple[str, ...]
+    outputs: tuple[TensorDesc | None, ...]
+    inputs: tuple[TensorDesc | None, ...]
+    fate: Fate = Fate.EXECUTED
+    step: int | None = None
+
+
+class Arrow(NamedTuple):
+    """From an output of one figure to an input of another, by their places in the sketch."""
+
+    source: int
+    output: int
+    target: int
+    input: int
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """``figures`` in an order in which each comes behind those that feed it. ``problem`` says why there is no plan."""
+
+    figures: list[Figure]
+    arrows: list[Arrow]
+    plan: Plan | None
+    problem: str = ""
+
+    def reinterpreted(self, arrow: Arrow) -> TensorDesc | None:
+        """The tensor that the target sees, if it is another than the source wrote."""
+        written = self.figures[arrow.source].outputs[arrow.output]
+        seen = self.figures[arrow.target].inputs[arrow.input]
+        if written is None or seen is None or tensor_lines(written) == tensor_lines(seen):
+            return None
+        return seen
+
+
+def tensor_lines(tensor: TensorDesc) -> list[str]:
+    """Data type and sizes; strides where there are some; whether DirectML owns it."""
+    lines = [f"{type_name(tensor.data_type)} {braces(tensor.sizes)}"]
+    if tensor.strides is not None:
+        lines.append(f"strides {braces(tensor.strides)}")
+    if tensor.is_owned_by_dml:
+        lines.append("OWNED_BY_DML")
+    return lines
+
+
+def attributes(desc: OperatorDesc) -> Iterator[str]:
+    """The attributes of an operator that are not left out, without what their enumerations' names begin with."""
+    counts = {entry.counted_by for entry in desc.struct.fields}
+    for entry, (name, value) in zip(desc.struct.fields, desc):
+        if entry.is_tensor or name in counts or value is None:
+            continue
+        shown = format_value(entry, value).removeprefix(f"{entry.type}_").removeprefix(entry.type)
+        yield f"{name}={shown}"
+
+
+def sketch(graph: Graph) -> Sketch:
+    """Compiles the graph to see its plan; if that fails the sketch says why and shows the graph alone."""
+    plan: Plan | None = None
+    nodes, problem = list(range(len(graph.nodes))), ""
+    try:
+        compiled = CompiledGraph(graph)
+        plan, nodes = compiled.plan, compiled.nodes
+    except (DMLError, ValueError) as error:
+        problem = str(error)
+    turns = {} if plan is None else {nodes[step.node]: turn for turn, step in enumerate(plan.steps)}
+    figures = [
+        Figure(f"input{one.index}", "input", one.name, (f"graph input {one.index}",), (one.desc,), ())
+        for one in graph.inputs.values()
+    ]
+    places: dict[Any, int] = {FromInput(index): place for place, index in enumerate(graph.inputs)}
+    arrows = []
+    for index, node in enumerate(graph.nodes):
+        turn = turns.get(index)
+        fate = Fate.EXECUTED if index in nodes else Fate.DEAD
+        if (
+            plan is not None
+            and turn is not None
+            and plan.steps[turn].folded
+            and not isinstance(node, ConstantNode)
+        ):
+            fate = Fate.FOLDED
+        places[index] = len(figures)
+        for position, source in enumerate(node.inputs):
+            if source is not None:
+                arrows.append(Arrow(*_end(places, source), len(figures), position))
+        figures.append(_figure(index, node, fate, turn))
+    for position, (name, value) in enumerate(graph.outputs.items()):
+        arrows.append(Arrow(*_end(places, value.source), len(figures), 0))
+        lines = (f"graph output {position}",)
+        figures.append(Figure(f"output{position}", "output", name, lines, (), (value.desc,)))
+    return Sketch(figures, arrows, plan, problem)
+
+
+def _end(places: dict[Any, int], source: Source) -> tuple[int, int]:
+    if isinstance(source, FromInput):
+        return places[source], 0
+    return places[source.node], source.output
+
+
+def _figure(index: int, node: Node, fate: Fate, turn: int | None) -> Figure:
+    if isinstance(node, ConstantNode):
+        size = f"constant, {node.tensor.total_size} bytes"
+        return Figure(f"node{index}", "constant", node.name, (size,), node.outputs, (), fate, turn)
+    inputs = tuple(slot.tensor for slot in node.desc.inputs)
+    lines = (node.kind, *attributes(node.desc))
+    return Figure(f"node{index}", "operator", node.name, lines, node.outputs, inputs, fate, turn)

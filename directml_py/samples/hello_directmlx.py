@@ -1,0 +1,41 @@
+"""The variant of HelloDirectML that builds its operator with DirectMLX: a graph of one identity, compiled into one.
+
+The DirectMLX part comes first; from the compiled operator on nothing differs from any other, and a harness does it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+import directml_py as dml
+from directml_py.graph import Graph
+from directml_py.samples.harness import Harness
+
+
+def main() -> int:
+    harness = Harness()
+
+    graph = Graph(harness.dml)
+    desc = dml.TensorDesc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, (1, 2, 3, 4))
+    input = graph.input_tensor(0, desc)
+    output = graph.identity(input)
+
+    executionFlags = dml.DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION
+    dmlCompiledOperator = graph.compile([output], executionFlags).operator
+
+    inputTensorElementArray = np.full(desc.sizes, 1.618, np.float32)
+    print("input tensor:", *(f"{element:.4f}" for element in inputTensorElementArray.flat))
+
+    inputBuffer = harness.upload(inputTensorElementArray)
+    outputBuffer = harness.buffer(output.desc.total_size)
+    harness.dispatch(dmlCompiledOperator, [inputBuffer], [outputBuffer])
+    (outputBufferData,) = harness.run(outputBuffer)
+
+    print("output tensor:", *(f"{element:.6f}" for element in outputBufferData.view(np.float32)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""``python -m directml_py graph``."""
+
+from __future__ import annotations
+
+import io
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+import directml_py as dml
+from directml_py.__main__ import main
+
+
+@pytest.fixture
+def file(branches, tmp_path):
+    branches.save(tmp_path / "g.json")
+    return tmp_path / "g.json"
+
+
+def test_a_summary(file, capsys):
+    assert main(["graph", str(file)]) == 0
+    found = capsys.readouterr()
+    assert found.err == ""
+    lines = dict(line.split(":", 1) for line in found.out.splitlines())
+    assert lines["x"].split() == ["graph", "input", "0", "->", "FLOAT32", "{1,2,6,3}"]
+    assert "(folded away)" in lines["parts"]
+    assert "(folded away)" not in lines["left/join0"]
+    assert lines["temporary memory"].split()[1] == "bytes"
+
+
+def test_pictures(file, tmp_path, capsys):
+    svg, dot = tmp_path / "g.svg", tmp_path / "g.dot"
+    assert main(["graph", str(file), "--svg", str(svg), "--dot", str(dot)]) == 0
+    assert capsys.readouterr().out == ""
+    assert ElementTree.parse(svg).getroot().tag.endswith("svg")
+    assert dot.read_text(encoding="utf-8").startswith("digraph {")
+    assert main(["graph", str(file), "--dot", "-"]) == 0
+    assert capsys.readouterr().out == dot.read_text(encoding="utf-8")
+
+
+def test_a_graph_that_cannot_be_compiled(graph, x, tmp_path, capsys):
+    graph.split(x, axis=2, sizes=[3, 3], name="漢")
+    graph.save(tmp_path / "g.json")
+    assert main(["graph", str(tmp_path / "g.json")]) == 0
+    assert "not compiled: the graph has no outputs" in capsys.readouterr().out
+    assert main(["graph", str(tmp_path / "g.json"), "--svg", str(tmp_path / "g.svg")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["no.json"], 2, "cannot read no.json: No such file"),
+        ([".", "--svg", "x.svg"], 2, "cannot read .: Is a directory"),
+        (["bad.json"], 2, "bad.json: nodes[0].desc.Axis: must be an integer, not 'x'"),
+        (["text.json"], 2, "text.json: line 1 column 1"),
+        (["g.json", "--svg", "no/where.svg"], 1, "cannot write no/where.svg: No such file"),
+        (["g.json", "--dot", "."], 1, "cannot write .: Is a directory"),
+        (["g.json", "--png", "x"], 2, "--png"),
+        ([], 2, "FILE"),
+    ],
+)
+def test_user_errors(file, python, arguments, code, words):
+    text = file.read_text(encoding="utf-8")
+    file.with_name("bad.json").write_text(text.replace('"Axis": 2', '"Axis": "x"'), encoding="utf-8")
+    file.with_name("text.json").write_text("a graph", encoding="utf-8")
+    process = python("-m", "directml_py", "graph", *arguments, cwd=file.parent)
+    assert (process.returncode, process.stdout) == (code, "")
+    assert words in process.stderr
+    assert "Traceback" not in process.stderr
+
+
+@pytest.mark.parametrize("option", [[], ["--svg", "-"], ["--dot", "-"]])
+def test_names_that_the_terminal_lacks(graph, tmp_path, monkeypatch, option):
+    x = graph.input_tensor("漢", dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1])
+    graph.outputs = graph.identity(x)
+    graph.save(tmp_path / "g.json")
+    binary = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(binary, encoding="ascii"))
+    assert main(["graph", str(tmp_path / "g.json"), *option]) == 0
+    assert "漢" in binary.getvalue().decode()
+
+
+def test_help(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["graph", "--help"])
+    assert caught.value.code == 0
+    found = capsys.readouterr().out
+    assert "--svg" in found
+    assert "--dot" in found

@@ -1,0 +1,144 @@
+"""What operators infer is what validation asks for."""
+
+from __future__ import annotations
+
+import inspect
+import random
+from dataclasses import replace
+
+import pytest
+
+import directml_py as dml
+from directml_py.descs.values import OperatorDesc
+from directml_py.graph import Graph
+from directml_py.operators import OPERATORS, check
+from directml_py.operators.operator import Shape
+from directml_py.testing.source import RandomSource
+from directml_py.testing.valid import HIGHEST, valid_desc
+
+CASES = 150
+SUM = dml.DML_REDUCE_FUNCTION_SUM
+
+
+def without_outputs(desc):
+    """The desc with nothing said about its outputs."""
+    counts = {entry.counted_by for entry in desc.struct.fields if entry.role == "output"}
+    values = []
+    for entry, (name, value) in zip(desc.struct.fields, desc):
+        if entry.role == "output":
+            value = () if entry.kind == "array" else None
+        values.append(0 if name in counts else value)
+    return OperatorDesc(desc.schema, tuple(values))
+
+
+def choices(desc):
+    """What the outputs of a desc say that its inputs and attributes do not."""
+    known = {
+        "sizes": lambda: [tensor.sizes[desc.Axis] for tensor in desc.OutputTensors],
+        "output_data_type": lambda: desc.OutputTensor.data_type,
+    }
+    parameters = inspect.signature(OPERATORS[desc.name].infer).parameters.values()
+    return {one.name: known[one.name]() for one in parameters if one.kind is one.KEYWORD_ONLY}
+
+
+def inferred(desc):
+    return OPERATORS[desc.name].infer(without_outputs(desc), **choices(desc))
+
+
+def flat(shapes):
+    return [one for shape in shapes.values() for one in ([shape] if isinstance(shape, Shape) else shape)]
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_valid_descs_are_what_is_inferred(operator):
+    """For descs that are built another way, from the support tables."""
+    for seed in range(CASES):
+        desc = valid_desc(RandomSource(seed), operator)
+        expected = [(slot.tensor.data_type, slot.tensor.sizes) for slot in desc.outputs]
+        assert [tuple(one) for one in flat(inferred(desc))] == expected, desc
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_validation_refuses_anything_else(operator):
+    """One size of one output off by one, or another data type."""
+    rng = random.Random(operator)
+    for seed in range(40):
+        desc = valid_desc(RandomSource(seed), operator)
+        outputs = [slot.tensor for slot in desc.outputs]
+        index = rng.randrange(len(outputs))
+        sizes = list(outputs[index].sizes)
+        sizes[rng.randrange(len(sizes))] += 1
+        outputs[index] = dml.TensorDesc(outputs[index].data_type, tuple(sizes))
+        values = iter(outputs)
+        fields = {
+            entry.name: (
+                tuple(next(values) for _ in getattr(desc, entry.name))
+                if entry.kind == "array"
+                else next(values)
+            )
+            for entry in desc.struct.fields
+            if entry.role == "output"
+        }
+        changed = OperatorDesc(desc.schema, tuple(fields.get(name, value) for name, value in desc))
+        assert check(changed, HIGHEST)[1].errors, changed
+
+
+def test_sizes_by_hand():
+    """GATHER's third printed example: {3,2} and {1,2} give {3,2}; and leading ones that nothing crops stay."""
+    graph = Graph()
+    table = graph.input_tensor("table", dml.DML_TENSOR_DATA_TYPE_FLOAT32, [3, 2])
+    indices = graph.input_tensor("indices", dml.DML_TENSOR_DATA_TYPE_UINT32, [1, 2])
+    assert graph.gather(table, indices, axis=1, index_dimensions=2).desc.sizes == (3, 2)
+    assert graph.gather(table, indices, axis=0, index_dimensions=1).desc.sizes == (2, 2)
+
+
+def attempt(call):
+    """Whether ``call`` was taken; any refusal must be one of those that are promised."""
+    try:
+        call()
+    except (dml.DMLError, TypeError, ValueError):
+        return False
+    return True
+
+
+def test_wrong_arguments_are_refused_not_stumbled_over():
+    """Any small numbers as attributes: taken if they are legal by a formula written here, else a clear error."""
+    rng = random.Random(1)
+    graph = Graph()
+    taken = 0
+    for index in range(300):
+        rank = rng.randint(1, 4)
+        sizes = [rng.randint(1, 3) for _ in range(rank)]
+        x = graph.input_tensor(index, dml.DML_TENSOR_DATA_TYPE_FLOAT32, sizes)
+        axis, axes = rng.randint(0, 5), [rng.randint(0, 4) for _ in range(rng.randint(0, 3))]
+        parts = [rng.randint(0, 3) for _ in range(rng.randint(0, 3))]
+        legal = bool(axes) and max(axes) < rank and len(set(axes)) == len(axes)
+        assert attempt(lambda x=x, axes=axes: graph.reduce(x, function=SUM, axes=axes)) == legal
+        legal = axis < rank and parts != [] and 0 not in parts and sum(parts) == sizes[axis]
+        assert attempt(lambda x=x, axis=axis, parts=parts: graph.split(x, axis=axis, sizes=parts)) == legal
+        taken += legal
+        assert attempt(lambda x=x, axis=axis: graph.join([x, x, x], axis=axis)) == (axis < rank)
+        indices = graph.reinterpret(x, dml.DML_TENSOR_DATA_TYPE_UINT32)
+        dimensions = rng.randint(0, 5)
+        attempt(
+            lambda x=x, indices=indices, axis=axis, n=dimensions: graph.gather(
+                x, indices, axis=axis, index_dimensions=n
+            )
+        )
+    assert taken > 10
+
+
+def test_a_join_of_different_tensors():
+    graph = Graph()
+    one = graph.input_tensor(0, dml.DML_TENSOR_DATA_TYPE_FLOAT32, [2, 3])
+    for index, desc in enumerate(
+        [
+            replace(one.desc, data_type=dml.DML_TENSOR_DATA_TYPE_INT32),
+            dml.TensorDesc(one.desc.data_type, (3, 3)),
+            dml.TensorDesc(one.desc.data_type, (2, 3, 1)),
+            dml.TensorDesc(one.desc.data_type, (2,)),
+        ]
+    ):
+        other = graph.input_tensor(index + 1, desc)
+        for parts in ([one, other], [other, one]):
+            assert not attempt(lambda parts=parts: graph.join(parts, axis=1))
