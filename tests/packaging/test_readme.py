@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 from toolchain import missing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,7 +51,8 @@ def test_the_recipe_for_builders_shows_the_bug_twice(tmp_path: Path) -> None:
     """Compiled, run and failing as the README says: two tests see the bug, two pass."""
     if shutil.which("g++") is None:
         missing("g++")
-    (source,), (suite,) = blocks("cpp"), blocks("py")
+    (source,) = blocks("cpp")
+    (suite,) = (block for block in blocks("py") if "test_builders.py" in block)
     (tmp_path / "builders.cpp").write_text(source, encoding="utf-8")
     (tmp_path / "test_builders.py").write_text(suite, encoding="utf-8")
     command = re.search(r"`(g\+\+ [^`]+ libbuilders\.so)`", README)
@@ -76,3 +78,11 @@ def test_the_recipe_for_builders_shows_the_bug_twice(tmp_path: Path) -> None:
         "64 != 112",
     ):
         assert text in result.stdout
+
+
+def test_the_graph_runs_as_printed() -> None:
+    (program,) = (block for block in blocks("py") if "Graph()" in block)
+    numbers = np.array([[0, 1, 5, 3, 4, 2], [2, 3, 1, 9, 0, 4], [4, 5, 7, 7, 6, 8]], np.float32)
+    names = {"numbers": numbers.reshape(1, 1, 3, 6)}
+    exec(compile(program, "README.md", "exec"), names)
+    assert names["result"].reshape(3, 3).tolist() == [[1, 11, 5], [21, 31, 9], [41, 51, 8]]
