@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..api.arguments import child, counted, enumerator, flags, invalid, unsigned
 from ..api.d3d12_enums import (
@@ -72,9 +72,11 @@ from .info_queue import ID3D12InfoQueue, Message, same_interface
 from .objects import ID3D12Object
 from .resource import ID3D12Resource, Placement
 from .scheduler import WorkQueue, drain
-from .tracking.deferral import Deferral
-from .tracking.monitor import Monitor
 from .tracking.shadow import Shadow
+
+if TYPE_CHECKING:
+    from .tracking.deferral import Deferral
+    from .tracking.monitor import Monitor
 
 SEVERITIES = {
     Severity.ERROR: D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
@@ -95,13 +97,22 @@ class ID3D12Device(ID3D12Object):
         super().__init__()
         self.lock = threading.RLock()
         self.info_queue = ID3D12InfoQueue(self) if debug_layer_enabled() else None
-        self.monitor = Monitor(self) if debug_layer_enabled() else None
-        self._deferral = Deferral(self) if debug_layer_enabled() else None
+        self.monitor: Monitor | None = None
+        self._deferral: Deferral | None = None
+        if debug_layer_enabled():
+            self._watch()
         self._removed_reason = S_OK
         self._removed_text = ""
         self._fences: weakref.WeakSet[ID3D12Fence] = weakref.WeakSet()
         self._queues: weakref.WeakSet[WorkQueue] = weakref.WeakSet()
         self._descriptors = DescriptorIndex()
+
+    def _watch(self) -> None:
+        # Loaded for the first device that asks for it: programs without the debug layer start faster.
+        from .tracking.deferral import Deferral
+        from .tracking.monitor import Monitor
+
+        self.monitor, self._deferral = Monitor(self), Deferral(self)
 
     def QueryInterface(self, riid: Any) -> Any:
         """``ID3D12InfoQueue`` too, if the debug layer was on when the device was created."""

@@ -24,6 +24,8 @@ MAX_ELEMENTS = 1 << 16
 MAX_DIMENSIONS = 64
 MAX_BYTES = 1 << 32
 MAX_DEPTH = 8
+# 4 KiB: no system has smaller pages.
+PAGE_BITS = 12
 
 NO_FLAGS = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE
 MAX_NESTED = 1 << 12
@@ -138,17 +140,25 @@ class Decoder:
     def __init__(self) -> None:
         self.faults: list[Fault] = []
         self.depth = 0
+        # Pages of which something was read: the rest of them is there too, and need not be probed again.
+        self.pages: set[int] = set()
         self.nested = 0
 
     def fault(self, path: str, kind: str, text: str) -> None:
         self.faults.append(Fault(path, kind, text))
 
     def read(self, address: int, size: int, path: str) -> bytes | None:
+        first, last = address >> PAGE_BITS, (address + size - 1) >> PAGE_BITS
+        if first in self.pages and last in self.pages and last - first <= 1:
+            return ctypes.string_at(address, size)
         try:
-            return read(address, size)
+            data = read(address, size)
         except MemoryFault as fault:
             self.fault(path, "unreadable", f"points to memory that cannot be read ({fault})")
             return None
+        self.pages.add(first)
+        self.pages.add(last)
+        return data
 
     def record(self, schema: StructSchema, data: bytes, prefix: str) -> tuple[Any, ...]:
         raw = _layout(schema.name).unpack(data)
