@@ -30,12 +30,12 @@ def embedding_graph(table: npt.NDArray[np.float32]) -> Graph:
     return graph
 
 
-def main() -> int:
+def main(folder: Path | None = None) -> int:
+    """``folder``, the argument on the command line, gets the graph as files and as a picture."""
     # Row n of the table is n, n + 0.25, n + 0.5, n + 0.75.
     table = np.arange(4 * len(VOCABULARY)).reshape(-1, 4).astype(np.float32) / np.float32(4)
     graph = embedding_graph(table)
-    if len(sys.argv) > 1:
-        folder = Path(sys.argv[1])
+    if folder is not None:
         graph.save(folder / "embedding.json")
         (folder / "embedding.svg").write_text(graph.to_svg(), encoding="utf-8")
     tokens = np.array([[[VOCABULARY.index(word) for word in words] for words in SENTENCES]], np.int32)
@@ -46,4 +46,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(Path, sys.argv[1:2])))
