@@ -56,13 +56,13 @@ def enumerator(value: Any, kind: type[E], name: str, rule: Rule | None = None) -
 
 
 @cache
-def _known_bits(kind: type[IntFlag]) -> int:
+def known_bits(kind: type[IntFlag]) -> int:
     return reduce(operator.or_, (int(member) for member in kind.__members__.values()), 0)
 
 
 def flags(value: Any, kind: type[F], name: str, rule: Rule | None = None) -> F:
     number = integer(value, name)
-    unknown = number & ~_known_bits(kind)
+    unknown = number & ~known_bits(kind)
     if unknown:
         raise refusal(name, f"has bits that are no {kind.__name__}: 0x{unknown & 0xFFFFFFFF:X}", rule)
     return kind(number)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .private_data import PrivateDataObject
+
 
 class Life:
     """Shared by an object and by recorded work that names it; ``released`` turns true when the object goes."""
@@ -15,3 +17,21 @@ class Life:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name!r}" if self.name else self.kind
+
+
+class LivingObject(PrivateDataObject):
+    """An object with a ``life`` that carries its name and learns of its end.
+
+    It stands first among the bases, so that a name is taken only once the interface's own SetName has taken it.
+    """
+
+    life: Life
+
+    def SetName(self, name: str) -> None:
+        super().SetName(name)
+        self.life.name = name
+
+    def __del__(self) -> None:
+        life = self.__dict__.get("life")
+        if life is not None:
+            life.released = True

@@ -17,6 +17,9 @@ from typing import Any
 
 FIRST_MAPPABLE = 0x10000
 LAST_ADDRESS = 1 << 64
+# No system has smaller pages.
+PAGE_BITS = 12
+PAGE = 1 << PAGE_BITS
 # Larger blocks are tried at both ends first: a wild size should not cost an allocation of that size.
 LARGE = 1 << 20
 
@@ -127,8 +130,7 @@ def read(address: int, size: int) -> bytes:
     """``size`` bytes at ``address``. Raises ``MemoryFault`` where there is no such memory."""
     if size == 0:
         return b""
-    if not FIRST_MAPPABLE <= address < LAST_ADDRESS - size:
-        raise MemoryFault(address, size)
+    _check(address, size)
     if not _enabled:
         return ctypes.string_at(address, size)
     if size <= SMALL and _fast_readv is not None:
@@ -165,7 +167,7 @@ def read_string(address: int, limit: int = 4096) -> bytes:
     found = bytearray()
     while len(found) < limit:
         # Chunks end at a page boundary, so that no page is touched that the string does not reach.
-        size = min(256, 4096 - (address + len(found)) % 4096)
+        size = min(256, PAGE - (address + len(found)) % PAGE)
         chunk = read(address + len(found), size)
         end = chunk.find(b"\0")
         if end >= 0:

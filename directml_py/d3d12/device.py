@@ -24,6 +24,7 @@ from ..api.d3d12_structs import (
     D3D12_RESOURCE_ALLOCATION_INFO,
     D3D12_RESOURCE_DESC,
 )
+from ..api.debug_output import SEVERITIES
 from ..api.hresult import (
     DXGI_ERROR_DEVICE_REMOVED,
     DXGI_ERROR_UNSUPPORTED,
@@ -34,7 +35,7 @@ from ..api.hresult import (
 )
 from ..api.iids import IID_ID3D12Device
 from ..api.pointers import struct_at
-from ..api.rules import Diagnostic, Rule, Severity, message_id
+from ..api.rules import Diagnostic, Rule, message_id
 from .allocation import Allocation
 from .buffer_rules import (
     CUSTOM,
@@ -77,11 +78,6 @@ from .tracking.shadow import Shadow
 if TYPE_CHECKING:
     from .tracking.deferral import Deferral
     from .tracking.monitor import Monitor
-
-SEVERITIES = {
-    Severity.ERROR: D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
-    Severity.WARNING: D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_WARNING,
-}
 
 
 class ID3D12Device(ID3D12Object):

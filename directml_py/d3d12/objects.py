@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..api.iids import IID_ID3D12DeviceChild, IID_ID3D12Object, IID_ID3D12Pageable
-from ..api.life import Life
+from ..api.life import Life, LivingObject
 from ..api.private_data import PrivateDataObject
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class ID3D12DeviceChild(ID3D12Object):
         return self.device
 
 
-class ID3D12Pageable(ID3D12DeviceChild):
+class ID3D12Pageable(LivingObject, ID3D12DeviceChild):
     """``life`` is what recorded commands hold instead of the object: they keep nothing alive, as on Windows."""
 
     IID = IID_ID3D12Pageable
@@ -37,12 +37,3 @@ class ID3D12Pageable(ID3D12DeviceChild):
     def __init__(self, device: ID3D12Device, life: Life | None = None) -> None:
         super().__init__(device)
         self.life = Life(type(self).__name__) if life is None else life
-
-    def SetName(self, name: str) -> None:
-        super().SetName(name)
-        self.life.name = name
-
-    def __del__(self) -> None:
-        life = self.__dict__.get("life")
-        if life is not None:
-            life.released = True

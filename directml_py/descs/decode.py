@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..api import d3d12_enums, d3d12_structs, enums, operator_descs, structs
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS, DML_TENSOR_TYPE
 from ..api.interface import IUnknown
-from ..api.memory import MemoryFault, read, read_string
+from ..api.memory import PAGE_BITS, MemoryFault, read, read_string
 from ..api.pointers import Location, check_type, locate
 from ..api.schema import FieldSchema, OperatorSchema, StructSchema
 from ..api.schema_data import OPERATORS, STRUCTS
@@ -24,8 +24,6 @@ MAX_ELEMENTS = 1 << 16
 MAX_DIMENSIONS = 64
 MAX_BYTES = 1 << 32
 MAX_DEPTH = 8
-# 4 KiB: no system has smaller pages.
-PAGE_BITS = 12
 
 NO_FLAGS = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE
 MAX_NESTED = 1 << 12

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..api.iids import IID_IDMLBindingTable
@@ -67,8 +67,6 @@ UNNEEDED = {
     for kind in ("temporary", "persistent")
 }
 
-Views = list[BufferRange | None]
-
 
 class Slot(NamedTuple):
     """A place in a table: which kind of binding, and which one of them."""
@@ -76,6 +74,9 @@ class Slot(NamedTuple):
     kind: str
     position: int
     part: int = 0
+
+
+Views = Mapping[Slot, BufferRange | None]
 
 
 class IDMLBindingTable(IDMLDeviceChild):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..api.enums import DML_EXECUTION_FLAGS
@@ -78,12 +78,13 @@ class IDMLCompiledOperator(IDMLDispatchable):
         self.persistent_content: Any = None
         self.inputs = program.inputs
         self.outputs = program.outputs
-        self._owned: dict[int, int] = {}
+        # Where each owned input begins in the persistent resource, in bytes.
+        self.owned: dict[int, int] = {}
         end = 0
         for index, slot in enumerate(self.inputs):
             if slot.tensor is not None and slot.tensor.is_owned_by_dml:
                 start = align(end, max(TENSOR_ALIGNMENT, slot.tensor.alignment))
-                self._owned[index] = start
+                self.owned[index] = start
                 end = start + slot.tensor.total_size
         self.persistent_size = end
 
@@ -93,13 +94,13 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     def is_owned(self, index: int) -> bool:
         """Whether input ``index`` is copied at initialization rather than bound at execution."""
-        return index in self._owned
+        return index in self.owned
 
     @lazy
     def input_needs(self) -> tuple[Need | None, ...]:
         """What each input must be bound to at execution; None where nothing may be bound."""
         return tuple(
-            None if slot.tensor is None or index in self._owned else self._need(slot.tensor)
+            None if slot.tensor is None or index in self.owned else self._need(slot.tensor)
             for index, slot in enumerate(self.inputs)
         )
 
@@ -107,7 +108,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
     def owned_needs(self) -> tuple[Need | None, ...]:
         """What each input must be bound to at initialization; None where nothing may be bound."""
         return tuple(
-            self._owned_need(slot.tensor) if index in self._owned and slot.tensor is not None else None
+            self._owned_need(slot.tensor) if index in self.owned and slot.tensor is not None else None
             for index, slot in enumerate(self.inputs)
         )
 
@@ -123,11 +124,6 @@ class IDMLCompiledOperator(IDMLDispatchable):
         return tuple(None if slot.tensor is None else self._need(slot.tensor) for slot in self.outputs)
 
     @property
-    def owned(self) -> Mapping[int, int]:
-        """Where each owned input begins in the persistent resource, in bytes."""
-        return self._owned
-
-    @property
     def temporary_size(self) -> int:
         return align(self.program.temporary_size, 4)
 
@@ -138,7 +134,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     def initialize(self, inputs: Sequence[BufferRange | None], persistent: BufferRange | None) -> None:
         """Copy the owned inputs into the persistent resource."""
-        for index, start in self._owned.items():
+        for index, start in self.owned.items():
             source, tensor = inputs[index], self.inputs[index].tensor
             assert source is not None
             assert persistent is not None
@@ -156,7 +152,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
         """The memory of each input, that of owned ones in the persistent resource; None if absent."""
         found: list[Bytes | None] = []
         for index, view in enumerate(inputs):
-            start = self._owned.get(index)
+            start = self.owned.get(index)
             if start is not None:
                 assert persistent is not None
                 found.append(persistent.bytes[start:])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..d3d12.resource import BufferRange
 from ..validation.report import Report
 from ..validation.rule import rule
-from .binding_table import Slot
+from .binding_table import Slot, Views
 from .compiled_operator import IDMLCompiledOperator
 from .table_desc import DescriptorRange
 
@@ -44,8 +43,6 @@ PERSISTENT_CHANGED = rule(
     "nf-directml-idmlbindingtable-bindpersistentresource",
     debug=True,
 )
-
-Views = Mapping[Slot, BufferRange | None]
 
 
 def check_descriptors(gpu: DescriptorRange, views: Views, title: str, report: Report) -> None:

@@ -15,7 +15,7 @@ from ..d3d12.resource import BufferRange
 from ..d3d12.tracking.access import Access, Use
 from ..validation.report import Report
 from ..validation.rule import rule
-from .binding_table import Slot
+from .binding_table import Slot, Views
 from .bindings import Need, check_view
 from .compiled_operator import Bound, IDMLCompiledOperator
 from .debug_checks import check_descriptors, check_initializer, check_inputs, check_operator
@@ -33,7 +33,6 @@ UNBOUND = rule(
     "nf-directml-idmlcommandrecorder-recorddispatch",
 )
 
-Views = Mapping[Slot, BufferRange | None]
 Run = Callable[[], None]
 
 

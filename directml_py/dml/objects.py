@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from ..api.iids import IID_IDMLDeviceChild, IID_IDMLDispatchable, IID_IDMLObject, IID_IDMLPageable
-from ..api.life import Life
+from ..api.life import Life, LivingObject
 from ..api.private_data import PrivateDataObject, PrivateDataRules
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..api.wintypes import GUID
@@ -73,7 +73,7 @@ class IDMLDeviceChild(IDMLObject):
         return self.device
 
 
-class IDMLPageable(IDMLDeviceChild):
+class IDMLPageable(LivingObject, IDMLDeviceChild):
     """An object that can be evicted (nn-directml-idmlpageable).
 
     ``life`` is what recorded dispatches hold instead of the object under the debug layer.
@@ -84,16 +84,6 @@ class IDMLPageable(IDMLDeviceChild):
     def __init__(self, device: IDMLDevice) -> None:
         super().__init__(device)
         self.life = Life(type(self).__name__)
-
-    @hresult_method
-    def SetName(self, name: str) -> None:
-        super().SetName(name)
-        self.life.name = name
-
-    def __del__(self) -> None:
-        life = self.__dict__.get("life")
-        if life is not None:
-            life.released = True
 
 
 class IDMLDispatchable(IDMLPageable):

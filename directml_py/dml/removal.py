@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..api.arguments import instance
-from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY
-from ..api.debug_output import debug_output
+from ..api.debug_output import SEVERITIES, debug_output
 from ..api.enums import DML_CREATE_DEVICE_FLAGS
 from ..api.hresult import DXGI_ERROR_DEVICE_REMOVED, E_INVALIDARG, S_OK, DMLError
 from ..validation.report import Report, failure
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
     from .objects import IDMLObject
 
 M = TypeVar("M", bound=Callable[..., Any])
-
-_SEVERITIES = {
-    Severity.ERROR: D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
-    Severity.WARNING: D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_WARNING,
-}
 
 
 class Removal:
@@ -99,11 +93,11 @@ class Removal:
             return False
         queue = self._d3d12_device.info_queue
         if queue is not None and self.muted:
-            return any(queue.GetBreakOnSeverity(_SEVERITIES[found.severity]) for found in diagnostics)
+            return any(queue.GetBreakOnSeverity(SEVERITIES[found.severity]) for found in diagnostics)
         if queue is None:
             if not self.muted:
                 for found in diagnostics:
-                    debug_output(_SEVERITIES[found.severity], str(found))
+                    debug_output(SEVERITIES[found.severity], str(found))
             return any(found.severity is Severity.ERROR for found in diagnostics)
         breaks = False
         for found in diagnostics:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from functools import cache, reduce
-from operator import or_
 from typing import Any
 
+from ..api.arguments import known_bits
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..descs.decode import enum_class
 from ..descs.values import Record
@@ -43,11 +42,6 @@ def check_values(record: Record, report: Report, prefix: str = "") -> None:
                     check_values(item, report, f"{path}[{index}].")
         elif isinstance(value, Record):
             check_values(value, report, f"{path}.")
-
-
-@cache
-def known_bits(kind: Any) -> int:
-    return reduce(or_, (int(member) for member in kind.__members__.values()), 0)
 
 
 def check_flags(kind: Any, value: int, path: str, report: Report) -> None:

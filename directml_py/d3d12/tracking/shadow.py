@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,11 @@ def _shadow(part: BufferRange) -> tuple[Shadow | None, int]:
     return placement.allocation.shadow, placement.offset + part.offset
 
 
+def _all_defined(elements: npt.NDArray[Any]) -> Any:
+    """What an element of the marks' view reads as if every one of its bytes is defined."""
+    return np.full(elements.itemsize, DEFINED, np.uint8).view(elements.dtype)[0]
+
+
 def first_undefined(access: Access) -> tuple[int, ...] | None:
     """The coordinates of the first element that an access reads though nothing has written it."""
     shadow, start = _shadow(access.range)
@@ -51,8 +56,7 @@ def first_undefined(access: Access) -> tuple[int, ...] | None:
     if access.elements is None:
         return (int(marks.argmin()),)
     elements = access.elements(marks)
-    whole = np.full(elements.itemsize, DEFINED, np.uint8).view(elements.dtype)[0]
-    missing = elements != whole
+    missing = elements != _all_defined(elements)
     return tuple(int(i) for i in np.argwhere(missing)[0]) if missing.any() else None
 
 
@@ -61,7 +65,7 @@ def copy_marks(destination: BufferRange, source: BufferRange) -> None:
     into, start = _shadow(destination)
     out_of, source_start = _shadow(source)
     if into is not None:
-        marks = 1 if out_of is None else out_of.marks(source_start, source.size)
+        marks = DEFINED if out_of is None else out_of.marks(source_start, source.size)
         into.marks(start, destination.size)[:] = marks
 
 
@@ -79,5 +83,5 @@ def after(access: Access) -> None:
     else:
         marks[:] = UNDEFINED
         elements = access.elements(marks)
-        elements[...] = np.full(elements.itemsize, DEFINED, np.uint8).view(elements.dtype)[0]
+        elements[...] = _all_defined(elements)
         access.range.bytes[marks == UNDEFINED] = PATTERN
