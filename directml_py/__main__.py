@@ -12,6 +12,7 @@ import numpy as np
 
 from ._version import __version__
 from .api.schema_data import OPERATORS as CATALOG
+from .com import config as build_config
 from .dml.device import HIGHEST_FEATURE_LEVEL
 from .graph import command as graph_command
 from .operators import OPERATORS
@@ -28,6 +29,7 @@ def info(_: argparse.Namespace) -> int:
         "feature level": HIGHEST_FEATURE_LEVEL.name,
         "operators": f"{len(OPERATORS)} of {len(CATALOG)} execute",
         "kernels": "numpy",
+        "C library": "built" if build_config.LIBRARY.exists() else "not built",
         "Python": platform.python_version(),
         "NumPy": np.__version__,
         "platform": platform.platform(),
@@ -63,7 +65,13 @@ def graph(arguments: argparse.Namespace) -> int:
     return graph_command.run(arguments)
 
 
+def config(arguments: argparse.Namespace) -> int:
+    """What the build of a C or C++ program with libdirectml.so needs, in the manner of python3-config."""
+    return build_config.run(arguments)
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "config": config,
     "graph": graph,
     "info": info,
     "rules": rules,
@@ -77,6 +85,8 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, function in COMMANDS.items():
         command = commands.add_parser(name, help=function.__doc__, description=function.__doc__)
+        if function is config:
+            build_config.add_arguments(command)
         if function is graph:
             graph_command.add_arguments(command)
         if function is rules:

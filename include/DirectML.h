@@ -49,6 +49,16 @@
 #endif
 #endif
 
+// Windows' compilers know what __uuidof(ID3D12Device) is; others learn it from here.
+#if defined(__cplusplus) && !defined(CINTERFACE) && !defined(_WIN32) && defined(__d3d12_h__) && defined(__has_include)
+#if __has_include(<dxguids/dxguids.h>)
+extern "C++"
+{
+#include <dxguids/dxguids.h>
+}
+#endif
+#endif
+
 #ifndef __IUnknown_INTERFACE_DEFINED__
 
 #include <stddef.h>
@@ -1702,7 +1712,7 @@ typedef struct DML_SCATTER_OPERATOR_DESC
     const DML_TENSOR_DESC* UpdatesTensor;
     const DML_TENSOR_DESC* OutputTensor;
     UINT Axis;
-} DML_SCATTER_OPERATOR_DESC;
+} DML_SCATTER_OPERATOR_DESC, DML_SCATTER_ELEMENTS_OPERATOR_DESC;
 
 typedef struct DML_ONE_HOT_OPERATOR_DESC
 {
@@ -3294,10 +3304,12 @@ STDAPI DMLCreateDevice1(
 
 // The bytes that a buffer tensor needs at least, rounded up to a multiple of 4. Sizes and strides are in
 // elements; strides may be null for a packed tensor. 0 for an unknown data type and for a tensor with a size
-// of 0. A program that has a function of this name defines DIRECTML_NO_CALC_BUFFER_TENSOR_SIZE.
+// of 0. In C++ it is a template, so that a program with a function of this name, such as DirectMLX.h, keeps its
+// own; in C such a program defines DIRECTML_NO_CALC_BUFFER_TENSOR_SIZE.
 #ifndef DIRECTML_NO_CALC_BUFFER_TENSOR_SIZE
 
 #ifdef __cplusplus
+extern "C++" template <typename = void>
 inline
 #else
 static inline

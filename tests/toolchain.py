@@ -81,7 +81,7 @@ def run_with_d3d12(text: str, folder: Path) -> str:
     need_d3d12_headers()
     source, program = folder / "probe.cpp", folder / "probe"
     source.write_text(text, encoding="utf-8")
-    command = ["g++", "-std=c++17", *D3D12_HEADERS, str(source), "-o", str(program)]
+    command = ["g++", "-std=c++17", f"-I{INCLUDE}", *D3D12_HEADERS, str(source), "-o", str(program)]
     build = subprocess.run(command, capture_output=True, text=True)
     assert build.returncode == 0, build.stderr
     return subprocess.run([str(program)], capture_output=True, text=True, check=True, timeout=60).stdout

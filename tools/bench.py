@@ -1,6 +1,6 @@
 """Measure directml-py, each row side by side with what it is compared to, in one process.
 
-``python tools/bench.py [--only descs|dispatch|graphs] [--json FILE]``
+``python tools/bench.py [--only descs|dispatch|graphs|native] [--json FILE]``
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from benchmarks import descs, dispatch, graphs
+from benchmarks import descs, dispatch, graphs, native
 from benchmarks.timing import Row
 
-SUBJECTS = {"descs": descs.rows, "dispatch": dispatch.rows, "graphs": graphs.rows}
+SUBJECTS = {"descs": descs.rows, "dispatch": dispatch.rows, "graphs": graphs.rows, "native": native.rows}
 
 
 def print_table(rows: Sequence[Row]) -> None:

@@ -15,6 +15,7 @@ __all__ = [
     "DXGI_ERROR_SDK_COMPONENT_MISSING",
     "DXGI_ERROR_UNSUPPORTED",
     "E_FAIL",
+    "E_HANDLE",
     "E_INVALIDARG",
     "E_NOINTERFACE",
     "E_NOTIMPL",
@@ -33,6 +34,7 @@ E_NOINTERFACE: Final = 0x80004002
 E_POINTER: Final = 0x80004003
 E_FAIL: Final = 0x80004005
 E_UNEXPECTED: Final = 0x8000FFFF
+E_HANDLE: Final = 0x80070006
 E_OUTOFMEMORY: Final = 0x8007000E
 E_INVALIDARG: Final = 0x80070057
 DXGI_ERROR_INVALID_CALL: Final = 0x887A0001
@@ -56,13 +58,17 @@ class DMLError(OSError):
     """A failing HRESULT.
 
     ``hresult`` is the code as an unsigned 32-bit number (``0x80070057``); ``diagnostics`` lists everything
-    that is wrong, one ``Diagnostic`` per broken rule (empty where no desc was involved).
+    that is wrong, one ``Diagnostic`` per broken rule (empty where no desc was involved). ``reported`` says whether the
+    debug layer has written the message already.
     """
 
-    def __init__(self, hresult: int, message: str, diagnostics: Iterable[Any] = ()) -> None:
+    def __init__(
+        self, hresult: int, message: str, diagnostics: Iterable[Any] = (), reported: bool = False
+    ) -> None:
         super().__init__(message)
         self.hresult = hresult & 0xFFFFFFFF
         self.diagnostics = list(diagnostics)
+        self.reported = reported
 
     def __str__(self) -> str:
         code = NAMES.get(self.hresult, "HRESULT")

@@ -33,6 +33,23 @@ __all__ = [
     "IID_IDMLOperator",
     "IID_IDMLOperatorInitializer",
     "IID_IDMLPageable",
+    "IID_IDXCoreAdapter",
+    "IID_IDXCoreAdapterFactory",
+    "IID_IDXCoreAdapterList",
+    "IID_IDXGIAdapter",
+    "IID_IDXGIAdapter1",
+    "IID_IDXGIAdapter2",
+    "IID_IDXGIAdapter3",
+    "IID_IDXGIAdapter4",
+    "IID_IDXGIDevice",
+    "IID_IDXGIFactory",
+    "IID_IDXGIFactory1",
+    "IID_IDXGIFactory2",
+    "IID_IDXGIFactory3",
+    "IID_IDXGIFactory4",
+    "IID_IDXGIFactory5",
+    "IID_IDXGIFactory6",
+    "IID_IDXGIObject",
 ]
 
 IID_IDMLObject = GUID("c8263aac-9e0c-4a2d-9b8e-007521a3317c")
@@ -62,3 +79,20 @@ IID_ID3D12CommandQueue = GUID("0ec870a6-5d7e-4c22-8cfc-5baae07616ed")
 IID_ID3D12Device = GUID("189819f1-1db6-4b57-be54-1821339b85f7")
 IID_ID3D12Debug = GUID("344488b7-6846-474b-b989-f027448245e0")
 IID_ID3D12InfoQueue = GUID("0742a90b-c387-483f-b946-30a7e4e61458")
+IID_IDXGIObject = GUID("aec22fb8-76f3-4639-9be0-28eb43a67a2e")
+IID_IDXGIAdapter = GUID("2411e7e1-12ac-4ccf-bd14-9798e8534dc0")
+IID_IDXGIAdapter1 = GUID("29038f61-3839-4626-91fd-086879011a05")
+IID_IDXGIAdapter2 = GUID("0aa1ae0a-fa0e-4b84-8644-e05ff8e5acb5")
+IID_IDXGIAdapter3 = GUID("645967a4-1392-4310-a798-8053ce3e93fd")
+IID_IDXGIAdapter4 = GUID("3c8d99d1-4fbf-4181-a82c-af66bf7bd24e")
+IID_IDXGIDevice = GUID("54ec77fa-1377-44e6-8c32-88fd5f44c84c")
+IID_IDXGIFactory = GUID("7b7166ec-21c7-44ae-b21a-c9ae321ae369")
+IID_IDXGIFactory1 = GUID("770aae78-f26f-4dba-a829-253c83d1b387")
+IID_IDXGIFactory2 = GUID("50c83a1c-e072-4c48-87b0-3630fa36a6d0")
+IID_IDXGIFactory3 = GUID("25483823-cd46-4c7d-86ca-47aa95b837bd")
+IID_IDXGIFactory4 = GUID("1bc6ea02-ef36-464f-bf0c-21ca39e5168a")
+IID_IDXGIFactory5 = GUID("7632e1f5-ee65-4dca-87fd-84cd75f8838d")
+IID_IDXGIFactory6 = GUID("c1b6694f-ff09-44a9-b03c-77900a0a1d17")
+IID_IDXCoreAdapter = GUID("f0db4c7f-fe5a-42a2-bd62-f2a6cf6fc83e")
+IID_IDXCoreAdapterList = GUID("526c7776-40e9-459b-b711-f32ad76dfc28")
+IID_IDXCoreAdapterFactory = GUID("78ee5945-c36e-4b13-a669-005dd11c0f06")

@@ -14,6 +14,15 @@ T = TypeVar("T", bound="IUnknown")
 _objects: weakref.WeakValueDictionary[int, IUnknown] = weakref.WeakValueDictionary()
 
 
+def register_handle(address: int, item: IUnknown) -> None:
+    """Let ``from_handle`` find ``item`` by one address more, such as that of its COM object."""
+    _objects[address] = item
+
+
+def forget_handle(address: int) -> None:
+    _objects.pop(address, None)
+
+
 class IUnknown:
     """Base of every interface.
 
@@ -32,6 +41,11 @@ class IUnknown:
             _objects[ctypes.addressof(block)] = self
         return ctypes.addressof(block)
 
+    @property
+    def identity(self) -> IUnknown:
+        """What QueryInterface gives for IUnknown: the same for all interfaces of what is one COM object."""
+        return self
+
     @classmethod
     def from_handle(cls: type[T], handle: int | None) -> T | None:
         """The live object of this interface that owns ``handle``, or None."""
@@ -46,6 +60,8 @@ class IUnknown:
         wanted = riid if isinstance(riid, GUID) else getattr(riid, "IID", None)
         if not isinstance(wanted, GUID):
             raise TypeError(f"riid must be a GUID or an interface class, not {type(riid).__name__}")
+        if wanted == IUnknown.IID:
+            return self.identity
         for interface in type(self).__mro__:
             if interface.__dict__.get("IID") == wanted:
                 return self

@@ -13,6 +13,13 @@ __all__ = [
 
 
 STRUCTS = {
+    "LUID": StructSchema(
+        "LUID",
+        (
+            F("LowPart", "integer", "UINT"),
+            F("HighPart", "integer", "INT"),
+        ),
+    ),
     "DXGI_SAMPLE_DESC": StructSchema(
         "DXGI_SAMPLE_DESC",
         (
@@ -68,6 +75,23 @@ STRUCTS = {
         (
             F("SizeInBytes", "integer", "UINT64"),
             F("Alignment", "integer", "UINT64"),
+        ),
+    ),
+    "D3D12_SUBRESOURCE_FOOTPRINT": StructSchema(
+        "D3D12_SUBRESOURCE_FOOTPRINT",
+        (
+            F("Format", "enum", "DXGI_FORMAT"),
+            F("Width", "integer", "UINT"),
+            F("Height", "integer", "UINT"),
+            F("Depth", "integer", "UINT"),
+            F("RowPitch", "integer", "UINT"),
+        ),
+    ),
+    "D3D12_PLACED_SUBRESOURCE_FOOTPRINT": StructSchema(
+        "D3D12_PLACED_SUBRESOURCE_FOOTPRINT",
+        (
+            F("Offset", "integer", "UINT64"),
+            F("Footprint", "struct", "D3D12_SUBRESOURCE_FOOTPRINT"),
         ),
     ),
     "D3D12_RANGE": StructSchema(

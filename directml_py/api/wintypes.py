@@ -23,6 +23,7 @@ __all__ = [
     "UINT16",
     "UINT32",
     "UINT64",
+    "WCHAR",
 ]
 
 BYTE = ctypes.c_uint8
@@ -42,6 +43,8 @@ DOUBLE = ctypes.c_double
 SIZE_T = ctypes.c_size_t
 LONG_PTR = ctypes.c_ssize_t
 HRESULT = ctypes.c_int32
+# 2 bytes on Windows, 4 elsewhere.
+WCHAR = ctypes.c_wchar
 ENUM = ctypes.c_int32
 
 

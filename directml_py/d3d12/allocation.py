@@ -42,7 +42,8 @@ CPU_DESCRIPTORS = AddressSpace(0x5_0000_0000_0000, 4096)
 GPU_DESCRIPTORS = AddressSpace(0x6_0000_0000_0000, 4096)
 
 
-def _physical_memory() -> int | None:
+def physical_memory() -> int | None:
+    """Bytes of RAM; None where the system does not tell."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
@@ -56,7 +57,7 @@ class Allocation:
     """
 
     def __init__(self, size: int) -> None:
-        limit = _physical_memory()
+        limit = physical_memory()
         try:
             # Some systems promise any amount and fail when it is touched; nobody can catch that.
             if limit is not None and size > limit:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any, Final
 
-from ..api.arguments import enumerator, flags, invalid
+from ..api.arguments import enumerator, flags, invalid, unsigned
 from ..api.d3d12_enums import (
     D3D12_CPU_PAGE_PROPERTY,
     D3D12_HEAP_FLAGS,
@@ -198,3 +198,8 @@ def cpu_accessible(properties: D3D12_HEAP_PROPERTIES) -> bool:
     if properties.Type == CUSTOM:
         return bool(properties.CPUPageProperty != NO_CPU_ACCESS)
     return properties.Type in FIXED_STATES
+
+
+def check_subresources(first: Any, count: Any) -> None:
+    if unsigned(first, "firstSubresource", 32) != 0 or unsigned(count, "numSubresources", 32) != 1:
+        raise invalid("firstSubresource must be 0 and numSubresources 1: a buffer has one subresource")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from ..api.arguments import child, counted, enumerator, invalid, is_series, unsigned
+from ..api.arguments import child, counted, enumerator, invalid, unsigned
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
     D3D12_HEAP_TYPE,
@@ -19,7 +18,7 @@ from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
 from ..api.hresult import E_FAIL, E_NOTIMPL, DMLError
 from ..api.iids import IID_ID3D12CommandAllocator, IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
 from ..api.life import Life
-from ..api.pointers import check_type, locate, struct_at
+from ..api.struct_series import structs_at
 from .barriers import Problem, decode
 from .commands import Barriers, Command, Copy, DescriptorHeaps
 from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap
@@ -205,7 +204,7 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
 
     def ResourceBarrier(self, numBarriers: Any, barriers: Any = None) -> None:
         """``(count, barriers)`` as in C, or a sequence of D3D12_RESOURCE_BARRIER, or a single one."""
-        descs = _barrier_descs(numBarriers, barriers)
+        descs = structs_at(numBarriers, barriers, D3D12_RESOURCE_BARRIER, "numBarriers", "barriers")
         found = [decode(desc, f"barriers[{index}]", self.device) for index, desc in enumerate(descs)]
         if not self._ready("ResourceBarrier"):
             return
@@ -340,17 +339,3 @@ def check_allocator(allocator: ID3D12CommandAllocator, type: D3D12_COMMAND_LIST_
         raise invalid(f"allocator is of type {allocator.type.name}, but the command list is {type.name}")
     if allocator.recording:
         raise invalid("allocator is in use by another command list that is recording")
-
-
-def _barrier_descs(count: Any, barriers: Any) -> list[D3D12_RESOURCE_BARRIER]:
-    kind = D3D12_RESOURCE_BARRIER
-    if barriers is None or is_series(barriers):
-        items = counted(count, barriers, "numBarriers", "barriers")
-        return [struct_at(item, kind, f"barriers[{index}]") for index, item in enumerate(items)]
-    number = unsigned(count, "numBarriers", 32)
-    location = locate(barriers, "barriers")
-    check_type(location, kind, "barriers")
-    if number > 1 and isinstance(barriers, kind):
-        raise invalid(f"numBarriers is {number}, but barriers is one D3D12_RESOURCE_BARRIER")
-    size = ctypes.sizeof(kind)
-    return [struct_at(location.address + index * size, kind, f"barriers[{index}]") for index in range(number)]

@@ -34,6 +34,7 @@ from ..api.d3d12_structs import (
 )
 from ..api.memory import MemoryFault, read
 from ..api.pointers import struct_at
+from .buffer_rules import check_subresources
 from .command_list import ID3D12GraphicsCommandList
 from .constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
 from .resource import ID3D12Resource
@@ -170,13 +171,8 @@ def GetRequiredIntermediateSize(
 ) -> int:
     """Bytes of an upload buffer through which ``destinationResource`` can be filled."""
     instance(destinationResource, ID3D12Resource, "destinationResource")
-    _check_subresources(firstSubresource, numSubresources)
+    check_subresources(firstSubresource, numSubresources)
     return destinationResource.width
-
-
-def _check_subresources(first: int, count: int) -> None:
-    if unsigned(first, "firstSubresource", 32) != 0 or unsigned(count, "numSubresources", 32) != 1:
-        raise invalid("firstSubresource must be 0 and numSubresources 1: a buffer has one subresource")
 
 
 def UpdateSubresources(

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..api.arguments import child, counted, enumerator, flags, invalid, unsigned
+from ..api.arguments import child, enumerator, flags, invalid, unsigned
 from ..api.d3d12_enums import (
     D3D12_FENCE_FLAGS,
     D3D12_HEAP_FLAGS,
@@ -21,8 +21,11 @@ from ..api.d3d12_structs import (
     D3D12_DESCRIPTOR_HEAP_DESC,
     D3D12_HEAP_DESC,
     D3D12_HEAP_PROPERTIES,
+    D3D12_PLACED_SUBRESOURCE_FOOTPRINT,
     D3D12_RESOURCE_ALLOCATION_INFO,
     D3D12_RESOURCE_DESC,
+    D3D12_SUBRESOURCE_FOOTPRINT,
+    LUID,
 )
 from ..api.debug_output import SEVERITIES
 from ..api.hresult import (
@@ -36,6 +39,8 @@ from ..api.hresult import (
 from ..api.iids import IID_ID3D12Device
 from ..api.pointers import struct_at
 from ..api.rules import Diagnostic, Rule, message_id
+from ..api.struct_series import structs_at
+from .adapters import HARDWARE, Adapter, adapter_of, count_in
 from .allocation import Allocation
 from .buffer_rules import (
     CUSTOM,
@@ -46,6 +51,7 @@ from .buffer_rules import (
     check_heap_properties,
     check_node_mask,
     check_placement,
+    check_subresources,
     cpu_accessible,
 )
 from .command_list import (
@@ -56,7 +62,12 @@ from .command_list import (
     command_list_type,
 )
 from .command_queue import ID3D12CommandQueue, check_queue_desc
-from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT, UINT64_MAX
+from .constants import (
+    D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT,
+    D3D12_TEXTURE_DATA_PITCH_ALIGNMENT,
+    UINT64_MAX,
+    UINT_MAX,
+)
 from .debug import debug_layer_enabled
 from .descriptor_copies import Ranges, copy_descriptors, report_instead
 from .descriptors import (
@@ -89,8 +100,9 @@ class ID3D12Device(ID3D12Object):
 
     IID = IID_ID3D12Device
 
-    def __init__(self) -> None:
+    def __init__(self, adapter: Adapter = HARDWARE) -> None:
         super().__init__()
+        self._adapter = adapter
         self.lock = threading.RLock()
         self.info_queue = ID3D12InfoQueue(self) if debug_layer_enabled() else None
         self.monitor: Monitor | None = None
@@ -214,6 +226,10 @@ class ID3D12Device(ID3D12Object):
     def GetNodeCount(self) -> int:
         return 1
 
+    def GetAdapterLuid(self) -> LUID:
+        """That of the adapter: ``IDXGIFactory4::EnumAdapterByLuid`` finds it."""
+        return self._adapter.luid
+
     def CheckFeatureSupport(self, feature: int, data: Any, size: int | None = None) -> None:
         """Fill the D3D12_FEATURE_DATA struct ``data`` (or what a typed pointer points to) in place."""
         self.check_alive()
@@ -327,6 +343,7 @@ class ID3D12Device(ID3D12Object):
     def _allocate(self, size: int, properties: D3D12_HEAP_PROPERTIES, flags: D3D12_HEAP_FLAGS) -> Allocation:
         """Memory of a heap; under the debug layer, with a record of which bytes are defined."""
         allocation = Allocation(size)
+        count_in(allocation)
         if self.monitor is not None:
             zeroed = not flags & D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
             shadow = Shadow(allocation.bytes, zeroed)
@@ -372,9 +389,10 @@ class ID3D12Device(ID3D12Object):
         check_node_mask(unsigned(visibleMask, "visibleMask", 32), "visibleMask")
         size = 0
         unit = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-        descs = counted(numResourceDescs, resourceDescs, "numResourceDescs", "resourceDescs")
-        for index, desc in enumerate(descs):
-            found = struct_at(desc, D3D12_RESOURCE_DESC, f"resourceDescs[{index}]")
+        descs = structs_at(
+            numResourceDescs, resourceDescs, D3D12_RESOURCE_DESC, "numResourceDescs", "resourceDescs"
+        )
+        for index, found in enumerate(descs):
             try:
                 check_buffer_desc(found, f"resourceDescs[{index}]")
             except DMLError:
@@ -382,6 +400,22 @@ class ID3D12Device(ID3D12Object):
                 break
             size += -(-found.Width // unit) * unit
         return D3D12_RESOURCE_ALLOCATION_INFO(SizeInBytes=min(size, UINT64_MAX), Alignment=unit)
+
+    def GetCopyableFootprints(
+        self, resourceDesc: Any, firstSubresource: int, numSubresources: int, baseOffset: int
+    ) -> tuple[D3D12_PLACED_SUBRESOURCE_FOOTPRINT, int, int, int]:
+        """How a buffer's bytes lie in an upload buffer from ``baseOffset`` on: the one layout, the number of rows, the
+        bytes of a row and in all (nf-d3d12-id3d12device-getcopyablefootprints).
+
+        A buffer has one subresource. Raises ``E_INVALIDARG`` for others and for what is no desc of a buffer.
+        """
+        found = struct_at(resourceDesc, D3D12_RESOURCE_DESC, "resourceDesc")
+        check_buffer_desc(found, "resourceDesc")
+        check_subresources(firstSubresource, numSubresources)
+        pitch = -(-found.Width // D3D12_TEXTURE_DATA_PITCH_ALIGNMENT) * D3D12_TEXTURE_DATA_PITCH_ALIGNMENT
+        footprint = D3D12_SUBRESOURCE_FOOTPRINT(found.Format, found.Width & UINT_MAX, 1, 1, pitch & UINT_MAX)
+        layout = D3D12_PLACED_SUBRESOURCE_FOOTPRINT(unsigned(baseOffset, "baseOffset"), footprint)
+        return layout, 1, found.Width, found.Width
 
     def GetCustomHeapProperties(self, nodeMask: int, heapType: int) -> D3D12_HEAP_PROPERTIES:
         """The custom heap that is the same as ``heapType`` on this device."""
@@ -416,15 +450,15 @@ def _buffer_desc(desc: Any, optimized_clear_value: Any) -> D3D12_RESOURCE_DESC:
 
 
 def D3D12CreateDevice(
-    adapter: None = None, minimumFeatureLevel: int = D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_11_0
+    adapter: Any = None, minimumFeatureLevel: int = D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_11_0
 ) -> ID3D12Device:
-    """A new device; each call makes its own. ``adapter`` must be None: there is one.
+    """A new device; each call makes its own. ``adapter`` is an IDXGIAdapter, an IDXCoreAdapter, or None for the
+    first.
 
     Raises ``E_INVALIDARG`` for what is no level of Direct3D 12, ``DXGI_ERROR_UNSUPPORTED`` for a higher level
     than is emulated.
     """
-    if adapter is not None:
-        raise TypeError(f"adapter must be None, not {type(adapter).__name__}")
+    found = adapter_of(adapter)
     level = enumerator(minimumFeatureLevel, D3D_FEATURE_LEVEL, "minimumFeatureLevel")
     if level not in DEVICE_LEVELS:
         raise invalid(f"minimumFeatureLevel must be at least D3D_FEATURE_LEVEL_11_0, not {level.name}")
@@ -432,4 +466,4 @@ def D3D12CreateDevice(
         raise DMLError(
             DXGI_ERROR_UNSUPPORTED, f"minimumFeatureLevel: {level.name} exceeds {MAX_FEATURE_LEVEL.name}"
         )
-    return ID3D12Device()
+    return ID3D12Device(found)

@@ -155,8 +155,9 @@ _INPUTS: Final = frozenset(
 def answer_feature(feature: Any, data: Any, size: Any) -> None:
     """Fill the D3D12_FEATURE_DATA struct at ``data`` in place; its input fields stay.
 
-    ``data`` is a struct or a typed pointer to one. Raises ``E_INVALIDARG`` for an unknown feature and for
-    inputs that the page of the struct forbids, ``E_NOTIMPL`` for a feature that nobody here can answer.
+    ``data`` is a struct, a typed pointer to one, or an address with a ``size`` in bytes. Raises ``E_INVALIDARG`` for
+    an unknown feature and for inputs that the page of the struct forbids, ``E_NOTIMPL`` for a feature that nobody here
+    can answer.
     """
     kind = enumerator(feature, D3D12_FEATURE, "feature")
     if kind not in _FEATURES:
@@ -164,8 +165,10 @@ def answer_feature(feature: Any, data: Any, size: Any) -> None:
     struct, answer = _FEATURES[kind]
     location = locate(data, "data")
     check_type(location, struct, "data")
-    if location.address and location.size is None:
-        raise TypeError(f"data must be a {struct.__name__} or a pointer to one, not a bare address")
+    if location.address and location.size is None and size is None:
+        raise TypeError(
+            f"data must be a {struct.__name__} or a pointer to one; a bare address needs its size beside it"
+        )
     if size is not None and unsigned(size, "size", 32) != ctypes.sizeof(struct):
         raise invalid(f"size must be {ctypes.sizeof(struct)} for a {struct.__name__}, not {size}")
     filled = struct_at(data, struct, "data")

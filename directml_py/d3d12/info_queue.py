@@ -139,11 +139,13 @@ class ID3D12InfoQueue(IUnknown):
         self._denied = 0
         self._discarded = 0
 
+    @property
+    def identity(self) -> IUnknown:
+        return self._device
+
     def QueryInterface(self, riid: Any) -> Any:
         """The device's interfaces too: they are one COM object."""
-        if riid is type(self) or riid in (self.IID, IUnknown, IUnknown.IID):
-            return super().QueryInterface(riid)
-        return self._device.QueryInterface(riid)
+        return self if same_interface(riid, ID3D12InfoQueue) else self._device.QueryInterface(riid)
 
     def put(self, message: Message, hresult: int) -> None:
         """Store, log and perhaps raise ``message``, in this order; ``hresult`` is what raising carries."""
@@ -158,9 +160,8 @@ class ID3D12InfoQueue(IUnknown):
         if not muted:
             debug_output(message.Severity, message.pDescription)
         if breaks:
-            raise DMLError(
-                hresult, message.pDescription, () if message.diagnostic is None else (message.diagnostic,)
-            )
+            found = () if message.diagnostic is None else (message.diagnostic,)
+            raise DMLError(hresult, message.pDescription, found, reported=True)
 
     def _trim(self) -> None:
         while self._limit >= 0 and len(self._messages) > self._limit:

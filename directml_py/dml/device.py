@@ -212,6 +212,10 @@ class IDMLDebugDevice(IUnknown):
     def __init__(self, device: IDMLDevice) -> None:
         self._device = device
 
+    @property
+    def identity(self) -> IUnknown:
+        return self._device
+
     def QueryInterface(self, riid: Any) -> Any:
         """The device's interfaces too: they are one COM object."""
         if riid in (IDMLDebugDevice, IID_IDMLDebugDevice):

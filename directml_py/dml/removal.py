@@ -65,7 +65,7 @@ class Removal:
             self._error = failure(what, report.diagnostics, E_INVALIDARG)
         breaks = self._announce(report.diagnostics)
         if breaks and at_call:
-            raise failure(what, report.diagnostics, E_INVALIDARG)
+            raise failure(what, report.diagnostics, E_INVALIDARG, reported=True)
 
     def notify(self, report: Report) -> None:
         """Messages that come up while commands execute: they neither remove the device nor stop the commands."""
@@ -81,8 +81,9 @@ class Removal:
 
         What says that something is not there or not supported is an answer, not a mistake of the program.
         """
-        if error.hresult == E_INVALIDARG:
+        if error.hresult == E_INVALIDARG and self.debug and error.diagnostics:
             self._announce(error.diagnostics)
+            error.reported = True
 
     def _announce(self, diagnostics: Sequence[Diagnostic]) -> bool:
         """Send the diagnostics where the debug layer writes; True if it breaks on one of them.

@@ -26,7 +26,9 @@ class Report:
             raise failure(what, self.diagnostics, hresult)
 
 
-def failure(what: str, diagnostics: list[Diagnostic], hresult: int = E_INVALIDARG) -> DMLError:
+def failure(
+    what: str, diagnostics: list[Diagnostic], hresult: int = E_INVALIDARG, reported: bool = False
+) -> DMLError:
     """The exception that says ``what`` failed and why."""
     lines = "\n".join(f"  {found}" for found in diagnostics)
-    return DMLError(hresult, f"{what}\n{lines}", diagnostics)
+    return DMLError(hresult, f"{what}\n{lines}", diagnostics, reported)

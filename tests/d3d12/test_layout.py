@@ -1,4 +1,5 @@
-"""Names, numbers and layouts agree with Debian's d3d12.h: what a C++ program sees is what Python says."""
+"""Names, numbers and layouts agree with Debian's d3d12.h and dxcore.h and our dxgi1_6.h: what a C++ program sees is
+what Python says."""
 
 from __future__ import annotations
 
@@ -15,16 +16,26 @@ from directml_py.api import d3d12_enums, d3d12_structs, iids
 NEWER_THAN_DEBIAN = {"D3D_FEATURE_LEVEL_1_0_GENERIC"}
 # The anonymous union of D3D12_RESOURCE_BARRIER, which has no name in C.
 NAMELESS = {"D3D12_RESOURCE_BARRIER_UNION"}
+# Interfaces that programs name, but that no object here has.
+WITHOUT_CLASS = {"ID3D12PipelineState", "IDXGIDevice"}
 CONSTANTS = [
     "D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT",
     "D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT",
     "D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT",
     "D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES",
+    "DXGI_CREATE_FACTORY_DEBUG",
+]
+ATTRIBUTES = [
+    "DXCORE_ADAPTER_ATTRIBUTE_D3D11_GRAPHICS",
+    "DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE",
+    "DXCORE_ADAPTER_ATTRIBUTE_D3D12_GRAPHICS",
 ]
 HEAD = """#define INITGUID
 #include <wsl/winadapter.h>
 #include <directx/d3d12.h>
 #include <directx/d3d12sdklayers.h>
+#include <directx/dxcore_interface.h>
+#include <dxgi1_6.h>
 #include <cstddef>
 #include <cstdio>
 static void guid(const char* name, const GUID& id)
@@ -53,12 +64,17 @@ def struct_kinds():
 
 def enum_members():
     enums = [value for value in vars(d3d12_enums).values() if isinstance(value, EnumMeta) and len(value)]
-    members = {name: int(value) for enum in enums for name, value in enum.__members__.items()}
+    members = {
+        # Those of DXCore are scoped.
+        f"{enum.__name__}::{name}" if enum.__name__.startswith("DXCore") else name: int(value)
+        for enum in enums
+        for name, value in enum.__members__.items()
+    }
     return {name: value for name, value in members.items() if name not in NEWER_THAN_DEBIAN}
 
 
 def interface_names():
-    return [name[4:] for name in iids.__all__ if name.startswith("IID_ID3D12")]
+    return [name[4:] for name in iids.__all__ if name.startswith(("IID_ID3D12", "IID_IDXGI", "IID_IDXCore"))]
 
 
 def expected():
@@ -69,6 +85,7 @@ def expected():
     found.update(enum_members())
     found.update({name: getattr(d3d12, name) for name in CONSTANTS})
     found.update({name: str(getattr(iids, f"IID_{name}")) for name in interface_names()})
+    found.update({name: str(getattr(d3d12, name)) for name in ATTRIBUTES})
     return found
 
 
@@ -83,6 +100,8 @@ def statements():
         yield f'std::printf("\\"{name}\\": %lld,\\n", (long long){name});'
     for name in interface_names():
         yield f'guid("{name}", IID_{name});'
+    for name in ATTRIBUTES:
+        yield f'guid("{name}", {name});'
 
 
 def test_agrees_with_d3d12_h(tmp_path):
@@ -95,7 +114,7 @@ def test_agrees_with_d3d12_h(tmp_path):
 
 def test_classes_have_the_iids_of_their_names():
     for name in interface_names():
-        if name != "ID3D12PipelineState":
+        if name not in WITHOUT_CLASS:
             assert str(getattr(iids, f"IID_{name}")) == str(getattr(d3d12, name).IID)
 
 

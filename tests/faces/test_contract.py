@@ -81,7 +81,9 @@ def test_every_interface_and_its_iid():
 
 def test_every_struct():
     operators = [name for name in STAR if name.startswith("DML_") and name.endswith("_OPERATOR_DESC")]
-    assert len(operators) == 178
+    # One of them, SCATTER's, has two names.
+    assert len(operators) == 179
+    assert STAR["DML_SCATTER_ELEMENTS_OPERATOR_DESC"] is STAR["DML_SCATTER_OPERATOR_DESC"]
     for name in [
         *operators,
         "DML_BUFFER_TENSOR_DESC",
@@ -98,8 +100,10 @@ def test_every_enumerator():
     ]
     assert len([kind for kind in kinds if kind.__name__.startswith("DML_")]) >= 25
     for kind in kinds:
-        for name, member in kind.__members__.items():
-            assert STAR[name] is member
+        # DXCore's are scoped in C++ too.
+        if not kind.__name__.startswith("DXCore"):
+            for name, member in kind.__members__.items():
+                assert STAR[name] is member
 
 
 def test_constants():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from generators.catalog import Catalog
+from programs import Programs
 from toolchain import Toolchain
 
 
@@ -17,3 +18,8 @@ def toolchain(tmp_path: Path) -> Toolchain:
 @pytest.fixture(scope="session")
 def catalog() -> Catalog:
     return Catalog()
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    return Programs(tmp_path_factory.mktemp("programs"))

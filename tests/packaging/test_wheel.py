@@ -10,26 +10,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from wheels import build_wheel
 
 ROOT = Path(__file__).resolve().parents[2]
-CONTENT = ("pyproject.toml", "README.md", "LICENSE", "directml_py", "include", "tools")
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy, so that the repository gets no build folder."""
-    source = tmp_path_factory.mktemp("source")
-    for name in CONTENT:
-        path = ROOT / name
-        if path.is_dir():
-            shutil.copytree(path, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(path, source / name)
-    target = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet"]
-    subprocess.run([*command, "--wheel-dir", str(target), str(source)], check=True)
-    (built,) = target.glob("*.whl")
-    return built
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:

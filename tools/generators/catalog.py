@@ -48,6 +48,7 @@ class Enum:
     since: int
     values: tuple[EnumValue, ...]
     flags: bool = False
+    scoped: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Struct:
     union: bool = False
     variants: dict[str, str] = field(default_factory=dict)
     operator: str = ""
+    alias: str = ""
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ def read_enums(table: dict[str, Any]) -> list[Enum]:
         values = tuple(
             EnumValue(v["name"], v["value"], version(v.get("since"), since)) for v in entry["values"]
         )
-        enums.append(Enum(name, since, values, entry.get("flags", False)))
+        enums.append(Enum(name, since, values, entry.get("flags", False), entry.get("scoped", False)))
     return enums
 
 
@@ -157,7 +159,8 @@ def read_struct(name: str, entry: dict[str, Any], operator: str = "") -> Struct:
     fields = tuple(Field(**{"role": "attribute", **f}) for f in entry["fields"])
     since = version(entry.get("struct_since") or entry.get("since"))
     union = entry.get("union", False)
-    return Struct(name, since, fields, union, entry.get("variants", {}), operator)
+    alias = f"DML_{entry['alias']}_OPERATOR_DESC" if "alias" in entry else ""
+    return Struct(name, since, fields, union, entry.get("variants", {}), operator, alias)
 
 
 def read_interfaces(table: dict[str, Any]) -> list[Interface]:
@@ -171,6 +174,18 @@ def read_interfaces(table: dict[str, Any]) -> list[Interface]:
                 Method(m["name"], m["returns"], tuple(split_parameter(p) for p in m["params"]))
                 for m in entry.get("methods", [])
             ),
+        )
+        for name, entry in table.items()
+    ]
+
+
+def read_functions(table: dict[str, Any]) -> list[Function]:
+    return [
+        Function(
+            name,
+            entry["returns"],
+            tuple(split_parameter(p) for p in entry["params"]),
+            version(entry.get("since")),
         )
         for name, entry in table.items()
     ]
@@ -230,15 +245,12 @@ class Catalog:
 
     @cached_property
     def functions(self) -> list[Function]:
-        return [
-            Function(
-                name,
-                entry["returns"],
-                tuple(split_parameter(p) for p in entry["params"]),
-                version(entry.get("since")),
-            )
-            for name, entry in load("functions").items()
-        ]
+        return read_functions(load("functions"))
+
+    @cached_property
+    def d3d12_functions(self) -> list[Function]:
+        """Those of DXGI and DXCore too."""
+        return read_functions(load("d3d12_functions"))
 
     @cached_property
     def d3d12_enums(self) -> list[Enum]:
@@ -250,4 +262,18 @@ class Catalog:
 
     @cached_property
     def d3d12_interfaces(self) -> list[Interface]:
+        """Each after its base, with all its methods."""
         return read_interfaces(load("d3d12_interfaces"))
+
+    @cached_property
+    def dxgi_enums(self) -> list[Enum]:
+        """Those of DXCore, which are scoped, too; so with structs and interfaces."""
+        return read_enums(load("dxgi_enums"))
+
+    @cached_property
+    def dxgi_structs(self) -> list[Struct]:
+        return [read_struct(name, entry) for name, entry in load("dxgi_structs").items()]
+
+    @cached_property
+    def dxgi_interfaces(self) -> list[Interface]:
+        return read_interfaces(load("dxgi_interfaces"))

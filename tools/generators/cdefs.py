@@ -53,7 +53,8 @@ def field_text(field: Field, unions: dict[str, Struct]) -> str:
 def struct_text(struct: Struct, unions: dict[str, Struct]) -> str:
     keyword = "union" if struct.union else "struct"
     members = " ".join(field_text(field, unions) for field in struct.fields)
-    return f"typedef {keyword} {struct.name} {{ {members} }} {struct.name};"
+    names = ", ".join(name for name in (struct.name, struct.alias) if name)
+    return f"typedef {keyword} {struct.name} {{ {members} }} {names};"
 
 
 def interface_names(structs: Iterable[Struct]) -> list[str]:

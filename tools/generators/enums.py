@@ -23,7 +23,7 @@ def module(docstring: str, enums: Iterable[Enum], constants: dict[str, int]) -> 
     body = [f"{name}: Final = {value}" for name, value in constants.items()]
     for enum in enums:
         body += enum_lines(enum)
-    members = [(enum.name, value.name) for enum in enums for value in enum.values]
+    members = [(enum.name, value.name) for enum in enums if not enum.scoped for value in enum.values]
     body += ["", *(f"{name}: Final = {enum}.{name}" for enum, name in members)]
     names = [*constants, *(enum.name for enum in enums), *(name for _, name in members)]
     imports = "from enum import IntEnum, IntFlag\nfrom typing import Final"
@@ -36,6 +36,8 @@ def generate(catalog: Catalog) -> dict[str, str]:
             "Enumerations and constants of DirectML.h.", catalog.enums, catalog.constants
         ),
         "directml_py/api/d3d12_enums.py": module(
-            "Enumerations of Direct3D 12 that DirectML programs use.", catalog.d3d12_enums, {}
+            "Enumerations of Direct3D 12, DXGI and DXCore that DirectML programs use.",
+            [*catalog.d3d12_enums, *catalog.dxgi_enums],
+            {},
         ),
     }

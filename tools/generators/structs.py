@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from .catalog import SCALARS, Catalog, Field, Struct
 from .text import python_module
 
-WINTYPES = (*SCALARS, "LONG_PTR")
+WINTYPES = (*SCALARS, "LONG_PTR", "WCHAR")
 IMPORTS = """
 import ctypes
 from ctypes import POINTER
@@ -61,7 +61,8 @@ def struct_lines(struct: Struct, structs: set[str], type_value: int | None) -> l
     interfaces = [field.name for field in struct.fields if is_interface(field)]
     if interfaces:
         lines.append(f"    _interfaces_ = frozenset({interfaces})")
-    return [*lines, ""]
+    alias = ["", f"{struct.alias} = {struct.name}"] if struct.alias else []
+    return [*lines, *alias, ""]
 
 
 def module(
@@ -88,7 +89,7 @@ def module(
         head = head.replace("import ctypes\n", "", 1)
     if "POINTER(" not in text:
         head = head.replace("from ctypes import POINTER\n", "", 1)
-    return python_module(docstring, head, body, own)
+    return python_module(docstring, head, body, own | {struct.alias for struct in structs if struct.alias})
 
 
 def generate(catalog: Catalog) -> dict[str, str]:
@@ -107,6 +108,7 @@ def generate(catalog: Catalog) -> dict[str, str]:
             imports="from .structs import",
         ),
         "directml_py/api/d3d12_structs.py": module(
-            "Structs of Direct3D 12 that DirectML programs use.", d3d12
+            "Structs of Direct3D 12, DXGI and DXCore that DirectML programs use.",
+            [*d3d12, *catalog.dxgi_structs],
         ),
     }

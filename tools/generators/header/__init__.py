@@ -1,24 +1,17 @@
-"""``include/DirectML.h``: the C and C++ header.
+"""The C and C++ headers in ``include``: DirectML's, and that of DXGI.
 
 What depends on the catalog is generated; what does not (the Windows types, the explanations) stands in
-``parts`` as it appears in the header.
+``parts`` as it appears in the headers.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ..catalog import Catalog
-from . import declarations, interfaces, sizes
-
-PARTS = Path(__file__).with_name("parts")
-
-
-def part(name: str) -> str:
-    return (PARTS / f"{name}.h").read_text(encoding="utf-8").rstrip()
+from . import declarations, dxgi, interfaces, sizes
+from .text import part
 
 
-def generate(catalog: Catalog) -> dict[str, str]:
+def directml(catalog: Catalog) -> str:
     sections = [
         part("about"),
         declarations.constants(catalog.constants),
@@ -34,4 +27,8 @@ def generate(catalog: Catalog) -> dict[str, str]:
         sizes.tensor_size(catalog.enums),
         part("end"),
     ]
-    return {"include/DirectML.h": "\n\n".join(sections) + "\n"}
+    return "\n\n".join(sections) + "\n"
+
+
+def generate(catalog: Catalog) -> dict[str, str]:
+    return {"include/DirectML.h": directml(catalog), **dxgi.generate(catalog)}

@@ -37,7 +37,8 @@ def structs(values: Iterable[Struct]) -> str:
 def struct_text(struct: Struct) -> str:
     keyword = "union" if struct.union else "struct"
     members = "\n".join(f"    {field_text(field)}" for field in struct.fields)
-    return f"typedef {keyword} {struct.name}\n{{\n{members}\n}} {struct.name};"
+    names = ", ".join(name for name in (struct.name, struct.alias) if name)
+    return f"typedef {keyword} {struct.name}\n{{\n{members}\n}} {names};"
 
 
 def field_text(field: Field) -> str:

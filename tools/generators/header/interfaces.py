@@ -20,7 +20,7 @@ IUNKNOWN = Interface(
         Method("Release", "ULONG", ()),
     ),
 )
-IN_REGISTER = ("HRESULT", "ULONG", "void")
+IN_REGISTER = ("HRESULT", "ULONG", "UINT", "BOOL", "void")
 
 
 def forward_declarations(interfaces: Iterable[Interface]) -> str:

@@ -9,6 +9,16 @@
 #endif
 #endif
 
+// Windows' compilers know what __uuidof(ID3D12Device) is; others learn it from here.
+#if defined(__cplusplus) && !defined(CINTERFACE) && !defined(_WIN32) && defined(__d3d12_h__) && defined(__has_include)
+#if __has_include(<dxguids/dxguids.h>)
+extern "C++"
+{
+#include <dxguids/dxguids.h>
+}
+#endif
+#endif
+
 #ifndef __IUnknown_INTERFACE_DEFINED__
 
 #include <stddef.h>

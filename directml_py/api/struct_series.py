@@ -1,0 +1,29 @@
+"""C's (count, array of structs) pairs, in every form that Python callers give them."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from .arguments import counted, invalid, is_series, unsigned
+from .pointers import S, check_type, locate, struct_at
+
+
+def structs_at(count: Any, items: Any, kind: type[S], count_name: str, items_name: str) -> list[S]:
+    """Private copies of the structs: ``(count, sequence)``, ``(count, pointer to the first)``, a sequence or a single
+    struct alone.
+
+    Raises ``TypeError`` for what is none of these, ``DMLError`` ``E_INVALIDARG`` for null or unreadable memory.
+    """
+    if items is None or is_series(items):
+        found = counted(count, items, count_name, items_name)
+        return [struct_at(item, kind, f"{items_name}[{index}]") for index, item in enumerate(found)]
+    number = unsigned(count, count_name, 32)
+    location = locate(items, items_name)
+    check_type(location, kind, items_name)
+    if number > 1 and isinstance(items, kind):
+        raise invalid(f"{count_name} is {number}, but {items_name} is one {kind.__name__}")
+    size = ctypes.sizeof(kind)
+    return [
+        struct_at(location.address + index * size, kind, f"{items_name}[{index}]") for index in range(number)
+    ]

@@ -1,0 +1,60 @@
+"""Where exceptions end: what goes wrong in Python becomes an HRESULT and a debug message."""
+
+from __future__ import annotations
+
+import traceback
+
+from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY
+from ..api.debug_output import debug_output
+from ..api.hresult import (
+    DXGI_ERROR_DEVICE_REMOVED,
+    DXGI_ERROR_MORE_DATA,
+    DXGI_ERROR_NOT_FOUND,
+    DXGI_ERROR_UNSUPPORTED,
+    E_INVALIDARG,
+    E_NOINTERFACE,
+    E_OUTOFMEMORY,
+    E_UNEXPECTED,
+    DMLError,
+)
+from ..api.memory import MemoryFault
+
+ERROR = D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR
+# Answers to questions rather than mistakes: programs ask for interfaces, features and sizes in this way, and of a
+# removed device the reason was told when it was removed.
+SILENT = frozenset(
+    {
+        DXGI_ERROR_DEVICE_REMOVED,
+        DXGI_ERROR_MORE_DATA,
+        DXGI_ERROR_NOT_FOUND,
+        DXGI_ERROR_UNSUPPORTED,
+        E_NOINTERFACE,
+    }
+)
+
+
+def signed(hresult: int) -> int:
+    """An HRESULT as C has it."""
+    return hresult - (1 << 32) if hresult & 0x80000000 else hresult
+
+
+def failed(call: str, error: BaseException) -> int:
+    """The HRESULT for what ``call`` raised. Says why, unless somebody has."""
+    code = _code(error)
+    if code not in SILENT and not (isinstance(error, DMLError) and error.reported):
+        debug_output(ERROR, f"{call}: {_explain(error)}")
+    return signed(code)
+
+
+def _code(error: BaseException) -> int:
+    if isinstance(error, DMLError):
+        return error.hresult
+    if isinstance(error, (TypeError, ValueError, MemoryFault)):
+        return E_INVALIDARG
+    return E_OUTOFMEMORY if isinstance(error, MemoryError) else E_UNEXPECTED
+
+
+def _explain(error: BaseException) -> str:
+    if isinstance(error, (DMLError, TypeError, ValueError, MemoryFault, MemoryError)):
+        return str(error)
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__))

@@ -1,0 +1,164 @@
+"""One function for C per method and per exported function, made from its signature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..api.hresult import E_NOTIMPL, E_POINTER, S_FALSE, S_OK, DMLError
+from .boundary import failed, signed
+from .memory import NULL, poke
+from .objects import Objects
+from .parameters import Plan, Values, plan, struct_type
+from .protocols import PROTOCOLS
+from .signatures import Function, Method
+
+# Where C may pass null for the object that is made, in order to learn whether it could be. Direct3D's pages say that
+# the answer is S_FALSE then; DirectML's allow null without saying what comes back, and get the same.
+OPTIONAL_RESULTS = frozenset(
+    {
+        "CompileGraph",
+        "CompileOperator",
+        "CreateCommittedResource",
+        "CreateHeap",
+        "CreateOperator",
+        "CreatePlacedResource",
+        "D3D12CreateDevice",
+        "DMLCreateDevice",
+        "DMLCreateDevice1",
+    }
+)
+OPTIONAL_OUTPUTS = frozenset({"GetCopyableFootprints", "GetHeapProperties", "Map"})
+
+# What a call does with the Python callable that does the work, and C's arguments.
+Runner = Callable[[Callable[..., Any], Values], Any]
+
+
+class Calls:
+    """Makes what stands in the vtables."""
+
+    def __init__(self, objects: Objects, ffi: Any) -> None:
+        self._objects = objects
+        self._ffi = ffi
+        self._said: set[str] = set()
+
+    def method(self, interface: str, method: Method) -> Callable[..., Any]:
+        """C's arguments after ``this``, which may be of any interface that inherits the method."""
+        title = f"{interface}::{method.name}"
+        name, at = method.name, self._objects.at
+        protocol = PROTOCOLS.get(name)
+        steps = plan(method.params, self._objects, self._ffi)
+        run = self._runner(name, steps)
+        result = self._result(method.returns)
+        fail = self._failure(title, method.returns)
+        refuse = self._refusal(title, steps)
+
+        def call(this: int, *values: Any) -> Any:
+            try:
+                found = getattr(at(this), name, None) or refuse
+                if protocol is not None and found is not refuse:
+                    return result(protocol(self._objects, found, *values))
+                return result(run(found, values))
+            except BaseException as error:
+                return fail(error)
+
+        return call
+
+    def function(self, function: Function, found: Callable[..., Any] | None) -> Callable[..., Any]:
+        """An exported function; ``found`` is what does it in Python, if anything does."""
+        steps = plan(function.params, self._objects, self._ffi)
+        run = self._runner(function.name, steps)
+        does = found or self._refusal(function.name, steps)
+        result = self._result(function.returns)
+        fail = self._failure(function.name, function.returns)
+
+        def call(*values: Any) -> Any:
+            try:
+                return result(run(does, values))
+            except BaseException as error:
+                return fail(error)
+
+        return call
+
+    def query_interface(self, this: int, riid: int, ppv: int) -> int:
+        try:
+            if not ppv:
+                raise DMLError(E_POINTER, "ppvObject is null")
+            self._objects.query(self._objects.at(this), riid, ppv)
+        except BaseException as error:
+            return failed("IUnknown::QueryInterface", error)
+        return S_OK
+
+    def _runner(self, name: str, steps: Plan) -> Runner:
+        inputs, outputs = steps.inputs, steps.outputs
+        if steps.result is not None:
+            return self._creator(name, inputs, *steps.result)
+        if not outputs:
+            return lambda found, values: found(*[read(values) for read in inputs])
+
+        def run(found: Callable[..., Any], values: Values) -> int:
+            value = found(*[read(values) for read in inputs])
+            for place, result in zip(outputs, (value,) if len(outputs) == 1 else value):
+                try:
+                    place(values, result)
+                except DMLError as error:
+                    if error.hresult != E_POINTER or name not in OPTIONAL_OUTPUTS:
+                        raise
+            return S_OK
+
+        return run
+
+    def _creator(self, name: str, inputs: Sequence[Callable[[Values], Any]], riid: int, ppv: int) -> Runner:
+        optional = name in OPTIONAL_RESULTS
+
+        def run(found: Callable[..., Any], values: Values) -> int:
+            target = values[ppv]
+            if target:
+                poke(target, NULL, "the pointer that receives the object")
+            elif not optional:
+                raise DMLError(E_POINTER, "the pointer that receives the object is null")
+            item = found(*[read(values) for read in inputs])
+            if not target:
+                return S_FALSE
+            self._objects.query(item, values[riid], target)
+            return S_OK
+
+        return run
+
+    def _refusal(self, title: str, steps: Plan) -> Callable[..., Any]:
+        """Stands in for what is not emulated; says so once."""
+
+        def refuse(*_: Any) -> Any:
+            known = title in self._said
+            self._said.add(title)
+            raise DMLError(E_NOTIMPL, "not emulated; the call does nothing", reported=known)
+
+        return refuse
+
+    def _failure(self, title: str, returns: str) -> Callable[[BaseException], Any]:
+        if returns == "HRESULT":
+            return lambda error: failed(title, error)
+        zeros = self._result(returns)
+
+        def fail(error: BaseException) -> Any:
+            failed(title, error)
+            return zeros(None)
+
+        return fail
+
+    def _result(self, returns: str) -> Callable[[Any], Any]:
+        """How a value becomes what C gets by ``return``; zeros for None."""
+        if returns == "void":
+            return lambda value: None
+        if returns == "HRESULT":
+            return lambda value: S_OK if value is None else signed(int(value))
+        if struct_type(returns) is None:
+            return lambda value: 0 if value is None else int(value)
+
+        def by_value(value: Any) -> Any:
+            place = self._ffi.new(f"{returns}*")
+            if value is not None:
+                self._ffi.buffer(place)[:] = bytes(value)
+            return place[0]
+
+        return by_value

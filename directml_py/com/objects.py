@@ -1,0 +1,123 @@
+"""Which COM object stands for which Python object: addresses, references, and the end of both."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from ..api.hresult import E_INVALIDARG, E_NOINTERFACE, E_OUTOFMEMORY, DMLError
+from ..api.interface import IUnknown, forget_handle, register_handle
+from ..api.memory import read
+from ..api.wintypes import GUID
+from .interfaces import INTERFACES
+from .memory import NULL, POINTER_SIZE, peek, poke
+
+
+class Objects:
+    """The COM objects of this process. An object is held here as long as C holds references to it, and has one
+    address in that time, which is also its ``handle`` in structs."""
+
+    def __init__(self, lib: Any) -> None:
+        self._lib = lib
+        self._lock = threading.Lock()
+        self._held: dict[int, IUnknown] = {}
+        self._addresses: dict[int, int] = {}
+        self._tables: dict[type[IUnknown], bytes] = {}
+        self._iids: dict[type[IUnknown], frozenset[bytes]] = {}
+
+    def add_reference(self, item: IUnknown) -> int:
+        """The address of the COM object for ``item``, with a reference of the receiver's own."""
+        if isinstance(item, ForeignUnknown):
+            self._lib.dmlpy_foreign_AddRef(item.address)
+            return item.address
+        with self._lock:
+            address = self._addresses.get(id(item))
+            if address is not None:
+                self._lib.dmlpy_AddRef(address)
+                return address
+            address = int(self._lib.dmlpy_new(self._table(type(item))))
+            if not address:
+                raise DMLError(E_OUTOFMEMORY, f"there is no memory for a COM object of {item}")
+            self._held[address] = item
+            self._addresses[id(item)] = address
+        register_handle(address, item)
+        return address
+
+    def _table(self, kind: type[IUnknown]) -> bytes:
+        """The name of the most derived interface that ``kind`` implements."""
+        if kind not in self._tables:
+            name = next(base.__name__ for base in kind.__mro__ if base.__name__ in INTERFACES)
+            self._tables[kind] = name.encode()
+        return self._tables[kind]
+
+    def released(self, address: int) -> None:
+        """C gave back its last reference; meanwhile Python may have lent another one."""
+        with self._lock:
+            item = self._held.get(address)
+            if item is None or self._lib.dmlpy_references(address):
+                return
+            del self._held[address], self._addresses[id(item)]
+            forget_handle(address)
+            self._lib.dmlpy_free(address)
+
+    def at(self, address: int) -> IUnknown:
+        """The object behind ``this``."""
+        return self._held[address]
+
+    def argument(self, address: int, name: str) -> IUnknown | None:
+        """The object behind an interface pointer; of somebody else's, a stand-in that holds a reference.
+
+        None for null. Raises ``DMLError`` ``E_INVALIDARG`` for what cannot be an object.
+        """
+        if not address:
+            return None
+        held = self._held.get(address)
+        if held is not None:
+            return held
+        # Whether there is a table at all; calling through it must be left to the caller's care, as in any COM.
+        table = int.from_bytes(read(address, 8), "little")
+        if not table or not read(table, 24):
+            raise DMLError(E_INVALIDARG, f"{name} is no COM object")
+        return ForeignUnknown(self._lib, address)
+
+    def query(self, item: IUnknown, riid: int, ppv: int) -> None:
+        """Put the interface that the IID at ``riid`` names at ``ppv``, or null.
+
+        Raises ``DMLError`` ``E_NOINTERFACE``.
+        """
+        if isinstance(item, ForeignUnknown):
+            item.query(riid, ppv)
+            return
+        iid = peek(riid, 16, "riid")
+        try:
+            own = iid in self._own_iids(type(item))
+            found = item if own else item.QueryInterface(GUID.from_buffer_copy(iid))
+        except DMLError:
+            poke(ppv, NULL, "ppv")
+            raise
+        poke(ppv, self.add_reference(found).to_bytes(POINTER_SIZE, "little"), "ppv")
+
+    def _own_iids(self, kind: type[IUnknown]) -> frozenset[bytes]:
+        """The interfaces that an object of ``kind`` gives itself for, without asking it; not IUnknown."""
+        if kind not in self._iids:
+            bases = (base for base in kind.__mro__ if base is not IUnknown and "IID" in base.__dict__)
+            self._iids[kind] = frozenset(bytes(base.__dict__["IID"]) for base in bases)
+        return self._iids[kind]
+
+
+class ForeignUnknown(IUnknown):
+    """Somebody else's COM object, such as a program's own that it stores as private data."""
+
+    def __init__(self, lib: Any, address: int) -> None:
+        self._lib = lib
+        self.address = address
+        lib.dmlpy_foreign_AddRef(address)
+
+    def query(self, riid: int, ppv: int) -> None:
+        result = self._lib.dmlpy_foreign_QueryInterface(self.address, riid, ppv)
+        if result < 0:
+            raise DMLError(result or E_NOINTERFACE, "the program's own object has no such interface")
+
+    def __del__(self) -> None:
+        if "address" in self.__dict__:
+            self._lib.dmlpy_foreign_Release(self.address)

@@ -1,0 +1,88 @@
+"""The methods whose C form is a protocol of sizes and buffers, which no rule about types can express.
+
+Each takes the Python method and the arguments of C.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from ..api.d3d12_structs import D3D12_MESSAGE
+from ..api.hresult import (
+    DXGI_ERROR_MORE_DATA,
+    E_INVALIDARG,
+    S_FALSE,
+    S_OK,
+    DMLError,
+)
+from ..api.interface import IUnknown
+from ..api.private_data import WKPDID_D3DDebugObjectNameW
+from ..api.wintypes import GUID
+from .memory import POINTER_SIZE, peek, poke
+from .objects import Objects
+from .text import WCHAR_CODEC
+
+UTF_16 = "utf-16-le"
+
+
+def get_private_data(objects: Objects, get: Any, guid: int, size: int, data: int) -> int:
+    """With null ``data``, the size alone; too little room is ``DXGI_ERROR_MORE_DATA`` and the size."""
+    key = GUID.from_buffer_copy(peek(guid, 16, "guid"))
+    if not size:
+        raise DMLError(E_INVALIDARG, "dataSize is null; it holds the size of data")
+    try:
+        found = get(key)
+    except DMLError:
+        poke(size, bytes(4), "dataSize")
+        raise
+    if isinstance(found, bytes) and key == WKPDID_D3DDebugObjectNameW:
+        found = found.decode(UTF_16, "replace").encode(WCHAR_CODEC, "replace")
+    needed = POINTER_SIZE if isinstance(found, IUnknown) else len(found)
+    room = int.from_bytes(peek(size, 4, "dataSize"), "little")
+    poke(size, needed.to_bytes(4, "little"), "dataSize")
+    if not data:
+        return S_OK
+    if room < needed:
+        raise DMLError(DXGI_ERROR_MORE_DATA, f"data has room for {room} bytes of {needed}")
+    if isinstance(found, IUnknown):
+        found = objects.add_reference(found).to_bytes(POINTER_SIZE, "little")
+    poke(data, found, "data")
+    return S_OK
+
+
+def set_private_data(objects: Objects, set: Any, guid: int, size: int, data: int) -> int:
+    key = GUID.from_buffer_copy(peek(guid, 16, "guid"))
+    found = peek(data, size, "data") if data else None
+    if found is not None and key == WKPDID_D3DDebugObjectNameW:
+        found = found.decode(WCHAR_CODEC, "replace").encode(UTF_16, "replace")
+        size = len(found)
+    set(key, size, found)
+    return S_OK
+
+
+def get_message(objects: Objects, get: Any, index: int, message: int, length: int) -> int:
+    """With null ``message``, the length alone (``S_FALSE``). The text follows the struct."""
+    found = get(index)
+    text = found.pDescription.encode() + b"\0"
+    needed = ctypes.sizeof(D3D12_MESSAGE) + len(text)
+    if not length:
+        raise DMLError(E_INVALIDARG, "pMessageByteLength is null; it holds the size of the message")
+    room = int.from_bytes(peek(length, 8, "pMessageByteLength"), "little")
+    poke(length, needed.to_bytes(8, "little"), "pMessageByteLength")
+    if not message:
+        return S_FALSE
+    if room < needed:
+        raise DMLError(E_INVALIDARG, f"pMessageByteLength is {room}; the message has {needed} bytes")
+    head = D3D12_MESSAGE(found.Category, found.Severity, found.ID, None, len(text))
+    pointer = ctypes.c_void_p.from_buffer(head, D3D12_MESSAGE.pDescription.offset)
+    pointer.value = message + ctypes.sizeof(D3D12_MESSAGE)
+    poke(message, bytes(head) + text, "pMessage")
+    return S_OK
+
+
+PROTOCOLS = {
+    "GetPrivateData": get_private_data,
+    "SetPrivateData": set_private_data,
+    "GetMessage": get_message,
+}

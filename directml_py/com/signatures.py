@@ -1,0 +1,28 @@
+"""What the generated tables of interfaces and functions are made of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# C type and name.
+Parameter = tuple[str, str]
+
+
+class Method(NamedTuple):
+    name: str
+    returns: str
+    params: tuple[Parameter, ...]
+
+
+class Interface(NamedTuple):
+    """``methods`` are its own, in the order of the table, after those of ``base`` (empty for IUnknown)."""
+
+    iid: str
+    base: str
+    methods: tuple[Method, ...]
+
+
+class Function(NamedTuple):
+    name: str
+    returns: str
+    params: tuple[Parameter, ...]

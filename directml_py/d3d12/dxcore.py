@@ -1,0 +1,320 @@
+"""DXCore: adapters with their properties, without the display side of DXGI."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Final
+
+from ..api.arguments import counted, enumerator, integer, invalid, unsigned
+from ..api.d3d12_enums import (
+    DXCoreAdapterPreference,
+    DXCoreAdapterProperty,
+    DXCoreAdapterState,
+    DXCoreNotificationType,
+    DXCoreSegmentGroup,
+)
+from ..api.d3d12_structs import (
+    LUID,
+    DXCoreAdapterMemoryBudget,
+    DXCoreAdapterMemoryBudgetNodeSegmentGroup,
+    DXCoreHardwareID,
+    DXCoreHardwareIDParts,
+)
+from ..api.hresult import DXGI_ERROR_INVALID_CALL, DXGI_ERROR_UNSUPPORTED, E_POINTER, DMLError
+from ..api.iids import IID_IDXCoreAdapter, IID_IDXCoreAdapterFactory, IID_IDXCoreAdapterList
+from ..api.interface import IUnknown
+from ..api.memory import MemoryFault, read, write
+from ..api.pointers import locate, struct_at
+from ..api.wintypes import GUID
+from .adapters import (
+    HARDWARE,
+    VENDOR_ID,
+    Adapter,
+    AdapterObject,
+    adapter_with,
+    driver_version,
+    memory,
+    used_memory,
+)
+
+DXCORE_ADAPTER_ATTRIBUTE_D3D11_GRAPHICS: Final = GUID("8c47866b-7583-450d-f0f0-6bada895af4b")
+DXCORE_ADAPTER_ATTRIBUTE_D3D12_GRAPHICS: Final = GUID("0c9ece4d-2f6e-4f01-8c96-e89e331b47b1")
+DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE: Final = GUID("248e2800-a793-4724-abaa-23a6de1be090")
+DXCORE_ADAPTER_ATTRIBUTE_D3D12_GENERIC_ML: Final = GUID("b71b0d41-1088-422f-a27c-0250b7d3a988")
+DXCORE_HARDWARE_TYPE_ATTRIBUTE_GPU: Final = GUID("b69eb219-3ded-4464-979f-a00bd4687006")
+DXCORE_HARDWARE_TYPE_ATTRIBUTE_NPU: Final = GUID("d46140c4-add7-451b-9e56-06fe8c3b58ed")
+
+# Graphics too: what lacks it, programs take for an NPU, and an NPU has no direct queues.
+_ATTRIBUTES: Final = frozenset(
+    {
+        DXCORE_ADAPTER_ATTRIBUTE_D3D12_GRAPHICS,
+        DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE,
+        DXCORE_ADAPTER_ATTRIBUTE_D3D12_GENERIC_ML,
+        DXCORE_HARDWARE_TYPE_ATTRIBUTE_GPU,
+    }
+)
+
+Property = Callable[[Adapter], Any]
+
+_Is = DXCoreAdapterProperty
+
+# The values as ctypes values of the types that the page of the enumeration gives. KmdModelVersion is missing, for
+# there is no kernel driver.
+_PROPERTIES: Final[Mapping[DXCoreAdapterProperty, Property]] = {
+    _Is.InstanceLuid: lambda adapter: adapter.luid,
+    _Is.DriverVersion: lambda adapter: ctypes.c_uint64(driver_version()),
+    _Is.DriverDescription: lambda adapter: ctypes.create_string_buffer(adapter.description.encode()),
+    _Is.HardwareID: lambda adapter: DXCoreHardwareID(VENDOR_ID, adapter.number, 0, 0),
+    _Is.ComputePreemptionGranularity: lambda adapter: ctypes.c_uint16(0),
+    _Is.GraphicsPreemptionGranularity: lambda adapter: ctypes.c_uint16(0),
+    _Is.DedicatedAdapterMemory: lambda adapter: ctypes.c_uint64(memory().dedicated),
+    _Is.DedicatedSystemMemory: lambda adapter: ctypes.c_uint64(0),
+    _Is.SharedSystemMemory: lambda adapter: ctypes.c_uint64(memory().shared),
+    _Is.AcgCompatible: lambda adapter: ctypes.c_bool(False),
+    _Is.IsHardware: lambda adapter: ctypes.c_bool(not adapter.is_software),
+    _Is.IsIntegrated: lambda adapter: ctypes.c_bool(False),
+    _Is.IsDetachable: lambda adapter: ctypes.c_bool(False),
+    _Is.HardwareIDParts: lambda adapter: DXCoreHardwareIDParts(VENDOR_ID, adapter.number, 0, 0, 0),
+}
+
+
+def _is_known(value: Any, kind: Any, name: str) -> bool:
+    return integer(value, name) in set(kind)
+
+
+def _as_python(value: Any) -> Any:
+    if isinstance(value, ctypes.Array):
+        return value.value.decode()
+    return value if isinstance(value, ctypes.Structure) else value.value
+
+
+def _fill(value: Any, size: Any, buffer: Any, name: str) -> None:
+    """Zeros in the whole buffer, then the value."""
+    location = locate(buffer, name)
+    data = bytes(value)
+    room = unsigned(size, f"the size of {name}")
+    if not location.address:
+        raise DMLError(E_POINTER, f"{name} is null; it receives {len(data)} bytes")
+    if room < len(data):
+        raise invalid(f"{name} has room for {room} bytes, but needs {len(data)}")
+    try:
+        write(location.address, data.ljust(room, b"\0"))
+    except (MemoryFault, MemoryError, OverflowError) as fault:
+        raise invalid(f"{name} cannot be written: {fault}") from None
+
+
+class IDXCoreAdapter(AdapterObject, IUnknown):
+    """There is one object for each adapter, whichever list it comes from."""
+
+    IID = IID_IDXCoreAdapter
+
+    def __init__(self, adapter: Adapter) -> None:
+        self.adapter = adapter
+
+    def IsValid(self) -> bool:
+        return True
+
+    def IsAttributeSupported(self, attributeGUID: GUID) -> bool:
+        return _guid(attributeGUID, "attributeGUID") in _ATTRIBUTES
+
+    def IsPropertySupported(self, property: int) -> bool:
+        return integer(property, "property") in _PROPERTIES
+
+    def GetProperty(self, property: int, bufferSize: int | None = None, propertyData: Any = None) -> Any:
+        """The value; with a buffer, as in C, it goes there (nf-dxcore_interface-idxcoreadapter-getproperty).
+
+        Raises ``DXGI_ERROR_INVALID_CALL`` for what is no property, ``DXGI_ERROR_UNSUPPORTED`` for one that the
+        adapter has not, ``E_INVALIDARG`` for too little room and ``E_POINTER`` for null.
+        """
+        value = self._property(property)
+        if bufferSize is None:
+            return _as_python(value)
+        return _fill(value, bufferSize, propertyData, "propertyData")
+
+    def GetPropertySize(self, property: int) -> int:
+        return ctypes.sizeof(self._property(property))
+
+    def _property(self, property: Any) -> Any:
+        if not _is_known(property, DXCoreAdapterProperty, "property"):
+            raise DMLError(
+                DXGI_ERROR_INVALID_CALL, f"property must be a DXCoreAdapterProperty, not {property}"
+            )
+        kind = DXCoreAdapterProperty(property)
+        if kind not in _PROPERTIES:
+            raise DMLError(DXGI_ERROR_UNSUPPORTED, f"property: the adapter has no {kind.name}")
+        return _PROPERTIES[kind](self.adapter)
+
+    def IsQueryStateSupported(self, property: int) -> bool:
+        return _is_known(property, DXCoreAdapterState, "property")
+
+    def QueryState(
+        self,
+        state: int,
+        inputStateDetailsSize: Any = 0,
+        inputStateDetails: Any = None,
+        outputBufferSize: int | None = None,
+        outputBuffer: Any = None,
+    ) -> Any:
+        """The state; with a buffer, as in C, it goes there. The struct of details may stand in place of its size.
+
+        The codes are those of ``GetProperty`` (nf-dxcore_interface-idxcoreadapter-querystate).
+        """
+        if not _is_known(state, DXCoreAdapterState, "state"):
+            raise DMLError(DXGI_ERROR_INVALID_CALL, f"state must be a DXCoreAdapterState, not {state}")
+        value: Any = ctypes.c_uint8(0)
+        if state == DXCoreAdapterState.AdapterMemoryBudget:
+            value = _budget(_details(inputStateDetailsSize, inputStateDetails))
+        if outputBufferSize is None:
+            return _as_python(value)
+        return _fill(value, outputBufferSize, outputBuffer, "outputBuffer")
+
+    def IsSetStateSupported(self, property: int) -> bool:
+        """False: both kinds can only be queried (ne-dxcore_interface-dxcoreadapterstate)."""
+        integer(property, "property")
+        return False
+
+    def SetState(
+        self,
+        state: int,
+        inputStateDetailsSize: int = 0,
+        inputStateDetails: Any = None,
+        inputDataSize: int = 0,
+        inputData: Any = None,
+    ) -> None:
+        if not _is_known(state, DXCoreAdapterState, "state"):
+            raise DMLError(DXGI_ERROR_INVALID_CALL, f"state must be a DXCoreAdapterState, not {state}")
+        raise DMLError(DXGI_ERROR_UNSUPPORTED, f"state: {DXCoreAdapterState(state).name} cannot be set")
+
+    def GetFactory(self) -> IDXCoreAdapterFactory:
+        return DXCoreCreateAdapterFactory()
+
+
+def _details(size: Any, details: Any) -> DXCoreAdapterMemoryBudgetNodeSegmentGroup:
+    kind = DXCoreAdapterMemoryBudgetNodeSegmentGroup
+    if isinstance(size, kind):
+        size, details = ctypes.sizeof(kind), size
+    room = unsigned(size, "inputStateDetailsSize")
+    if not locate(details, "inputStateDetails").address:
+        raise DMLError(E_POINTER, f"inputStateDetails is null; a {kind.__name__} is required")
+    if room < ctypes.sizeof(kind):
+        raise invalid(f"inputStateDetailsSize must be at least {ctypes.sizeof(kind)}, not {room}")
+    return struct_at(details, kind, "inputStateDetails")
+
+
+def _budget(details: DXCoreAdapterMemoryBudgetNodeSegmentGroup) -> DXCoreAdapterMemoryBudget:
+    if details.nodeIndex:
+        raise invalid(
+            f"inputStateDetails.nodeIndex must be 0 on an adapter with one node, not {details.nodeIndex}"
+        )
+    group = enumerator(details.segmentGroup, DXCoreSegmentGroup, "inputStateDetails.segmentGroup")
+    if group == DXCoreSegmentGroup.Local:
+        return DXCoreAdapterMemoryBudget(memory().dedicated, used_memory(), memory().dedicated // 2, 0)
+    return DXCoreAdapterMemoryBudget(memory().shared, 0, memory().shared // 2, 0)
+
+
+class IDXCoreAdapterList(IUnknown):
+    IID = IID_IDXCoreAdapterList
+
+    def __init__(self, adapters: list[IDXCoreAdapter]) -> None:
+        self._adapters = adapters
+
+    def GetAdapter(self, index: int) -> IDXCoreAdapter:
+        """``E_INVALIDARG`` for an index past the end."""
+        number = unsigned(index, "index", 32)
+        if number >= len(self._adapters):
+            raise invalid(f"index is {number}, but the list has {len(self._adapters)} adapters")
+        return self._adapters[number]
+
+    def GetAdapterCount(self) -> int:
+        return len(self._adapters)
+
+    def IsStale(self) -> bool:
+        """Never: adapters neither come nor go."""
+        return False
+
+    def GetFactory(self) -> IDXCoreAdapterFactory:
+        return DXCoreCreateAdapterFactory()
+
+    def Sort(self, numPreferences: Any, preferences: Any = None) -> None:
+        """``(count, preferences)`` as in C, or ``(preferences)``. Changes nothing in lists of at most one adapter.
+
+        Unknown preferences are passed over (nf-dxcore_interface-idxcoreadapterlist-sort).
+        """
+        if not _series(numPreferences, preferences, "numPreferences", "preferences", ctypes.c_uint32):
+            raise invalid("preferences must not be empty")
+
+    def IsAdapterPreferenceSupported(self, preference: int) -> bool:
+        return _is_known(preference, DXCoreAdapterPreference, "preference")
+
+
+class IDXCoreAdapterFactory(IUnknown):
+    """There is one in a process. Adapters neither come nor go, so no events are ever raised."""
+
+    IID = IID_IDXCoreAdapterFactory
+
+    def CreateAdapterList(self, numAttributes: Any, filterAttributes: Any = None) -> IDXCoreAdapterList:
+        """``(count, attributes)`` as in C, or ``(attributes)``: what has all of them, perhaps nothing.
+
+        Raises ``E_INVALIDARG`` if no attribute is asked for.
+        """
+        wanted = _series(numAttributes, filterAttributes, "numAttributes", "filterAttributes", GUID)
+        if not wanted:
+            raise invalid("filterAttributes must hold at least one attribute")
+        found = _object(HARDWARE)
+        missing = [attribute for attribute in wanted if not found.IsAttributeSupported(attribute)]
+        return IDXCoreAdapterList([] if missing else [found])
+
+    def GetAdapterByLuid(self, adapterLUID: Any) -> IDXCoreAdapter:
+        """``E_INVALIDARG`` for the LUID of no adapter."""
+        found = adapter_with(struct_at(adapterLUID, LUID, "adapterLUID"))
+        if found is None:
+            raise invalid("adapterLUID belongs to no adapter")
+        return _object(found)
+
+    def IsNotificationTypeSupported(self, notificationType: int) -> bool:
+        integer(notificationType, "notificationType")
+        return False
+
+    def RegisterEventNotification(
+        self,
+        dxCoreObject: IUnknown,
+        notificationType: int,
+        callbackFunction: Any,
+        callbackContext: Any = None,
+    ) -> int:
+        """``DXGI_ERROR_INVALID_CALL``, the page's code for a type that is not supported: none is."""
+        enumerator(notificationType, DXCoreNotificationType, "notificationType")
+        raise DMLError(DXGI_ERROR_INVALID_CALL, "notificationType: no notification is supported")
+
+
+def _series(first: Any, second: Any, count_name: str, items_name: str, kind: Any) -> list[Any]:
+    """C's (count, array), where the array may be an address."""
+    if second is None or not isinstance(second, int):
+        return counted(first, second, count_name, items_name)
+    count = unsigned(first, count_name, 32)
+    try:
+        data = read(second, count * ctypes.sizeof(kind))
+    except (MemoryFault, MemoryError, OverflowError) as fault:
+        raise invalid(f"{items_name}: {fault}") from None
+    items = (kind * count).from_buffer_copy(data) if count else []
+    return list(items)
+
+
+def _guid(value: Any, name: str) -> GUID:
+    if not isinstance(value, GUID):
+        raise TypeError(f"{name} must be a GUID, not {type(value).__name__}")
+    return value
+
+
+@cache
+def _object(adapter: Adapter) -> IDXCoreAdapter:
+    """The same each time: programs compare them to see whether they have the same adapter."""
+    return IDXCoreAdapter(adapter)
+
+
+@cache
+def DXCoreCreateAdapterFactory() -> IDXCoreAdapterFactory:
+    """The factory of the process."""
+    return IDXCoreAdapterFactory()

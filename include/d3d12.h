@@ -1,0 +1,22 @@
+// MIT License, Copyright (c) the directml-py authors.
+//
+// <d3d12.h> as Windows programs know it: with <windows.h>, and with the interfaces' identifiers for __uuidof. The
+// DirectX headers have those in a file of their own, which must come before their first use.
+
+#ifdef _WIN32
+#include_next <d3d12.h>
+#else
+
+#ifndef DIRECTML_D3D12_H
+#define DIRECTML_D3D12_H
+
+#include <windows.h>
+
+#include <directx/d3d12.h>
+
+#if defined(__cplusplus) && !defined(CINTERFACE)
+#include <dxguids/dxguids.h>
+#endif
+
+#endif
+#endif

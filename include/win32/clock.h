@@ -1,0 +1,67 @@
+// MIT License, Copyright (c) the directml-py authors.
+//
+// Time: Sleep, the performance counter, the tick count.
+
+#ifndef DIRECTML_WIN32_CLOCK_H
+#define DIRECTML_WIN32_CLOCK_H
+
+#include "posix.h"
+#include "types.h"
+
+#define INFINITE 0xffffffffu
+
+// Nanoseconds of a clock that only goes forward.
+DIRECTML_WIN32_FUNCTION int64_t directml_win32_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+// When a wait of so many milliseconds, from now, is over.
+DIRECTML_WIN32_FUNCTION int64_t directml_win32_deadline(DWORD milliseconds)
+{
+    return milliseconds == INFINITE ? INT64_MAX : directml_win32_now() + (int64_t)milliseconds * 1000000;
+}
+
+// The milliseconds until then, rounded up, as poll() takes them. Very long waits come in several pieces.
+DIRECTML_WIN32_FUNCTION int directml_win32_remaining(int64_t deadline)
+{
+    if (deadline == INT64_MAX)
+        return -1;
+    const int64_t left = deadline - directml_win32_now();
+    if (left <= 0)
+        return 0;
+    return left > (int64_t)INT_MAX * 1000000 ? INT_MAX : (int)((left + 999999) / 1000000);
+}
+
+DIRECTML_WIN32_FUNCTION void Sleep(DWORD dwMilliseconds)
+{
+    if (dwMilliseconds == 0)
+    {
+        sched_yield();
+        return;
+    }
+    const int64_t deadline = directml_win32_deadline(dwMilliseconds);
+    for (int left = directml_win32_remaining(deadline); left != 0; left = directml_win32_remaining(deadline))
+        poll(NULL, 0, left);
+}
+
+DIRECTML_WIN32_FUNCTION BOOL QueryPerformanceCounter(LARGE_INTEGER* lpPerformanceCount)
+{
+    lpPerformanceCount->QuadPart = directml_win32_now();
+    return TRUE;
+}
+
+DIRECTML_WIN32_FUNCTION BOOL QueryPerformanceFrequency(LARGE_INTEGER* lpFrequency)
+{
+    lpFrequency->QuadPart = 1000000000;
+    return TRUE;
+}
+
+DIRECTML_WIN32_FUNCTION ULONGLONG GetTickCount64(void)
+{
+    return (ULONGLONG)(directml_win32_now() / 1000000);
+}
+
+#endif

@@ -1,0 +1,94 @@
+// MIT License, Copyright (c) the directml-py authors.
+//
+// Debugging: OutputDebugString writes to the standard error stream, as it is, without a line end of its own.
+
+#ifndef DIRECTML_WIN32_DEBUG_H
+#define DIRECTML_WIN32_DEBUG_H
+
+#include "posix.h"
+#include "types.h"
+
+// Past stdio, which would have to know whether the program writes wide or narrow characters.
+DIRECTML_WIN32_FUNCTION void directml_win32_write_error(const char* text, size_t length)
+{
+    while (length != 0)
+    {
+        const ssize_t written = write(STDERR_FILENO, text, length);
+        if (written < 0 && errno != EINTR)
+            return;
+        if (written > 0)
+        {
+            text += written;
+            length -= (size_t)written;
+        }
+    }
+}
+
+DIRECTML_WIN32_FUNCTION void OutputDebugStringA(LPCSTR lpOutputString)
+{
+    if (lpOutputString != NULL)
+        directml_win32_write_error(lpOutputString, strlen(lpOutputString));
+}
+
+// As UTF-8, whatever the locale.
+DIRECTML_WIN32_FUNCTION void OutputDebugStringW(LPCWSTR lpOutputString)
+{
+    char bytes[512];
+    size_t used = 0;
+    for (; lpOutputString != NULL && *lpOutputString != 0; ++lpOutputString)
+    {
+        const uint32_t c = (uint32_t)*lpOutputString;
+        if (c < 0x80)
+            bytes[used++] = (char)c;
+        else
+        {
+            const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+            bytes[used++] = (char)((0xff00u >> (more + 1) & 0xffu) | c >> 6 * more);
+            for (int shift = 6 * (more - 1); shift >= 0; shift -= 6)
+                bytes[used++] = (char)(0x80u | (c >> shift & 0x3fu));
+        }
+        if (used > sizeof(bytes) - 4)
+        {
+            directml_win32_write_error(bytes, used);
+            used = 0;
+        }
+    }
+    directml_win32_write_error(bytes, used);
+}
+
+#ifdef UNICODE
+#define OutputDebugString OutputDebugStringW
+#else
+#define OutputDebugString OutputDebugStringA
+#endif
+
+DIRECTML_WIN32_FUNCTION BOOL IsDebuggerPresent(void)
+{
+    char status[4096];
+    const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    const ssize_t length = file < 0 ? -1 : read(file, status, sizeof(status) - 1);
+    if (file >= 0)
+        close(file);
+    if (length <= 0)
+        return FALSE;
+    status[length] = 0;
+    const char* const tracer = strstr(status, "TracerPid:");
+    return tracer != NULL && strtol(tracer + strlen("TracerPid:"), NULL, 10) != 0;
+}
+
+DIRECTML_WIN32_FUNCTION void DebugBreak(void)
+{
+    raise(SIGTRAP);
+}
+
+DIRECTML_WIN32_FUNCTION DWORD GetCurrentProcessId(void)
+{
+    return (DWORD)getpid();
+}
+
+DIRECTML_WIN32_FUNCTION DWORD GetCurrentThreadId(void)
+{
+    return (DWORD)syscall(SYS_gettid);
+}
+
+#endif

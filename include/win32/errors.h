@@ -1,0 +1,177 @@
+// MIT License, Copyright (c) the directml-py authors.
+//
+// GetLastError and its codes, and the HRESULTs that the DirectX headers lack.
+
+#ifndef DIRECTML_WIN32_ERRORS_H
+#define DIRECTML_WIN32_ERRORS_H
+
+#include "types.h"
+
+#define NO_ERROR 0
+#define ERROR_SUCCESS 0
+#define ERROR_INVALID_FUNCTION 1
+#define ERROR_FILE_NOT_FOUND 2
+#define ERROR_PATH_NOT_FOUND 3
+#define ERROR_TOO_MANY_OPEN_FILES 4
+#define ERROR_ACCESS_DENIED 5
+#define ERROR_INVALID_HANDLE 6
+#define ERROR_NOT_ENOUGH_MEMORY 8
+#define ERROR_INVALID_DATA 13
+#define ERROR_OUTOFMEMORY 14
+#define ERROR_NOT_SUPPORTED 50
+#define ERROR_INVALID_PARAMETER 87
+#define ERROR_CALL_NOT_IMPLEMENTED 120
+#define ERROR_INSUFFICIENT_BUFFER 122
+#define ERROR_MOD_NOT_FOUND 126
+#define ERROR_PROC_NOT_FOUND 127
+#define ERROR_ALREADY_EXISTS 183
+#define ERROR_MORE_DATA 234
+#define ERROR_ARITHMETIC_OVERFLOW 534
+#define ERROR_UNHANDLED_EXCEPTION 574
+#define ERROR_ASSERTION_FAILURE 668
+#define ERROR_NOT_FOUND 1168
+#define ERROR_CANCELLED 1223
+#define ERROR_TIMEOUT 1460
+#define ERROR_INVALID_STATE 5023
+
+#define FACILITY_NULL 0
+#define FACILITY_ITF 4
+#define FACILITY_WIN32 7
+#define FACILITY_DXGI 0x87a
+#define SEVERITY_SUCCESS 0
+#define SEVERITY_ERROR 1
+
+#ifndef MAKE_HRESULT
+#define MAKE_HRESULT(severity, facility, code) \
+    ((HRESULT)((uint32_t)(severity) << 31 | (uint32_t)(facility) << 16 | (uint32_t)(code)))
+#define HRESULT_CODE(hr) ((hr) & 0xffff)
+#define HRESULT_FACILITY(hr) ((hr) >> 16 & 0x1fff)
+#define HRESULT_SEVERITY(hr) ((int)((uint32_t)(hr) >> 31))
+#define IS_ERROR(status) ((uint32_t)(status) >> 31 == SEVERITY_ERROR)
+#endif
+
+// A failing HRESULT for an ERROR_ code; 0, and what is an HRESULT already, stay as they are.
+#ifndef HRESULT_FROM_WIN32
+#ifdef __cplusplus
+constexpr
+#else
+static
+#endif
+    inline HRESULT
+    HRESULT_FROM_WIN32(DWORD error)
+{
+    return (HRESULT)error <= 0 ? (HRESULT)error : MAKE_HRESULT(SEVERITY_ERROR, FACILITY_WIN32, error & 0xffffu);
+}
+#define HRESULT_FROM_WIN32(error) HRESULT_FROM_WIN32(error)
+#endif
+
+#ifndef NOERROR
+#define NOERROR 0
+#endif
+#ifndef E_PENDING
+#define E_PENDING ((HRESULT)0x8000000a)
+#endif
+#ifndef E_BOUNDS
+#define E_BOUNDS ((HRESULT)0x8000000b)
+#endif
+#ifndef E_CHANGED_STATE
+#define E_CHANGED_STATE ((HRESULT)0x8000000c)
+#endif
+#ifndef E_ILLEGAL_METHOD_CALL
+#define E_ILLEGAL_METHOD_CALL ((HRESULT)0x8000000e)
+#endif
+#ifndef CLASS_E_NOAGGREGATION
+#define CLASS_E_NOAGGREGATION ((HRESULT)0x80040110)
+#endif
+#ifndef CLASS_E_CLASSNOTAVAILABLE
+#define CLASS_E_CLASSNOTAVAILABLE ((HRESULT)0x80040111)
+#endif
+#ifndef REGDB_E_CLASSNOTREG
+#define REGDB_E_CLASSNOTREG ((HRESULT)0x80040154)
+#endif
+#ifndef E_NOT_SUFFICIENT_BUFFER
+#define E_NOT_SUFFICIENT_BUFFER ((HRESULT)0x8007007a)
+#endif
+#ifndef E_NOT_SET
+#define E_NOT_SET ((HRESULT)0x80070490)
+#endif
+#ifndef E_NOT_VALID_STATE
+#define E_NOT_VALID_STATE ((HRESULT)0x8007139f)
+#endif
+
+#ifndef DXGI_STATUS_OCCLUDED
+#define DXGI_STATUS_OCCLUDED ((HRESULT)0x087a0001)
+#endif
+#ifndef DXGI_ERROR_WAS_STILL_DRAWING
+#define DXGI_ERROR_WAS_STILL_DRAWING ((HRESULT)0x887a000a)
+#endif
+#ifndef DXGI_ERROR_FRAME_STATISTICS_DISJOINT
+#define DXGI_ERROR_FRAME_STATISTICS_DISJOINT ((HRESULT)0x887a000b)
+#endif
+#ifndef DXGI_ERROR_GRAPHICS_VIDPN_SOURCE_IN_USE
+#define DXGI_ERROR_GRAPHICS_VIDPN_SOURCE_IN_USE ((HRESULT)0x887a000c)
+#endif
+#ifndef DXGI_ERROR_NONEXCLUSIVE
+#define DXGI_ERROR_NONEXCLUSIVE ((HRESULT)0x887a0021)
+#endif
+#ifndef DXGI_ERROR_NOT_CURRENTLY_AVAILABLE
+#define DXGI_ERROR_NOT_CURRENTLY_AVAILABLE ((HRESULT)0x887a0022)
+#endif
+#ifndef DXGI_ERROR_REMOTE_CLIENT_DISCONNECTED
+#define DXGI_ERROR_REMOTE_CLIENT_DISCONNECTED ((HRESULT)0x887a0023)
+#endif
+#ifndef DXGI_ERROR_REMOTE_OUTOFMEMORY
+#define DXGI_ERROR_REMOTE_OUTOFMEMORY ((HRESULT)0x887a0024)
+#endif
+#ifndef DXGI_ERROR_MODE_CHANGE_IN_PROGRESS
+#define DXGI_ERROR_MODE_CHANGE_IN_PROGRESS ((HRESULT)0x887a0025)
+#endif
+#ifndef DXGI_ERROR_ACCESS_LOST
+#define DXGI_ERROR_ACCESS_LOST ((HRESULT)0x887a0026)
+#endif
+#ifndef DXGI_ERROR_WAIT_TIMEOUT
+#define DXGI_ERROR_WAIT_TIMEOUT ((HRESULT)0x887a0027)
+#endif
+#ifndef DXGI_ERROR_SESSION_DISCONNECTED
+#define DXGI_ERROR_SESSION_DISCONNECTED ((HRESULT)0x887a0028)
+#endif
+#ifndef DXGI_ERROR_ACCESS_DENIED
+#define DXGI_ERROR_ACCESS_DENIED ((HRESULT)0x887a002b)
+#endif
+#ifndef DXGI_ERROR_NAME_ALREADY_EXISTS
+#define DXGI_ERROR_NAME_ALREADY_EXISTS ((HRESULT)0x887a002c)
+#endif
+#ifndef DXGI_ERROR_SDK_COMPONENT_MISSING
+#define DXGI_ERROR_SDK_COMPONENT_MISSING ((HRESULT)0x887a002d)
+#endif
+#ifndef DXGI_ERROR_ALREADY_EXISTS
+#define DXGI_ERROR_ALREADY_EXISTS ((HRESULT)0x887a0036)
+#endif
+#ifndef D3D12_ERROR_ADAPTER_NOT_FOUND
+#define D3D12_ERROR_ADAPTER_NOT_FOUND ((HRESULT)0x887e0001)
+#endif
+#ifndef D3D12_ERROR_DRIVER_VERSION_MISMATCH
+#define D3D12_ERROR_DRIVER_VERSION_MISMATCH ((HRESULT)0x887e0002)
+#endif
+
+// One for each thread and shared by all translation units, the C ones too.
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+    __attribute__((weak)) __thread DWORD directml_win32_last_error;
+#ifdef __cplusplus
+}
+#endif
+
+DIRECTML_WIN32_FUNCTION DWORD GetLastError(void)
+{
+    return directml_win32_last_error;
+}
+
+DIRECTML_WIN32_FUNCTION void SetLastError(DWORD dwErrCode)
+{
+    directml_win32_last_error = dwErrCode;
+}
+
+#endif

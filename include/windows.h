@@ -1,0 +1,24 @@
+// MIT License, Copyright (c) the directml-py authors.
+//
+// What Direct3D 12 and DirectML programs use of <windows.h>, for Linux, in C11 and C++17. There is nothing to link.
+//
+// The types are those of Debian's directx-headers-dev (`pkg-config --cflags DirectX-Headers`); the rest is in win32/,
+// a file for each subject. A HANDLE is a file descriptor. min and max are never macros. windows.h and Windows.h have
+// one content, because some file systems take them for one file.
+
+#ifdef _WIN32
+#include_next <windows.h>
+#else
+
+#ifndef DIRECTML_WINDOWS_H
+#define DIRECTML_WINDOWS_H
+
+#include "win32/clock.h"
+#include "win32/debug.h"
+#include "win32/errors.h"
+#include "win32/events.h"
+#include "win32/modules.h"
+#include "win32/types.h"
+
+#endif
+#endif

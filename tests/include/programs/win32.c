@@ -1,0 +1,28 @@
+/* windows.h in C: the same handles and the same last error as in the C++ part of the program. */
+
+#include <windows.h>
+
+#include <DirectML.h>
+
+int use_in_c(HANDLE signalled);
+
+int use_in_c(HANDLE signalled)
+{
+    LARGE_INTEGER now;
+    const HANDLE event = CreateEvent(NULL, TRUE, FALSE, NULL);
+    const HANDLE both[] = {event, signalled};
+    if (event == NULL || WaitForSingleObject(event, 10) != WAIT_TIMEOUT)
+        return 1;
+    if (WaitForMultipleObjects(ARRAYSIZE(both), both, FALSE, INFINITE) != WAIT_OBJECT_0 + 1)
+        return 2;
+    if (!SetEvent(event) || WaitForSingleObject(event, 0) != WAIT_OBJECT_0 || !CloseHandle(event))
+        return 3;
+    if (HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER) != E_INVALIDARG || !QueryPerformanceCounter(&now))
+        return 4;
+    Sleep(1);
+    if (GetCurrentThreadId() == 0 || IsDebuggerPresent())
+        return 5;
+    OutputDebugStringW(L"from C");
+    SetLastError(ERROR_CANCELLED);
+    return 0;
+}

@@ -1,0 +1,110 @@
+"""windows.h and what it includes, on Linux: events, waiting, errors, time, debugging, modules."""
+
+from __future__ import annotations
+
+import pytest
+from programs import CPP, Programs
+
+CASES = [
+    "auto_reset_lets_one_through",
+    "manual_reset_stays_signalled",
+    "initial_state_and_flags",
+    "plain_write_signals",
+    "timeout_is_kept",
+    "signal_ends_a_long_wait",
+    "interruptions_neither_end_nor_prolong_a_wait",
+    "interruptions_do_not_end_sleep",
+    "one_signal_one_waiter",
+    "losers_time_out",
+    "manual_reset_lets_all_through",
+    "auto_reset_is_a_lock",
+    "kind_belongs_to_the_event",
+    "handles_are_never_null",
+    "no_handle_is_reported",
+    "events_that_cannot_be",
+    "any_of_several",
+    "all_of_several",
+    "all_is_all_or_nothing",
+    "several_wrongly",
+    "close_frees_the_descriptor",
+    "last_error_is_the_threads",
+    "clocks",
+    "process",
+    "memory",
+    "debugger",
+]
+LOOKED_AT = ["debug_output", "modules"]
+
+
+@pytest.mark.parametrize("compiler", CPP)
+def test_every_case_runs(programs: Programs, compiler: str) -> None:
+    assert sorted(CASES + LOOKED_AT) == programs.cases(compiler, "win32.cpp")
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("compiler", CPP)
+def test_case(programs: Programs, compiler: str, case: str) -> None:
+    run = programs.run(compiler, "win32.cpp", case)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("compiler", CPP)
+def test_debug_output_is_utf8_whatever_the_locale(programs: Programs, compiler: str) -> None:
+    """And it leaves the stream's orientation alone: what the program writes through wcerr arrives, too."""
+    run = programs.run(compiler, "win32.cpp", "debug_output", LC_ALL="C")
+    assert run.returncode == 0
+    assert run.stderr == "wide narrow default é✓😀 " + "€" * 1000 + "|wide"
+
+
+@pytest.mark.parametrize("compiler", CPP)
+def test_dlls_are_found_in_the_library(programs: Programs, compiler: str) -> None:
+    answer = 'extern "C" int Answer() { return 42; }\n'
+    folder = programs.shared_library(compiler, "libdirectml.so", answer)
+    run = programs.run(compiler, "win32.cpp", "modules", LD_LIBRARY_PATH=str(folder))
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("standard", ["c11", "gnu11", "c17"])
+@pytest.mark.parametrize(("c", "cpp"), [("gcc", "g++"), ("clang", "clang++")])
+def test_c_and_cpp_share_handles_and_errors(programs: Programs, c: str, cpp: str, standard: str) -> None:
+    objects = [
+        programs.object(c, "win32.c", f"-std={standard}"),
+        programs.object(cpp, "win32_from_c.cpp"),
+    ]
+    run = programs.link_and_run(cpp, *objects)
+    assert (run.returncode, run.stderr) == (0, "from C")
+
+
+@pytest.mark.parametrize("standard", ["c++17", "c++20"])
+@pytest.mark.parametrize("compiler", CPP)
+def test_a_program_for_windows_compiles(programs: Programs, compiler: str, standard: str) -> None:
+    programs.object(compiler, "windows_program.cpp", f"-std={standard}")
+
+
+@pytest.mark.parametrize(
+    "before", ["", "d3d12.h", "DirectML.h", "directx/dxcore.h", "dxgi1_6.h", "wrl/client.h"]
+)
+@pytest.mark.parametrize("after", ["d3d12.h", "DirectML.h"])
+@pytest.mark.parametrize("compiler", CPP)
+def test_identifiers_of_dxcore_and_d3d12(toolchain, compiler: str, before: str, after: str) -> None:
+    """Whatever comes first, __uuidof is known; an unknown one would only show when linking."""
+    first = f"#include <{before}>\n" if before else ""
+    text = (
+        first
+        + f"#include <dxcore.h>\n#include <{after}>\n"
+        + (
+            "static_assert(__uuidof(IDXCoreAdapterFactory).Data1 == 0x78ee5945);\n"
+            "static_assert(__uuidof(IDXCoreAdapterList).Data1 == 0x526c7776);\n"
+            "static_assert(__uuidof(IDXCoreAdapter*).Data1 == 0xf0db4c7f);\n"
+            "static_assert(__uuidof(ID3D12Device).Data1 == 0x189819f1);\n"
+        )
+    )
+    assert toolchain.errors(compiler, text, d3d12=True) == ""
+
+
+@pytest.mark.parametrize("compiler", CPP)
+def test_what_is_missing_is_named(toolchain, compiler: str) -> None:
+    """Without the DirectX headers on the include path the error says how to get them."""
+    errors = toolchain.errors(compiler, "#include <windows.h>\n")
+    assert "directx-headers-dev" in errors
+    assert "pkg-config --cflags DirectX-Headers" in errors

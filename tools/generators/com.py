@@ -1,0 +1,53 @@
+"""``directml_py/com/interfaces.py``: every interface that has a vtable, and every exported function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .catalog import Catalog, Function, Interface, Method
+from .header.interfaces import IUNKNOWN
+from .text import python_module
+
+IMPORTS = "from .signatures import Function, Interface, Method"
+
+
+def vtable_interfaces(catalog: Catalog) -> dict[str, Interface]:
+    """By name, each after its base."""
+    every = [
+        IUNKNOWN,
+        *catalog.d3d12_interfaces,
+        *catalog.dxgi_interfaces,
+        *catalog.interfaces,
+    ]
+    return {interface.name: interface for interface in every}
+
+
+def inherited(interface: Interface, known: dict[str, Interface]) -> Iterator[tuple[Interface, Method]]:
+    """Every method in the order of the table, with the interface that declares it."""
+    if interface.base:
+        yield from inherited(known[interface.base], known)
+    yield from ((interface, method) for method in interface.methods)
+
+
+def call_text(kind: str, call: Method | Function) -> str:
+    return f"{kind}({call.name!r}, {call.returns!r}, {call.params!r})"
+
+
+def interface_text(interface: Interface) -> str:
+    methods = "".join(f"{call_text('Method', method)}, " for method in interface.methods)
+    return f"{interface.name!r}: Interface({interface.iid!r}, {interface.base!r}, ({methods})),"
+
+
+def generate(catalog: Catalog) -> dict[str, str]:
+    interfaces = vtable_interfaces(catalog).values()
+    functions = [*catalog.functions, *catalog.d3d12_functions]
+    body = [
+        "INTERFACES: dict[str, Interface] = {",
+        *(interface_text(interface) for interface in interfaces),
+        "}",
+        "FUNCTIONS: tuple[Function, ...] = (",
+        *(f"{call_text('Function', function)}," for function in functions),
+        ")",
+    ]
+    text = python_module("The COM interfaces and the exported functions, as C declares them.", IMPORTS, body)
+    return {"directml_py/com/interfaces.py": text}

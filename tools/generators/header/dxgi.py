@@ -1,0 +1,51 @@
+"""``include/dxgi1_6.h``, and the headers of older versions, which include it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ..catalog import Catalog, Interface
+from . import declarations, interfaces
+from .text import part
+
+OLDER = ("dxgi", "dxgi1_2", "dxgi1_3", "dxgi1_4", "dxgi1_5")
+
+
+def of_dxgi(name: str) -> bool:
+    """What is DXCore's stands in the DirectX headers."""
+    return name.startswith(("DXGI_", "IDXGI", "CreateDXGI"))
+
+
+def undeclared(values: Iterable[Interface], known: Iterable[str]) -> list[str]:
+    """The structs and interfaces that methods have pointers to, but that nobody here declares."""
+    text = " ".join(kind for i in values for method in i.methods for kind, _ in method.params)
+    return sorted(set(re.findall(r"\bI?DXGI\w+(?=\*)", text)) - set(known))
+
+
+def header(catalog: Catalog) -> str:
+    enums = [enum for enum in catalog.dxgi_enums if of_dxgi(enum.name)]
+    structs = [struct for struct in catalog.dxgi_structs if of_dxgi(struct.name)]
+    found: Sequence[Interface] = [i for i in catalog.dxgi_interfaces if of_dxgi(i.name)]
+    functions = [function for function in catalog.d3d12_functions if of_dxgi(function.name)]
+    declared = [value.name for values in (enums, structs, found) for value in values]
+    incomplete = [f"typedef struct {name} {name};" for name in undeclared(found, declared)]
+    sections = [
+        part("dxgi_about"),
+        part("dxgi_windows"),
+        part("helpers"),
+        declarations.enums(enums),
+        "\n".join(incomplete),
+        interfaces.forward_declarations(found),
+        declarations.structs(structs),
+        interfaces.identifiers(found),
+        interfaces.interfaces(found),
+        declarations.functions(functions),
+        part("dxgi_end"),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def generate(catalog: Catalog) -> dict[str, str]:
+    older = part("dxgi_older") + "\n"
+    return {"include/dxgi1_6.h": header(catalog), **{f"include/{name}.h": older for name in OLDER}}

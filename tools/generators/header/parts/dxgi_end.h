@@ -1,0 +1,6 @@
+#undef DML_ENUM_BASE
+#undef DML_ENUM_SIZE
+#undef DML_IID
+#undef DML_IID_CONSTANT
+
+#endif // DIRECTML_PY_DXGI1_6_H

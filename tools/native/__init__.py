@@ -1,0 +1,1 @@
+"""What the package has in C, and how it is built with the wheel."""

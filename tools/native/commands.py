@@ -1,0 +1,78 @@
+"""setuptools commands: the C parts are built where that is possible, and left out where it is not."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension
+from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
+from setuptools.errors import CompileError
+
+from native.libdirectml import write_source
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARY = "directml_py.com.libdirectml"
+
+
+class BuildExt(build_ext):
+    """Extensions are optional: one that cannot be built is a warning, and its users say what is missing."""
+
+    def get_ext_filename(self, fullname: str) -> str:
+        """The library goes by the name that ``-ldirectml`` looks for."""
+        if fullname.endswith("libdirectml"):
+            return str(Path(*fullname.split("."))) + ".so"
+        return str(super().get_ext_filename(fullname))  # type: ignore[no-untyped-call]
+
+    def build_extension(self, ext: Extension) -> None:
+        if ext.name == LIBRARY:
+            self._prepare_library(ext)
+        super().build_extension(ext)
+
+    def _prepare_library(self, ext: Extension) -> None:
+        folder, name = sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("LDLIBRARY")
+        if not sys.platform.startswith("linux"):
+            raise CompileError("libdirectml.so is built on Linux alone")
+        if not name or not name.endswith(".so") or not (Path(folder) / name).exists():
+            raise CompileError(f"libdirectml.so needs a shared libpython; {folder}/{name} is none")
+        source = Path(self.build_temp) / "libdirectml.c"
+        # A package that is used from its source does not lie in its environment.
+        python = sys.executable if self.inplace or self.editable_mode else ""
+        write_source(source, python)
+        ext.sources = [str(source)]
+        ext.library_dirs = [folder]
+        ext.runtime_library_dirs = [folder]
+        ext.libraries = [name.removeprefix("lib").removesuffix(".so")]
+        ext.extra_compile_args = ["-std=gnu11", "-fvisibility=hidden"]
+        ext.extra_link_args = ["-Wl,-soname,libdirectml.so", "-Wl,-z,nodelete", "-pthread", "-ldl"]
+
+
+class BuildPy(build_py):
+    """The headers of ``include`` go into the package, where ``python -m directml_py config`` finds them."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            target = Path(self.build_lib) / "directml_py" / "include"
+            shutil.copytree(ROOT / "include", target, dirs_exist_ok=True)
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        headers = [path.relative_to(ROOT) for path in (ROOT / "include").rglob("*") if path.is_file()]
+        target = Path(self.build_lib) / "directml_py"
+        return [*super().get_outputs(include_bytecode), *(str(target / path) for path in headers)]
+
+
+class SDist(sdist):
+    """What a wheel is built from, beside the package."""
+
+    def add_defaults(self) -> None:
+        super().add_defaults()
+        for folder in ("include", "tools"):
+            paths = (path for path in (ROOT / folder).rglob("*") if path.is_file())
+            self.filelist.extend(
+                str(path.relative_to(ROOT)) for path in paths if "__pycache__" not in path.parts
+            )

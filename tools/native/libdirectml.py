@@ -1,0 +1,196 @@
+"""The C source of ``libdirectml.so``: cffi's embedding of Python, and the vtables, from the API catalog."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import cffi
+from generators.catalog import Catalog, Function, Interface, Struct
+from generators.cdefs import FIXED, struct_text
+from generators.com import inherited, vtable_interfaces
+
+HERE = Path(__file__).resolve().parent
+MODULE = "_libdirectml"
+WORDS = {
+    **FIXED,
+    "void": "void",
+    "HRESULT": "int32_t",
+    "ULONG": "uint32_t",
+    "LONG": "int32_t",
+    "bool": "_Bool",
+}
+WORDS["D3D12_GPU_VIRTUAL_ADDRESS"] = "uint64_t"
+ADDRESSES = frozenset({"REFIID", "REFGUID", "PCWSTR", "LPCWSTR", "PCSTR", "LPCSTR", "HANDLE", "HMODULE"})
+# The init code runs once, in whichever thread calls an exported function first.
+START = """\
+import sys
+from _libdirectml import ffi, lib
+folder = ffi.string(lib.dmlpy_folder()).decode()
+try:
+    import directml_py
+except ModuleNotFoundError:
+    sys.path.append(folder.rpartition("/directml_py/")[0])
+from directml_py.com.library import start
+start(ffi, lib)
+"""
+SUPPORT = """\
+uint32_t dmlpy_AddRef(uintptr_t self);
+uint32_t dmlpy_Release(uintptr_t self);
+uint32_t dmlpy_references(uintptr_t self);
+void dmlpy_free(uintptr_t self);
+uintptr_t dmlpy_new(const char *interface);
+uint32_t dmlpy_foreign_AddRef(uintptr_t object);
+uint32_t dmlpy_foreign_Release(uintptr_t object);
+int32_t dmlpy_foreign_QueryInterface(uintptr_t object, uintptr_t riid, uintptr_t ppv);
+const char *dmlpy_folder(void);
+"""
+CALLBACKS = """\
+void dmlpy_last_release(uintptr_t self);
+int32_t dmlpy_QueryInterface(uintptr_t self, uintptr_t riid, uintptr_t ppv);
+"""
+
+
+class Source:
+    """Declarations for cffi and text for the C compiler, which must agree."""
+
+    def __init__(self, catalog: Catalog, python: str) -> None:
+        self._python = python
+        self.interfaces = vtable_interfaces(catalog)
+        self.functions = [*catalog.functions, *catalog.d3d12_functions]
+        structs = [*catalog.d3d12_structs, *catalog.structs]
+        self._structs = {struct.name: struct for struct in structs}
+        self._enums = {enum.name for enum in (*catalog.d3d12_enums, *catalog.enums)}
+
+    def _word(self, c_type: str) -> str:
+        """The type that travels where the API has ``c_type``: an address is a plain number on its way to Python."""
+        if c_type.endswith("*") or c_type in ADDRESSES or c_type.startswith("PFN_"):
+            return "uintptr_t"
+        if c_type in self._structs:
+            return c_type
+        # What is left by value are enumerations, of which the catalog does not hold all.
+        return WORDS.get(c_type, "uint32_t")
+
+    def _prototype(self, name: str, returns: str, params: Sequence[tuple[str, str]], method: bool) -> str:
+        values = ["uintptr_t self"] if method else []
+        values += [f"{self._word(c_type)} a{index}" for index, (c_type, _) in enumerate(params)]
+        return f"{self._word(returns)} {name}({', '.join(values) or 'void'})"
+
+    def _method_prototypes(self) -> list[str]:
+        return [
+            self._prototype(f"{interface.name}_{method.name}", method.returns, method.params, True)
+            for interface in self.interfaces.values()
+            if interface.base
+            for method in interface.methods
+        ]
+
+    def _function_prototypes(self) -> list[str]:
+        return [
+            self._prototype(f"dmlpy_{function.name}", function.returns, function.params, False)
+            for function in self.functions
+        ]
+
+    def _by_value(self) -> list[Struct]:
+        """The structs that travel by value, with those inside them first, in the order of the catalog."""
+        types: set[str] = set()
+        for interface in self.interfaces.values():
+            for method in interface.methods:
+                types.update((method.returns, *(c_type for c_type, _ in method.params)))
+        wanted = types & set(self._structs)
+        while (
+            inner := {
+                field.type
+                for name in wanted
+                for field in self._structs[name].fields
+                if field.type in self._structs
+            }
+            - wanted
+        ):
+            wanted |= inner
+        return [struct for name, struct in self._structs.items() if name in wanted]
+
+    def _declarations(self) -> str:
+        lines = [f"typedef {c_type} {name};" for name, c_type in FIXED.items()]
+        structs = self._by_value()
+        enums = sorted({field.type for struct in structs for field in struct.fields} & self._enums)
+        lines += [f"typedef int32_t {name};" for name in enums]
+        lines += [struct_text(struct, {}) for struct in structs]
+        return "\n".join(lines)
+
+    def callbacks(self) -> str:
+        prototypes = (*self._method_prototypes(), *self._function_prototypes())
+        return CALLBACKS + "".join(f"{prototype};\n" for prototype in prototypes)
+
+    def cdef(self) -> str:
+        return f'{self._declarations()}\n{SUPPORT}\nextern "Python" {{\n{self.callbacks()}}}\n'
+
+    def text(self) -> str:
+        prototypes = "".join(f"static {line}\n" for line in self.callbacks().splitlines())
+        parts = (
+            f'#define DMLPY_PYTHON_VERSION "{sys.version_info[0]}.{sys.version_info[1]}"',
+            f'#define DMLPY_BUILD_PYTHON "{self._python}"',
+            (HERE / "libdirectml.c").read_text(encoding="utf-8"),
+            self._declarations(),
+            prototypes,
+            *(self._vtable(interface) for interface in self.interfaces.values()),
+            self._new(),
+            *(self._export(function) for function in self.functions),
+        )
+        return "\n".join(parts)
+
+    def _vtable(self, interface: Interface) -> str:
+        slots = ["dmlpy_QueryInterface", "dmlpy_AddRef", "dmlpy_Release"]
+        slots += [
+            f"{base.name}_{method.name}"
+            for base, method in inherited(interface, self.interfaces)
+            if base.base
+        ]
+        entries = "".join(f"    (const void *)&{slot},\n" for slot in slots)
+        return f"static const void *const {interface.name}_methods[] = {{\n{entries}}};\n"
+
+    def _new(self) -> str:
+        rows = "".join(f'        {{"{name}", {name}_methods}},\n' for name in self.interfaces)
+        return f"""\
+/* An object with one reference whose table is that of the interface; 0 if there is no memory or no such table. */
+static uintptr_t dmlpy_new(const char *interface)
+{{
+    static const struct {{ const char *name; const void *const *methods; }} tables[] = {{
+{rows}    }};
+    for (size_t index = 0; index < sizeof tables / sizeof tables[0]; index++) {{
+        if (strcmp(tables[index].name, interface) != 0)
+            continue;
+        dmlpy_object *object = malloc(sizeof *object);
+        if (object != NULL)
+            *object = (dmlpy_object){{tables[index].methods, 1}};
+        return (uintptr_t)object;
+    }}
+    return 0;
+}}
+"""
+
+    def _export(self, function: Function) -> str:
+        head = self._prototype(function.name, function.returns, function.params, False)
+        arguments = ", ".join(f"a{index}" for index in range(len(function.params)))
+        return f"""\
+__attribute__((visibility("default"))) {head};
+__attribute__((visibility("default"))) {head}
+{{
+    return dmlpy_ready() ? dmlpy_{function.name}({arguments}) : E_FAIL_CODE;
+}}
+"""
+
+
+def write_source(path: Path, python: str) -> None:
+    """Write the C file that a compiler makes ``libdirectml.so`` of.
+
+    ``python`` is the interpreter to start where the library does not lie in an environment; empty for none.
+    """
+    source = Source(Catalog(), python)
+    ffi = cffi.FFI()
+    ffi.embedding_api("")
+    ffi.cdef(source.cdef())
+    ffi.embedding_init_code(START)
+    ffi.set_source(MODULE, source.text())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ffi.emit_c_code(str(path))
