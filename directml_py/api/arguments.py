@@ -68,11 +68,20 @@ def flags(value: Any, kind: type[F], name: str, rule: Rule | None = None) -> F:
     return kind(number)
 
 
+class WrongObject(TypeError):
+    """Something else than an object of the interface that the parameter ``name`` asks for."""
+
+    def __init__(self, name: str, text: str) -> None:
+        super().__init__(f"{name} {text}")
+        self.name = name
+        self.text = text
+
+
 def instance(value: Any, kind: type[C], name: str) -> C:
     """``value``, which must be an object of the interface ``kind``."""
     if not isinstance(value, kind):
         found = "None" if value is None else type(value).__name__
-        raise TypeError(f"{name} must be an {kind.__name__}, not {found}")
+        raise WrongObject(name, f"must be an {kind.__name__}, not {found}")
     return value
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
+from ..api.arguments import WrongObject
 from ..api.hresult import E_NOTIMPL, E_POINTER, S_FALSE, S_OK, DMLError
 from .boundary import failed, signed
 from .memory import NULL, poke
@@ -17,18 +18,22 @@ from .signatures import Function, Method
 # the answer is S_FALSE then; DirectML's allow null without saying what comes back, and get the same.
 OPTIONAL_RESULTS = frozenset(
     {
-        "CompileGraph",
-        "CompileOperator",
-        "CreateCommittedResource",
-        "CreateHeap",
-        "CreateOperator",
-        "CreatePlacedResource",
+        "IDMLDevice1::CompileGraph",
+        "IDMLDevice::CompileOperator",
+        "ID3D12Device::CreateCommittedResource",
+        "ID3D12Device::CreateHeap",
+        "IDMLDevice::CreateOperator",
+        "ID3D12Device::CreatePlacedResource",
         "D3D12CreateDevice",
+        "D3D12GetDebugInterface",
         "DMLCreateDevice",
         "DMLCreateDevice1",
+        "ID3D12DeviceChild::GetDevice",
     }
 )
-OPTIONAL_OUTPUTS = frozenset({"GetCopyableFootprints", "GetHeapProperties", "Map"})
+OPTIONAL_OUTPUTS = frozenset(
+    {"ID3D12Device::GetCopyableFootprints", "ID3D12Resource::GetHeapProperties", "ID3D12Resource::Map"}
+)
 
 # What a call does with the Python callable that does the work, and C's arguments.
 Runner = Callable[[Callable[..., Any], Values], Any]
@@ -48,17 +53,24 @@ class Calls:
         name, at = method.name, self._objects.at
         protocol = PROTOCOLS.get(name)
         steps = plan(method.params, self._objects, self._ffi)
-        run = self._runner(name, steps)
+        run = self._runner(title, steps)
         result = self._result(method.returns)
         fail = self._failure(title, method.returns)
         refuse = self._refusal(title, steps)
 
         def call(this: int, *values: Any) -> Any:
             try:
-                found = getattr(at(this), name, None) or refuse
-                if protocol is not None and found is not refuse:
+                found = getattr(at(this), name, None)
+                if found is None:
+                    refuse(values)
+                if protocol is not None:
                     return result(protocol(self._objects, found, *values))
                 return result(run(found, values))
+            except WrongObject as error:
+                removal = getattr(at(this), "removal", None)
+                if method.returns == "void" and removal is not None:
+                    removal.wrong_object(f"{name} failed:", error)
+                return fail(error)
             except BaseException as error:
                 return fail(error)
 
@@ -68,13 +80,13 @@ class Calls:
         """An exported function; ``found`` is what does it in Python, if anything does."""
         steps = plan(function.params, self._objects, self._ffi)
         run = self._runner(function.name, steps)
-        does = found or self._refusal(function.name, steps)
+        refuse = self._refusal(function.name, steps)
         result = self._result(function.returns)
         fail = self._failure(function.name, function.returns)
 
         def call(*values: Any) -> Any:
             try:
-                return result(run(does, values))
+                return result(refuse(values) if found is None else run(found, values))
             except BaseException as error:
                 return fail(error)
 
@@ -89,10 +101,10 @@ class Calls:
             return failed("IUnknown::QueryInterface", error)
         return S_OK
 
-    def _runner(self, name: str, steps: Plan) -> Runner:
+    def _runner(self, title: str, steps: Plan) -> Runner:
         inputs, outputs = steps.inputs, steps.outputs
         if steps.result is not None:
-            return self._creator(name, inputs, *steps.result)
+            return self._creator(title, inputs, *steps.result)
         if not outputs:
             return lambda found, values: found(*[read(values) for read in inputs])
 
@@ -102,14 +114,14 @@ class Calls:
                 try:
                     place(values, result)
                 except DMLError as error:
-                    if error.hresult != E_POINTER or name not in OPTIONAL_OUTPUTS:
+                    if error.hresult != E_POINTER or title not in OPTIONAL_OUTPUTS:
                         raise
             return S_OK
 
         return run
 
-    def _creator(self, name: str, inputs: Sequence[Callable[[Values], Any]], riid: int, ppv: int) -> Runner:
-        optional = name in OPTIONAL_RESULTS
+    def _creator(self, title: str, inputs: Sequence[Callable[[Values], Any]], riid: int, ppv: int) -> Runner:
+        optional = title in OPTIONAL_RESULTS
 
         def run(found: Callable[..., Any], values: Values) -> int:
             target = values[ppv]
@@ -125,12 +137,14 @@ class Calls:
 
         return run
 
-    def _refusal(self, title: str, steps: Plan) -> Callable[..., Any]:
-        """Stands in for what is not emulated; says so once."""
+    def _refusal(self, title: str, steps: Plan) -> Callable[[Values], NoReturn]:
+        """For what is not emulated: looks at no argument, and says so once."""
 
-        def refuse(*_: Any) -> Any:
+        def refuse(values: Values) -> NoReturn:
             known = title in self._said
             self._said.add(title)
+            if steps.result is not None and values[steps.result[1]]:
+                poke(values[steps.result[1]], NULL, title)
             raise DMLError(E_NOTIMPL, "not emulated; the call does nothing", reported=known)
 
         return refuse

@@ -6,9 +6,21 @@ from typing import Any
 
 import directml_py
 
+from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY
+from ..d3d12 import ID3D12Device
 from .calls import Calls
 from .interfaces import FUNCTIONS, INTERFACES
 from .objects import Objects
+
+
+def create_device(*arguments: Any) -> ID3D12Device:
+    """D3D12CreateDevice with a debug layer that breaks on nothing until the program asks for it, as on Windows: what
+    Python raises at a break would be the HRESULT of whatever method runs the commands."""
+    device = directml_py.D3D12CreateDevice(*arguments)
+    if device.info_queue is not None:
+        for severity in D3D12_MESSAGE_SEVERITY:
+            device.info_queue.SetBreakOnSeverity(severity, False)
+    return device
 
 
 def start(ffi: Any, lib: Any) -> None:
@@ -26,5 +38,6 @@ def start(ffi: Any, lib: Any) -> None:
             for method in interface.methods:
                 define(f"{name}_{method.name}", calls.method(name, method))
     for function in FUNCTIONS:
-        found = getattr(directml_py, function.name, None)
+        own = create_device if function.name == "D3D12CreateDevice" else None
+        found = own or getattr(directml_py, function.name, None)
         define(f"dmlpy_{function.name}", calls.function(function, found))

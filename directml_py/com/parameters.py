@@ -28,6 +28,8 @@ WIDE = frozenset({"LPCWSTR", "PCWSTR"})
 # Bytes of what a pointer to a scalar receives; an enumeration has four.
 SCALARS = {"BYTE": 1, "UINT16": 2, "UINT64": 8, "SIZE_T": 8, "INT64": 8, "LARGE_INTEGER": 8}
 MAX_OBJECTS = 1 << 20
+# Declared without const, though the methods that take them only read them.
+INPUTS = frozenset({"D3D12_INFO_QUEUE_FILTER"})
 
 
 def struct_type(name: str) -> type[ctypes.Structure] | None:
@@ -94,7 +96,7 @@ def _input(c_type: str, name: str, place: int, objects: Objects, ffi: Any) -> In
 def _output(c_type: str, name: str, place: int, objects: Objects) -> Output | None:
     """How a result goes where an argument points to; None for what is no place for a result."""
     pointee = c_type[:-1]
-    is_input = "const" in c_type or not c_type.endswith("*") or pointee in INTERFACES
+    is_input = "const" in c_type or not c_type.endswith("*") or pointee in INTERFACES or pointee in INPUTS
     if is_input or pointee == "void":
         return None
     if pointee.endswith("*"):

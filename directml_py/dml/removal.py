@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ..api.arguments import instance
+from ..api.arguments import WrongObject, instance
 from ..api.debug_output import SEVERITIES, debug_output
 from ..api.enums import DML_CREATE_DEVICE_FLAGS
 from ..api.hresult import DXGI_ERROR_DEVICE_REMOVED, E_INVALIDARG, S_OK, DMLError
+from ..validation.memory import FAULT_RULES
 from ..validation.report import Report, failure
 from ..validation.rule import Diagnostic, Rule, Severity
 
@@ -66,6 +67,12 @@ class Removal:
         breaks = self._announce(report.diagnostics)
         if breaks and at_call:
             raise failure(what, report.diagnostics, E_INVALIDARG, reported=True)
+
+    def wrong_object(self, what: str, error: WrongObject) -> None:
+        """For callers in C, which pass any pointer for any interface: remove the device. Python's get the error."""
+        report = Report()
+        report.add(FAULT_RULES["interface"], error.name, error.text)
+        self.remove(what, report, at_call=False)
 
     def notify(self, report: Report) -> None:
         """Messages that come up while commands execute: they neither remove the device nor stop the commands."""

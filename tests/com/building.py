@@ -1,0 +1,92 @@
+"""C and C++ programs over libdirectml.so, built as their users would build them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from toolchain import STANDARD, missing, need_d3d12_headers
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
+
+
+def config(*options: str) -> list[str]:
+    """What ``python -m directml_py config`` prints; the test is skipped if there is no library."""
+    command = [sys.executable, "-m", "directml_py", "config", *options]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if run.returncode:
+        missing(f"libdirectml.so ({run.stderr.strip()})")
+    return run.stdout.split()
+
+
+def library() -> str:
+    found = "".join(config("--library"))
+    if not Path(found).is_file():
+        missing("libdirectml.so")
+    return found
+
+
+class Builder:
+    """Builds each program once per compiler and set of flags."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._built: dict[tuple[str, ...], Path] = {}
+
+    def program(self, name: str, compiler: str, *flags: str) -> Path:
+        """``object_model`` (C++) or ``c_program`` (C)."""
+        key = (name, compiler, *flags)
+        if key not in self._built:
+            self._built[key] = self._build(name, compiler, flags)
+        return self._built[key]
+
+    def _build(self, name: str, compiler: str, flags: Sequence[str]) -> Path:
+        if shutil.which(compiler) is None:
+            missing(compiler)
+        need_d3d12_headers()
+        library()
+        sources = sorted(PROGRAMS.glob("*.cpp" if "++" in compiler else "*.c"))
+        folder = self._folder / "-".join([name, compiler, *(flag.replace("=", "") for flag in flags)])
+        folder.mkdir(parents=True)
+        # Only C++ has threads here; eventfd is of no standard.
+        rest = ["-pthread"] if "++" in compiler else ["-D_GNU_SOURCE"]
+        options = [STANDARD[compiler], "-g", "-O1", *rest, *WARNINGS, *flags, *config("--cflags")]
+        objects = [str(folder / f"{source.stem}.o") for source in sources]
+        commands = [
+            [compiler, *options, "-c", str(source), "-o", target] for source, target in zip(sources, objects)
+        ]
+        with ThreadPoolExecutor(os.cpu_count()) as workers:
+            for run in workers.map(_run, commands):
+                assert run.returncode == 0, run.stderr
+        program = folder / name
+        link = _run([compiler, *rest, *flags, *objects, "-o", str(program), *config("--libs")])
+        assert link.returncode == 0, link.stderr
+        return program
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+
+def facts(
+    command: Sequence[str | Path], environment: dict[str, str] | None = None, timeout: int = 600
+) -> list[str]:
+    """The facts that a program tells; all must hold, and it must end well."""
+    run = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**os.environ, **(environment or {})},
+    )
+    lines = run.stdout.splitlines()
+    failed = [line for line in lines if line.startswith("FAIL")]
+    assert not failed, "\n".join([*failed, run.stderr[-4000:]])
+    assert run.returncode == 0, (run.returncode, run.stdout[-2000:], run.stderr[-4000:])
+    return lines

@@ -1,0 +1,155 @@
+// The builder against libdirectml, with the debug layers on: what it builds is accepted, what is off by one is
+// refused, and the debug layer says where.
+
+#include "tensor_builder.h"
+
+#include <directx/d3d12sdklayers.h>
+#include <gtest/gtest.h>
+#include <wrl/client.h>
+
+#include <string>
+
+namespace
+{
+    using Microsoft::WRL::ComPtr;
+    using tensor_builder::Operator;
+    using tensor_builder::Shape;
+
+    constexpr auto Float32 = DML_TENSOR_DATA_TYPE_FLOAT32;
+
+    class Builder : public testing::Test
+    {
+    protected:
+        void SetUp() override
+        {
+            ComPtr<ID3D12Debug> debug;
+            ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
+            debug->EnableDebugLayer();
+            ComPtr<ID3D12Device> d3d12;
+            ASSERT_EQ(D3D12CreateDevice(nullptr, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&d3d12)), S_OK);
+            ASSERT_EQ(d3d12->QueryInterface(IID_PPV_ARGS(&queue)), S_OK);
+            ASSERT_EQ(DMLCreateDevice(d3d12.Get(), DML_CREATE_DEVICE_FLAG_DEBUG, IID_PPV_ARGS(&device)), S_OK);
+        }
+
+        HRESULT create(const Operator& op)
+        {
+            const DML_OPERATOR_DESC desc = op.desc();
+            ComPtr<IDMLOperator> made;
+            return device->CreateOperator(&desc, IID_PPV_ARGS(&made));
+        }
+
+        void accepts(const Operator& op)
+        {
+            EXPECT_EQ(create(op), S_OK);
+            EXPECT_EQ(messages(), "");
+        }
+
+        void refuses(const Operator& op, const std::string& text)
+        {
+            EXPECT_EQ(create(op), E_INVALIDARG);
+            EXPECT_NE(messages().find(text), std::string::npos) << messages();
+        }
+
+        std::string messages()
+        {
+            std::string all;
+            for (UINT64 i = 0; i < queue->GetNumStoredMessages(); i++)
+            {
+                SIZE_T size = 0;
+                EXPECT_TRUE(SUCCEEDED(queue->GetMessage(i, nullptr, &size)));
+                std::vector<D3D12_MESSAGE> memory(size / sizeof(D3D12_MESSAGE) + 1);
+                EXPECT_EQ(queue->GetMessage(i, memory.data(), &size), S_OK);
+                all += memory[0].pDescription + std::string("\n");
+            }
+            return all;
+        }
+
+        ComPtr<ID3D12InfoQueue> queue;
+        ComPtr<IDMLDevice> device;
+    };
+
+    struct Join : Builder
+    {
+        const std::vector<Shape> inputs = {{1, 1, 2, 3}, {1, 1, 2, 4}, {1, 1, 2, 1}};
+    };
+
+    TEST_F(Join, Shape)
+    {
+        EXPECT_EQ(tensor_builder::join_shape(inputs, 3), (Shape{1, 1, 2, 8}));
+    }
+
+    TEST_F(Join, Valid)
+    {
+        accepts(Operator::join(Float32, inputs, tensor_builder::join_shape(inputs, 3), 3));
+    }
+
+    TEST_F(Join, ValidOfFloat16)
+    {
+        accepts(Operator::join(DML_TENSOR_DATA_TYPE_FLOAT16, inputs, {1, 1, 2, 8}, 3));
+    }
+
+    TEST_F(Join, OutputOneTooLarge)
+    {
+        refuses(Operator::join(Float32, inputs, {1, 1, 2, 9}, 3), "OutputTensor.Sizes[3] is 9");
+    }
+
+    TEST_F(Join, OutputOneTooSmall)
+    {
+        refuses(Operator::join(Float32, inputs, {1, 1, 2, 7}, 3), "OutputTensor.Sizes[3] is 7");
+    }
+
+    TEST_F(Join, WrongAxisNamesEveryInput)
+    {
+        const Operator op = Operator::join(Float32, inputs, {1, 1, 6, 3}, 2);
+        refuses(op, "InputTensors[1].Sizes[3] is 4");
+        refuses(op, "InputTensors[2].Sizes[3] is 1");
+    }
+
+    struct Reduce : Builder
+    {
+        const Shape input = {1, 2, 3, 4};
+        const DML_REDUCE_FUNCTION sum = DML_REDUCE_FUNCTION_SUM;
+    };
+
+    TEST_F(Reduce, Valid)
+    {
+        EXPECT_EQ(tensor_builder::reduce_shape(input, {1, 3}), (Shape{1, 1, 3, 1}));
+        accepts(Operator::reduce(Float32, sum, input, tensor_builder::reduce_shape(input, {1, 3}), {1, 3}));
+    }
+
+    TEST_F(Reduce, ReducedSizeIsTwo)
+    {
+        refuses(Operator::reduce(Float32, sum, input, {1, 2, 3, 2}, {3}), "OutputTensor.Sizes is {1,2,3,2}");
+    }
+
+    TEST_F(Reduce, KeptSizeIsOneTooSmall)
+    {
+        refuses(Operator::reduce(Float32, sum, input, {1, 2, 2, 1}, {3}), "OutputTensor.Sizes is {1,2,2,1}");
+    }
+
+    TEST_F(Reduce, AxisOutside)
+    {
+        refuses(Operator::reduce(Float32, sum, input, input, {4}), "Axes[0] is 4");
+    }
+
+    struct Gather : Builder
+    {
+        const Shape table = {1, 1, 10, 4};
+    };
+
+    TEST_F(Gather, Valid)
+    {
+        EXPECT_EQ(tensor_builder::gather_shape(table, 3, 2), (Shape{1, 1, 3, 4}));
+        accepts(Operator::gather(Float32, table, 3, tensor_builder::gather_shape(table, 3, 2), 2));
+    }
+
+    TEST_F(Gather, OneRowTooMany)
+    {
+        refuses(Operator::gather(Float32, table, 3, {1, 1, 4, 4}, 2), "OutputTensor.Sizes is {1,1,4,4}");
+    }
+
+    TEST_F(Gather, RowsOneTooShort)
+    {
+        refuses(Operator::gather(Float32, table, 3, {1, 1, 3, 3}, 2), "OutputTensor.Sizes is {1,1,3,3}");
+    }
+}

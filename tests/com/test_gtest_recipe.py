@@ -1,0 +1,44 @@
+"""The recipe for C++ users: CMake, GoogleTest, and a library of theirs that builds descs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from toolchain import missing, need_d3d12_headers
+
+from .building import config, facts, library
+
+RECIPE = Path(__file__).resolve().parent / "gtest_recipe"
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built tests."""
+    need_d3d12_headers()
+    library()
+    if shutil.which("cmake") is None:
+        missing("cmake")
+    if not Path("/usr/include/gtest/gtest.h").is_file():
+        missing("libgtest-dev")
+    folder = tmp_path_factory.mktemp("recipe")
+    prefix = "".join(config("--cmake"))
+    _run("cmake", "-S", str(RECIPE), "-B", str(folder), f"-DCMAKE_PREFIX_PATH={prefix}")
+    _run("cmake", "--build", str(folder))
+    return folder
+
+
+def _run(*command: str) -> None:
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_suite_passes(build: Path) -> None:
+    lines = facts([build / "builder_test"])
+    assert "[  PASSED  ] 13 tests." in lines, lines
+
+
+def test_ctest(build: Path) -> None:
+    _run("ctest", "--test-dir", str(build), "--output-on-failure")

@@ -1,0 +1,84 @@
+"""What C++ and C programs find when they use libdirectml.so as they would use DirectML."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from .building import Builder, facts
+
+TOPICS = (
+    "adapters",
+    "commands",
+    "debug_identity",
+    "debug_layer",
+    "devices",
+    "errors",
+    "fences",
+    "graphs",
+    "identity",
+    "info_queue",
+    "initialization",
+    "leftovers",
+    "lifetime",
+    "operators",
+    "private_data",
+    "removal",
+    "structs",
+    "threads",
+    "unemulated",
+    "upload",
+)
+C_TOPICS = ("debug", "errors", "objects", "operators", "removal")
+ROUNDS = 2000
+# A round leaves nothing behind; what the allocators keep for themselves stays far below this.
+GROWTH = 8 << 20
+
+
+@functools.lru_cache(None)
+def told(program: Path, *arguments: str) -> tuple[str, ...]:
+    return tuple(facts([program, *arguments]))
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_cpp(builder: Builder, compiler: str, topic: str) -> None:
+    assert told(builder.program("object_model", compiler), topic)
+
+
+@pytest.mark.parametrize("topic", C_TOPICS)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_c(builder: Builder, compiler: str, topic: str) -> None:
+    assert told(builder.program("c_program", compiler), topic)
+
+
+@pytest.mark.parametrize(
+    ("program", "compilers", "topics"),
+    [("object_model", ("g++", "clang++"), TOPICS), ("c_program", ("gcc", "clang"), C_TOPICS)],
+)
+def test_compilers_agree(
+    builder: Builder, program: str, compilers: tuple[str, str], topics: tuple[str, ...]
+) -> None:
+    """Also about values that the C++ and the C ABI pass in different ways."""
+    first, second = (builder.program(program, compiler) for compiler in compilers)
+    for topic in topics:
+        assert told(first, topic) == told(second, topic)
+
+
+@pytest.mark.parametrize(
+    ("program", "compiler", "topics"),
+    [("object_model", "g++", (*TOPICS, "rounds")), ("c_program", "gcc", C_TOPICS)],
+)
+def test_no_topic_is_left_out(builder: Builder, program: str, compiler: str, topics: tuple[str, ...]) -> None:
+    assert set(told(builder.program(program, compiler))) == set(topics)
+
+
+def test_rounds(builder: Builder) -> None:
+    """Memory does not grow while everything is made, run and released again and again."""
+    lines = facts([builder.program("object_model", "g++"), "rounds", str(ROUNDS)])
+    sizes = {
+        name: int(size) for name, size in (line.split(": ") for line in lines if line.startswith("VmRSS"))
+    }
+    assert sizes["VmRSS at the end"] - sizes["VmRSS at a tenth"] < GROWTH, sizes

@@ -1,0 +1,102 @@
+"""The same programs under AddressSanitizer, UndefinedBehaviorSanitizer, LeakSanitizer and valgrind."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from toolchain import missing
+
+from .building import Builder, facts
+from .test_programs import C_TOPICS, TOPICS
+
+# Vtables that were made in C have no run-time type information before them, where the check of -fsanitize=vptr
+# looks for it.
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
+QUIET = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+# Python never frees some of its memory, and tells only its own allocator's blocks apart.
+LEAKS = {"ASAN_OPTIONS": "detect_leaks=1:fast_unwind_on_malloc=1", "LSAN_OPTIONS": "exitcode=0"}
+# Valgrind is slow: these touch everything that C and Python hand to each other.
+VALGRIND_TOPICS = ("lifetime", "operators", "private_data", "structs")
+LEAK_TOPICS = ("graphs", "lifetime", "private_data")
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_address_and_undefined(builder: Builder, topic: str) -> None:
+    assert facts([builder.program("object_model", "g++", *SANITIZE), topic], QUIET)
+
+
+@pytest.mark.parametrize("topic", C_TOPICS)
+def test_address_and_undefined_in_c(builder: Builder, topic: str) -> None:
+    assert facts([builder.program("c_program", "gcc", *SANITIZE), topic], QUIET)
+
+
+def allocated_here(report: str) -> bool:
+    """Whether the block of a leak was asked for by libdirectml.so or by the program, not by Python within a call."""
+    frames = re.findall(r"^ +#\d+ 0x[0-9a-f]+ (.*)$", report, re.MULTILINE)
+    callers = [
+        frame for frame in frames if not re.search(r"/libasan|/libclang_rt|interceptor|operator new", frame)
+    ]
+    return bool(callers) and bool(re.search(r"libdirectml|/object_model|/programs/", callers[0]))
+
+
+@pytest.mark.parametrize("topic", LEAK_TOPICS)
+def test_leaks(builder: Builder, topic: str) -> None:
+    program = builder.program("object_model", "g++", *SANITIZE)
+    run = subprocess.run(
+        [str(program), topic], capture_output=True, text=True, timeout=600, env={**os.environ, **LEAKS}
+    )
+    if "LeakSanitizer has encountered a fatal error" in run.stderr:
+        missing("permission to trace processes, which LeakSanitizer needs,")
+    assert run.returncode == 0, (run.stdout[-2000:], run.stderr[-4000:])
+    reports = re.findall(r"^Direct leak of .*?(?=^$)", run.stderr, re.MULTILINE | re.DOTALL)
+    ours = [report for report in reports if allocated_here(report)]
+    assert not ours, "\n".join(ours[:5])
+
+
+def frames(stack: ET.Element) -> list[str]:
+    return [
+        f"{frame.findtext('fn', '?')} in {frame.findtext('obj', '?')}" for frame in stack.findall("frame")
+    ]
+
+
+def is_ours(error: ET.Element) -> bool:
+    """Invalid accesses count if anybody of ours is on the stack, unless the dynamic linker reads in whole words.
+    Leaks and undefined values count by who asked for the memory or looked at the value: CPython multiplies
+    undefined digits by 0."""
+    stack = error.find("stack")
+    if stack is None:
+        return False
+    found = [frame for frame in frames(stack) if "vgpreload" not in frame]
+    if not error.findtext("kind", "").startswith("Invalid") or "/ld-linux" in found[0]:
+        found = found[:1]
+    return any(re.search(r"in .*(libdirectml\.so|/object_model|/c_program)", frame) for frame in found)
+
+
+def valgrind_errors(command: list[str | Path], report: Path) -> list[str]:
+    if shutil.which("valgrind") is None:
+        missing("valgrind")
+    options = ["--xml=yes", f"--xml-file={report}", "--leak-check=full", "--show-leak-kinds=definite"]
+    options.append("--num-callers=40")
+    facts(["valgrind", *options, *command], {"PYTHONMALLOC": "malloc"}, timeout=1800)
+    return [
+        f"{error.findtext('kind')}: {' < '.join(frames(stack))}"
+        for error in ET.parse(report).getroot().findall("error")
+        if is_ours(error) and (stack := error.find("stack")) is not None
+    ]
+
+
+@pytest.mark.parametrize("topic", VALGRIND_TOPICS)
+def test_valgrind(builder: Builder, tmp_path: Path, topic: str) -> None:
+    program = builder.program("object_model", "g++")
+    assert valgrind_errors([program, topic], tmp_path / "report.xml") == []
+
+
+def test_valgrind_in_c(builder: Builder, tmp_path: Path) -> None:
+    program = builder.program("c_program", "gcc")
+    assert valgrind_errors([program, "objects"], tmp_path / "report.xml") == []
