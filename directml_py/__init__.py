@@ -22,6 +22,8 @@ from .descs import *
 from .dml import *
 from .evaluate import evaluate as evaluate
 from .evaluate import validate as validate
+from .kernels import set_thread_count as set_thread_count
+from .kernels import thread_count as thread_count
 from .validation import Diagnostic as Diagnostic
 from .validation import Severity as Severity
 

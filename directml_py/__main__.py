@@ -15,6 +15,7 @@ from .api.schema_data import OPERATORS as CATALOG
 from .com import config as build_config
 from .dml.device import HIGHEST_FEATURE_LEVEL
 from .graph import command as graph_command
+from .kernels import backend
 from .operators import OPERATORS
 from .rule_list import as_markdown, as_text
 from .rule_list import rules as every_rule
@@ -28,7 +29,7 @@ def info(_: argparse.Namespace) -> int:
         "DirectML API": "1.15",
         "feature level": HIGHEST_FEATURE_LEVEL.name,
         "operators": f"{len(OPERATORS)} of {len(CATALOG)} execute",
-        "kernels": "numpy",
+        "kernels": backend.title,
         "C library": "built" if build_config.LIBRARY.exists() else "not built",
         "Python": platform.python_version(),
         "NumPy": np.__version__,

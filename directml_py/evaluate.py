@@ -37,6 +37,7 @@ from .d3d12 import (
     ID3D12Device,
     ID3D12Resource,
 )
+from .d3d12.allocation import Allocation, Bytes
 from .descs.format import braces
 from .descs.tensor import TensorDesc
 from .descs.values import TensorSlot
@@ -82,7 +83,37 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
     device = DMLCreateDevice(d3d12, feature_level=level)
     compiled = device.CompileOperator(device.CreateOperator(desc))
     arrays = _input_arrays(compiled.inputs, inputs)
+    if d3d12.monitor is None:
+        return _run(compiled, arrays)
+    # The debug layer is to see every step.
     return Session(d3d12, device, compiled, compiled.inputs, compiled.outputs).run(arrays)
+
+
+def _run(compiled: IDMLCompiledOperator, arrays: Sequence[Array | None]) -> list[Array | None]:
+    """What a dispatch comes to where nobody watches buffers, bindings and barriers."""
+    program = compiled.program
+    inputs = [
+        None if array is None or slot.tensor is None else _laid_out(slot.tensor, array)
+        for slot, array in zip(compiled.inputs, arrays)
+    ]
+    outputs = [
+        None if slot.tensor is None else Allocation(slot.tensor.total_size).bytes for slot in compiled.outputs
+    ]
+    temporary = Allocation(program.temporary_size).bytes if program.temporary_size else None
+    program.bind(inputs, outputs, temporary)()
+    return [
+        None if slot.tensor is None or memory is None else np.ascontiguousarray(slot.tensor.view(memory))
+        for slot, memory in zip(compiled.outputs, outputs)
+    ]
+
+
+def _laid_out(tensor: TensorDesc, array: Array) -> Bytes:
+    """The bytes of ``array`` as the tensor's strides ask for them: its own where they are that already."""
+    if tensor.is_packed and array.flags.c_contiguous:
+        return array.reshape(-1).view(np.uint8)
+    memory = Allocation(tensor.total_size).bytes
+    np.copyto(tensor.view(memory), array)
+    return memory
 
 
 def _input_arrays(slots: Sequence[TensorSlot], inputs: Sequence[Any]) -> list[Array | None]:

@@ -42,7 +42,9 @@ FACES = {
     "com",
 }
 FACES_ALLOWED = OBJECT_MODEL | FACES | {"cffi"}
-NUMPY_ALONE = {"kernels": {"numpy"}}
+# And of Python's own library what has nothing to do with memory.
+PLAIN_LIBRARY = {"__future__", "collections", "functools", "importlib", "operator", "os", "typing"}
+NUMPY_ALONE = {"kernels": {"numpy"} | PLAIN_LIBRARY}
 
 
 class Import(NamedTuple):
@@ -102,7 +104,7 @@ def wrong_imports(path, source=None):
     found = []
     for each in imports(path, source):
         if not each.inside:
-            if name in NUMPY_ALONE and each.target not in NUMPY_ALONE[name] | {"__future__"}:
+            if name in NUMPY_ALONE and each.target not in NUMPY_ALONE[name]:
                 found.append(each)
             continue
         # A name that is no room (``from directml_py import JOIN``) comes from the package itself.

@@ -1,6 +1,8 @@
-"""Measure directml-py, each row side by side with what it is compared to, in one process.
+"""Measure directml-py side by side with NumPy, PyTorch and ONNX Runtime, in one process and in turn.
 
-``python tools/bench.py [--only descs|dispatch|graphs|native] [--json FILE]``
+``python tools/bench.py [--only TEXT]... [--threads N] [--json FILE]``. A row is measured if every word of some
+TEXT occurs in it. Ratios are ours / the fastest peer, and ours / limit, the fastest read or copy of the same bytes that
+this machine does. PyTorch and ONNX Runtime are compared to where they are installed.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import argparse
 import dataclasses
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -17,32 +19,83 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from benchmarks import descs, dispatch, graphs, native
+from benchmarks import descs, dispatch, graphs, moving, native, peers, reducing, small
 from benchmarks.timing import Row
 
-SUBJECTS = {"descs": descs.rows, "dispatch": dispatch.rows, "graphs": graphs.rows, "native": native.rows}
+import directml_py as dml
+from directml_py.kernels import backend
+
+SUBJECTS = {
+    "small": small.rows,
+    "descs": descs.rows,
+    "dispatch": dispatch.rows,
+    "graphs": graphs.rows,
+    "native": native.rows,
+}
 
 
-def print_table(rows: Sequence[Row]) -> None:
-    table = Table("subject", "what", "ours", "compared to", "its", "ours / its")
-    for row in rows:
-        peer = "" if row.peer is None else f"{row.peer:,.2f} {row.unit}"
-        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
-        table.add_row(row.group, row.name, f"{row.ours:,.2f} {row.unit}", row.peer_name, peer, ratio)
-    Console().print(table)
+def wanted(text: str, filters: Sequence[str]) -> bool:
+    return not filters or any(all(word in text for word in entry.split()) for entry in filters)
+
+
+def rows(filters: Sequence[str], threads: int) -> Iterator[Row]:
+    for name, subject in SUBJECTS.items():
+        if not filters or any(name in entry.split() for entry in filters):
+            yield from subject()
+    for case in (*moving.cases(), *reducing.cases()):
+        if wanted(f"{case.group} {case.name}", filters):
+            yield case.measure(threads)
+
+
+def amount(value: float | None, unit: str) -> str:
+    if value is None:
+        return ""
+    return f"{value / 1000:,.2f} ms" if unit == "µs" and value >= 1000 else f"{value:,.2f} {unit}"
+
+
+def ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def print_table(found: Sequence[Row]) -> None:
+    table = Table("subject", "what", "ours", "best peer", "its", "ours / its", "limit", "ours / limit")
+    for row in found:
+        table.add_row(
+            row.group,
+            row.name,
+            amount(row.ours, row.unit),
+            row.best,
+            amount(row.peers.get(row.best), row.unit),
+            ratio(row.ratio),
+            amount(row.limit, row.unit),
+            ratio(row.limit_ratio),
+        )
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(", ".join(f"{name} {version}" for name, version in peers.versions().items()))
+    console.print(f"directml-py: {backend.title}")
+    console.print(table)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--only", choices=SUBJECTS, action="append", help="this subject alone; may be repeated"
+        "--only", action="append", default=[], metavar="TEXT", help="rows with all these words alone"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=dml.thread_count(), help="for everybody (default: %(default)s)"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there too")
     arguments = parser.parse_args(argv)
-    rows = [row for name in arguments.only or SUBJECTS for row in SUBJECTS[name]()]
-    print_table(rows)
+    dml.set_thread_count(arguments.threads)
+    peers.set_threads(arguments.threads)
+    found = list(rows(arguments.only, arguments.threads))
+    print_table(found)
     if arguments.json:
-        arguments.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=2) + "\n")
+        entries = [
+            {**dataclasses.asdict(row), "best": row.best, "ratio": row.ratio, "limit_ratio": row.limit_ratio}
+            for row in found
+        ]
+        arguments.json.write_text(json.dumps(entries, indent=2) + "\n")
     return 0
 
 

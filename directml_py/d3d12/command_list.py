@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -106,6 +107,8 @@ class Recording:
     memory: CommandMemory
     generation: int
     commands: tuple[Command, ...] = ()
+    # What is left to do where no debug layer watches.
+    calls: tuple[Callable[[], None], ...] = ()
     in_flight: bool = False
 
     @property
@@ -174,6 +177,7 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
             raise DMLError(E_FAIL, f"{self} is closed already")
         self.open = False
         self.recording.commands = tuple(self._recorded)
+        self.recording.calls = tuple([call for command in self._recorded if (call := command.call())])
         self._recorded = []
         if self.errors:
             self._raise_errors()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..api.arguments import child, counted, flags, invalid, unsigned
@@ -38,13 +37,17 @@ def check_queue_desc(desc: D3D12_COMMAND_QUEUE_DESC, name: str) -> None:
         raise invalid(f"{name}.Priority must be a D3D12_COMMAND_QUEUE_PRIORITY, not {desc.Priority}")
 
 
-@dataclass(frozen=True)
 class Execution:
     """One ExecuteCommandLists call. The lists may be reset while it waits."""
 
-    device: ID3D12Device
-    recordings: tuple[Recording, ...]
-    submission: Submission | None
+    __slots__ = ("device", "recordings", "submission")
+
+    def __init__(
+        self, device: ID3D12Device, recordings: tuple[Recording, ...], submission: Submission | None
+    ) -> None:
+        self.device = device
+        self.recordings = recordings
+        self.submission = submission
 
     def blocked(self) -> bool:
         return False
@@ -54,7 +57,7 @@ class Execution:
             if self.device.monitor is not None and self.submission is not None:
                 self.device.monitor.execute(self.submission)
             else:
-                self._run_commands()
+                self._run_calls()
         finally:
             with self.device.lock:
                 for recording in self.recordings:
@@ -62,12 +65,12 @@ class Execution:
                     recording.memory.in_flight -= 1
         return ()
 
-    def _run_commands(self) -> None:
+    def _run_calls(self) -> None:
         for recording in self.recordings:
-            for command in recording.commands:
+            for call in recording.calls:
                 if self.device.removed:
                     return
-                command.execute()
+                call()
 
 
 class ID3D12CommandQueue(ID3D12Pageable):
@@ -94,61 +97,62 @@ class ID3D12CommandQueue(ID3D12Pageable):
         A list that is open, invalid, of another type, still running, or whose allocator was reset makes the
         call do nothing and removes the device with ``DXGI_ERROR_INVALID_CALL``.
         """
-        lists = tuple(
-            self._command_list(entry, f"commandLists[{index}]")
-            for index, entry in enumerate(
-                counted(numCommandLists, commandLists, "numCommandLists", "commandLists")
-            )
-        )
-        if self.device.removed or not lists:
+        lists = counted(numCommandLists, commandLists, "numCommandLists", "commandLists")
+        device = self.device
+        for index, entry in enumerate(lists):
+            if not isinstance(entry, ID3D12GraphicsCommandList) or entry.device is not device:
+                child(entry, ID3D12CommandList, f"commandLists[{index}]", device)
+                child(entry, ID3D12GraphicsCommandList, f"commandLists[{index}]", device)
+        if device.removed or not lists:
             return
-        with self.device.lock:
+        with device.lock:
             problem = self._problem(lists)
             if problem is None:
-                recordings = tuple(entry.recording for entry in lists)
-                monitor = self.device.monitor
+                recordings = tuple([entry.recording for entry in lists])
+                monitor = device.monitor
                 submission = None if monitor is None else monitor.submit(recordings)
                 for recording in recordings:
                     recording.in_flight = True
                     recording.memory.in_flight += 1
-                self.work.add(Execution(self.device, recordings, submission))
+                self.work.add(Execution(device, recordings, submission))
         if problem is not None:
-            self.device.remove(DXGI_ERROR_INVALID_CALL, f"ExecuteCommandLists: {problem.text}", problem.id)
+            device.remove(DXGI_ERROR_INVALID_CALL, f"ExecuteCommandLists: {problem.text}", problem.id)
             return
-        self.device.progress([self.work])
+        device.progress((self.work,))
 
-    def _command_list(self, value: Any, name: str) -> ID3D12GraphicsCommandList:
-        child(value, ID3D12CommandList, name, self.device)
-        return child(value, ID3D12GraphicsCommandList, name, self.device)
-
-    def _problem(self, lists: tuple[ID3D12GraphicsCommandList, ...]) -> Problem | None:
-        ids = D3D12_MESSAGE_ID
+    def _problem(self, lists: Sequence[ID3D12GraphicsCommandList]) -> Problem | None:
         for index, entry in enumerate(lists):
-            name = f"commandLists[{index}]"
-            if entry.type != self.type:
-                return Problem(
-                    ids.D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_COMMANDLISTMISMATCH,
-                    f"{name} is {entry.type.name}, but the queue is {self.type.name}",
-                )
-            if entry.open:
-                return Problem(
-                    ids.D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_OPENCOMMANDLIST, f"{name} is not closed"
-                )
-            if entry.errors:
-                return Problem(
-                    ids.D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_FAILEDCOMMANDLIST,
-                    f"{name} is invalid: {'; '.join(entry.errors)}",
-                )
-            if entry.recording.stale:
-                return Problem(
-                    ids.D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_RESET,
-                    f"{name}: its allocator was reset after the list was closed",
-                )
-            if entry.recording.in_flight or entry in lists[:index]:
-                return Problem(
-                    ids.D3D12_MESSAGE_ID_COMMAND_LIST_SYNC, f"{name} has not finished an earlier execution"
-                )
+            recording = entry.recording
+            good = entry.type == self.type and not (entry.open or entry.errors or recording.in_flight)
+            if good and not recording.stale and (not index or entry not in lists[:index]):
+                continue
+            return self._explain(lists, index)
         return None
+
+    def _explain(self, lists: Sequence[ID3D12GraphicsCommandList], index: int) -> Problem:
+        """What is wrong with the list at ``index``."""
+        ids = D3D12_MESSAGE_ID
+        entry, name = lists[index], f"commandLists[{index}]"
+        if entry.type != self.type:
+            return Problem(
+                ids.D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_COMMANDLISTMISMATCH,
+                f"{name} is {entry.type.name}, but the queue is {self.type.name}",
+            )
+        if entry.open:
+            return Problem(ids.D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_OPENCOMMANDLIST, f"{name} is not closed")
+        if entry.errors:
+            return Problem(
+                ids.D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_FAILEDCOMMANDLIST,
+                f"{name} is invalid: {'; '.join(entry.errors)}",
+            )
+        if entry.recording.stale:
+            return Problem(
+                ids.D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_RESET,
+                f"{name}: its allocator was reset after the list was closed",
+            )
+        return Problem(
+            ids.D3D12_MESSAGE_ID_COMMAND_LIST_SYNC, f"{name} has not finished an earlier execution"
+        )
 
     def Signal(self, fence: ID3D12Fence, value: int) -> None:
         """Set ``fence`` to ``value`` when everything before has run."""

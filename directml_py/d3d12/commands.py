@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
@@ -60,6 +60,10 @@ class Command:
     def execute(self) -> None:
         """Do it."""
 
+    def call(self) -> Callable[[], None] | None:
+        """What executing it comes to, chosen when its list is closed; None if there is nothing to do."""
+        return self.execute
+
     def submitted(self) -> Command:
         """What runs in its place, made at submission: what may change until then changes no more."""
         return self
@@ -111,6 +115,9 @@ class Barriers(Command):
 
     barriers: tuple[Barrier, ...]
 
+    def call(self) -> None:
+        return None
+
     def lives(self) -> Iterable[Life]:
         return tuple(
             barrier.buffer
@@ -126,6 +133,9 @@ class DescriptorHeaps(Command):
     title = "SetDescriptorHeaps"
 
     heaps: tuple[Life, ...]
+
+    def call(self) -> None:
+        return None
 
     def lives(self) -> Iterable[Life]:
         return self.heaps

@@ -59,15 +59,16 @@ class ID3D12Fence(ID3D12Pageable):
         target = unsigned(value, "value")
         if event is not None and not callable(getattr(event, "set", None)):
             raise TypeError(f"event must have a method set(), not be a {type(event).__name__}")
-        awaited = threading.Event() if event is None else event
         with self.device.lock:
             reached = self.value >= target
             if not reached:
+                awaited = threading.Event() if event is None else event
                 self._events.append((target, awaited))
         if reached:
-            awaited.set()
-        else:
-            self.device.progress(())
+            if event is not None:
+                event.set()
+            return
+        self.device.progress(())
         if event is None and isinstance(awaited, threading.Event):
             awaited.wait()
 
@@ -80,6 +81,8 @@ class ID3D12Fence(ID3D12Pageable):
         """Set the value and the events that waited for it; the queues that waited for it."""
         with self.device.lock:
             self._value = value
+            if not self._events and not self._waits:
+                return []
             events = [event for target, event in self._events if target <= value]
             self._events = [entry for entry in self._events if entry[0] > value]
             waits = [wait for wait in self._waits if wait.value <= value]
@@ -115,12 +118,14 @@ class FenceWait:
         return ()
 
 
-@dataclass
 class FenceSignal:
     """ID3D12CommandQueue::Signal: the value that the fence gets after what came before it."""
 
-    fence: ID3D12Fence
-    value: int
+    __slots__ = ("fence", "value")
+
+    def __init__(self, fence: ID3D12Fence, value: int) -> None:
+        self.fence = fence
+        self.value = value
 
     def run(self) -> Iterable[WorkQueue]:
         return self.fence.advance(self.value)

@@ -48,16 +48,17 @@ class WorkQueue:
         with self.lock:
             self.entries.clear()
 
-    def begin(self) -> bool:
-        with self.lock:
-            if self._busy:
-                return False
+    def begin(self) -> Work | None:
+        """The first entry, and this thread's turn; None if there is none that can run, or another thread is at it."""
+        with self.device.lock:
+            if self._busy or not self.entries or self.entries[0].blocked():
+                return None
             self._busy = True
-            return True
+            return self.entries.popleft()
 
     def next(self) -> Work | None:
         """The next entry; None, and the end of this thread's turn, if there is none that can run."""
-        with self.lock:
+        with self.device.lock:
             if not self.entries or self.entries[0].blocked():
                 self._busy = False
                 return None
@@ -65,9 +66,7 @@ class WorkQueue:
 
     def run_one(self) -> bool:
         """Run the first entry alone; False if there is none that can run now, or another thread is at it."""
-        if not self.begin():
-            return False
-        work = self.next()
+        work = self.begin()
         if work is None:
             return False
         try:
@@ -95,14 +94,16 @@ def drain(queues: Iterable[WorkQueue]) -> None:
 
     An exception out of an entry is a fault of the GPU: it removes the device, and is raised on.
     """
-    ready = deque(queues)
-    while ready:
-        queue = ready.popleft()
-        if not queue.begin():
+    ready = list(queues)
+    # The list grows while it is gone through.
+    for queue in ready:
+        work = queue.begin()
+        if work is None:
             continue
         try:
-            while (work := queue.next()) is not None:
+            while work is not None:
                 ready.extend(work.run())
+                work = queue.next()
         except BaseException as error:
             queue.fail(error)
             raise

@@ -83,6 +83,9 @@ class Dispatch(Command):
         found._accesses = view_accesses(dispatchable, found._views)
         return found
 
+    def call(self) -> Callable[[], None]:
+        return self.execute if self._run is None or self._removal.debug else self._run
+
     def execute(self) -> None:
         if self._run is not None:
             if self._removal.debug:

@@ -64,10 +64,10 @@ class OperatorProgram:
     def bind(
         self, inputs: Sequence[Bytes | None], outputs: Sequence[Bytes | None], temporary: Bytes | None
     ) -> Callable[[], None]:
-        kernel, sources, targets = self._kernel, views(self.inputs, inputs), views(self.outputs, outputs)
+        sources, targets = views(self.inputs, inputs), views(self.outputs, outputs)
         if not self.temporary_size:
-            return lambda: kernel(sources, targets)
-        return lambda: kernel(sources, targets, temporary)
+            return self._kernel(sources, targets)
+        return self._kernel(sources, targets, temporary)
 
     def inspect(self, inputs: Sequence[Bytes | None], report: Report) -> None:
         self._implementation.inspect(self._desc, views(self.inputs, inputs), report)

@@ -8,10 +8,11 @@ import numpy as np
 
 from ..descs.format import braces
 from ..descs.values import OperatorDesc
+from ..kernels.gather import gather
 from ..validation.report import Report
 from ..validation.rule import Severity, rule
 from .axes import check_axis
-from .operator import Array, Inputs, Kernel, Operator, Outputs, Shape, Shapes, operator, own_rule
+from .operator import Inputs, Kernel, Operator, Outputs, Run, Shape, Shapes, operator, own_rule
 
 AXIS = own_rule("GATHER", "axis", "Axis is less than InputTensor.DimensionCount")
 INDEX_DIMENSIONS = own_rule(
@@ -127,24 +128,11 @@ class Gather(Operator):
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         axis = desc.Axis
-        last = desc.InputTensor.sizes[axis] - 1
         index_sizes = desc.IndicesTensor.sizes[desc.IndicesTensor.dimension_count - desc.IndexDimensions :]
-        sizes = desc.OutputTensor.sizes
-        before = (slice(None),) * axis
 
-        def gather(inputs: Inputs, outputs: Outputs) -> None:
+        def bind(inputs: Inputs, outputs: Outputs) -> Run:
             x, indices = inputs
-            # Unlike np.take, indexing does not copy a strided or broadcast input first.
-            place = (*before, safe_indices(indices, last).reshape(index_sizes))
-            np.copyto(outputs[0], x[place].reshape(sizes))
+            # The dimensions that are dropped have size 1, so that this is a view.
+            return gather(x, indices.reshape(index_sizes), outputs[0], axis)
 
-        return gather
-
-
-def safe_indices(indices: Array, last: int) -> Array:
-    """Indices within [0, last]: negative ones count from the end, what is still outside is clamped."""
-    if indices.dtype.kind == "i":
-        # An axis may be longer than INT32 reaches; clamped before the shift, INT64's lowest value cannot wrap.
-        clamped = np.clip(indices.astype(np.int64), -last - 1, last)
-        return np.where(clamped < 0, clamped + (last + 1), clamped)
-    return np.minimum(indices, min(last, np.iinfo(indices.dtype).max)).astype(np.intp)
+        return bind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -10,11 +11,13 @@ from ..descs.tensor import type_name
 from ..descs.values import OperatorDesc
 from ..validation.report import Report
 from .operator import (
+    Array,
     Inputs,
     Kernel,
     Move,
     Operator,
     Outputs,
+    Run,
     as_float,
     moving_kernel,
     operator,
@@ -49,19 +52,22 @@ class Identity(Operator):
             return moving_kernel(moves)
         scale, bias = np.float32(desc.ScaleBias.Scale), np.float32(desc.ScaleBias.Bias)
         dtype = desc.OutputTensor.dtype
-        if dtype.kind == "f":
+        scaled = scaled_floats if dtype.kind == "f" else scaled_integers
 
-            def scale_float(inputs: Inputs, outputs: Outputs) -> None:
-                with np.errstate(all="ignore"):
-                    np.copyto(outputs[0], as_float(inputs[0]) * scale + bias, casting="same_kind")
+        def bind(inputs: Inputs, outputs: Outputs) -> Run:
+            return partial(scaled, inputs[0], outputs[0], scale, bias)
 
-            return scale_float
-        limits = np.iinfo(dtype)
+        return bind
 
-        def scale_integer(inputs: Inputs, outputs: Outputs) -> None:
-            with np.errstate(all="ignore"):
-                scaled = np.trunc(inputs[0].astype(np.float64) * scale + bias)
-            np.nan_to_num(scaled, copy=False, nan=0.0, posinf=np.inf, neginf=-np.inf)
-            np.copyto(outputs[0], np.clip(scaled, limits.min, limits.max), casting="unsafe")
 
-        return scale_integer
+def scaled_floats(x: Array, output: Array, scale: np.float32, bias: np.float32) -> None:
+    with np.errstate(all="ignore"):
+        np.copyto(output, as_float(x) * scale + bias, casting="same_kind")
+
+
+def scaled_integers(x: Array, output: Array, scale: np.float32, bias: np.float32) -> None:
+    limits = np.iinfo(output.dtype)
+    with np.errstate(all="ignore"):
+        found = np.trunc(x.astype(np.float64) * scale + bias)
+    np.nan_to_num(found, copy=False, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    np.copyto(output, np.clip(found, limits.min, limits.max), casting="unsafe")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..descs.decode import decode_operator_desc
 from ..descs.values import OperatorDesc
+from ..kernels.copy import copies
 from ..validation.operator import check_operator
 from ..validation.report import Report
 from ..validation.rule import Rule, rule
@@ -18,7 +19,8 @@ from ..validation.support import PROPERTIES, applies
 Array = npt.NDArray[Any]
 Inputs = Sequence[Any]
 Outputs = Sequence[Array]
-Kernel = Callable[..., None]
+Run = Callable[[], None]
+Kernel = Callable[..., Run]
 Place = tuple[slice, ...]
 
 
@@ -34,11 +36,15 @@ class Move(NamedTuple):
 def moving_kernel(moves: Sequence[Move]) -> Kernel:
     """The kernel of an operator that does nothing but move data."""
 
-    def move(inputs: Inputs, outputs: Outputs) -> None:
-        for entry in moves:
-            np.copyto(outputs[entry.output][entry.output_place], inputs[entry.input][entry.input_place])
+    def bind(inputs: Inputs, outputs: Outputs) -> Run:
+        return copies(
+            [
+                (outputs[entry.output][entry.output_place], inputs[entry.input][entry.input_place])
+                for entry in moves
+            ]
+        )
 
-    return move
+    return bind
 
 
 class Shape(NamedTuple):
@@ -84,7 +90,8 @@ class Operator:
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """A callable ``(inputs, outputs)`` over NumPy views, or ``(inputs, outputs, scratch)`` if ``scratch`` is
-        not 0; chosen now, run many times. Absent optional inputs are None; output views may be strided."""
+        not 0, that binds them and gives the call which computes; chosen now, bound once for each recorded dispatch,
+        run many times. Absent optional inputs are None; output views may be strided."""
         raise NotImplementedError
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:

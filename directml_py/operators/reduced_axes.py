@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..descs.format import braces
 from ..descs.values import OperatorDesc
+from ..kernels.reduce import reduction
 from ..validation.report import Report
-from .operator import Shape, Shapes, own_rule, required
+from .operator import Array, Inputs, Kernel, Outputs, Run, Shape, Shapes, own_rule, required
 
 
 class AxesRules:
@@ -39,6 +40,16 @@ def infer_reduction(desc: OperatorDesc, output_data_type: int | None) -> Shapes:
         output_data_type = DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UINT32 if own is None else own
     sizes = reduced_sizes(desc.InputTensor.sizes, desc.Axes)
     return {"OutputTensor": Shape(output_data_type, sizes)}
+
+
+def reduction_kernel(function: str, desc: OperatorDesc, decreasing: bool = False) -> Kernel:
+    """``function`` is the last part of a DML_REDUCE_FUNCTION; ``decreasing`` asks for the last of equal elements."""
+    axes = tuple(sorted(desc.Axes))
+
+    def bind(inputs: Inputs, outputs: Outputs, scratch: Array | None = None) -> Run:
+        return reduction(function, inputs[0], outputs[0], axes, decreasing=decreasing, scratch=scratch)
+
+    return bind
 
 
 def check_reduction(desc: OperatorDesc, rules: AxesRules, report: Report) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import directml_py as dml
+from directml_py.kernels.gather import safe_indices
 from directml_py.operators import OPERATORS
-from directml_py.operators.gather import safe_indices
 
 from .helpers import gather, numpy_type, tensor
 
@@ -164,7 +164,7 @@ def test_a_few_elements_of_a_large_tensor(strides):
     output = np.zeros(2, np.uint8)
     tracemalloc.start()
     try:
-        kernel([x, np.array([0, size - 1], np.uint32)], [output])
+        kernel([x, np.array([0, size - 1], np.uint32)], [output])()
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -13,7 +13,7 @@ from .timing import Row, interleaved
 
 def rows() -> Iterator[Row]:
     times = interleaved({"off": replay(debug=False), "on": replay(debug=True)})
-    yield Row("dispatch", "execute a recorded JOIN and wait", times["off"], times["on"], "debug layers on")
+    yield Row("dispatch", "execute a recorded JOIN and wait", times["off"], {"debug layers on": times["on"]})
 
 
 def replay(debug: bool) -> Callable[[], None]:

@@ -51,16 +51,14 @@ def rows() -> Iterator[Row]:
         "native",
         "C++: record, execute, wait, reset",
         statistics.median(native),
-        statistics.median(python),
-        "Python",
+        {"Python": statistics.median(python)},
     )
     yield Row(
         "native",
         "C++: process start to first dispatch",
         statistics.median(starts),
-        statistics.median(imports),
-        "python -c 'import directml_py'",
-        "ms",
+        {"python -c 'import directml_py'": statistics.median(imports)},
+        unit="ms",
     )
 
 

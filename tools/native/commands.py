@@ -13,7 +13,7 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 from setuptools.errors import CompileError
 
-from native.libdirectml import write_source
+from native import kernels, libdirectml
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = "directml_py.com.libdirectml"
@@ -31,6 +31,8 @@ class BuildExt(build_ext):
     def build_extension(self, ext: Extension) -> None:
         if ext.name == LIBRARY:
             self._prepare_library(ext)
+        if ext.name == kernels.MODULE:
+            self._prepare_kernels(ext)
         super().build_extension(ext)
 
     def _prepare_library(self, ext: Extension) -> None:
@@ -42,13 +44,23 @@ class BuildExt(build_ext):
         source = Path(self.build_temp) / "libdirectml.c"
         # A package that is used from its source does not lie in its environment.
         python = sys.executable if self.inplace or self.editable_mode else ""
-        write_source(source, python)
+        libdirectml.write_source(source, python)
         ext.sources = [str(source)]
         ext.library_dirs = [folder]
         ext.runtime_library_dirs = [folder]
         ext.libraries = [name.removeprefix("lib").removesuffix(".so")]
         ext.extra_compile_args = ["-std=gnu11", "-fvisibility=hidden"]
         ext.extra_link_args = ["-Wl,-soname,libdirectml.so", "-Wl,-z,nodelete", "-pthread", "-ldl"]
+
+    def _prepare_kernels(self, ext: Extension) -> None:
+        if sys.platform == "win32":
+            raise CompileError("the native loops need the vector types of gcc or clang, and POSIX threads")
+        source = Path(self.build_temp) / "kernels.c"
+        kernels.write_source(source)
+        ext.sources = [str(source)]
+        # What these two give up is errno and floating-point flags; results stay the same, NaN and infinity too.
+        ext.extra_compile_args = ["-std=gnu11", "-O3", "-fno-math-errno", "-fno-trapping-math"]
+        ext.extra_link_args = ["-pthread", "-lm"]
 
 
 class BuildPy(build_py):
@@ -71,7 +83,7 @@ class SDist(sdist):
 
     def add_defaults(self) -> None:
         super().add_defaults()
-        for folder in ("include", "tools"):
+        for folder in ("include", "tools", "directml_py/kernels/native"):
             paths = (path for path in (ROOT / folder).rglob("*") if path.is_file())
             self.filelist.extend(
                 str(path.relative_to(ROOT)) for path in paths if "__pycache__" not in path.parts

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...descs.tensor import TensorDesc
 from ...descs.values import TensorSlot
+from ...kernels.copy import copies
 from ...operators import OPERATORS
-from ...operators.operator import moving_kernel
+from ...operators.operator import Kernel, moving_kernel
 from ...validation.report import Report
 from ..program import Bytes
 from .description import GraphDesc, GraphInput, Port, Value
@@ -55,7 +55,7 @@ class GraphProgram:
             if step.moves != []:
                 calls.append(self._call(step, bound, temporary))
             calls += [
-                partial(np.copyto, bound.output(position, value), bound.value(value))
+                copies([(bound.output(position, value), bound.value(value))])
                 for value, position in step.copies
             ]
 
@@ -77,10 +77,10 @@ class GraphProgram:
         ]
         kernel = self._kernels[step.node]
         if step.scratch is None:
-            return partial(kernel, inputs, outputs)
+            return kernel(inputs, outputs)
         assert temporary is not None
         block = self.plan.blocks[step.scratch]
-        return partial(kernel, inputs, outputs, temporary[block.offset : block.end])
+        return kernel(inputs, outputs, temporary[block.offset : block.end])
 
     def inspect(self, inputs: Sequence[Bytes | None], report: Report) -> None:
         """Nothing: what nodes read is known only while the graph runs."""
@@ -152,7 +152,7 @@ class _Bound:
         return self.value(source)
 
 
-def _kernel(graph: GraphDesc, step: Step) -> Callable[..., None]:
+def _kernel(graph: GraphDesc, step: Step) -> Kernel:
     desc = graph.node(step.node).desc
     assert desc is not None
     return OPERATORS[desc.name].kernel(desc) if step.moves is None else moving_kernel(step.moves)

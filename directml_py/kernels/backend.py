@@ -1,0 +1,87 @@
+"""Which loops are in use, and how many threads."""
+
+from __future__ import annotations
+
+import operator
+import os
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+KERNELS_VARIABLE = "DIRECTML_PY_KERNELS"
+THREADS_VARIABLE = "DIRECTML_PY_THREADS"
+
+
+class Backend:
+    """The loops in use, found when the first kernel is made.
+
+    ``native`` is the extension module, with ``ffi`` and ``lib``, or None where it was not built or
+    ``DIRECTML_PY_KERNELS`` is ``numpy``. Raises ``ImportError`` if that is ``native`` and there is none,
+    ``ValueError`` if it is anything else, or ``DIRECTML_PY_THREADS`` no number above 0.
+    """
+
+    @cached_property
+    def native(self) -> Any:
+        wanted = os.environ.get(KERNELS_VARIABLE, "")
+        if wanted not in ("", "numpy", "native"):
+            raise ValueError(f"{KERNELS_VARIABLE} must be numpy or native, not {wanted!r}")
+        if wanted == "numpy":
+            return None
+        try:
+            found = import_module("directml_py.kernels._native")
+        except ImportError as error:
+            if wanted:
+                raise ImportError(
+                    f"{KERNELS_VARIABLE} is native, but the native loops do not load: {error}"
+                ) from None
+            return None
+        found.lib.dml_set_threads(self.threads)
+        return found
+
+    @cached_property
+    def threads(self) -> int:
+        """How many threads a kernel may use."""
+        text = os.environ.get(THREADS_VARIABLE, "")
+        if not text:
+            return available_processors()
+        if not text.isdecimal() or int(text) < 1:
+            raise ValueError(f"{THREADS_VARIABLE} must be a number above 0, not {text!r}")
+        return int(text)
+
+    @property
+    def title(self) -> str:
+        """``numpy``, or ``native`` with the kind of processor that the loops were made for."""
+        if self.native is None:
+            return "numpy"
+        loops = self.native.ffi.string(self.native.lib.dml_chosen_loops()).decode()
+        return f"native ({loops}, {self.threads} {'thread' if self.threads == 1 else 'threads'})"
+
+
+backend = Backend()
+
+
+def available_processors() -> int:
+    """The processors that this process may run on."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def thread_count() -> int:
+    """How many threads a kernel may use for large tensors."""
+    return backend.threads
+
+
+def set_thread_count(count: int) -> None:
+    """Let kernels use up to ``count`` threads for large tensors; small ones always run in the calling thread.
+
+    It starts as ``DIRECTML_PY_THREADS`` or, without that, as the number of processors of this process. NumPy's loops
+    use one thread. Raises ``TypeError`` for what is no integer, ``ValueError`` for less than 1.
+    """
+    number = operator.index(count)
+    if number < 1:
+        raise ValueError(f"count must be at least 1, not {number}")
+    backend.threads = number
+    if backend.native is not None:
+        backend.native.lib.dml_set_threads(min(number, 1 << 16))

@@ -1,0 +1,60 @@
+"""Copies between memory layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .backend import backend
+
+Array = npt.NDArray[Any]
+
+MAX_RANK = 8
+ITEM_SIZES = (1, 2, 4, 8)
+
+
+def copies(pairs: Sequence[tuple[Array, Array]]) -> Callable[[], None]:
+    """Bind pairs of an output view and an input view with the same sizes and data type, and give the call that copies.
+
+    Inputs may be broadcast. An input and an output are either apart in memory or the very same elements.
+    """
+    pairs = tuple(pairs)
+    native = backend.native
+    if native is None or any(out.ndim > MAX_RANK or out.itemsize not in ITEM_SIZES for out, _ in pairs):
+        return partial(copy_all, pairs)
+    tasks = native.ffi.new("dml_copy[]", len(pairs))
+    for index, (output, x) in enumerate(pairs):
+        native.lib.dml_copy_prepare(
+            tasks + index,
+            output.itemsize,
+            output.ndim,
+            output.shape,
+            output.strides,
+            x.strides,
+            address(output),
+            address(x),
+        )
+    return bound(native.lib.dml_copy_run, tasks, len(pairs), memory=pairs)
+
+
+def copy_all(pairs: Sequence[tuple[Array, Array]]) -> None:
+    """The twin of the native copy."""
+    for output, x in pairs:
+        np.copyto(output, x)
+
+
+def address(array: Array) -> int:
+    place: int = array.__array_interface__["data"][0]
+    return place
+
+
+def bound(run: Callable[..., None], *arguments: Any, memory: object) -> Callable[[], None]:
+    """A call without arguments that keeps alive what its pointers lead to."""
+    call: Any = partial(run, *arguments)
+    call.memory = memory
+    ready: Callable[[], None] = call
+    return ready

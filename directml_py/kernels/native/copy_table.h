@@ -1,0 +1,16 @@
+/* Two dimensions of a copy: lines, and the items of a line. All strides are in bytes. */
+typedef struct {
+    char *output;
+    const char *input;
+    int64_t lines, output_line, input_line;
+    int64_t length, output_step, input_step;
+} dml_span;
+
+/* Arrays are indexed by the logarithm of the item's size, up to 16 bytes. `stream` asks for stores past the caches,
+   which only `stream_end` makes visible to other threads. */
+#define DML_COPY_TABLE                                                                                                 \
+    void (*copy_rows)(const dml_span *span, int stream);                                                               \
+    void (*copy_fill[5])(const dml_span *span, int stream);                                                            \
+    void (*copy_strided[5])(const dml_span *span, int stream);                                                         \
+    void (*copy_tiles[5])(const dml_span *span, int stream);                                                           \
+    void (*stream_end)(void);

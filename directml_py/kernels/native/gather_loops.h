@@ -1,0 +1,90 @@
+/* The loops of a gather over one run of indices. */
+
+DML_INLINE void LOOP(prefetch_row)(const char *row, int64_t bytes)
+{
+#if defined(__x86_64__)
+    /* Of longer rows the processor itself fetches the rest. */
+    for (int64_t i = 0; i < bytes && i < 512; i += 64)
+        _mm_prefetch(row + i, _MM_HINT_T0);
+#endif
+}
+
+static void LOOP(gather_rows)(const dml_picks *picks, int stream)
+{
+    char chunk[8192] __attribute__((aligned(64)));
+    const int64_t *offsets = picks->offsets, bytes = picks->bytes, count = picks->count, step = picks->step;
+    const char *x = picks->x;
+    /* Rows that follow each other in the output share cache lines; collected, they are written as whole ones. */
+    int64_t most = stream && step == bytes && bytes < 1024 ? (int64_t)sizeof chunk / bytes : 1;
+    for (int64_t i = 0, part; i < count; i += part) {
+        char *output = picks->output + i * step;
+        part = count - i < most ? count - i : most;
+        for (int64_t k = 0; k < part; k++) {
+            int64_t ahead = i + k + 16;
+            if (ahead < count)
+                LOOP(prefetch_row)(x + offsets[ahead], bytes);
+            if (most > 1)
+                LOOP(copy_bytes)(chunk + k * bytes, x + offsets[i + k], bytes);
+            else if (stream)
+                LOOP(stream_bytes)(output, x + offsets[i + k], bytes, x + offsets[ahead < count ? i + k + 1 : i + k]);
+            else
+                LOOP(copy_bytes)(output, x + offsets[i + k], bytes);
+        }
+        if (most > 1)
+            LOOP(stream_bytes)(output, chunk, part * bytes, chunk);
+    }
+}
+
+DML_INLINE void LOOP(pick)(char *output, int64_t step, const char *x, const int64_t *offsets, int64_t count,
+                           const int64_t item)
+{
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4, output += 4 * step) {
+        char four[4][16];
+        for (int k = 0; k < 4; k++)
+            memcpy(four[k], x + offsets[i + k], (size_t)item);
+        for (int k = 0; k < 4; k++)
+            memcpy(output + k * step, four[k], (size_t)item);
+    }
+    for (; i < count; i++, output += step)
+        memcpy(output, x + offsets[i], (size_t)item);
+}
+
+DML_INLINE void LOOP(gather_items)(const dml_picks *picks, int stream, const int64_t item)
+{
+    char chunk[4096] __attribute__((aligned(64)));
+    const int64_t most = (int64_t)sizeof chunk / item;
+    if (picks->step != item) {
+        LOOP(pick)(picks->output, picks->step, picks->x, picks->offsets, picks->count, item);
+    } else if (!stream) {
+        LOOP(pick)(picks->output, item, picks->x, picks->offsets, picks->count, item);
+    } else {
+        for (int64_t i = 0, count; i < picks->count; i += count) {
+            count = picks->count - i < most ? picks->count - i : most;
+#if defined(__x86_64__)
+            for (int64_t k = 0; k < count && (i + k) * 64 < picks->reach; k++)
+                _mm_prefetch(picks->ahead + (i + k) * 64, _MM_HINT_T1);
+#endif
+            LOOP(pick)(chunk, item, picks->x, picks->offsets + i, count, item);
+            LOOP(stream_bytes)(picks->output + i * item, chunk, count * item, chunk);
+        }
+    }
+}
+
+#define DML_ITEM(item)                                                                                                 \
+    static void LOOP(gather_items_##item)(const dml_picks *picks, int stream)                                          \
+    {                                                                                                                  \
+        LOOP(gather_items)(picks, stream, item);                                                                       \
+    }
+DML_ITEM(1)
+DML_ITEM(2)
+DML_ITEM(4)
+DML_ITEM(8)
+DML_ITEM(16)
+#undef DML_ITEM
+
+#undef DML_GATHER_LOOPS
+#define DML_GATHER_LOOPS                                                                                               \
+    .gather_rows = LOOP(gather_rows),                                                                                  \
+    .gather_items = {LOOP(gather_items_1), LOOP(gather_items_2), LOOP(gather_items_4), LOOP(gather_items_8),           \
+                     LOOP(gather_items_16)},

@@ -1,0 +1,12 @@
+/* Items, or rows of bytes, from `x` plus each offset to `output` and every `step` bytes after it. `ahead` is where
+   `reach` bytes begin that will be read next. */
+typedef struct {
+    char *output;
+    const char *x, *ahead;
+    const int64_t *offsets;
+    int64_t count, step, bytes, reach;
+} dml_picks;
+
+#define DML_GATHER_TABLE                                                                                               \
+    void (*gather_rows)(const dml_picks *picks, int stream);                                                           \
+    void (*gather_items[5])(const dml_picks *picks, int stream);

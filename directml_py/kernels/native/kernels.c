@@ -1,0 +1,73 @@
+/* The native loops, one translation unit. loops.h is compiled once for each kind of processor, and the best that the
+   processor at hand can run is chosen when the library is loaded. */
+
+#define DML_MAX_DIMENSIONS 8
+/* Below this much memory per thread another thread costs more than it brings. */
+#define DML_BYTES_PER_THREAD (1 << 20)
+/* Results beyond this size are written past the caches: by the time they are read they would be gone anyway. */
+#define DML_STREAM_BYTES (8 << 20)
+
+#define DML_JOINED_(name, suffix) name##suffix
+#define DML_JOINED(name, suffix) DML_JOINED_(name, suffix)
+/* A function of loops.h, by the kind of processor that it is compiled for. */
+#define LOOP(name) DML_JOINED(name, DML_SUFFIX)
+
+#include "parallel.c"
+#include "loops_table.h"
+
+#define DML_SUFFIX _baseline
+#include "loops.h"
+#undef DML_SUFFIX
+
+#if defined(__x86_64__)
+#define DML_HAS_AVX2 1
+#define DML_AVX2 1
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c")
+#endif
+#define DML_SUFFIX _avx2
+#include "loops.h"
+#undef DML_SUFFIX
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#undef DML_AVX2
+#endif
+
+static const dml_loops *dml_loop = &dml_loops_baseline;
+static const char *dml_processor = "baseline";
+
+__attribute__((constructor)) static void dml_choose_loops(void)
+{
+#if defined(DML_HAS_AVX2)
+    /* clang does not know the feature f16c by name. */
+    unsigned int a, b, c = 0, d;
+    __builtin_cpu_init();
+    __get_cpuid(1, &a, &b, &c, &d);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && (c & bit_F16C)) {
+        dml_loop = &dml_loops_avx2;
+        dml_processor = "avx2";
+    }
+#endif
+}
+
+const char *dml_chosen_loops(void)
+{
+    return dml_processor;
+}
+
+/* For tests: the loops that every processor can run. */
+void dml_use_baseline_loops(void)
+{
+    dml_loop = &dml_loops_baseline;
+    dml_processor = "baseline";
+}
+
+#include "copy.c"
+#include "gather.c"
+#include "reduce.c"

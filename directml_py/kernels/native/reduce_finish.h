@@ -1,0 +1,153 @@
+/* From what a fold keeps to what the tensor holds. */
+
+static uint16_t dml_reduce_half(float value)
+{
+    uint32_t bits, sign, magnitude;
+    float absolute = fabsf(value);
+    memcpy(&bits, &value, 4);
+    sign = bits >> 16 & 0x8000u;
+    magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u)
+        return (uint16_t)(sign | 0x7e00u);
+    /* From halfway between the largest number and the next on, it is infinity. */
+    if (magnitude >= 0x477ff000u)
+        return (uint16_t)(sign | 0x7c00u);
+    if (magnitude < 0x38800000u) {
+        /* Next to 0.5 a FLOAT32 counts in steps of 2^-24, which is what subnormal FLOAT16 count in. */
+        absolute += 0.5f;
+        memcpy(&magnitude, &absolute, 4);
+        return (uint16_t)(sign | (magnitude - 0x3f000000u));
+    }
+    magnitude += 0xfffu + (magnitude >> 13 & 1u);
+    return (uint16_t)(sign | (magnitude - 0x38000000u) >> 13);
+}
+
+/* The place of the first element that is `value`, counted over the reduced elements in their order; -1 if there is none.
+   Of FLOAT16 and FLOAT32 alone. */
+static int64_t dml_reduce_search(const dml_reduce *task, const char *source, float value)
+{
+    int64_t at[DML_MAX_DIMENSIONS] = {0};
+    uint16_t half = dml_reduce_half(value);
+    for (int64_t index = 0; index < task->count; index++) {
+        if (task->type == DML_REDUCE_FLOAT16 ? *(const uint16_t *)source == half : *(const float *)source == value)
+            return index;
+        for (int i = 0; i < task->reduced_rank; i++) {
+            source += task->reduced_inputs[i];
+            if (++at[i] < task->reduced_sizes[i])
+                break;
+            source -= at[i] * task->reduced_inputs[i];
+            at[i] = 0;
+        }
+    }
+    return -1;
+}
+
+static void dml_reduce_store(const dml_reduce *task, char *output, int64_t m, const void *values)
+{
+    int64_t stride = task->kept_outputs[0];
+    switch (dml_reduce_sizes[task->output_type]) {
+    case 1:
+        for (int64_t i = 0; i < m; i++)
+            *(uint8_t *)(output + i * stride) = ((const uint8_t *)values)[i];
+        break;
+    case 2:
+        for (int64_t i = 0; i < m; i++)
+            *(uint16_t *)(output + i * stride) = ((const uint16_t *)values)[i];
+        break;
+    case 4:
+        for (int64_t i = 0; i < m; i++)
+            *(uint32_t *)(output + i * stride) = ((const uint32_t *)values)[i];
+        break;
+    default:
+        for (int64_t i = 0; i < m; i++)
+            *(uint64_t *)(output + i * stride) = ((const uint64_t *)values)[i];
+    }
+}
+
+static void dml_reduce_store_floats(const dml_reduce *task, char *output, int64_t m, const float *values)
+{
+    if (task->type == DML_REDUCE_FLOAT32)
+        dml_reduce_store(task, output, m, values);
+    else
+        for (int64_t i = 0; i < m; i++)
+            *(uint16_t *)(output + i * task->kept_outputs[0]) = dml_reduce_half(values[i]);
+}
+
+/* Everything is computed in FLOAT64, of FLOAT16 too: per result it costs nothing that could be seen. */
+static void dml_reduce_finish_doubles(const dml_reduce *task, char *output, int64_t m, double *values, const float *largest)
+{
+    float rounded[DML_REDUCE_BLOCK];
+    switch (task->function) {
+    case DML_REDUCE_AVERAGE:
+        for (int64_t i = 0; i < m; i++)
+            values[i] /= (double)task->count;
+        break;
+    case DML_REDUCE_L2:
+        for (int64_t i = 0; i < m; i++)
+            values[i] = sqrt(values[i]);
+        break;
+    case DML_REDUCE_LOG_SUM:
+        for (int64_t i = 0; i < m; i++)
+            values[i] = log(values[i]);
+        break;
+    case DML_REDUCE_LOG_SUM_EXP:
+        for (int64_t i = 0; i < m; i++)
+            values[i] = isinf(largest[i]) && !isnan(values[i]) ? largest[i] : log(values[i]) + largest[i];
+        break;
+    }
+    for (int64_t i = 0; i < m; i++)
+        rounded[i] = (float)values[i];
+    dml_reduce_store_floats(task, output, m, rounded);
+}
+
+/* NaN never became a result. If nothing else is there, it is the result; whether there is can be doubted only where the
+   result is the infinity that the fold began with. */
+static void dml_reduce_finish_extremes(const dml_reduce *task, const char *input, char *output, int64_t m, float *values)
+{
+    float worst = task->fold == DML_FOLD_MIN ? INFINITY : -INFINITY;
+    for (int64_t i = 0; i < m; i++)
+        if (values[i] == worst && dml_reduce_search(task, input + i * task->kept_inputs[0], worst) < 0)
+            values[i] = NAN;
+    dml_reduce_store_floats(task, output, m, values);
+}
+
+/* Where nothing was better than the worst, the worst itself is the best, if it is there; else all is NaN, and equal. */
+static int64_t dml_reduce_doubtful_index(const dml_reduce *task, const char *source)
+{
+    int64_t found;
+    if (task->fold == DML_FOLD_ARGMIN_LAST || task->fold == DML_FOLD_ARGMAX_LAST)
+        return task->count - 1;
+    if (task->type > DML_REDUCE_FLOAT32)
+        return 0;
+    found = dml_reduce_search(task, source, task->fold == DML_FOLD_ARGMIN ? INFINITY : -INFINITY);
+    return found < 0 ? 0 : found;
+}
+
+static void dml_reduce_finish_indices(const dml_reduce *task, const char *input, char *output, int64_t m, const void *found)
+{
+    int wide = dml_reduce_sizes[task->computed_type] == 8;
+    for (int64_t i = 0; i < m; i++) {
+        int64_t index = wide ? ((const int64_t *)found)[i] : ((const int32_t *)found)[i];
+        char *target = output + i * task->kept_outputs[0];
+        if (index < 0)
+            index = dml_reduce_doubtful_index(task, input + i * task->kept_inputs[0]);
+        if (dml_reduce_sizes[task->output_type] == 8)
+            *(int64_t *)target = index;
+        else
+            *(int32_t *)target = (int32_t)index;
+    }
+}
+
+static void dml_reduce_finish(const dml_reduce *task, const char *input, char *output, int64_t m, void *state, void *second)
+{
+    if (task->fold >= DML_FOLD_ARGMIN)
+        dml_reduce_finish_indices(task, input, output, m, second);
+    else if (task->fold == DML_FOLD_EXP)
+        dml_reduce_finish_doubles(task, output, m, second, state);
+    else if (task->state_type == DML_REDUCE_FLOAT64)
+        dml_reduce_finish_doubles(task, output, m, state, NULL);
+    else if (task->state_type == DML_REDUCE_FLOAT32)
+        dml_reduce_finish_extremes(task, input, output, m, state);
+    else
+        dml_reduce_store(task, output, m, state);
+}

@@ -1,0 +1,120 @@
+/* Folds whose result is one number: sums, products, the smallest, the largest. The loops are written so that compilers
+   vectorise them: neighbouring results never wait for each other. A row is folded as if it were many short rows under
+   each other, as wide as results fit into registers, which are joined at the end. */
+
+/* `T` is an element, `A` a result, `VALUE` makes the one of the other, and `JOIN` takes both into one result.
+   LOOP(NAME##_fold) is the loop that all is made of: n rows of m elements each, `stride` bytes apart; it takes STEPS of
+   them at a time. */
+#define DML_FOLD_TILES(NAME, T, A, VALUE, JOIN, IDENTITY, STEPS) \
+    static void LOOP(NAME##_columns)(void *state, void *second, const char *source, int64_t m, int64_t kept_stride, int64_t n, \
+                                     int64_t reduced_stride, int64_t index) \
+    { \
+        LOOP(NAME##_fold)(state, source, m, n, reduced_stride); \
+    } \
+    static inline __attribute__((always_inline)) A LOOP(NAME##_lanes)(const T *row, int64_t n, int width) \
+    { \
+        A lanes[256 / sizeof(A)] __attribute__((aligned(64))); \
+        int64_t i = 0; \
+        for (int j = 0; j < width; j++) \
+            lanes[j] = IDENTITY; \
+        for (; i + STEPS * width <= n; i += STEPS * width) \
+            LOOP(NAME##_fold)(lanes, (const char *)(row + i), width, STEPS, width * (int64_t)sizeof(T)); \
+        for (; STEPS > 1 && i + width <= n; i += width) \
+            LOOP(NAME##_fold)(lanes, (const char *)(row + i), width, 1, 0); \
+        LOOP(NAME##_fold)(lanes, (const char *)(row + i), n & (width - 1), 1, 0); \
+        for (int w = width / 2; w > 0; w /= 2) \
+            for (int j = 0; j < w; j++) \
+                lanes[j] = JOIN(A, lanes[j], lanes[j + w]); \
+        return lanes[0]; \
+    } \
+    static inline __attribute__((always_inline)) A LOOP(NAME##_row)(const T *row, int64_t n) \
+    { \
+        enum { WIDE = 256 / sizeof(A), NARROW = sizeof(A) == 8 ? 8 : 16 }; \
+        A even = IDENTITY, odd = IDENTITY; \
+        int64_t i = 0; \
+        if (n >= 2 * WIDE) \
+            return LOOP(NAME##_lanes)(row, n, WIDE); \
+        if (n >= 2 * NARROW) \
+            return LOOP(NAME##_lanes)(row, n, NARROW); \
+        for (; i + 2 <= n; i += 2) { \
+            even = JOIN(A, even, VALUE(A, row[i])); \
+            odd = JOIN(A, odd, VALUE(A, row[i + 1])); \
+        } \
+        if (i < n) \
+            even = JOIN(A, even, VALUE(A, row[i])); \
+        return JOIN(A, even, odd); \
+    } \
+    static void LOOP(NAME##_rows)(void *state, void *second, const char *source, int64_t m, int64_t kept_stride, int64_t n, \
+                                  int64_t reduced_stride, int64_t index) \
+    { \
+        A *result = state; \
+        for (int64_t i = 0; i < m; i++) { \
+            A row = LOOP(NAME##_row)((const T *)(source + i * kept_stride), n); \
+            result[i] = JOIN(A, result[i], row); \
+        } \
+    }
+
+/* Four elements are taken at a time for each result, so that results are not loaded and stored for each element. */
+#define DML_FOLD(NAME, T, A, VALUE, JOIN, IDENTITY) \
+    static inline __attribute__((always_inline)) void LOOP(NAME##_four)( \
+        A *restrict result, const T *restrict a, const T *restrict b, const T *restrict c, const T *restrict d, int64_t m) \
+    { \
+        for (int64_t j = 0; j < m; j++) \
+            result[j] = \
+                JOIN(A, JOIN(A, JOIN(A, JOIN(A, result[j], VALUE(A, a[j])), VALUE(A, b[j])), VALUE(A, c[j])), VALUE(A, d[j])); \
+    } \
+    static inline __attribute__((always_inline)) void LOOP(NAME##_one)(A *restrict result, const T *restrict a, int64_t m) \
+    { \
+        for (int64_t j = 0; j < m; j++) \
+            result[j] = JOIN(A, result[j], VALUE(A, a[j])); \
+    } \
+    static inline __attribute__((always_inline)) void LOOP(NAME##_fold)(A *result, const char *source, int64_t m, int64_t n, \
+                                                                        int64_t stride) \
+    { \
+        int64_t i = 0; \
+        for (; i + 4 <= n; i += 4, source += 4 * stride) \
+            LOOP(NAME##_four)(result, (const T *)source, (const T *)(source + stride), (const T *)(source + 2 * stride), \
+                              (const T *)(source + 3 * stride), m); \
+        for (; i < n; i++, source += stride) \
+            LOOP(NAME##_one)(result, (const T *)source, m); \
+    } \
+    DML_FOLD_TILES(NAME, T, A, VALUE, JOIN, IDENTITY, 1)
+
+/* Integers are added and multiplied in an unsigned type, which wraps; types narrower than int are widened to unsigned
+   first, because they would become int, which does not. */
+#define DML_AS_IS(A, x) ((A)(x))
+#define DML_ABSOLUTE(A, x) ((A)((x) < 0 ? 0u - (A)(x) : (A)(x)))
+#define DML_SQUARE(A, x) ((A)((A)(x) * 1u * (A)(x)))
+#define DML_ADD(A, x, y) ((A)((x) + (y)))
+#define DML_MULTIPLY(A, x, y) ((A)((x) * 1u * (y)))
+#define DML_FLOAT_ABSOLUTE(A, x) ((A)__builtin_fabsf(x))
+#define DML_FLOAT_SQUARE(A, x) ((A)(x) * (A)(x))
+#define DML_FLOAT_MULTIPLY(A, x, y) ((x) * (y))
+/* A comparison with NaN is false. Results begin as numbers, so that NaN is passed over: of two operands only the new
+   one, which is the second, may be NaN. */
+#define DML_SMALLER(A, x, y) ((y) < (x) ? (y) : (x))
+#define DML_LARGER(A, x, y) ((y) > (x) ? (y) : (x))
+
+#define DML_FOLD_INTEGER(BITS) \
+    DML_FOLD(sum_u##BITS, uint##BITS##_t, uint##BITS##_t, DML_AS_IS, DML_ADD, 0) \
+    DML_FOLD(absolute_i##BITS, int##BITS##_t, uint##BITS##_t, DML_ABSOLUTE, DML_ADD, 0) \
+    DML_FOLD(square_u##BITS, uint##BITS##_t, uint##BITS##_t, DML_SQUARE, DML_ADD, 0) \
+    DML_FOLD(product_u##BITS, uint##BITS##_t, uint##BITS##_t, DML_AS_IS, DML_MULTIPLY, 1) \
+    DML_FOLD(min_i##BITS, int##BITS##_t, int##BITS##_t, DML_AS_IS, DML_SMALLER, INT##BITS##_MAX) \
+    DML_FOLD(max_i##BITS, int##BITS##_t, int##BITS##_t, DML_AS_IS, DML_LARGER, INT##BITS##_MIN) \
+    DML_FOLD(min_u##BITS, uint##BITS##_t, uint##BITS##_t, DML_AS_IS, DML_SMALLER, UINT##BITS##_MAX) \
+    DML_FOLD(max_u##BITS, uint##BITS##_t, uint##BITS##_t, DML_AS_IS, DML_LARGER, 0)
+
+DML_FOLD_INTEGER(8)
+DML_FOLD_INTEGER(16)
+DML_FOLD_INTEGER(32)
+DML_FOLD_INTEGER(64)
+/* -0 is what leaves every number as it is, -0 included. */
+DML_FOLD(sum_f32, float, double, DML_AS_IS, DML_ADD, -0.0)
+DML_FOLD(absolute_f32, float, double, DML_FLOAT_ABSOLUTE, DML_ADD, -0.0)
+DML_FOLD(square_f32, float, double, DML_FLOAT_SQUARE, DML_ADD, -0.0)
+DML_FOLD(product_f32, float, double, DML_AS_IS, DML_FLOAT_MULTIPLY, 1.0)
+DML_FOLD(sum_f64, double, double, DML_AS_IS, DML_ADD, -0.0)
+DML_FOLD(product_f64, double, double, DML_AS_IS, DML_FLOAT_MULTIPLY, 1.0)
+DML_FOLD(min_f32, float, float, DML_AS_IS, DML_SMALLER, INFINITY)
+DML_FOLD(max_f32, float, float, DML_AS_IS, DML_LARGER, -INFINITY)

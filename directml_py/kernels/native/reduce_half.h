@@ -1,0 +1,138 @@
+/* FLOAT16, and elements that do not lie next to each other or are too narrow: copied to where they do, in a type that
+   there are loops for. */
+
+/* The exponent of a FLOAT16 counts from 15, that of a FLOAT32 from 127: moved into place as they are, the bits say the
+   number times 2^-112. The product is exact, of subnormal numbers too; the largest exponent means infinity or NaN. */
+static inline __attribute__((always_inline)) float LOOP(float_of_half)(uint16_t half)
+{
+    uint32_t magnitude = half & 0x7fffu, bits;
+    float value;
+    bits = magnitude << 13;
+    memcpy(&value, &bits, 4);
+    value *= 0x1p112f;
+    memcpy(&bits, &value, 4);
+    bits |= (magnitude >= 0x7c00u ? 0x7f800000u : 0u) | (half & 0x8000u) << 16;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+static inline __attribute__((always_inline)) void LOOP(floats_of_halves)(float *restrict values, const uint16_t *restrict halves,
+                                                                         int64_t count)
+{
+    int64_t i = 0;
+#if defined(DML_AVX2)
+    for (; i + 8 <= count; i += 8)
+        _mm256_storeu_ps(values + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(halves + i))));
+#endif
+    for (; i < count; i++)
+        values[i] = LOOP(float_of_half)(halves[i]);
+}
+
+#define DML_PACK(FROM, TO, CONVERT) \
+    do { \
+        for (int64_t i = 0; i < outer; i++) { \
+            const char *element = source + i * outer_stride; \
+            TO *restrict row = (TO *)packed + i * inner; \
+            if (inner_stride == (int64_t)sizeof(FROM)) \
+                for (int64_t j = 0; j < inner; j++) \
+                    row[j] = CONVERT(((const FROM *)element)[j]); \
+            else \
+                for (int64_t j = 0; j < inner; j++, element += inner_stride) \
+                    row[j] = CONVERT(*(const FROM *)element); \
+        } \
+        return; \
+    } while (0)
+
+/* `widen`: narrow integers become INT32. FLOAT16 always becomes FLOAT32. */
+static void LOOP(reduce_pack)(void *packed, const char *source, int type, int widen, int64_t outer, int64_t outer_stride,
+                              int64_t inner, int64_t inner_stride)
+{
+    if (type == DML_REDUCE_FLOAT16 && inner_stride == 2) {
+        for (int64_t i = 0; i < outer; i++)
+            LOOP(floats_of_halves)((float *)packed + i * inner, (const uint16_t *)(source + i * outer_stride), inner);
+        return;
+    }
+    switch (type) {
+    case DML_REDUCE_FLOAT16:
+        DML_PACK(uint16_t, float, LOOP(float_of_half));
+    case DML_REDUCE_INT8:
+        if (widen)
+            DML_PACK(int8_t, int32_t, );
+        /* fall through */
+    case DML_REDUCE_UINT8:
+        if (widen)
+            DML_PACK(uint8_t, int32_t, );
+        DML_PACK(uint8_t, uint8_t, );
+    case DML_REDUCE_INT16:
+        if (widen)
+            DML_PACK(int16_t, int32_t, );
+        /* fall through */
+    case DML_REDUCE_UINT16:
+        if (widen)
+            DML_PACK(uint16_t, int32_t, );
+        DML_PACK(uint16_t, uint16_t, );
+    case DML_REDUCE_FLOAT32:
+    case DML_REDUCE_INT32:
+    case DML_REDUCE_UINT32:
+        DML_PACK(uint32_t, uint32_t, );
+    default:
+        DML_PACK(uint64_t, uint64_t, );
+    }
+}
+#undef DML_PACK
+
+#if defined(DML_AVX2)
+/* FLOAT16 that need not be copied. Sums are added up in FLOAT32 over four elements alone, then in FLOAT64. */
+#define DML_HALVES(i) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(i)))
+#define DML_HALF(A, x) ((A)_cvtsh_ss(x))
+#define DML_HALF_ABSOLUTE(A, x) ((A)__builtin_fabsf(_cvtsh_ss(x)))
+#define DML_HALF_SQUARE(A, x) ((A)_cvtsh_ss(x) * (A)_cvtsh_ss(x))
+#define DML_HALVES_ABSOLUTE(i) _mm256_andnot_ps(_mm256_set1_ps(-0.0f), DML_HALVES(i))
+#define DML_HALVES_SQUARE(i) _mm256_mul_ps(DML_HALVES(i), DML_HALVES(i))
+#define DML_HALVES_INTO_SUM(result, x) \
+    __m256 four = x; \
+    __m256d low = _mm256_cvtps_pd(_mm256_castps256_ps128(four)), high = _mm256_cvtps_pd(_mm256_extractf128_ps(four, 1)); \
+    _mm256_storeu_pd(result, _mm256_add_pd(_mm256_loadu_pd(result), low)); \
+    _mm256_storeu_pd((result) + 4, _mm256_add_pd(_mm256_loadu_pd((result) + 4), high))
+#define DML_HALVES_INTO_MIN(result, x) _mm256_storeu_ps(result, _mm256_min_ps(x, _mm256_loadu_ps(result)))
+#define DML_HALVES_INTO_MAX(result, x) _mm256_storeu_ps(result, _mm256_max_ps(x, _mm256_loadu_ps(result)))
+/* As NaN is passed over by being the first operand, two new elements must not meet before the result does. */
+#define DML_HALVES_FOUR_MIN(result, a, b, c, d) \
+    _mm256_storeu_ps(result, _mm256_min_ps(d, _mm256_min_ps(c, _mm256_min_ps(b, _mm256_min_ps(a, _mm256_loadu_ps(result))))))
+#define DML_HALVES_FOUR_MAX(result, a, b, c, d) \
+    _mm256_storeu_ps(result, _mm256_max_ps(d, _mm256_max_ps(c, _mm256_max_ps(b, _mm256_max_ps(a, _mm256_loadu_ps(result))))))
+#define DML_HALVES_FOUR_SUM(result, a, b, c, d) \
+    DML_HALVES_INTO_SUM(result, _mm256_add_ps(_mm256_add_ps(a, b), _mm256_add_ps(c, d)))
+
+#define DML_FOLD_HALF(NAME, A, LOAD, FOUR, ONE, VALUE, JOIN, IDENTITY) \
+    static inline __attribute__((always_inline)) void LOOP(NAME##_fold)(A *result, const char *source, int64_t m, int64_t n, \
+                                                                        int64_t stride) \
+    { \
+        int64_t vectors = m / 8 * 8; \
+        while (n > 0) { \
+            int64_t step = n >= 4 ? 4 : 1; \
+            const uint16_t *a = (const uint16_t *)source, *b = (const uint16_t *)(source + stride), \
+                           *c = (const uint16_t *)(source + 2 * stride), *d = (const uint16_t *)(source + 3 * stride); \
+            if (step == 4) \
+                for (int64_t j = 0; j < vectors; j += 8) { \
+                    FOUR(result + j, LOAD(a + j), LOAD(b + j), LOAD(c + j), LOAD(d + j)); \
+                } \
+            else \
+                for (int64_t j = 0; j < vectors; j += 8) { \
+                    ONE(result + j, LOAD(a + j)); \
+                } \
+            for (int64_t k = 0; k < step; k++, source += stride) \
+                for (int64_t j = vectors; j < m; j++) \
+                    result[j] = JOIN(A, result[j], VALUE(A, ((const uint16_t *)source)[j])); \
+            n -= step; \
+        } \
+    } \
+    DML_FOLD_TILES(NAME, uint16_t, A, VALUE, JOIN, IDENTITY, 4)
+
+DML_FOLD_HALF(sum_f16, double, DML_HALVES, DML_HALVES_FOUR_SUM, DML_HALVES_INTO_SUM, DML_HALF, DML_ADD, -0.0)
+DML_FOLD_HALF(absolute_f16, double, DML_HALVES_ABSOLUTE, DML_HALVES_FOUR_SUM, DML_HALVES_INTO_SUM, DML_HALF_ABSOLUTE, DML_ADD,
+              -0.0)
+DML_FOLD_HALF(square_f16, double, DML_HALVES_SQUARE, DML_HALVES_FOUR_SUM, DML_HALVES_INTO_SUM, DML_HALF_SQUARE, DML_ADD, -0.0)
+DML_FOLD_HALF(min_f16, float, DML_HALVES, DML_HALVES_FOUR_MIN, DML_HALVES_INTO_MIN, DML_HALF, DML_SMALLER, INFINITY)
+DML_FOLD_HALF(max_f16, float, DML_HALVES, DML_HALVES_FOUR_MAX, DML_HALVES_INTO_MAX, DML_HALF, DML_LARGER, -INFINITY)
+#endif

@@ -1,0 +1,38 @@
+/* What the loops of reductions are called with. */
+
+enum {
+    DML_FOLD_SUM,
+    DML_FOLD_ABSOLUTE,
+    DML_FOLD_SQUARE,
+    DML_FOLD_PRODUCT,
+    DML_FOLD_MIN,
+    DML_FOLD_MAX,
+    DML_FOLD_EXP,
+    DML_FOLD_ARGMIN,
+    DML_FOLD_ARGMAX,
+    DML_FOLD_ARGMIN_LAST,
+    DML_FOLD_ARGMAX_LAST,
+    DML_FOLDS
+};
+/* Sums of floating point numbers are kept in FLOAT64, and folded once more if several threads made them. */
+enum { DML_REDUCE_FLOAT64 = DML_REDUCE_UINT64 + 1, DML_REDUCE_TYPES };
+
+/* As many elements as are unpacked at a time, and as many results as are kept at a time. */
+#define DML_REDUCE_TILE 4096
+#define DML_REDUCE_BLOCK 1024
+
+/* Fold n elements into each of m results, which are kept in `state` (and `second`, where a result is two numbers).
+   `index` is where among the reduced elements the first of the n stands. */
+typedef void (*dml_reduce_tile)(void *state, void *second, const char *source, int64_t m, int64_t kept_stride, int64_t n,
+                                int64_t reduced_stride, int64_t index);
+
+/* `rows` takes reduced elements that lie next to each other, `columns` kept ones. NULL where a type must be converted
+   first. */
+typedef struct {
+    dml_reduce_tile rows, columns;
+} dml_reduce_kernel;
+
+#define DML_REDUCE_TABLE \
+    const dml_reduce_kernel (*reduce_kernels)[DML_REDUCE_TYPES]; \
+    void (*reduce_pack)(void *packed, const char *source, int type, int widen, int64_t outer, int64_t outer_stride, \
+                        int64_t inner, int64_t inner_stride);

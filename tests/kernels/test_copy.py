@@ -1,0 +1,228 @@
+"""The native copy against NumPy's, byte for byte: also what lies around and between the output's elements."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from directml_py.kernels.backend import backend
+from directml_py.kernels.copy import copies, copy_all
+
+LOOPS = "DIRECTML_PY_TEST_LOOPS"
+DTYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+LAYOUTS = ("packed", "padded", "gapped", "permuted", "negative", "broadcast")
+GUARD = 96
+
+
+@pytest.fixture(scope="module", autouse=True)
+def native():
+    if backend.native is None:
+        pytest.skip("the native loops are not built")
+    if os.environ.get(LOOPS) == "baseline":
+        backend.native.lib.dml_use_baseline_loops()
+    return backend.native
+
+
+@pytest.fixture(params=[2] if os.environ.get(LOOPS) == "baseline" else [1, 2, 3])
+def threads(request, native):
+    before = native.lib.dml_get_threads()
+    native.lib.dml_set_threads(request.param)
+    yield request.param
+    native.lib.dml_set_threads(before)
+
+
+def strides_of(rng, sizes, item, layout):
+    """Byte strides for ``sizes``; no two elements share memory unless the layout is broadcast."""
+    strides = [0] * len(sizes)
+    step = item * (int(rng.integers(2, 4)) if layout == "gapped" else 1)
+    order = range(len(sizes))[::-1]
+    if layout in ("permuted", "negative"):
+        order = rng.permutation(len(sizes))
+    for dimension in order:
+        strides[dimension] = step
+        step *= sizes[dimension]
+        if layout in ("padded", "negative"):
+            step += item * int(rng.integers(0, 3))
+    if layout == "negative":
+        strides = [stride * int(rng.choice([-1, 1])) for stride in strides]
+    if layout == "broadcast":
+        strides = [stride * int(rng.integers(0, 2)) for stride in strides]
+    return strides
+
+
+def view(rng, sizes, strides, item, shift=0):
+    """A view with these strides into random bytes, with guards on both sides; and all those bytes."""
+    reach = [(size - 1) * stride for size, stride in zip(sizes, strides)]
+    low = GUARD + shift - sum(min(0, step) for step in reach)
+    memory = np.frombuffer(
+        rng.bytes(low + sum(max(0, step) for step in reach) + item + GUARD), np.uint8
+    ).copy()
+    return np.ndarray(sizes, DTYPES[item], memory, low, strides), memory
+
+
+def assert_copies(pairs, memory):
+    """Run twice, as a compiled operator is; the second time over other bytes."""
+    run = copies(pairs)
+    for _ in range(2):
+        before = memory.copy()
+        copy_all(pairs)
+        expected = memory.copy()
+        memory[:] = before
+        run()
+        np.testing.assert_array_equal(memory, expected)
+        memory += 1
+
+
+def assert_copy(rng, sizes, output_strides, input_strides, item, shift=0):
+    output, memory = view(rng, sizes, output_strides, item, shift)
+    x, _ = view(rng, sizes, input_strides, item, shift)
+    assert_copies([(output, x)], memory)
+
+
+def random_sizes(rng, rank, limit=4000):
+    while True:
+        sizes = [int(rng.choice([1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 33, 64, 67])) for _ in range(rank)]
+        if math.prod(sizes) <= limit:
+            return sizes
+
+
+@pytest.mark.parametrize("input_layout", LAYOUTS)
+@pytest.mark.parametrize("rank", range(9))
+@pytest.mark.parametrize("item", DTYPES)
+def test_every_item_rank_and_layout(item, rank, input_layout):
+    rng = np.random.default_rng([item, rank, LAYOUTS.index(input_layout)])
+    for shift, output_layout in enumerate(LAYOUTS[:-1]):
+        sizes = random_sizes(rng, rank)
+        output_strides = strides_of(rng, sizes, item, output_layout)
+        assert_copy(rng, sizes, output_strides, strides_of(rng, sizes, item, input_layout), item, shift)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_random_layouts(data):
+    item = data.draw(st.sampled_from(sorted(DTYPES)))
+    sizes = data.draw(
+        st.lists(st.integers(1, 40), max_size=8).filter(lambda sizes: math.prod(sizes) <= 20000)
+    )
+    rng = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
+    output_strides = strides_of(rng, sizes, item, data.draw(st.sampled_from(LAYOUTS[:-1])))
+    input_strides = strides_of(rng, sizes, item, data.draw(st.sampled_from(LAYOUTS)))
+    assert_copy(rng, sizes, output_strides, input_strides, item, data.draw(st.integers(0, 70)))
+
+
+@pytest.mark.parametrize("item", DTYPES)
+@pytest.mark.parametrize(
+    "layout", ["rows", "padded", "transposed", "reversed", "every-second", "scalar", "row", "column"]
+)
+def test_beyond_the_blocks_and_the_streaming_threshold(layout, item, threads):
+    rng = np.random.default_rng(item)
+    lines, length = 1031, (9 << 20) // 1031 // item
+    for pad, shift in ((0, 0), (3, 5), (64, 32))[: 3 if threads == 1 else 2]:
+        output, memory = view(rng, [lines, length], [(length + pad) * item, item], item, shift)
+        inputs = {
+            "rows": lambda: view(rng, [lines, length], [length * item, item], item)[0],
+            "padded": lambda: view(rng, [lines, length], [(length + 5) * item, item], item)[0],
+            "transposed": lambda: view(rng, [length, lines], [(lines + 3) * item, item], item)[0].T,
+            "reversed": lambda: view(rng, [lines, length], [length * item, -item], item)[0],
+            "every-second": lambda: view(rng, [lines, length], [length * 2 * item, 2 * item], item)[0],
+            "scalar": lambda: view(rng, [lines, length], [0, 0], item)[0],
+            "row": lambda: view(rng, [lines, length], [0, item], item)[0],
+            "column": lambda: view(rng, [lines, length], [item, 0], item)[0],
+        }
+        assert_copies([(output, inputs[layout]())], memory)
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("item", DTYPES)
+@pytest.mark.parametrize("channels", [1, 3, 4, 7, 64])
+def test_channels_last_and_back(channels, item):
+    rng = np.random.default_rng(channels)
+    sizes = [2, channels, 61, 1 + (3 << 20) // 61 // channels // item]
+    last = np.frombuffer(rng.bytes(math.prod(sizes) * item), DTYPES[item])
+    last = last.reshape(sizes[0], *sizes[2:], channels).transpose(0, 3, 1, 2)
+    first = np.empty(sizes, last.dtype)
+    assert_copies([(first, last)], first.reshape(-1).view(np.uint8))
+    back = np.empty_like(last)
+    assert_copies([(back, first)], back.transpose(0, 2, 3, 1).reshape(-1).view(np.uint8))
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("bytes_", [4, 12, 28, 60, 64, 128, 404, 1024, 5000])
+@pytest.mark.parametrize("total", [1 << 16, 9 << 20])
+def test_parts_side_by_side(bytes_, total):
+    """JOIN and SPLIT: several copies in one run, into rows of every length."""
+    rng = np.random.default_rng(bytes_)
+    widths = [bytes_ // 4, 1, bytes_ // 4 + 3, 16]
+    ends = np.cumsum(widths)
+    lines = total // 4 // int(ends[-1])
+    memory = np.frombuffer(rng.bytes(lines * int(ends[-1]) * 4), np.uint8).copy()
+    whole = memory.view(np.uint32).reshape(lines, -1)
+    places = [whole[:, end - width : end] for end, width in zip(ends, widths)]
+    parts = [place + np.uint32(1) for place in places]
+    assert_copies(list(zip(places, parts)), memory)
+    one = np.empty(sum(part.size for part in parts), np.uint32)
+    pieces = np.split(one, np.cumsum([part.size for part in parts])[:-1])
+    outputs = [piece.reshape(part.shape) for piece, part in zip(pieces, parts)]
+    assert_copies(list(zip(outputs, places)), one.view(np.uint8))
+
+
+@pytest.mark.usefixtures("threads")
+def test_parts_of_different_sizes():
+    rng = np.random.default_rng(0)
+    memory = np.frombuffer(rng.bytes(12 << 20), np.uint8).copy()
+    sizes = [3, 1, 9 << 20, 100_000, 65_537, 1 << 18]
+    pairs, begin = [], 5
+    for size in sizes:
+        pairs.append((memory[begin : begin + size], np.frombuffer(rng.bytes(size), np.uint8)))
+        begin += size + 7
+    assert_copies(pairs, memory)
+
+
+def test_no_parts():
+    copies([])()
+
+
+@pytest.mark.parametrize("sizes", [(), (7,), (300, 40), (1200, 3000)])
+def test_in_place(sizes):
+    x = np.random.default_rng(0).random(sizes, np.float32)
+    before = x.copy()
+    copies([(x, x)])()
+    np.testing.assert_array_equal(x, before)
+    turned = x.T
+    copies([(turned, x.T)])()
+    np.testing.assert_array_equal(x, before)
+
+
+def test_the_call_keeps_its_memory():
+    output = np.zeros(1000, np.float32)
+    run = copies([(output[:], np.arange(1000, dtype=np.float32))])
+    np.full(1000, 5, np.float32)
+    run()
+    np.testing.assert_array_equal(output, np.arange(1000))
+
+
+def test_without_native_loops(monkeypatch):
+    monkeypatch.setattr(backend, "native", None)
+    output = np.zeros((3, 4), np.int16)
+    copies([(output, np.broadcast_to(np.int16(7), (3, 4)))])()
+    assert (output == 7).all()
+
+
+@pytest.mark.skipif(os.environ.get(LOOPS) == "baseline", reason="these are the baseline loops")
+def test_with_the_loops_of_every_processor():
+    """All of this file once more, in a process of its own: the choice of loops cannot be taken back."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
+        env={**os.environ, LOOPS: "baseline"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout

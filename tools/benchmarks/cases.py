@@ -1,0 +1,79 @@
+"""The operator cases: which operation, over which tensors, against whom, and what bounds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .limits import limits
+from .replay import Recorded
+from .timing import Row, interleaved
+
+KIB = 1024
+SIZES = {"1 KiB": KIB, "256 KiB": 256 * KIB, "64 MiB": 64 << 20}
+TYPES = ("float32", "float16", "int8", "int64")
+
+
+class Contest(NamedTuple):
+    """The calls by name, ``ours`` among them, and the dispatch whose memory all of them use."""
+
+    ours: Recorded
+    peers: Mapping[str, Callable[[], object] | None]
+
+    @property
+    def calls(self) -> dict[str, Callable[[], object] | None]:
+        return {"ours": self.ours.execute, **self.peers}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Its contest is made when the case is measured: only then is its memory needed.
+
+    ``limit``: the bytes read or copied at least, for operations that memory bounds.
+    """
+
+    group: str
+    name: str
+    make: Callable[[int], Contest]
+    limit: tuple[str, int] | None = None
+
+    def measure(self, threads: int) -> Row:
+        contest = self.make(threads)
+        calls = {name: call for name, call in contest.calls.items() if call is not None}
+        bounds = limits(*self.limit, contest.ours, threads) if self.limit else {}
+        times = interleaved({**calls, **bounds})
+        limit = min((times[name] for name in bounds), default=None)
+        peers = {name: times[name] for name in calls if name != "ours"}
+        return Row(self.group, self.name, times["ours"], peers, limit)
+
+
+def matrix(dtype: str, size: int) -> tuple[int, int]:
+    """Rows and columns of a matrix of ``size`` bytes, as square as powers of two allow."""
+    bits = (size // np.dtype(dtype).itemsize).bit_length() - 1
+    return 1 << bits // 2, 1 << (bits - bits // 2)
+
+
+def cube(dtype: str, size: int) -> tuple[int, int, int]:
+    """Three sizes that are as equal as powers of two allow."""
+    bits = (size // np.dtype(dtype).itemsize).bit_length() - 1
+    return 1 << bits // 3, 1 << (bits + 1) // 3, 1 << (bits + 2) // 3
+
+
+def filled(dtype: str, shape: tuple[int, ...]) -> Any:
+    """Numbers of both signs that no reduction overflows much, the same in every run."""
+    generator = np.random.default_rng(7)
+    kind = np.dtype(dtype)
+    if kind.kind == "f":
+        return generator.standard_normal(shape, np.float32).astype(kind)
+    return generator.integers(-100, 100, shape).astype(kind)
+
+
+def layouts(dtype: str, size: int) -> Iterator[tuple[str, Any]]:
+    """A matrix of ``size`` bytes as it lies packed, with gaps behind its rows, and transposed."""
+    rows, columns = matrix(dtype, size)
+    yield "packed", filled(dtype, (rows, columns))
+    yield "padded", filled(dtype, (rows, columns + 16))[:, :columns]
+    yield "transposed", filled(dtype, (columns, rows)).T

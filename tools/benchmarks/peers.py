@@ -1,0 +1,104 @@
+"""The same operations in NumPy, PyTorch and ONNX Runtime, over the same arrays, into memory that they own already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+Call = Callable[[], object]
+Array = Any
+
+try:
+    torch: Any = import_module("torch")
+except ImportError:
+    torch = None
+try:
+    import onnxruntime
+    from onnx import TensorProto, helper
+except ImportError:
+    onnxruntime = None
+
+
+def versions() -> dict[str, str]:
+    found = {"NumPy": np.__version__}
+    if torch is not None:
+        found["PyTorch"] = torch.__version__
+    if onnxruntime is not None:
+        found["ONNX Runtime"] = onnxruntime.__version__
+    return found
+
+
+def set_threads(count: int) -> None:
+    """PyTorch's; ONNX Runtime's sessions take theirs when they are made."""
+    if torch is not None:
+        torch.set_num_threads(count)
+
+
+def torch_call(call: Callable[..., object], inputs: Sequence[Array], outputs: Sequence[Array]) -> Call | None:
+    """``call(*inputs, *outputs)`` over tensors that share the arrays' memory; None where PyTorch is missing or has no
+    such operation for these types."""
+    if torch is None:
+        return None
+    try:
+        tensors = [torch.from_numpy(array) for array in (*inputs, *outputs)]
+        call(*tensors)
+    except (RuntimeError, TypeError):
+        return None
+    return lambda: call(*tensors)
+
+
+def onnx_call(
+    node: str,
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    threads: int,
+    attributes: Mapping[str, Any],
+    constants: Mapping[str, Array] | None = None,
+) -> Call | None:
+    """``run`` with IO binding of a model of one node.
+
+    ``constants`` are further inputs that the model holds. None where ONNX Runtime is missing or has no kernel for these
+    types.
+    """
+    contiguous = all(array.flags.c_contiguous for array in (*inputs, *outputs))
+    if onnxruntime is None or not contiguous:
+        return None
+    names = [f"x{index}" for index in range(len(inputs))]
+    results = [f"y{index}" for index in range(len(outputs))]
+    held = constants or {}
+    graph = helper.make_graph(
+        [helper.make_node(node, [*names, *held], results, **attributes)],
+        "case",
+        [_info(name, array) for name, array in zip(names, inputs)],
+        [_info(name, array) for name, array in zip(results, outputs)],
+        [
+            helper.make_tensor(name, TensorProto.INT64, array.shape, array.ravel().tolist())
+            for name, array in held.items()
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 4
+    try:
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        binding = session.io_binding()
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in (*inputs, *outputs)]
+        for name, value in zip(names, values):
+            binding.bind_ortvalue_input(name, value)
+        for name, value in zip(results, values[len(names) :]):
+            binding.bind_ortvalue_output(name, value)
+        session.run_with_iobinding(binding)
+    except Exception:
+        # Whatever it raises for a type without a kernel: its exceptions have no base of their own.
+        return None
+    return lambda: session.run_with_iobinding(binding)
+
+
+def _info(name: str, array: Array) -> Any:
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)

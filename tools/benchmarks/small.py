@@ -1,0 +1,67 @@
+"""What tiny tensors cost: importing, checking, compiling, recording, executing."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+
+import numpy as np
+
+import directml_py as dml
+
+from .native import python_round
+from .peers import onnx_call, torch, torch_call
+from .replay import recorded, tensor
+from .samples import device, join_desc
+from .timing import Row, interleaved
+
+IMPORT_RUNS = 15
+
+
+def rows() -> Iterator[Row]:
+    yield importing()
+    join, made = join_desc(), device()
+    parts = [np.ones((1, 1, 2, width), np.float32) for width in (3, 4, 2)]
+    whole = np.empty((1, 1, 2, 9), np.float32)
+    three = dml.DML_JOIN_OPERATOR_DESC(
+        InputTensors=[tensor(part) for part in parts], OutputTensor=tensor(whole), Axis=3
+    )
+    run = onnx_call("Concat", parts, [whole], 1, {"axis": 3})
+    cat = torch_call(lambda *t: torch.cat(t[:-1], 3, out=t[-1]), parts, [whole])
+    calls = {
+        "execute": recorded(three, parts).execute,
+        "NumPy": lambda: np.concatenate(parts, 3, out=whole),
+        "PyTorch": cat,
+        "ONNX Runtime": run,
+        "round": python_round(),
+        "create": lambda: made.CompileOperator(made.CreateOperator(join)),
+        "evaluate": lambda: dml.evaluate(three, parts),
+    }
+    times = interleaved({name: call for name, call in calls.items() if call is not None})
+    names: tuple[str, ...] = ("NumPy", "PyTorch", "ONNX Runtime")
+    peers = {name: times[name] for name in names if name in times}
+    yield Row("small", "execute a recorded JOIN of three and signal", times["execute"], peers)
+    yield Row("small", "record, execute, wait and reset a JOIN", times["round"], peers)
+    yield Row("small", "CreateOperator + CompileOperator, three tensors", times["create"])
+    yield Row("small", "evaluate a JOIN of three", times["evaluate"], peers)
+
+
+def importing() -> Row:
+    """Beyond NumPy."""
+    code = (
+        "import numpy, time; start = time.perf_counter(); import directml_py; "
+        "print((time.perf_counter() - start) * 1000)"
+    )
+    command = [sys.executable, "-c", code]
+    with tempfile.TemporaryDirectory() as folder:
+        # Bytecode is written by the first run and read by the others, whatever the environment says.
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": folder}
+        times = [
+            float(subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout)
+            for _ in range(IMPORT_RUNS + 1)
+        ]
+    return Row("small", "import directml_py beyond NumPy", statistics.median(times[1:]), unit="ms")
