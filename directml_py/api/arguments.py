@@ -94,6 +94,8 @@ def child(value: Any, kind: type[C], name: str, device: object) -> C:
 
 
 def is_series(value: Any) -> bool:
+    if type(value) in (list, tuple):
+        return True
     return isinstance(value, (Sequence, ctypes.Array)) and not isinstance(value, (str, bytes, bytearray))
 
 

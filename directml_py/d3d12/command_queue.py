@@ -114,11 +114,10 @@ class ID3D12CommandQueue(ID3D12Pageable):
                 for recording in recordings:
                     recording.in_flight = True
                     recording.memory.in_flight += 1
-                self.work.add(Execution(device, recordings, submission))
         if problem is not None:
             device.remove(DXGI_ERROR_INVALID_CALL, f"ExecuteCommandLists: {problem.text}", problem.id)
             return
-        device.progress((self.work,))
+        device.submit(self.work, Execution(device, recordings, submission))
 
     def _problem(self, lists: Sequence[ID3D12GraphicsCommandList]) -> Problem | None:
         for index, entry in enumerate(lists):
@@ -158,12 +157,10 @@ class ID3D12CommandQueue(ID3D12Pageable):
         """Set ``fence`` to ``value`` when everything before has run."""
         self.device.check_alive()
         child(fence, ID3D12Fence, "fence", self.device)
-        self.work.add(FenceSignal(fence, unsigned(value, "value")))
-        self.device.progress([self.work])
+        self.device.submit(self.work, FenceSignal(fence, unsigned(value, "value")))
 
     def Wait(self, fence: ID3D12Fence, value: int) -> None:
         """Hold back what comes after until ``fence`` has reached ``value``. The caller does not wait."""
         self.device.check_alive()
         child(fence, ID3D12Fence, "fence", self.device)
-        self.work.add(FenceWait(self.work, fence, unsigned(value, "value")))
-        self.device.progress([self.work])
+        self.device.submit(self.work, FenceWait(self.work, fence, unsigned(value, "value")))

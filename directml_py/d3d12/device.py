@@ -83,7 +83,7 @@ from .heap import ID3D12Heap
 from .info_queue import ID3D12InfoQueue, Message, same_interface
 from .objects import ID3D12Object
 from .resource import ID3D12Resource, Placement
-from .scheduler import WorkQueue, drain
+from .scheduler import Work, WorkQueue, drain
 from .tracking.shadow import Shadow
 
 if TYPE_CHECKING:
@@ -202,6 +202,14 @@ class ID3D12Device(ID3D12Object):
     def fences(self) -> list[ID3D12Fence]:
         with self.lock:
             return list(self._fences)
+
+    def submit(self, queue: WorkQueue, work: Work) -> None:
+        """Run ``work`` after what is in ``queue``: at once if it can, with the debug layer when it is waited for."""
+        if self._deferral is None:
+            queue.submit(work)
+        else:
+            queue.add(work)
+            self.progress((queue,))
 
     def progress(self, queues: Iterable[WorkQueue]) -> None:
         """Work was added to ``queues`` or can go on: run it, or, under the debug layer, what is waited for."""

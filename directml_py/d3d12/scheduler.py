@@ -44,6 +44,30 @@ class WorkQueue:
             if not self.device.removed:
                 self.entries.append(work)
 
+    def submit(self, work: Work) -> None:
+        """Run ``work`` if nothing is before it, and whatever can go on because of that; else leave it in the queue."""
+        device = self.device
+        with device.lock:
+            if device.removed:
+                return
+            if self._busy or self.entries or work.blocked():
+                self.entries.append(work)
+                return
+            self._busy = True
+        drain(self._turn(work))
+
+    def _turn(self, work: Work | None) -> list[WorkQueue]:
+        """Run ``work`` and what comes after it, in this thread's turn; the queues that may go on."""
+        ready: list[WorkQueue] = []
+        try:
+            while work is not None:
+                ready.extend(work.run())
+                work = self.next()
+        except BaseException as error:
+            self.fail(error)
+            raise
+        return ready
+
     def clear(self) -> None:
         with self.lock:
             self.entries.clear()
@@ -97,13 +121,4 @@ def drain(queues: Iterable[WorkQueue]) -> None:
     ready = list(queues)
     # The list grows while it is gone through.
     for queue in ready:
-        work = queue.begin()
-        if work is None:
-            continue
-        try:
-            while work is not None:
-                ready.extend(work.run())
-                work = queue.next()
-        except BaseException as error:
-            queue.fail(error)
-            raise
+        ready.extend(queue._turn(queue.begin()))
