@@ -8,7 +8,9 @@ import sys
 import sysconfig
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parents[1]
+# Apart from the modules: Python would take libdirectml.so for one.
+FOLDER = PACKAGE / "com" / "lib"
 LIBRARY = FOLDER / "libdirectml.so"
 # Where Debian's directx-headers-dev and most others put them; --direct3d names another place.
 SYSTEM_HEADERS = Path("/usr/include")
@@ -20,7 +22,7 @@ class Missing(Exception):
 
 def include_folder() -> Path:
     """The headers of this package: inside it or, where it is used from its source, beside it."""
-    places = (FOLDER.parent / "include", FOLDER.parents[1] / "include")
+    places = (PACKAGE / "include", PACKAGE.parent / "include")
     return next((place for place in places if (place / "DirectML.h").exists()), places[0])
 
 

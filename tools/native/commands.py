@@ -16,7 +16,7 @@ from setuptools.errors import CompileError
 from native import kernels, libdirectml
 
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARY = "directml_py.com.libdirectml"
+LIBRARY = "directml_py.com.lib.libdirectml"
 
 
 class BuildExt(build_ext):

@@ -2,7 +2,7 @@
 # CMAKE_PREFIX_PATH or DirectML_DIR comes from `python -m directml_py config --cmake`.
 
 find_path(DirectML_INCLUDE_DIR DirectML.h
-    PATHS "${CMAKE_CURRENT_LIST_DIR}/../include" "${CMAKE_CURRENT_LIST_DIR}/../../include"
+    PATHS "${CMAKE_CURRENT_LIST_DIR}/../../include" "${CMAKE_CURRENT_LIST_DIR}/../../../include"
     NO_DEFAULT_PATH)
 find_library(DirectML_LIBRARY directml PATHS "${CMAKE_CURRENT_LIST_DIR}" NO_DEFAULT_PATH)
 find_path(DirectML_HEADERS_DIR directx/d3d12.h)
