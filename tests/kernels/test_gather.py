@@ -16,6 +16,7 @@ from directml_py.kernels.backend import backend
 from directml_py.kernels.gather import gather, gather_indexed, safe_indices, spread_strides
 
 LOOPS = "DIRECTML_PY_TEST_LOOPS"
+SMALL = "not threshold and not channels and not side_by_side"
 DTYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 INDEX_TYPES = [np.uint32, np.int32, np.uint64, np.int64]
 LAYOUTS = ("packed", "padded", "gapped", "permuted", "negative", "broadcast")
@@ -209,9 +210,9 @@ def test_without_native_loops(monkeypatch):
 
 @pytest.mark.skipif(os.environ.get(LOOPS) == "baseline", reason="these are the baseline loops")
 def test_with_the_loops_of_every_processor():
-    """All of this file once more, in a process of its own: the choice of loops cannot be taken back."""
+    """This file once more, but for what takes long, in a process of its own: the choice of loops is for good."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", SMALL, __file__],
         env={**os.environ, LOOPS: "baseline"},
         capture_output=True,
         text=True,
