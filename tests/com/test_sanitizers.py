@@ -22,7 +22,7 @@ QUIET = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"
 # Python never frees some of its memory, and tells only its own allocator's blocks apart.
 LEAKS = {"ASAN_OPTIONS": "detect_leaks=1:fast_unwind_on_malloc=1", "LSAN_OPTIONS": "exitcode=0"}
 # Valgrind is slow: these touch everything that C and Python hand to each other.
-VALGRIND_TOPICS = ("lifetime", "operators", "private_data", "structs")
+VALGRIND_TOPICS = ("lifetime", "structs")
 LEAK_TOPICS = ("graphs", "lifetime", "private_data")
 
 

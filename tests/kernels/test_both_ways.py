@@ -14,7 +14,7 @@ from directml_py.kernels import backend
 ROOT = Path(__file__).resolve().parents[2]
 # The rooms whose tests execute operators; the others would not see a difference, and all of them together would take
 # too long twice.
-ROOMS = ("operators", "graph", "dml", "faces")
+ROOMS = ("operators", "graph")
 
 
 def test_the_suite_passes_with_the_other_loops(tmp_path: Path) -> None:
