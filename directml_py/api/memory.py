@@ -70,7 +70,6 @@ def _find_plain(name: str) -> Any:
 _readv = _find("process_vm_readv")
 _writev = _find("process_vm_writev")
 _fast_readv = _find_plain("process_vm_readv")
-_fast_writev = _find_plain("process_vm_writev")
 _IOVECS = struct.Struct("=QQQQ")
 SMALL = 4096
 
@@ -106,7 +105,7 @@ class _Probe(threading.local):
 
     def __init__(self) -> None:
         self.block = ctypes.create_string_buffer(SMALL)
-        self.view = memoryview(self.block).cast("B")
+        self.view = memoryview(self.block)
         self.address = ctypes.addressof(self.block)
         # Two iovecs: the block here, and what is asked for, which each call fills in.
         self.vectors = ctypes.create_string_buffer(32)
@@ -158,12 +157,6 @@ def write(address: int, data: bytes) -> None:
     if not data:
         return
     _check(address, len(data))
-    if len(data) <= SMALL and _fast_writev is not None:
-        probe = _probes
-        probe.view[: len(data)] = data
-        _IOVECS.pack_into(probe.vectors, 0, probe.address, len(data), address, len(data))
-        if _fast_writev(os.getpid(), probe.local, 1, probe.remote, 1, 0) == len(data):
-            return
     buffer = ctypes.create_string_buffer(data, len(data))
     if not _transfer(_writev, buffer, address, len(data)):
         ctypes.memmove(address, buffer, len(data))
