@@ -162,15 +162,20 @@ def write(address: int, data: bytes) -> None:
         ctypes.memmove(address, buffer, len(data))
 
 
-def read_string(address: int, limit: int = 4096) -> bytes:
-    """The null-terminated bytes at ``address``, without the null; cut at ``limit`` bytes."""
-    found = bytearray()
+def read_string(address: int, limit: int = 4096, width: int = 1) -> bytes:
+    """The null-terminated bytes at ``address``, without the null; cut at ``limit`` bytes.
+
+    ``width``: bytes of a character, of which ``address`` should be a multiple.
+    """
+    found, null = bytearray(), bytes(width)
     while len(found) < limit:
         # Chunks end at a page boundary, so that no page is touched that the string does not reach.
         size = min(256, PAGE - (address + len(found)) % PAGE)
         chunk = read(address + len(found), size)
-        end = chunk.find(b"\0")
-        if end >= 0:
-            return bytes(found + chunk[:end])
         found += chunk
+        end = found.find(null, len(found) - size)
+        while end % width and end >= 0:
+            end = found.find(null, end + 1)
+        if end >= 0:
+            return bytes(found[:end])
     return bytes(found[:limit])

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from ..api.arguments import WrongObject
 from ..api.hresult import E_NOTIMPL, E_POINTER, S_FALSE, S_OK, DMLError
 from .boundary import failed, signed
-from .memory import NULL, poke
+from .memory import NULL, poke_pointer
 from .objects import Objects
 from .parameters import Plan, Values, plan, struct_type
 from .protocols import PROTOCOLS
@@ -51,9 +51,8 @@ class Calls:
         """C's arguments after ``this``, which may be of any interface that inherits the method."""
         title = f"{interface}::{method.name}"
         name, at = method.name, self._objects.at
-        protocol = PROTOCOLS.get(name)
         steps = plan(method.params, self._objects, self._ffi)
-        run = self._runner(title, steps)
+        run = self._protocol(name) if name in PROTOCOLS else self._runner(title, steps)
         result = self._result(method.returns)
         fail = self._failure(title, method.returns)
         refuse = self._refusal(title, steps)
@@ -63,13 +62,13 @@ class Calls:
                 found = getattr(at(this), name, None)
                 if found is None:
                     refuse(values)
-                if protocol is not None:
-                    return result(protocol(self._objects, found, *values))
                 return result(run(found, values))
             except WrongObject as error:
                 removal = getattr(at(this), "removal", None)
                 if method.returns == "void" and removal is not None:
                     removal.wrong_object(f"{name} failed:", error)
+                    if removal.debug:
+                        return None
                 return fail(error)
             except BaseException as error:
                 return fail(error)
@@ -120,13 +119,17 @@ class Calls:
 
         return run
 
+    def _protocol(self, name: str) -> Runner:
+        protocol, objects = PROTOCOLS[name], self._objects
+        return lambda found, values: protocol(objects, found, *values)
+
     def _creator(self, title: str, inputs: Sequence[Callable[[Values], Any]], riid: int, ppv: int) -> Runner:
         optional = title in OPTIONAL_RESULTS
 
         def run(found: Callable[..., Any], values: Values) -> int:
             target = values[ppv]
             if target:
-                poke(target, NULL, "the pointer that receives the object")
+                poke_pointer(target, NULL, "the pointer that receives the object")
             elif not optional:
                 raise DMLError(E_POINTER, "the pointer that receives the object is null")
             item = found(*[read(values) for read in inputs])
@@ -144,7 +147,7 @@ class Calls:
             known = title in self._said
             self._said.add(title)
             if steps.result is not None and values[steps.result[1]]:
-                poke(values[steps.result[1]], NULL, title)
+                poke_pointer(values[steps.result[1]], NULL, title)
             raise DMLError(E_NOTIMPL, "not emulated; the call does nothing", reported=known)
 
         return refuse

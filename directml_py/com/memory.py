@@ -10,9 +10,11 @@ import ctypes
 
 from ..api.hresult import E_POINTER, DMLError
 from ..api.memory import FIRST_MAPPABLE
+from ..api.wintypes import GUID
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
-NULL = bytes(POINTER_SIZE)
+GUID_SIZE = ctypes.sizeof(GUID)
+NULL = 0
 
 
 def peek(address: int, size: int, name: str) -> bytes:
@@ -27,3 +29,19 @@ def poke(address: int, data: bytes, name: str) -> None:
     if address < FIRST_MAPPABLE:
         raise DMLError(E_POINTER, f"{name} points to 0x{address:X}, where no result can go")
     ctypes.memmove(address, data, len(data))
+
+
+def peek_guid(address: int, name: str) -> GUID:
+    return GUID.from_buffer_copy(peek(address, GUID_SIZE, name))
+
+
+def peek_number(address: int, size: int, name: str) -> int:
+    return int.from_bytes(peek(address, size, name), "little")
+
+
+def poke_number(address: int, value: int, size: int, name: str) -> None:
+    poke(address, value.to_bytes(size, "little"), name)
+
+
+def poke_pointer(address: int, value: int, name: str) -> None:
+    poke_number(address, value, POINTER_SIZE, name)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ..api.hresult import E_INVALIDARG, E_NOINTERFACE, E_OUTOFMEMORY, DMLError
+from ..api.hresult import E_INVALIDARG, E_OUTOFMEMORY, DMLError
 from ..api.interface import IUnknown, forget_handle, register_handle
 from ..api.memory import read
 from ..api.wintypes import GUID
 from .interfaces import INTERFACES
-from .memory import NULL, POINTER_SIZE, peek, poke
+from .memory import GUID_SIZE, NULL, peek, poke_pointer
 
 
 class Objects:
@@ -88,14 +88,14 @@ class Objects:
         if isinstance(item, ForeignUnknown):
             item.query(riid, ppv)
             return
-        iid = peek(riid, 16, "riid")
+        iid = peek(riid, GUID_SIZE, "riid")
         try:
             own = iid in self._own_iids(type(item))
             found = item if own else item.QueryInterface(GUID.from_buffer_copy(iid))
         except DMLError:
-            poke(ppv, NULL, "ppv")
+            poke_pointer(ppv, NULL, "ppv")
             raise
-        poke(ppv, self.add_reference(found).to_bytes(POINTER_SIZE, "little"), "ppv")
+        poke_pointer(ppv, self.add_reference(found), "ppv")
 
     def _own_iids(self, kind: type[IUnknown]) -> frozenset[bytes]:
         """The interfaces that an object of ``kind`` gives itself for, without asking it; not IUnknown."""
@@ -116,7 +116,7 @@ class ForeignUnknown(IUnknown):
     def query(self, riid: int, ppv: int) -> None:
         result = self._lib.dmlpy_foreign_QueryInterface(self.address, riid, ppv)
         if result < 0:
-            raise DMLError(result or E_NOINTERFACE, "the program's own object has no such interface")
+            raise DMLError(result, "the program's own object has no such interface")
 
     def __del__(self) -> None:
         if "address" in self.__dict__:

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..api import d3d12_structs, structs
 from ..api.hresult import E_POINTER, DMLError
-from ..api.wintypes import GUID
+from ..descs.decode import ctypes_class
 from .events import EventHandle
 from .interfaces import INTERFACES
-from .memory import POINTER_SIZE, peek, poke
+from .memory import POINTER_SIZE, peek, peek_guid, poke, poke_number, poke_pointer
 from .objects import Objects
 from .signatures import Parameter
 from .text import read_narrow, read_wide
@@ -33,8 +32,11 @@ INPUTS = frozenset({"D3D12_INFO_QUEUE_FILTER"})
 
 
 def struct_type(name: str) -> type[ctypes.Structure] | None:
-    """The ctypes struct of that C name."""
-    found = getattr(structs, name, None) or getattr(d3d12_structs, name, None)
+    """The ctypes struct of that C name; None for what is no struct."""
+    try:
+        found = ctypes_class(name)
+    except KeyError:
+        return None
     return found if isinstance(found, type) and issubclass(found, ctypes.Structure) else None
 
 
@@ -75,7 +77,7 @@ def _input(c_type: str, name: str, place: int, objects: Objects, ffi: Any) -> In
     if pointee in INTERFACES:
         return lambda values: objects.argument(values[place], name)
     if c_type in ("REFGUID", "REFIID"):
-        return lambda values: GUID.from_buffer_copy(peek(values[place], 16, name))
+        return lambda values: peek_guid(values[place], name)
     if c_type in WIDE:
         return lambda values: read_wide(values[place], name)
     if c_type in NARROW:
@@ -100,13 +102,11 @@ def _output(c_type: str, name: str, place: int, objects: Objects) -> Output | No
     if is_input or pointee == "void":
         return None
     if pointee.endswith("*"):
-        return lambda values, value: poke(
-            values[place], _address(value, objects).to_bytes(POINTER_SIZE, "little"), name
-        )
+        return lambda values, value: poke_pointer(values[place], _address(value, objects), name)
     if struct_type(pointee) is not None:
         return lambda values, value: poke(values[place], bytes(value), name)
     size = SCALARS.get(pointee, 4)
-    return lambda values, value: poke(values[place], int(value).to_bytes(size, "little"), name)
+    return lambda values, value: poke_number(values[place], int(value), size, name)
 
 
 def _pointee(c_type: str) -> str:

@@ -18,8 +18,7 @@ from ..api.hresult import (
 )
 from ..api.interface import IUnknown
 from ..api.private_data import WKPDID_D3DDebugObjectNameW
-from ..api.wintypes import GUID
-from .memory import POINTER_SIZE, peek, poke
+from .memory import POINTER_SIZE, peek, peek_guid, peek_number, poke, poke_number, poke_pointer
 from .objects import Objects
 from .text import WCHAR_CODEC
 
@@ -28,31 +27,32 @@ UTF_16 = "utf-16-le"
 
 def get_private_data(objects: Objects, get: Any, guid: int, size: int, data: int) -> int:
     """With null ``data``, the size alone; too little room is ``DXGI_ERROR_MORE_DATA`` and the size."""
-    key = GUID.from_buffer_copy(peek(guid, 16, "guid"))
+    key = peek_guid(guid, "guid")
     if not size:
         raise DMLError(E_INVALIDARG, "dataSize is null; it holds the size of data")
     try:
         found = get(key)
     except DMLError:
-        poke(size, bytes(4), "dataSize")
+        poke_number(size, 0, 4, "dataSize")
         raise
     if isinstance(found, bytes) and key == WKPDID_D3DDebugObjectNameW:
         found = found.decode(UTF_16, "replace").encode(WCHAR_CODEC, "replace")
     needed = POINTER_SIZE if isinstance(found, IUnknown) else len(found)
-    room = int.from_bytes(peek(size, 4, "dataSize"), "little")
-    poke(size, needed.to_bytes(4, "little"), "dataSize")
+    room = peek_number(size, 4, "dataSize")
+    poke_number(size, needed, 4, "dataSize")
     if not data:
         return S_OK
     if room < needed:
         raise DMLError(DXGI_ERROR_MORE_DATA, f"data has room for {room} bytes of {needed}")
     if isinstance(found, IUnknown):
-        found = objects.add_reference(found).to_bytes(POINTER_SIZE, "little")
-    poke(data, found, "data")
+        poke_pointer(data, objects.add_reference(found), "data")
+    else:
+        poke(data, found, "data")
     return S_OK
 
 
 def set_private_data(objects: Objects, set: Any, guid: int, size: int, data: int) -> int:
-    key = GUID.from_buffer_copy(peek(guid, 16, "guid"))
+    key = peek_guid(guid, "guid")
     found = peek(data, size, "data") if data else None
     if found is not None and key == WKPDID_D3DDebugObjectNameW:
         found = found.decode(WCHAR_CODEC, "replace").encode(UTF_16, "replace")
@@ -68,8 +68,8 @@ def get_message(objects: Objects, get: Any, index: int, message: int, length: in
     needed = ctypes.sizeof(D3D12_MESSAGE) + len(text)
     if not length:
         raise DMLError(E_INVALIDARG, "pMessageByteLength is null; it holds the size of the message")
-    room = int.from_bytes(peek(length, 8, "pMessageByteLength"), "little")
-    poke(length, needed.to_bytes(8, "little"), "pMessageByteLength")
+    room = peek_number(length, 8, "pMessageByteLength")
+    poke_number(length, needed, 8, "pMessageByteLength")
     if not message:
         return S_FALSE
     if room < needed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from ..api.hresult import E_INVALIDARG, DMLError
-from ..api.memory import PAGE, read, read_string
+from ..api.memory import read_string
 
 WCHAR_SIZE = ctypes.sizeof(ctypes.c_wchar)
 WCHAR_CODEC = "utf-32-le" if WCHAR_SIZE == 4 else "utf-16-le"
@@ -19,16 +19,7 @@ def read_narrow(address: int, name: str) -> str:
 
 def read_wide(address: int, name: str) -> str:
     _check(address, name)
-    found = bytearray()
-    while len(found) < LIMIT:
-        # Up to the end of the page: no page is touched that the string does not reach.
-        chunk = read(address + len(found), min(256, PAGE - (address + len(found)) % PAGE))
-        for start in range(0, len(chunk), WCHAR_SIZE):
-            character = chunk[start : start + WCHAR_SIZE]
-            if not any(character):
-                return found.decode(WCHAR_CODEC, "replace")
-            found += character
-    return found.decode(WCHAR_CODEC, "replace")
+    return read_string(address, LIMIT, WCHAR_SIZE).decode(WCHAR_CODEC, "replace")
 
 
 def _check(address: int, name: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from .catalog import Catalog, Function, Interface, Method
 from .header.interfaces import IUNKNOWN
 from .text import python_module
@@ -20,13 +18,6 @@ def vtable_interfaces(catalog: Catalog) -> dict[str, Interface]:
         *catalog.interfaces,
     ]
     return {interface.name: interface for interface in every}
-
-
-def inherited(interface: Interface, known: dict[str, Interface]) -> Iterator[tuple[Interface, Method]]:
-    """Every method in the order of the table, with the interface that declares it."""
-    if interface.base:
-        yield from inherited(known[interface.base], known)
-    yield from ((interface, method) for method in interface.methods)
 
 
 def call_text(kind: str, call: Method | Function) -> str:

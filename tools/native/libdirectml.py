@@ -9,7 +9,8 @@ from pathlib import Path
 import cffi
 from generators.catalog import Catalog, Function, Interface, Struct
 from generators.cdefs import FIXED, struct_text
-from generators.com import inherited, vtable_interfaces
+from generators.com import vtable_interfaces
+from generators.header.interfaces import inherited
 
 HERE = Path(__file__).resolve().parent
 MODULE = "_libdirectml"

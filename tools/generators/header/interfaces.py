@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..catalog import Interface, Method
 from .declarations import parameters, signature
@@ -40,8 +40,8 @@ def guid_arguments(text: str) -> str:
 def interfaces(values: Sequence[Interface]) -> str:
     known = {IUNKNOWN.name: IUNKNOWN, **{i.name: i for i in values}}
     classes = gated(((i.since, class_text(i)) for i in values), "\n\n")
-    tables = gated(((i.since, table_text(i, inherited(i, known))) for i in values), "\n\n")
-    macros = gated(((i.since, macros_text(i, inherited(i, known))) for i in values), "\n\n")
+    tables = gated(((i.since, table_text(i, every_method(i, known))) for i in values), "\n\n")
+    macros = gated(((i.since, macros_text(i, every_method(i, known))) for i in values), "\n\n")
     return (
         f"#if defined(__cplusplus) && !defined(CINTERFACE)\n\n{classes}\n\n"
         f"#else\n\n{tables}\n\n"
@@ -50,10 +50,15 @@ def interfaces(values: Sequence[Interface]) -> str:
     )
 
 
-def inherited(interface: Interface, known: dict[str, Interface]) -> list[Method]:
-    """Every method of the interface in the order of its table, those of its bases first."""
-    bases = inherited(known[interface.base], known) if interface.base else []
-    return [*bases, *interface.methods]
+def inherited(interface: Interface, known: dict[str, Interface]) -> Iterator[tuple[Interface, Method]]:
+    """Every method in the order of the table, those of the bases first, with the interface that declares it."""
+    if interface.base:
+        yield from inherited(known[interface.base], known)
+    yield from ((interface, method) for method in interface.methods)
+
+
+def every_method(interface: Interface, known: dict[str, Interface]) -> list[Method]:
+    return [method for _, method in inherited(interface, known)]
 
 
 def class_text(interface: Interface) -> str:
