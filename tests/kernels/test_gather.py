@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -15,29 +12,12 @@ from hypothesis import strategies as st
 from directml_py.kernels.backend import backend
 from directml_py.kernels.gather import gather, gather_indexed, safe_indices, spread_strides
 
-LOOPS = "DIRECTML_PY_TEST_LOOPS"
+from .loops import DTYPES, IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops, guarded
+
 SMALL = "not threshold and not channels and not side_by_side"
-DTYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 INDEX_TYPES = [np.uint32, np.int32, np.uint64, np.int64]
-LAYOUTS = ("packed", "padded", "gapped", "permuted", "negative", "broadcast")
-GUARD = 96
 
-
-@pytest.fixture(scope="module", autouse=True)
-def native():
-    if backend.native is None:
-        pytest.skip("the native loops are not built")
-    if os.environ.get(LOOPS) == "baseline":
-        backend.native.lib.dml_use_baseline_loops()
-    return backend.native
-
-
-@pytest.fixture(params=[2] if os.environ.get(LOOPS) == "baseline" else [1, 2, 3])
-def threads(request, native):
-    before = native.lib.dml_get_threads()
-    native.lib.dml_set_threads(request.param)
-    yield request.param
-    native.lib.dml_set_threads(before)
+pytestmark = pytest.mark.usefixtures("native")
 
 
 def laid_out(rng, sizes, dtype, layout):
@@ -54,11 +34,7 @@ def laid_out(rng, sizes, dtype, layout):
     if layout in ("negative", "broadcast"):
         factors = [-1, 1] if layout == "negative" else [0, 1]
         strides = [stride * int(rng.choice(factors)) for stride in strides]
-    reach = [(size - 1) * stride for size, stride in zip(sizes, strides)]
-    low = GUARD - sum(min(0, step) for step in reach)
-    memory = np.frombuffer(
-        rng.bytes(low + sum(max(0, step) for step in reach) + item + GUARD), np.uint8
-    ).copy()
+    memory, low = guarded(rng, sizes, strides, item)
     return np.ndarray(sizes, dtype, memory, low, strides), memory
 
 
@@ -208,14 +184,7 @@ def test_without_native_loops(monkeypatch):
     assert output.tolist() == [[1, 4, 4]]
 
 
-@pytest.mark.skipif(os.environ.get(LOOPS) == "baseline", reason="these are the baseline loops")
+@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
 def test_with_the_loops_of_every_processor():
-    """This file once more, but for what takes long, in a process of its own: the choice of loops is for good."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", SMALL, __file__],
-        env={**os.environ, LOOPS: "baseline"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+    """This file once more, but for what takes long."""
+    assert_passes_with_baseline_loops(__file__, "-k", SMALL)

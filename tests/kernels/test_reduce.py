@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from directml_py.kernels import reduce_numpy
-from directml_py.kernels.backend import backend
 from directml_py.kernels.reduce import FUNCTIONS, native_reduction, reduction
+
+from .loops import IS_BASELINE, assert_passes_with_baseline_loops
 
 Array = npt.NDArray[Any]
 FLOATS = ("float16", "float32")
@@ -45,24 +43,8 @@ SHAPES = (
 )
 LAYOUTS = ("packed", "padded", "transposed", "reversed", "broadcast")
 GUARD = 0xA5
-# Set in the process that tests the loops of every processor: which are in use cannot be taken back.
-BASELINE = "DIRECTML_PY_TEST_BASELINE_LOOPS"
 
-
-@pytest.fixture(autouse=True)
-def native() -> Any:
-    if backend.native is None:
-        pytest.skip("the native loops are not built")
-    if os.environ.get(BASELINE):
-        backend.native.lib.dml_use_baseline_loops()
-    return backend.native
-
-
-@pytest.fixture
-def threads(native: Any) -> Iterator[Any]:
-    before = native.lib.dml_get_threads()
-    yield native.lib.dml_set_threads
-    native.lib.dml_set_threads(before)
+pytestmark = pytest.mark.usefixtures("native")
 
 
 def kept(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -251,7 +233,7 @@ def test_sums_are_at_least_as_exact_as_numpys(dtype: str) -> None:
     ],
 )
 def test_results_do_not_depend_on_threads(
-    threads: Any, function: str, dtype: str, shape: tuple[int, ...], axes: tuple[int, ...]
+    set_threads: Any, function: str, dtype: str, shape: tuple[int, ...], axes: tuple[int, ...]
 ) -> None:
     if function in FLOAT_FUNCTIONS and dtype not in FLOATS:
         pytest.skip("a function of floating point numbers")
@@ -259,7 +241,7 @@ def test_results_do_not_depend_on_threads(
     results = []
     for decreasing in (False, True) if function in ARGS else (False,):
         for count in (1, 2, 3):
-            threads(count)
+            set_threads(count)
             results.append(run_native(function, x, axes, decreasing))
         assert np.array_equal(results[-1], results[-2])
         assert np.array_equal(results[-1], results[-3])
@@ -375,6 +357,20 @@ def test_scratch_is_used_by_numpys_loops() -> None:
     assert (scratch.view(np.float64) == 1).all()
 
 
+def test_logarithms() -> None:
+    """Of one number each: of every magnitude, around 1 where little is left, and of what has none."""
+    rng = np.random.default_rng(5)
+    near = 1 + np.concatenate([rng.uniform(-1e-6, 1e-6, 500), rng.uniform(-0.5, 1, 500)])
+    magnitudes = 2 ** rng.uniform(-149, 128, 5000)
+    special = [0.0, -0.0, -1.0, np.inf, -np.inf, np.nan, 1.0, 2**0.5, 0.5**0.5, 2.0**-149, 3.4e38]
+    x = np.concatenate([near, magnitudes, special]).astype(np.float32)[:, None]
+    found = run_native("LOG_SUM", x, (1,))
+    with np.errstate(all="ignore"):
+        expected = np.log(x.astype(np.float64))
+        np.testing.assert_allclose(found, expected, rtol=6.1e-8, atol=0)
+    assert (found == expected.astype(np.float32)).sum() > x.size - 20
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_random_cases(data: st.DataObject) -> None:
@@ -395,10 +391,6 @@ def test_random_cases(data: st.DataObject) -> None:
     assert alike(function, x, found, run_numpy(function, x, axes, decreasing))
 
 
-def test_baseline_loops() -> None:
-    """All of the above with the loops that every processor can run."""
-    if backend.native.ffi.string(backend.native.lib.dml_chosen_loops()) == b"baseline":
-        pytest.skip("these are the loops in use")
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
-    done = subprocess.run(command, env={**os.environ, BASELINE: "1"}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
+def test_with_the_loops_of_every_processor() -> None:
+    assert_passes_with_baseline_loops(__file__)

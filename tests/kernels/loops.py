@@ -1,0 +1,36 @@
+"""What the tests of all kernels share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+LOOPS = "DIRECTML_PY_TEST_LOOPS"
+# In the process that tests the loops of every processor: which loops are in use cannot be taken back.
+IS_BASELINE = os.environ.get(LOOPS) == "baseline"
+# Elements that are moved, by their bytes.
+DTYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+LAYOUTS = ("packed", "padded", "gapped", "permuted", "negative", "broadcast")
+# Bytes before and after a tensor that nobody may touch.
+GUARD = 96
+
+
+def guarded(
+    rng: np.random.Generator, sizes: Sequence[int], strides: Sequence[int], item: int, shift: int = 0
+) -> tuple[np.ndarray, int]:
+    """Random bytes with room for a view of these sizes and byte strides, guards on both sides; and its offset."""
+    reach = [(size - 1) * stride for size, stride in zip(sizes, strides)]
+    low = GUARD + shift - sum(min(0, step) for step in reach)
+    count = low + sum(max(0, step) for step in reach) + item + GUARD
+    return np.frombuffer(rng.bytes(count), np.uint8).copy(), low
+
+
+def assert_passes_with_baseline_loops(file: str, *options: str) -> None:
+    """Run a test file once more, in a process of its own."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *options, file]
+    done = subprocess.run(command, env={**os.environ, LOOPS: "baseline"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
