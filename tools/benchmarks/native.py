@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import directml_py as dml
 from directml_py.com.config import SYSTEM_HEADERS, Missing, cflags, libs
-from directml_py.evaluate import Session
+from directml_py.evaluate import DEFAULT, UNORDERED_ACCESS, binding
 
+from .replay import opened
 from .samples import join_desc
 from .timing import Row
 
@@ -71,41 +71,16 @@ def timed(call: Callable[[], None]) -> float:
 
 def python_round() -> Callable[[], None]:
     """What the C++ program does in a round."""
-    d3d12 = dml.D3D12CreateDevice()
-    device = dml.DMLCreateDevice(d3d12)
-    compiled = device.CompileOperator(device.CreateOperator(join_desc()))
-    session = Session(d3d12, device, compiled, compiled.inputs, compiled.outputs)
-    unordered = dml.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
-    sizes = [
-        slot.tensor.total_size for slot in (*compiled.inputs, *compiled.outputs) if slot.tensor is not None
-    ]
-    *inputs, output = [session.buffer(size, dml.D3D12_HEAP_TYPE_DEFAULT, unordered) for size in sizes]
-    count = compiled.GetBindingProperties().RequiredDescriptorCount
-    heap = d3d12.CreateDescriptorHeap(
-        dml.D3D12_DESCRIPTOR_HEAP_DESC(
-            NumDescriptors=count, Flags=dml.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
-        )
-    )
-    table = device.CreateBindingTable(
-        dml.DML_BINDING_TABLE_DESC(
-            Dispatchable=compiled,
-            CPUDescriptorHandle=heap.GetCPUDescriptorHandleForHeapStart(),
-            GPUDescriptorHandle=heap.GetGPUDescriptorHandleForHeapStart(),
-            SizeInDescriptors=count,
-        )
-    )
-
-    def binding(resource: dml.ID3D12Resource, size: int) -> dml.DML_BINDING_DESC:
-        return dml.DML_BINDING_DESC(
-            Type=dml.DML_BINDING_TYPE_BUFFER,
-            Desc=dml.DML_BUFFER_BINDING(Buffer=resource, Offset=0, SizeInBytes=size),
-        )
-
-    table.BindInputs([binding(resource, size) for resource, size in zip(inputs, sizes)])
-    table.BindOutputs([binding(output, sizes[-1])])
-    recorder = device.CreateCommandRecorder()
-    fence = d3d12.CreateFence(0)
-    commands, allocator = session.commands, session.allocator
+    session = opened(join_desc())
+    compiled, commands, allocator = session.compiled, session.commands, session.allocator
+    sizes = [slot.tensor.total_size for slot in (*compiled.inputs, *compiled.outputs) if slot.tensor]
+    *inputs, output = [session.buffer(size, DEFAULT, UNORDERED_ACCESS) for size in sizes]
+    table = session.table(compiled)
+    (heap,) = session.keep[-1:]
+    table.BindInputs([binding(resource) for resource in inputs])
+    table.BindOutputs([binding(output)])
+    recorder = session.recorder
+    fence = session.d3d12.CreateFence(0)
     commands.Close()
     allocator.Reset()
     commands.Reset(allocator)

@@ -41,12 +41,23 @@ class Recorded(NamedTuple):
     outputs: list[Any]
 
 
-def recorded(desc: Any, inputs: Sequence[Any]) -> Recorded:
-    """A dispatch of ``desc`` over copies of ``inputs``, recorded once."""
+def opened(desc: Any, debug: bool = False) -> Session:
+    """A session for ``desc`` on a device of its own, with or without the debug layers."""
+    switch = dml.D3D12GetDebugInterface()
+    if debug:
+        switch.EnableDebugLayer()
     d3d12 = dml.D3D12CreateDevice()
-    device = dml.DMLCreateDevice(d3d12)
+    switch.DisableDebugLayer()
+    flags = dml.DML_CREATE_DEVICE_FLAG_DEBUG if debug else dml.DML_CREATE_DEVICE_FLAG_NONE
+    device = dml.DMLCreateDevice(d3d12, flags)
     compiled = device.CompileOperator(device.CreateOperator(desc))
-    session = Session(d3d12, device, compiled, compiled.inputs, compiled.outputs)
+    return Session(d3d12, device, compiled, compiled.inputs, compiled.outputs)
+
+
+def recorded(desc: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
+    """A dispatch of ``desc`` over copies of ``inputs``, recorded once."""
+    session = opened(desc, debug)
+    compiled = session.compiled
     state = dml.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
     resources, sources = [], []
     for slot, array in zip(compiled.inputs, inputs):
@@ -72,7 +83,7 @@ def recorded(desc: Any, inputs: Sequence[Any]) -> Recorded:
     session.commands.Reset(session.allocator)
     session.dispatch(resources, outputs, None)
     session.commands.Close()
-    fence = d3d12.CreateFence(0)
+    fence = session.d3d12.CreateFence(0)
     queue, lists = session.queue, [session.commands]
     value = 0
 
