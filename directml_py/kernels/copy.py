@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .backend import backend
-
-Array = npt.NDArray[Any]
+from .binding import Array, Run, address, bound
 
 MAX_RANK = 8
 ITEM_SIZES = (1, 2, 4, 8)
 
 
-def copies(pairs: Sequence[tuple[Array, Array]]) -> Callable[[], None]:
+def copies(pairs: Sequence[tuple[Array, Array]]) -> Run:
     """Bind pairs of an output view and an input view with the same sizes and data type, and give the call that copies.
 
     Inputs may be broadcast. An input and an output are either apart in memory or the very same elements.
@@ -45,16 +42,3 @@ def copy_all(pairs: Sequence[tuple[Array, Array]]) -> None:
     """The twin of the native copy."""
     for output, x in pairs:
         np.copyto(output, x)
-
-
-def address(array: Array) -> int:
-    place: int = array.__array_interface__["data"][0]
-    return place
-
-
-def bound(run: Callable[..., None], *arguments: Any, memory: object) -> Callable[[], None]:
-    """A call without arguments that keeps alive what its pointers lead to."""
-    call: Any = partial(run, *arguments)
-    call.memory = memory
-    ready: Callable[[], None] = call
-    return ready

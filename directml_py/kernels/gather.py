@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .backend import backend
-from .copy import Array, address, bound
+from .binding import Array, Run, address, bound
 
 INDEX_TYPES = {np.dtype(np.uint32): 0, np.dtype(np.int32): 1, np.dtype(np.uint64): 2, np.dtype(np.int64): 3}
 
 
-def gather(x: Array, indices: Array, output: Array, axis: int) -> Callable[[], None]:
+def gather(x: Array, indices: Array, output: Array, axis: int) -> Run:
     """Bind ``output[lead, index, trail] = x[lead, indices[index], trail]`` and give the call that does it.
 
     The sizes of ``output`` are those of ``x`` with the sizes of ``indices`` in place of ``axis``; sizes of 1 may be

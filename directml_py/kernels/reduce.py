@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from . import reduce_numpy
 from .backend import backend
-from .reduce_numpy import Array, Axes, Run
+from .binding import Array, Run, address, bound
+from .reduce_numpy import Axes
 
 FUNCTIONS = frozenset({*reduce_numpy.REDUCTIONS, "LOG_SUM_EXP", "ARGMIN", "ARGMAX"})
 
@@ -54,15 +54,12 @@ def native_reduction(function: str, x: Array, output: Array, axes: Axes, decreas
         x.strides,
         output.strides,
         sum(1 << axis for axis in set(axes)),
-        x.ctypes.data,
-        output.ctypes.data,
+        address(x),
+        address(output),
     )
     if not known:
         return None
-    run = partial(lib.dml_reduce_run, task)
-    # The task holds addresses alone.
-    run.memory = (x, output)  # type: ignore[attr-defined]
-    return run
+    return bound(lib.dml_reduce_run, task, memory=(x, output))
 
 
 def native_type(lib: Any, dtype: np.dtype[Any]) -> Any:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from .binding import Array, Run
+
 Axes = tuple[int, ...]
-Run = Callable[[], None]
 
 
 def reduction(

@@ -8,11 +8,12 @@ import numpy as np
 
 from ..descs.format import braces
 from ..descs.values import OperatorDesc
+from ..kernels.binding import Run
 from ..kernels.gather import gather
 from ..validation.report import Report
 from ..validation.rule import Severity, rule
 from .axes import check_axis
-from .operator import Inputs, Kernel, Operator, Outputs, Run, Shape, Shapes, operator, own_rule
+from .operator import Inputs, Kernel, Operator, Outputs, Shape, Shapes, operator, own_rule
 
 AXIS = own_rule("GATHER", "axis", "Axis is less than InputTensor.DimensionCount")
 INDEX_DIMENSIONS = own_rule(

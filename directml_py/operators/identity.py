@@ -9,20 +9,9 @@ import numpy as np
 
 from ..descs.tensor import type_name
 from ..descs.values import OperatorDesc
+from ..kernels.binding import Array, Run
 from ..validation.report import Report
-from .operator import (
-    Array,
-    Inputs,
-    Kernel,
-    Move,
-    Operator,
-    Outputs,
-    Run,
-    as_float,
-    moving_kernel,
-    operator,
-    own_rule,
-)
+from .operator import Inputs, Kernel, Move, Operator, Outputs, as_float, moving_kernel, operator, own_rule
 
 SCALE_BIAS_TYPE = own_rule(
     "ELEMENT_WISE_IDENTITY", "scale-bias-type", "ScaleBias is not given for 64-bit data types"

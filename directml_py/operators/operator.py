@@ -6,20 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from ..descs.decode import decode_operator_desc
 from ..descs.values import OperatorDesc
+from ..kernels.binding import Array, Run
 from ..kernels.copy import copies
 from ..validation.operator import check_operator
 from ..validation.report import Report
 from ..validation.rule import Rule, rule
 from ..validation.support import PROPERTIES, applies
 
-Array = npt.NDArray[Any]
 Inputs = Sequence[Any]
 Outputs = Sequence[Array]
-Run = Callable[[], None]
 Kernel = Callable[..., Run]
 Place = tuple[slice, ...]
 
@@ -147,6 +145,6 @@ def check(value: object, level: int, name: str = "desc") -> tuple[OperatorDesc |
     return desc, report
 
 
-def as_float(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def as_float(array: Array) -> Array:
     """FLOAT16 as FLOAT32, in which it is computed; anything else as it is."""
     return array.astype(np.float32) if array.dtype == np.float16 else array

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..descs.format import braces
 from ..descs.values import OperatorDesc
+from ..kernels.binding import Array, Run
 from ..kernels.reduce import reduction
 from ..validation.report import Report
-from .operator import Array, Inputs, Kernel, Outputs, Run, Shape, Shapes, own_rule, required
+from .operator import Inputs, Kernel, Outputs, Shape, Shapes, own_rule, required
 
 
 class AxesRules:

@@ -1,0 +1,25 @@
+"""What binding a native loop to arrays takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Run = Callable[[], None]
+
+
+def address(array: Array) -> int:
+    place: int = array.__array_interface__["data"][0]
+    return place
+
+
+def bound(run: Callable[..., None], *arguments: Any, memory: object) -> Run:
+    """A call without arguments that keeps alive what its pointers lead to."""
+    call: Any = partial(run, *arguments)
+    call.memory = memory
+    ready: Run = call
+    return ready
