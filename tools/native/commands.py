@@ -62,7 +62,7 @@ class BuildExt(build_ext):
         # takes back what Python is compiled with: nothing here counts on signed numbers that wrap, and gcc 12 drops
         # an element of a sum of absolute INT16 values under -fwrapv.
         flags = ["-fno-math-errno", "-fno-trapping-math", "-fno-wrapv"]
-        ext.extra_compile_args = ["-std=gnu11", "-O3", *flags]
+        ext.extra_compile_args = ["-std=gnu11", "-O3", "-g0", *flags]
         ext.extra_link_args = ["-pthread", "-lm"]
 
 

@@ -9,8 +9,31 @@ DML_INLINE void LOOP(prefetch_row)(const char *row, int64_t bytes)
 #endif
 }
 
+#if defined(__x86_64__)
+/* Rows of whole cache lines, past the caches. */
+static void LOOP(gather_lines)(const dml_picks *picks)
+{
+    const int64_t *offsets = picks->offsets, bytes = picks->bytes, count = picks->count, size = sizeof(LOOP(vector));
+    char *output = picks->output;
+    for (int64_t i = 0; i < count; i++, output += picks->step) {
+        const char *row = picks->x + offsets[i];
+        if (i + 16 < count)
+            LOOP(prefetch_row)(picks->x + offsets[i + 16], bytes);
+        for (int64_t j = 0; j < bytes; j += 64)
+            for (int64_t k = 0; k < 64; k += size)
+                DML_STREAM(output + j + k, DML_LOAD(row + j + k));
+    }
+}
+#endif
+
 static void LOOP(gather_rows)(const dml_picks *picks, int stream)
 {
+#if defined(__x86_64__)
+    if (stream && ((uintptr_t)picks->output | (uintptr_t)picks->step | (uintptr_t)picks->bytes) % 64 == 0) {
+        LOOP(gather_lines)(picks);
+        return;
+    }
+#endif
     char chunk[8192] __attribute__((aligned(64)));
     const int64_t *offsets = picks->offsets, bytes = picks->bytes, count = picks->count, step = picks->step;
     const char *x = picks->x;

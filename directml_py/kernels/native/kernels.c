@@ -12,6 +12,13 @@
 /* A function of loops.h, by the kind of processor that it is compiled for. */
 #define LOOP(name) DML_JOINED(name, DML_SUFFIX)
 
+/* A function that is compiled as it stands, not again for each caller: there are many of these, and they are long. */
+#if defined(__clang__)
+#define DML_ONCE __attribute__((noinline))
+#else
+#define DML_ONCE __attribute__((noinline, noclone))
+#endif
+
 #include "parallel.c"
 #include "loops_table.h"
 

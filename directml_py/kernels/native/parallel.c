@@ -18,16 +18,27 @@ int dml_get_threads(void)
     return __atomic_load_n(&dml_threads, __ATOMIC_RELAXED);
 }
 
+/* Work that threads take shares of, each when it is done with the one before: a thread that starts late, or shares its
+   processor with somebody, does less of it. */
 typedef struct {
     dml_body body;
     void *context;
-    int64_t begin, end;
-} dml_share;
+    int64_t units, grain, parts, next;
+    int64_t threads;
+} dml_team;
 
-static void *dml_run_share(void *pointer)
+static void *dml_work(void *pointer)
 {
-    dml_share *share = pointer;
-    share->body(share->context, share->begin, share->end);
+    dml_team *team = pointer;
+    int64_t begin = __atomic_load_n(&team->next, __ATOMIC_RELAXED);
+    while (begin < team->parts) {
+        int64_t share = (team->parts - begin) / (2 * team->threads), end = begin + (share < 1 ? 1 : share);
+        if (!__atomic_compare_exchange_n(&team->next, &begin, end, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            continue;
+        int64_t last = end * team->grain;
+        team->body(team->context, begin * team->grain, last < team->units ? last : team->units);
+        begin = __atomic_load_n(&team->next, __ATOMIC_RELAXED);
+    }
     return NULL;
 }
 
@@ -51,14 +62,13 @@ static void dml_elsewhere(pthread_attr_t *attributes)
 }
 #endif
 
-/* Run `body` over [0, units) in as many threads as `bytes` of memory are worth, each with a range that begins at a
-   multiple of `grain`. A thread that cannot be started is done without. */
+/* Run `body` over [0, units) in as many threads as `bytes` of memory are worth, in ranges that begin at a multiple of
+   `grain`. A thread that cannot be started is done without. */
 static void dml_parallel(dml_body body, void *context, int64_t units, int64_t grain, int64_t bytes)
 {
     int64_t count = bytes / DML_BYTES_PER_THREAD, limit = dml_get_threads(), parts = (units + grain - 1) / grain;
-    dml_share shares[DML_MAX_THREADS];
     pthread_t threads[DML_MAX_THREADS];
-    int started[DML_MAX_THREADS];
+    pthread_attr_t attributes;
     if (count > limit)
         count = limit;
     if (count > parts)
@@ -67,21 +77,14 @@ static void dml_parallel(dml_body body, void *context, int64_t units, int64_t gr
         body(context, 0, units);
         return;
     }
-    for (int64_t i = 0; i < count; i++) {
-        int64_t begin = parts * i / count * grain, end = parts * (i + 1) / count * grain;
-        shares[i] = (dml_share){body, context, begin, end < units ? end : units};
-    }
-    pthread_attr_t attributes;
+    dml_team team = {body, context, units, grain, parts, 0, count};
+    int64_t started = 0;
     pthread_attr_init(&attributes);
     dml_elsewhere(&attributes);
-    for (int64_t i = 1; i < count; i++)
-        started[i] = pthread_create(&threads[i], &attributes, dml_run_share, &shares[i]) == 0;
+    while (started < count - 1 && pthread_create(&threads[started], &attributes, dml_work, &team) == 0)
+        started++;
     pthread_attr_destroy(&attributes);
-    dml_run_share(&shares[0]);
-    for (int64_t i = 1; i < count; i++) {
-        if (started[i])
-            pthread_join(threads[i], NULL);
-        else
-            dml_run_share(&shares[i]);
-    }
+    dml_work(&team);
+    for (int64_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
 }

@@ -140,7 +140,8 @@ static int dml_reduce_choose(dml_reduce *task)
    results do not. */
 static void dml_reduce_cut(dml_reduce *task)
 {
-    int64_t size = dml_reduce_sizes[task->type], inner = task->kept_sizes[0], block = DML_REDUCE_BLOCK, part, wanted;
+    int64_t size = dml_reduce_sizes[task->type], inner = task->kept_sizes[0], part, wanted;
+    int64_t block = task->fold < DML_FOLD_EXP ? DML_REDUCE_BLOCK : DML_REDUCE_BLOCK / 4;
     if (task->rows) {
         block = (64 << 10) / (task->count * size);
         block = block < 1 ? 1 : block > 256 ? 256 : block;

@@ -38,7 +38,7 @@
 /* Rows of elements `T`, of which the best is kept as `S`. It is found by the fold `BEST`; `SAME` says of an element whether
    it is the `KEY` of that. `FIRST`: 1 if the first of equals counts, 0 if the last. */
 #define DML_ARG_ROWS(NAME, T, S, I, WINS, BEST, FIRST, K, KEY, VALUE, SAME) \
-    static int64_t LOOP(NAME##_find)(const T *row, int64_t n, S value) \
+    static DML_ONCE int64_t LOOP(NAME##_find)(const T *row, int64_t n, S value) \
     { \
         enum { STEP = 32 }; \
         const K key = KEY(value); \
@@ -62,40 +62,64 @@
         } \
         return -1; \
     } \
-    /* One pass over memory: the best of a block that fits into the nearest cache is looked for in it only if it wins. */ \
+    /* What the best of a block comes to, which begins at element `begin` of a row. It is looked for only if it wins; a \
+       block of NaN has its best nowhere. */ \
+    static inline __attribute__((always_inline)) void LOOP(NAME##_consider)(S *best, I *found, const T *block, int64_t n, \
+                                                                            int64_t begin, S candidate) \
+    { \
+        int64_t at = WINS(candidate, *best) ? LOOP(NAME##_find)(block, n, candidate) : -1; \
+        if (at >= 0) { \
+            *best = candidate; \
+            *found = (I)(begin + at); \
+        } \
+    } \
+    static inline __attribute__((always_inline)) void LOOP(NAME##_short_row)(S *best, I *found, const T *row, int64_t n, \
+                                                                             int64_t index) \
+    { \
+        int64_t place = -1; \
+        S value = *best; \
+        for (int64_t j = 0; j < n; j++) { \
+            S element = VALUE(S, row[j]); \
+            place = WINS(element, value) ? j : place; \
+            value = WINS(element, value) ? element : value; \
+        } \
+        *best = value; \
+        if (place >= 0) \
+            *found = (I)(index + place); \
+    } \
+    /* Memory is read once: in blocks that fit into the nearest cache, of four rows in step where there are so many, else \
+       of one row. */ \
     static void LOOP(NAME##_rows)(void *state, void *second, const char *source, int64_t m, int64_t kept_stride, int64_t n, \
                                   int64_t reduced_stride, int64_t index) \
     { \
-        enum { BLOCK = 4096 / sizeof(T), SHORT = 32 }; \
+        enum { BYTES = 4096, BLOCK = BYTES / sizeof(T), SHORT = 32 }; \
         S *best = state; \
         I *found = second; \
-        for (int64_t i = 0; i < m; i++) { \
-            const T *row = (const T *)(source + i * kept_stride); \
-            S value = best[i]; \
-            int64_t place = -1; \
-            if (n < SHORT) { \
-                for (int64_t j = 0; j < n; j++) { \
-                    S element = VALUE(S, row[j]); \
-                    place = WINS(element, value) ? j : place; \
-                    value = WINS(element, value) ? element : value; \
-                } \
-            } else { \
-                for (int64_t j = 0; j < n; j += BLOCK) { \
-                    int64_t length = n - j < BLOCK ? n - j : BLOCK, at; \
-                    S candidate = LOOP(BEST##_row)(row + j, length); \
-                    if (!(WINS(candidate, value))) \
-                        continue; \
-                    /* A block of NaN has its best nowhere. */ \
-                    at = LOOP(NAME##_find)(row + j, length, candidate); \
-                    if (at >= 0) { \
-                        place = j + at; \
-                        value = candidate; \
-                    } \
-                } \
+        __typeof__(LOOP(BEST##_row)(NULL, 0)) four[4]; \
+        int64_t i = 0, quarter = n * (int64_t)sizeof(T) >= 512 ? m / 4 : 0; \
+        for (; i < quarter; i++) \
+            for (int64_t j = 0; j < n; j += BLOCK) { \
+                const char *part = source + i * kept_stride + j * (int64_t)sizeof(T); \
+                int64_t length = n - j < BLOCK ? n - j : BLOCK; \
+                LOOP(BEST##_four_rows)(four, part, length, quarter * kept_stride); \
+                for (int64_t k = 0; k < 4; k++, part += quarter * kept_stride) \
+                    LOOP(NAME##_consider)(best + i + k * quarter, found + i + k * quarter, (const T *)part, length, index + j, \
+                                          four[k]); \
             } \
-            best[i] = value; \
-            if (place >= 0) \
-                found[i] = (I)(index + place); \
+        for (i *= 4; i < m; i++) { \
+            const T *row = (const T *)(source + i * kept_stride); \
+            int64_t j = 0; \
+            for (; n - j >= 4 * BLOCK; j += 4 * BLOCK) { \
+                LOOP(BEST##_four_rows)(four, (const char *)(row + j), BLOCK, BYTES); \
+                for (int64_t k = 0; k < 4; k++) \
+                    LOOP(NAME##_consider)(best + i, found + i, row + j + k * BLOCK, BLOCK, index + j + k * BLOCK, four[k]); \
+            } \
+            for (; n - j >= SHORT; j += BLOCK) { \
+                int64_t length = n - j < BLOCK ? n - j : BLOCK; \
+                LOOP(NAME##_consider)(best + i, found + i, row + j, length, index + j, LOOP(BEST##_row)(row + j, length)); \
+            } \
+            if (j < n) \
+                LOOP(NAME##_short_row)(best + i, found + i, row + j, n - j, index + j); \
         } \
     }
 

@@ -87,12 +87,12 @@ static void dml_reduce_finish_doubles(const dml_reduce *task, char *output, int6
             values[i] = sqrt(values[i]);
         break;
     case DML_REDUCE_LOG_SUM:
-        for (int64_t i = 0; i < m; i++)
-            values[i] = log(values[i]);
+        dml_loop->reduce_logs(values, m);
         break;
     case DML_REDUCE_LOG_SUM_EXP:
+        dml_loop->reduce_logs(values, m);
         for (int64_t i = 0; i < m; i++)
-            values[i] = isinf(largest[i]) && !isnan(values[i]) ? largest[i] : log(values[i]) + largest[i];
+            values[i] = isinf(largest[i]) && !isnan(values[i]) ? largest[i] : values[i] + largest[i];
         break;
     }
     for (int64_t i = 0; i < m; i++)

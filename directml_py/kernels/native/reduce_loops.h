@@ -4,6 +4,7 @@
 #include "reduce_half.h"
 #include "reduce_arg.h"
 #include "reduce_exp.h"
+#include "reduce_log.h"
 
 #define DML_TILES(NAME) {LOOP(NAME##_rows), LOOP(NAME##_columns)}
 /* Signed and unsigned integers of as many bits have sums, squares and products of the same bits. */
@@ -51,4 +52,5 @@ static const dml_reduce_kernel LOOP(reduce_kernels)[DML_FOLDS][DML_REDUCE_TYPES]
 #undef DML_TILES_OF_HALF
 #undef DML_ROWS_OF_HALF
 
-#define DML_REDUCE_LOOPS .reduce_kernels = LOOP(reduce_kernels), .reduce_pack = LOOP(reduce_pack),
+#define DML_REDUCE_LOOPS \
+    .reduce_kernels = LOOP(reduce_kernels), .reduce_pack = LOOP(reduce_pack), .reduce_logs = LOOP(reduce_logs),

@@ -69,14 +69,17 @@ static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, 
         }
 }
 
-/* Columns so few that vectors would stay empty: if rows follow each other without a gap, several of them are folded as
-   one, and the results of these at the end. Returns the rows that are done. */
+/* Few columns: if rows follow each other without a gap, several of them are folded as one, so that there are streams of
+   memory to read in step, and the results of these at the end. Returns the rows that are done. */
 static int64_t dml_reduce_few_columns(const dml_reduce *task, const dml_reduce_kernel *kernel, char *state, const char *source,
                                       int64_t m, int64_t n)
 {
     char wide[DML_REDUCE_BLOCK * sizeof(uint64_t)] __attribute__((aligned(64)));
-    int64_t size = dml_reduce_sizes[task->type], together = 512 / m, steps = n / together;
-    if (task->fold >= DML_FOLD_EXP || m > 64 || steps < 8 || task->reduced_inputs[0] != m * size)
+    int64_t size = dml_reduce_sizes[task->type], together = DML_REDUCE_BLOCK / m, steps;
+    while (together > 1 && n / together < 16)
+        together /= 2;
+    steps = n / together;
+    if (task->fold >= DML_FOLD_EXP || together < 2 || task->reduced_inputs[0] != m * size)
         return 0;
     dml_reduce_begin(task, together * m, wide, NULL);
     kernel->columns(wide, NULL, source, together * m, size, steps, together * m * size, 0);
@@ -96,7 +99,7 @@ static void dml_reduce_fold_tile(const dml_reduce *task, char *state, char *seco
     } else if (task->rows) {
         kernel->rows(state, second, source, m, kept_stride, n, reduced_stride, index);
     } else {
-        if (m <= 64 && n >= 64)
+        if (n >= 32)
             done = dml_reduce_few_columns(task, kernel, state, source, m, n);
         kernel->columns(state, second, source + done * reduced_stride, m, kept_stride, n - done, reduced_stride, index + done);
     }

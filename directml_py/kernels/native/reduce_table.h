@@ -19,7 +19,10 @@ enum { DML_REDUCE_FLOAT64 = DML_REDUCE_UINT64 + 1, DML_REDUCE_TYPES };
 
 /* As many elements as are unpacked at a time, and as many results as are kept at a time. */
 #define DML_REDUCE_TILE 4096
-#define DML_REDUCE_BLOCK 1024
+#define DML_REDUCE_BLOCK 4096
+/* So many bytes each of several streams of memory that are read in step: a few pages, or the processor takes them for one
+   and fetches nothing ahead. */
+#define DML_REDUCE_STREAM (16 << 10)
 
 /* Fold n elements into each of m results, which are kept in `state` (and `second`, where a result is two numbers).
    `index` is where among the reduced elements the first of the n stands. */
@@ -35,4 +38,5 @@ typedef struct {
 #define DML_REDUCE_TABLE \
     const dml_reduce_kernel (*reduce_kernels)[DML_REDUCE_TYPES]; \
     void (*reduce_pack)(void *packed, const char *source, int type, int widen, int64_t outer, int64_t outer_stride, \
-                        int64_t inner, int64_t inner_stride);
+                        int64_t inner, int64_t inner_stride); \
+    void (*reduce_logs)(double *values, int64_t count);
