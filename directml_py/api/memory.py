@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import struct
 import sys
 import threading
 from typing import Any
@@ -22,6 +21,10 @@ PAGE_BITS = 12
 PAGE = 1 << PAGE_BITS
 # Larger blocks are tried at both ends first: a wild size should not cost an allocation of that size.
 LARGE = 1 << 20
+
+
+# All memory as one buffer, for values at an address that is known to be good.
+EVERYTHING = (ctypes.c_ubyte * sys.maxsize).from_address(0)
 
 
 class MemoryFault(Exception):
@@ -70,8 +73,17 @@ def _find_plain(name: str) -> Any:
 _readv = _find("process_vm_readv")
 _writev = _find("process_vm_writev")
 _fast_readv = _find_plain("process_vm_readv")
-_IOVECS = struct.Struct("=QQQQ")
 SMALL = 4096
+_pid = os.getpid()
+
+
+def _learn_pid() -> None:
+    global _pid
+    _pid = os.getpid()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_learn_pid)
 
 
 def _transfer(call: Any, buffer: Any, address: int, size: int) -> bool:
@@ -107,8 +119,8 @@ class _Probe(threading.local):
         self.block = ctypes.create_string_buffer(SMALL)
         self.view = memoryview(self.block)
         self.address = ctypes.addressof(self.block)
-        # Two iovecs: the block here, and what is asked for, which each call fills in.
-        self.vectors = ctypes.create_string_buffer(32)
+        # Two iovecs: the block here, and what is asked for, whose sizes and remote address each call fills in.
+        self.vectors = (ctypes.c_uint64 * 4)(self.address)
         self.local = ctypes.addressof(self.vectors)
         self.remote = self.local + 16
 
@@ -135,8 +147,10 @@ def read(address: int, size: int) -> bytes:
         return ctypes.string_at(address, size)
     if size <= SMALL and _fast_readv is not None:
         probe = _probes
-        _IOVECS.pack_into(probe.vectors, 0, probe.address, size, address, size)
-        if _fast_readv(os.getpid(), probe.local, 1, probe.remote, 1, 0) == size:
+        vectors = probe.vectors
+        vectors[1] = vectors[3] = size
+        vectors[2] = address
+        if _fast_readv(_pid, probe.local, 1, probe.remote, 1, 0) == size:
             return probe.view[:size].tobytes()
     return _read_carefully(address, size)
 

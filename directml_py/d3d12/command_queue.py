@@ -20,7 +20,7 @@ from .command_list import (
 )
 from .fence import FenceSignal, FenceWait, ID3D12Fence
 from .objects import ID3D12Pageable
-from .scheduler import WorkQueue
+from .scheduler import Work, WorkQueue
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -37,7 +37,7 @@ def check_queue_desc(desc: D3D12_COMMAND_QUEUE_DESC, name: str) -> None:
         raise invalid(f"{name}.Priority must be a D3D12_COMMAND_QUEUE_PRIORITY, not {desc.Priority}")
 
 
-class Execution:
+class Execution(Work):
     """One ExecuteCommandLists call. The lists may be reset while it waits."""
 
     __slots__ = ("device", "recordings", "submission")
@@ -49,28 +49,22 @@ class Execution:
         self.recordings = recordings
         self.submission = submission
 
-    def blocked(self) -> bool:
-        return False
-
     def run(self) -> Iterable[WorkQueue]:
-        try:
-            if self.device.monitor is not None and self.submission is not None:
-                self.device.monitor.execute(self.submission)
-            else:
-                self._run_calls()
-        finally:
-            with self.device.lock:
-                for recording in self.recordings:
-                    recording.in_flight = False
-                    recording.memory.in_flight -= 1
-        return ()
-
-    def _run_calls(self) -> None:
+        device = self.device
+        if device.monitor is not None and self.submission is not None:
+            device.monitor.execute(self.submission)
+            return ()
         for recording in self.recordings:
             for call in recording.calls:
-                if self.device.removed:
-                    return
+                if device.removed:
+                    return ()
                 call()
+        return ()
+
+    def finish(self) -> None:
+        for recording in self.recordings:
+            recording.in_flight = False
+            recording.memory.in_flight -= 1
 
 
 class ID3D12CommandQueue(ID3D12Pageable):

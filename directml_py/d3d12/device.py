@@ -109,6 +109,7 @@ class ID3D12Device(ID3D12Object):
         self._deferral: Deferral | None = None
         if debug_layer_enabled():
             self._watch()
+        self.removed = False
         self._removed_reason = S_OK
         self._removed_text = ""
         self._fences: weakref.WeakSet[ID3D12Fence] = weakref.WeakSet()
@@ -159,10 +160,6 @@ class ID3D12Device(ID3D12Object):
         if self.info_queue is not None:
             self.info_queue.put(message, hresult)
 
-    @property
-    def removed(self) -> bool:
-        return self._removed_reason != S_OK
-
     def check_alive(self) -> None:
         """Raises ``DXGI_ERROR_DEVICE_REMOVED`` on a removed device."""
         if self.removed:
@@ -187,6 +184,7 @@ class ID3D12Device(ID3D12Object):
         with self.lock:
             if self.removed:
                 return
+            self.removed = True
             self._removed_reason = reason
             self._removed_text = text
             for queue in list(self._queues):

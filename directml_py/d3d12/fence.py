@@ -11,7 +11,7 @@ from ..api.arguments import unsigned
 from ..api.iids import IID_ID3D12Fence
 from .constants import UINT64_MAX
 from .objects import ID3D12Pageable
-from .scheduler import WorkQueue
+from .scheduler import Work, WorkQueue
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -77,12 +77,19 @@ class ID3D12Fence(ID3D12Pageable):
         self.device.check_alive()
         self.device.progress(self.advance(unsigned(value, "value")))
 
+    def advance_unnoticed(self, value: int) -> bool:
+        """Set the value if nobody waits for any; False if somebody does. Called under the lock of the device."""
+        if self._events or self._waits:
+            return False
+        self._value = value
+        return True
+
     def advance(self, value: int) -> list[WorkQueue]:
         """Set the value and the events that waited for it; the queues that waited for it."""
         with self.device.lock:
-            self._value = value
-            if not self._events and not self._waits:
+            if self.advance_unnoticed(value):
                 return []
+            self._value = value
             events = [event for target, event in self._events if target <= value]
             self._events = [entry for entry in self._events if entry[0] > value]
             waits = [wait for wait in self._waits if wait.value <= value]
@@ -97,7 +104,7 @@ class ID3D12Fence(ID3D12Pageable):
 
 
 @dataclass
-class FenceWait:
+class FenceWait(Work):
     """ID3D12CommandQueue::Wait: holds back what comes after it."""
 
     queue: WorkQueue
@@ -114,11 +121,8 @@ class FenceWait:
             self.fence._waits.append(self)
         return True
 
-    def run(self) -> Iterable[WorkQueue]:
-        return ()
 
-
-class FenceSignal:
+class FenceSignal(Work):
     """ID3D12CommandQueue::Signal: the value that the fence gets after what came before it."""
 
     __slots__ = ("fence", "value")
@@ -127,8 +131,8 @@ class FenceSignal:
         self.fence = fence
         self.value = value
 
+    def done_at_once(self) -> bool:
+        return self.fence.advance_unnoticed(self.value)
+
     def run(self) -> Iterable[WorkQueue]:
         return self.fence.advance(self.value)
-
-    def blocked(self) -> bool:
-        return False

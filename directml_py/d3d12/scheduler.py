@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..api.hresult import DXGI_ERROR_DEVICE_HUNG
 
@@ -13,14 +13,25 @@ if TYPE_CHECKING:
     from .device import ID3D12Device
 
 
-class Work(Protocol):
-    """One entry of a queue."""
+class Work:
+    """One entry of a queue. All but ``run`` is called under the lock of the queue's device."""
+
+    __slots__ = ()
 
     def blocked(self) -> bool:
-        """Whether the entry has to wait. Called under the lock of the queue's device."""
+        """Whether the entry has to wait."""
+        return False
+
+    def done_at_once(self) -> bool:
+        """Do it here and now if that is nothing to speak of and lets nobody else go on; else False."""
+        return False
 
     def run(self) -> Iterable[WorkQueue]:
         """Do it, without the lock held; the queues that may go on because of it."""
+        return ()
+
+    def finish(self) -> None:
+        """It has run, or failed."""
 
 
 class WorkQueue:
@@ -53,19 +64,24 @@ class WorkQueue:
             if self._busy or self.entries or work.blocked():
                 self.entries.append(work)
                 return
+            if work.done_at_once():
+                return
             self._busy = True
-        drain(self._turn(work))
+        ready = self._turn(work)
+        if ready:
+            drain(ready)
 
     def _turn(self, work: Work | None) -> list[WorkQueue]:
         """Run ``work`` and what comes after it, in this thread's turn; the queues that may go on."""
         ready: list[WorkQueue] = []
-        try:
-            while work is not None:
-                ready.extend(work.run())
-                work = self.next()
-        except BaseException as error:
-            self.fail(error)
-            raise
+        while work is not None:
+            ready.extend(self._run(work))
+            with self.device.lock:
+                work.finish()
+                if not self.entries or self.entries[0].blocked():
+                    self._busy = False
+                    break
+                work = self.entries.popleft()
         return ready
 
     def clear(self) -> None:
@@ -80,37 +96,28 @@ class WorkQueue:
             self._busy = True
             return self.entries.popleft()
 
-    def next(self) -> Work | None:
-        """The next entry; None, and the end of this thread's turn, if there is none that can run."""
-        with self.device.lock:
-            if not self.entries or self.entries[0].blocked():
-                self._busy = False
-                return None
-            return self.entries.popleft()
-
     def run_one(self) -> bool:
         """Run the first entry alone; False if there is none that can run now, or another thread is at it."""
         work = self.begin()
         if work is None:
             return False
-        try:
-            work.run()
-        except BaseException as error:
-            self.fail(error)
-            raise
+        self._run(work)
         with self.lock:
+            work.finish()
             self._busy = False
         return True
 
-    def fail(self, error: BaseException) -> None:
+    def _run(self, work: Work) -> Iterable[WorkQueue]:
         """An exception out of an entry is a fault of the GPU: it removes the device."""
-        self.abandon()
-        self.device.mark_removed(DXGI_ERROR_DEVICE_HUNG, f"a command failed: {error}")
-
-    def abandon(self) -> None:
-        with self.lock:
-            self.entries.clear()
-            self._busy = False
+        try:
+            return work.run()
+        except BaseException as error:
+            with self.lock:
+                work.finish()
+                self.entries.clear()
+                self._busy = False
+            self.device.mark_removed(DXGI_ERROR_DEVICE_HUNG, f"a command failed: {error}")
+            raise
 
 
 def drain(queues: Iterable[WorkQueue]) -> None:

@@ -6,17 +6,17 @@ import ctypes
 import struct as _struct
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ..api import d3d12_enums, d3d12_structs, enums, operator_descs, structs
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS, DML_TENSOR_TYPE
 from ..api.interface import IUnknown
-from ..api.memory import PAGE_BITS, MemoryFault, read, read_string
+from ..api.memory import EVERYTHING, PAGE_BITS, MemoryFault, read, read_string
 from ..api.pointers import Location, check_type, locate
 from ..api.schema import FieldSchema, OperatorSchema, StructSchema
 from ..api.schema_data import OPERATORS, STRUCTS
 from ..api.structure import Structure
-from .tensor import TensorDesc
+from .tensor import TensorDesc, shared_tensor
 from .values import OperatorDesc, Record, Scalar
 
 # Nothing in the documents bounds these; a larger count is taken for garbage and not followed.
@@ -25,7 +25,10 @@ MAX_DIMENSIONS = 64
 MAX_BYTES = 1 << 32
 MAX_DEPTH = 8
 
+# Looked up in enumerations once: that costs more than what is done with them here.
 NO_FLAGS = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE
+BUFFER = int(DML_TENSOR_TYPE.DML_TENSOR_TYPE_BUFFER)
+DATA_TYPES: Any = DML_TENSOR_DATA_TYPE._value2member_map_
 MAX_NESTED = 1 << 12
 
 _FORMATS = {
@@ -47,8 +50,10 @@ _FORMATS = {
 }
 _KIND_FORMATS = {"enum": "i", "flags": "I", "bool": "i"}
 _OPERATOR_SCHEMAS = {op.struct.name: op for op in OPERATORS.values()}
-_TENSOR = _struct.Struct("=i4xQ")
-_BUFFER_TENSOR = _struct.Struct("=iII4xQQQI4x")
+# The values of a struct's fields or an array's elements as they stand in memory.
+Raw: TypeAlias = tuple[Any, ...]
+# Kinds of fields whose raw value is what a record holds.
+RAW_KINDS = frozenset({"integer", "float", "address"})
 
 
 class Fault(NamedTuple):
@@ -99,15 +104,9 @@ def struct_schema(name: str) -> StructSchema | None:
     return operator.struct if operator else STRUCTS.get(name)
 
 
-class _Layout(NamedTuple):
-    unpack: Callable[[bytes], tuple[Any, ...]]
-    size: int
-
-
 @cache
-def _layout(schema: StructSchema | str) -> _Layout:
+def _layout(name: str) -> _struct.Struct:
     """How to take a struct's bytes apart in one step, by the offsets of its ctypes twin."""
-    name = schema if isinstance(schema, str) else schema.name
     own = struct_schema(name)
     assert own is not None, name
     kind = ctypes_class(name)
@@ -123,8 +122,7 @@ def _layout(schema: StructSchema | str) -> _Layout:
         text += f"{member.offset - position}x{code}"
         position = member.offset + member.size
     text += f"{ctypes.sizeof(kind) - position}x"
-    layout = _struct.Struct(text)
-    return _Layout(layout.unpack, layout.size)
+    return _struct.Struct(text)
 
 
 @cache
@@ -145,40 +143,50 @@ class Decoder:
     def fault(self, path: str, kind: str, text: str) -> None:
         self.faults.append(Fault(path, kind, text))
 
-    def read(self, address: int, size: int, path: str) -> bytes | None:
+    def known(self, address: int, size: int) -> bool:
         first, last = address >> PAGE_BITS, (address + size - 1) >> PAGE_BITS
-        if first in self.pages and last in self.pages and last - first <= 1:
+        return first in self.pages and (first == last or (last == first + 1 and last in self.pages))
+
+    def read(self, address: int, size: int, path: str) -> bytes | None:
+        if self.known(address, size):
             return ctypes.string_at(address, size)
         try:
             data = read(address, size)
         except MemoryFault as fault:
             self.fault(path, "unreadable", f"points to memory that cannot be read ({fault})")
             return None
-        self.pages.add(first)
-        self.pages.add(last)
+        self.pages.add(address >> PAGE_BITS)
+        self.pages.add((address + size - 1) >> PAGE_BITS)
         return data
 
-    def record(self, schema: StructSchema, data: bytes, prefix: str) -> tuple[Any, ...]:
-        raw = _layout(schema.name).unpack(data)
-        return tuple(
-            [
-                convert(self, schema, entry, item, raw, prefix + entry.name)
-                for convert, entry, item in zip(_converters(schema.name), schema.fields, raw)
-            ]
-        )
+    def unpack(self, layout: _struct.Struct, address: int, path: str, field: str = "") -> Raw | None:
+        """The values at ``address``; None, and a fault of ``path`` + ``field``, if there is no such memory."""
+        size = layout.size
+        # The first question of ``known``, which is nearly always enough.
+        first, last = address >> PAGE_BITS, (address + size - 1) >> PAGE_BITS
+        if (first == last and first in self.pages) or self.known(address, size):
+            return layout.unpack_from(EVERYTHING, address)
+        data = self.read(address, size, path + field)
+        return None if data is None else layout.unpack(data)
 
-    def struct(self, name: str, data: bytes, path: str) -> Record:
+    def record(self, schema: StructSchema, raw: Raw, prefix: str) -> Raw:
+        values = list(raw)
+        for index, entry, convert in _conversions(schema.name):
+            values[index] = convert(self, schema, entry, raw[index], raw, prefix + entry.name)
+        return tuple(values)
+
+    def struct(self, name: str, raw: Raw, path: str) -> Record:
         prefix = f"{path}." if path else ""
-        return Record(STRUCTS[name], self.record(STRUCTS[name], data, prefix))
+        return Record(STRUCTS[name], self.record(STRUCTS[name], raw, prefix))
 
-    def operator(self, schema: OperatorSchema, data: bytes, path: str) -> OperatorDesc:
+    def operator(self, schema: OperatorSchema, raw: Raw, path: str) -> OperatorDesc:
         prefix = f"{path}." if path else ""
-        return OperatorDesc(schema, self.record(schema.struct, data, prefix))
+        return OperatorDesc(schema, self.record(schema.struct, raw, prefix))
 
-    def any_operator(self, data: bytes, path: str) -> OperatorDesc | None:
+    def any_operator(self, raw: Raw, path: str) -> OperatorDesc | None:
         """A DML_OPERATOR_DESC."""
         prefix = f"{path}." if path else ""
-        kind, address = _TENSOR.unpack(data)
+        kind, address = raw
         schema = OPERATORS.get(kind)
         if schema is None:
             name = value_name("DML_OPERATOR_TYPE", kind)
@@ -190,56 +198,47 @@ class Decoder:
         if self.depth >= MAX_DEPTH:
             self.fault(f"{prefix}Desc", "count", f"nests operators more than {MAX_DEPTH} deep")
             return None
-        body = self.read(address, _layout(schema.struct.name).size, f"{prefix}Desc")
+        body = self.unpack(_layout(schema.struct.name), address, prefix, "Desc")
         return None if body is None else self.operator(schema, body, path)
 
-    def tensor(self, data: bytes, path: str) -> TensorDesc | None:
+    def tensor(self, raw: Raw, path: str) -> TensorDesc | None:
         """A DML_TENSOR_DESC."""
-        kind, address = _TENSOR.unpack(data)
-        if kind != DML_TENSOR_TYPE.DML_TENSOR_TYPE_BUFFER:
+        kind, address = raw
+        if kind != BUFFER:
             name = value_name("DML_TENSOR_TYPE", kind)
             self.fault(f"{path}.Type", "type", f"is {name}; the only tensor type is DML_TENSOR_TYPE_BUFFER")
             return None
         if not address:
             self.fault(f"{path}.Desc", "null", "is null; DML_BUFFER_TENSOR_DESC is required")
             return None
-        body = self.read(address, _BUFFER_TENSOR.size, f"{path}.Desc")
+        body = self.unpack(_layout("DML_BUFFER_TENSOR_DESC"), address, path, ".Desc")
         return None if body is None else self.buffer_tensor(body, path)
 
-    def buffer_tensor(self, data: bytes, path: str) -> TensorDesc | None:
-        data_type, flags, count, sizes_at, strides_at, total, alignment = _BUFFER_TENSOR.unpack(data)
+    def buffer_tensor(self, raw: Raw, path: str) -> TensorDesc | None:
+        data_type, flags, count, sizes_at, strides_at, total, alignment = raw
         if count > MAX_DIMENSIONS:
             self.fault(f"{path}.DimensionCount", "count", f"is {count}; a tensor has 1 to 8 dimensions")
             return None
-        sizes = self._numbers(sizes_at, count, "I", f"{path}.Sizes", optional=False)
-        strides = self._numbers(strides_at, count, "I", f"{path}.Strides", optional=True)
+        sizes = self._numbers(sizes_at, count, "I", path, ".Sizes", optional=False)
+        strides = self._numbers(strides_at, count, "I", path, ".Strides", optional=True)
         if sizes is None or (strides is None and strides_at and count):
             return None
-        types: Any = DML_TENSOR_DATA_TYPE._value2member_map_
-        kind = types.get(data_type, data_type)
+        kind = DATA_TYPES.get(data_type, data_type)
         own_flags = NO_FLAGS if not flags else DML_TENSOR_FLAGS(flags)
-        return TensorDesc(kind, sizes, strides, own_flags, total, alignment)
+        return shared_tensor(kind, sizes, strides, own_flags, total, alignment)
 
     def _numbers(
-        self, address: int, count: int, code: str, path: str, optional: bool
-    ) -> tuple[Any, ...] | None:
+        self, address: int, count: int, code: str, path: str, field: str, optional: bool
+    ) -> Raw | None:
         if not address or not count:
             if count and not optional:
-                self.fault(path, "null", f"is null; an array of {count} is required")
+                self.fault(path + field, "null", f"is null; an array of {count} is required")
                 return None
             return None if optional else ()
-        layout = _array_layout(count, code)
-        data = self.read(address, layout.size, path)
-        return None if data is None else layout.unpack(data)
+        return self.unpack(_array_layout(count, code), address, path, field)
 
-    # One converter per kind of field; each takes the struct's schema, the field's, the raw value, all raw
-    # values of the struct, and the path.
-
-    def _integer(self, schema: StructSchema, entry: FieldSchema, item: Any, raw: Any, path: str) -> Any:
-        return item
-
-    _float = _integer
-    _address = _integer
+    # One converter per kind of field whose raw value is not the value itself; each takes the struct's schema, the
+    # field's, the raw value, all raw values of the struct, and the path.
 
     def _bool(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> bool:
         return bool(item)
@@ -253,14 +252,13 @@ class Decoder:
         return found
 
     def _struct(self, schema: StructSchema, entry: FieldSchema, item: bytes, raw: Any, path: str) -> Any:
-        return self.struct(entry.type, item, path)
+        return self.struct(entry.type, _layout(entry.type).unpack(item), path)
 
     def _union(self, schema: StructSchema, entry: FieldSchema, item: bytes, raw: Any, path: str) -> Any:
         if not entry.governed_by:
             return item
-        types: Any = DML_TENSOR_DATA_TYPE._value2member_map_
         data_type = raw[schema.index[entry.governed_by]]
-        return Scalar(types.get(data_type, data_type), item)
+        return Scalar(DATA_TYPES.get(data_type, data_type), item)
 
     def _interface(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
         # Whether the object has the right interface is for those to say who know the classes.
@@ -297,8 +295,8 @@ class Decoder:
             if not (entry.optional or (entry.is_tensor and self.depth)):
                 self.fault(path, "null", f"is null; {entry.type} is required")
             return None
-        data = self.read(item, _layout(entry.type).size, path)
-        return None if data is None else self._element(entry.type, data, path)
+        found = self.unpack(_layout(entry.type), item, path)
+        return None if found is None else self._element(entry.type, found, path)
 
     def _array(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
         count = raw[schema.index[entry.counted_by]]
@@ -309,7 +307,7 @@ class Decoder:
             return None
         code = _FORMATS.get(entry.type) or ("i" if struct_schema(entry.type) is None else None)
         if code:
-            return self._numbers(item, count, code, path, entry.optional)
+            return self._numbers(item, count, code, path, "", entry.optional)
         if not item or not count:
             if count and not entry.optional:
                 self.fault(path, "null", f"is null; an array of {count} {entry.type} is required")
@@ -317,24 +315,23 @@ class Decoder:
             return None if entry.optional else ()
         if entry.type == "DML_OPERATOR_DESC" and not self.may_nest(count, path):
             return None
-        size = _layout(entry.type).size
-        data = self.read(item, size * count, path)
+        layout = _layout(entry.type)
+        data = self.read(item, layout.size * count, path)
         if data is None:
             return None
-        return tuple(
-            self._element(entry.type, data[i * size : (i + 1) * size], f"{path}[{i}]") for i in range(count)
-        )
+        elements = layout.iter_unpack(data)
+        return tuple([self._element(entry.type, raw, f"{path}[{i}]") for i, raw in enumerate(elements)])
 
-    def _element(self, type_name: str, data: bytes, path: str) -> Any:
+    def _element(self, type_name: str, raw: Raw, path: str) -> Any:
         if type_name == "DML_TENSOR_DESC":
-            return self.tensor(data, path)
+            return self.tensor(raw, path)
         if type_name == "DML_OPERATOR_DESC":
             # Only in here are operators nested: a DML_OPERATOR_DESC at the top is the operator itself.
             self.depth += 1
-            desc = self.any_operator(data, path)
+            desc = self.any_operator(raw, path)
             self.depth -= 1
             return desc
-        return self.struct(type_name, data, path)
+        return self.struct(type_name, raw, path)
 
     def may_nest(self, count: int, path: str) -> bool:
         """Whether ``count`` more nested operators are believable; arrays of them that nest would grow without end."""
@@ -357,29 +354,32 @@ class Decoder:
         if not item:
             self.fault(path, "null", f"is null; {target} is required")
             return None
-        data = self.read(item, _layout(target).size, path)
-        if data is None:
+        found = self.unpack(_layout(target), item, path)
+        if found is None:
             return None
         operator = _OPERATOR_SCHEMAS.get(target)
         if operator is not None:
-            return self.operator(operator, data, path)
+            return self.operator(operator, found, path)
         # The path of what Desc points to leaves out Desc, as the documents do.
-        return self.struct(target, data, path.removesuffix(".Desc").removesuffix("Desc"))
+        return self.struct(target, found, path.removesuffix(".Desc").removesuffix("Desc"))
 
 
 @cache
-def _converters(name: str) -> tuple[Callable[..., Any], ...]:
-    """The decoder's method for each field of a struct."""
+def _conversions(name: str) -> tuple[tuple[int, FieldSchema, Callable[..., Any]], ...]:
+    """The fields of a struct that need one, with their positions and the decoder's methods."""
     schema = struct_schema(name)
     assert schema is not None, name
-    return tuple(getattr(Decoder, f"_{entry.kind}") for entry in schema.fields)
+    found = enumerate(schema.fields)
+    return tuple(
+        (i, entry, getattr(Decoder, f"_{entry.kind}")) for i, entry in found if entry.kind not in RAW_KINDS
+    )
 
 
-def _top(location: Location, size: int, name: str, decoder: Decoder) -> bytes | None:
+def _top(location: Location, layout: _struct.Struct, name: str, decoder: Decoder) -> Raw | None:
     if not location.address:
         decoder.fault(name, "null", "is null")
         return None
-    return decoder.read(location.address, size, name)
+    return decoder.unpack(layout, location.address, name)
 
 
 def decode_struct(value: object, type_name: str, name: str = "desc") -> Decoded:
@@ -395,18 +395,18 @@ def decode_struct(value: object, type_name: str, name: str = "desc") -> Decoded:
 
 def _decode(location: Location, type_name: str, name: str) -> Decoded:
     decoder = Decoder()
-    data = _top(location, _layout(type_name).size, name, decoder)
-    if data is None:
+    raw = _top(location, _layout(type_name), name, decoder)
+    if raw is None:
         return Decoded(None, tuple(decoder.faults))
     record: Any
     if type_name in _OPERATOR_SCHEMAS:
-        record = decoder.operator(_OPERATOR_SCHEMAS[type_name], data, "")
+        record = decoder.operator(_OPERATOR_SCHEMAS[type_name], raw, "")
     elif type_name == "DML_TENSOR_DESC":
-        record = decoder.tensor(data, name)
+        record = decoder.tensor(raw, name)
     elif type_name == "DML_OPERATOR_DESC":
-        record = decoder.any_operator(data, "")
+        record = decoder.any_operator(raw, "")
     else:
-        record = decoder.struct(type_name, data, "")
+        record = decoder.struct(type_name, raw, "")
     return Decoded(record, tuple(decoder.faults))
 
 

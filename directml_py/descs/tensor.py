@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,18 @@ class TensorDesc:
     total_size: int = field(default=-1)
     alignment: int = 0
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @lazy
+    def _hash(self) -> int:
+        return hash((self.data_type, self.sizes, self.strides, self.flags, self.total_size, self.alignment))
+
     def __post_init__(self) -> None:
         if self.total_size < 0:
             object.__setattr__(self, "total_size", self.minimum_size)
 
-    @property
+    @lazy
     def dimension_count(self) -> int:
         return len(self.sizes)
 
@@ -58,7 +66,7 @@ class TensorDesc:
         """How many elements the tensor has logically."""
         return math.prod(self.sizes)
 
-    @property
+    @lazy
     def element_bits(self) -> int:
         """Bits of one element; 0 for an unknown data type."""
         return ELEMENT_BITS.get(self.data_type, 0)
@@ -93,7 +101,7 @@ class TensorDesc:
         """Whether two elements share an address, as broadcasting strides make them."""
         return self.strides is not None and elements_overlap(self.sizes, self.strides)
 
-    @property
+    @lazy
     def is_owned_by_dml(self) -> bool:
         return bool(self.flags & DML_TENSOR_FLAGS.DML_TENSOR_FLAG_OWNED_BY_DML)
 
@@ -129,3 +137,7 @@ class TensorDesc:
         if self.alignment:
             text += f" aligned to {self.alignment}"
         return text
+
+
+# Programs describe the same few tensors again and again; each is worked out once.
+shared_tensor = lru_cache(maxsize=4096)(TensorDesc)

@@ -50,6 +50,8 @@ class Removal:
 
     def report(self, what: str, report: Report, hresult: int = E_INVALIDARG) -> None:
         """For methods that return an HRESULT: raise ``DMLError`` if ``report`` holds an error."""
+        if not report.diagnostics:
+            return
         report.raise_errors(what, hresult)
         self._announce(report.diagnostics)
 

@@ -48,6 +48,8 @@ def check_parts(
     for part in alike:
         assert part.tensor is not None
         own = part.tensor.sizes
+        if own[:axis] == sizes[:axis] and own[axis + 1 :] == sizes[axis + 1 :]:
+            continue
         for dimension, (size, expected) in enumerate(zip(own, resized(sizes, axis, own[axis]))):
             if size != expected:
                 report.add(

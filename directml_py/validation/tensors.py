@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
 from ..api.schema import OperatorSchema
 from ..descs.format import braces
@@ -108,6 +110,13 @@ def check_tensor(
             "so that elements share addresses; an output may not overlap itself",
         )
     return True
+
+
+@lru_cache(maxsize=4096)
+def is_sound(tensor: TensorDesc, is_output: bool, level: int, most: int) -> bool:
+    """Whether ``check_tensor`` has nothing to say."""
+    report = Report()
+    return check_tensor(tensor, "", is_output, level, most, report) and not report.diagnostics
 
 
 def check_data_type(tensor: TensorDesc, path: str, level: int, report: Report) -> None:

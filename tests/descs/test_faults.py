@@ -261,7 +261,7 @@ class TestNoDesc:
             ctypes.pointer(ctypes.c_int()),
             DML_BINDING_DESC(),
         ],
-        ids=repr,
+        ids=lambda value: type(value).__name__,
     )
     def test_refused(self, value):
         with pytest.raises(TypeError, match=r"^desc must be "):
