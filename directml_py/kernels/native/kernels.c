@@ -19,6 +19,13 @@
 #define DML_ONCE __attribute__((noinline, noclone))
 #endif
 
+/* A loop that gcc must not write out: it does not vectorise choices that it has written out. */
+#if defined(__clang__)
+#define DML_ROLLED
+#else
+#define DML_ROLLED _Pragma("GCC unroll 1")
+#endif
+
 #include "parallel.c"
 #include "loops_table.h"
 

@@ -96,7 +96,7 @@
         S *best = state; \
         I *found = second; \
         __typeof__(LOOP(BEST##_row)(NULL, 0)) four[4]; \
-        int64_t i = 0, quarter = n * (int64_t)sizeof(T) >= 512 ? m / 4 : 0; \
+        int64_t i = 0, quarter = n * (int64_t)sizeof(T) >= DML_REDUCE_LONG ? m / 4 : 0; \
         for (; i < quarter; i++) \
             for (int64_t j = 0; j < n; j += BLOCK) { \
                 const char *part = source + i * kept_stride + j * (int64_t)sizeof(T); \

@@ -14,13 +14,14 @@
     static inline __attribute__((always_inline)) A LOOP(NAME##_lane)(A *lanes, int width) \
     { \
         for (int w = width / 2; w > 0; w /= 2) \
-            for (int j = 0; j < w; j++) \
+            DML_ROLLED for (int j = 0; j < w; j++) \
                 lanes[j] = JOIN(A, lanes[j], lanes[j + w]); \
         return lanes[0]; \
     } \
-    static inline __attribute__((always_inline)) A LOOP(NAME##_lanes)(const T *row, int64_t n, int width) \
+    static inline __attribute__((always_inline)) A LOOP(NAME##_lanes)(const T *row, int64_t n) \
     { \
-        A lanes[256 / sizeof(A)] __attribute__((aligned(64))); \
+        enum { width = 64 / sizeof(A) }; \
+        A lanes[width] __attribute__((aligned(64))); \
         int64_t i = 0; \
         for (int j = 0; j < width; j++) \
             lanes[j] = IDENTITY; \
@@ -28,18 +29,16 @@
             LOOP(NAME##_fold)(lanes, (const char *)(row + i), width, STEPS, width * (int64_t)sizeof(T)); \
         for (; STEPS > 1 && i + width <= n; i += width) \
             LOOP(NAME##_fold)(lanes, (const char *)(row + i), width, 1, 0); \
-        LOOP(NAME##_fold)(lanes, (const char *)(row + i), n & (width - 1), 1, 0); \
+        if (i < n) \
+            LOOP(NAME##_fold)(lanes, (const char *)(row + i), n - i, 1, 0); \
         return LOOP(NAME##_lane)(lanes, width); \
     } \
     static DML_ONCE A LOOP(NAME##_row)(const T *row, int64_t n) \
     { \
-        enum { WIDE = 256 / sizeof(A), NARROW = sizeof(A) == 8 ? 8 : 16 }; \
         A even = IDENTITY, odd = IDENTITY; \
         int64_t i = 0; \
-        if (n >= 2 * WIDE) \
-            return LOOP(NAME##_lanes)(row, n, WIDE); \
-        if (n >= 2 * NARROW) \
-            return LOOP(NAME##_lanes)(row, n, NARROW); \
+        if (n >= 32) \
+            return LOOP(NAME##_lanes)(row, n); \
         for (; i + 2 <= n; i += 2) { \
             even = JOIN(A, even, VALUE(A, row[i])); \
             odd = JOIN(A, odd, VALUE(A, row[i + 1])); \
@@ -70,8 +69,9 @@
     { \
         enum { PART = DML_REDUCE_STREAM / sizeof(T) }; \
         A result = IDENTITY, four[4]; \
-        for (; n >= 4 * PART; row += 4 * PART, n -= 4 * PART) { \
-            LOOP(NAME##_four_rows)(four, (const char *)row, PART, DML_REDUCE_STREAM); \
+        for (int64_t part; n >= DML_REDUCE_LONG / (int64_t)sizeof(T); row += 4 * part, n -= 4 * part) { \
+            part = n < 4 * PART ? n / 4 : PART; \
+            LOOP(NAME##_four_rows)(four, (const char *)row, part, part * (int64_t)sizeof(T)); \
             for (int k = 0; k < 4; k++) \
                 result = JOIN(A, result, four[k]); \
         } \
@@ -82,7 +82,7 @@
     { \
         A *result = state, four[4]; \
         int64_t i = 0, quarter = m / 4; \
-        for (; n >= 512 / (int64_t)sizeof(T) && i < quarter; i++) { \
+        for (; n >= DML_REDUCE_LONG / (int64_t)sizeof(T) && i < quarter; i++) { \
             LOOP(NAME##_four_rows)(four, source + i * kept_stride, n, quarter * kept_stride); \
             for (int k = 0; k < 4; k++) \
                 result[i + k * quarter] = JOIN(A, result[i + k * quarter], four[k]); \
@@ -104,7 +104,7 @@
     } \
     static inline __attribute__((always_inline)) void LOOP(NAME##_one)(A *restrict result, const T *restrict a, int64_t m) \
     { \
-        for (int64_t j = 0; j < m; j++) \
+        DML_ROLLED for (int64_t j = 0; j < m; j++) \
             result[j] = JOIN(A, result[j], VALUE(A, a[j])); \
     } \
     static inline __attribute__((always_inline)) void LOOP(NAME##_fold)(A *result, const char *source, int64_t m, int64_t n, \

@@ -2,6 +2,8 @@
    pieces, each of a part of the reduced elements, whose results are put together in their order. */
 
 #define DML_REDUCE_UNITS 16
+/* So many bytes come from beyond the nearest caches. */
+#define DML_REDUCE_MUCH (1 << 20)
 /* What one result takes while it is made. */
 #define DML_REDUCE_STATE (2 * sizeof(uint64_t))
 
@@ -69,17 +71,19 @@ static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, 
         }
 }
 
-/* Few columns: if rows follow each other without a gap, several of them are folded as one, so that there are streams of
-   memory to read in step, and the results of these at the end. Returns the rows that are done. */
+/* Columns so few that vectors would stay empty, or much memory: if rows follow each other without a gap, several of them
+   are folded as one, for wide vectors or for streams of memory to read in step, and the results of these at the end.
+   Returns the rows that are done. */
 static int64_t dml_reduce_few_columns(const dml_reduce *task, const dml_reduce_kernel *kernel, char *state, const char *source,
                                       int64_t m, int64_t n)
 {
     char wide[DML_REDUCE_BLOCK * sizeof(uint64_t)] __attribute__((aligned(64)));
-    int64_t size = dml_reduce_sizes[task->type], together = DML_REDUCE_BLOCK / m, steps;
-    while (together > 1 && n / together < 16)
+    int64_t size = dml_reduce_sizes[task->type], together, steps;
+    together = (task->bytes >= DML_REDUCE_MUCH ? DML_REDUCE_BLOCK : m <= 16 ? 512 : 0) / m;
+    while (together > 1 && n / together < 8)
         together /= 2;
-    steps = n / together;
-    if (task->fold >= DML_FOLD_EXP || together < 2 || task->reduced_inputs[0] != m * size)
+    steps = together > 1 ? n / together : 0;
+    if (task->fold >= DML_FOLD_EXP || steps == 0 || task->reduced_inputs[0] != m * size)
         return 0;
     dml_reduce_begin(task, together * m, wide, NULL);
     kernel->columns(wide, NULL, source, together * m, size, steps, together * m * size, 0);

@@ -23,6 +23,8 @@ enum { DML_REDUCE_FLOAT64 = DML_REDUCE_UINT64 + 1, DML_REDUCE_TYPES };
 /* So many bytes each of several streams of memory that are read in step: a few pages, or the processor takes them for one
    and fetches nothing ahead. */
 #define DML_REDUCE_STREAM (16 << 10)
+/* Rows of fewer bytes are not worth it. */
+#define DML_REDUCE_LONG 2048
 
 /* Fold n elements into each of m results, which are kept in `state` (and `second`, where a result is two numbers).
    `index` is where among the reduced elements the first of the n stands. */
