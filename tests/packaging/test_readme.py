@@ -25,7 +25,7 @@ def test_two_commands() -> None:
     commands = [line for block in blocks("sh") for line in block.splitlines()]
     assert len(commands) == 2
     assert commands[0].endswith("-m directml_py.samples.hello_directml")
-    assert commands[1].endswith("-m pytest")
+    assert re.search(r"-m pytest\b", commands[1])
 
 
 def test_first_program_prints_what_the_readme_says() -> None:
