@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from .lazy import lazy
@@ -25,6 +24,7 @@ Kind = Literal[
     "address",
 ]
 Role = Literal["input", "output", "attribute"]
+NOTHING: Mapping[int, str] = {}
 
 
 class FieldSchema(NamedTuple):
@@ -43,13 +43,15 @@ class FieldSchema(NamedTuple):
         return self.role != "attribute"
 
 
-@dataclass(frozen=True)
 class StructSchema:
     """A struct: its fields in C order and, where ``Desc`` is typed by ``Type``, the struct for each value."""
 
-    name: str
-    fields: tuple[FieldSchema, ...]
-    variants: Mapping[int, str] = field(default_factory=dict)
+    def __init__(
+        self, name: str, fields: tuple[FieldSchema, ...], variants: Mapping[int, str] = NOTHING
+    ) -> None:
+        self.name = name
+        self.fields = fields
+        self.variants = variants
 
     @lazy
     def index(self) -> dict[str, int]:
@@ -88,8 +90,7 @@ class Same(NamedTuple):
     when: Mapping[str, tuple[int, ...]]
 
 
-@dataclass(frozen=True)
-class OperatorSchema:
+class OperatorSchema(NamedTuple):
     """An operator: ``level`` introduced it; ``support`` and ``same`` are empty where no table was filled in."""
 
     name: str

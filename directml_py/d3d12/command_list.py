@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..api.arguments import child, counted, enumerator, invalid, unsigned
@@ -100,16 +99,16 @@ class ID3D12CommandAllocator(ID3D12Pageable):
             )
 
 
-@dataclass(eq=False)
 class Recording:
     """What a list recorded from one beginning to ``Close``. It outlives a ``Reset`` of the list."""
 
-    memory: CommandMemory
-    generation: int
-    commands: tuple[Command, ...] = ()
-    # What is left to do where no debug layer watches.
-    calls: tuple[Callable[[], None], ...] = ()
-    in_flight: bool = False
+    def __init__(self, memory: CommandMemory) -> None:
+        self.memory = memory
+        self.generation = memory.generation
+        self.commands: tuple[Command, ...] = ()
+        # What is left to do where no debug layer watches.
+        self.calls: tuple[Callable[[], None], ...] = ()
+        self.in_flight = False
 
     @property
     def stale(self) -> bool:
@@ -149,7 +148,7 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
     def _start(self, allocator: ID3D12CommandAllocator) -> None:
         self.open = True
         self.errors: list[str] = []
-        self.recording = Recording(allocator.memory, allocator.memory.generation)
+        self.recording = Recording(allocator.memory)
         self.descriptor_heaps: tuple[ID3D12DescriptorHeap, ...] = ()
         self._recorded: list[Command] = []
         allocator.attach(self)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from ..api.d3d12_enums import D3D12_RESOURCE_BARRIER_FLAGS, D3D12_RESOURCE_STATES
 from ..api.life import Life
@@ -16,8 +15,7 @@ COPY_DEST = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COPY_DEST
 COPY_SOURCE = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COPY_SOURCE
 
 
-@dataclass(frozen=True)
-class TransitionBarrier:
+class TransitionBarrier(NamedTuple):
     buffer: Buffer
     subresource: int
     before: D3D12_RESOURCE_STATES
@@ -25,16 +23,14 @@ class TransitionBarrier:
     flags: D3D12_RESOURCE_BARRIER_FLAGS
 
 
-@dataclass(frozen=True)
-class AliasingBarrier:
+class AliasingBarrier(NamedTuple):
     """None stands for any resource."""
 
     before: Buffer | None
     after: Buffer | None
 
 
-@dataclass(frozen=True)
-class UAVBarrier:
+class UAVBarrier(NamedTuple):
     """None stands for any resource."""
 
     buffer: Buffer | None
@@ -82,14 +78,14 @@ class Command:
             shadow.after(access)
 
 
-@dataclass(frozen=True)
 class Copy(Command):
     """CopyBufferRegion or CopyResource: two disjoint ranges of one size."""
 
     title = "the copy"
 
-    destination: BufferRange
-    source: BufferRange
+    def __init__(self, destination: BufferRange, source: BufferRange) -> None:
+        self.destination = destination
+        self.source = source
 
     def execute(self) -> None:
         self.destination.bytes[:] = self.source.bytes
@@ -107,13 +103,13 @@ class Copy(Command):
         shadow.copy_marks(self.destination, self.source)
 
 
-@dataclass(frozen=True)
 class Barriers(Command):
     """One ResourceBarrier call. Commands run one after the other, so there is nothing to wait for."""
 
     title = "the barrier"
 
-    barriers: tuple[Barrier, ...]
+    def __init__(self, barriers: tuple[Barrier, ...]) -> None:
+        self.barriers = barriers
 
     def call(self) -> None:
         return None
@@ -126,13 +122,13 @@ class Barriers(Command):
         )
 
 
-@dataclass(frozen=True)
 class DescriptorHeaps(Command):
     """SetDescriptorHeaps: what commands from here on may take their descriptors from."""
 
     title = "SetDescriptorHeaps"
 
-    heaps: tuple[Life, ...]
+    def __init__(self, heaps: tuple[Life, ...]) -> None:
+        self.heaps = heaps
 
     def call(self) -> None:
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..api.arguments import unsigned
@@ -103,15 +102,17 @@ class ID3D12Fence(ID3D12Pageable):
         return [wait.queue for wait in waits]
 
 
-@dataclass
 class FenceWait(Work):
     """ID3D12CommandQueue::Wait: holds back what comes after it."""
 
-    queue: WorkQueue
-    fence: ID3D12Fence
-    value: int
-    fulfilled: bool = field(default=False, compare=False)
-    registered: bool = field(default=False, compare=False)
+    __slots__ = ("fence", "fulfilled", "queue", "registered", "value")
+
+    def __init__(self, queue: WorkQueue, fence: ID3D12Fence, value: int) -> None:
+        self.queue = queue
+        self.fence = fence
+        self.value = value
+        self.fulfilled = False
+        self.registered = False
 
     def blocked(self) -> bool:
         if self.fulfilled or self.fence.value >= self.value:

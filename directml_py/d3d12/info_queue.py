@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..api.arguments import enumerator, integer, invalid, unsigned
 from ..api.d3d12_enums import D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_ID, D3D12_MESSAGE_SEVERITY
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 DEFAULT_MESSAGE_COUNT_LIMIT = 1024
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(NamedTuple):
     """A stored message, with the fields of D3D12_MESSAGE; ``pDescription`` is a str.
 
     ``ID`` is a plain int where d3d12sdklayers.h's enumeration, as far as it is declared here, has no name for
@@ -51,13 +50,15 @@ class Message:
         return len(self.pDescription.encode()) + 1
 
 
-@dataclass
 class _Lists:
     """One list of a filter: an empty set says nothing about its property."""
 
-    categories: set[int] = field(default_factory=set)
-    severities: set[int] = field(default_factory=set)
-    ids: set[int] = field(default_factory=set)
+    def __init__(
+        self, categories: Iterable[int] = (), severities: Iterable[int] = (), ids: Iterable[int] = ()
+    ) -> None:
+        self.categories = set(categories)
+        self.severities = set(severities)
+        self.ids = set(ids)
 
     def update(self, other: _Lists) -> None:
         self.categories |= other.categories
@@ -74,10 +75,10 @@ class _Lists:
         return [value in values for values, value in pairs if values]
 
 
-@dataclass
 class _Filter:
-    allow: _Lists = field(default_factory=_Lists)
-    deny: _Lists = field(default_factory=_Lists)
+    def __init__(self, allow: _Lists | None = None, deny: _Lists | None = None) -> None:
+        self.allow = _Lists() if allow is None else allow
+        self.deny = _Lists() if deny is None else deny
 
     def passes(self, message: Message) -> bool:
         return all(self.allow.verdicts(message)) and not any(self.deny.verdicts(message))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from .device import ID3D12Device
 
 
-@dataclass(frozen=True)
-class Placement:
+class Placement(NamedTuple):
     """Where the bytes of a resource lie and under which heap rules; ``heap`` is None for a committed
     resource."""
 
@@ -235,8 +233,7 @@ class ID3D12Resource(ID3D12Pageable):
         return BufferRange(self.buffer, start, length)
 
 
-@dataclass(frozen=True)
-class BufferRange:
+class BufferRange(NamedTuple):
     """Bytes ``offset`` to ``offset + size`` of a buffer; inside it, as made by ``ID3D12Resource.range``."""
 
     buffer: Buffer

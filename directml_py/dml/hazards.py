@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import combinations
 
 from ..d3d12.resource import BufferRange
@@ -40,7 +39,7 @@ def written(dispatchable: IDMLDispatchable, slot: Slot, view: BufferRange) -> Bu
         return view
     slots = dispatchable.inputs if slot.kind == "input" else dispatchable.outputs
     tensor = slots[slot.position].tensor
-    return view if tensor is None else replace(view, size=tensor.total_size)
+    return view if tensor is None else view._replace(size=tensor.total_size)
 
 
 def check_hazards(

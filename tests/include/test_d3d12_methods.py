@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from generators.header.interfaces import IUNKNOWN, inherited
+from generators.header.interfaces import IUNKNOWN, every_method
 
 C_HEADERS = """
 #include <stddef.h>
@@ -17,7 +17,7 @@ CPP_HEADERS = C_HEADERS + "#include <type_traits>\n"
 def tables(catalog):
     """Interface name -> all its methods, those of its bases first."""
     known = {IUNKNOWN.name: IUNKNOWN, **{i.name: i for i in catalog.d3d12_interfaces}}
-    return {i.name: inherited(i, known) for i in catalog.d3d12_interfaces}
+    return {i.name: every_method(i, known) for i in catalog.d3d12_interfaces}
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
