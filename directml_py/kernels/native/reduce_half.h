@@ -105,29 +105,7 @@ static void LOOP(reduce_pack)(void *packed, const char *source, int type, int wi
     DML_HALVES_INTO_SUM(result, _mm256_add_ps(_mm256_add_ps(a, b), _mm256_add_ps(c, d)))
 
 #define DML_FOLD_HALF(NAME, A, LOAD, FOUR, ONE, VALUE, JOIN, IDENTITY) \
-    static inline __attribute__((always_inline)) void LOOP(NAME##_fold)(A *result, const char *source, int64_t m, int64_t n, \
-                                                                        int64_t stride) \
-    { \
-        int64_t vectors = m / 8 * 8; \
-        while (n > 0) { \
-            int64_t step = n >= 4 ? 4 : 1; \
-            const uint16_t *a = (const uint16_t *)source, *b = (const uint16_t *)(source + stride), \
-                           *c = (const uint16_t *)(source + 2 * stride), *d = (const uint16_t *)(source + 3 * stride); \
-            if (step == 4) \
-                for (int64_t j = 0; j < vectors; j += 8) { \
-                    FOUR(result + j, LOAD(a + j), LOAD(b + j), LOAD(c + j), LOAD(d + j)); \
-                } \
-            else \
-                for (int64_t j = 0; j < vectors; j += 8) { \
-                    ONE(result + j, LOAD(a + j)); \
-                } \
-            for (int64_t k = 0; k < step; k++, source += stride) \
-                for (int64_t j = vectors; j < m; j++) \
-                    result[j] = JOIN(A, result[j], VALUE(A, ((const uint16_t *)source)[j])); \
-            n -= step; \
-        } \
-    } \
-    DML_FOLD_TILES(NAME, uint16_t, A, VALUE, JOIN, IDENTITY, 4)
+    DML_FOLD_VECTORS(NAME, uint16_t, A, 8, LOAD, FOUR, ONE, VALUE, JOIN, IDENTITY, 4)
 
 DML_FOLD_HALF(sum_f16, double, DML_HALVES, DML_HALVES_FOUR_SUM, DML_HALVES_INTO_SUM, DML_HALF, DML_ADD, -0.0)
 DML_FOLD_HALF(absolute_f16, double, DML_HALVES_ABSOLUTE, DML_HALVES_FOUR_SUM, DML_HALVES_INTO_SUM, DML_HALF_ABSOLUTE, DML_ADD,
