@@ -63,6 +63,16 @@ class StructSchema:
         return any(entry.type == "DML_OPERATOR_DESC" for entry in self.fields)
 
     @lazy
+    def is_exact(self) -> bool:
+        """Whether equal values are the same in every respect, as numbers with a sign of zero are not."""
+        return all(
+            entry.kind in ("integer", "bool", "enum", "flags")
+            or entry.is_tensor
+            or (entry.kind == "array" and entry.type in ("UINT", "INT"))
+            for entry in self.fields
+        )
+
+    @lazy
     def tensors(self) -> tuple[FieldSchema, ...]:
         return tuple(entry for entry in self.fields if entry.is_tensor)
 

@@ -395,6 +395,11 @@ def decode_struct(value: object, type_name: str, name: str = "desc") -> Decoded:
 
 def _decode(location: Location, type_name: str, name: str) -> Decoded:
     decoder = Decoder()
+    owner: Any = location.owner
+    if getattr(owner, "_b_needsfree_", 0):
+        # A ctypes object with memory of its own: that is there.
+        first = ctypes.addressof(owner)
+        decoder.pages.update((first >> PAGE_BITS, (first + ctypes.sizeof(owner) - 1) >> PAGE_BITS))
     raw = _top(location, _layout(type_name), name, decoder)
     if raw is None:
         return Decoded(None, tuple(decoder.faults))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..descs.values import OperatorDesc, TensorSlot
-from ..operators import Operator
+from ..operators import Operator, kernel_of
 from ..validation.report import Report
 
 Bytes = npt.NDArray[np.uint8]
@@ -59,7 +59,7 @@ class OperatorProgram:
         self.temporary_size = implementation.scratch(desc)
         self._desc = desc
         self._implementation = implementation
-        self._kernel = implementation.kernel(desc)
+        self._kernel = kernel_of(desc) if desc.struct.is_exact else implementation.kernel(desc)
 
     def bind(
         self, inputs: Sequence[Bytes | None], outputs: Sequence[Bytes | None], temporary: Bytes | None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..descs.decode import decode_operator_desc
+from ..descs.decode import Fault, decode_operator_desc
 from ..descs.values import OperatorDesc
 from ..kernels.binding import Array, Run
 from ..kernels.copy import copies
@@ -137,12 +138,36 @@ def check(value: object, level: int, name: str = "desc") -> tuple[OperatorDesc |
     Raises ``TypeError`` naming ``name`` for what is no desc at all.
     """
     desc, faults = decode_operator_desc(value, name)
+    if desc is not None and not faults and desc.struct.is_exact:
+        same = sound(desc, level)
+        if same is not None:
+            return same, Report()
+    return desc, report_on(desc, faults, level)
+
+
+def report_on(desc: OperatorDesc | None, faults: Sequence[Fault], level: int) -> Report:
+    """Everything that is wrong with what was decoded."""
     report = Report()
-    if check_operator(desc, faults, level, report):
+    if check_operator(desc, faults, level, report) and desc is not None:
         known = OPERATORS.get(desc.name)
         if known is not None:
             known.constrain(desc, report)
-    return desc, report
+    return report
+
+
+@lru_cache(maxsize=1024)
+def sound(desc: OperatorDesc, level: int) -> OperatorDesc | None:
+    """A desc equal to ``desc`` in which nothing is wrong at ``level``, the same one each time; None if something is.
+
+    Programs describe the same few operators again and again; what follows from a desc is worked out once.
+    """
+    return None if report_on(desc, (), level).diagnostics else desc
+
+
+@lru_cache(maxsize=1024)
+def kernel_of(desc: OperatorDesc) -> Kernel:
+    """The kernel of an operator that executes."""
+    return OPERATORS[desc.name].kernel(desc)
 
 
 def as_float(array: Array) -> Array:

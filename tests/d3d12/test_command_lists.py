@@ -289,9 +289,12 @@ class TestBarriers:
         ]
         for arguments in calls:
             bench.list.ResourceBarrier(*arguments)
-        single = Barriers((UAVBarrier(buffer.buffer),))
-        pair = Barriers((UAVBarrier(buffer.buffer), AliasingBarrier(None, buffer.buffer)))
-        assert self.recorded(bench) == (single, single, single, *[pair] * 6, single)
+        commands = self.recorded(bench)
+        assert all(type(command) is Barriers for command in commands)
+        found = [[(type(barrier), *barrier) for barrier in command.barriers] for command in commands]
+        single = [(UAVBarrier, buffer.buffer)]
+        pair = [*single, (AliasingBarrier, None, buffer.buffer)]
+        assert found == [single, single, single, *[pair] * 6, single]
 
     @pytest.mark.parametrize(
         ("change", "said"),
@@ -375,10 +378,9 @@ class TestDescriptorHeaps:
         bench.list.SetDescriptorHeaps([second])
         assert bench.list.descriptor_heaps == (second,)
         bench.list.Close()
-        assert bench.list.recording.commands == (
-            DescriptorHeaps((first.life, sampler.life)),
-            DescriptorHeaps((second.life,)),
-        )
+        commands = bench.list.recording.commands
+        assert all(type(command) is DescriptorHeaps for command in commands)
+        assert [command.heaps for command in commands] == [(first.life, sampler.life), (second.life,)]
         bench.list.Reset(bench.allocator)
         assert bench.list.descriptor_heaps == ()
 

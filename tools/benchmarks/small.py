@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import statistics
 import subprocess
@@ -16,15 +17,17 @@ import directml_py as dml
 from .native import python_round
 from .peers import onnx_call, torch, torch_call
 from .replay import recorded, tensor
-from .samples import device, join_desc
+from .samples import FLOAT32, device
 from .timing import Row, interleaved
 
 IMPORT_RUNS = 15
+# More than are remembered.
+DIFFERENT = 2000
 
 
 def rows() -> Iterator[Row]:
     yield importing()
-    join, made = join_desc(), device()
+    made, others = device(), itertools.cycle([join_of_width(width) for width in range(DIFFERENT)])
     parts = [np.ones((1, 1, 2, width), np.float32) for width in (3, 4, 2)]
     whole = np.empty((1, 1, 2, 9), np.float32)
     three = dml.DML_JOIN_OPERATOR_DESC(
@@ -38,7 +41,8 @@ def rows() -> Iterator[Row]:
         "PyTorch": cat,
         "ONNX Runtime": run,
         "round": python_round(),
-        "create": lambda: made.CompileOperator(made.CreateOperator(join)),
+        "create": lambda: made.CompileOperator(made.CreateOperator(three)),
+        "create another": lambda: made.CompileOperator(made.CreateOperator(next(others))),
         "evaluate": lambda: dml.evaluate(three, parts),
     }
     times = interleaved({name: call for name, call in calls.items() if call is not None})
@@ -46,8 +50,17 @@ def rows() -> Iterator[Row]:
     peers = {name: times[name] for name in names if name in times}
     yield Row("small", "execute a recorded JOIN of three and signal", times["execute"], peers)
     yield Row("small", "record, execute, wait and reset a JOIN", times["round"], peers)
-    yield Row("small", "CreateOperator + CompileOperator, three tensors", times["create"])
+    yield Row("small", "CreateOperator + CompileOperator, JOIN of three", times["create"])
+    yield Row("small", "the same, no two of one size", times["create another"])
     yield Row("small", "evaluate a JOIN of three", times["evaluate"], peers)
+
+
+def join_of_width(width: int) -> dml.DML_JOIN_OPERATOR_DESC:
+    """A JOIN of three tensors that no other width has."""
+    sizes = [[1, 1, 2, part + 3 * width] for part in (1, 2, 3)]
+    parts = [dml.tensor_desc(FLOAT32, size) for size in sizes]
+    whole = dml.tensor_desc(FLOAT32, [1, 1, 2, sum(size[3] for size in sizes)])
+    return dml.DML_JOIN_OPERATOR_DESC(InputTensors=parts, OutputTensor=whole, Axis=3)
 
 
 def importing() -> Row:
