@@ -59,7 +59,7 @@ class OperatorProgram:
         self.temporary_size = implementation.scratch(desc)
         self._desc = desc
         self._implementation = implementation
-        self._kernel = kernel_of(desc) if desc.struct.is_exact else implementation.kernel(desc)
+        self._kernel = kernel_of(desc)
 
     def bind(
         self, inputs: Sequence[Bytes | None], outputs: Sequence[Bytes | None], temporary: Bytes | None

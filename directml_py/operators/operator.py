@@ -8,15 +8,16 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..descs.decode import Fault, decode_operator_desc
+from ..descs.decode import decode_operator_desc
 from ..descs.values import OperatorDesc
 from ..kernels.binding import Array, Run
 from ..kernels.copy import copies
 from ..validation.operator import check_operator
 from ..validation.report import Report
-from ..validation.rule import Rule, rule
+from ..validation.rule import Diagnostic, Rule, rule
 from ..validation.support import PROPERTIES, applies
 
+R = TypeVar("R")
 Inputs = Sequence[Any]
 Outputs = Sequence[Array]
 Kernel = Callable[..., Run]
@@ -138,33 +139,39 @@ def check(value: object, level: int, name: str = "desc") -> tuple[OperatorDesc |
     Raises ``TypeError`` naming ``name`` for what is no desc at all.
     """
     desc, faults = decode_operator_desc(value, name)
-    if desc is not None and not faults and desc.struct.is_exact:
-        same = sound(desc, level)
-        if same is not None:
-            return same, Report()
-    return desc, report_on(desc, faults, level)
-
-
-def report_on(desc: OperatorDesc | None, faults: Sequence[Fault], level: int) -> Report:
-    """Everything that is wrong with what was decoded."""
     report = Report()
-    if check_operator(desc, faults, level, report) and desc is not None:
-        known = OPERATORS.get(desc.name)
-        if known is not None:
-            known.constrain(desc, report)
-    return report
+    if desc is None or faults:
+        check_operator(desc, faults, level, report)
+    else:
+        desc, found = checked(desc, level)
+        report.diagnostics += found
+    return desc, report
 
 
-@lru_cache(maxsize=1024)
-def sound(desc: OperatorDesc, level: int) -> OperatorDesc | None:
-    """A desc equal to ``desc`` in which nothing is wrong at ``level``, the same one each time; None if something is.
+def once_for_equals(function: Callable[..., R]) -> Callable[..., R]:
+    """``function`` of an OperatorDesc, and of values beside it, worked out once for equal arguments and remembered.
 
-    Programs describe the same few operators again and again; what follows from a desc is worked out once.
+    Programs describe the same few operators again and again. Where equal values can still differ, as 0.0 and -0.0 do,
+    nothing is remembered.
     """
-    return None if report_on(desc, (), level).diagnostics else desc
+    remembered = lru_cache(maxsize=1024)(function)
+
+    def call(desc: OperatorDesc, *beside: int) -> R:
+        return remembered(desc, *beside) if desc.struct.is_exact else function(desc, *beside)
+
+    return call
 
 
-@lru_cache(maxsize=1024)
+@once_for_equals
+def checked(desc: OperatorDesc, level: int) -> tuple[OperatorDesc, tuple[Diagnostic, ...]]:
+    """Everything that is wrong with ``desc`` at ``level``, and the first of the descs that are equal to it."""
+    report = Report()
+    if check_operator(desc, (), level, report) and desc.name in OPERATORS:
+        OPERATORS[desc.name].constrain(desc, report)
+    return desc, tuple(report.diagnostics)
+
+
+@once_for_equals
 def kernel_of(desc: OperatorDesc) -> Kernel:
     """The kernel of an operator that executes."""
     return OPERATORS[desc.name].kernel(desc)

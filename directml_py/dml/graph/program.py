@@ -11,7 +11,7 @@ import numpy as np
 from ...descs.tensor import TensorDesc
 from ...descs.values import TensorSlot
 from ...kernels.copy import copies
-from ...operators import OPERATORS
+from ...operators import kernel_of
 from ...operators.operator import Kernel, moving_kernel
 from ...validation.report import Report
 from ..program import Bytes
@@ -155,7 +155,7 @@ class _Bound:
 def _kernel(graph: GraphDesc, step: Step) -> Kernel:
     desc = graph.node(step.node).desc
     assert desc is not None
-    return OPERATORS[desc.name].kernel(desc) if step.moves is None else moving_kernel(step.moves)
+    return kernel_of(desc) if step.moves is None else moving_kernel(step.moves)
 
 
 def _input_slot(graph: GraphDesc, position: int) -> TensorSlot:
