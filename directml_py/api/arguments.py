@@ -104,10 +104,11 @@ def counted(first: Any, second: Any, count_name: str, items_name: str, rule: Rul
 
     A count smaller than the sequence takes its beginning, as in C; a larger one is ``E_INVALIDARG``.
     """
-    if second is None and type(first) is list:
-        return first.copy()
-    if second is None and (is_series(first) or not _is_number(first)):
-        return list(first) if is_series(first) else [first]
+    if second is None:
+        if is_series(first):
+            return list(first)
+        if not _is_number(first):
+            return [first]
     count = unsigned(first, count_name, 32, rule)
     if second is None:
         if count:

@@ -98,7 +98,7 @@ def _transfer(call: Any, buffer: Any, address: int, size: int) -> bool:
         # One call copies up to 2 GiB, and up to the first page that is not there.
         local = _Iovec(ctypes.addressof(buffer) + done, size - done)
         remote = _Iovec(address + done, size - done)
-        copied = call(os.getpid(), local, 1, remote, 1, 0)
+        copied = call(_pid, local, 1, remote, 1, 0)
         if copied < 0 and ctypes.get_errno() in (errno.EPERM, errno.ENOSYS):
             return False
         if copied <= 0:
