@@ -22,6 +22,19 @@ static uint16_t dml_reduce_half(float value)
     return (uint16_t)(sign | (magnitude - 0x38000000u) >> 13);
 }
 
+/* One step of the reduced dimensions from `inner` on: counts on in `at` and gives where `source` then stands. */
+static const char *dml_reduce_next(const dml_reduce *task, int inner, int64_t *at, const char *source)
+{
+    for (int i = inner; i < task->reduced_rank; i++) {
+        source += task->reduced_inputs[i];
+        if (++at[i] < task->reduced_sizes[i])
+            break;
+        source -= at[i] * task->reduced_inputs[i];
+        at[i] = 0;
+    }
+    return source;
+}
+
 /* The place of the first element that is `value`, counted over the reduced elements in their order; -1 if there is none.
    Of FLOAT16 and FLOAT32 alone. */
 static int64_t dml_reduce_search(const dml_reduce *task, const char *source, float value)
@@ -31,13 +44,7 @@ static int64_t dml_reduce_search(const dml_reduce *task, const char *source, flo
     for (int64_t index = 0; index < task->count; index++) {
         if (task->type == DML_REDUCE_FLOAT16 ? *(const uint16_t *)source == half : *(const float *)source == value)
             return index;
-        for (int i = 0; i < task->reduced_rank; i++) {
-            source += task->reduced_inputs[i];
-            if (++at[i] < task->reduced_sizes[i])
-                break;
-            source -= at[i] * task->reduced_inputs[i];
-            at[i] = 0;
-        }
+        source = dml_reduce_next(task, 0, at, source);
     }
     return -1;
 }

@@ -127,13 +127,7 @@ static void dml_reduce_fold_range(const dml_reduce *task, char *state, char *sec
         begin += n;
         source -= at[0] * task->reduced_inputs[0];
         at[0] = 0;
-        for (int i = 1; i < task->reduced_rank; i++) {
-            source += task->reduced_inputs[i];
-            if (++at[i] < task->reduced_sizes[i])
-                break;
-            source -= at[i] * task->reduced_inputs[i];
-            at[i] = 0;
-        }
+        source = dml_reduce_next(task, 1, at, source);
     }
 }
 
