@@ -15,7 +15,7 @@ LEVEL = dml.DML_FEATURE_LEVEL_6_4
 
 
 def rows() -> Iterator[Row]:
-    join, made = join_desc(), device()
+    join, made = join_desc(3, 4), device()
 
     def create() -> object:
         return made.CompileOperator(made.CreateOperator(join))

@@ -10,11 +10,12 @@ from directml_py.dml import IDMLDevice1
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 
 
-def join_desc() -> dml.DML_JOIN_OPERATOR_DESC:
-    """A JOIN of three small tensors, the output counted."""
-    parts = [dml.tensor_desc(FLOAT32, [1, 1, 2, 3]), dml.tensor_desc(FLOAT32, [1, 1, 2, 4])]
+def join_desc(*widths: int) -> dml.DML_JOIN_OPERATOR_DESC:
+    """A JOIN of small tensors of these widths."""
     return dml.DML_JOIN_OPERATOR_DESC(
-        InputTensors=parts, OutputTensor=dml.tensor_desc(FLOAT32, [1, 1, 2, 7]), Axis=3
+        InputTensors=[dml.tensor_desc(FLOAT32, [1, 1, 2, width]) for width in widths],
+        OutputTensor=dml.tensor_desc(FLOAT32, [1, 1, 2, sum(widths)]),
+        Axis=3,
     )
 
 

@@ -16,8 +16,8 @@ import directml_py as dml
 
 from .native import python_round
 from .peers import onnx_call, torch, torch_call
-from .replay import recorded, tensor
-from .samples import FLOAT32, device
+from .replay import recorded
+from .samples import device, join_desc
 from .timing import Row, interleaved
 
 IMPORT_RUNS = 15
@@ -27,12 +27,10 @@ DIFFERENT = 2000
 
 def rows() -> Iterator[Row]:
     yield importing()
-    made, others = device(), itertools.cycle([join_of_width(width) for width in range(DIFFERENT)])
+    made, three = device(), join_desc(3, 4, 2)
+    others = itertools.cycle([join_desc(width, width + 1, width + 2) for width in range(1, DIFFERENT)])
     parts = [np.ones((1, 1, 2, width), np.float32) for width in (3, 4, 2)]
     whole = np.empty((1, 1, 2, 9), np.float32)
-    three = dml.DML_JOIN_OPERATOR_DESC(
-        InputTensors=[tensor(part) for part in parts], OutputTensor=tensor(whole), Axis=3
-    )
     run = onnx_call("Concat", parts, [whole], 1, {"axis": 3})
     cat = torch_call(lambda *t: torch.cat(t[:-1], 3, out=t[-1]), parts, [whole])
     calls = {
@@ -53,14 +51,6 @@ def rows() -> Iterator[Row]:
     yield Row("small", "CreateOperator + CompileOperator, JOIN of three", times["create"])
     yield Row("small", "the same, no two of one size", times["create another"])
     yield Row("small", "evaluate a JOIN of three", times["evaluate"], peers)
-
-
-def join_of_width(width: int) -> dml.DML_JOIN_OPERATOR_DESC:
-    """A JOIN of three tensors that no other width has."""
-    sizes = [[1, 1, 2, part + 3 * width] for part in (1, 2, 3)]
-    parts = [dml.tensor_desc(FLOAT32, size) for size in sizes]
-    whole = dml.tensor_desc(FLOAT32, [1, 1, 2, sum(size[3] for size in sizes)])
-    return dml.DML_JOIN_OPERATOR_DESC(InputTensors=parts, OutputTensor=whole, Axis=3)
 
 
 def importing() -> Row:
