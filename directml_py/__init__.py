@@ -6,17 +6,17 @@ Everything that a port of a DirectML program needs is here, under its C name.
 from types import ModuleType as _ModuleType
 
 from ._version import __version__ as __version__
+from .abi.hresult import *
+from .abi.interface import IUnknown as IUnknown
+from .abi.memory import set_memory_probing as set_memory_probing
+from .abi.rules import message_id as message_id
+from .abi.wintypes import *
 from .api.d3d12_enums import *
 from .api.d3d12_structs import *
 from .api.enums import *
-from .api.hresult import *
 from .api.iids import *
-from .api.interface import IUnknown as IUnknown
-from .api.memory import set_memory_probing as set_memory_probing
 from .api.operator_descs import *
-from .api.rules import message_id as message_id
 from .api.structs import *
-from .api.wintypes import *
 from .d3d12 import *
 from .descs import *
 from .dml import *

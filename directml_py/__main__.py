@@ -12,14 +12,14 @@ import numpy as np
 
 from ._version import __version__
 from .api.schema_data import OPERATORS as CATALOG
-from .com import config as build_config
+from .cli import config as build_config
+from .cli import graph as graph_command
+from .cli.rules import as_markdown, as_text
+from .cli.rules import rules as every_rule
+from .cli.support import support_table
 from .dml.device import HIGHEST_FEATURE_LEVEL
-from .graph import command as graph_command
 from .kernels import backend
 from .operators import OPERATORS
-from .rule_list import as_markdown, as_text
-from .rule_list import rules as every_rule
-from .support_tables import support_table
 
 
 def info(_: argparse.Namespace) -> int:

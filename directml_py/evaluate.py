@@ -8,13 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .api.arguments import enumerator
+from .abi.arguments import enumerator
 from .api.d3d12_enums import (
-    D3D12_COMMAND_LIST_TYPE,
-    D3D12_DESCRIPTOR_HEAP_FLAGS,
-    D3D12_DESCRIPTOR_HEAP_TYPE,
+    D3D12_COMMAND_LIST_TYPE_DIRECT,
+    D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE,
+    D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV,
     D3D12_HEAP_TYPE,
-    D3D12_RESOURCE_FLAGS,
+    D3D12_HEAP_TYPE_DEFAULT,
+    D3D12_HEAP_TYPE_READBACK,
+    D3D12_HEAP_TYPE_UPLOAD,
+    D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
+    D3D12_RESOURCE_FLAG_NONE,
+    D3D12_RESOURCE_STATE_COPY_DEST,
+    D3D12_RESOURCE_STATE_COPY_SOURCE,
+    D3D12_RESOURCE_STATE_GENERIC_READ,
+    D3D12_RESOURCE_STATE_UNORDERED_ACCESS,
     D3D12_RESOURCE_STATES,
 )
 from .api.d3d12_structs import (
@@ -22,7 +30,11 @@ from .api.d3d12_structs import (
     D3D12_DESCRIPTOR_HEAP_DESC,
     D3D12_RESOURCE_BARRIER,
 )
-from .api.enums import DML_BINDING_TYPE, DML_FEATURE_LEVEL
+from .api.enums import (
+    DML_BINDING_TYPE_BUFFER,
+    DML_BINDING_TYPE_BUFFER_ARRAY,
+    DML_FEATURE_LEVEL,
+)
 from .api.structs import (
     DML_BINDING_DESC,
     DML_BINDING_TABLE_DESC,
@@ -46,15 +58,15 @@ from .dml.device import HIGHEST_FEATURE_LEVEL
 from .operators import check
 from .validation import Diagnostic
 
-DEFAULT = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_DEFAULT
-UPLOAD = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_UPLOAD
-READBACK = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_READBACK
-COPY_DEST = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COPY_DEST
-COPY_SOURCE = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COPY_SOURCE
-UNORDERED_ACCESS = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
-GENERIC_READ = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_GENERIC_READ
-BUFFER = DML_BINDING_TYPE.DML_BINDING_TYPE_BUFFER
-BUFFER_ARRAY = DML_BINDING_TYPE.DML_BINDING_TYPE_BUFFER_ARRAY
+DEFAULT = D3D12_HEAP_TYPE_DEFAULT
+UPLOAD = D3D12_HEAP_TYPE_UPLOAD
+READBACK = D3D12_HEAP_TYPE_READBACK
+COPY_DEST = D3D12_RESOURCE_STATE_COPY_DEST
+COPY_SOURCE = D3D12_RESOURCE_STATE_COPY_SOURCE
+UNORDERED_ACCESS = D3D12_RESOURCE_STATE_UNORDERED_ACCESS
+GENERIC_READ = D3D12_RESOURCE_STATE_GENERIC_READ
+BUFFER = DML_BINDING_TYPE_BUFFER
+BUFFER_ARRAY = DML_BINDING_TYPE_BUFFER_ARRAY
 
 Array = npt.NDArray[Any]
 
@@ -186,7 +198,7 @@ class Session:
         self.compiled = compiled
         self.inputs = inputs
         self.outputs = outputs
-        direct = D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_DIRECT
+        direct = D3D12_COMMAND_LIST_TYPE_DIRECT
         self.queue = d3d12.CreateCommandQueue(D3D12_COMMAND_QUEUE_DESC(Type=direct))
         self.allocator = d3d12.CreateCommandAllocator(direct)
         self.commands = d3d12.CreateCommandList(0, direct, self.allocator)
@@ -194,8 +206,8 @@ class Session:
         self.keep: list[Any] = []
 
     def buffer(self, size: int, heap_type: D3D12_HEAP_TYPE, state: D3D12_RESOURCE_STATES) -> ID3D12Resource:
-        allow = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
-        flags = allow if heap_type == DEFAULT else D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_NONE
+        allow = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
+        flags = allow if heap_type == DEFAULT else D3D12_RESOURCE_FLAG_NONE
         resource = self.d3d12.CreateCommittedResource(
             CD3DX12_HEAP_PROPERTIES(heap_type), 0, CD3DX12_RESOURCE_DESC.Buffer(size, flags), state
         )
@@ -285,9 +297,9 @@ class Session:
         count = dispatchable.GetBindingProperties().RequiredDescriptorCount
         heap = self.d3d12.CreateDescriptorHeap(
             D3D12_DESCRIPTOR_HEAP_DESC(
-                Type=D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV,
+                Type=D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV,
                 NumDescriptors=count,
-                Flags=D3D12_DESCRIPTOR_HEAP_FLAGS.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE,
+                Flags=D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE,
             )
         )
         self.keep.append(heap)

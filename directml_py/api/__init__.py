@@ -1,1 +1,1 @@
-"""The vocabulary of DirectML and Direct3D 12, as memory lays it out."""
+"""The vocabulary of DirectML and Direct3D 12: generated words alone."""

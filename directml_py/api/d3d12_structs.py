@@ -6,8 +6,8 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER
 
-from .structure import Structure, Union
-from .wintypes import BOOL, ENUM, INT, INT64, SIZE_T, UINT, UINT16, UINT32, UINT64, WCHAR
+from ..abi.structure import Structure, Union
+from ..abi.wintypes import BOOL, ENUM, INT, INT64, SIZE_T, UINT, UINT16, UINT32, UINT64, WCHAR
 
 __all__ = [
     "D3D12_COMMAND_QUEUE_DESC",

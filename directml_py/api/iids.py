@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .wintypes import GUID
+from ..abi.wintypes import GUID
 
 __all__ = [
     "IID_ID3D12CommandAllocator",

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from ctypes import POINTER
 
+from ..abi.structure import TypedOperatorDesc
+from ..abi.wintypes import BOOL, ENUM, FLOAT, INT, UINT
 from .structs import DML_OPERATOR_DESC, DML_SCALAR_UNION, DML_SCALE_BIAS, DML_SIZE_2D, DML_TENSOR_DESC
-from .structure import TypedOperatorDesc
-from .wintypes import BOOL, ENUM, FLOAT, INT, UINT
 
 __all__ = [
     "DML_ACTIVATION_CELU_OPERATOR_DESC",

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from .schema import FieldSchema as F
-from .schema import OperatorSchema, Same, StructSchema, Support, TensorSupport
+from ..abi.schema import FieldSchema as F
+from ..abi.schema import OperatorSchema, Same, StructSchema, Support, TensorSupport
 
 __all__ = [
     "OPERATORS",

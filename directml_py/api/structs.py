@@ -6,9 +6,8 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER
 
-from .d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
-from .structure import AnyOperatorDesc, Structure, Union
-from .wintypes import (
+from ..abi.structure import AnyOperatorDesc, Structure, Union
+from ..abi.wintypes import (
     BOOL,
     BYTE,
     DOUBLE,
@@ -25,6 +24,7 @@ from .wintypes import (
     UINT32,
     UINT64,
 )
+from .d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
 
 __all__ = [
     "DML_BINDING_DESC",

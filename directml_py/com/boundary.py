@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import traceback
 
-from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY
-from ..api.debug_output import debug_output
-from ..api.hresult import (
+from ..abi.hresult import (
     DXGI_ERROR_DEVICE_REMOVED,
     DXGI_ERROR_MORE_DATA,
     DXGI_ERROR_NOT_FOUND,
@@ -17,9 +15,11 @@ from ..api.hresult import (
     E_UNEXPECTED,
     DMLError,
 )
-from ..api.memory import MemoryFault
+from ..abi.memory import MemoryFault
+from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY_ERROR
+from ..d3d12.debug_output import debug_output
 
-ERROR = D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR
+ERROR = D3D12_MESSAGE_SEVERITY_ERROR
 # Answers to questions rather than mistakes: programs ask for interfaces, features and sizes in this way, and of a
 # removed device the reason was told when it was removed.
 SILENT = frozenset(

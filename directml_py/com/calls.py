@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from ..api.arguments import WrongObject
-from ..api.hresult import E_NOTIMPL, E_POINTER, S_FALSE, S_OK, DMLError
+from ..abi.arguments import WrongObject
+from ..abi.hresult import E_NOTIMPL, E_POINTER, S_FALSE, S_OK, DMLError
 from .boundary import failed, signed
 from .memory import NULL, poke_pointer
 from .objects import Objects

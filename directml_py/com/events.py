@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from ..api.hresult import E_HANDLE, DMLError
+from ..abi.hresult import E_HANDLE, DMLError
 
 ONE = (1).to_bytes(8, "little")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ctypes
 
-from ..api.hresult import E_POINTER, DMLError
-from ..api.memory import FIRST_MAPPABLE
-from ..api.wintypes import GUID
+from ..abi.hresult import E_POINTER, DMLError
+from ..abi.memory import FIRST_MAPPABLE
+from ..abi.wintypes import GUID
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
 GUID_SIZE = ctypes.sizeof(GUID)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ..api.hresult import E_INVALIDARG, E_OUTOFMEMORY, DMLError
-from ..api.interface import IUnknown, forget_handle, register_handle
-from ..api.memory import read
-from ..api.wintypes import GUID
+from ..abi.hresult import E_INVALIDARG, E_OUTOFMEMORY, DMLError
+from ..abi.interface import IUnknown, forget_handle, register_handle
+from ..abi.memory import read
+from ..abi.wintypes import GUID
 from .interfaces import INTERFACES
 from .memory import GUID_SIZE, NULL, peek, poke_pointer
 

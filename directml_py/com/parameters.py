@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..api.hresult import E_POINTER, DMLError
+from ..abi.hresult import E_POINTER, DMLError
 from ..descs.decode import ctypes_class
 from .events import EventHandle
 from .interfaces import INTERFACES

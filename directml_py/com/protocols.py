@@ -8,16 +8,16 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from ..api.d3d12_structs import D3D12_MESSAGE
-from ..api.hresult import (
+from ..abi.hresult import (
     DXGI_ERROR_MORE_DATA,
     E_INVALIDARG,
     S_FALSE,
     S_OK,
     DMLError,
 )
-from ..api.interface import IUnknown
-from ..api.private_data import WKPDID_D3DDebugObjectNameW
+from ..abi.interface import IUnknown
+from ..abi.private_data import WKPDID_D3DDebugObjectNameW
+from ..api.d3d12_structs import D3D12_MESSAGE
 from .memory import POINTER_SIZE, peek, peek_guid, peek_number, poke, poke_number, poke_pointer
 from .objects import Objects
 from .text import WCHAR_CODEC

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 
-from ..api.hresult import E_INVALIDARG, DMLError
-from ..api.memory import read_string
+from ..abi.hresult import E_INVALIDARG, DMLError
+from ..abi.memory import read_string
 
 WCHAR_SIZE = ctypes.sizeof(ctypes.c_wchar)
 WCHAR_CODEC = "utf-32-le" if WCHAR_SIZE == 4 else "utf-16-le"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..api.private_data import WKPDID_D3DDebugObjectNameW
+from ..abi.private_data import WKPDID_D3DDebugObjectNameW
 from .command_list import ID3D12CommandAllocator, ID3D12CommandList, ID3D12GraphicsCommandList
 from .command_queue import ID3D12CommandQueue
 from .constants import (

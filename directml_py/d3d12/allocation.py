@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..api.hresult import E_OUTOFMEMORY, DMLError
+from ..abi.hresult import E_OUTOFMEMORY, DMLError
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 
 if TYPE_CHECKING:

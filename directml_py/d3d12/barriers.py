@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..api.arguments import enumerator, flags, invalid
+from ..abi.arguments import enumerator, flags, invalid
 from ..api.d3d12_enums import (
     D3D12_MESSAGE_ID,
+    D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS,
+    D3D12_MESSAGE_ID_RESOURCE_BARRIER_NULL_POINTER,
+    D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY,
+    D3D12_RESOURCE_BARRIER_FLAG_END_ONLY,
     D3D12_RESOURCE_BARRIER_FLAGS,
     D3D12_RESOURCE_BARRIER_TYPE,
-    D3D12_RESOURCE_FLAGS,
+    D3D12_RESOURCE_BARRIER_TYPE_ALIASING,
+    D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
+    D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
     D3D12_RESOURCE_STATES,
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
@@ -22,8 +28,8 @@ from .states import combined_write_state, missing_flag, texture_state
 if TYPE_CHECKING:
     from .device import ID3D12Device
 
-BEGIN_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAGS.D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
-END_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAGS.D3D12_RESOURCE_BARRIER_FLAG_END_ONLY
+BEGIN_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
+END_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAG_END_ONLY
 
 
 class Problem(NamedTuple):
@@ -50,19 +56,19 @@ def decode(desc: D3D12_RESOURCE_BARRIER, name: str, device: ID3D12Device) -> Bar
     """
     kind = enumerator(desc.Type, D3D12_RESOURCE_BARRIER_TYPE, f"{name}.Type")
     split = flags(desc.Flags, D3D12_RESOURCE_BARRIER_FLAGS, f"{name}.Flags")
-    if kind == D3D12_RESOURCE_BARRIER_TYPE.D3D12_RESOURCE_BARRIER_TYPE_TRANSITION:
+    if kind == D3D12_RESOURCE_BARRIER_TYPE_TRANSITION:
         return _transition(desc.Transition, f"{name}.Transition", split, device)
-    if kind == D3D12_RESOURCE_BARRIER_TYPE.D3D12_RESOURCE_BARRIER_TYPE_ALIASING:
+    if kind == D3D12_RESOURCE_BARRIER_TYPE_ALIASING:
         aliasing = desc.Aliasing
         return AliasingBarrier(
             _buffer(aliasing.pResourceBefore, f"{name}.Aliasing.pResourceBefore", device),
             _buffer(aliasing.pResourceAfter, f"{name}.Aliasing.pResourceAfter", device),
         )
     buffer = _buffer(desc.UAV.pResource, f"{name}.UAV.pResource", device)
-    needed = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
+    needed = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
     if buffer is not None and not buffer.flags & needed:
         return Problem(
-            D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS,
+            D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS,
             f"{name}.UAV.pResource: {buffer} was created without {needed.name}",
         )
     return UAVBarrier(buffer)
@@ -75,9 +81,7 @@ def _transition(
     after = flags(desc.StateAfter, D3D12_RESOURCE_STATES, f"{name}.StateAfter")
     buffer = _buffer(desc.pResource, f"{name}.pResource", device)
     if buffer is None:
-        return Problem(
-            D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_RESOURCE_BARRIER_NULL_POINTER, f"{name}.pResource is null"
-        )
+        return Problem(D3D12_MESSAGE_ID_RESOURCE_BARRIER_NULL_POINTER, f"{name}.pResource is null")
     barrier = TransitionBarrier(buffer, desc.Subresource, before, after, split)
     return next(_transition_problems(barrier, name), barrier)
 

@@ -11,47 +11,66 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any, Final
 
-from ..api.arguments import enumerator, flags, invalid, unsigned
+from ..abi.arguments import enumerator, flags, invalid, unsigned
+from ..abi.hresult import E_NOTIMPL, DMLError
 from ..api.d3d12_enums import (
     D3D12_CPU_PAGE_PROPERTY,
+    D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE,
+    D3D12_CPU_PAGE_PROPERTY_UNKNOWN,
+    D3D12_CPU_PAGE_PROPERTY_WRITE_BACK,
+    D3D12_CPU_PAGE_PROPERTY_WRITE_COMBINE,
+    D3D12_HEAP_FLAG_ALLOW_DISPLAY,
+    D3D12_HEAP_FLAG_DENY_BUFFERS,
+    D3D12_HEAP_FLAG_DENY_NON_RT_DS_TEXTURES,
+    D3D12_HEAP_FLAG_DENY_RT_DS_TEXTURES,
+    D3D12_HEAP_FLAG_HARDWARE_PROTECTED,
+    D3D12_HEAP_FLAG_SHARED_CROSS_ADAPTER,
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
+    D3D12_HEAP_TYPE_CUSTOM,
+    D3D12_HEAP_TYPE_DEFAULT,
+    D3D12_HEAP_TYPE_READBACK,
+    D3D12_HEAP_TYPE_UPLOAD,
     D3D12_MEMORY_POOL,
+    D3D12_MEMORY_POOL_L0,
+    D3D12_MEMORY_POOL_L1,
+    D3D12_MEMORY_POOL_UNKNOWN,
     D3D12_RESOURCE_DIMENSION,
-    D3D12_RESOURCE_FLAGS,
+    D3D12_RESOURCE_DIMENSION_BUFFER,
+    D3D12_RESOURCE_DIMENSION_UNKNOWN,
+    D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
     D3D12_RESOURCE_STATES,
-    D3D12_TEXTURE_LAYOUT,
-    DXGI_FORMAT,
+    D3D12_TEXTURE_LAYOUT_ROW_MAJOR,
+    DXGI_FORMAT_UNKNOWN,
 )
 from ..api.d3d12_structs import D3D12_HEAP_DESC, D3D12_HEAP_PROPERTIES, D3D12_RESOURCE_DESC
-from ..api.hresult import E_NOTIMPL, DMLError
 from .constants import (
     D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT,
     D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT,
 )
 from .states import COPY_DEST, GENERIC_READ, state_problem
 
-DEFAULT: Final = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_DEFAULT
-UPLOAD: Final = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_UPLOAD
-READBACK: Final = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_READBACK
-CUSTOM: Final = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_CUSTOM
+DEFAULT: Final = D3D12_HEAP_TYPE_DEFAULT
+UPLOAD: Final = D3D12_HEAP_TYPE_UPLOAD
+READBACK: Final = D3D12_HEAP_TYPE_READBACK
+CUSTOM: Final = D3D12_HEAP_TYPE_CUSTOM
 
-UNKNOWN_PAGES: Final = D3D12_CPU_PAGE_PROPERTY.D3D12_CPU_PAGE_PROPERTY_UNKNOWN
-NO_CPU_ACCESS: Final = D3D12_CPU_PAGE_PROPERTY.D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE
-UNKNOWN_POOL: Final = D3D12_MEMORY_POOL.D3D12_MEMORY_POOL_UNKNOWN
+UNKNOWN_PAGES: Final = D3D12_CPU_PAGE_PROPERTY_UNKNOWN
+NO_CPU_ACCESS: Final = D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE
+UNKNOWN_POOL: Final = D3D12_MEMORY_POOL_UNKNOWN
 
-ALLOW_UNORDERED_ACCESS: Final = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
+ALLOW_UNORDERED_ACCESS: Final = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
 
 # What the abstracted types mean on an adapter with memory of its own (GetCustomHeapProperties).
 CUSTOM_EQUIVALENTS: Final = {
-    DEFAULT: (NO_CPU_ACCESS, D3D12_MEMORY_POOL.D3D12_MEMORY_POOL_L1),
+    DEFAULT: (NO_CPU_ACCESS, D3D12_MEMORY_POOL_L1),
     UPLOAD: (
-        D3D12_CPU_PAGE_PROPERTY.D3D12_CPU_PAGE_PROPERTY_WRITE_COMBINE,
-        D3D12_MEMORY_POOL.D3D12_MEMORY_POOL_L0,
+        D3D12_CPU_PAGE_PROPERTY_WRITE_COMBINE,
+        D3D12_MEMORY_POOL_L0,
     ),
     READBACK: (
-        D3D12_CPU_PAGE_PROPERTY.D3D12_CPU_PAGE_PROPERTY_WRITE_BACK,
-        D3D12_MEMORY_POOL.D3D12_MEMORY_POOL_L0,
+        D3D12_CPU_PAGE_PROPERTY_WRITE_BACK,
+        D3D12_MEMORY_POOL_L0,
     ),
 }
 
@@ -62,21 +81,19 @@ _BUFFER_FIELDS: Final = (
     ("Height", 1),
     ("DepthOrArraySize", 1),
     ("MipLevels", 1),
-    ("Format", DXGI_FORMAT.DXGI_FORMAT_UNKNOWN),
+    ("Format", DXGI_FORMAT_UNKNOWN),
     ("SampleDesc.Count", 1),
     ("SampleDesc.Quality", 0),
-    ("Layout", D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_ROW_MAJOR),
+    ("Layout", D3D12_TEXTURE_LAYOUT_ROW_MAJOR),
 )
 
 _CLASS_FLAGS: Final = (
-    D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_DENY_BUFFERS
-    | D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_DENY_RT_DS_TEXTURES
-    | D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_DENY_NON_RT_DS_TEXTURES
+    D3D12_HEAP_FLAG_DENY_BUFFERS
+    | D3D12_HEAP_FLAG_DENY_RT_DS_TEXTURES
+    | D3D12_HEAP_FLAG_DENY_NON_RT_DS_TEXTURES
 )
 _UNSUPPORTED_FLAGS: Final = (
-    D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_ALLOW_DISPLAY
-    | D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_SHARED_CROSS_ADAPTER
-    | D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_HARDWARE_PROTECTED
+    D3D12_HEAP_FLAG_ALLOW_DISPLAY | D3D12_HEAP_FLAG_SHARED_CROSS_ADAPTER | D3D12_HEAP_FLAG_HARDWARE_PROTECTED
 )
 
 
@@ -104,7 +121,7 @@ def check_heap_properties(properties: D3D12_HEAP_PROPERTIES, name: str) -> None:
             problems.append(f"{name}.{field} must not be {unknown.name} in a custom heap")
         elif kind != CUSTOM and value != unknown:
             problems.append(f"{name}.{field} must be {unknown.name} unless {name}.Type is {CUSTOM.name}")
-    if kind == CUSTOM and pool == D3D12_MEMORY_POOL.D3D12_MEMORY_POOL_L1 and pages > NO_CPU_ACCESS:
+    if kind == CUSTOM and pool == D3D12_MEMORY_POOL_L1 and pages > NO_CPU_ACCESS:
         problems.append(f"{name}.CPUPageProperty must be {NO_CPU_ACCESS.name} in {pool.name}")
     for field in ("CreationNodeMask", "VisibleNodeMask"):
         if getattr(properties, field) not in (0, 1):
@@ -148,9 +165,9 @@ def check_heap_desc(desc: D3D12_HEAP_DESC, name: str) -> None:
 def check_buffer_desc(desc: D3D12_RESOURCE_DESC, name: str) -> None:
     """Raises ``E_NOTIMPL`` for a texture, ``E_INVALIDARG`` for a desc that breaks the rules of buffers."""
     dimension = enumerator(desc.Dimension, D3D12_RESOURCE_DIMENSION, f"{name}.Dimension")
-    if dimension == D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_UNKNOWN:
+    if dimension == D3D12_RESOURCE_DIMENSION_UNKNOWN:
         raise invalid(f"{name}.Dimension must not be {dimension.name}")
-    if dimension != D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_BUFFER:
+    if dimension != D3D12_RESOURCE_DIMENSION_BUFFER:
         raise DMLError(E_NOTIMPL, f"{name}.Dimension is {dimension.name}; only buffers are emulated")
     problems = []
     if not desc.Width:

@@ -6,19 +6,28 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from ..api.arguments import child, counted, enumerator, invalid, unsigned
+from ..abi.arguments import child, counted, enumerator, invalid, unsigned
+from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
+from ..abi.life import Life
+from ..abi.struct_series import structs_at
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
-    D3D12_HEAP_TYPE,
-    D3D12_MESSAGE_CATEGORY,
+    D3D12_COMMAND_LIST_TYPE_COMPUTE,
+    D3D12_COMMAND_LIST_TYPE_COPY,
+    D3D12_COMMAND_LIST_TYPE_DIRECT,
+    D3D12_COMMAND_LIST_TYPE_NONE,
+    D3D12_HEAP_TYPE_READBACK,
+    D3D12_HEAP_TYPE_UPLOAD,
+    D3D12_MESSAGE_CATEGORY_EXECUTION,
     D3D12_MESSAGE_ID,
-    D3D12_MESSAGE_SEVERITY,
+    D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC,
+    D3D12_MESSAGE_ID_COMMAND_LIST_CLOSED,
+    D3D12_MESSAGE_ID_COPY_ON_SAME_SUBRESOURCE,
+    D3D12_MESSAGE_ID_SET_DESCRIPTOR_HEAP_INVALID,
+    D3D12_MESSAGE_SEVERITY_ERROR,
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
-from ..api.hresult import E_FAIL, E_NOTIMPL, DMLError
 from ..api.iids import IID_ID3D12CommandAllocator, IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
-from ..api.life import Life
-from ..api.struct_series import structs_at
 from .barriers import Problem, decode
 from .commands import Barriers, Command, Copy, DescriptorHeaps
 from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap
@@ -28,19 +37,19 @@ from .resource import BufferRange, ID3D12Resource
 if TYPE_CHECKING:
     from .device import ID3D12Device
 
-DIRECT: Final = D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_DIRECT
-COMPUTE: Final = D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_COMPUTE
-COPY: Final = D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_COPY
+DIRECT: Final = D3D12_COMMAND_LIST_TYPE_DIRECT
+COMPUTE: Final = D3D12_COMMAND_LIST_TYPE_COMPUTE
+COPY: Final = D3D12_COMMAND_LIST_TYPE_COPY
 EMULATED_TYPES: Final = (DIRECT, COMPUTE, COPY)
 
-ERROR: Final = D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR
-EXECUTION: Final = D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_EXECUTION
+ERROR: Final = D3D12_MESSAGE_SEVERITY_ERROR
+EXECUTION: Final = D3D12_MESSAGE_CATEGORY_EXECUTION
 
 
 def command_list_type(value: Any, name: str) -> D3D12_COMMAND_LIST_TYPE:
     """DIRECT, COMPUTE or COPY. Raises ``E_NOTIMPL`` for the types that DirectML has no use for."""
     kind = enumerator(value, D3D12_COMMAND_LIST_TYPE, name)
-    if kind == D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_NONE:
+    if kind == D3D12_COMMAND_LIST_TYPE_NONE:
         raise invalid(f"{name} must not be {kind.name}")
     if kind not in EMULATED_TYPES:
         raise DMLError(E_NOTIMPL, f"{name}: {kind.name} is not emulated")
@@ -93,7 +102,7 @@ class ID3D12CommandAllocator(ID3D12Pageable):
             self.device.report(
                 ERROR,
                 EXECUTION,
-                D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC,
+                D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC,
                 f"{self} was reset before commands that were recorded into it have run",
                 E_FAIL,
             )
@@ -194,9 +203,7 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
         if self.device.removed:
             return False
         if not self.open:
-            self.fail(
-                D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_COMMAND_LIST_CLOSED, f"{call}: the command list is closed"
-            )
+            self.fail(D3D12_MESSAGE_ID_COMMAND_LIST_CLOSED, f"{call}: the command list is closed")
             return False
         return True
 
@@ -286,15 +293,15 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
     ) -> None:
         """Record ``copy`` unless its heaps or an overlap forbid it."""
         for (name, id), part, forbidden in (
-            (destination, copy.destination, D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_UPLOAD),
-            (source, copy.source, D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_READBACK),
+            (destination, copy.destination, D3D12_HEAP_TYPE_UPLOAD),
+            (source, copy.source, D3D12_HEAP_TYPE_READBACK),
         ):
             if part.buffer.heap_type == forbidden:
                 self.fail(id, f"{call}: {name} must not be in a heap of type {forbidden.name}")
                 return
         if copy.destination.overlaps(copy.source):
             self.fail(
-                D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_COPY_ON_SAME_SUBRESOURCE,
+                D3D12_MESSAGE_ID_COPY_ON_SAME_SUBRESOURCE,
                 f"{call}: the bytes of {destination[0]} and {source[0]} overlap",
             )
             return
@@ -313,7 +320,7 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
         problem = self._heaps_problem(heaps)
         if problem:
             self.fail(
-                D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_SET_DESCRIPTOR_HEAP_INVALID,
+                D3D12_MESSAGE_ID_SET_DESCRIPTOR_HEAP_INVALID,
                 f"SetDescriptorHeaps: {problem}",
             )
             return

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..api.arguments import child, counted, flags, invalid, unsigned
+from ..abi.arguments import child, counted, flags, invalid, unsigned
+from ..abi.hresult import DXGI_ERROR_INVALID_CALL
 from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE, D3D12_COMMAND_QUEUE_FLAGS, D3D12_MESSAGE_ID
 from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC
-from ..api.hresult import DXGI_ERROR_INVALID_CALL
 from ..api.iids import IID_ID3D12CommandQueue
 from .barriers import Problem
 from .buffer_rules import check_node_mask

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from ..api.d3d12_enums import D3D12_RESOURCE_BARRIER_FLAGS, D3D12_RESOURCE_STATES
-from ..api.life import Life
+from ..abi.life import Life
+from ..api.d3d12_enums import (
+    D3D12_RESOURCE_BARRIER_FLAGS,
+    D3D12_RESOURCE_STATE_COPY_DEST,
+    D3D12_RESOURCE_STATE_COPY_SOURCE,
+    D3D12_RESOURCE_STATES,
+)
 from .resource import Buffer, BufferRange
 from .tracking import shadow
 from .tracking.access import Access, Use
 
-COPY_DEST = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COPY_DEST
-COPY_SOURCE = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COPY_SOURCE
+COPY_DEST = D3D12_RESOURCE_STATE_COPY_DEST
+COPY_SOURCE = D3D12_RESOURCE_STATE_COPY_SOURCE
 
 
 class TransitionBarrier(NamedTuple):

@@ -6,16 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from ..api.arguments import child, instance, integer, invalid, is_series, unsigned
+from ..abi.arguments import child, instance, integer, invalid, is_series, unsigned
+from ..abi.memory import MemoryFault, read
+from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
-    D3D12_HEAP_FLAGS,
-    D3D12_HEAP_TYPE,
-    D3D12_RESOURCE_BARRIER_FLAGS,
-    D3D12_RESOURCE_BARRIER_TYPE,
-    D3D12_RESOURCE_DIMENSION,
-    D3D12_RESOURCE_FLAGS,
-    D3D12_TEXTURE_LAYOUT,
-    DXGI_FORMAT,
+    D3D12_HEAP_FLAG_NONE,
+    D3D12_HEAP_TYPE_DEFAULT,
+    D3D12_RESOURCE_BARRIER_FLAG_NONE,
+    D3D12_RESOURCE_BARRIER_TYPE_ALIASING,
+    D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
+    D3D12_RESOURCE_BARRIER_TYPE_UAV,
+    D3D12_RESOURCE_DIMENSION_BUFFER,
+    D3D12_RESOURCE_FLAG_NONE,
+    D3D12_TEXTURE_LAYOUT_ROW_MAJOR,
+    DXGI_FORMAT_UNKNOWN,
 )
 from ..api.d3d12_structs import (
     D3D12_CPU_DESCRIPTOR_HANDLE,
@@ -32,8 +36,6 @@ from ..api.d3d12_structs import (
     D3D12_SUBRESOURCE_DATA,
     DXGI_SAMPLE_DESC,
 )
-from ..api.memory import MemoryFault, read
-from ..api.pointers import struct_at
 from .buffer_rules import check_subresources
 from .command_list import ID3D12GraphicsCommandList
 from .constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
@@ -45,7 +47,7 @@ class CD3DX12_HEAP_PROPERTIES(D3D12_HEAP_PROPERTIES):
 
     def __init__(
         self,
-        type: int = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_DEFAULT,
+        type: int = D3D12_HEAP_TYPE_DEFAULT,
         creationNodeMask: int = 1,
         nodeMask: int = 1,
     ) -> None:
@@ -60,7 +62,7 @@ class CD3DX12_HEAP_DESC(D3D12_HEAP_DESC):
         size: int,
         properties: Any,
         alignment: int = 0,
-        flags: int = D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_NONE,
+        flags: int = D3D12_HEAP_FLAG_NONE,
     ) -> None:
         if not isinstance(properties, D3D12_HEAP_PROPERTIES):
             properties = CD3DX12_HEAP_PROPERTIES(properties)
@@ -75,21 +77,21 @@ class CD3DX12_RESOURCE_DESC(D3D12_RESOURCE_DESC):
     def Buffer(
         cls,
         width: Any,
-        flags: int = D3D12_RESOURCE_FLAGS.D3D12_RESOURCE_FLAG_NONE,
+        flags: int = D3D12_RESOURCE_FLAG_NONE,
         alignment: int = 0,
     ) -> CD3DX12_RESOURCE_DESC:
         if isinstance(width, D3D12_RESOURCE_ALLOCATION_INFO):
             width, alignment = width.SizeInBytes, width.Alignment
         return cls(
-            Dimension=D3D12_RESOURCE_DIMENSION.D3D12_RESOURCE_DIMENSION_BUFFER,
+            Dimension=D3D12_RESOURCE_DIMENSION_BUFFER,
             Alignment=alignment,
             Width=unsigned(width, "width"),
             Height=1,
             DepthOrArraySize=1,
             MipLevels=1,
-            Format=DXGI_FORMAT.DXGI_FORMAT_UNKNOWN,
+            Format=DXGI_FORMAT_UNKNOWN,
             SampleDesc=DXGI_SAMPLE_DESC(Count=1, Quality=0),
-            Layout=D3D12_TEXTURE_LAYOUT.D3D12_TEXTURE_LAYOUT_ROW_MAJOR,
+            Layout=D3D12_TEXTURE_LAYOUT_ROW_MAJOR,
             Flags=flags,
         )
 
@@ -102,10 +104,10 @@ class CD3DX12_RESOURCE_BARRIER(D3D12_RESOURCE_BARRIER):
         stateBefore: int,
         stateAfter: int,
         subresource: int = D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES,
-        flags: int = D3D12_RESOURCE_BARRIER_FLAGS.D3D12_RESOURCE_BARRIER_FLAG_NONE,
+        flags: int = D3D12_RESOURCE_BARRIER_FLAG_NONE,
     ) -> D3D12_RESOURCE_BARRIER:
         return D3D12_RESOURCE_BARRIER(
-            Type=D3D12_RESOURCE_BARRIER_TYPE.D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
+            Type=D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
             Flags=flags,
             Transition=D3D12_RESOURCE_TRANSITION_BARRIER(
                 pResource=resource, Subresource=subresource, StateBefore=stateBefore, StateAfter=stateAfter
@@ -117,7 +119,7 @@ class CD3DX12_RESOURCE_BARRIER(D3D12_RESOURCE_BARRIER):
         cls, resourceBefore: ID3D12Resource | None, resourceAfter: ID3D12Resource | None
     ) -> D3D12_RESOURCE_BARRIER:
         return D3D12_RESOURCE_BARRIER(
-            Type=D3D12_RESOURCE_BARRIER_TYPE.D3D12_RESOURCE_BARRIER_TYPE_ALIASING,
+            Type=D3D12_RESOURCE_BARRIER_TYPE_ALIASING,
             Aliasing=D3D12_RESOURCE_ALIASING_BARRIER(
                 pResourceBefore=resourceBefore, pResourceAfter=resourceAfter
             ),
@@ -126,7 +128,7 @@ class CD3DX12_RESOURCE_BARRIER(D3D12_RESOURCE_BARRIER):
     @classmethod
     def UAV(cls, resource: ID3D12Resource | None) -> D3D12_RESOURCE_BARRIER:
         return D3D12_RESOURCE_BARRIER(
-            Type=D3D12_RESOURCE_BARRIER_TYPE.D3D12_RESOURCE_BARRIER_TYPE_UAV,
+            Type=D3D12_RESOURCE_BARRIER_TYPE_UAV,
             UAV=D3D12_RESOURCE_UAV_BARRIER(pResource=resource),
         )
 

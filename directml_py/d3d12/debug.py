@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..abi.interface import IUnknown
 from ..api.iids import IID_ID3D12Debug
-from ..api.interface import IUnknown
 
 _enabled = False
 

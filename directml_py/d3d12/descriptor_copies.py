@@ -6,13 +6,13 @@ import ctypes
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..api.arguments import is_series, unsigned
+from ..abi.arguments import is_series, unsigned
+from ..abi.hresult import DMLError
+from ..abi.memory import MemoryFault, read
+from ..abi.pointers import locate, struct_at
+from ..abi.rules import breach, rule
+from ..abi.wintypes import UINT
 from ..api.d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE
-from ..api.hresult import DMLError
-from ..api.memory import MemoryFault, read
-from ..api.pointers import locate, struct_at
-from ..api.rules import breach, rule
-from ..api.wintypes import UINT
 from .descriptors import ID3D12DescriptorHeap, heap_type
 
 if TYPE_CHECKING:

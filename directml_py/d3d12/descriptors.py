@@ -7,13 +7,18 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Final
 
-from ..api.arguments import enumerator, flags, integer, invalid
+from ..abi.arguments import enumerator, flags, integer, invalid
 from ..api.d3d12_enums import (
+    D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE,
     D3D12_DESCRIPTOR_HEAP_FLAGS,
     D3D12_DESCRIPTOR_HEAP_TYPE,
-    D3D12_MESSAGE_CATEGORY,
-    D3D12_MESSAGE_ID,
-    D3D12_MESSAGE_SEVERITY,
+    D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV,
+    D3D12_DESCRIPTOR_HEAP_TYPE_DSV,
+    D3D12_DESCRIPTOR_HEAP_TYPE_RTV,
+    D3D12_DESCRIPTOR_HEAP_TYPE_SAMPLER,
+    D3D12_MESSAGE_CATEGORY_STATE_GETTING,
+    D3D12_MESSAGE_ID_DESCRIPTOR_HEAP_NOT_SHADER_VISIBLE,
+    D3D12_MESSAGE_SEVERITY_ERROR,
 )
 from ..api.d3d12_structs import (
     D3D12_CPU_DESCRIPTOR_HANDLE,
@@ -32,16 +37,16 @@ from .objects import ID3D12Pageable
 if TYPE_CHECKING:
     from .device import ID3D12Device
 
-CBV_SRV_UAV: Final = D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
-SAMPLER: Final = D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_SAMPLER
-SHADER_VISIBLE: Final = D3D12_DESCRIPTOR_HEAP_FLAGS.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
+CBV_SRV_UAV: Final = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
+SAMPLER: Final = D3D12_DESCRIPTOR_HEAP_TYPE_SAMPLER
+SHADER_VISIBLE: Final = D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
 
 # Bytes from one handle to the next; any value would do, and programs have to ask for it.
 INCREMENTS: Final = {
     CBV_SRV_UAV: 32,
     SAMPLER: 16,
-    D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_RTV: 32,
-    D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_DSV: 8,
+    D3D12_DESCRIPTOR_HEAP_TYPE_RTV: 32,
+    D3D12_DESCRIPTOR_HEAP_TYPE_DSV: 8,
 }
 
 # Only these types can be shader visible, and only so many descriptors of them.
@@ -100,9 +105,9 @@ class ID3D12DescriptorHeap(ID3D12Pageable):
         """A null handle, and an error of the debug layer, for a heap that is not shader visible."""
         if not self.shader_visible:
             self.device.report(
-                D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
-                D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_STATE_GETTING,
-                D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_DESCRIPTOR_HEAP_NOT_SHADER_VISIBLE,
+                D3D12_MESSAGE_SEVERITY_ERROR,
+                D3D12_MESSAGE_CATEGORY_STATE_GETTING,
+                D3D12_MESSAGE_ID_DESCRIPTOR_HEAP_NOT_SHADER_VISIBLE,
                 f"GetGPUDescriptorHandleForHeapStart: {self} is not {SHADER_VISIBLE.name}",
             )
         return D3D12_GPU_DESCRIPTOR_HANDLE(ptr=self.gpu_start)

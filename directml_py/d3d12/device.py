@@ -7,13 +7,27 @@ import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..api.arguments import child, enumerator, flags, invalid, unsigned
+from ..abi.arguments import child, enumerator, flags, invalid, unsigned
+from ..abi.hresult import (
+    DXGI_ERROR_DEVICE_REMOVED,
+    DXGI_ERROR_UNSUPPORTED,
+    E_INVALIDARG,
+    NAMES,
+    S_OK,
+    DMLError,
+)
+from ..abi.pointers import struct_at
+from ..abi.rules import Diagnostic, Rule, message_id
+from ..abi.struct_series import structs_at
 from ..api.d3d12_enums import (
     D3D12_FENCE_FLAGS,
+    D3D12_HEAP_FLAG_CREATE_NOT_ZEROED,
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
     D3D12_MESSAGE_CATEGORY,
+    D3D12_MESSAGE_CATEGORY_EXECUTION,
     D3D12_MESSAGE_SEVERITY,
+    D3D12_MESSAGE_SEVERITY_ERROR,
     D3D_FEATURE_LEVEL,
 )
 from ..api.d3d12_structs import (
@@ -27,19 +41,7 @@ from ..api.d3d12_structs import (
     D3D12_SUBRESOURCE_FOOTPRINT,
     LUID,
 )
-from ..api.debug_output import SEVERITIES
-from ..api.hresult import (
-    DXGI_ERROR_DEVICE_REMOVED,
-    DXGI_ERROR_UNSUPPORTED,
-    E_INVALIDARG,
-    NAMES,
-    S_OK,
-    DMLError,
-)
 from ..api.iids import IID_ID3D12Device
-from ..api.pointers import struct_at
-from ..api.rules import Diagnostic, Rule, message_id
-from ..api.struct_series import structs_at
 from .adapters import HARDWARE, Adapter, adapter_of, count_in
 from .allocation import Allocation
 from .buffer_rules import (
@@ -69,6 +71,7 @@ from .constants import (
     UINT_MAX,
 )
 from .debug import debug_layer_enabled
+from .debug_output import SEVERITIES
 from .descriptor_copies import Ranges, copy_descriptors, report_instead
 from .descriptors import (
     INCREMENTS,
@@ -148,7 +151,7 @@ class ID3D12Device(ID3D12Object):
     def report_diagnostic(self, found: Diagnostic) -> None:
         self.report_message(
             Message(
-                D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_EXECUTION,
+                D3D12_MESSAGE_CATEGORY_EXECUTION,
                 SEVERITIES[found.severity],
                 message_id(found.rule),
                 str(found),
@@ -172,8 +175,8 @@ class ID3D12Device(ID3D12Object):
         """Remove the device and report why as an error with message ``id``."""
         self.mark_removed(reason, text)
         self.report(
-            D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
-            D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_EXECUTION,
+            D3D12_MESSAGE_SEVERITY_ERROR,
+            D3D12_MESSAGE_CATEGORY_EXECUTION,
             id,
             text,
             reason,
@@ -351,7 +354,7 @@ class ID3D12Device(ID3D12Object):
         allocation = Allocation(size)
         count_in(allocation)
         if self.monitor is not None:
-            zeroed = not flags & D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
+            zeroed = not flags & D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
             shadow = Shadow(allocation.bytes, zeroed)
             # Nobody sees what the CPU writes.
             allocation.shadow = None if cpu_accessible(properties) else shadow

@@ -7,7 +7,12 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
 
-from ..api.arguments import counted, enumerator, integer, invalid, unsigned
+from ..abi.arguments import counted, enumerator, integer, invalid, unsigned
+from ..abi.hresult import DXGI_ERROR_INVALID_CALL, DXGI_ERROR_UNSUPPORTED, E_POINTER, DMLError
+from ..abi.interface import IUnknown
+from ..abi.memory import MemoryFault, read, write
+from ..abi.pointers import locate, struct_at
+from ..abi.wintypes import GUID
 from ..api.d3d12_enums import (
     DXCoreAdapterPreference,
     DXCoreAdapterProperty,
@@ -22,12 +27,7 @@ from ..api.d3d12_structs import (
     DXCoreHardwareID,
     DXCoreHardwareIDParts,
 )
-from ..api.hresult import DXGI_ERROR_INVALID_CALL, DXGI_ERROR_UNSUPPORTED, E_POINTER, DMLError
 from ..api.iids import IID_IDXCoreAdapter, IID_IDXCoreAdapterFactory, IID_IDXCoreAdapterList
-from ..api.interface import IUnknown
-from ..api.memory import MemoryFault, read, write
-from ..api.pointers import locate, struct_at
-from ..api.wintypes import GUID
 from .adapters import (
     HARDWARE,
     VENDOR_ID,

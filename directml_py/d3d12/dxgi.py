@@ -8,15 +8,23 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Final
 
-from ..api.arguments import enumerator, invalid, unsigned
+from ..abi.arguments import enumerator, invalid, unsigned
+from ..abi.hresult import DXGI_ERROR_NOT_FOUND, DXGI_ERROR_UNSUPPORTED, DMLError
+from ..abi.memory import MemoryFault, write
+from ..abi.pointers import locate, struct_at
+from ..abi.private_data import PrivateDataObject
+from ..abi.wintypes import BOOL, GUID
 from ..api.d3d12_enums import (
     DXGI_ADAPTER_FLAG,
     DXGI_ADAPTER_FLAG3,
-    DXGI_COMPUTE_PREEMPTION_GRANULARITY,
+    DXGI_ADAPTER_FLAG_NONE,
+    DXGI_ADAPTER_FLAG_SOFTWARE,
+    DXGI_COMPUTE_PREEMPTION_DMA_BUFFER_BOUNDARY,
     DXGI_FEATURE,
     DXGI_GPU_PREFERENCE,
-    DXGI_GRAPHICS_PREEMPTION_GRANULARITY,
+    DXGI_GRAPHICS_PREEMPTION_DMA_BUFFER_BOUNDARY,
     DXGI_MEMORY_SEGMENT_GROUP,
+    DXGI_MEMORY_SEGMENT_GROUP_LOCAL,
 )
 from ..api.d3d12_structs import (
     DXGI_ADAPTER_DESC,
@@ -26,7 +34,6 @@ from ..api.d3d12_structs import (
     DXGI_QUERY_VIDEO_MEMORY_INFO,
     LUID,
 )
-from ..api.hresult import DXGI_ERROR_NOT_FOUND, DXGI_ERROR_UNSUPPORTED, DMLError
 from ..api.iids import (
     IID_IDXGIAdapter,
     IID_IDXGIAdapter1,
@@ -43,10 +50,6 @@ from ..api.iids import (
     IID_IDXGIFactory6,
     IID_IDXGIObject,
 )
-from ..api.memory import MemoryFault, write
-from ..api.pointers import locate, struct_at
-from ..api.private_data import PrivateDataObject
-from ..api.wintypes import BOOL, GUID
 from .adapters import (
     HARDWARE,
     SOFTWARE,
@@ -62,12 +65,8 @@ from .adapters import (
 DXGI_CREATE_FACTORY_DEBUG: Final = 0x1
 
 _PREEMPTION: Final = {
-    "GraphicsPreemptionGranularity": (
-        DXGI_GRAPHICS_PREEMPTION_GRANULARITY.DXGI_GRAPHICS_PREEMPTION_DMA_BUFFER_BOUNDARY
-    ),
-    "ComputePreemptionGranularity": (
-        DXGI_COMPUTE_PREEMPTION_GRANULARITY.DXGI_COMPUTE_PREEMPTION_DMA_BUFFER_BOUNDARY
-    ),
+    "GraphicsPreemptionGranularity": (DXGI_GRAPHICS_PREEMPTION_DMA_BUFFER_BOUNDARY),
+    "ComputePreemptionGranularity": (DXGI_COMPUTE_PREEMPTION_DMA_BUFFER_BOUNDARY),
 }
 
 
@@ -111,8 +110,8 @@ class IDXGIAdapter(AdapterObject, IDXGIObject):
 
     def _flags(self) -> DXGI_ADAPTER_FLAG:
         if self.adapter.is_software:
-            return DXGI_ADAPTER_FLAG.DXGI_ADAPTER_FLAG_SOFTWARE
-        return DXGI_ADAPTER_FLAG.DXGI_ADAPTER_FLAG_NONE
+            return DXGI_ADAPTER_FLAG_SOFTWARE
+        return DXGI_ADAPTER_FLAG_NONE
 
     def GetDesc(self) -> DXGI_ADAPTER_DESC:
         return DXGI_ADAPTER_DESC(**self._description())
@@ -174,7 +173,7 @@ def _segment_group(node: Any, group: Any) -> DXGI_MEMORY_SEGMENT_GROUP:
 
 
 def _budget_and_use(group: DXGI_MEMORY_SEGMENT_GROUP) -> tuple[int, int]:
-    if group == DXGI_MEMORY_SEGMENT_GROUP.DXGI_MEMORY_SEGMENT_GROUP_LOCAL:
+    if group == DXGI_MEMORY_SEGMENT_GROUP_LOCAL:
         return memory().dedicated, used_memory()
     return memory().shared, 0
 

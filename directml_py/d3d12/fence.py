@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..api.arguments import unsigned
+from ..abi.arguments import unsigned
 from ..api.iids import IID_ID3D12Fence
 from .constants import UINT64_MAX
 from .objects import ID3D12Pageable

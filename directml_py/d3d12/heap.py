@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..api.d3d12_enums import D3D12_HEAP_FLAGS
+from ..api.d3d12_enums import D3D12_HEAP_FLAG_DENY_BUFFERS, D3D12_HEAP_FLAGS
 from ..api.d3d12_structs import D3D12_HEAP_DESC
 from ..api.iids import IID_ID3D12Heap
 from .allocation import Allocation
@@ -26,7 +26,7 @@ class ID3D12Heap(ID3D12Pageable):
 
     @property
     def denies_buffers(self) -> bool:
-        return bool(self.flags & D3D12_HEAP_FLAGS.D3D12_HEAP_FLAG_DENY_BUFFERS)
+        return bool(self.flags & D3D12_HEAP_FLAG_DENY_BUFFERS)
 
     def GetDesc(self) -> D3D12_HEAP_DESC:
         """A copy of the desc, with the alignment that 0 stands for."""

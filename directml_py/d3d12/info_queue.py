@@ -7,18 +7,25 @@ from collections import deque
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..api.arguments import enumerator, integer, invalid, unsigned
-from ..api.d3d12_enums import D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_ID, D3D12_MESSAGE_SEVERITY
+from ..abi.arguments import enumerator, integer, invalid, unsigned
+from ..abi.hresult import DMLError
+from ..abi.interface import IUnknown
+from ..abi.memory import MemoryFault, read
+from ..abi.pointers import locate, struct_at
+from ..abi.rules import Diagnostic
+from ..abi.wintypes import GUID
+from ..api.d3d12_enums import (
+    D3D12_MESSAGE_CATEGORY,
+    D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED,
+    D3D12_MESSAGE_ID_STRING_FROM_APPLICATION,
+    D3D12_MESSAGE_SEVERITY,
+    D3D12_MESSAGE_SEVERITY_CORRUPTION,
+    D3D12_MESSAGE_SEVERITY_ERROR,
+)
 from ..api.d3d12_structs import D3D12_INFO_QUEUE_FILTER, D3D12_INFO_QUEUE_FILTER_DESC
-from ..api.debug_output import debug_output
-from ..api.hresult import DMLError
 from ..api.iids import IID_ID3D12InfoQueue
-from ..api.interface import IUnknown
-from ..api.memory import MemoryFault, read
-from ..api.pointers import locate, struct_at
-from ..api.rules import Diagnostic
-from ..api.wintypes import GUID
 from .constants import UINT64_MAX
+from .debug_output import debug_output
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -133,8 +140,8 @@ class ID3D12InfoQueue(IUnknown):
         self._limit = DEFAULT_MESSAGE_COUNT_LIMIT
         self._filters: list[_Filter] = []
         self._break = {
-            D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_CORRUPTION,
-            D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
+            D3D12_MESSAGE_SEVERITY_CORRUPTION,
+            D3D12_MESSAGE_SEVERITY_ERROR,
         }
         self._muted = False
         self._denied = 0
@@ -221,8 +228,8 @@ class ID3D12InfoQueue(IUnknown):
             raise TypeError(f"description must be a str, not {type(description).__name__}")
         self._device.report(
             kind,
-            D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED,
-            D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_STRING_FROM_APPLICATION,
+            D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED,
+            D3D12_MESSAGE_ID_STRING_FROM_APPLICATION,
             description,
         )
 

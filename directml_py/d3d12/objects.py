@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..abi.life import Life, LivingObject
+from ..abi.private_data import PrivateDataObject
 from ..api.iids import IID_ID3D12DeviceChild, IID_ID3D12Object, IID_ID3D12Pageable
-from ..api.life import Life, LivingObject
-from ..api.private_data import PrivateDataObject
 
 if TYPE_CHECKING:
     from .device import ID3D12Device

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..api.arguments import integer, invalid, unsigned
+from ..abi.arguments import integer, invalid, unsigned
+from ..abi.life import Life
+from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
-    D3D12_MESSAGE_CATEGORY,
-    D3D12_MESSAGE_ID,
-    D3D12_MESSAGE_SEVERITY,
+    D3D12_MESSAGE_CATEGORY_EXECUTION,
+    D3D12_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED,
+    D3D12_MESSAGE_SEVERITY_ERROR,
     D3D12_RESOURCE_FLAGS,
     D3D12_RESOURCE_STATES,
 )
 from ..api.d3d12_structs import D3D12_HEAP_PROPERTIES, D3D12_RANGE, D3D12_RESOURCE_DESC
 from ..api.iids import IID_ID3D12Resource
-from ..api.life import Life
-from ..api.pointers import struct_at
 from .allocation import Allocation, Bytes
 from .buffer_rules import FIXED_STATES, cpu_accessible
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
@@ -158,9 +158,9 @@ class ID3D12Resource(ID3D12Pageable):
             self._map_count -= was_mapped
         if not was_mapped:
             self.device.report(
-                D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR,
-                D3D12_MESSAGE_CATEGORY.D3D12_MESSAGE_CATEGORY_EXECUTION,
-                D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED,
+                D3D12_MESSAGE_SEVERITY_ERROR,
+                D3D12_MESSAGE_CATEGORY_EXECUTION,
+                D3D12_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED,
                 f"Unmap: {self} is not mapped",
             )
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..api.hresult import DXGI_ERROR_DEVICE_HUNG
+from ..abi.hresult import DXGI_ERROR_DEVICE_HUNG
 
 if TYPE_CHECKING:
     from .device import ID3D12Device

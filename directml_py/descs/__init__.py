@@ -1,6 +1,6 @@
 """Raw memory to immutable values, and back."""
 
-from ..api.structure import Structure
+from ..abi.structure import Structure
 from .decode import Decoded, Fault, decode_operator_desc, decode_struct, describe_struct
 from .encode import encode, encode_tensor, tensor_desc
 from .sizes import DMLCalcBufferTensorSize

@@ -8,14 +8,19 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
+from ..abi.interface import IUnknown
+from ..abi.memory import EVERYTHING, PAGE_BITS, MemoryFault, read, read_string
+from ..abi.pointers import Location, check_type, locate
+from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
+from ..abi.structure import Structure
 from ..api import d3d12_enums, d3d12_structs, enums, operator_descs, structs
-from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS, DML_TENSOR_TYPE
-from ..api.interface import IUnknown
-from ..api.memory import EVERYTHING, PAGE_BITS, MemoryFault, read, read_string
-from ..api.pointers import Location, check_type, locate
-from ..api.schema import FieldSchema, OperatorSchema, StructSchema
+from ..api.enums import (
+    DML_TENSOR_DATA_TYPE,
+    DML_TENSOR_FLAG_NONE,
+    DML_TENSOR_FLAGS,
+    DML_TENSOR_TYPE_BUFFER,
+)
 from ..api.schema_data import OPERATORS, STRUCTS
-from ..api.structure import Structure
 from .tensor import TensorDesc, shared_tensor
 from .values import OperatorDesc, Record, Scalar
 
@@ -26,8 +31,8 @@ MAX_BYTES = 1 << 32
 MAX_DEPTH = 8
 
 # Looked up in enumerations once: that costs more than what is done with them here.
-NO_FLAGS = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE
-BUFFER = int(DML_TENSOR_TYPE.DML_TENSOR_TYPE_BUFFER)
+NO_FLAGS = DML_TENSOR_FLAG_NONE
+BUFFER = int(DML_TENSOR_TYPE_BUFFER)
 DATA_TYPES: Any = DML_TENSOR_DATA_TYPE._value2member_map_
 MAX_NESTED = 1 << 12
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..api.enums import DML_TENSOR_FLAGS, DML_TENSOR_TYPE
-from ..api.schema import FieldSchema
+from ..abi.schema import FieldSchema
+from ..abi.structure import Structure
+from ..api.enums import DML_TENSOR_FLAG_NONE, DML_TENSOR_TYPE_BUFFER
 from ..api.structs import DML_BUFFER_TENSOR_DESC, DML_SCALAR_UNION, DML_TENSOR_DESC
-from ..api.structure import Structure
 from .decode import ctypes_class
 from .sizes import minimum_size, unsigned_numbers
 from .tensor import TensorDesc
@@ -20,7 +20,7 @@ def tensor_desc(
     sizes: Sequence[int],
     strides: Sequence[int] | None = None,
     *,
-    flags: int = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE,
+    flags: int = DML_TENSOR_FLAG_NONE,
     total_size: int | None = None,
     alignment: int = 0,
 ) -> DML_TENSOR_DESC:
@@ -42,7 +42,7 @@ def tensor_desc(
     buffer = DML_BUFFER_TENSOR_DESC(
         data_type, flags, len(own_sizes), own_sizes, own_strides, total_size, alignment
     )
-    return DML_TENSOR_DESC(DML_TENSOR_TYPE.DML_TENSOR_TYPE_BUFFER, buffer)
+    return DML_TENSOR_DESC(DML_TENSOR_TYPE_BUFFER, buffer)
 
 
 def encode_tensor(tensor: TensorDesc) -> DML_TENSOR_DESC:

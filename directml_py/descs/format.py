@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from ..api.schema import FieldSchema
+from ..abi.schema import FieldSchema
 
 if TYPE_CHECKING:
     from .values import Record

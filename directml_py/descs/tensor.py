@@ -10,8 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
-from ..api.lazy import lazy
+from ..abi.lazy import lazy
+from ..api.enums import (
+    DML_TENSOR_DATA_TYPE,
+    DML_TENSOR_FLAG_NONE,
+    DML_TENSOR_FLAG_OWNED_BY_DML,
+    DML_TENSOR_FLAGS,
+)
 from .format import braces
 from .overlap import elements_overlap
 from .sizes import ELEMENT_BITS, bytes_for, last_element_offset, packed_strides
@@ -42,7 +47,7 @@ class TensorDesc:
     data_type: int
     sizes: tuple[int, ...]
     strides: tuple[int, ...] | None = None
-    flags: DML_TENSOR_FLAGS = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE
+    flags: DML_TENSOR_FLAGS = DML_TENSOR_FLAG_NONE
     total_size: int = field(default=-1)
     alignment: int = 0
 
@@ -103,7 +108,7 @@ class TensorDesc:
 
     @lazy
     def is_owned_by_dml(self) -> bool:
-        return bool(self.flags & DML_TENSOR_FLAGS.DML_TENSOR_FLAG_OWNED_BY_DML)
+        return bool(self.flags & DML_TENSOR_FLAG_OWNED_BY_DML)
 
     @property
     def dtype(self) -> np.dtype[Any]:

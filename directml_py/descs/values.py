@@ -6,9 +6,9 @@ import struct as _struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ..abi.lazy import lazy
+from ..abi.schema import OperatorSchema, Role, StructSchema
 from ..api.enums import DML_OPERATOR_TYPE, DML_TENSOR_DATA_TYPE
-from ..api.lazy import lazy
-from ..api.schema import OperatorSchema, Role, StructSchema
 from .format import format_record
 from .tensor import TensorDesc, type_name
 

@@ -5,10 +5,20 @@ from __future__ import annotations
 import ctypes
 from typing import Any, NamedTuple
 
-from ..api.arguments import integer, is_series
-from ..api.d3d12_enums import D3D12_HEAP_TYPE
-from ..api.enums import DML_BINDING_TYPE, DML_FEATURE_LEVEL
-from ..api.pointers import locate
+from ..abi.arguments import integer, is_series
+from ..abi.pointers import locate
+from ..api.d3d12_enums import (
+    D3D12_HEAP_TYPE,
+    D3D12_HEAP_TYPE_CUSTOM,
+    D3D12_HEAP_TYPE_DEFAULT,
+    D3D12_HEAP_TYPE_UPLOAD,
+)
+from ..api.enums import (
+    DML_BINDING_TYPE_BUFFER,
+    DML_BINDING_TYPE_BUFFER_ARRAY,
+    DML_BINDING_TYPE_NONE,
+    DML_FEATURE_LEVEL_2_0,
+)
 from ..api.structs import DML_BINDING_DESC
 from ..d3d12 import ID3D12Device, ID3D12Resource
 from ..d3d12.resource import BufferRange
@@ -18,12 +28,12 @@ from ..validation.memory import FAULT_RULES, check_faults
 from ..validation.report import Report
 from ..validation.rule import rule
 
-NONE = DML_BINDING_TYPE.DML_BINDING_TYPE_NONE
-BUFFER = DML_BINDING_TYPE.DML_BINDING_TYPE_BUFFER
-BUFFER_ARRAY = DML_BINDING_TYPE.DML_BINDING_TYPE_BUFFER_ARRAY
-DEFAULT = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_DEFAULT
-CUSTOM = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_CUSTOM
-UPLOAD = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_UPLOAD
+NONE = DML_BINDING_TYPE_NONE
+BUFFER = DML_BINDING_TYPE_BUFFER
+BUFFER_ARRAY = DML_BINDING_TYPE_BUFFER_ARRAY
+DEFAULT = D3D12_HEAP_TYPE_DEFAULT
+CUSTOM = D3D12_HEAP_TYPE_CUSTOM
+UPLOAD = D3D12_HEAP_TYPE_UPLOAD
 
 PAGE = "ns-directml-dml_buffer_binding"
 RANGE = rule("DML-BufferBinding-range", "The bound range lies inside the buffer", PAGE)
@@ -75,7 +85,7 @@ class Need(NamedTuple):
 
 def bindable_heaps(level: int) -> tuple[D3D12_HEAP_TYPE, ...]:
     """The types of heaps that bound buffers may lie in at a feature level."""
-    return (DEFAULT, CUSTOM) if level >= DML_FEATURE_LEVEL.DML_FEATURE_LEVEL_2_0 else (DEFAULT,)
+    return (DEFAULT, CUSTOM) if level >= DML_FEATURE_LEVEL_2_0 else (DEFAULT,)
 
 
 def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | None:

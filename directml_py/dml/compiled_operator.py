@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..api.enums import DML_EXECUTION_FLAGS
+from ..abi.lazy import lazy
+from ..api.enums import DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE, DML_EXECUTION_FLAGS
 from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
-from ..api.lazy import lazy
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
 from ..descs.tensor import TensorDesc
@@ -90,7 +90,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     @property
     def volatile(self) -> bool:
-        return bool(self.flags & DML_EXECUTION_FLAGS.DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE)
+        return bool(self.flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE)
 
     def is_owned(self, index: int) -> bool:
         """Whether input ``index`` is copied at initialization rather than bound at execution."""

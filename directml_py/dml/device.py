@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..api.arguments import counted, enumerator, instance
-from ..api.arguments import flags as known_flags
-from ..api.enums import DML_CREATE_DEVICE_FLAGS, DML_EXECUTION_FLAGS, DML_FEATURE_LEVEL
-from ..api.hresult import DXGI_ERROR_UNSUPPORTED, E_NOTIMPL
+from ..abi.arguments import counted, enumerator, instance
+from ..abi.arguments import flags as known_flags
+from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, E_NOTIMPL
+from ..abi.interface import IUnknown
+from ..abi.rules import Severity, breach, rule
+from ..api.enums import (
+    DML_CREATE_DEVICE_FLAGS,
+    DML_EXECUTION_FLAGS,
+    DML_FEATURE_LEVEL,
+    DML_FEATURE_LEVEL_1_0,
+    DML_FEATURE_LEVEL_2_1,
+)
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
-from ..api.interface import IUnknown
-from ..api.rules import Severity, breach, rule
 from ..d3d12 import ID3D12Device
 from ..operators import OPERATORS, check
 from ..validation.report import Report
@@ -186,9 +192,9 @@ class IDMLDevice1(IDMLDevice):
         ``E_NOTIMPL`` naming the operators that cannot be executed yet.
         """
         # Loaded when the first graph comes: most programs that import this package have none.
-        from .graph.description import read_graph_desc
-        from .graph.program import GraphProgram
-        from .graph.validation import check_graph
+        from .compiler.description import read_graph_desc
+        from .compiler.program import GraphProgram
+        from .compiler.validation import check_graph
 
         report = Report()
         graph = read_graph_desc(self, desc, report)
@@ -236,15 +242,13 @@ def DMLCreateDevice(
     IDMLDevice1. Raises ``TypeError`` for what is no device, ``DMLError`` ``E_INVALIDARG`` for unknown flags or
     levels.
     """
-    return DMLCreateDevice1(
-        d3d12Device, flags, DML_FEATURE_LEVEL.DML_FEATURE_LEVEL_1_0, feature_level=feature_level
-    )
+    return DMLCreateDevice1(d3d12Device, flags, DML_FEATURE_LEVEL_1_0, feature_level=feature_level)
 
 
 def DMLCreateDevice1(
     d3d12Device: ID3D12Device,
     flags: int = 0,
-    minimumFeatureLevel: int = DML_FEATURE_LEVEL.DML_FEATURE_LEVEL_1_0,
+    minimumFeatureLevel: int = DML_FEATURE_LEVEL_1_0,
     *,
     feature_level: int = HIGHEST_FEATURE_LEVEL,
 ) -> IDMLDevice:
@@ -257,7 +261,7 @@ def DMLCreateDevice1(
     if minimum > level:
         text = f"is {minimum.name}; this device has {level.name}"
         raise breach(MINIMUM_LEVEL, "minimumFeatureLevel", text, DXGI_ERROR_UNSUPPORTED)
-    has_graphs = level >= DML_FEATURE_LEVEL.DML_FEATURE_LEVEL_2_1
+    has_graphs = level >= DML_FEATURE_LEVEL_2_1
     device = (IDMLDevice1 if has_graphs else IDMLDevice)(d3d12Device, kind, level)
     if device.removal.debug and d3d12Device.info_queue is None:
         report = Report()

@@ -7,9 +7,9 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ..api.d3d12_enums import D3D12_RESOURCE_STATES
-from ..api.hresult import S_OK
-from ..api.life import Life
+from ..abi.hresult import S_OK
+from ..abi.life import Life
+from ..api.d3d12_enums import D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 from ..d3d12.commands import Command
 from ..d3d12.resource import BufferRange
 from ..d3d12.tracking.access import Access, Use
@@ -24,7 +24,7 @@ from .initializer import BoundInitializer, IDMLOperatorInitializer
 from .objects import IDMLDispatchable
 from .table_desc import DescriptorRange
 
-UNORDERED_ACCESS = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
+UNORDERED_ACCESS = D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 
 # The page calls dispatching without bindings both an error and undefined behaviour; here it is an error.
 UNBOUND = rule(

@@ -5,14 +5,21 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from ..api.arguments import integer, unsigned
-from ..api.enums import DML_FEATURE, DML_FEATURE_LEVEL, DML_TENSOR_DATA_TYPE
-from ..api.hresult import DXGI_ERROR_UNSUPPORTED
-from ..api.memory import MemoryFault, write
-from ..api.pointers import check_type, locate
-from ..api.rules import breach, rule
+from ..abi.arguments import integer, unsigned
+from ..abi.hresult import DXGI_ERROR_UNSUPPORTED
+from ..abi.memory import MemoryFault, write
+from ..abi.pointers import check_type, locate
+from ..abi.rules import breach, rule
+from ..abi.structure import Structure
+from ..api.enums import (
+    DML_FEATURE,
+    DML_FEATURE_FEATURE_LEVELS,
+    DML_FEATURE_LEVEL,
+    DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT,
+    DML_TENSOR_DATA_TYPE,
+    DML_TENSOR_DATA_TYPE_UNKNOWN,
+)
 from ..api.structs import DML_FEATURE_DATA_FEATURE_LEVELS, DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT
-from ..api.structure import Structure
 from ..descs.decode import ctypes_class, decode_struct
 from ..validation.memory import FAULT_RULES, check_faults
 from ..validation.report import Report
@@ -39,11 +46,11 @@ LEVELS = rule(
 
 KNOWN_LEVELS = frozenset(int(level) for level in DML_FEATURE_LEVEL)
 STRUCTS = {
-    DML_FEATURE.DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: (
+    DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: (
         "DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT",
         DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT,
     ),
-    DML_FEATURE.DML_FEATURE_FEATURE_LEVELS: (
+    DML_FEATURE_FEATURE_LEVELS: (
         "DML_FEATURE_QUERY_FEATURE_LEVELS",
         DML_FEATURE_DATA_FEATURE_LEVELS,
     ),
@@ -93,7 +100,7 @@ def check_size(given: Any, expected: int, name: str, report: Report) -> None:
 
 
 def check_query(feature: DML_FEATURE, query: Any, report: Report) -> None:
-    if feature == DML_FEATURE.DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT:
+    if feature == DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT:
         if not isinstance(query.DataType, DML_TENSOR_DATA_TYPE):
             report.add(ENUM_VALUE, "DataType", f"is {query.DataType}, which is no DML_TENSOR_DATA_TYPE")
     elif not query.RequestedFeatureLevels:
@@ -102,9 +109,9 @@ def check_query(feature: DML_FEATURE, query: Any, report: Report) -> None:
 
 def answer(feature: DML_FEATURE, query: Any, level: int) -> Structure:
     """The support data for the checked query struct of ``feature`` on a device of feature level ``level``."""
-    if feature == DML_FEATURE.DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT:
+    if feature == DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT:
         # Of UNKNOWN the pages say nothing here; it is no type that a tensor could have.
-        known = query.DataType != DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UNKNOWN
+        known = query.DataType != DML_TENSOR_DATA_TYPE_UNKNOWN
         supported = known and NEEDED_LEVEL.get(query.DataType, 0) <= level
         return DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT(supported)
     levels = [asked for asked in query.RequestedFeatureLevels if asked in KNOWN_LEVELS and asked <= level]

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..api.arguments import counted
+from ..abi.arguments import counted
 from ..api.iids import IID_IDMLOperatorInitializer
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange

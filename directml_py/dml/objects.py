@@ -5,16 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from ..abi.life import Life, LivingObject
+from ..abi.private_data import PrivateDataObject, PrivateDataRules
+from ..abi.wintypes import GUID
 from ..api.iids import IID_IDMLDeviceChild, IID_IDMLDispatchable, IID_IDMLObject, IID_IDMLPageable
-from ..api.life import Life, LivingObject
-from ..api.private_data import PrivateDataObject, PrivateDataRules
 from ..api.structs import DML_BINDING_PROPERTIES
-from ..api.wintypes import GUID
 from ..validation.rule import rule
 from .removal import Removal, hresult_method
 
 if TYPE_CHECKING:
-    from ..api.interface import IUnknown
+    from ..abi.interface import IUnknown
     from .device import IDMLDevice
 
 SAME_DEVICE = rule(

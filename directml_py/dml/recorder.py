@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..api.arguments import instance
-from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE
+from ..abi.arguments import instance
+from ..api.d3d12_enums import (
+    D3D12_COMMAND_LIST_TYPE_COMPUTE,
+    D3D12_COMMAND_LIST_TYPE_DIRECT,
+)
 from ..api.iids import IID_IDMLCommandRecorder
 from ..d3d12 import ID3D12GraphicsCommandList
 from ..validation.report import Report
@@ -55,8 +58,8 @@ class IDMLCommandRecorder(IDMLDeviceChild):
 
     def _check_list(self, commandList: ID3D12GraphicsCommandList, report: Report) -> None:
         allowed = (
-            D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_DIRECT,
-            D3D12_COMMAND_LIST_TYPE.D3D12_COMMAND_LIST_TYPE_COMPUTE,
+            D3D12_COMMAND_LIST_TYPE_DIRECT,
+            D3D12_COMMAND_LIST_TYPE_COMPUTE,
         )
         if commandList.GetType() not in allowed:
             names = " or ".join(kind.name for kind in allowed)

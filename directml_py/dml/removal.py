@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ..api.arguments import WrongObject, instance
-from ..api.debug_output import SEVERITIES, debug_output
-from ..api.enums import DML_CREATE_DEVICE_FLAGS
-from ..api.hresult import DXGI_ERROR_DEVICE_REMOVED, E_INVALIDARG, S_OK, DMLError
+from ..abi.arguments import WrongObject, instance
+from ..abi.hresult import DXGI_ERROR_DEVICE_REMOVED, E_INVALIDARG, S_OK, DMLError
+from ..api.enums import DML_CREATE_DEVICE_FLAG_DEBUG, DML_CREATE_DEVICE_FLAGS
+from ..d3d12.debug_output import SEVERITIES, debug_output
 from ..validation.memory import FAULT_RULES
 from ..validation.report import Report, failure
 from ..validation.rule import Diagnostic, Rule, Severity
@@ -30,7 +30,7 @@ class Removal:
     def __init__(self, d3d12_device: ID3D12Device, flags: DML_CREATE_DEVICE_FLAGS) -> None:
         self._d3d12_device = d3d12_device
         self._error: DMLError | None = None
-        self.debug = bool(flags & DML_CREATE_DEVICE_FLAGS.DML_CREATE_DEVICE_FLAG_DEBUG)
+        self.debug = bool(flags & DML_CREATE_DEVICE_FLAG_DEBUG)
         self.muted = False
 
     @property

@@ -5,8 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..api.d3d12_enums import D3D12_DESCRIPTOR_HEAP_TYPE
-from ..api.pointers import locate
+from ..abi.pointers import locate
+from ..api.d3d12_enums import D3D12_DESCRIPTOR_HEAP_TYPE, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 from ..d3d12 import ID3D12DescriptorHeap
 from ..d3d12.resource import BufferRange
 from ..descs.decode import decode_struct
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .device import IDMLDevice
 
 PAGE = "ns-directml-dml_binding_table_desc"
-CBV_SRV_UAV = D3D12_DESCRIPTOR_HEAP_TYPE.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
+CBV_SRV_UAV = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 HANDLE = rule(
     "DML-BindingTable-handle",
     "Both handles point into a descriptor heap of the device, where a range starts",

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy.typing as npt
 
-from ..api.hresult import DXGI_ERROR_UNSUPPORTED, DMLError
+from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, DMLError
 from ..descs.values import TensorSlot
 from ..dml.compiled_operator import IDMLCompiledOperator
-from ..dml.graph.plan import Plan
-from ..dml.graph.program import GraphProgram
+from ..dml.compiler.plan import Plan
+from ..dml.compiler.program import GraphProgram
 from ..evaluate import Session, input_array
 from .description import describe
 from .nodes import FromInput

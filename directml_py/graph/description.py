@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..api.enums import DML_GRAPH_EDGE_TYPE, DML_GRAPH_NODE_TYPE
+from ..api.enums import (
+    DML_GRAPH_EDGE_TYPE,
+    DML_GRAPH_NODE_TYPE_CONSTANT,
+    DML_GRAPH_NODE_TYPE_OPERATOR,
+)
 from ..api.structs import (
     DML_CONSTANT_DATA_GRAPH_NODE_DESC,
     DML_GRAPH_DESC,
@@ -98,6 +102,6 @@ def _node(node: Node) -> DML_GRAPH_NODE_DESC:
     name = node.name.encode()
     if isinstance(node, ConstantNode):
         constant = DML_CONSTANT_DATA_GRAPH_NODE_DESC(Data=node.data, Name=name)
-        return DML_GRAPH_NODE_DESC(DML_GRAPH_NODE_TYPE.DML_GRAPH_NODE_TYPE_CONSTANT, constant)
+        return DML_GRAPH_NODE_DESC(DML_GRAPH_NODE_TYPE_CONSTANT, constant)
     operator = DML_OPERATOR_GRAPH_NODE_DESC(node.operator, name)
-    return DML_GRAPH_NODE_DESC(DML_GRAPH_NODE_TYPE.DML_GRAPH_NODE_TYPE_OPERATOR, operator)
+    return DML_GRAPH_NODE_DESC(DML_GRAPH_NODE_TYPE_OPERATOR, operator)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..api.hresult import DMLError
+from ..abi.hresult import DMLError
 from ..descs.values import OperatorDesc
 from ..dml import IDMLDevice
 from .expression import Expression

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..api.arguments import flags as known_flags
-from ..api.arguments import unsigned
-from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
+from ..abi.arguments import flags as known_flags
+from ..abi.arguments import unsigned
+from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAGS
 from ..api.structs import DML_GRAPH_DESC
 from ..d3d12 import D3D12CreateDevice
 from ..descs.sizes import unsigned_numbers
@@ -32,7 +32,7 @@ from .nodes import ConstantNode, FromInput, FromNode, Input, Node, OperatorNode,
 from .policies import TensorPolicy, packed
 from .reading import is_name
 
-NO_FLAGS = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE
+NO_FLAGS = DML_TENSOR_FLAG_NONE
 Outputs = Expression | Sequence[Expression] | Mapping[str, Expression]
 
 
@@ -205,13 +205,13 @@ class Graph:
 
     def to_dot(self) -> str:
         """The graph in the language of Graphviz."""
-        from .dot import to_dot
+        from .pictures.dot import to_dot
 
         return to_dot(self)
 
     def to_svg(self) -> str:
         """A picture of the graph, of what the compiler folded away and of the temporary memory over time."""
-        from .picture import to_svg
+        from .pictures.picture import to_svg
 
         return to_svg(self)
 

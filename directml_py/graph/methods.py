@@ -9,8 +9,8 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..api.hresult import DMLError
-from ..api.schema import FieldSchema, OperatorSchema
+from ..abi.hresult import DMLError
+from ..abi.schema import FieldSchema, OperatorSchema
 from ..api.schema_data import OPERATORS as CATALOG
 from ..descs.decode import ctypes_class, decode_operator_desc
 from ..descs.encode import encode_tensor

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
-from ..api.schema import FieldSchema, OperatorSchema, StructSchema
+from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
+from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAGS
 from ..api.schema_data import OPERATORS, STRUCTS
 from ..descs.decode import enum_class
 from ..descs.tensor import PREFIX, TensorDesc, type_name
@@ -54,9 +54,7 @@ def read_tensor(item: Item) -> TensorDesc:
         DML_TENSOR_DATA_TYPE[PREFIX + name],
         sizes,
         strides,
-        _read_flags(DML_TENSOR_FLAGS, found["Flags"])
-        if "Flags" in found
-        else DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE,
+        _read_flags(DML_TENSOR_FLAGS, found["Flags"]) if "Flags" in found else DML_TENSOR_FLAG_NONE,
         -1 if total is None else total.integer(0, UINT64_MAX),
         0 if alignment is None else alignment.integer(),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ..api.enums import DML_AXIS_DIRECTION
+from ..api.enums import DML_AXIS_DIRECTION_DECREASING
 from ..descs.values import OperatorDesc
 from ..validation.report import Report
 from .operator import Kernel, Operator, Shapes, operator
@@ -24,7 +24,7 @@ class _Arg(Operator):
         return infer_reduction(desc, output_data_type)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        decreasing = desc.AxisDirection == DML_AXIS_DIRECTION.DML_AXIS_DIRECTION_DECREASING
+        decreasing = desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING
         return reduction_kernel(self.name, desc, decreasing)
 
 

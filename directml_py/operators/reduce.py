@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..api.enums import DML_REDUCE_FUNCTION
+from ..api.enums import DML_REDUCE_FUNCTION_LOG_SUM_EXP
 from ..descs.values import OperatorDesc
 from ..validation.report import Report
 from .operator import Kernel, Operator, Shapes, operator
@@ -10,7 +10,7 @@ from .reduced_axes import AxesRules, check_reduction, infer_reduction, reduction
 
 RULES = AxesRules("REDUCE")
 PREFIX = "DML_REDUCE_FUNCTION_"
-LOG_SUM_EXP = DML_REDUCE_FUNCTION.DML_REDUCE_FUNCTION_LOG_SUM_EXP
+LOG_SUM_EXP = DML_REDUCE_FUNCTION_LOG_SUM_EXP
 
 
 @operator("REDUCE")

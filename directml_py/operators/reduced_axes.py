@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..api.enums import DML_TENSOR_DATA_TYPE
+from ..api.enums import DML_TENSOR_DATA_TYPE_UINT32
 from ..descs.format import braces
 from ..descs.values import OperatorDesc
 from ..kernels.binding import Array, Run
@@ -38,7 +38,7 @@ def infer_reduction(desc: OperatorDesc, output_data_type: int | None) -> Shapes:
     """``output_data_type`` serves where the output need not have the input's data type; left out it is UINT32."""
     if output_data_type is None:
         own = required(desc, "OutputTensor", "DataType")
-        output_data_type = DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UINT32 if own is None else own
+        output_data_type = DML_TENSOR_DATA_TYPE_UINT32 if own is None else own
     sizes = reduced_sizes(desc.InputTensor.sizes, desc.Axes)
     return {"OutputTensor": Shape(output_data_type, sizes)}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..api.pointers import locate
-from ..api.rules import Diagnostic
+from ..abi.pointers import locate
+from ..abi.rules import Diagnostic
 from ..descs import decode_operator_desc, decode_struct
 from ..descs.decode import struct_schema
 from ..descs.values import OperatorDesc

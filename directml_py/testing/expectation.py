@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
-from ..api.hresult import DMLError
-from ..api.rules import Diagnostic
+from ..abi.hresult import DMLError
+from ..abi.rules import Diagnostic
 from ..d3d12.info_queue import Message
 from .watch import Watch, describe, is_about, rule_of, watch
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..abi.rules import Diagnostic
 from ..api.enums import DML_FEATURE_LEVEL
-from ..api.rules import Diagnostic
 from ..operators import check
 from .differences import show, value_at
 

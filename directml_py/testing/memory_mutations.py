@@ -6,8 +6,8 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..abi.structure import Structure
 from ..api.structs import DML_BUFFER_TENSOR_DESC
-from ..api.structure import Structure
 from ..descs.encode import encode
 from ..descs.values import OperatorDesc
 from .source import Source

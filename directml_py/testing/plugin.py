@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY
-from ..api.enums import DML_CREATE_DEVICE_FLAGS, DML_FEATURE_LEVEL
-from ..api.rules import Diagnostic
+from ..abi.rules import Diagnostic
+from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_SEVERITY_ERROR
+from ..api.enums import DML_CREATE_DEVICE_FLAG_DEBUG, DML_FEATURE_LEVEL
 from ..d3d12 import D3D12CreateDevice, D3D12GetDebugInterface, ID3D12Device
 from ..d3d12.debug import debug_layer_enabled
 from ..dml import DMLCreateDevice, IDMLDevice
@@ -24,8 +24,8 @@ from .levels import FeatureLevels, feature_levels, parse_level
 from .valid import HIGHEST
 from .watch import Watch, describe, watch
 
-ERROR = D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_ERROR
-DEBUG = DML_CREATE_DEVICE_FLAGS.DML_CREATE_DEVICE_FLAG_DEBUG
+ERROR = D3D12_MESSAGE_SEVERITY_ERROR
+DEBUG = DML_CREATE_DEVICE_FLAG_DEBUG
 
 
 class Session:

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from ..abi.structure import Structure
 from ..api.enums import DML_FEATURE_LEVEL
-from ..api.structure import Structure
 from ..descs.encode import encode
 from .memory_mutations import Broken
 from .mutations import broken_desc

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..api.enums import DML_TENSOR_DATA_TYPE
-from ..api.schema import Same
+from ..abi.schema import Same
+from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_DATA_TYPE_UNKNOWN
 from ..descs.sizes import ELEMENT_BITS
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, TensorSlot
@@ -18,7 +18,7 @@ from .valid import OWNED
 
 UINT_MAX = 0xFFFFFFFF
 # Numbers that are no data type of an element; 0 is DML_TENSOR_DATA_TYPE_UNKNOWN.
-NO_DATA_TYPES = (DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UNKNOWN, 14, -1, 1000)
+NO_DATA_TYPES = (DML_TENSOR_DATA_TYPE_UNKNOWN, 14, -1, 1000)
 
 
 def tensor_of(slot: TensorSlot) -> TensorDesc:

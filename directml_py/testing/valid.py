@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..abi.schema import OperatorSchema, Support, TensorSupport
 from ..api.enums import (
     DML_AXIS_DIRECTION,
     DML_FEATURE_LEVEL,
     DML_REDUCE_FUNCTION,
+    DML_REDUCE_FUNCTION_ARGMAX,
+    DML_REDUCE_FUNCTION_ARGMIN,
     DML_TENSOR_DATA_TYPE,
-    DML_TENSOR_FLAGS,
+    DML_TENSOR_FLAG_NONE,
+    DML_TENSOR_FLAG_OWNED_BY_DML,
 )
-from ..api.schema import OperatorSchema, Support, TensorSupport
 from ..api.schema_data import OPERATORS as SCHEMAS_BY_TYPE
 from ..api.schema_data import STRUCTS
 from ..descs.sizes import packed_strides
@@ -26,11 +29,11 @@ HIGHEST = max(DML_FEATURE_LEVEL)
 SCHEMAS = {schema.name: schema for schema in SCHEMAS_BY_TYPE.values() if schema.name in OPERATORS}
 FUNCTIONS = tuple(DML_REDUCE_FUNCTION)
 ARG_FUNCTIONS = (
-    DML_REDUCE_FUNCTION.DML_REDUCE_FUNCTION_ARGMAX,
-    DML_REDUCE_FUNCTION.DML_REDUCE_FUNCTION_ARGMIN,
+    DML_REDUCE_FUNCTION_ARGMAX,
+    DML_REDUCE_FUNCTION_ARGMIN,
 )
-OWNED = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_OWNED_BY_DML
-NO_FLAGS = DML_TENSOR_FLAGS.DML_TENSOR_FLAG_NONE
+OWNED = DML_TENSOR_FLAG_OWNED_BY_DML
+NO_FLAGS = DML_TENSOR_FLAG_NONE
 MAX_ELEMENTS = 1 << 12
 
 Fields = dict[str, Any]

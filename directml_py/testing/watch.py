@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY
+from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY_WARNING
 from ..d3d12 import ID3D12Device, ID3D12InfoQueue
 from ..d3d12.info_queue import Message
 from ..dml import IDMLDevice
 
-WARNING = D3D12_MESSAGE_SEVERITY.D3D12_MESSAGE_SEVERITY_WARNING
+WARNING = D3D12_MESSAGE_SEVERITY_WARNING
 _RULE = re.compile(r"\[([^\[\]\s]+)\]\s*$")
 
 

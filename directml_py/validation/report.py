@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..api.hresult import E_INVALIDARG, DMLError
+from ..abi.hresult import E_INVALIDARG, DMLError
 from .rule import Diagnostic, Rule, Severity
 
 

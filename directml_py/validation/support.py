@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..abi.schema import OperatorSchema, Same, Support, TensorSupport
 from ..api.enums import DML_TENSOR_DATA_TYPE
-from ..api.schema import OperatorSchema, Same, Support, TensorSupport
 from ..api.schema_data import OPERATORS
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc, type_name

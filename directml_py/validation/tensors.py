@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ..abi.schema import OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
-from ..api.schema import OperatorSchema
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc, type_name
 from .report import Report

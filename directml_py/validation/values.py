@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from ..api.arguments import known_bits
-from ..api.enums import DML_TENSOR_DATA_TYPE
+from ..abi.arguments import known_bits
+from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN
 from ..descs.decode import enum_class
 from ..descs.values import Record
 from .report import Report
@@ -32,7 +32,7 @@ def check_values(record: Record, report: Report, prefix: str = "") -> None:
         path = prefix + name
         if entry.kind == "enum" and not isinstance(value, IntEnum):
             report.add(ENUM_VALUE, path, f"is {value}, which is no {entry.type}")
-        elif entry.kind == "enum" and value is DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UNKNOWN:
+        elif entry.kind == "enum" and value is DML_TENSOR_DATA_TYPE_UNKNOWN:
             report.add(ENUM_VALUE, path, f"is {value.name}; a data type is required")
         elif entry.kind == "flags":
             check_flags(enum_class(entry.type), value, path, report)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ctypes
 import gc
 
-from directml_py.api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_TYPE
-from directml_py.api.interface import IUnknown
+from directml_py.abi.interface import IUnknown
+from directml_py.api.enums import (
+    DML_TENSOR_DATA_TYPE_FLOAT32,
+    DML_TENSOR_TYPE_BUFFER,
+)
 from directml_py.api.structs import (
     DML_BUFFER_TENSOR_DESC,
 )
 
-FLOAT32 = DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_FLOAT32
-BUFFER = DML_TENSOR_TYPE.DML_TENSOR_TYPE_BUFFER
+FLOAT32 = DML_TENSOR_DATA_TYPE_FLOAT32
+BUFFER = DML_TENSOR_TYPE_BUFFER
 
 
 def churn():

@@ -7,8 +7,12 @@ import ctypes
 import numpy as np
 import pytest
 
-from directml_py.api.enums import DML_OPERATOR_TYPE, DML_TENSOR_DATA_TYPE, DML_TENSOR_TYPE
-from directml_py.api.hresult import DMLError
+from directml_py.abi.hresult import DMLError
+from directml_py.api.enums import (
+    DML_OPERATOR_GEMM,
+    DML_TENSOR_DATA_TYPE_FLOAT32,
+    DML_TENSOR_TYPE_BUFFER,
+)
 from directml_py.api.operator_descs import (
     DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC,
     DML_FILL_VALUE_CONSTANT_OPERATOR_DESC,
@@ -30,8 +34,8 @@ from directml_py.descs import tensor_desc
 
 from .helpers import Twin, sizes_of
 
-FLOAT32 = DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_FLOAT32
-BUFFER = DML_TENSOR_TYPE.DML_TENSOR_TYPE_BUFFER
+FLOAT32 = DML_TENSOR_DATA_TYPE_FLOAT32
+BUFFER = DML_TENSOR_TYPE_BUFFER
 
 
 class TestForms:
@@ -64,7 +68,7 @@ class TestForms:
         for value, expected in forms:
             desc = DML_GEMM_OPERATOR_DESC(OutputTensor=value)
             assert ctypes.cast(desc.OutputTensor, ctypes.c_void_p).value == expected, value
-            wrapped = DML_OPERATOR_DESC(DML_OPERATOR_TYPE.DML_OPERATOR_GEMM, value)
+            wrapped = DML_OPERATOR_DESC(DML_OPERATOR_GEMM, value)
             assert wrapped.Desc == expected, value
 
     def test_byref_with_an_offset(self):

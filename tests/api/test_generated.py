@@ -11,7 +11,7 @@ import pytest
 from generators.catalog import Catalog
 
 from directml_py.api import enums, iids, operator_descs, structs
-from directml_py.api.enums import DML_FEATURE_LEVEL, DML_TENSOR_DATA_TYPE
+from directml_py.api.enums import DML_FEATURE_LEVEL, DML_TENSOR_DATA_TYPE, DML_TENSOR_DATA_TYPE_UNKNOWN
 from directml_py.api.schema_data import OPERATORS, STRUCTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -194,7 +194,7 @@ class TestSupport:
                 assert table.types
                 assert len(set(table.types)) == len(table.types)
                 assert all(value in set(DML_TENSOR_DATA_TYPE) for value in table.types)
-                assert DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_UNKNOWN not in table.types
+                assert DML_TENSOR_DATA_TYPE_UNKNOWN not in table.types
 
     def test_every_level_has_one_table(self, op):
         """No two tables of a level hold at once, and a newer level never takes something away."""

@@ -8,9 +8,14 @@ import gc
 import numpy as np
 import pytest
 
+from directml_py.abi.interface import IUnknown
 from directml_py.api.d3d12_structs import D3D12_RESOURCE_BARRIER, D3D12_RESOURCE_TRANSITION_BARRIER
-from directml_py.api.enums import DML_OPERATOR_TYPE, DML_TENSOR_DATA_TYPE, DML_TENSOR_TYPE
-from directml_py.api.interface import IUnknown
+from directml_py.api.enums import (
+    DML_OPERATOR_ACTIVATION_LEAKY_RELU,
+    DML_OPERATOR_JOIN,
+    DML_TENSOR_DATA_TYPE_FLOAT32,
+    DML_TENSOR_TYPE_BUFFER,
+)
 from directml_py.api.operator_descs import (
     DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC,
     DML_GEMM_OPERATOR_DESC,
@@ -32,8 +37,8 @@ from directml_py.descs import decode_struct, tensor_desc
 
 from .helpers import Thing, churn, sizes_of
 
-FLOAT32 = DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_FLOAT32
-BUFFER = DML_TENSOR_TYPE.DML_TENSOR_TYPE_BUFFER
+FLOAT32 = DML_TENSOR_DATA_TYPE_FLOAT32
+BUFFER = DML_TENSOR_TYPE_BUFFER
 
 
 class TestKeepAlive:
@@ -78,7 +83,7 @@ class TestKeepAlive:
         array[0], array[1] = first
         by_array = DML_JOIN_OPERATOR_DESC(InputTensors=array)
         assert by_array.InputCount == 2
-        wrapped = DML_OPERATOR_DESC(DML_OPERATOR_TYPE.DML_OPERATOR_JOIN, by_array)
+        wrapped = DML_OPERATOR_DESC(DML_OPERATOR_JOIN, by_array)
         operators = (DML_OPERATOR_DESC * 1)(wrapped)
         del first, array, by_array, wrapped
         churn()
@@ -136,7 +141,7 @@ class TestKeepAlive:
         gemm = DML_GEMM_OPERATOR_DESC(FusedActivation=DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(Alpha=0.25))
         churn()
         fused = gemm.FusedActivation.contents
-        assert fused.Type == DML_OPERATOR_TYPE.DML_OPERATOR_ACTIVATION_LEAKY_RELU
+        assert fused.Type == DML_OPERATOR_ACTIVATION_LEAKY_RELU
         inner = ctypes.cast(fused.Desc, ctypes.POINTER(DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC)).contents
         assert inner.Alpha == 0.25
 
@@ -151,14 +156,14 @@ class TestKeepAlive:
         assert rnn.ActivationDescCount == 5
         for n in range(5):
             item = rnn.ActivationDescs[n]
-            assert item.Type == DML_OPERATOR_TYPE.DML_OPERATOR_ACTIVATION_LEAKY_RELU
+            assert item.Type == DML_OPERATOR_ACTIVATION_LEAKY_RELU
             inner = ctypes.cast(item.Desc, ctypes.POINTER(DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC)).contents
             assert inner.Alpha == n
 
     def test_a_cffi_operator_as_fused_activation(self):
         inner = ffi.new("DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC *", {"Alpha": 0.5})
         fused = DML_GEMM_OPERATOR_DESC(FusedActivation=inner).FusedActivation.contents
-        assert fused.Type == DML_OPERATOR_TYPE.DML_OPERATOR_ACTIVATION_LEAKY_RELU
+        assert fused.Type == DML_OPERATOR_ACTIVATION_LEAKY_RELU
         assert fused.Desc == int(ffi.cast("uintptr_t", inner))
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from directml_py import d3d12
+from directml_py.abi.hresult import E_INVALIDARG, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
-from directml_py.api.hresult import E_INVALIDARG, DMLError
 
 
 def test_heap_properties():

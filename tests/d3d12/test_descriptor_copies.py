@@ -7,9 +7,9 @@ import ctypes
 import pytest
 
 from directml_py import d3d12
+from directml_py.abi.hresult import E_INVALIDARG, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
-from directml_py.api.hresult import E_INVALIDARG, DMLError
 
 VIEWS = e.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 SAMPLER = e.D3D12_DESCRIPTOR_HEAP_TYPE_SAMPLER

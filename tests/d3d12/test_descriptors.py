@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from directml_py import d3d12
+from directml_py.abi.hresult import E_INVALIDARG, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
-from directml_py.api.hresult import E_INVALIDARG, DMLError
 
 VISIBLE = e.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
 

@@ -7,9 +7,7 @@ import ctypes
 import pytest
 
 from directml_py import d3d12
-from directml_py.api import d3d12_enums as e
-from directml_py.api import d3d12_structs as s
-from directml_py.api.hresult import (
+from directml_py.abi.hresult import (
     DXGI_ERROR_DEVICE_REMOVED,
     DXGI_ERROR_INVALID_CALL,
     DXGI_ERROR_NOT_FOUND,
@@ -20,9 +18,11 @@ from directml_py.api.hresult import (
     S_OK,
     DMLError,
 )
+from directml_py.abi.interface import IUnknown
+from directml_py.abi.wintypes import GUID
+from directml_py.api import d3d12_enums as e
+from directml_py.api import d3d12_structs as s
 from directml_py.api.iids import IID_ID3D12Device, IID_ID3D12Object
-from directml_py.api.interface import IUnknown
-from directml_py.api.wintypes import GUID
 from directml_py.cffi import ffi
 
 SOME_GUID = GUID("01234567-89ab-cdef-0123-456789abcdef")

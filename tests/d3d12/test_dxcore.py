@@ -7,7 +7,7 @@ import ctypes
 import pytest
 
 import directml_py as dml
-from directml_py.api.hresult import (
+from directml_py.abi.hresult import (
     DXGI_ERROR_INVALID_CALL,
     DXGI_ERROR_UNSUPPORTED,
     E_INVALIDARG,

@@ -8,7 +8,7 @@ import os
 import pytest
 
 import directml_py as dml
-from directml_py.api.hresult import (
+from directml_py.abi.hresult import (
     DXGI_ERROR_NOT_FOUND,
     DXGI_ERROR_UNSUPPORTED,
     E_INVALIDARG,

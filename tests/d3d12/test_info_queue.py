@@ -7,9 +7,9 @@ import logging
 import pytest
 
 from directml_py import d3d12
+from directml_py.abi.hresult import E_INVALIDARG, E_NOINTERFACE, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
-from directml_py.api.hresult import E_INVALIDARG, E_NOINTERFACE, DMLError
 from directml_py.api.iids import IID_ID3D12InfoQueue
 
 INFO, WARNING = e.D3D12_MESSAGE_SEVERITY_INFO, e.D3D12_MESSAGE_SEVERITY_WARNING

@@ -8,9 +8,7 @@ import time
 import pytest
 
 from directml_py import d3d12
-from directml_py.api import d3d12_enums as e
-from directml_py.api import d3d12_structs as s
-from directml_py.api.hresult import (
+from directml_py.abi.hresult import (
     DXGI_ERROR_DEVICE_HUNG,
     DXGI_ERROR_INVALID_CALL,
     E_FAIL,
@@ -18,6 +16,8 @@ from directml_py.api.hresult import (
     E_NOTIMPL,
     DMLError,
 )
+from directml_py.api import d3d12_enums as e
+from directml_py.api import d3d12_structs as s
 from directml_py.d3d12.commands import Command
 
 SECONDS = 10

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from directml_py import d3d12
+from directml_py.abi.hresult import E_INVALIDARG, E_NOTIMPL, E_OUTOFMEMORY, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
-from directml_py.api.hresult import E_INVALIDARG, E_NOTIMPL, E_OUTOFMEMORY, DMLError
 from directml_py.cffi import ffi
 
 DEFAULT, UPLOAD, READBACK = e.D3D12_HEAP_TYPE_DEFAULT, e.D3D12_HEAP_TYPE_UPLOAD, e.D3D12_HEAP_TYPE_READBACK

@@ -9,7 +9,10 @@ import textwrap
 
 import pytest
 
-from directml_py.api.enums import DML_OPERATOR_TYPE, DML_TENSOR_DATA_TYPE
+from directml_py.api.enums import (
+    DML_OPERATOR_JOIN,
+    DML_TENSOR_DATA_TYPE_FLOAT32,
+)
 from directml_py.api.operator_descs import (
     DML_ACTIVATION_RELU_OPERATOR_DESC,
     DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC,
@@ -32,8 +35,8 @@ from directml_py.api.structs import (
 )
 from directml_py.descs import decode_operator_desc, decode_struct, tensor_desc
 
-FLOAT32 = DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_FLOAT32
-JOIN = DML_OPERATOR_TYPE.DML_OPERATOR_JOIN
+FLOAT32 = DML_TENSOR_DATA_TYPE_FLOAT32
+JOIN = DML_OPERATOR_JOIN
 WILD = 0xDEAD0000
 
 

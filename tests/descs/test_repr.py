@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 import directml_py as dml
-from directml_py.api.interface import IUnknown
+from directml_py.abi.interface import IUnknown
 from directml_py.descs import TensorDesc, decode_operator_desc
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
@@ -187,7 +187,7 @@ GARBAGE = """
     import ctypes, random
     import directml_py as dml
     from directml_py.api import d3d12_structs, operator_descs, structs
-    from directml_py.api.structure import Structure, Union
+    from directml_py.abi.structure import Structure, Union
 
     kinds = [
         kind

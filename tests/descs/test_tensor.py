@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from directml_py.api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
+from directml_py.api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_OWNED_BY_DML
 from directml_py.descs import DMLCalcBufferTensorSize, TensorDesc, tensor_desc
 from directml_py.descs.overlap import elements_overlap
 
@@ -197,7 +197,7 @@ class TestValue:
             TensorDesc(FLOAT32, (2, 3), (3, 1)),
             TensorDesc(FLOAT32, (2, 3), total_size=28),
             TensorDesc(FLOAT32, (2, 3), alignment=4),
-            TensorDesc(FLOAT32, (2, 3), flags=DML_TENSOR_FLAGS.DML_TENSOR_FLAG_OWNED_BY_DML),
+            TensorDesc(FLOAT32, (2, 3), flags=DML_TENSOR_FLAG_OWNED_BY_DML),
         ):
             assert tensor != other
 
@@ -219,7 +219,7 @@ class TestValue:
         assert TensorDesc(FLOAT32, sizes, strides).is_packed is packed
 
     def test_owned(self):
-        assert TensorDesc(FLOAT32, (1,), flags=DML_TENSOR_FLAGS.DML_TENSOR_FLAG_OWNED_BY_DML).is_owned_by_dml
+        assert TensorDesc(FLOAT32, (1,), flags=DML_TENSOR_FLAG_OWNED_BY_DML).is_owned_by_dml
         assert not TensorDesc(FLOAT32, (1,)).is_owned_by_dml
 
     @pytest.mark.parametrize("name", [name for name in TYPES if name not in ("UNKNOWN", "UINT4", "INT4")])

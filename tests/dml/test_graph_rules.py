@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.api.rules import RULES, Rule
-from directml_py.dml.graph import rules as declared
+from directml_py.abi.rules import RULES, Rule
+from directml_py.dml.compiler import rules as declared
 
 from .graphs import FLOAT32, Graphs, edges, graph, node
 

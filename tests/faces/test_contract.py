@@ -15,6 +15,7 @@ exec("from directml_py import *", STAR)
 del STAR["__builtins__"]
 CATALOG = Catalog()
 SUBMODULES = {
+    "abi",
     "api",
     "cffi",
     "d3d12",
@@ -23,7 +24,7 @@ SUBMODULES = {
     "kernels",
     "operators",
     "samples",
-    "support_tables",
+    "cli",
     "testing",
     "validation",
 }

@@ -11,9 +11,9 @@ import pytest
 
 import directml_py as dml
 from directml_py.graph import Graph
-from directml_py.graph.layout import Box, Link, place
-from directml_py.graph.memory_picture import scale, short_name
-from directml_py.graph.svg import clipped
+from directml_py.graph.pictures.layout import Box, Link, place
+from directml_py.graph.pictures.memory_picture import scale, short_name
+from directml_py.graph.pictures.svg import clipped
 
 from .random_graphs import random_graph
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import directml_py as dml
-from directml_py import rule_list
+from directml_py.cli import rules as rule_list
 from directml_py.validation import RULES, Severity
 
 from .layer import layer_bench, messages

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from directml_py.com.config import SYSTEM_HEADERS, Missing, cflags, libs
+from directml_py.cli.config import SYSTEM_HEADERS, Missing, cflags, libs
 from directml_py.evaluate import DEFAULT, UNORDERED_ACCESS, binding
 
 from .replay import opened

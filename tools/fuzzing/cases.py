@@ -7,10 +7,10 @@ import random
 from collections import Counter
 from typing import Any
 
+from directml_py.abi.hresult import E_INVALIDARG, E_NOTIMPL, DMLError
+from directml_py.abi.structure import TypedOperatorDesc
 from directml_py.api.enums import DML_FEATURE_LEVEL
-from directml_py.api.hresult import E_INVALIDARG, E_NOTIMPL, DMLError
 from directml_py.api.structs import DML_OPERATOR_DESC, DML_TENSOR_DESC
-from directml_py.api.structure import TypedOperatorDesc
 from directml_py.d3d12 import D3D12CreateDevice
 from directml_py.descs import decode_operator_desc, encode
 from directml_py.descs.values import OperatorDesc

@@ -8,7 +8,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any
 
-from directml_py.api.schema import StructSchema
+from directml_py.abi.schema import StructSchema
 from directml_py.descs.decode import ctypes_class
 from directml_py.descs.tensor import TensorDesc
 from directml_py.descs.values import OperatorDesc, Record

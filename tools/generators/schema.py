@@ -9,8 +9,8 @@ from .structs import is_interface
 from .text import python_module
 
 IMPORTS = """
-from .schema import FieldSchema as F
-from .schema import OperatorSchema, Same, StructSchema, Support, TensorSupport
+from ..abi.schema import FieldSchema as F
+from ..abi.schema import OperatorSchema, Same, StructSchema, Support, TensorSupport
 """
 
 

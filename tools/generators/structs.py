@@ -12,8 +12,8 @@ IMPORTS = """
 import ctypes
 from ctypes import POINTER
 
-from .structure import {bases}
-from .wintypes import {wintypes}
+from ..abi.structure import {bases}
+from ..abi.wintypes import {wintypes}
 """
 
 

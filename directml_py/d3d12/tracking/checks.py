@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...api.rules import rule
+from ...abi.rules import rule
 
 BARRIERS = "using-resource-barriers-to-synchronize-resource-states-in-direct3d-12"
 

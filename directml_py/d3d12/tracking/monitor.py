@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...api.d3d12_enums import D3D12_HEAP_TYPE, D3D12_RESOURCE_BARRIER_FLAGS
-from ...api.hresult import E_INVALIDARG, DMLError
-from ...api.life import Life
-from ...api.rules import Diagnostic, Rule
+from ...abi.hresult import E_INVALIDARG, DMLError
+from ...abi.life import Life
+from ...abi.rules import Diagnostic, Rule
+from ...api.d3d12_enums import (
+    D3D12_HEAP_TYPE_READBACK,
+    D3D12_HEAP_TYPE_UPLOAD,
+    D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY,
+)
 from ..commands import AliasingBarrier, Barriers, Command, TransitionBarrier
 from . import checks, shadow
 from .access import Access
@@ -26,9 +30,9 @@ if TYPE_CHECKING:
     from ..device import ID3D12Device
 
 Bytes = npt.NDArray[np.uint8]
-UPLOAD = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_UPLOAD
-READBACK = D3D12_HEAP_TYPE.D3D12_HEAP_TYPE_READBACK
-BEGIN_ONLY = D3D12_RESOURCE_BARRIER_FLAGS.D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
+UPLOAD = D3D12_HEAP_TYPE_UPLOAD
+READBACK = D3D12_HEAP_TYPE_READBACK
+BEGIN_ONLY = D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
 
 
 class Submission(NamedTuple):

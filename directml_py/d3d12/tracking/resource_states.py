@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...api.d3d12_enums import D3D12_RESOURCE_STATES
+from ...api.d3d12_enums import D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATES
 from ..states import WRITE_STATES
 from .access import Access
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..commands import TransitionBarrier
     from ..resource import Buffer
 
-COMMON = D3D12_RESOURCE_STATES.D3D12_RESOURCE_STATE_COMMON
+COMMON = D3D12_RESOURCE_STATE_COMMON
 
 
 def state_name(state: D3D12_RESOURCE_STATES) -> str:

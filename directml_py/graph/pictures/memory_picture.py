@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ..dml.graph.memory import Block
-from ..dml.graph.plan import Plan
+from ...dml.compiler.memory import Block
+from ...dml.compiler.plan import Plan
 from . import svg
 
 STEP_WIDTH = 34.0

@@ -9,12 +9,12 @@ import textwrap
 
 import pytest
 
-from directml_py.api import memory
-from directml_py.api.memory import MemoryFault, read, read_string, write
+from directml_py.abi import memory
+from directml_py.abi.memory import MemoryFault, read, read_string, write
 
 PAGES = """
     import ctypes, mmap
-    from directml_py.api.memory import MemoryFault, read, read_string, write
+    from directml_py.abi.memory import MemoryFault, read, read_string, write
 
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p

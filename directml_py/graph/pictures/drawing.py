@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..descs.tensor import TensorDesc
+from ...descs.tensor import TensorDesc
 from . import svg
 from .layout import Box, Link, place
 from .sketch import Arrow, Fate, Figure, Sketch, tensor_lines

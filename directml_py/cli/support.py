@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .api import enums
-from .api.schema import OperatorSchema, Support
-from .descs.decode import enum_class
-from .descs.tensor import type_name
-from .validation.tensors import level_name
+from ..abi.schema import OperatorSchema, Support
+from ..api import enums
+from ..descs.decode import enum_class
+from ..descs.tensor import type_name
+from ..validation.tensors import level_name
 
 
 def support_table(schema: OperatorSchema, executes: bool) -> str:

@@ -13,7 +13,7 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 from setuptools.errors import CompileError
 
-from native import kernels, libdirectml
+from building import kernels, libdirectml
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = "directml_py.com.lib.libdirectml"

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..api.hresult import DMLError
-from ..descs.format import braces, format_value
-from ..descs.tensor import TensorDesc, type_name
-from ..descs.values import OperatorDesc
-from ..dml.graph.plan import Plan
-from .compiled import CompiledGraph
-from .nodes import ConstantNode, FromInput, Node, Source
+from ...abi.hresult import DMLError
+from ...descs.format import braces, format_value
+from ...descs.tensor import TensorDesc, type_name
+from ...descs.values import OperatorDesc
+from ...dml.compiler.plan import Plan
+from ..compiled import CompiledGraph
+from ..nodes import ConstantNode, FromInput, Node, Source
 
 if TYPE_CHECKING:
-    from .graph import Graph
+    from ..graph import Graph
 
 
 class Fate(Enum):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .sketch import Fate, Figure, sketch, tensor_lines
 
 if TYPE_CHECKING:
-    from .graph import Graph
+    from ..graph import Graph
 
 SHAPES = {"input": "ellipse", "output": "ellipse", "constant": "note", "operator": "box"}
 STYLES = {Fate.EXECUTED: "solid", Fate.FOLDED: "dashed", Fate.DEAD: "dotted"}

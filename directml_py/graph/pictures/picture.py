@@ -10,7 +10,7 @@ from .memory_picture import draw_memory
 from .sketch import Fate, Sketch, sketch
 
 if TYPE_CHECKING:
-    from .graph import Graph
+    from ..graph import Graph
 
 MARGIN = 20.0
 ARROW = (

@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from .files import GraphFileError, load
-from .graph import Graph
-from .sketch import Fate, sketch
+from ..graph.files import GraphFileError, load
+from ..graph.graph import Graph
+from ..graph.pictures.sketch import Fate, sketch
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

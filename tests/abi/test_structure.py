@@ -7,7 +7,10 @@ import ctypes
 import numpy as np
 import pytest
 
-from directml_py.api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_TYPE
+from directml_py.api.enums import (
+    DML_TENSOR_DATA_TYPE_FLOAT32,
+    DML_TENSOR_TYPE_BUFFER,
+)
 from directml_py.api.operator_descs import (
     DML_GEMM_OPERATOR_DESC,
     DML_JOIN_OPERATOR_DESC,
@@ -25,8 +28,8 @@ from directml_py.descs import tensor_desc
 
 from .helpers import churn
 
-FLOAT32 = DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_FLOAT32
-BUFFER = DML_TENSOR_TYPE.DML_TENSOR_TYPE_BUFFER
+FLOAT32 = DML_TENSOR_DATA_TYPE_FLOAT32
+BUFFER = DML_TENSOR_TYPE_BUFFER
 
 
 class TestConstruction:

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...api.enums import DML_GRAPH_EDGE_TYPE, DML_GRAPH_NODE_TYPE
-from ...api.interface import IUnknown
+from ...abi.interface import IUnknown
+from ...api.enums import (
+    DML_GRAPH_EDGE_TYPE,
+    DML_GRAPH_EDGE_TYPE_INPUT,
+    DML_GRAPH_EDGE_TYPE_INTERMEDIATE,
+    DML_GRAPH_EDGE_TYPE_OUTPUT,
+    DML_GRAPH_NODE_TYPE_CONSTANT,
+)
 from ...descs.decode import decode_struct
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc, Record, TensorSlot
@@ -115,12 +121,12 @@ def read_graph_desc(device: IDMLDevice, value: Any, report: Report) -> GraphDesc
         record.InputCount,
         record.OutputCount,
         nodes,
-        _edges(record.InputEdges, "InputEdges", DML_GRAPH_EDGE_TYPE.DML_GRAPH_EDGE_TYPE_INPUT, report),
-        _edges(record.OutputEdges, "OutputEdges", DML_GRAPH_EDGE_TYPE.DML_GRAPH_EDGE_TYPE_OUTPUT, report),
+        _edges(record.InputEdges, "InputEdges", DML_GRAPH_EDGE_TYPE_INPUT, report),
+        _edges(record.OutputEdges, "OutputEdges", DML_GRAPH_EDGE_TYPE_OUTPUT, report),
         _edges(
             record.IntermediateEdges,
             "IntermediateEdges",
-            DML_GRAPH_EDGE_TYPE.DML_GRAPH_EDGE_TYPE_INTERMEDIATE,
+            DML_GRAPH_EDGE_TYPE_INTERMEDIATE,
             report,
         ),
     )
@@ -130,7 +136,7 @@ def _node(device: IDMLDevice, index: int, entry: Record, report: Report) -> Node
     inner = entry.Desc
     if inner is None:
         return None
-    if entry.Type == DML_GRAPH_NODE_TYPE.DML_GRAPH_NODE_TYPE_CONSTANT:
+    if entry.Type == DML_GRAPH_NODE_TYPE_CONSTANT:
         return None if inner.Data is None else Node(index, inner.Name or "", None, inner.Data)
     operator: IUnknown | None = inner.Operator
     path = f"Nodes[{index}].Operator"
@@ -161,9 +167,9 @@ def _edges(
 
 
 def _edge(path: str, kind: DML_GRAPH_EDGE_TYPE, desc: Record) -> Edge:
-    if kind == DML_GRAPH_EDGE_TYPE.DML_GRAPH_EDGE_TYPE_INPUT:
+    if kind == DML_GRAPH_EDGE_TYPE_INPUT:
         return Edge(path, GraphInput(desc.GraphInputIndex), Port(desc.ToNodeIndex, desc.ToNodeInputIndex))
     source = Value(desc.FromNodeIndex, desc.FromNodeOutputIndex)
-    if kind == DML_GRAPH_EDGE_TYPE.DML_GRAPH_EDGE_TYPE_OUTPUT:
+    if kind == DML_GRAPH_EDGE_TYPE_OUTPUT:
         return Edge(path, source, desc.GraphOutputIndex)
     return Edge(path, source, Port(desc.ToNodeIndex, desc.ToNodeInputIndex))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import d3d12, dml, operators
-from .dml.graph import rules as graph_rules
-from .validation import RULES, Rule
+from .. import d3d12, dml, operators
+from ..dml.compiler import rules as graph_rules
+from ..validation import RULES, Rule
 
 # Every rule is declared where a module of these packages is loaded.
 CHECKED = (d3d12, dml, operators, graph_rules)

@@ -1,0 +1,1 @@
+"""How memory and objects of C are handled: pointers, structs, HRESULTs, lives, and what rules are made of."""

@@ -1,0 +1,34 @@
+"""The logger ``directml_py``: the place of OutputDebugString, where the debug layers write."""
+
+from __future__ import annotations
+
+from ..abi.rules import Severity
+from ..api.d3d12_enums import (
+    D3D12_MESSAGE_SEVERITY,
+    D3D12_MESSAGE_SEVERITY_CORRUPTION,
+    D3D12_MESSAGE_SEVERITY_ERROR,
+    D3D12_MESSAGE_SEVERITY_INFO,
+    D3D12_MESSAGE_SEVERITY_MESSAGE,
+    D3D12_MESSAGE_SEVERITY_WARNING,
+)
+
+LEVELS = {
+    D3D12_MESSAGE_SEVERITY_CORRUPTION: "CRITICAL",
+    D3D12_MESSAGE_SEVERITY_ERROR: "ERROR",
+    D3D12_MESSAGE_SEVERITY_WARNING: "WARNING",
+    D3D12_MESSAGE_SEVERITY_INFO: "INFO",
+    D3D12_MESSAGE_SEVERITY_MESSAGE: "DEBUG",
+}
+
+SEVERITIES = {
+    Severity.ERROR: D3D12_MESSAGE_SEVERITY_ERROR,
+    Severity.WARNING: D3D12_MESSAGE_SEVERITY_WARNING,
+}
+
+
+def debug_output(severity: D3D12_MESSAGE_SEVERITY, text: str) -> None:
+    """Log ``text`` at the level that belongs to ``severity``."""
+    # Most programs never get here, and loading logging is a tenth of what importing this package costs.
+    import logging
+
+    logging.getLogger("directml_py").log(getattr(logging, LEVELS[severity]), "%s", text)

@@ -1,0 +1,1 @@
+"""Pictures of graphs: SVG and the language of Graphviz."""
