@@ -2027,8 +2027,8 @@ OPERATORS = {
                 0x4100,
                 {
                     "InputTensor": TensorSupport(range(1, 9), (9, 1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                    "IndicesTensor": TensorSupport(range(1, 9), (11, 6, 10, 3)),
                     "OutputTensor": TensorSupport(range(1, 9), (9, 1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
+                    "IndicesTensor": TensorSupport(range(1, 9), (11, 6, 10, 3)),
                 },
                 {},
             ),
@@ -2036,8 +2036,8 @@ OPERATORS = {
                 0x3000,
                 {
                     "InputTensor": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "IndicesTensor": TensorSupport(range(1, 9), (11, 6, 10, 3)),
                     "OutputTensor": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
+                    "IndicesTensor": TensorSupport(range(1, 9), (11, 6, 10, 3)),
                 },
                 {},
             ),
@@ -2045,8 +2045,8 @@ OPERATORS = {
                 0x2100,
                 {
                     "InputTensor": TensorSupport(range(4, 5), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "IndicesTensor": TensorSupport(range(4, 5), (3,)),
                     "OutputTensor": TensorSupport(range(4, 5), (1, 2, 6, 7, 8, 3, 4, 5)),
+                    "IndicesTensor": TensorSupport(range(4, 5), (3,)),
                 },
                 {},
             ),
@@ -2054,8 +2054,8 @@ OPERATORS = {
                 0x1000,
                 {
                     "InputTensor": TensorSupport(range(4, 5), (1, 2)),
-                    "IndicesTensor": TensorSupport(range(4, 5), (3,)),
                     "OutputTensor": TensorSupport(range(4, 5), (1, 2)),
+                    "IndicesTensor": TensorSupport(range(4, 5), (3,)),
                 },
                 {},
             ),

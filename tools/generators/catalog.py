@@ -15,6 +15,7 @@ else:
     import tomli as tomllib
 
 API = Path(__file__).resolve().parents[1] / "api"
+TENSOR = "const DML_TENSOR_DESC*"
 
 SCALARS = {
     "BYTE": 1,
@@ -155,6 +156,58 @@ def read_enums(table: dict[str, Any]) -> list[Enum]:
     return enums
 
 
+_FIELD = re.compile(r"(?P<type>\S+) (?P<name>\w+)(?:\[(?P<count>\w+)\])?(?P<optional>\?)?(?: of (?P<governed_by>\w+))?")
+
+
+def read_field(text: str) -> dict[str, Any]:
+    """``input XTensors[XCount]``, ``UINT Axis``, ``FLOAT* Scales[Count]?``, ``DML_SCALAR_UNION Value of ValueDataType``.
+
+    ``input`` and ``output`` are tensors; pointers are to constants; a question mark says that one may be null.
+    """
+    match = _FIELD.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no field")
+    found: dict[str, Any] = {name: value for name, value in match.groupdict().items() if value}
+    found["optional"] = "optional" in found
+    if found["type"] in ("input", "output"):
+        found["role"], found["type"] = found["type"], TENSOR
+    elif found["type"].endswith("*"):
+        found["type"] = f"const {found['type']}"
+    return found
+
+
+def read_operator_entry(entry: dict[str, Any]) -> dict[str, Any]:
+    return {**entry, "fields": [read_field(text) for text in entry["fields"]]}
+
+
+def _when(entry, conditions):
+    types = {f["name"]: f["type"] for f in entry["fields"]}
+    return {c.field: [f"{types[c.field]}_{v}" for v in c.values] for c in conditions}
+
+
+def _support(entry, text):
+    from directml_py.abi.notation import parse_table
+    t = parse_table(text)
+    tensors = {}
+    order = [f["name"] for f in entry["fields"] if f.get("role")]
+    for names, dims, types in t.groups:
+        for n in names or order:
+            tensors[n] = {"dimensions": f"{dims[0]}-{dims[-1]}", "types": " ".join(types)}
+    d = {"level": f"{t.level>>12}_{t.level>>8&15}", "tensors": tensors}
+    if t.conditions:
+        d["when"] = _when(entry, t.conditions)
+    return d
+
+
+def _same(entry, text):
+    from directml_py.abi.notation import parse_same
+    s = parse_same(text)
+    d = {"fields": list(s.fields), "properties": list(s.properties)}
+    if s.conditions:
+        d["when"] = _when(entry, s.conditions)
+    return d
+
+
 def read_struct(name: str, entry: dict[str, Any], operator: str = "") -> Struct:
     fields = tuple(Field(**{"role": "attribute", **f}) for f in entry["fields"])
     since = version(entry.get("struct_since") or entry.get("since"))
@@ -200,11 +253,14 @@ class Catalog:
 
     @cached_property
     def operators(self) -> list[Operator]:
-        support = load("support")
+        entries = {
+            name: read_operator_entry(entry)
+            for path in (API / "operators").glob("*.toml")
+            for name, entry in load(f"operators/{path.stem}").items()
+        }
         operators = []
-        for name, entry in load("operators").items():
+        for name, entry in sorted(entries.items(), key=lambda item: int(item[1]["value"])):
             struct = read_struct(f"DML_{name}_OPERATOR_DESC", entry, name)
-            constraints = support.get(name, {})
             operators.append(
                 Operator(
                     name,
@@ -213,8 +269,8 @@ class Catalog:
                     entry["level"],
                     struct,
                     entry.get("in_place", False),
-                    tuple(constraints.get("support", [])),
-                    tuple(constraints.get("same", [])),
+                    tuple(_support(entry, text) for text in entry.get("support", [])),
+                    tuple(_same(entry, text) for text in entry.get("same", [])),
                 )
             )
         return operators

@@ -1,0 +1,90 @@
+"""The short notation of the catalog's facts, as ``tools/api/operators`` writes them.
+
+Support tables: ``"4_1: 1-8 F16-64 I8-64"`` holds for all tensors, ``"4_1: InputTensor 1-8 F16; IndicesTensor 4 U32"``
+for those that are named. Tensors that agree: ``"ATensor BTensor: DataType Sizes"``. Either may end its head with a
+condition: ``"3_0 if Function = ARGMIN|ARGMAX: ..."``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+KINDS = {"F": "FLOAT", "I": "INT", "U": "UINT"}
+WIDTHS = {"F": (64, 32, 16), "I": (64, 32, 16, 8, 4), "U": (64, 32, 16, 8, 4)}
+_TYPES = re.compile(r"([FIU])(\d+)(?:-(\d+))?")
+
+
+class Condition(NamedTuple):
+    """A field of the desc has one of the values, written without the prefix of its enumeration."""
+
+    field: str
+    values: tuple[str, ...]
+
+
+class Table(NamedTuple):
+    """What tensors may be from a level on: per name (empty: all tensors) a range of ranks and names of types."""
+
+    level: int
+    conditions: tuple[Condition, ...]
+    groups: tuple[tuple[tuple[str, ...], range, tuple[str, ...]], ...]
+
+
+class Agreement(NamedTuple):
+    """Tensors that share the named properties."""
+
+    fields: tuple[str, ...]
+    properties: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+
+
+def parse_level(text: str) -> int:
+    """0x4100 for ``4_1``."""
+    major, minor = text.split("_")
+    return int(major) << 12 | int(minor) << 8
+
+
+def parse_types(words: Sequence[str]) -> tuple[str, ...]:
+    """``FLOAT32 FLOAT16`` for ``F16-32``: floats, signed, unsigned, wide ones first."""
+    found = []
+    for word in words:
+        match = _TYPES.fullmatch(word)
+        if match is None:
+            raise ValueError(f"{word!r} names no data types")
+        kind, low, high = match[1], int(match[2]), int(match[3] or match[2])
+        found += [f"{KINDS[kind]}{width}" for width in WIDTHS[kind] if low <= width <= high]
+    return tuple(found)
+
+
+def parse_range(text: str) -> range:
+    """1 to 8 for ``1-8``, both ends included."""
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+def _head(text: str) -> tuple[str, tuple[Condition, ...], str]:
+    head, _, body = text.partition(":")
+    subject, _, condition = head.partition(" if ")
+    conditions = []
+    for part in condition.split(", ") if condition else ():
+        name, _, values = part.partition(" = ")
+        conditions.append(Condition(name.strip(), tuple(values.strip().split("|"))))
+    return subject.strip(), tuple(conditions), body
+
+
+def parse_table(text: str) -> Table:
+    """One support table. Raises ``ValueError`` for what is none."""
+    level, conditions, body = _head(text)
+    groups = []
+    for group in body.split(";"):
+        words = group.split()
+        start = next(index for index, word in enumerate(words) if word[0].isdigit())
+        groups.append((tuple(words[:start]), parse_range(words[start]), parse_types(words[start + 1 :])))
+    return Table(parse_level(level), conditions, tuple(groups))
+
+
+def parse_same(text: str) -> Agreement:
+    """One "must have the same" fact."""
+    fields, conditions, properties = _head(text)
+    return Agreement(tuple(fields.split()), tuple(properties.split()), conditions)
