@@ -1,1 +1,63 @@
-"""What the command line runs: one module a command."""
+"""The command line, one module a command: ``HELP``, ``add_arguments(parser)`` and ``run(arguments)``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Protocol
+
+from .._version import __version__
+from . import config, graph, info, rules, support
+
+DESCRIPTION = "``python -m directml_py``: what this installation can do."
+
+
+class Command(Protocol):
+    """What a module of this room offers."""
+
+    HELP: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """The exit code of the process."""
+
+
+COMMANDS: dict[str, Command] = {
+    "config": config,
+    "graph": graph,
+    "info": info,
+    "rules": rules,
+    "support": support,
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="python -m directml_py", description=DESCRIPTION)
+    top.add_argument("--version", action="version", version=__version__)
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        command.add_arguments(commands.add_parser(name, help=command.HELP, description=command.HELP))
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 0 if it worked, 1 if its output could not be written, 2 if what the user asked for does not
+    exist."""
+    try:
+        try:
+            parsed = parser().parse_args(arguments)
+            return COMMANDS[parsed.command].run(parsed)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except OSError as error:
+        # What is still buffered goes nowhere, so that the interpreter does not try again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            # The reader, such as ``head``, has seen enough.
+            return 0
+        print(f"cannot write the output: {error.strerror}", file=sys.stderr)
+        return 1

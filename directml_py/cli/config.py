@@ -8,6 +8,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+HELP = "What the build of a C or C++ program with libdirectml.so needs, in the manner of python3-config."
 PACKAGE = Path(__file__).resolve().parents[1]
 # Apart from the modules: Python would take libdirectml.so for one.
 FOLDER = PACKAGE / "com" / "lib"
@@ -65,18 +66,18 @@ def check_library() -> None:
     )
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--cflags", action="store_true", help="compiler options")
-    command.add_argument("--libs", action="store_true", help="linker options")
-    command.add_argument(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cflags", action="store_true", help="compiler options")
+    parser.add_argument("--libs", action="store_true", help="linker options")
+    parser.add_argument(
         "--cmake", action="store_true", help="the folder of DirectMLConfig.cmake, for CMAKE_PREFIX_PATH"
     )
-    command.add_argument(
+    parser.add_argument(
         "--pkgconfig", action="store_true", help="the folder of directml.pc, for PKG_CONFIG_PATH"
     )
-    command.add_argument("--includedir", action="store_true", help="the folder of DirectML.h alone")
-    command.add_argument("--library", action="store_true", help="the path of libdirectml.so")
-    command.add_argument(
+    parser.add_argument("--includedir", action="store_true", help="the folder of DirectML.h alone")
+    parser.add_argument("--library", action="store_true", help="the path of libdirectml.so")
+    parser.add_argument(
         "--direct3d",
         type=Path,
         default=SYSTEM_HEADERS,
@@ -86,7 +87,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Options for building C and C++ programs, in the manner of python3-config."""
+    """0, or 2 if something is missing or nothing was asked for."""
     try:
         lines = _answers(arguments)
     except Missing as missing:

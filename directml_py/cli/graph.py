@@ -10,6 +10,8 @@ from ..graph.files import GraphFileError, load
 from ..graph.graph import Graph
 from ..graph.pictures.sketch import Fate, sketch
 
+HELP = "What a saved graph consists of and what the compiler makes of it, as text or as a picture."
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a graph that Graph.save wrote")

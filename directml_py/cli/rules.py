@@ -1,6 +1,8 @@
-"""All rules as text, for the command line, with the test that breaks each."""
+"""``python -m directml_py rules``: every rule, with the test that breaks it."""
 
 from __future__ import annotations
+
+import argparse
 
 from .. import d3d12, dml, operators
 from ..dml.compiler import rules as graph_rules
@@ -9,9 +11,21 @@ from ..validation import RULES, Rule
 # Every rule is declared where a module of these packages is loaded.
 CHECKED = (d3d12, dml, operators, graph_rules)
 TEST = "tests/rules/test_rules.py::test_rule"
+HELP = (
+    "Every rule that is checked: identifier, severity, text, the page it comes from, the test that breaks it."
+)
 
 
-def rules() -> list[Rule]:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--markdown", action="store_true", help="a table in Markdown")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    print(as_markdown() if arguments.markdown else as_text())
+    return 0
+
+
+def every_rule() -> list[Rule]:
     """Every rule, by identifier."""
     return [RULES[identifier] for identifier in sorted(RULES)]
 
@@ -24,13 +38,13 @@ def test_of(rule: Rule) -> str:
 def as_text() -> str:
     return "\n\n".join(
         f"{rule.id} ({rule.severity.value})\n  {rule.text}\n  source: {rule.source}\n  test: {test_of(rule)}"
-        for rule in rules()
+        for rule in every_rule()
     )
 
 
 def as_markdown() -> str:
     rows = ["| Rule | Text | Source | Severity | Test |", "| --- | --- | --- | --- | --- |"]
-    for rule in rules():
+    for rule in every_rule():
         # Nothing in a cell may look like the end of it.
         text = rule.text.replace("|", "\\|")
         rows.append(f"| `{rule.id}` | {text} | {rule.source} | {rule.severity.value} | `{test_of(rule)}` |")

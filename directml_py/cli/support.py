@@ -1,12 +1,47 @@
-"""Support tables as text, for the command line."""
+"""``python -m directml_py support``: which operators execute, and what an operator's page says that it supports."""
 
 from __future__ import annotations
 
+import argparse
+import sys
+
 from ..abi.schema import OperatorSchema, Support
 from ..api import enums
+from ..api.schema_data import OPERATORS as CATALOG
 from ..descs.decode import enum_class
 from ..descs.tensor import type_name
+from ..operators import OPERATORS
 from ..validation.tensors import level_name
+
+HELP = "The support table of one operator, or the list of operators that execute."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "operator",
+        nargs="?",
+        metavar="OPERATOR",
+        help="such as JOIN or DML_OPERATOR_JOIN; none lists them",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """0, or 2 if there is no such operator."""
+    if arguments.operator is None:
+        print("\n".join(executing()))
+        return 0
+    name = arguments.operator.upper().removeprefix("DML_OPERATOR_")
+    schema = next((entry for entry in CATALOG.values() if entry.name == name), None)
+    if schema is None:
+        print(f"support: there is no operator DML_OPERATOR_{name}", file=sys.stderr)
+        return 2
+    print(support_table(schema, executes=name in executing()))
+    return 0
+
+
+def executing() -> list[str]:
+    """The names of the operators that execute, sorted."""
+    return sorted(OPERATORS)
 
 
 def support_table(schema: OperatorSchema, executes: bool) -> str:

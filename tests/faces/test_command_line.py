@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.__main__ import main
 from directml_py.api.schema_data import OPERATORS as CATALOG
+from directml_py.cli import main
 from directml_py.operators import OPERATORS
 
 

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 import directml_py as dml
-from directml_py.__main__ import main
+from directml_py.cli import main
 
 
 @pytest.fixture

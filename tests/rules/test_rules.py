@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import directml_py as dml
-from directml_py.cli import rules as rule_list
+from directml_py.cli.rules import every_rule
 from directml_py.validation import RULES, Severity
 
 from .layer import layer_bench, messages
@@ -51,7 +51,7 @@ def test_the_list_is_complete():
     for entry in pkgutil.walk_packages(directml_py.__path__, "directml_py."):
         if entry.name != "directml_py.__main__" and not entry.name.startswith("directml_py.samples."):
             importlib.import_module(entry.name)
-    assert {rule.id for rule in rule_list.rules()} == set(RULES)
+    assert {rule.id for rule in every_rule()} == set(RULES)
 
 
 def test_rules_are_written_out():

@@ -1,0 +1,41 @@
+"""``python -m directml_py info``: what is installed."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+
+import numpy as np
+
+from .._version import __version__
+from ..api.schema_data import OPERATORS as CATALOG
+from ..dml.device import HIGHEST_FEATURE_LEVEL
+from ..kernels import backend
+from .config import LIBRARY
+from .rules import every_rule
+from .support import executing
+
+HELP = "Versions, feature level, kernels, and what the debug layers check beyond the rules of every call."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """There are none."""
+
+
+def run(_: argparse.Namespace) -> int:
+    """One ``name: value`` a line."""
+    rows = {
+        "directml-py": __version__,
+        "DirectML API": "1.15",
+        "feature level": HIGHEST_FEATURE_LEVEL.name,
+        "operators": f"{len(executing())} of {len(CATALOG)} execute",
+        "kernels": backend.title,
+        "C library": "built" if LIBRARY.exists() else "not built",
+        "Python": platform.python_version(),
+        "NumPy": np.__version__,
+        "platform": platform.platform(),
+    }
+    checks = [("debug check", rule.id) for rule in every_rule() if rule.debug]
+    for name, value in [*rows.items(), *checks]:
+        print(f"{name + ':':15}{value}")
+    return 0
