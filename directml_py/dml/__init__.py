@@ -3,8 +3,9 @@
 from .binding_table import IDMLBindingTable
 from .compiled_operator import IDMLCompiledOperator, IDMLOperator
 from .device import DMLCreateDevice, DMLCreateDevice1, IDMLDebugDevice, IDMLDevice, IDMLDevice1
+from .dispatchable import IDMLDispatchable
 from .initializer import IDMLOperatorInitializer
-from .objects import IDMLDeviceChild, IDMLDispatchable, IDMLObject, IDMLPageable
+from .objects import IDMLDeviceChild, IDMLObject, IDMLPageable
 from .recorder import IDMLCommandRecorder
 
 __all__ = [

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..abi.arguments import integer, is_series
 from ..abi.pointers import locate
+from ..abi.rules import rule
 from ..api.d3d12_enums import (
     D3D12_HEAP_TYPE,
     D3D12_HEAP_TYPE_CUSTOM,
@@ -26,7 +27,6 @@ from ..descs.decode import decode_struct
 from ..descs.values import Record
 from ..validation.memory import FAULT_RULES, check_faults
 from ..validation.report import Report
-from ..validation.rule import rule
 
 NONE = DML_BINDING_TYPE_NONE
 BUFFER = DML_BINDING_TYPE_BUFFER

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..abi.lazy import lazy
 from ..api.enums import DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE, DML_EXECUTION_FLAGS
 from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
+from ..d3d12.tracking.access import Access, Use
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
+from ..descs.values import OperatorDesc, Record, TensorSlot
+from ..validation.report import Report
+from .accesses import resource_access, tensor_access
 from .bindings import UPLOAD, Need, bindable_heaps
-from .objects import IDMLDeviceChild, IDMLDispatchable
+from .debug_checks import check_inputs, check_operator
+from .dispatchable import DebugCheck, IDMLDispatchable, Run
+from .hazards import IN_PLACE, OUTPUTS, SCRATCH, are_identical, overlap
+from .objects import IDMLDeviceChild
 from .program import Bytes, Program
+from .slot import PERSISTENT, TEMPORARY, Bound, Slot, Views
 
 if TYPE_CHECKING:
     from .device import IDMLDevice
 
 TENSOR_ALIGNMENT = 16
-RESOURCE_ALIGNMENT = 256
 
 
 class IDMLOperator(IDMLDeviceChild):
@@ -31,15 +38,6 @@ class IDMLOperator(IDMLDeviceChild):
     def __init__(self, device: IDMLDevice, desc: OperatorDesc) -> None:
         super().__init__(device)
         self.desc = desc
-
-
-class Bound(NamedTuple):
-    """All that one dispatch of a compiled operator reads and writes; absent tensors are None."""
-
-    inputs: Sequence[BufferRange | None]
-    outputs: Sequence[BufferRange | None]
-    temporary: BufferRange | None
-    persistent: BufferRange | None
 
 
 def align(size: int, alignment: int) -> int:
@@ -89,6 +87,10 @@ class IDMLCompiledOperator(IDMLDispatchable):
         self.persistent_size = end
 
     @property
+    def title(self) -> str:
+        return self.program.title
+
+    @property
     def volatile(self) -> bool:
         return bool(self.flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE)
 
@@ -123,14 +125,73 @@ class IDMLCompiledOperator(IDMLDispatchable):
     def output_needs(self) -> tuple[Need | None, ...]:
         return tuple(None if slot.tensor is None else self._need(slot.tensor) for slot in self.outputs)
 
+    @lazy
+    def needs(self) -> Mapping[Slot, Need]:
+        needs = {Slot("input", index): need for index, need in enumerate(self.input_needs)}
+        needs.update((Slot("output", index), need) for index, need in enumerate(self.output_needs))
+        needs[TEMPORARY] = self.resource_need(self.temporary_size)
+        needs[PERSISTENT] = self.resource_need(self.persistent_size)
+        return {slot: need for slot, need in needs.items() if need is not None}
+
     @property
     def temporary_size(self) -> int:
         return align(self.program.temporary_size, 4)
 
     def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
-        bound = [need for need in (*self.input_needs, *self.output_needs) if need is not None]
-        count = len(bound) + bool(self.temporary_size) + bool(self.persistent_size)
-        return DML_BINDING_PROPERTIES(count, self.temporary_size, self.persistent_size)
+        return DML_BINDING_PROPERTIES(len(self.needs), self.temporary_size, self.persistent_size)
+
+    def input_views(self, records: Sequence[Record], report: Report) -> dict[Slot, BufferRange]:
+        return self.tensor_views("input", records, self.input_needs, report)
+
+    def describe_count(self, kind: str, count: int) -> str:
+        return f"the operator has {count} {kind}s, absent optional ones among them"
+
+    def _tensor_slot(self, slot: Slot) -> TensorSlot:
+        return (self.inputs if slot.kind == "input" else self.outputs)[slot.position]
+
+    def why_unbound(self, slot: Slot) -> str | None:
+        if slot.kind == "input" and slot.position in self.program.unused:
+            return None
+        path, _, tensor = self._tensor_slot(slot)
+        if tensor is None:
+            return f"{path} is absent"
+        return f"{path} is OWNED_BY_DML, so that it is bound at initialization"
+
+    def describe(self, slot: Slot) -> str:
+        return self._tensor_slot(slot).path if slot.is_tensor else slot.name
+
+    def accesses(self, slot: Slot, view: BufferRange) -> Iterator[Access]:
+        if slot.kind == "temporary":
+            yield resource_access(view, self.temporary_size, Use.SCRATCH, slot.name)
+        elif slot.kind == "persistent":
+            for index, start in self.owned.items():
+                path, _, tensor = self.inputs[index]
+                assert tensor is not None
+                yield tensor_access(tensor, view, start, Use.READ, f"{path} in {slot.name}")
+        else:
+            path, _, tensor = self._tensor_slot(slot)
+            assert tensor is not None
+            yield tensor_access(tensor, view, 0, Use.READ if slot.kind == "input" else Use.WRITE, path)
+
+    def check_pair(self, one: Bound, other: Bound, report: Report) -> None:
+        first, second = self._touched(one), self._touched(other)
+        if not first.overlaps(second):
+            return
+        kinds, text = {one.slot.kind, other.slot.kind}, overlap(second, one.slot, first)
+        if kinds == {"output"}:
+            report.add(OUTPUTS, other.slot.name, text)
+        elif kinds == {"input", "output"}:
+            if not self.program.in_place:
+                report.add(IN_PLACE, other.slot.name, f"{text}; {self.title} does not work in place")
+            elif not are_identical(one.view, other.view) and not are_identical(first, second):
+                report.add(IN_PLACE, other.slot.name, f"{text}; to work in place both must be the same bytes")
+        elif "temporary" in kinds or kinds == {"persistent", "output"}:
+            report.add(SCRATCH, other.slot.name, f"{text}; they must be apart")
+
+    def _touched(self, bound: Bound) -> BufferRange:
+        """The part of a range that a dispatch touches: a tensor's TotalTensorSizeInBytes."""
+        tensor = self._tensor_slot(bound.slot).tensor if bound.slot.is_tensor else None
+        return bound.view if tensor is None else bound.view._replace(size=tensor.total_size)
 
     def initialize(self, inputs: Sequence[BufferRange | None], persistent: BufferRange | None) -> None:
         """Copy the owned inputs into the persistent resource."""
@@ -146,24 +207,37 @@ class IDMLCompiledOperator(IDMLDispatchable):
             self.persistent = persistent
             self.persistent_content = persistent.bytes[: self.persistent_size].copy()
 
-    def input_bytes(
-        self, inputs: Sequence[BufferRange | None], persistent: BufferRange | None
-    ) -> list[Bytes | None]:
+    def input_bytes(self, views: Views) -> list[Bytes | None]:
         """The memory of each input, that of owned ones in the persistent resource; None if absent."""
-        found: list[Bytes | None] = []
-        for index, view in enumerate(inputs):
+        persistent = views.get(PERSISTENT)
+        memory: list[Bytes | None] = []
+        for index in range(len(self.inputs)):
             start = self.owned.get(index)
-            if start is not None:
-                assert persistent is not None
-                found.append(persistent.bytes[start:])
+            if start is None:
+                memory.append(_bytes(views.get(Slot("input", index))))
             else:
-                found.append(None if view is None else view.bytes)
-        return found
+                assert persistent is not None
+                memory.append(persistent.bytes[start:])
+        return memory
 
-    def prepare(self, bound: Bound) -> Callable[[], None]:
-        """A call that runs the program over the bound memory."""
+    def prepare(self, views: Views) -> Run:
         return self.program.bind(
-            self.input_bytes(bound.inputs, bound.persistent),
-            [None if view is None else view.bytes for view in bound.outputs],
-            None if bound.temporary is None else bound.temporary.bytes,
+            self.input_bytes(views),
+            [_bytes(views.get(Slot("output", index))) for index in range(len(self.outputs))],
+            _bytes(views.get(TEMPORARY)),
         )
+
+    def debug_check(self) -> DebugCheck:
+        this = weakref.ref(self)
+
+        def check(views: Views, title: str, report: Report) -> None:
+            op = this()
+            if op is not None:
+                check_operator(op, views, title, report)
+                check_inputs(op, views, report)
+
+        return check
+
+
+def _bytes(view: BufferRange | None) -> Bytes | None:
+    return None if view is None else view.bytes

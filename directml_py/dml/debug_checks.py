@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..abi.rules import rule
 from ..validation.report import Report
-from ..validation.rule import rule
-from .binding_table import Slot, Views
-from .compiled_operator import IDMLCompiledOperator
+from .slot import PERSISTENT, Views
 from .table_desc import DescriptorRange
+
+if TYPE_CHECKING:
+    from .compiled_operator import IDMLCompiledOperator
 
 OVERWRITTEN = rule(
     "DML-RecordDispatch-descriptors",
@@ -67,7 +70,7 @@ def check_operator(op: IDMLCompiledOperator, views: Views, title: str, report: R
     """Initialization, and what the operator itself has to say about its inputs."""
     if not op.initialized:
         report.add(UNINITIALIZED, title, "runs before any initializer has initialized the operator")
-    persistent = views.get(Slot("persistent", 0))
+    persistent = views.get(PERSISTENT)
     if op.initialized and persistent is not None and op.persistent is not None:
         if (persistent.buffer, persistent.offset) != (op.persistent.buffer, op.persistent.offset):
             report.add(
@@ -90,5 +93,4 @@ def check_initializer(operators: Sequence[IDMLCompiledOperator], title: str, rep
 
 def check_inputs(op: IDMLCompiledOperator, views: Views, report: Report) -> None:
     """Let the operator look at the values of its inputs."""
-    inputs = [views.get(Slot("input", index)) for index in range(len(op.inputs))]
-    op.program.inspect(op.input_bytes(inputs, views.get(Slot("persistent", 0))), report)
+    op.program.inspect(op.input_bytes(views), report)

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import copy
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 from ..abi.hresult import S_OK
 from ..abi.life import Life
-from ..api.d3d12_enums import D3D12_RESOURCE_STATE_UNORDERED_ACCESS
+from ..abi.rules import rule
 from ..d3d12.commands import Command
-from ..d3d12.resource import BufferRange
-from ..d3d12.tracking.access import Access, Use
+from ..d3d12.tracking.access import Access
 from ..validation.report import Report
-from ..validation.rule import rule
-from .binding_table import Slot, Views
 from .bindings import Need, check_view
-from .compiled_operator import Bound, IDMLCompiledOperator
-from .debug_checks import check_descriptors, check_initializer, check_inputs, check_operator
+from .debug_checks import check_descriptors
+from .dispatchable import IDMLDispatchable, Run
 from .hazards import check_hazards
-from .initializer import BoundInitializer, IDMLOperatorInitializer
-from .objects import IDMLDispatchable
+from .slot import Slot, Views
 from .table_desc import DescriptorRange
-
-UNORDERED_ACCESS = D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 
 # The page calls dispatching without bindings both an error and undefined behaviour; here it is an error.
 UNBOUND = rule(
@@ -32,8 +25,6 @@ UNBOUND = rule(
     "Everything the dispatchable needs is bound when it is recorded, or, with DESCRIPTORS_VOLATILE, when it executes",
     "nf-directml-idmlcommandrecorder-recorddispatch",
 )
-
-Run = Callable[[], None]
 
 
 class Dispatch(Command):
@@ -62,10 +53,10 @@ class Dispatch(Command):
         self._needs = needs
         self._views = views
         self._run = run
-        self._targets = dispatchable.operators if isinstance(dispatchable, IDMLOperatorInitializer) else ()
+        self._debug_check = dispatchable.debug_check() if self._removal.debug else None
         self._accesses: tuple[Access, ...] = ()
         if monitored or self._removal.debug:
-            self.title = title(dispatchable)
+            self.title = dispatchable.dispatch_title
         if monitored and views is not None:
             self._accesses = view_accesses(dispatchable, views)
 
@@ -101,7 +92,7 @@ class Dispatch(Command):
         # Whoever wrote the descriptors since may have meant another dispatchable.
         for slot, view in views.items():
             if view is not None:
-                check_view(view, self._needs[slot], describe(dispatchable, slot), report)
+                check_view(view, self._needs[slot], dispatchable.describe(slot), report)
         late_run = None if report.errors else prepare(dispatchable, views, report)
         if late_run is not None and not report.errors:
             if self._removal.debug:
@@ -119,13 +110,11 @@ class Dispatch(Command):
 
     def _check(self, views: Views) -> None:
         """What only a debug device asks."""
-        dispatchable, report = self._dispatchable(), Report()
+        report = Report()
         if self._views is not None:
             check_descriptors(self._gpu, views, self.title, report)
-        if isinstance(dispatchable, IDMLCompiledOperator):
-            check_operator(dispatchable, views, self.title, report)
-            check_inputs(dispatchable, views, report)
-        check_initializer(self._targets, self.title, report)
+        if self._debug_check is not None:
+            self._debug_check(views, self.title, report)
         self._removal.notify(report)
 
     def lives(self) -> Iterable[Life]:
@@ -146,89 +135,15 @@ def view_accesses(dispatchable: IDMLDispatchable, views: Views) -> tuple[Access,
         access
         for slot, view in views.items()
         if view is not None
-        for access in slot_accesses(dispatchable, slot, view)
+        for access in dispatchable.accesses(slot, view)
         if access.range.offset + access.range.size <= access.range.buffer.width
     )
-
-
-def title(dispatchable: IDMLDispatchable) -> str:
-    """``the dispatch of DML_OPERATOR_JOIN 'name'``, which the program may release before it executes."""
-    what = "an operator initializer"
-    if isinstance(dispatchable, IDMLCompiledOperator):
-        what = dispatchable.program.title
-    name = dispatchable.life.name
-    return f"the dispatch of {what}" + (f" {name!r}" if name else "")
-
-
-def slot_accesses(dispatchable: IDMLDispatchable, slot: Slot, view: BufferRange) -> Iterator[Access]:
-    """What a dispatch does with the range that is bound for ``slot``."""
-    if isinstance(dispatchable, IDMLOperatorInitializer):
-        op = dispatchable.operators[slot.position]
-        name = describe(dispatchable, slot)
-        if slot.kind == "input":
-            yield tensor_access(op.inputs[slot.part].tensor, view, 0, Use.READ, name)
-        else:
-            yield Access(resized(view, 0, op.persistent_size), Use.WRITE, UNORDERED_ACCESS, name)
-        return
-    assert isinstance(dispatchable, IDMLCompiledOperator)
-    if slot.kind == "temporary":
-        size = dispatchable.temporary_size
-        yield Access(resized(view, 0, size), Use.SCRATCH, UNORDERED_ACCESS, "the temporary resource")
-    elif slot.kind == "persistent":
-        for index, start in dispatchable.owned.items():
-            owned = dispatchable.inputs[index]
-            yield tensor_access(
-                owned.tensor, view, start, Use.READ, f"{owned.path} in the persistent resource"
-            )
-    else:
-        reads = slot.kind == "input"
-        tensor = (dispatchable.inputs if reads else dispatchable.outputs)[slot.position]
-        yield tensor_access(tensor.tensor, view, 0, Use.READ if reads else Use.WRITE, tensor.path)
-
-
-def tensor_access(tensor: Any, view: BufferRange, start: int, use: Use, name: str) -> Access:
-    return Access(resized(view, start, tensor.total_size), use, UNORDERED_ACCESS, name, tensor.view)
-
-
-def resized(view: BufferRange, start: int, size: int) -> BufferRange:
-    return BufferRange(view.buffer, view.offset + start, size)
 
 
 def prepare(dispatchable: IDMLDispatchable, views: Views, report: Report) -> Run | None:
     """The call that executes the dispatch, or None if something that it needs is unbound or overlaps."""
     for slot, view in views.items():
         if view is None:
-            report.add(UNBOUND, describe(dispatchable, slot), "is not bound")
+            report.add(UNBOUND, dispatchable.describe(slot), "is not bound")
     check_hazards(dispatchable, views, report)
-    if report.errors:
-        return None
-    if isinstance(dispatchable, IDMLCompiledOperator):
-        return dispatchable.prepare(
-            Bound(
-                [views.get(Slot("input", index)) for index in range(len(dispatchable.inputs))],
-                [views.get(Slot("output", index)) for index in range(len(dispatchable.outputs))],
-                views.get(Slot("temporary", 0)),
-                views.get(Slot("persistent", 0)),
-            )
-        )
-    assert isinstance(dispatchable, IDMLOperatorInitializer)
-    operators = dispatchable.operators
-    inputs = [
-        [views.get(Slot("input", index, part)) for part in range(len(op.inputs))]
-        for index, op in enumerate(operators)
-    ]
-    outputs = [views.get(Slot("output", index)) for index in range(len(operators))]
-    return dispatchable.prepare(BoundInitializer(inputs, outputs))
-
-
-def describe(dispatchable: IDMLDispatchable, slot: Slot) -> str:
-    """A slot by the name of the tensor or resource that belongs there."""
-    if slot.kind in ("temporary", "persistent"):
-        return f"the {slot.kind} resource"
-    if isinstance(dispatchable, IDMLCompiledOperator):
-        tensors = dispatchable.inputs if slot.kind == "input" else dispatchable.outputs
-        return tensors[slot.position].path
-    assert isinstance(dispatchable, IDMLOperatorInitializer)
-    if slot.kind == "output":
-        return f"the persistent resource of operators[{slot.position}]"
-    return f"operators[{slot.position}].{dispatchable.operators[slot.position].inputs[slot.part].path}"
+    return None if report.errors else dispatchable.prepare(views)

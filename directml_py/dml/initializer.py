@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..abi.arguments import counted
+from ..abi.rules import rule
 from ..api.iids import IID_IDMLOperatorInitializer
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
+from ..d3d12.tracking.access import Access, Use
+from ..descs.values import Record
 from ..validation.report import Report
-from ..validation.rule import rule
+from .accesses import resource_access, tensor_access
+from .bindings import BUFFER_ARRAY, NONE, TYPE, Need, buffer_view
 from .compiled_operator import IDMLCompiledOperator
-from .objects import SAME_DEVICE, IDMLDispatchable
+from .debug_checks import check_initializer
+from .dispatchable import COUNTS, NOT_BINDABLE, DebugCheck, IDMLDispatchable, Run
+from .hazards import INITIALIZER, OUTPUTS, overlap
+from .objects import SAME_DEVICE
 from .removal import hresult_method, same_device
+from .slot import Bound, Slot, Views
 
 if TYPE_CHECKING:
     from .device import IDMLDevice
-
 
 COUNT = rule(
     "DML-OperatorInitializer-count",
@@ -31,13 +38,11 @@ IN_FLIGHT = rule(
     "nf-directml-idmloperatorinitializer-reset",
     debug=True,
 )
-
-
-class BoundInitializer(NamedTuple):
-    """Per operator: its owned inputs (None where nothing is bound) and its persistent resource."""
-
-    inputs: Sequence[Sequence[BufferRange | None]]
-    outputs: Sequence[BufferRange | None]
+NOT_NEEDED = rule(
+    "DML-BindPersistentResource-initializer",
+    "An initializer takes persistent resources as outputs, not as a persistent resource",
+    "dml-binding",
+)
 
 
 def read_operators(device: IDMLDevice, first: Any, second: Any, method: str) -> list[IDMLCompiledOperator]:
@@ -54,6 +59,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
     """Initializes compiled operators (nn-directml-idmloperatorinitializer)."""
 
     IID = IID_IDMLOperatorInitializer
+    title = "an operator initializer"
 
     def __init__(self, device: IDMLDevice, operators: list[IDMLCompiledOperator]) -> None:
         super().__init__(device)
@@ -67,27 +73,122 @@ class IDMLOperatorInitializer(IDMLDispatchable):
     def report_reset(self) -> None:
         """Say that the initializer was reset while a dispatch was under way; the dispatch does as recorded."""
         report = Report()
-        name = f" {self.name!r}" if self.name else ""
         report.add(
             IN_FLIGHT,
-            f"the dispatch of an operator initializer{name}",
+            self.dispatch_title,
             "executes after Reset gave the initializer other operators than it was recorded with",
         )
         self.removal.notify(report)
 
-    def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
-        count = sum(
-            sum(need is not None for need in op.owned_needs) + bool(op.persistent_size)
-            for op in self.operators
-        )
-        # At least one, so that a heap and a table for the initializer alone can be made in every case.
-        return DML_BINDING_PROPERTIES(max(1, count), 0, 0)
+    @property
+    def needs(self) -> Mapping[Slot, Need]:
+        needs = {
+            Slot("input", index, part): need
+            for index, op in enumerate(self.operators)
+            for part, need in enumerate(op.owned_needs)
+        }
+        needs.update((Slot("output", index), need) for index, need in enumerate(self.output_needs))
+        return {slot: need for slot, need in needs.items() if need is not None}
 
-    def prepare(self, bound: BoundInitializer) -> Callable[[], None]:
-        """A call that initializes the operators with the bound memory."""
+    @property
+    def output_needs(self) -> Sequence[Need | None]:
+        return [self.resource_need(op.persistent_size) for op in self.operators]
+
+    def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
+        # At least one, so that a heap and a table for the initializer alone can be made in every case.
+        return DML_BINDING_PROPERTIES(max(1, len(self.needs)), 0, 0)
+
+    def input_views(self, records: Sequence[Record], report: Report) -> dict[Slot, BufferRange]:
+        if not self.is_count("input", len(records), len(self.operators), report):
+            return {}
+        return {
+            slot: view
+            for index, record in enumerate(records)
+            for slot, view in self._operator_views(index, record, report)
+        }
+
+    def _operator_views(
+        self, index: int, record: Record, report: Report
+    ) -> Iterator[tuple[Slot, BufferRange]]:
+        """The owned inputs of one operator."""
+        op, path = self.operators[index], f"bindings[{index}]"
+        if record.Type == NONE:
+            return
+        if record.Type != BUFFER_ARRAY:
+            report.add(
+                TYPE,
+                f"{path}.Type",
+                "is DML_BINDING_TYPE_BUFFER; an initializer's inputs are DML_BINDING_TYPE_BUFFER_ARRAY",
+            )
+            return
+        ranges = record.Desc.Bindings if record.Desc is not None else ()
+        if not ranges:
+            return
+        if len(ranges) != len(op.inputs):
+            report.add(
+                COUNTS["input"],
+                f"{path}.BindingCount",
+                f"is {len(ranges)}; the operator has {len(op.inputs)} inputs",
+            )
+            return
+        for part, (item, need) in enumerate(zip(ranges, op.owned_needs)):
+            slot, where = Slot("input", index, part), f"{path}.Bindings[{part}]"
+            if need is not None:
+                view = buffer_view(item, need, where, self.device.d3d12_device, report)
+                if view is not None:
+                    yield slot, view
+            elif item is not None and item.Buffer is not None:
+                report.add(NOT_BINDABLE, where, f"names a buffer, but {self.why_unbound(slot)}")
+
+    def describe_count(self, kind: str, count: int) -> str:
+        return f"the initializer has {count} operators"
+
+    def why_unbound(self, slot: Slot) -> str | None:
+        if slot.kind == "output":
+            return f"operators[{slot.position}] has a PersistentResourceSize of 0"
+        return f"{self.operators[slot.position].inputs[slot.part].path} is not OWNED_BY_DML"
+
+    def report_unneeded(self, kind: str, report: Report) -> None:
+        if kind == "persistent":
+            text = "names a persistent resource, but an initializer has them as outputs; use BindOutputs"
+            report.add(NOT_NEEDED, "binding", text)
+        # Programs written after HelloDirectML make one temporary resource, as large as the larger of the sizes that
+        # the initializer and the operator ask for, and may bind it to both.
+        elif not any(op.temporary_size for op in self.operators):
+            super().report_unneeded(kind, report)
+
+    def describe(self, slot: Slot) -> str:
+        if slot.kind == "output":
+            return f"the persistent resource of operators[{slot.position}]"
+        return f"operators[{slot.position}].{self.operators[slot.position].inputs[slot.part].path}"
+
+    def accesses(self, slot: Slot, view: BufferRange) -> Iterator[Access]:
+        op, name = self.operators[slot.position], self.describe(slot)
+        if slot.kind == "output":
+            yield resource_access(view, op.persistent_size, Use.WRITE, name)
+            return
+        tensor = op.inputs[slot.part].tensor
+        assert tensor is not None
+        yield tensor_access(tensor, view, 0, Use.READ, name)
+
+    def check_pair(self, one: Bound, other: Bound, report: Report) -> None:
+        kinds = {one.slot.kind, other.slot.kind}
+        if kinds == {"input", "output"}:
+            text = f"lies in the resource of {one.slot.name}; they must differ"
+            report.add(INITIALIZER, other.slot.name, text)
+        elif kinds == {"output"} and one.view.overlaps(other.view):
+            report.add(OUTPUTS, other.slot.name, overlap(other.view, one.slot, one.view))
+
+    def prepare(self, views: Views) -> Run:
         operators = self.operators
-        work = list(zip(operators, bound.inputs, bound.outputs))
-        # A recorded dispatch keeps an initializer no more alive than Windows does.
+        work = [
+            (
+                op,
+                [views.get(Slot("input", index, part)) for part in range(len(op.inputs))],
+                views.get(Slot("output", index)),
+            )
+            for index, op in enumerate(operators)
+        ]
         this = weakref.ref(self)
 
         def initialize() -> None:
@@ -98,3 +199,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
                 op.initialize(inputs, persistent)
 
         return initialize
+
+    def debug_check(self) -> DebugCheck:
+        operators = self.operators
+        return lambda views, title, report: check_initializer(operators, title, report)

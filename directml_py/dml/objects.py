@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from ..abi.life import Life, LivingObject
 from ..abi.private_data import PrivateDataObject, PrivateDataRules
+from ..abi.rules import rule
 from ..abi.wintypes import GUID
-from ..api.iids import IID_IDMLDeviceChild, IID_IDMLDispatchable, IID_IDMLObject, IID_IDMLPageable
-from ..api.structs import DML_BINDING_PROPERTIES
-from ..validation.rule import rule
+from ..api.iids import IID_IDMLDeviceChild, IID_IDMLObject, IID_IDMLPageable
 from .removal import Removal, hresult_method
 
 if TYPE_CHECKING:
@@ -84,13 +82,3 @@ class IDMLPageable(LivingObject, IDMLDeviceChild):
     def __init__(self, device: IDMLDevice) -> None:
         super().__init__(device)
         self.life = Life(type(self).__name__)
-
-
-class IDMLDispatchable(IDMLPageable):
-    """What the recorder can dispatch: a compiled operator or an initializer (nn-directml-idmldispatchable)."""
-
-    IID = IID_IDMLDispatchable
-
-    @abstractmethod
-    def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
-        """The descriptors, and the bytes of temporary and persistent memory, that a dispatch needs."""

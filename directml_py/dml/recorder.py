@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..abi.arguments import instance
+from ..abi.rules import rule
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE_COMPUTE,
     D3D12_COMMAND_LIST_TYPE_DIRECT,
@@ -12,11 +13,10 @@ from ..api.d3d12_enums import (
 from ..api.iids import IID_IDMLCommandRecorder
 from ..d3d12 import ID3D12GraphicsCommandList
 from ..validation.report import Report
-from ..validation.rule import rule
 from .binding_table import IDMLBindingTable
-from .compiled_operator import IDMLCompiledOperator
 from .dispatch import Dispatch, prepare
-from .objects import SAME_DEVICE, IDMLDeviceChild, IDMLDispatchable
+from .dispatchable import IDMLDispatchable
+from .objects import SAME_DEVICE, IDMLDeviceChild
 from .removal import same_device, void_method
 
 PAGE = "nf-directml-idmlcommandrecorder-recorddispatch"
@@ -94,7 +94,7 @@ class IDMLCommandRecorder(IDMLDeviceChild):
                 else "has another descriptor heap "
                 "set than the one that the table's GPUDescriptorHandle points into",
             )
-        if isinstance(dispatchable, IDMLCompiledOperator) and dispatchable.volatile:
+        if dispatchable.volatile:
             return Dispatch(dispatchable, desc.gpu, bindings.needs, None, None)
         views = {slot: bindings.views.get(slot) for slot in bindings.needs}
         run = prepare(dispatchable, views, report)

@@ -6,14 +6,15 @@ import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..abi.pointers import locate
+from ..abi.rules import rule
 from ..api.d3d12_enums import D3D12_DESCRIPTOR_HEAP_TYPE, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 from ..d3d12 import ID3D12DescriptorHeap
 from ..d3d12.resource import BufferRange
 from ..descs.decode import decode_struct
 from ..validation.memory import FAULT_RULES, check_faults
 from ..validation.report import Report
-from ..validation.rule import rule
-from .objects import SAME_DEVICE, IDMLDispatchable
+from .dispatchable import IDMLDispatchable
+from .objects import SAME_DEVICE
 
 if TYPE_CHECKING:
     from .device import IDMLDevice

@@ -1,0 +1,166 @@
+"""``IDMLDispatchable``: all that binding tables, the recorder and the hazard checks ask of what can be dispatched."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from ..abi.rules import Severity, rule
+from ..api.iids import IID_IDMLDispatchable
+from ..api.structs import DML_BINDING_PROPERTIES
+from ..d3d12.resource import BufferRange
+from ..d3d12.tracking.access import Access
+from ..descs.values import Record
+from ..validation.report import Report
+from .bindings import BUFFER_ARRAY, NONE, Need, bindable_heaps, single_view
+from .objects import IDMLPageable
+from .slot import Bound, Slot, Views
+
+RESOURCE_ALIGNMENT = 256
+
+COUNTS = {
+    "input": rule(
+        "DML-BindInputs-count",
+        "As many bindings as the dispatchable has inputs, absent optional ones included",
+        "nf-directml-idmlbindingtable-bindinputs",
+    ),
+    "output": rule(
+        "DML-BindOutputs-count",
+        "As many bindings as the dispatchable has outputs, absent optional ones included",
+        "nf-directml-idmlbindingtable-bindoutputs",
+    ),
+}
+NOT_BINDABLE = rule(
+    "DML-BindInputs-owned",
+    "A tensor flagged OWNED_BY_DML is bound at initialization alone, any other at execution alone, an absent one never",
+    "ne-directml-dml_tensor_flags",
+)
+# The pages say that nothing need be bound where the size is 0, not that nothing may: hence no errors.
+UNNEEDED = {
+    kind: rule(
+        f"DML-Bind{kind.capitalize()}Resource-unneeded",
+        f"No {kind} resource is bound where {kind.capitalize()}ResourceSize is 0",
+        f"nf-directml-idmlbindingtable-bind{kind}resource",
+        Severity.WARNING,
+        debug=True,
+    )
+    for kind in ("temporary", "persistent")
+}
+
+Run: TypeAlias = Callable[[], None]
+# Views and the dispatch's title; what it finds goes to the report.
+DebugCheck: TypeAlias = Callable[[Views, str, Report], None]
+
+
+class IDMLDispatchable(IDMLPageable):
+    """What the recorder can dispatch: a compiled operator or an initializer (nn-directml-idmldispatchable)."""
+
+    IID = IID_IDMLDispatchable
+
+    @abstractmethod
+    def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
+        """The descriptors, and the bytes of temporary and persistent memory, that a dispatch needs."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What it is, in messages: ``DML_OPERATOR_JOIN``, ``an operator initializer``."""
+
+    @property
+    def dispatch_title(self) -> str:
+        """``the dispatch of DML_OPERATOR_JOIN 'name'``."""
+        name = self.life.name
+        return f"the dispatch of {self.title}" + (f" {name!r}" if name else "")
+
+    @property
+    def volatile(self) -> bool:
+        """Whether bindings are read when a dispatch executes, not when it is recorded."""
+        return False
+
+    @property
+    @abstractmethod
+    def needs(self) -> Mapping[Slot, Need]:
+        """What must be bound for a dispatch, in the order of the descriptors."""
+
+    @property
+    @abstractmethod
+    def output_needs(self) -> Sequence[Need | None]:
+        """What each output must be bound to; None where nothing may be bound."""
+
+    @abstractmethod
+    def input_views(self, records: Sequence[Record], report: Report) -> dict[Slot, BufferRange]:
+        """What BindInputs binds, out of its DML_BINDING_DESCs."""
+
+    def output_views(self, records: Sequence[Record], report: Report) -> dict[Slot, BufferRange]:
+        """What BindOutputs binds, out of its DML_BINDING_DESCs."""
+        return self.tensor_views("output", records, self.output_needs, report)
+
+    def tensor_views(
+        self, kind: str, records: Sequence[Record], needs: Sequence[Need | None], report: Report
+    ) -> dict[Slot, BufferRange]:
+        """What is bound where each slot takes one buffer."""
+        if not self.is_count(kind, len(records), len(needs), report):
+            return {}
+        found = {}
+        for index, (record, need) in enumerate(zip(records, needs)):
+            slot, path = Slot(kind, index), f"bindings[{index}]"
+            if need is None:
+                self._must_be_unbound(slot, record, path, report)
+                continue
+            view = single_view(record, need, path, self.device.d3d12_device, report)
+            if view is not None:
+                found[slot] = view
+        return found
+
+    def is_count(self, kind: str, count: int, needed: int, report: Report) -> bool:
+        """Report a number of bindings that is not the one ``needed``."""
+        if count != needed:
+            report.add(COUNTS[kind], "bindingCount", f"is {count}; {self.describe_count(kind, needed)}")
+        return count == needed
+
+    @abstractmethod
+    def describe_count(self, kind: str, count: int) -> str:
+        """``the initializer has 2 operators``."""
+
+    def _must_be_unbound(self, slot: Slot, record: Record, path: str, report: Report) -> None:
+        why = self.why_unbound(slot)
+        if why is None or record.Type == NONE or record.Desc is None:
+            return
+        if record.Type == BUFFER_ARRAY or record.Desc.Buffer is not None:
+            report.add(NOT_BINDABLE, path, f"names a buffer, but {why}; bind nothing")
+
+    @abstractmethod
+    def why_unbound(self, slot: Slot) -> str | None:
+        """Why nothing may be bound at a slot without need; None where something may be, though nothing reads it."""
+
+    def resource_need(self, size: int) -> Need | None:
+        """What a temporary or persistent resource of ``size`` bytes must be; None if there is none."""
+        heaps = bindable_heaps(self.device.feature_level)
+        return Need(size, RESOURCE_ALIGNMENT, heaps) if size else None
+
+    def report_unneeded(self, kind: str, report: Report) -> None:
+        """Somebody bound a temporary or persistent resource, of which no bytes are needed."""
+        text = f"names a {kind} resource, but {kind.capitalize()}ResourceSize is 0; null would do as well"
+        report.add(UNNEEDED[kind], "binding", text)
+
+    @abstractmethod
+    def describe(self, slot: Slot) -> str:
+        """A slot by the name of the tensor or resource that belongs there."""
+
+    @abstractmethod
+    def accesses(self, slot: Slot, view: BufferRange) -> Iterator[Access]:
+        """What a dispatch does with the range that is bound for ``slot``."""
+
+    @abstractmethod
+    def check_pair(self, one: Bound, other: Bound, report: Report) -> None:
+        """Report two ranges of one buffer that may not lie there together."""
+
+    @abstractmethod
+    def prepare(self, views: Views) -> Run:
+        """A call that does the work over the bound memory. It keeps alive no more than Windows does."""
+
+    @abstractmethod
+    def debug_check(self) -> DebugCheck:
+        """What a debug device checks when a dispatch that is recorded now executes. It keeps alive no more than Windows
+        does."""
