@@ -80,17 +80,17 @@ class WrongObject(TypeError):
 def instance(value: Any, kind: type[C], name: str) -> C:
     """``value``, which must be an object of the interface ``kind``."""
     if not isinstance(value, kind):
-        found = "None" if value is None else type(value).__name__
-        raise WrongObject(name, f"must be an {kind.__name__}, not {found}")
+        given = "None" if value is None else type(value).__name__
+        raise WrongObject(name, f"must be an {kind.__name__}, not {given}")
     return value
 
 
 def child(value: Any, kind: type[C], name: str, device: object) -> C:
     """``value``, which must be an object of the interface ``kind`` that ``device`` created."""
-    found = instance(value, kind, name)
-    if getattr(found, "device", None) is not device:
+    item = instance(value, kind, name)
+    if getattr(item, "device", None) is not device:
         raise invalid(f"{name} belongs to another device")
-    return found
+    return item
 
 
 def is_series(value: Any) -> bool:

@@ -26,21 +26,21 @@ def converters(kind: Any) -> dict[str, Convert]:
     It raises ``TypeError`` naming ``where`` for a value of a wrong type, ``ValueError`` for a number out of range
     and ``DMLError`` for memory that cannot be read.
     """
-    found: dict[str, Convert] = {}
+    by_field: dict[str, Convert] = {}
     for name, ctype, *_ in kind._fields_:
         if name in kind._interfaces_:
-            found[name] = _interface
+            by_field[name] = _interface
         elif ctype is ctypes.c_void_p:
-            found[name] = address
+            by_field[name] = address
         elif ctype is ctypes.c_char_p:
-            found[name] = _text
+            by_field[name] = _text
         elif issubclass(ctype, ctypes._Pointer):
-            found[name] = _pointer_converter(ctype, name in kind._counts_)
+            by_field[name] = _pointer_converter(ctype, name in kind._counts_)
         elif issubclass(ctype, _SIMPLE):
-            found[name] = _number_converter(ctype)
+            by_field[name] = _number_converter(ctype)
         elif issubclass(ctype, (ctypes.Structure, ctypes.Union)):
-            found[name] = _value_converter(ctype)
-    return found
+            by_field[name] = _value_converter(ctype)
+    return by_field
 
 
 def length(value: Any, in_bytes: bool) -> int | None:

@@ -49,8 +49,8 @@ class IUnknown:
     @classmethod
     def from_handle(cls: type[T], handle: int | None) -> T | None:
         """The live object of this interface that owns ``handle``, or None."""
-        found = _objects.get(handle) if handle else None
-        return found if isinstance(found, cls) else None
+        owner = _objects.get(handle) if handle else None
+        return owner if isinstance(owner, cls) else None
 
     def QueryInterface(self, riid: GUID | type[T]) -> Any:
         """This object, if it has the interface ``riid`` (a GUID or an interface class).

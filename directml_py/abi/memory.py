@@ -181,15 +181,15 @@ def read_string(address: int, limit: int = 4096, width: int = 1) -> bytes:
 
     ``width``: bytes of a character, of which ``address`` should be a multiple.
     """
-    found, null = bytearray(), bytes(width)
-    while len(found) < limit:
+    string, null = bytearray(), bytes(width)
+    while len(string) < limit:
         # Chunks end at a page boundary, so that no page is touched that the string does not reach.
-        size = min(256, PAGE - (address + len(found)) % PAGE)
-        chunk = read(address + len(found), size)
-        found += chunk
-        end = found.find(null, len(found) - size)
+        size = min(256, PAGE - (address + len(string)) % PAGE)
+        chunk = read(address + len(string), size)
+        string += chunk
+        end = string.find(null, len(string) - size)
         while end % width and end >= 0:
-            end = found.find(null, end + 1)
+            end = string.find(null, end + 1)
         if end >= 0:
-            return bytes(found[:end])
-    return bytes(found[:limit])
+            return bytes(string[:end])
+    return bytes(string[:limit])

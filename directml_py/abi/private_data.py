@@ -59,9 +59,9 @@ class PrivateDataObject(IUnknown):
         self._private_data = PrivateData()
 
     def GetPrivateData(self, guid: GUID) -> bytes | IUnknown:
-        found = self._private_data.get(guid)
-        if found is not None:
-            return found
+        stored = self._private_data.get(guid)
+        if stored is not None:
+            return stored
         text = f"is {guid}, under which no private data is stored"
         if self.private_data_rules is None:
             raise DMLError(DXGI_ERROR_NOT_FOUND, f"guid {text}")

@@ -16,8 +16,8 @@ def structs_at(count: Any, items: Any, kind: type[S], count_name: str, items_nam
     Raises ``TypeError`` for what is none of these, ``DMLError`` ``E_INVALIDARG`` for null or unreadable memory.
     """
     if items is None or is_series(items):
-        found = counted(count, items, count_name, items_name)
-        return [struct_at(item, kind, f"{items_name}[{index}]") for index, item in enumerate(found)]
+        sequence = counted(count, items, count_name, items_name)
+        return [struct_at(item, kind, f"{items_name}[{index}]") for index, item in enumerate(sequence)]
     number = unsigned(count, count_name, 32)
     location = locate(items, items_name)
     check_type(location, kind, items_name)

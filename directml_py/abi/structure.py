@@ -62,9 +62,9 @@ class _Fields:
             value = list(value)
         super().__setattr__(name, convert(value, f"{kind.__name__}.{name}"))
         if count is not None and not getattr(self, count):
-            found = length(value, in_bytes=convert is address)
-            if found:
-                super().__setattr__(count, found)
+            elements = length(value, in_bytes=convert is address)
+            if elements:
+                super().__setattr__(count, elements)
 
 
 class Structure(_Fields, ctypes.Structure):
@@ -95,10 +95,10 @@ class Structure(_Fields, ctypes.Structure):
                 # An explicit count wins, even if it is 0 and its array came later.
                 setattr(self, count, given[count])
                 continue
-            found = length(given.get(array), in_bytes=self._convert(array) is address)
-            if found is not None and getattr(self, count) != found:
+            elements = length(given.get(array), in_bytes=self._convert(array) is address)
+            if elements is not None and getattr(self, count) != elements:
                 raise ValueError(
-                    f"{type(self).__name__}.{array} has {found} elements, but {count} is "
+                    f"{type(self).__name__}.{array} has {elements} elements, but {count} is "
                     f"{getattr(self, count)} because of another array; say {count} yourself if that is meant"
                 )
 

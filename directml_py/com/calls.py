@@ -59,10 +59,10 @@ class Calls:
 
         def call(this: int, *values: Any) -> Any:
             try:
-                found = getattr(at(this), name, None)
-                if found is None:
+                body = getattr(at(this), name, None)
+                if body is None:
                     refuse(values)
-                return result(run(found, values))
+                return result(run(body, values))
             except WrongObject as error:
                 removal = getattr(at(this), "removal", None)
                 if method.returns == "void" and removal is not None:
@@ -75,8 +75,8 @@ class Calls:
 
         return call
 
-    def function(self, function: Function, found: Callable[..., Any] | None) -> Callable[..., Any]:
-        """An exported function; ``found`` is what does it in Python, if anything does."""
+    def function(self, function: Function, body: Callable[..., Any] | None) -> Callable[..., Any]:
+        """An exported function; ``body`` is what does it in Python, if anything does."""
         steps = plan(function.params, self._objects, self._ffi)
         run = self._runner(function.name, steps)
         refuse = self._refusal(function.name, steps)
@@ -85,7 +85,7 @@ class Calls:
 
         def call(*values: Any) -> Any:
             try:
-                return result(refuse(values) if found is None else run(found, values))
+                return result(refuse(values) if body is None else run(body, values))
             except BaseException as error:
                 return fail(error)
 
@@ -105,10 +105,10 @@ class Calls:
         if steps.result is not None:
             return self._creator(title, inputs, *steps.result)
         if not outputs:
-            return lambda found, values: found(*[read(values) for read in inputs])
+            return lambda body, values: body(*[read(values) for read in inputs])
 
-        def run(found: Callable[..., Any], values: Values) -> int:
-            value = found(*[read(values) for read in inputs])
+        def run(body: Callable[..., Any], values: Values) -> int:
+            value = body(*[read(values) for read in inputs])
             for place, result in zip(outputs, (value,) if len(outputs) == 1 else value):
                 try:
                     place(values, result)
@@ -121,18 +121,18 @@ class Calls:
 
     def _protocol(self, name: str) -> Runner:
         protocol, objects = PROTOCOLS[name], self._objects
-        return lambda found, values: protocol(objects, found, *values)
+        return lambda body, values: protocol(objects, body, *values)
 
     def _creator(self, title: str, inputs: Sequence[Callable[[Values], Any]], riid: int, ppv: int) -> Runner:
         optional = title in OPTIONAL_RESULTS
 
-        def run(found: Callable[..., Any], values: Values) -> int:
+        def run(body: Callable[..., Any], values: Values) -> int:
             target = values[ppv]
             if target:
                 poke_pointer(target, NULL, "the pointer that receives the object")
             elif not optional:
                 raise DMLError(E_POINTER, "the pointer that receives the object is null")
-            item = found(*[read(values) for read in inputs])
+            item = body(*[read(values) for read in inputs])
             if not target:
                 return S_FALSE
             self._objects.query(item, values[riid], target)

@@ -39,5 +39,5 @@ def start(ffi: Any, lib: Any) -> None:
                 define(f"{name}_{method.name}", calls.method(name, method))
     for function in FUNCTIONS:
         own = create_device if function.name == "D3D12CreateDevice" else None
-        found = own or getattr(directml_py, function.name, None)
-        define(f"dmlpy_{function.name}", calls.function(function, found))
+        body = own or getattr(directml_py, function.name, None)
+        define(f"dmlpy_{function.name}", calls.function(function, body))

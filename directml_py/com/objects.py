@@ -91,11 +91,11 @@ class Objects:
         iid = peek(riid, GUID_SIZE, "riid")
         try:
             own = iid in self._own_iids(type(item))
-            found = item if own else item.QueryInterface(GUID.from_buffer_copy(iid))
+            answer = item if own else item.QueryInterface(GUID.from_buffer_copy(iid))
         except DMLError:
             poke_pointer(ppv, NULL, "ppv")
             raise
-        poke_pointer(ppv, self.add_reference(found), "ppv")
+        poke_pointer(ppv, self.add_reference(answer), "ppv")
 
     def _own_iids(self, kind: type[IUnknown]) -> frozenset[bytes]:
         """The interfaces that an object of ``kind`` gives itself for, without asking it; not IUnknown."""

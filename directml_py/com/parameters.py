@@ -34,10 +34,10 @@ INPUTS = frozenset({"D3D12_INFO_QUEUE_FILTER"})
 def struct_type(name: str) -> type[ctypes.Structure] | None:
     """The ctypes struct of that C name; None for what is no struct."""
     try:
-        found = ctypes_class(name)
+        kind = ctypes_class(name)
     except KeyError:
         return None
-    return found if isinstance(found, type) and issubclass(found, ctypes.Structure) else None
+    return kind if isinstance(kind, type) and issubclass(kind, ctypes.Structure) else None
 
 
 class Plan(NamedTuple):

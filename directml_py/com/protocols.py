@@ -31,40 +31,40 @@ def get_private_data(objects: Objects, get: Any, guid: int, size: int, data: int
     if not size:
         raise DMLError(E_INVALIDARG, "dataSize is null; it holds the size of data")
     try:
-        found = get(key)
+        stored = get(key)
     except DMLError:
         poke_number(size, 0, 4, "dataSize")
         raise
-    if isinstance(found, bytes) and key == WKPDID_D3DDebugObjectNameW:
-        found = found.decode(UTF_16, "replace").encode(WCHAR_CODEC, "replace")
-    needed = POINTER_SIZE if isinstance(found, IUnknown) else len(found)
+    if isinstance(stored, bytes) and key == WKPDID_D3DDebugObjectNameW:
+        stored = stored.decode(UTF_16, "replace").encode(WCHAR_CODEC, "replace")
+    needed = POINTER_SIZE if isinstance(stored, IUnknown) else len(stored)
     room = peek_number(size, 4, "dataSize")
     poke_number(size, needed, 4, "dataSize")
     if not data:
         return S_OK
     if room < needed:
         raise DMLError(DXGI_ERROR_MORE_DATA, f"data has room for {room} bytes of {needed}")
-    if isinstance(found, IUnknown):
-        poke_pointer(data, objects.add_reference(found), "data")
+    if isinstance(stored, IUnknown):
+        poke_pointer(data, objects.add_reference(stored), "data")
     else:
-        poke(data, found, "data")
+        poke(data, stored, "data")
     return S_OK
 
 
 def set_private_data(objects: Objects, set: Any, guid: int, size: int, data: int) -> int:
     key = peek_guid(guid, "guid")
-    found = peek(data, size, "data") if data else None
-    if found is not None and key == WKPDID_D3DDebugObjectNameW:
-        found = found.decode(WCHAR_CODEC, "replace").encode(UTF_16, "replace")
-        size = len(found)
-    set(key, size, found)
+    value = peek(data, size, "data") if data else None
+    if value is not None and key == WKPDID_D3DDebugObjectNameW:
+        value = value.decode(WCHAR_CODEC, "replace").encode(UTF_16, "replace")
+        size = len(value)
+    set(key, size, value)
     return S_OK
 
 
 def get_message(objects: Objects, get: Any, index: int, message: int, length: int) -> int:
     """With null ``message``, the length alone (``S_FALSE``). The text follows the struct."""
-    found = get(index)
-    text = found.pDescription.encode() + b"\0"
+    stored = get(index)
+    text = stored.pDescription.encode() + b"\0"
     needed = ctypes.sizeof(D3D12_MESSAGE) + len(text)
     if not length:
         raise DMLError(E_INVALIDARG, "pMessageByteLength is null; it holds the size of the message")
@@ -74,7 +74,7 @@ def get_message(objects: Objects, get: Any, index: int, message: int, length: in
         return S_FALSE
     if room < needed:
         raise DMLError(E_INVALIDARG, f"pMessageByteLength is {room}; the message has {needed} bytes")
-    head = D3D12_MESSAGE(found.Category, found.Severity, found.ID, None, len(text))
+    head = D3D12_MESSAGE(stored.Category, stored.Severity, stored.ID, None, len(text))
     pointer = ctypes.c_void_p.from_buffer(head, D3D12_MESSAGE.pDescription.offset)
     pointer.value = message + ctypes.sizeof(D3D12_MESSAGE)
     poke(message, bytes(head) + text, "pMessage")

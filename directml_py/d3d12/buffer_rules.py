@@ -130,23 +130,23 @@ def check_heap_properties(properties: D3D12_HEAP_PROPERTIES, name: str) -> None:
 
 
 def check_heap_flags(value: Any, name: str) -> D3D12_HEAP_FLAGS:
-    found = flags(value, D3D12_HEAP_FLAGS, name)
-    if found & _UNSUPPORTED_FLAGS:
-        raise DMLError(E_NOTIMPL, f"{name}: {found & _UNSUPPORTED_FLAGS!r} is not emulated")
-    return found
+    heap_flags = flags(value, D3D12_HEAP_FLAGS, name)
+    if heap_flags & _UNSUPPORTED_FLAGS:
+        raise DMLError(E_NOTIMPL, f"{name}: {heap_flags & _UNSUPPORTED_FLAGS!r} is not emulated")
+    return heap_flags
 
 
 def check_committed_flags(value: Any, name: str) -> D3D12_HEAP_FLAGS:
     """The implicit heap of a committed resource takes its class of resources from the resource."""
-    found = check_heap_flags(value, name)
-    if found & _CLASS_FLAGS:
+    heap_flags = check_heap_flags(value, name)
+    if heap_flags & _CLASS_FLAGS:
         raise invalid(f"{name} must not have DENY_ or ALLOW_ONLY_ flags for a committed resource")
-    return found
+    return heap_flags
 
 
 def check_heap_desc(desc: D3D12_HEAP_DESC, name: str) -> None:
     check_heap_properties(desc.Properties, f"{name}.Properties")
-    found = check_heap_flags(desc.Flags, f"{name}.Flags")
+    heap_flags = check_heap_flags(desc.Flags, f"{name}.Flags")
     problems = []
     if not desc.SizeInBytes:
         problems.append(f"{name}.SizeInBytes must not be 0")
@@ -157,7 +157,7 @@ def check_heap_desc(desc: D3D12_HEAP_DESC, name: str) -> None:
     )
     if desc.Alignment not in allowed:
         problems.append(f"{name}.Alignment must be 0, 64 KiB or 4 MiB, not {desc.Alignment}")
-    if found & _CLASS_FLAGS == _CLASS_FLAGS:
+    if heap_flags & _CLASS_FLAGS == _CLASS_FLAGS:
         problems.append(f"{name}.Flags deny every class of resources")
     _raise(problems)
 
@@ -192,23 +192,23 @@ def check_placement(
     """Whether a buffer of this desc and initial state fits a heap of this type; ``names`` are the names of
     the desc and of the state in messages."""
     desc_name, state_name = names
-    found = flags(state, D3D12_RESOURCE_STATES, state_name)
+    initial = flags(state, D3D12_RESOURCE_STATES, state_name)
     fixed = FIXED_STATES.get(properties.Type)
     problems = []
     if fixed is not None:
         heap = D3D12_HEAP_TYPE(properties.Type).name
-        if found != fixed:
+        if initial != fixed:
             problems.append(f"{state_name} must be {fixed.name} in a heap of type {heap}")
         if desc.Flags & ALLOW_UNORDERED_ACCESS:
             problems.append(
                 f"{desc_name}.Flags must not have {ALLOW_UNORDERED_ACCESS.name} in a heap of type {heap}"
             )
     else:
-        problem = state_problem(found, desc.Flags)
+        problem = state_problem(initial, desc.Flags)
         if problem:
             problems.append(f"{state_name} {problem}")
     _raise(problems)
-    return found
+    return initial
 
 
 def cpu_accessible(properties: D3D12_HEAP_PROPERTIES) -> bool:

@@ -215,14 +215,14 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
     def ResourceBarrier(self, numBarriers: Any, barriers: Any = None) -> None:
         """``(count, barriers)`` as in C, or a sequence of D3D12_RESOURCE_BARRIER, or a single one."""
         descs = structs_at(numBarriers, barriers, D3D12_RESOURCE_BARRIER, "numBarriers", "barriers")
-        found = [decode(desc, f"barriers[{index}]", self.device) for index, desc in enumerate(descs)]
+        decoded = [decode(desc, f"barriers[{index}]", self.device) for index, desc in enumerate(descs)]
         if not self._ready("ResourceBarrier"):
             return
-        good = tuple(barrier for barrier in found if not isinstance(barrier, Problem))
-        if len(good) == len(found):
+        good = tuple(barrier for barrier in decoded if not isinstance(barrier, Problem))
+        if len(good) == len(decoded):
             self._recorded.append(Barriers(good))
             return
-        problems = [problem for problem in found if isinstance(problem, Problem)]
+        problems = [problem for problem in decoded if isinstance(problem, Problem)]
         text = "; ".join(f"ResourceBarrier: {problem.text}" for problem in problems)
         self.fail(problems[0].id, text)
 

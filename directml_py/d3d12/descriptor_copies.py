@@ -66,15 +66,15 @@ def copy_descriptors(device: ID3D12Device, destination: Ranges, source: Ranges, 
     into = _ranges(device, destination)
     out_of = _ranges(device, source)
     for given, ranges in ((destination, into), (source, out_of)):
-        for index, found in enumerate(ranges):
-            if found.heap.type != wanted:
-                text = f"is in a heap of {found.heap.type.name}; descriptorHeapsType is {wanted.name}"
+        for index, part in enumerate(ranges):
+            if part.heap.type != wanted:
+                text = f"is in a heap of {part.heap.type.name}; descriptorHeapsType is {wanted.name}"
                 raise breach(RANGES, f"{given.starts_name}[{index}]", text)
-    for index, found in enumerate(out_of):
-        if found.heap.shader_visible:
+    for index, part in enumerate(out_of):
+        if part.heap.shader_visible:
             text = "is in a shader-visible heap, which the CPU cannot read"
             raise breach(SOURCE, f"{source.starts_name}[{index}]", text)
-    there, here = (sum(found.size for found in ranges) for ranges in (into, out_of))
+    there, here = (sum(part.size for part in ranges) for ranges in (into, out_of))
     if there != here:
         text = f"make {here} descriptors; the destination ranges make {there}"
         raise breach(RANGES, source.sizes_name, text)
@@ -87,11 +87,11 @@ def _ranges(device: ID3D12Device, given: Ranges) -> list[Range]:
     count = unsigned(given.count, f"num{given.side.capitalize()}DescriptorRanges", 32)
     starts = _items(given.starts, count, given.starts_name)
     sizes = [1] * count if given.sizes is None else _sizes(given.sizes, count, given.sizes_name)
-    found = []
+    ranges = []
     for index, (start, size) in enumerate(zip(starts, sizes)):
         name = f"{given.starts_name}[{index}]"
-        found.append(_range(device, struct_at(start, D3D12_CPU_DESCRIPTOR_HANDLE, name).ptr, size, name))
-    return found
+        ranges.append(_range(device, struct_at(start, D3D12_CPU_DESCRIPTOR_HANDLE, name).ptr, size, name))
+    return ranges
 
 
 def _items(value: Any, count: int, name: str) -> list[Any]:
@@ -120,10 +120,10 @@ def _sizes(value: Any, count: int, name: str) -> list[int]:
 
 
 def _range(device: ID3D12Device, pointer: int, size: int, name: str) -> Range:
-    found = device.find_descriptors(pointer)
-    if found is None or not found[0].has_cpu_handle(pointer):
+    place = device.find_descriptors(pointer)
+    if place is None or not place[0].has_cpu_handle(pointer):
         raise breach(RANGES, name, f"is 0x{pointer:X}, which is no CPU handle of a heap of this device")
-    heap, start = found
+    heap, start = place
     if start + size > heap.size:
         text = f"starts {size} descriptors at descriptor {start} of a heap of {heap.size}"
         raise breach(RANGES, name, text)
@@ -134,7 +134,7 @@ def report_instead(device: ID3D12Device, error: DMLError) -> None:
     """Where the debug layer is on, it says what is wrong, and raises only if it breaks on errors."""
     if device.info_queue is None:
         raise error
-    for found in error.diagnostics:
-        device.report_diagnostic(found)
+    for diagnostic in error.diagnostics:
+        device.report_diagnostic(diagnostic)
     if not error.diagnostics:
         raise error

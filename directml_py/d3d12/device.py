@@ -148,14 +148,14 @@ class ID3D12Device(ID3D12Object):
         """As ``report``, for a rule with a name."""
         self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
 
-    def report_diagnostic(self, found: Diagnostic) -> None:
+    def report_diagnostic(self, diagnostic: Diagnostic) -> None:
         self.report_message(
             Message(
                 D3D12_MESSAGE_CATEGORY_EXECUTION,
-                SEVERITIES[found.severity],
-                message_id(found.rule),
-                str(found),
-                found,
+                SEVERITIES[diagnostic.severity],
+                message_id(diagnostic.rule),
+                str(diagnostic),
+                diagnostic,
             )
         )
 
@@ -246,9 +246,9 @@ class ID3D12Device(ID3D12Object):
 
     def CreateCommandQueue(self, desc: Any) -> ID3D12CommandQueue:
         self.check_alive()
-        found = struct_at(desc, D3D12_COMMAND_QUEUE_DESC, "desc")
-        check_queue_desc(found, "desc")
-        queue = ID3D12CommandQueue(self, found)
+        queue_desc = struct_at(desc, D3D12_COMMAND_QUEUE_DESC, "desc")
+        check_queue_desc(queue_desc, "desc")
+        queue = ID3D12CommandQueue(self, queue_desc)
         with self.lock:
             self._queues.add(queue.work)
         return queue
@@ -271,9 +271,9 @@ class ID3D12Device(ID3D12Object):
 
     def CreateDescriptorHeap(self, desc: Any) -> ID3D12DescriptorHeap:
         self.check_alive()
-        found = struct_at(desc, D3D12_DESCRIPTOR_HEAP_DESC, "desc")
-        check_descriptor_heap_desc(found, "desc")
-        heap = ID3D12DescriptorHeap(self, found)
+        heap_desc = struct_at(desc, D3D12_DESCRIPTOR_HEAP_DESC, "desc")
+        check_descriptor_heap_desc(heap_desc, "desc")
+        heap = ID3D12DescriptorHeap(self, heap_desc)
         self._descriptors.add(heap)
         return heap
 
@@ -335,19 +335,21 @@ class ID3D12Device(ID3D12Object):
         self.check_alive()
         properties = struct_at(heapProperties, D3D12_HEAP_PROPERTIES, "heapProperties")
         check_heap_properties(properties, "heapProperties")
-        found_flags = check_committed_flags(heapFlags, "heapFlags")
+        heap_flags = check_committed_flags(heapFlags, "heapFlags")
         buffer = _buffer_desc(desc, optimizedClearValue)
         state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
-        allocation = self._allocate(buffer.Width, properties, found_flags)
-        placement = Placement(allocation, 0, properties, found_flags)
+        allocation = self._allocate(buffer.Width, properties, heap_flags)
+        placement = Placement(allocation, 0, properties, heap_flags)
         return ID3D12Resource(self, buffer, placement, state)
 
     def CreateHeap(self, desc: Any) -> ID3D12Heap:
         self.check_alive()
-        found = struct_at(desc, D3D12_HEAP_DESC, "desc")
-        check_heap_desc(found, "desc")
-        allocation = self._allocate(found.SizeInBytes, found.Properties, D3D12_HEAP_FLAGS(found.Flags))
-        return ID3D12Heap(self, found, allocation)
+        heap_desc = struct_at(desc, D3D12_HEAP_DESC, "desc")
+        check_heap_desc(heap_desc, "desc")
+        allocation = self._allocate(
+            heap_desc.SizeInBytes, heap_desc.Properties, D3D12_HEAP_FLAGS(heap_desc.Flags)
+        )
+        return ID3D12Heap(self, heap_desc, allocation)
 
     def _allocate(self, size: int, properties: D3D12_HEAP_PROPERTIES, flags: D3D12_HEAP_FLAGS) -> Allocation:
         """Memory of a heap; under the debug layer, with a record of which bytes are defined."""
@@ -401,13 +403,13 @@ class ID3D12Device(ID3D12Object):
         descs = structs_at(
             numResourceDescs, resourceDescs, D3D12_RESOURCE_DESC, "numResourceDescs", "resourceDescs"
         )
-        for index, found in enumerate(descs):
+        for index, buffer_desc in enumerate(descs):
             try:
-                check_buffer_desc(found, f"resourceDescs[{index}]")
+                check_buffer_desc(buffer_desc, f"resourceDescs[{index}]")
             except DMLError:
                 size = UINT64_MAX
                 break
-            size += -(-found.Width // unit) * unit
+            size += -(-buffer_desc.Width // unit) * unit
         return D3D12_RESOURCE_ALLOCATION_INFO(SizeInBytes=min(size, UINT64_MAX), Alignment=unit)
 
     def GetCopyableFootprints(
@@ -418,13 +420,14 @@ class ID3D12Device(ID3D12Object):
 
         A buffer has one subresource. Raises ``E_INVALIDARG`` for others and for what is no desc of a buffer.
         """
-        found = struct_at(resourceDesc, D3D12_RESOURCE_DESC, "resourceDesc")
-        check_buffer_desc(found, "resourceDesc")
+        buffer_desc = struct_at(resourceDesc, D3D12_RESOURCE_DESC, "resourceDesc")
+        check_buffer_desc(buffer_desc, "resourceDesc")
         check_subresources(firstSubresource, numSubresources)
-        pitch = -(-found.Width // D3D12_TEXTURE_DATA_PITCH_ALIGNMENT) * D3D12_TEXTURE_DATA_PITCH_ALIGNMENT
-        footprint = D3D12_SUBRESOURCE_FOOTPRINT(found.Format, found.Width & UINT_MAX, 1, 1, pitch & UINT_MAX)
+        width = buffer_desc.Width
+        pitch = -(-width // D3D12_TEXTURE_DATA_PITCH_ALIGNMENT) * D3D12_TEXTURE_DATA_PITCH_ALIGNMENT
+        footprint = D3D12_SUBRESOURCE_FOOTPRINT(buffer_desc.Format, width & UINT_MAX, 1, 1, pitch & UINT_MAX)
         layout = D3D12_PLACED_SUBRESOURCE_FOOTPRINT(unsigned(baseOffset, "baseOffset"), footprint)
-        return layout, 1, found.Width, found.Width
+        return layout, 1, width, width
 
     def GetCustomHeapProperties(self, nodeMask: int, heapType: int) -> D3D12_HEAP_PROPERTIES:
         """The custom heap that is the same as ``heapType`` on this device."""
@@ -451,11 +454,11 @@ class ID3D12Device(ID3D12Object):
 
 
 def _buffer_desc(desc: Any, optimized_clear_value: Any) -> D3D12_RESOURCE_DESC:
-    found = struct_at(desc, D3D12_RESOURCE_DESC, "desc")
-    check_buffer_desc(found, "desc")
+    buffer_desc = struct_at(desc, D3D12_RESOURCE_DESC, "desc")
+    check_buffer_desc(buffer_desc, "desc")
     if optimized_clear_value is not None:
         raise invalid("optimizedClearValue must be None for a buffer")
-    return found
+    return buffer_desc
 
 
 def D3D12CreateDevice(
@@ -467,7 +470,7 @@ def D3D12CreateDevice(
     Raises ``E_INVALIDARG`` for what is no level of Direct3D 12, ``DXGI_ERROR_UNSUPPORTED`` for a higher level
     than is emulated.
     """
-    found = adapter_of(adapter)
+    chosen = adapter_of(adapter)
     level = enumerator(minimumFeatureLevel, D3D_FEATURE_LEVEL, "minimumFeatureLevel")
     if level not in DEVICE_LEVELS:
         raise invalid(f"minimumFeatureLevel must be at least D3D_FEATURE_LEVEL_11_0, not {level.name}")
@@ -475,4 +478,4 @@ def D3D12CreateDevice(
         raise DMLError(
             DXGI_ERROR_UNSUPPORTED, f"minimumFeatureLevel: {level.name} exceeds {MAX_FEATURE_LEVEL.name}"
         )
-    return ID3D12Device(found)
+    return ID3D12Device(chosen)

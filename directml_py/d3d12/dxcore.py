@@ -262,16 +262,16 @@ class IDXCoreAdapterFactory(IUnknown):
         wanted = _series(numAttributes, filterAttributes, "numAttributes", "filterAttributes", GUID)
         if not wanted:
             raise invalid("filterAttributes must hold at least one attribute")
-        found = _object(HARDWARE)
-        missing = [attribute for attribute in wanted if not found.IsAttributeSupported(attribute)]
-        return IDXCoreAdapterList([] if missing else [found])
+        adapter = _object(HARDWARE)
+        missing = [attribute for attribute in wanted if not adapter.IsAttributeSupported(attribute)]
+        return IDXCoreAdapterList([] if missing else [adapter])
 
     def GetAdapterByLuid(self, adapterLUID: Any) -> IDXCoreAdapter:
         """``E_INVALIDARG`` for the LUID of no adapter."""
-        found = adapter_with(struct_at(adapterLUID, LUID, "adapterLUID"))
-        if found is None:
+        adapter = adapter_with(struct_at(adapterLUID, LUID, "adapterLUID"))
+        if adapter is None:
             raise invalid("adapterLUID belongs to no adapter")
-        return _object(found)
+        return _object(adapter)
 
     def IsNotificationTypeSupported(self, notificationType: int) -> bool:
         integer(notificationType, "notificationType")

@@ -233,10 +233,10 @@ class IDXGIFactory4(IDXGIFactory3):
 
     def EnumAdapterByLuid(self, AdapterLuid: Any) -> IDXGIAdapter:
         """Also finds that of ``EnumWarpAdapter``. The page names no code; ``DXGI_ERROR_NOT_FOUND`` as elsewhere."""
-        found = adapter_with(struct_at(AdapterLuid, LUID, "AdapterLuid"))
-        if found is None:
+        adapter = adapter_with(struct_at(AdapterLuid, LUID, "AdapterLuid"))
+        if adapter is None:
             raise not_found("AdapterLuid belongs to no adapter")
-        return IDXGIAdapter4(self, found)
+        return IDXGIAdapter4(self, adapter)
 
     def EnumWarpAdapter(self) -> IDXGIAdapter:
         """An adapter flagged as software, with a LUID of its own; devices on it are like any other."""

@@ -168,8 +168,8 @@ class ID3D12InfoQueue(IUnknown):
         if not muted:
             debug_output(message.Severity, message.pDescription)
         if breaks:
-            found = () if message.diagnostic is None else (message.diagnostic,)
-            raise DMLError(hresult, message.pDescription, found, reported=True)
+            diagnostics = () if message.diagnostic is None else (message.diagnostic,)
+            raise DMLError(hresult, message.pDescription, diagnostics, reported=True)
 
     def _trim(self) -> None:
         while self._limit >= 0 and len(self._messages) > self._limit:

@@ -169,13 +169,13 @@ class ID3D12Resource(ID3D12Pageable):
             raise invalid(f"subresource must be 0 for a buffer, not {subresource}")
 
     def _range(self, value: Any, name: str) -> BufferRange:
-        found = struct_at(value, D3D12_RANGE, name)
+        bounds = struct_at(value, D3D12_RANGE, name)
         # An end at or before the beginning is the documented way to say "nothing".
-        if found.End <= found.Begin:
+        if bounds.End <= bounds.Begin:
             return BufferRange(self.buffer, 0, 0)
-        if found.End > self.width:
-            raise invalid(f"{name}.End is {found.End}, but the buffer has {self.width} bytes")
-        return BufferRange(self.buffer, found.Begin, found.End - found.Begin)
+        if bounds.End > self.width:
+            raise invalid(f"{name}.End is {bounds.End}, but the buffer has {self.width} bytes")
+        return BufferRange(self.buffer, bounds.Begin, bounds.End - bounds.Begin)
 
     def array(
         self, dtype: npt.DTypeLike = np.uint8, shape: Any = None, offset: int = 0

@@ -91,8 +91,8 @@ class CompiledGraph:
         ]
         results = [TensorSlot(name, name, desc) for name, desc in self.outputs.items()]
         device = self.graph.device
-        found = Session(device.GetParentDevice(), device, self.operator, slots, results).run(arrays)
-        return [array for array in found if array is not None]
+        outputs = Session(device.GetParentDevice(), device, self.operator, slots, results).run(arrays)
+        return [array for array in outputs if array is not None]
 
 
 def _inputs(graph: Graph, index: int) -> list[FromInput]:

@@ -100,11 +100,11 @@ def load(device: IDMLDevice | None, path: str | Path) -> Graph:
 
 
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(members)
-    if len(found) != len(members):
+    by_name = dict(members)
+    if len(by_name) != len(members):
         names = [name for name, _ in members]
         raise ValueError(f"a member {next(n for n in names if names.count(n) > 1)!r} is there twice")
-    return found
+    return by_name
 
 
 class _Loader:
@@ -130,24 +130,24 @@ class _Loader:
         return self.graph
 
     def _input(self, item: Item) -> None:
-        found = item.fields({"index", "name", "tensor"})
-        index, name = found["index"].integer(), found["name"].text()
-        tensor = read_tensor(found["tensor"])
+        members = item.fields({"index", "name", "tensor"})
+        index, name = members["index"].integer(), members["name"].text()
+        tensor = read_tensor(members["tensor"])
         try:
             self.graph.input_tensor(index, tensor, name=name)
         except DMLError as error:
-            raise found["tensor"].error(str(error.args[0])) from None
+            raise members["tensor"].error(str(error.args[0])) from None
         except ValueError as error:
             raise item.error(str(error)) from None
 
     def _edge(self, item: Item, node_count: int) -> None:
-        found = item.fields({"from", "to"})
-        to = found["to"].fields({"node", "input"})
+        members = item.fields({"from", "to"})
+        to = members["to"].fields({"node", "input"})
         node = to["node"].index(node_count, "nodes")
         key = (node, to["input"].integer())
         if key in self.sources:
-            raise found["to"].error(f"is fed by {self.sources[key][0].place} already")
-        self.sources[key] = (item, self._source(found["from"], node))
+            raise members["to"].error(f"is fed by {self.sources[key][0].place} already")
+        self.sources[key] = (item, self._source(members["from"], node))
 
     def _source(self, item: Item, before: int) -> Source:
         """Where a value comes from: a graph input, or a node with an index below ``before``."""
@@ -156,31 +156,31 @@ class _Loader:
             if index.integer() not in self.graph.inputs:
                 raise index.error(f"is {index.value}; there is no such input")
             return FromInput(index.value)
-        found = item.fields({"node", "output"})
-        node = found["node"].integer()
+        members = item.fields({"node", "output"})
+        node = members["node"].integer()
         if node >= before:
-            raise found["node"].error(f"is {node}; only nodes before nodes[{before}] can feed it")
-        return FromNode(node, found["output"].integer())
+            raise members["node"].error(f"is {node}; only nodes before nodes[{before}] can feed it")
+        return FromNode(node, members["output"].integer())
 
     def _node(self, index: int, item: Item) -> None:
         if isinstance(item.value, dict) and "constant" in item.value:
-            found = item.fields({"name", "constant"})
+            members = item.fields({"name", "constant"})
             try:
-                self.graph.constant(_read_array(found["constant"]), name=found["name"].text())
+                self.graph.constant(_read_array(members["constant"]), name=members["name"].text())
             except (DMLError, TypeError) as error:
-                raise found["constant"].error(str(error.args[0])) from None
+                raise members["constant"].error(str(error.args[0])) from None
             self._inputs(index, item, None)
             return
-        found = item.fields({"name", "operator", "desc"})
-        desc = read_operator(operator_schema(found["operator"]), found["desc"])
-        sources = self._inputs(index, found["desc"], desc)
+        members = item.fields({"name", "operator", "desc"})
+        desc = read_operator(operator_schema(members["operator"]), members["desc"])
+        sources = self._inputs(index, members["desc"], desc)
         try:
-            self.graph.add_operator(desc, sources, found["name"].text())
+            self.graph.add_operator(desc, sources, members["name"].text())
         except DMLError as error:
             first = next(iter(error.diagnostics), None)
             below = f".{first.path}" if first is not None else ""
             text = "; ".join(map(str, error.diagnostics)) or str(error.args[0])
-            raise found["desc"].error(text, below) from None
+            raise members["desc"].error(text, below) from None
 
     def _inputs(self, index: int, item: Item, desc: OperatorDesc | None) -> tuple[Source | None, ...]:
         slots = () if desc is None else desc.inputs
@@ -208,14 +208,14 @@ class _Loader:
                 )
 
     def _output(self, item: Item) -> None:
-        found = item.fields({"name", "node", "output", "tensor"})
-        node = found["node"].index(len(self.graph.nodes), "nodes")
-        source = FromNode(node, found["output"].integer())
+        members = item.fields({"name", "node", "output", "tensor"})
+        node = members["node"].index(len(self.graph.nodes), "nodes")
+        source = FromNode(node, members["output"].integer())
         self._check_output(item, source, ".output")
-        value = self._seen_as(found["tensor"], source)
-        name = found["name"].text()
+        value = self._seen_as(members["tensor"], source)
+        name = members["name"].text()
         if name in self.graph.outputs:
-            raise found["name"].error(f"is {name!r}, like another output")
+            raise members["name"].error(f"is {name!r}, like another output")
         try:
             self.graph.outputs = {**self.graph.outputs, name: value}
         except ValueError as error:

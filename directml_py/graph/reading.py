@@ -43,14 +43,14 @@ class Item:
         """The members of an object that has ``required``, may have ``optional`` and has no others."""
         members = self._kind(dict)
         dot = "." if self.place else ""
-        found = {name: Item(self.file, f"{self.place}{dot}{name}", value) for name, value in members.items()}
-        for name in found:
+        items = {name: Item(self.file, f"{self.place}{dot}{name}", value) for name, value in members.items()}
+        for name in items:
             if name not in required and name not in (optional or set()):
-                raise found[name].error("is unknown here")
-        missing = sorted(required - set(found))
+                raise items[name].error("is unknown here")
+        missing = sorted(required - set(items))
         if missing:
             raise self.error("is missing", f"{dot}{missing[0]}")
-        return found
+        return items
 
     def __iter__(self) -> Iterator[Item]:
         for index, value in enumerate(self._kind(list)):
@@ -70,14 +70,14 @@ class Item:
         return number
 
     def boolean(self) -> bool:
-        found: bool = self._kind(bool)
-        return found
+        truth: bool = self._kind(bool)
+        return truth
 
     def text(self) -> str:
-        found: str = self._kind(str)
-        if not is_name(found):
-            raise self.error(f"must be Unicode text without null characters, not {_show(found)}")
-        return found
+        text: str = self._kind(str)
+        if not is_name(text):
+            raise self.error(f"must be Unicode text without null characters, not {_show(text)}")
+        return text
 
     def number(self) -> float:
         """A float; those that JSON lacks are the strings NaN, Infinity and -Infinity."""

@@ -8,53 +8,47 @@ from typing import Any
 from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAGS
 from ..api.schema_data import OPERATORS, STRUCTS
+from ..descs.build import RANGES
+from ..descs.data_types import PREFIX, type_name
 from ..descs.decode import enum_class
-from ..descs.tensor import PREFIX, TensorDesc, type_name
+from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, Record, Scalar
 from .reading import Item
 
 BY_NAME = {schema.name: schema for schema in OPERATORS.values()}
 UINT64_MAX = (1 << 64) - 1
-RANGES = {
-    "UINT": (0, (1 << 32) - 1),
-    "UINT32": (0, (1 << 32) - 1),
-    "INT": (-(1 << 31), (1 << 31) - 1),
-    "INT32": (-(1 << 31), (1 << 31) - 1),
-    "UINT64": (0, UINT64_MAX),
-    "SIZE_T": (0, UINT64_MAX),
-}
 
 
 def write_tensor(tensor: TensorDesc) -> dict[str, Any]:
     """What is at its default is left out."""
-    found: dict[str, Any] = {"DataType": type_name(tensor.data_type), "Sizes": list(tensor.sizes)}
+    members: dict[str, Any] = {"DataType": type_name(tensor.data_type), "Sizes": list(tensor.sizes)}
     if tensor.strides is not None:
-        found["Strides"] = list(tensor.strides)
+        members["Strides"] = list(tensor.strides)
     if tensor.flags:
-        found["Flags"] = _flag_names(DML_TENSOR_FLAGS, int(tensor.flags))
+        members["Flags"] = _flag_names(DML_TENSOR_FLAGS, int(tensor.flags))
     if tensor.total_size != tensor.minimum_size:
-        found["TotalTensorSizeInBytes"] = tensor.total_size
+        members["TotalTensorSizeInBytes"] = tensor.total_size
     if tensor.alignment:
-        found["GuaranteedBaseOffsetAlignment"] = tensor.alignment
-    return found
+        members["GuaranteedBaseOffsetAlignment"] = tensor.alignment
+    return members
 
 
 def read_tensor(item: Item) -> TensorDesc:
     optional = {"Strides", "Flags", "TotalTensorSizeInBytes", "GuaranteedBaseOffsetAlignment"}
-    found = item.fields({"DataType", "Sizes"}, optional)
-    name = found["DataType"].text()
+    members = item.fields({"DataType", "Sizes"}, optional)
+    name = members["DataType"].text()
     if PREFIX + name not in DML_TENSOR_DATA_TYPE.__members__:
-        raise found["DataType"].error(f"is {name!r}, which is no data type")
-    sizes = tuple(one.integer() for one in found["Sizes"])
-    strides = tuple(one.integer() for one in found["Strides"]) if "Strides" in found else None
+        raise members["DataType"].error(f"is {name!r}, which is no data type")
+    sizes = tuple(one.integer() for one in members["Sizes"])
+    strides = tuple(one.integer() for one in members["Strides"]) if "Strides" in members else None
     if strides is not None and len(strides) != len(sizes):
-        raise found["Strides"].error(f"has {len(strides)} elements; Sizes has {len(sizes)}")
-    total, alignment = found.get("TotalTensorSizeInBytes"), found.get("GuaranteedBaseOffsetAlignment")
+        raise members["Strides"].error(f"has {len(strides)} elements; Sizes has {len(sizes)}")
+    total, alignment = members.get("TotalTensorSizeInBytes"), members.get("GuaranteedBaseOffsetAlignment")
     return TensorDesc(
         DML_TENSOR_DATA_TYPE[PREFIX + name],
         sizes,
         strides,
-        _read_flags(DML_TENSOR_FLAGS, found["Flags"]) if "Flags" in found else DML_TENSOR_FLAG_NONE,
+        _read_flags(DML_TENSOR_FLAGS, members["Flags"]) if "Flags" in members else DML_TENSOR_FLAG_NONE,
         -1 if total is None else total.integer(0, UINT64_MAX),
         0 if alignment is None else alignment.integer(),
     )
@@ -83,17 +77,17 @@ def _read_fields(struct: StructSchema, item: Item, in_operator: bool) -> tuple[A
     counts = _counts(struct)
     optional = {entry.name for entry in struct.fields if entry.optional or (in_operator and entry.is_tensor)}
     names = {entry.name for entry in struct.fields} - set(counts)
-    found = item.fields(names - optional, optional)
+    members = item.fields(names - optional, optional)
     values: dict[str, Any] = {}
     for entry in struct.fields:
         if entry.name not in counts:
-            values[entry.name] = _read(entry, found[entry.name], values) if entry.name in found else None
+            values[entry.name] = _read(entry, members[entry.name], values) if entry.name in members else None
     for entry in struct.fields:
         if not entry.counted_by or values[entry.name] is None:
             continue
         length = len(values[entry.name])
         if values.setdefault(entry.counted_by, length) != length:
-            raise found[entry.name].error(
+            raise members[entry.name].error(
                 f"has {length} elements; {counts[entry.counted_by]} has {values[entry.counted_by]}"
             )
     for count in counts:
@@ -136,8 +130,8 @@ def _element(type_name: str, item: Item) -> Any:
     if type_name == "DML_TENSOR_DESC":
         return read_tensor(item)
     if type_name == "DML_OPERATOR_DESC":
-        found = item.fields({"operator", "desc"})
-        return read_operator(operator_schema(found["operator"]), found["desc"], in_operator=True)
+        members = item.fields({"operator", "desc"})
+        return read_operator(operator_schema(members["operator"]), members["desc"], in_operator=True)
     if type_name in STRUCTS:
         return Record(STRUCTS[type_name], _read_fields(STRUCTS[type_name], item, False))
     if type_name in RANGES:
@@ -174,10 +168,10 @@ def _flag_names(kind: Any, value: int) -> list[str]:
 
 
 def _read_flags(kind: Any, item: Item) -> Any:
-    found = kind(0)
+    combined = kind(0)
     for one in item:
         member = kind.__members__.get(one.text())
         if member is None:
             raise one.error(f"is {one.value!r}, which is no {kind.__name__}")
-        found |= member
-    return found
+        combined |= member
+    return combined

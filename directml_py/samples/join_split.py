@@ -25,13 +25,13 @@ def main() -> int:
     outputs = [harness.buffer(part.nbytes) for part in parts]
     harness.record(join, inputs, [joined])
     harness.record(split, [joined], outputs)
-    *found, middle = harness.run(*outputs, joined)
+    *pieces, middle = harness.run(*outputs, joined)
 
     print("joined:")
     print(middle.view(np.float32).reshape(1, 2, 3, 7))
     same = all(
         np.array_equal(bytes_.view(np.float32).reshape(part.shape), part)
-        for bytes_, part in zip(found, parts)
+        for bytes_, part in zip(pieces, parts)
     )
     print("split again:", "the same three tensors" if same else "something else!")
     return 0 if same else 1

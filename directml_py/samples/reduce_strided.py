@@ -31,8 +31,8 @@ def main() -> int:
     harness = Harness()
     averages = harness.buffer(CHANNELS * 4)
     harness.record(reduce, [harness.upload(image)], [averages])
-    (found,) = harness.run(averages)
-    print("average of each channel:", *found.view(np.float32))
+    (values,) = harness.run(averages)
+    print("average of each channel:", *values.view(np.float32))
     return 0
 
 

@@ -86,8 +86,8 @@ class Fuzzer:
         holder: Any = encode(desc) if source.chance(50) else self.place(image, bytes(image.data))
         decoded = decode_operator_desc(holder)
         want(decoded.desc == desc and not decoded.faults, "decoded wrongly", desc, *decoded)
-        found = validate(holder, feature_level=level)
-        want(not found, f"a valid desc is refused at {level.name}", desc, *found)
+        diagnostics = validate(holder, feature_level=level)
+        want(not diagnostics, f"a valid desc is refused at {level.name}", desc, *diagnostics)
         device = self.devices[level]
         device.CompileOperator(device.CreateOperator(holder))
 
@@ -95,9 +95,9 @@ class Fuzzer:
         """The one broken rule answers at its place, and no other."""
         self.counts["broken"] += 1
         desc, rule, path = broken_desc(source, None, level)
-        found = validate(desc, feature_level=level)
-        is_right = {item.rule for item in found} == {rule} and found[0].path == path
-        want(is_right, f"expected {rule} at {path} alone at {level.name}", desc, *found)
+        diagnostics = validate(desc, feature_level=level)
+        is_right = {item.rule for item in diagnostics} == {rule} and diagnostics[0].path == path
+        want(is_right, f"expected {rule} at {path} alone at {level.name}", desc, *diagnostics)
 
     def spoilt(self, source: RandomSource, image: Image, level: DML_FEATURE_LEVEL) -> None:
         """Whatever stands in memory, it is accepted or refused with diagnostics, and not changed."""
@@ -111,17 +111,17 @@ class Fuzzer:
         before = self.region.read(address)
         holder = self.holder(source, address)
         try:
-            found = validate(holder, feature_level=level)
+            diagnostics = validate(holder, feature_level=level)
         except TypeError:
             self.counts["type_errors"] += 1
             return
         finally:
             want(self.region.read(address) == before, "validation changed the memory of a desc")
-        self.counts["refused" if found else "accepted"] += 1
-        if not found:
+        self.counts["refused" if diagnostics else "accepted"] += 1
+        if not diagnostics:
             self.create(holder, level)
         elif source.chance(5):
-            self.refuse(holder, level, found)
+            self.refuse(holder, level, diagnostics)
 
     def create(self, holder: Any, level: DML_FEATURE_LEVEL) -> None:
         device = self.devices[level]
@@ -131,13 +131,13 @@ class Fuzzer:
         except DMLError as error:
             want(error.hresult == E_NOTIMPL, "an accepted desc does not compile", error)
 
-    def refuse(self, holder: Any, level: DML_FEATURE_LEVEL, found: list[Any]) -> None:
+    def refuse(self, holder: Any, level: DML_FEATURE_LEVEL, diagnostics: list[Any]) -> None:
         try:
             self.devices[level].CreateOperator(holder)
         except DMLError as error:
             want(error.hresult == E_INVALIDARG, "CreateOperator fails in another way", error)
-            same = [item[1:3] for item in error.diagnostics] == [item[1:3] for item in found]
-            want(same, "CreateOperator says something else than validate", error, *found)
+            same = [item[1:3] for item in error.diagnostics] == [item[1:3] for item in diagnostics]
+            want(same, "CreateOperator says something else than validate", error, *diagnostics)
         else:
             raise Wrong("CreateOperator takes what validate refuses")
 

@@ -94,9 +94,9 @@ class Deferral:
             turns = [turn for fence, target in wishes for turn in pending.reaching(fence, target)]
             turns += [turn for polled in self._polled for turn in pending.running(polled)]
             for turn in turns:
-                found = pending.runnable(turn)
-                if found is not None:
-                    return found
+                first = pending.runnable(turn)
+                if first is not None:
+                    return first
         self._polled.clear()
         return None
 
@@ -113,12 +113,12 @@ class Pending:
 
     def first(self, fence: ID3D12Fence) -> FenceSignal | None:
         """The next signal of ``fence``."""
-        found = self._signals.get(fence)
-        return found[0][1] if found else None
+        signals = self._signals.get(fence)
+        return signals[0][1] if signals else None
 
     def running(self, signal: FenceSignal) -> Iterator[Turn]:
         """What brings ``signal`` about, if it is still to come."""
-        return (turn for turn, found in self._signals.get(signal.fence, ()) if found is signal)
+        return (turn for turn, waiting in self._signals.get(signal.fence, ()) if waiting is signal)
 
     def reaching(self, fence: ID3D12Fence, target: int) -> Iterator[Turn]:
         """What of each queue brings ``fence`` to ``target``."""

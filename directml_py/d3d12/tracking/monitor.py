@@ -79,13 +79,13 @@ class Monitor:
         assert device is not None
         return device
 
-    def report_diagnostic(self, found: Diagnostic) -> None:
+    def report_diagnostic(self, diagnostic: Diagnostic) -> None:
         """A message that comes up while commands execute."""
         try:
-            self._device.report_diagnostic(found)
+            self._device.report_diagnostic(diagnostic)
         except DMLError:
             if self._of_thread.breaks is not None:
-                self._of_thread.breaks.append(found)
+                self._of_thread.breaks.append(diagnostic)
 
     @contextmanager
     def breaking(self) -> Iterator[None]:
@@ -97,14 +97,14 @@ class Monitor:
         if thread.breaks is not None:
             yield
             return
-        found: list[Diagnostic] = []
-        thread.breaks = found
+        breaks: list[Diagnostic] = []
+        thread.breaks = breaks
         try:
             yield
         finally:
             thread.breaks = None
-        if found:
-            raise DMLError(E_INVALIDARG, "\n".join(map(str, found)), found)
+        if breaks:
+            raise DMLError(E_INVALIDARG, "\n".join(map(str, breaks)), breaks)
 
     def submit(self, recordings: Sequence[Recording]) -> Submission:
         """Called by ExecuteCommandLists: remember what must not change until the commands have run."""
@@ -190,9 +190,9 @@ class Monitor:
         for access in accesses:
             if access.writes:
                 continue
-            found = shadow.first_undefined(access)
-            if found is not None:
-                place = "{" + ",".join(map(str, found)) + "}"
+            element = shadow.first_undefined(access)
+            if element is not None:
+                place = "{" + ",".join(map(str, element)) + "}"
                 self._report(
                     checks.UNDEFINED,
                     f"{title} reads {access}, whose element {place} nothing has written",

@@ -38,15 +38,15 @@ class UnorderedAccesses:
 
     def dispatch(self, title: str, accesses: Sequence[Access]) -> list[str]:
         """Add a dispatch; a sentence for each earlier one that it may not run beside."""
-        found = []
+        sentences = []
         for access in accesses:
             for earlier_title, earlier in self._pending:
                 if access.conflicts(earlier):
                     same = earlier.range.buffer is access.range.buffer
-                    found.append(
+                    sentences.append(
                         f"{title} {access.use.value} {access}, which {earlier_title} {earlier.use.value} as "
                         f"{earlier.name if same else earlier}; there is no UAV barrier or transition between them"
                     )
                     break
         self._pending += [(title, access) for access in accesses]
-        return found
+        return sentences

@@ -183,10 +183,12 @@ def _draw(shape: _Shape, box: Box) -> list[str]:
         y = top + LINE * (number + 1)
         middle = box.x + shape.width / 2
         parts.append(svg.text(middle, y, line, size, text_anchor="middle", font_weight=weight, fill=ink))
-    found = [svg.group(parts, class_=figure.fate.name.lower())]
-    found += _labels(shape.output_labels, shape.output_ports, box.x, top + shape.body + LINE - 1, "#1a4f7a")
-    found += _labels(shape.input_labels, shape.input_ports, box.x, box.y + LINE - 2, "#9a3412")
-    return found
+    elements = [svg.group(parts, class_=figure.fate.name.lower())]
+    elements += _labels(
+        shape.output_labels, shape.output_ports, box.x, top + shape.body + LINE - 1, "#1a4f7a"
+    )
+    elements += _labels(shape.input_labels, shape.input_ports, box.x, box.y + LINE - 2, "#9a3412")
+    return elements
 
 
 def _labels(

@@ -25,14 +25,14 @@ def to_svg(graph: Graph) -> str:
     heading, heading_width = _heading(drawn)
     width, height, parts = draw_graph(drawn)
     top = 40.0 + 13.0 * (len(heading) - 1)
-    found = [ARROW, *heading, svg.group(parts, transform=_move(0, top))]
+    contents = [ARROW, *heading, svg.group(parts, transform=_move(0, top))]
     bottom = top + height
     if drawn.plan is not None and drawn.plan.blocks:
         memory_width, memory_height, memory = draw_memory(drawn.plan)
-        found.append(svg.group(memory, transform=_move(0, bottom + 40)))
+        contents.append(svg.group(memory, transform=_move(0, bottom + 40)))
         width, bottom = max(width, memory_width), bottom + 40 + memory_height
     width = max(width, heading_width)
-    body = svg.group(found, transform=_move(MARGIN, MARGIN))
+    body = svg.group(contents, transform=_move(MARGIN, MARGIN))
     return svg.document(width + 2 * MARGIN, bottom + 2 * MARGIN, [body])
 
 

@@ -26,20 +26,20 @@ def undeclared(values: Iterable[Interface], known: Iterable[str]) -> list[str]:
 def header(catalog: Catalog) -> str:
     enums = [enum for enum in catalog.dxgi_enums if of_dxgi(enum.name)]
     structs = [struct for struct in catalog.dxgi_structs if of_dxgi(struct.name)]
-    found: Sequence[Interface] = [i for i in catalog.dxgi_interfaces if of_dxgi(i.name)]
+    dxgi_interfaces: Sequence[Interface] = [i for i in catalog.dxgi_interfaces if of_dxgi(i.name)]
     functions = [function for function in catalog.d3d12_functions if of_dxgi(function.name)]
-    declared = [value.name for values in (enums, structs, found) for value in values]
-    incomplete = [f"typedef struct {name} {name};" for name in undeclared(found, declared)]
+    declared = [value.name for values in (enums, structs, dxgi_interfaces) for value in values]
+    incomplete = [f"typedef struct {name} {name};" for name in undeclared(dxgi_interfaces, declared)]
     sections = [
         part("dxgi_about"),
         part("dxgi_windows"),
         part("helpers"),
         declarations.enums(enums),
         "\n".join(incomplete),
-        interfaces.forward_declarations(found),
+        interfaces.forward_declarations(dxgi_interfaces),
         declarations.structs(structs),
-        interfaces.identifiers(found),
-        interfaces.interfaces(found),
+        interfaces.identifiers(dxgi_interfaces),
+        interfaces.interfaces(dxgi_interfaces),
         declarations.functions(functions),
         part("dxgi_end"),
     ]
