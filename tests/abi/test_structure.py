@@ -26,7 +26,7 @@ from directml_py.api.structs import (
 )
 from directml_py.descs import tensor_desc
 
-from .helpers import churn
+from ..api.helpers import churn
 
 FLOAT32 = DML_TENSOR_DATA_TYPE_FLOAT32
 BUFFER = DML_TENSOR_TYPE_BUFFER
