@@ -12,11 +12,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from generators import cdefs, com, enums, header, iids, readme, schema, structs
+from generators import cdefs, com, enums, header, iids, schema, structs
 from generators.catalog import Catalog
 
 ROOT = Path(__file__).resolve().parents[1]
-GENERATORS = (header, enums, structs, iids, schema, cdefs, com, readme)
+GENERATORS = (header, enums, structs, iids, schema, cdefs, com)
 
 
 def formatted(path: str, text: str) -> str:
