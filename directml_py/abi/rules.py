@@ -62,7 +62,12 @@ def rule(
     return declared
 
 
+def derived_rule(id: str, text: str, source: str) -> Rule:
+    """The rule ``id``, declared if it is not yet: what follows from the catalog may be worked out by several threads."""
+    return RULES.setdefault(id, Rule(id, text, source))
+
+
 def breach(broken: Rule, path: str, text: str, hresult: int = E_INVALIDARG) -> DMLError:
     """The exception for one argument that breaks a rule; ``text`` goes on where the path ends."""
-    found = Diagnostic(broken.severity, broken.id, path, f"{path} {text}")
-    return DMLError(hresult, str(found), [found])
+    diagnostic = Diagnostic(broken.severity, broken.id, path, f"{path} {text}")
+    return DMLError(hresult, str(diagnostic), [diagnostic])

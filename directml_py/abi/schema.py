@@ -63,54 +63,48 @@ class StructSchema:
         return any(entry.type == "DML_OPERATOR_DESC" for entry in self.fields)
 
     @lazy
-    def is_exact(self) -> bool:
-        """Whether equal values are the same in every respect, as numbers with a sign of zero are not."""
-        return all(
-            entry.kind in ("integer", "bool", "enum", "flags")
-            or entry.is_tensor
-            or (entry.kind == "array" and entry.type in ("UINT", "INT"))
-            for entry in self.fields
-        )
+    def has_floats(self) -> bool:
+        return any(entry.type in ("FLOAT", "DOUBLE") for entry in self.fields)
 
     @lazy
     def tensors(self) -> tuple[FieldSchema, ...]:
         return tuple(entry for entry in self.fields if entry.is_tensor)
 
 
-class TensorSupport(NamedTuple):
-    """Which dimension counts and which data types (members of DML_TENSOR_DATA_TYPE) one tensor may have."""
+class OperatorSchema:
+    """An operator: ``level`` introduced it; ``family`` is the module that has its rules and arithmetic.
 
-    dimensions: range
-    types: tuple[int, ...]
+    ``support``, ``same`` and ``facts`` are what its page says, in the notation of the catalog.
+    """
 
-
-class Support(NamedTuple):
-    """One table of an operator's page: from ``level`` on, and for these attribute values, this is supported."""
-
-    level: int
-    tensors: Mapping[str, TensorSupport]
-    when: Mapping[str, tuple[int, ...]]
-
-
-class Same(NamedTuple):
-    """Tensors that must agree in the named properties, for these attribute values."""
-
-    fields: tuple[str, ...]
-    properties: tuple[str, ...]
-    when: Mapping[str, tuple[int, ...]]
-
-
-class OperatorSchema(NamedTuple):
-    """An operator: ``level`` introduced it; ``support`` and ``same`` are empty where no table was filled in."""
-
-    name: str
-    value: int
-    level: int
-    struct: StructSchema
-    in_place: bool
-    support: tuple[Support, ...] = ()
-    same: tuple[Same, ...] = ()
+    def __init__(
+        self,
+        name: str,
+        value: int,
+        level: int,
+        family: str,
+        struct: StructSchema,
+        in_place: bool,
+        support: tuple[str, ...],
+        same: tuple[str, ...],
+        facts: tuple[str, ...],
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.level = level
+        self.family = family
+        self.struct = struct
+        self.in_place = in_place
+        self.support = support
+        self.same = same
+        self.facts = facts
 
     @property
     def type_name(self) -> str:
         return f"DML_OPERATOR_{self.name}"
+
+    @property
+    def page(self) -> str:
+        """The page that the operator's rules come from."""
+        tail = "_desc" if self.name == "REVERSE_SUBSEQUENCES" else "_operator_desc"
+        return f"ns-directml-dml_{self.name.lower()}{tail}"

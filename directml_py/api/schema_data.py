@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..abi.schema import FieldSchema as F
-from ..abi.schema import OperatorSchema, Same, StructSchema, Support, TensorSupport
+from ..abi.schema import OperatorSchema, StructSchema
 
 __all__ = [
     "OPERATORS",
@@ -665,6 +665,7 @@ OPERATORS = {
         "ELEMENT_WISE_IDENTITY",
         1,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC",
             (
@@ -675,45 +676,19 @@ OPERATORS = {
         ),
         True,
         (
-            Support(
-                0x4100,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (9, 1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (9, 1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                },
-                {},
-            ),
-            Support(
-                0x3000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
-                },
-                {},
-            ),
-            Support(
-                0x2100,
-                {
-                    "InputTensor": TensorSupport(range(4, 6), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(4, 6), (1, 2, 6, 7, 8, 3, 4, 5)),
-                },
-                {},
-            ),
-            Support(
-                0x1000,
-                {
-                    "InputTensor": TensorSupport(range(4, 6), (1, 2)),
-                    "OutputTensor": TensorSupport(range(4, 6), (1, 2)),
-                },
-                {},
-            ),
+            "4_1: 1-8 F16-64 I8-64 U8-64",
+            "3_0: 1-8 F16-32 I8-32 U8-32",
+            "2_1: 4-5 F16-32 I8-32 U8-32",
+            "1_0: 4-5 F16-32",
         ),
-        (Same(("InputTensor", "OutputTensor"), ("DataType", "DimensionCount", "Sizes"), {}),),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        ("scale-bias-type: absent(ScaleBias) if InputTensor.DataType in 'F64 I64 U64'",),
     ),
     2: OperatorSchema(
         "ELEMENT_WISE_ABS",
         2,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_ABS_OPERATOR_DESC",
             (
@@ -723,13 +698,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
-        (),
+        ("4_1: 1-8 F16-32 I8-64", "3_0: 1-8 F16-32 I8-32", "2_1: 4 F16-32 I8-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        ("scale-bias-type: absent(ScaleBias) if InputTensor.DataType == INT64",),
     ),
     3: OperatorSchema(
         "ELEMENT_WISE_ACOS",
         3,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_ACOS_OPERATOR_DESC",
             (
@@ -739,13 +716,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     4: OperatorSchema(
         "ELEMENT_WISE_ADD",
         4,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_ADD_OPERATOR_DESC",
             (
@@ -755,13 +734,21 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        (
+            "5_1: 1-8 F16-32 I8-64 U8-64",
+            "4_1: 1-8 F16-32 I32-64 U32-64",
+            "3_0: 1-8 F16-32 I32 U32",
+            "2_1: 4-5 F16-32 I32 U32",
+            "1_0: 4-5 F16-32",
+        ),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     5: OperatorSchema(
         "ELEMENT_WISE_ASIN",
         5,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_ASIN_OPERATOR_DESC",
             (
@@ -771,13 +758,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     6: OperatorSchema(
         "ELEMENT_WISE_ATAN",
         6,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_ATAN_OPERATOR_DESC",
             (
@@ -787,13 +776,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     7: OperatorSchema(
         "ELEMENT_WISE_CEIL",
         7,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_CEIL_OPERATOR_DESC",
             (
@@ -803,13 +794,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     8: OperatorSchema(
         "ELEMENT_WISE_CLIP",
         8,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_CLIP_OPERATOR_DESC",
             (
@@ -821,13 +814,20 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
-        (),
+        (
+            "5_0: 1-8 F16-32 I8-64 U8-64",
+            "3_0: 1-8 F16-32 I8-32 U8-32",
+            "2_1: 4 F16-32 I8-32 U8-32",
+            "1_0: 4 F16-32",
+        ),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        ("scale-bias-type: absent(ScaleBias) if InputTensor.DataType in 'I64 U64'",),
     ),
     9: OperatorSchema(
         "ELEMENT_WISE_COS",
         9,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_COS_OPERATOR_DESC",
             (
@@ -837,13 +837,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     10: OperatorSchema(
         "ELEMENT_WISE_DIVIDE",
         10,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_DIVIDE_OPERATOR_DESC",
             (
@@ -853,13 +855,21 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        (
+            "6_0: 1-8 F16-32 I8-64 U8-64",
+            "5_1: 1-8 F16-32 I8-32 U8-32",
+            "3_0: 1-8 F16-32 I32 U32",
+            "2_1: 4 F16-32 I32 U32",
+            "1_0: 4 F16-32",
+        ),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     11: OperatorSchema(
         "ELEMENT_WISE_EXP",
         11,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_EXP_OPERATOR_DESC",
             (
@@ -869,13 +879,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     12: OperatorSchema(
         "ELEMENT_WISE_FLOOR",
         12,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_FLOOR_OPERATOR_DESC",
             (
@@ -885,13 +897,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     13: OperatorSchema(
         "ELEMENT_WISE_LOG",
         13,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_LOG_OPERATOR_DESC",
             (
@@ -901,13 +915,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     14: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_AND",
         14,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_LOGICAL_AND_OPERATOR_DESC",
             (
@@ -917,13 +933,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 U8 U32", "2_0: 4 U8 U32", "1_0: 4 U32"),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     15: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_EQUALS",
         15,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_LOGICAL_EQUALS_OPERATOR_DESC",
             (
@@ -933,13 +951,21 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "4_1: ATensor BTensor 1-8 F16-32 I8-64 U8-64; OutputTensor 1-8 U8 U32",
+            "3_0: ATensor BTensor 1-8 F16-32 I8-32 U8-32; OutputTensor 1-8 U8 U32",
+            "2_1: ATensor BTensor 4 F16-32 I8-32 U8-32; OutputTensor 4 U8 U32",
+            "2_0: ATensor BTensor 4 F16-32; OutputTensor 4 U8 U32",
+            "1_0: ATensor BTensor 4 F16-32; OutputTensor 4 U32",
+        ),
+        ("ATensor BTensor OutputTensor: DimensionCount Sizes", "ATensor BTensor: DataType"),
         (),
     ),
     16: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_GREATER_THAN",
         16,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OPERATOR_DESC",
             (
@@ -949,13 +975,21 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "4_1: ATensor BTensor 1-8 F16-32 I8-64 U8-64; OutputTensor 1-8 U8 U32",
+            "3_0: ATensor BTensor 1-8 F16-32 I8-32 U8-32; OutputTensor 1-8 U8 U32",
+            "2_1: ATensor BTensor 4 F16-32 I8-32 U8-32; OutputTensor 4 U8 U32",
+            "2_0: ATensor BTensor 4 F16-32; OutputTensor 4 U8 U32",
+            "1_0: ATensor BTensor 4 F16-32; OutputTensor 4 U32",
+        ),
+        ("ATensor BTensor OutputTensor: DimensionCount Sizes", "ATensor BTensor: DataType"),
         (),
     ),
     17: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_LESS_THAN",
         17,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OPERATOR_DESC",
             (
@@ -965,13 +999,21 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "4_1: ATensor BTensor 1-8 F16-32 I8-64 U8-64; OutputTensor 1-8 U8 U32",
+            "3_0: ATensor BTensor 1-8 F16-32 I8-32 U8-32; OutputTensor 1-8 U8 U32",
+            "2_1: ATensor BTensor 4 F16-32 I8-32 U8-32; OutputTensor 4 U8 U32",
+            "2_0: ATensor BTensor 4 F16-32; OutputTensor 4 U8 U32",
+            "1_0: ATensor BTensor 4 F16-32; OutputTensor 4 U32",
+        ),
+        ("ATensor BTensor OutputTensor: DimensionCount Sizes", "ATensor BTensor: DataType"),
         (),
     ),
     18: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_NOT",
         18,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_LOGICAL_NOT_OPERATOR_DESC",
             (
@@ -980,13 +1022,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 U8 U32", "2_0: 4 U8 U32", "1_0: 4 U32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     19: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_OR",
         19,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_LOGICAL_OR_OPERATOR_DESC",
             (
@@ -996,13 +1040,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 U8 U32", "2_0: 4 U8 U32", "1_0: 4 U32"),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     20: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_XOR",
         20,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_LOGICAL_XOR_OPERATOR_DESC",
             (
@@ -1012,13 +1058,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 U8 U32", "2_0: 4 U8 U32", "1_0: 4 U32"),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     21: OperatorSchema(
         "ELEMENT_WISE_MAX",
         21,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_MAX_OPERATOR_DESC",
             (
@@ -1028,13 +1076,20 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        (
+            "5_0: 1-8 F16-32 I8-64 U8-64",
+            "3_0: 1-8 F16-32 I8-32 U8-32",
+            "2_1: 4 F16-32 I8-32 U8-32",
+            "1_0: 4 F16-32",
+        ),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     22: OperatorSchema(
         "ELEMENT_WISE_MEAN",
         22,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_MEAN_OPERATOR_DESC",
             (
@@ -1044,13 +1099,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32 I32 U32", "2_1: 4 F16-32 I32 U32", "1_0: 4 F16-32"),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     23: OperatorSchema(
         "ELEMENT_WISE_MIN",
         23,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_MIN_OPERATOR_DESC",
             (
@@ -1060,13 +1117,20 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        (
+            "5_0: 1-8 F16-32 I8-64 U8-64",
+            "3_0: 1-8 F16-32 I8-32 U8-32",
+            "2_1: 4 F16-32 I8-32 U8-32",
+            "1_0: 4 F16-32",
+        ),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     24: OperatorSchema(
         "ELEMENT_WISE_MULTIPLY",
         24,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_MULTIPLY_OPERATOR_DESC",
             (
@@ -1076,13 +1140,21 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        (
+            "5_1: 1-8 F16-32 I8-64 U8-64",
+            "4_1: 1-8 F16-32 I32-64 U32-64",
+            "3_0: 1-8 F16-32 I32 U32",
+            "2_1: 4-5 F16-32 I32 U32",
+            "1_0: 4-5 F16-32",
+        ),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     25: OperatorSchema(
         "ELEMENT_WISE_POW",
         25,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_POW_OPERATOR_DESC",
             (
@@ -1093,13 +1165,18 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
-        (),
+        ("3_0: 1-8 F16-32 I8-32 U8-32", "1_0: 4 F16-32"),
+        (
+            "ExponentTensor InputTensor OutputTensor: DimensionCount Sizes",
+            "InputTensor OutputTensor: DataType",
+        ),
+        ("ExponentTensor.DataType == InputTensor.DataType before 3_0",),
     ),
     26: OperatorSchema(
         "ELEMENT_WISE_CONSTANT_POW",
         26,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_CONSTANT_POW_OPERATOR_DESC",
             (
@@ -1110,13 +1187,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32 I8-32 U8-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     27: OperatorSchema(
         "ELEMENT_WISE_RECIP",
         27,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_RECIP_OPERATOR_DESC",
             (
@@ -1126,13 +1205,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     28: OperatorSchema(
         "ELEMENT_WISE_SIN",
         28,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_SIN_OPERATOR_DESC",
             (
@@ -1142,13 +1223,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     29: OperatorSchema(
         "ELEMENT_WISE_SQRT",
         29,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_SQRT_OPERATOR_DESC",
             (
@@ -1158,13 +1241,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     30: OperatorSchema(
         "ELEMENT_WISE_SUBTRACT",
         30,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_SUBTRACT_OPERATOR_DESC",
             (
@@ -1174,13 +1259,21 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        (
+            "5_1: 1-8 F16-32 I8-64 U8-64",
+            "4_1: 1-8 F16-32 I32-64 U32-64",
+            "3_0: 1-8 F16-32 I32 U32",
+            "2_1: 4 F16-32 I32 U32",
+            "1_0: 4 F16-32",
+        ),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     31: OperatorSchema(
         "ELEMENT_WISE_TAN",
         31,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_TAN_OPERATOR_DESC",
             (
@@ -1190,13 +1283,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     32: OperatorSchema(
         "ELEMENT_WISE_THRESHOLD",
         32,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_THRESHOLD_OPERATOR_DESC",
             (
@@ -1207,13 +1302,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4 F16-32 I8-32 U8-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     33: OperatorSchema(
         "ELEMENT_WISE_QUANTIZE_LINEAR",
         33,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC",
             (
@@ -1224,13 +1321,28 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "6_2: InputTensor 1-8 F16-32 I32; ScaleTensor 1-8 F16-32; ZeroPointTensor OutputTensor 1-8 I8 U8",
+            "6_0: InputTensor 1-8 F16-32 I32; ScaleTensor 1-8 F16-32; ZeroPointTensor OutputTensor 1-8 I8 U8",
+            "3_0: InputTensor 1-8 F32 I32; ScaleTensor 1-8 F32; ZeroPointTensor OutputTensor 1-8 I8 U8",
+            "2_1: InputTensor 4 F32 I32; ScaleTensor 4 F32; ZeroPointTensor OutputTensor 4 I8 U8",
+            "1_0: InputTensor ScaleTensor 4 F32; ZeroPointTensor OutputTensor 4 U8",
+        ),
+        (
+            "InputTensor OutputTensor ScaleTensor ZeroPointTensor: DimensionCount Sizes",
+            "OutputTensor ZeroPointTensor: DataType",
+        ),
+        (
+            "scale-of-integers: ScaleTensor.DataType == FLOAT32 if InputTensor.DataType == INT32",
+            "scale-of-floats: ScaleTensor.DataType == InputTensor.DataType if InputTensor.DataType != INT32",
+            "required(ZeroPointTensor) before 6_2",
+        ),
     ),
     34: OperatorSchema(
         "ELEMENT_WISE_DEQUANTIZE_LINEAR",
         34,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC",
             (
@@ -1241,13 +1353,25 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "6_2: InputTensor ZeroPointTensor 1-8 I8-32 U8-32; ScaleTensor OutputTensor 1-8 F16-32",
+            "6_0: InputTensor ZeroPointTensor 1-8 I8-32 U8-32; ScaleTensor OutputTensor 1-8 F16-32",
+            "3_0: InputTensor ZeroPointTensor 1-8 I8-32 U8-32; ScaleTensor OutputTensor 1-8 F32",
+            "2_1: InputTensor ZeroPointTensor 4 I8-32 U8-32; ScaleTensor OutputTensor 4 F32",
+            "1_0: InputTensor ZeroPointTensor 4 U8; ScaleTensor OutputTensor 4 F32",
+        ),
+        (
+            "InputTensor OutputTensor ScaleTensor ZeroPointTensor: DimensionCount Sizes",
+            "InputTensor ZeroPointTensor: DataType",
+            "OutputTensor ScaleTensor: DataType",
+        ),
+        ("required(ZeroPointTensor) before 6_2",),
     ),
     35: OperatorSchema(
         "ACTIVATION_ELU",
         35,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_ELU_OPERATOR_DESC",
             (
@@ -1257,13 +1381,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     36: OperatorSchema(
         "ACTIVATION_HARDMAX",
         36,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_HARDMAX_OPERATOR_DESC",
             (
@@ -1272,13 +1398,17 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        (
+            "effective-rank: prod(InputTensor.Sizes) == InputTensor.Sizes[-2] * InputTensor.Sizes[-1] if InputTensor.DimensionCount > 2",
+        ),
     ),
     37: OperatorSchema(
         "ACTIVATION_HARD_SIGMOID",
         37,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_HARD_SIGMOID_OPERATOR_DESC",
             (
@@ -1289,13 +1419,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     38: OperatorSchema(
         "ACTIVATION_IDENTITY",
         38,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_IDENTITY_OPERATOR_DESC",
             (
@@ -1304,13 +1436,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     39: OperatorSchema(
         "ACTIVATION_LEAKY_RELU",
         39,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC",
             (
@@ -1320,13 +1454,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     40: OperatorSchema(
         "ACTIVATION_LINEAR",
         40,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_LINEAR_OPERATOR_DESC",
             (
@@ -1337,13 +1473,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     41: OperatorSchema(
         "ACTIVATION_LOG_SOFTMAX",
         41,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_LOG_SOFTMAX_OPERATOR_DESC",
             (
@@ -1352,13 +1490,17 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        (
+            "effective-rank: prod(InputTensor.Sizes) == InputTensor.Sizes[-2] * InputTensor.Sizes[-1] if InputTensor.DimensionCount > 2",
+        ),
     ),
     42: OperatorSchema(
         "ACTIVATION_PARAMETERIZED_RELU",
         42,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_PARAMETERIZED_RELU_OPERATOR_DESC",
             (
@@ -1368,13 +1510,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("5_1: 1-8 F16-32 I8-32", "3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor SlopeTensor: DataType DimensionCount Sizes",),
         (),
     ),
     43: OperatorSchema(
         "ACTIVATION_PARAMETRIC_SOFTPLUS",
         43,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_PARAMETRIC_SOFTPLUS_OPERATOR_DESC",
             (
@@ -1385,13 +1529,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     44: OperatorSchema(
         "ACTIVATION_RELU",
         44,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_RELU_OPERATOR_DESC",
             (
@@ -1400,13 +1546,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("5_1: 1-8 F16-32 I8-32", "3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     45: OperatorSchema(
         "ACTIVATION_SCALED_ELU",
         45,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_SCALED_ELU_OPERATOR_DESC",
             (
@@ -1417,13 +1565,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     46: OperatorSchema(
         "ACTIVATION_SCALED_TANH",
         46,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_SCALED_TANH_OPERATOR_DESC",
             (
@@ -1434,13 +1584,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     47: OperatorSchema(
         "ACTIVATION_SIGMOID",
         47,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_SIGMOID_OPERATOR_DESC",
             (
@@ -1449,13 +1601,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     48: OperatorSchema(
         "ACTIVATION_SOFTMAX",
         48,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_SOFTMAX_OPERATOR_DESC",
             (
@@ -1464,13 +1618,17 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        (
+            "effective-rank: prod(InputTensor.Sizes) == InputTensor.Sizes[-2] * InputTensor.Sizes[-1] if InputTensor.DimensionCount > 2",
+        ),
     ),
     49: OperatorSchema(
         "ACTIVATION_SOFTPLUS",
         49,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC",
             (
@@ -1480,13 +1638,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        ("Steepness >= 1 before 6_4",),
     ),
     50: OperatorSchema(
         "ACTIVATION_SOFTSIGN",
         50,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_SOFTSIGN_OPERATOR_DESC",
             (
@@ -1495,13 +1655,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     51: OperatorSchema(
         "ACTIVATION_TANH",
         51,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_TANH_OPERATOR_DESC",
             (
@@ -1510,13 +1672,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     52: OperatorSchema(
         "ACTIVATION_THRESHOLDED_RELU",
         52,
         0x1000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC",
             (
@@ -1526,13 +1690,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     53: OperatorSchema(
         "CONVOLUTION",
         53,
         0x1000,
+        "window",
         StructSchema(
             "DML_CONVOLUTION_OPERATOR_DESC",
             (
@@ -1553,13 +1719,23 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("4_0: 3-5 F16-32", "1_0: 4-5 F16-32"),
+        ("BiasTensor FilterTensor InputTensor OutputTensor: DataType DimensionCount",),
+        (
+            "dimensions: DimensionCount == InputTensor.DimensionCount - 2",
+            "Strides >= 1",
+            "Dilations >= 1",
+            "GroupCount >= 1",
+            "filter-channels: FilterTensor.Sizes[1] * GroupCount == InputTensor.Sizes[1] if Direction == FORWARD",
+            "filter-batches: FilterTensor.Sizes[0] == InputTensor.Sizes[1] if Direction == BACKWARD",
+            "filter-groups: FilterTensor.Sizes[0] % GroupCount == 0",
+        ),
     ),
     54: OperatorSchema(
         "GEMM",
         54,
         0x1000,
+        "matrix",
         StructSchema(
             "DML_GEMM_OPERATOR_DESC",
             (
@@ -1575,13 +1751,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("4_0: 2-4 F16-32", "1_0: 4 F16-32"),
+        ("ATensor BTensor CTensor OutputTensor: DataType DimensionCount", "CTensor OutputTensor: Sizes"),
         (),
     ),
     55: OperatorSchema(
         "REDUCE",
         55,
         0x1000,
+        "reduction",
         StructSchema(
             "DML_REDUCE_OPERATOR_DESC",
             (
@@ -1594,154 +1772,35 @@ OPERATORS = {
         ),
         False,
         (
-            Support(
-                0x4100,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (11, 6, 10, 3)),
-                },
-                {"Function": (1, 0)},
-            ),
-            Support(
-                0x3000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (11, 6, 10, 3)),
-                },
-                {"Function": (1, 0)},
-            ),
-            Support(
-                0x2100,
-                {
-                    "InputTensor": TensorSupport(range(4, 5), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(4, 5), (3,)),
-                },
-                {"Function": (1, 0)},
-            ),
-            Support(
-                0x1000,
-                {
-                    "InputTensor": TensorSupport(range(4, 5), (1, 2)),
-                    "OutputTensor": TensorSupport(range(4, 5), (3,)),
-                },
-                {"Function": (1, 0)},
-            ),
-            Support(
-                0x3000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2)),
-                    "OutputTensor": TensorSupport(range(1, 9), (1, 2)),
-                },
-                {"Function": (2, 4, 5, 6)},
-            ),
-            Support(
-                0x1000,
-                {
-                    "InputTensor": TensorSupport(range(4, 5), (1, 2)),
-                    "OutputTensor": TensorSupport(range(4, 5), (1, 2)),
-                },
-                {"Function": (2, 4, 5, 6)},
-            ),
-            Support(
-                0x5000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 11, 6, 10, 3)),
-                    "OutputTensor": TensorSupport(range(1, 9), (1, 2, 11, 6, 10, 3)),
-                },
-                {"Function": (3, 11)},
-            ),
-            Support(
-                0x3000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2)),
-                    "OutputTensor": TensorSupport(range(1, 9), (1, 2)),
-                },
-                {"Function": (3, 11)},
-            ),
-            Support(
-                0x1000,
-                {
-                    "InputTensor": TensorSupport(range(4, 5), (1, 2)),
-                    "OutputTensor": TensorSupport(range(4, 5), (1, 2)),
-                },
-                {"Function": (3, 11)},
-            ),
-            Support(
-                0x5000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                },
-                {"Function": (8, 7)},
-            ),
-            Support(
-                0x3000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
-                },
-                {"Function": (8, 7)},
-            ),
-            Support(
-                0x2100,
-                {
-                    "InputTensor": TensorSupport(range(4, 5), (1, 2, 6, 3)),
-                    "OutputTensor": TensorSupport(range(4, 5), (1, 2, 6, 3)),
-                },
-                {"Function": (8, 7)},
-            ),
-            Support(
-                0x1000,
-                {
-                    "InputTensor": TensorSupport(range(4, 5), (1, 2)),
-                    "OutputTensor": TensorSupport(range(4, 5), (1, 2)),
-                },
-                {"Function": (8, 7)},
-            ),
-            Support(
-                0x5000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 11, 6, 10, 3)),
-                    "OutputTensor": TensorSupport(range(1, 9), (1, 2, 11, 6, 10, 3)),
-                },
-                {"Function": (9, 10)},
-            ),
-            Support(
-                0x3000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 6, 3)),
-                    "OutputTensor": TensorSupport(range(1, 9), (1, 2, 6, 3)),
-                },
-                {"Function": (9, 10)},
-            ),
-            Support(
-                0x2100,
-                {
-                    "InputTensor": TensorSupport(range(4, 5), (1, 2, 6, 3)),
-                    "OutputTensor": TensorSupport(range(4, 5), (1, 2, 6, 3)),
-                },
-                {"Function": (9, 10)},
-            ),
-            Support(
-                0x1000,
-                {
-                    "InputTensor": TensorSupport(range(4, 5), (1, 2)),
-                    "OutputTensor": TensorSupport(range(4, 5), (1, 2)),
-                },
-                {"Function": (9, 10)},
-            ),
+            "4_1 if Function = ARGMIN|ARGMAX: InputTensor 1-8 F16-32 I8-64 U8-64; OutputTensor 1-8 I32-64 U32-64",
+            "3_0 if Function = ARGMIN|ARGMAX: InputTensor 1-8 F16-32 I8-32 U8-32; OutputTensor 1-8 I32-64 U32-64",
+            "2_1 if Function = ARGMIN|ARGMAX: InputTensor 4 F16-32 I8-32 U8-32; OutputTensor 4 U32",
+            "1_0 if Function = ARGMIN|ARGMAX: InputTensor 4 F16-32; OutputTensor 4 U32",
+            "3_0 if Function = AVERAGE|L2|LOG_SUM|LOG_SUM_EXP: 1-8 F16-32",
+            "1_0 if Function = AVERAGE|L2|LOG_SUM|LOG_SUM_EXP: 4 F16-32",
+            "5_0 if Function = L1|SUM_SQUARE: 1-8 F16-32 I32-64 U32-64",
+            "3_0 if Function = L1|SUM_SQUARE: 1-8 F16-32",
+            "1_0 if Function = L1|SUM_SQUARE: 4 F16-32",
+            "5_0 if Function = MIN|MAX: 1-8 F16-32 I8-64 U8-64",
+            "3_0 if Function = MIN|MAX: 1-8 F16-32 I8-32 U8-32",
+            "2_1 if Function = MIN|MAX: 4 F16-32 I32 U32",
+            "1_0 if Function = MIN|MAX: 4 F16-32",
+            "5_0 if Function = MULTIPLY|SUM: 1-8 F16-32 I32-64 U32-64",
+            "3_0 if Function = MULTIPLY|SUM: 1-8 F16-32 I32 U32",
+            "2_1 if Function = MULTIPLY|SUM: 4 F16-32 I32 U32",
+            "1_0 if Function = MULTIPLY|SUM: 4 F16-32",
         ),
         (
-            Same(("InputTensor", "OutputTensor"), ("DimensionCount",), {}),
-            Same(
-                ("InputTensor", "OutputTensor"), ("DataType",), {"Function": (2, 3, 4, 5, 6, 7, 8, 9, 10, 11)}
-            ),
+            "InputTensor OutputTensor: DimensionCount",
+            "InputTensor OutputTensor if Function = AVERAGE|L1|L2|LOG_SUM|LOG_SUM_EXP|MAX|MIN|MULTIPLY|SUM|SUM_SQUARE: DataType",
         ),
+        ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
     ),
     56: OperatorSchema(
         "AVERAGE_POOLING",
         56,
         0x1000,
+        "window",
         StructSchema(
             "DML_AVERAGE_POOLING_OPERATOR_DESC",
             (
@@ -1756,13 +1815,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("1_0: 4-5 F16-32",),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "Strides >= 1", "WindowSize >= 1"),
     ),
     57: OperatorSchema(
         "LP_POOLING",
         57,
         0x1000,
+        "window",
         StructSchema(
             "DML_LP_POOLING_OPERATOR_DESC",
             (
@@ -1777,13 +1838,20 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("1_0: 4-5 F16-32",),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        (
+            "dimensions: DimensionCount == InputTensor.DimensionCount - 2",
+            "Strides >= 1",
+            "WindowSize >= 1",
+            "P >= 1",
+        ),
     ),
     58: OperatorSchema(
         "MAX_POOLING",
         58,
         0x1000,
+        "window",
         StructSchema(
             "DML_MAX_POOLING_OPERATOR_DESC",
             (
@@ -1797,13 +1865,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("5_0: 4-5 F16-32 I8-64 U8-64", "3_0: 4-5 F16-32 I8 U8", "1_0: 4-5 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "Strides >= 1", "WindowSize >= 1"),
     ),
     59: OperatorSchema(
         "ROI_POOLING",
         59,
         0x1000,
+        "window",
         StructSchema(
             "DML_ROI_POOLING_OPERATOR_DESC",
             (
@@ -1815,13 +1885,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("1_0: 4 F16-32",),
+        ("InputTensor OutputTensor ROITensor: DataType",),
         (),
     ),
     60: OperatorSchema(
         "SLICE",
         60,
         0x1000,
+        "movement",
         StructSchema(
             "DML_SLICE_OPERATOR_DESC",
             (
@@ -1834,13 +1906,20 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "4_1: 1-8 F16-64 I8-64 U8-64",
+            "3_0: 1-8 F16-32 I8-32 U8-32",
+            "2_1: 4-5 F16-32 I8-32 U8-32",
+            "1_0: 4-5 F16-32 I16-32 U16-32",
+        ),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount", "Strides >= 1"),
     ),
     61: OperatorSchema(
         "CAST",
         61,
         0x1000,
+        "element_wise",
         StructSchema(
             "DML_CAST_OPERATOR_DESC",
             (
@@ -1849,13 +1928,20 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "4_1: 1-8 F16-64 I8-64 U8-64",
+            "3_1: 1-8 F16-32 I8-64 U8-64",
+            "3_0: 4 F16-32 I8-64 U8-64",
+            "1_0: 4 F16-32 I8-16 U8-16",
+        ),
+        ("InputTensor OutputTensor: DimensionCount Sizes",),
         (),
     ),
     62: OperatorSchema(
         "SPLIT",
         62,
         0x1000,
+        "movement",
         StructSchema(
             "DML_SPLIT_OPERATOR_DESC",
             (
@@ -1867,45 +1953,19 @@ OPERATORS = {
         ),
         False,
         (
-            Support(
-                0x4100,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (9, 1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                    "OutputTensors": TensorSupport(range(1, 9), (9, 1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                },
-                {},
-            ),
-            Support(
-                0x3000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensors": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
-                },
-                {},
-            ),
-            Support(
-                0x2100,
-                {
-                    "InputTensor": TensorSupport(range(4, 5), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensors": TensorSupport(range(4, 5), (1, 2, 6, 7, 8, 3, 4, 5)),
-                },
-                {},
-            ),
-            Support(
-                0x1000,
-                {
-                    "InputTensor": TensorSupport(range(4, 5), (1, 2, 6, 7, 3, 4)),
-                    "OutputTensors": TensorSupport(range(4, 5), (1, 2, 6, 7, 3, 4)),
-                },
-                {},
-            ),
+            "4_1: 1-8 F16-64 I8-64 U8-64",
+            "3_0: 1-8 F16-32 I8-32 U8-32",
+            "2_1: 4 F16-32 I8-32 U8-32",
+            "1_0: 4 F16-32 I16-32 U16-32",
         ),
-        (Same(("InputTensor", "OutputTensors"), ("DataType", "DimensionCount"), {}),),
+        ("InputTensor OutputTensors: DataType DimensionCount",),
+        ("OutputCount >= 1", "Axis < InputTensor.DimensionCount"),
     ),
     63: OperatorSchema(
         "JOIN",
         63,
         0x1000,
+        "movement",
         StructSchema(
             "DML_JOIN_OPERATOR_DESC",
             (
@@ -1917,45 +1977,19 @@ OPERATORS = {
         ),
         False,
         (
-            Support(
-                0x4100,
-                {
-                    "InputTensors": TensorSupport(range(1, 9), (9, 1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (9, 1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                },
-                {},
-            ),
-            Support(
-                0x3000,
-                {
-                    "InputTensors": TensorSupport(range(4, 6), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(4, 6), (1, 2, 6, 7, 8, 3, 4, 5)),
-                },
-                {},
-            ),
-            Support(
-                0x2100,
-                {
-                    "InputTensors": TensorSupport(range(4, 5), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(4, 5), (1, 2, 6, 7, 8, 3, 4, 5)),
-                },
-                {},
-            ),
-            Support(
-                0x1000,
-                {
-                    "InputTensors": TensorSupport(range(4, 5), (1, 2, 6, 7, 3, 4)),
-                    "OutputTensor": TensorSupport(range(4, 5), (1, 2, 6, 7, 3, 4)),
-                },
-                {},
-            ),
+            "4_1: 1-8 F16-64 I8-64 U8-64",
+            "3_0: 4-5 F16-32 I8-32 U8-32",
+            "2_1: 4 F16-32 I8-32 U8-32",
+            "1_0: 4 F16-32 I16-32 U16-32",
         ),
-        (Same(("InputTensors", "OutputTensor"), ("DataType", "DimensionCount"), {}),),
+        ("InputTensors OutputTensor: DataType DimensionCount",),
+        ("InputCount >= 1", "Axis < InputTensors[0].DimensionCount"),
     ),
     64: OperatorSchema(
         "PADDING",
         64,
         0x1000,
+        "movement",
         StructSchema(
             "DML_PADDING_OPERATOR_DESC",
             (
@@ -1969,13 +2003,24 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "5_0: 1-8 F16-64 I8-64 U8-64",
+            "3_1: 1-8 F16-32 I8-32 U8-32",
+            "2_1: 4-5 F16-32 I8-32 U8-32",
+            "1_0: 4-5 F16-32",
+        ),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        (
+            "padding-mode-symmetric: PaddingMode != SYMMETRIC before 3_0",
+            "padding-mode-wrap: PaddingMode != WRAP before 6_4",
+            "dimensions: DimensionCount == InputTensor.DimensionCount",
+        ),
     ),
     65: OperatorSchema(
         "VALUE_SCALE_2D",
         65,
         0x1000,
+        "movement",
         StructSchema(
             "DML_VALUE_SCALE_2D_OPERATOR_DESC",
             (
@@ -1987,13 +2032,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("1_0: 4 F16-32",),
+        ("InputTensor OutputTensor: DataType Sizes",),
+        ("ChannelCount in (1, 3)", "channels: ChannelCount == InputTensor.Sizes[1]"),
     ),
     66: OperatorSchema(
         "UPSAMPLE_2D",
         66,
         0x1000,
+        "sampling",
         StructSchema(
             "DML_UPSAMPLE_2D_OPERATOR_DESC",
             (
@@ -2004,13 +2051,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("1_0: 4-5 F16-32",),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
         (),
     ),
     67: OperatorSchema(
         "GATHER",
         67,
         0x1000,
+        "indexing",
         StructSchema(
             "DML_GATHER_OPERATOR_DESC",
             (
@@ -2023,52 +2072,19 @@ OPERATORS = {
         ),
         False,
         (
-            Support(
-                0x4100,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (9, 1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (9, 1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                    "IndicesTensor": TensorSupport(range(1, 9), (11, 6, 10, 3)),
-                },
-                {},
-            ),
-            Support(
-                0x3000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "IndicesTensor": TensorSupport(range(1, 9), (11, 6, 10, 3)),
-                },
-                {},
-            ),
-            Support(
-                0x2100,
-                {
-                    "InputTensor": TensorSupport(range(4, 5), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(4, 5), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "IndicesTensor": TensorSupport(range(4, 5), (3,)),
-                },
-                {},
-            ),
-            Support(
-                0x1000,
-                {
-                    "InputTensor": TensorSupport(range(4, 5), (1, 2)),
-                    "OutputTensor": TensorSupport(range(4, 5), (1, 2)),
-                    "IndicesTensor": TensorSupport(range(4, 5), (3,)),
-                },
-                {},
-            ),
+            "4_1: InputTensor OutputTensor 1-8 F16-64 I8-64 U8-64; IndicesTensor 1-8 I32-64 U32-64",
+            "3_0: InputTensor OutputTensor 1-8 F16-32 I8-32 U8-32; IndicesTensor 1-8 I32-64 U32-64",
+            "2_1: InputTensor OutputTensor 4 F16-32 I8-32 U8-32; IndicesTensor 4 U32",
+            "1_0: InputTensor OutputTensor 4 F16-32; IndicesTensor 4 U32",
         ),
-        (
-            Same(("InputTensor", "IndicesTensor", "OutputTensor"), ("DimensionCount",), {}),
-            Same(("InputTensor", "OutputTensor"), ("DataType",), {}),
-        ),
+        ("InputTensor IndicesTensor OutputTensor: DimensionCount", "InputTensor OutputTensor: DataType"),
+        ("Axis < InputTensor.DimensionCount", "IndexDimensions <= IndicesTensor.DimensionCount"),
     ),
     68: OperatorSchema(
         "SPACE_TO_DEPTH",
         68,
         0x1000,
+        "movement",
         StructSchema(
             "DML_SPACE_TO_DEPTH_OPERATOR_DESC",
             (
@@ -2078,13 +2094,19 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("5_0: 4 F16-64 I8-64 U8-64", "2_1: 4 F16-32 I8-32 U8-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType",),
+        (
+            "BlockSize >= 1",
+            "height: InputTensor.Sizes[2] % BlockSize == 0",
+            "width: InputTensor.Sizes[3] % BlockSize == 0",
+        ),
     ),
     69: OperatorSchema(
         "DEPTH_TO_SPACE",
         69,
         0x1000,
+        "movement",
         StructSchema(
             "DML_DEPTH_TO_SPACE_OPERATOR_DESC",
             (
@@ -2094,13 +2116,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("5_0: 4 F16-64 I8-64 U8-64", "2_1: 4 F16-32 I8-32 U8-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType",),
+        ("BlockSize >= 1", "depth: InputTensor.Sizes[1] % (BlockSize * BlockSize) == 0"),
     ),
     70: OperatorSchema(
         "TILE",
         70,
         0x1000,
+        "movement",
         StructSchema(
             "DML_TILE_OPERATOR_DESC",
             (
@@ -2111,13 +2135,20 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "4_1: 1-8 F16-32 I8-64 U8-64",
+            "3_1: 1-8 F16-32 I8-32 U8-32",
+            "2_1: 4 F16-32 I8-32 U8-32",
+            "1_0: 4 F16-32",
+        ),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        ("RepeatsCount == InputTensor.DimensionCount", "Repeats >= 1"),
     ),
     71: OperatorSchema(
         "TOP_K",
         71,
         0x2000,
+        "ordering",
         StructSchema(
             "DML_TOP_K_OPERATOR_DESC",
             (
@@ -2129,13 +2160,23 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "5_0: InputTensor OutputValueTensor 1-8 F16-32 I8-64 U8-64; OutputIndexTensor 1-8 U32-64",
+            "3_1: InputTensor OutputValueTensor 1-8 F16-32 I8-32 U8-32; OutputIndexTensor 1-8 U32",
+            "2_1: InputTensor OutputValueTensor 4 F16-32 I8-32 U8-32; OutputIndexTensor 4 U32",
+            "2_0: InputTensor OutputValueTensor 4 F16-32; OutputIndexTensor 4 U32",
+        ),
+        (
+            "InputTensor OutputIndexTensor OutputValueTensor: DimensionCount",
+            "InputTensor OutputValueTensor: DataType",
+        ),
+        ("Axis < InputTensor.DimensionCount", "k: 1 <= K <= InputTensor.Sizes[Axis]"),
     ),
     72: OperatorSchema(
         "BATCH_NORMALIZATION",
         72,
         0x1000,
+        "normalization",
         StructSchema(
             "DML_BATCH_NORMALIZATION_OPERATOR_DESC",
             (
@@ -2151,13 +2192,23 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("3_1: 1-8 F16-32", "1_0: 4 F16-32"),
+        (
+            "BiasTensor InputTensor MeanTensor OutputTensor ScaleTensor VarianceTensor: DataType DimensionCount",
+            "InputTensor OutputTensor: Sizes",
+        ),
+        (
+            "mean-height: MeanTensor.Sizes[-2] == InputTensor.Sizes[-2] if not Spatial and InputTensor.DimensionCount >= 4 before 4_0",
+            "variance-height: VarianceTensor.Sizes[-2] == InputTensor.Sizes[-2] if not Spatial and InputTensor.DimensionCount >= 4 before 4_0",
+            "mean-width: MeanTensor.Sizes[-1] == InputTensor.Sizes[-1] if not Spatial and InputTensor.DimensionCount >= 4 before 4_0",
+            "variance-width: VarianceTensor.Sizes[-1] == InputTensor.Sizes[-1] if not Spatial and InputTensor.DimensionCount >= 4 before 4_0",
+        ),
     ),
     73: OperatorSchema(
         "MEAN_VARIANCE_NORMALIZATION",
         73,
         0x1000,
+        "normalization",
         StructSchema(
             "DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC",
             (
@@ -2172,13 +2223,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("1_0: 4 F16-32",),
+        ("InputTensor OutputTensor: Sizes", "BiasTensor InputTensor OutputTensor ScaleTensor: DataType"),
+        ("together(ScaleTensor, BiasTensor) before 5_2",),
     ),
     74: OperatorSchema(
         "LOCAL_RESPONSE_NORMALIZATION",
         74,
         0x1000,
+        "normalization",
         StructSchema(
             "DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC",
             (
@@ -2192,13 +2245,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("1_0: 4 F16-32",),
+        ("InputTensor OutputTensor: DataType Sizes",),
+        ("LocalSize >= 1",),
     ),
     75: OperatorSchema(
         "LP_NORMALIZATION",
         75,
         0x1000,
+        "normalization",
         StructSchema(
             "DML_LP_NORMALIZATION_OPERATOR_DESC",
             (
@@ -2210,13 +2265,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("3_1: 1-8 F16-32", "1_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        ("Axis < InputTensor.DimensionCount", "p: P in (1, 2)"),
     ),
     76: OperatorSchema(
         "RNN",
         76,
         0x1000,
+        "recurrent",
         StructSchema(
             "DML_RNN_OPERATOR_DESC",
             (
@@ -2234,13 +2291,25 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "1_0: InputTensor WeightTensor RecurrenceTensor BiasTensor HiddenInitTensor OutputSequenceTensor OutputSingleTensor 4 F16-32; SequenceLengthsTensor 4 U32",
+        ),
+        (
+            "BiasTensor HiddenInitTensor InputTensor OutputSequenceTensor OutputSingleTensor RecurrenceTensor WeightTensor: DataType",
+        ),
+        (
+            "InputTensor.Sizes[0] == 1",
+            "not_owned(InputTensor, WeightTensor, RecurrenceTensor, BiasTensor, HiddenInitTensor, SequenceLengthsTensor)",
+            "ActivationDescCount == 1 if Direction != BIDIRECTIONAL",
+            "both-directions: ActivationDescCount == 2 if Direction == BIDIRECTIONAL",
+            "activations(ActivationDescs)",
+        ),
     ),
     77: OperatorSchema(
         "LSTM",
         77,
         0x1000,
+        "recurrent",
         StructSchema(
             "DML_LSTM_OPERATOR_DESC",
             (
@@ -2264,13 +2333,26 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "1_0: InputTensor WeightTensor RecurrenceTensor BiasTensor HiddenInitTensor CellMemInitTensor PeepholeTensor OutputSequenceTensor OutputSingleTensor OutputCellSingleTensor 4 F16-32; SequenceLengthsTensor 4 U32",
+        ),
+        (
+            "BiasTensor CellMemInitTensor HiddenInitTensor InputTensor OutputCellSingleTensor OutputSequenceTensor OutputSingleTensor PeepholeTensor RecurrenceTensor WeightTensor: DataType",
+        ),
+        (
+            "InputTensor.Sizes[0] == 1",
+            "not_owned(InputTensor, WeightTensor, RecurrenceTensor, BiasTensor, HiddenInitTensor, CellMemInitTensor, SequenceLengthsTensor, PeepholeTensor)",
+            "ActivationDescCount == 3 if Direction != BIDIRECTIONAL",
+            "both-directions: ActivationDescCount == 6 if Direction == BIDIRECTIONAL",
+            "activations(ActivationDescs)",
+            "ClipThreshold >= 0 if UseClipThreshold",
+        ),
     ),
     78: OperatorSchema(
         "GRU",
         78,
         0x1000,
+        "recurrent",
         StructSchema(
             "DML_GRU_OPERATOR_DESC",
             (
@@ -2289,13 +2371,25 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "1_0: InputTensor WeightTensor RecurrenceTensor BiasTensor HiddenInitTensor OutputSequenceTensor OutputSingleTensor 4 F16-32; SequenceLengthsTensor 4 U32",
+        ),
+        (
+            "BiasTensor HiddenInitTensor InputTensor OutputSequenceTensor OutputSingleTensor RecurrenceTensor WeightTensor: DataType",
+        ),
+        (
+            "InputTensor.Sizes[0] == 1",
+            "not_owned(InputTensor, WeightTensor, RecurrenceTensor, BiasTensor, HiddenInitTensor, SequenceLengthsTensor)",
+            "ActivationDescCount == 2 if Direction != BIDIRECTIONAL",
+            "both-directions: ActivationDescCount == 4 if Direction == BIDIRECTIONAL",
+            "activations(ActivationDescs)",
+        ),
     ),
     79: OperatorSchema(
         "ELEMENT_WISE_SIGN",
         79,
         0x2000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_SIGN_OPERATOR_DESC",
             (
@@ -2304,13 +2398,20 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        (
+            "4_1: 1-8 F16-32 I8-64 U8-64",
+            "3_0: 1-8 F16-32 I8-32 U8-32",
+            "2_1: 4 F16-32 I8-32 U8-32",
+            "2_0: 4 F16-32",
+        ),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     80: OperatorSchema(
         "ELEMENT_WISE_IS_NAN",
         80,
         0x2000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC",
             (
@@ -2319,13 +2420,18 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "3_0: InputTensor 1-8 F16-32; OutputTensor 1-8 U8 U32",
+            "2_0: InputTensor 4 F16-32; OutputTensor 4 U8 U32",
+        ),
+        ("InputTensor OutputTensor: DimensionCount Sizes",),
         (),
     ),
     81: OperatorSchema(
         "ELEMENT_WISE_ERF",
         81,
         0x2000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_ERF_OPERATOR_DESC",
             (
@@ -2335,13 +2441,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     82: OperatorSchema(
         "ELEMENT_WISE_SINH",
         82,
         0x2000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_SINH_OPERATOR_DESC",
             (
@@ -2351,13 +2459,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     83: OperatorSchema(
         "ELEMENT_WISE_COSH",
         83,
         0x2000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_COSH_OPERATOR_DESC",
             (
@@ -2367,13 +2477,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     84: OperatorSchema(
         "ELEMENT_WISE_TANH",
         84,
         0x2000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_TANH_OPERATOR_DESC",
             (
@@ -2383,13 +2495,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     85: OperatorSchema(
         "ELEMENT_WISE_ASINH",
         85,
         0x2000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_ASINH_OPERATOR_DESC",
             (
@@ -2399,13 +2513,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     86: OperatorSchema(
         "ELEMENT_WISE_ACOSH",
         86,
         0x2000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_ACOSH_OPERATOR_DESC",
             (
@@ -2415,13 +2531,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     87: OperatorSchema(
         "ELEMENT_WISE_ATANH",
         87,
         0x2000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_ATANH_OPERATOR_DESC",
             (
@@ -2431,13 +2549,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     88: OperatorSchema(
         "ELEMENT_WISE_IF",
         88,
         0x2000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_IF_OPERATOR_DESC",
             (
@@ -2448,13 +2568,22 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "5_0: ConditionTensor 1-8 U8; ATensor BTensor OutputTensor 1-8 F16-64 I8-64 U8-64",
+            "3_0: ConditionTensor 1-8 U8; ATensor BTensor OutputTensor 1-8 F16-32 I8-32 U8-32",
+            "2_0: ConditionTensor 4 U8; ATensor BTensor OutputTensor 4 F16",
+        ),
+        (
+            "ATensor BTensor ConditionTensor OutputTensor: DimensionCount Sizes",
+            "ATensor BTensor OutputTensor: DataType",
+        ),
         (),
     ),
     89: OperatorSchema(
         "ELEMENT_WISE_ADD1",
         89,
         0x2000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_ADD1_OPERATOR_DESC",
             (
@@ -2465,13 +2594,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32"),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     90: OperatorSchema(
         "ACTIVATION_SHRINK",
         90,
         0x2000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_SHRINK_OPERATOR_DESC",
             (
@@ -2482,13 +2613,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("5_1: 1-8 F16-32 I8-32 U8-32", "3_0: 1-8 F16-32", "2_0: 4-5 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     91: OperatorSchema(
         "MAX_POOLING1",
         91,
         0x2000,
+        "window",
         StructSchema(
             "DML_MAX_POOLING1_OPERATOR_DESC",
             (
@@ -2503,13 +2636,22 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "5_0: InputTensor OutputTensor 4-5 F16-32 I8-64 U8-64; OutputIndicesTensor 4-5 U32-64",
+            "3_0: InputTensor OutputTensor 4-5 F16-32 I8 U8; OutputIndicesTensor 4-5 U32",
+            "2_0: InputTensor OutputTensor 4-5 F16-32; OutputIndicesTensor 4-5 U32",
+        ),
+        (
+            "InputTensor OutputIndicesTensor OutputTensor: DimensionCount",
+            "InputTensor OutputTensor: DataType",
+        ),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "Strides >= 1", "WindowSize >= 1"),
     ),
     92: OperatorSchema(
         "MAX_UNPOOLING",
         92,
         0x3000,
+        "window",
         StructSchema(
             "DML_MAX_UNPOOLING_OPERATOR_DESC",
             (
@@ -2519,13 +2661,18 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "5_0: InputTensor OutputTensor 4 F16-32 I8-64 U8-64; IndicesTensor 4 U32-64",
+            "3_0: InputTensor OutputTensor 4 F16-32; IndicesTensor 4 U32",
+        ),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
         (),
     ),
     93: OperatorSchema(
         "DIAGONAL_MATRIX",
         93,
         0x2000,
+        "filling",
         StructSchema(
             "DML_DIAGONAL_MATRIX_OPERATOR_DESC",
             (
@@ -2535,6 +2682,12 @@ OPERATORS = {
             ),
         ),
         False,
+        (
+            "5_1: 2-4 F16-64 I8-64 U8-64",
+            "4_0: 2-4 F16-32 I8-32 U8-32",
+            "2_1: 4 F16-32 I8-32 U8-32",
+            "2_0: 4 F16-32",
+        ),
         (),
         (),
     ),
@@ -2542,6 +2695,7 @@ OPERATORS = {
         "SCATTER",
         94,
         0x2000,
+        "indexing",
         StructSchema(
             "DML_SCATTER_OPERATOR_DESC",
             (
@@ -2553,13 +2707,25 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "4_1: InputTensor UpdatesTensor OutputTensor 1-8 F16-64 I8-64 U8-64; IndicesTensor 1-8 I32-64 U32-64",
+            "3_0: InputTensor UpdatesTensor OutputTensor 1-8 F16-32 I8-32 U8-32; IndicesTensor 1-8 I32-64 U32-64",
+            "2_1: InputTensor UpdatesTensor OutputTensor 4 F16-32 I8-32 U8-32; IndicesTensor 4 U32",
+            "2_0: InputTensor UpdatesTensor OutputTensor 4 F16-32; IndicesTensor 4 U32",
+        ),
+        (
+            "IndicesTensor InputTensor OutputTensor UpdatesTensor: DimensionCount",
+            "InputTensor OutputTensor UpdatesTensor: DataType",
+            "InputTensor OutputTensor: Sizes",
+            "IndicesTensor UpdatesTensor: Sizes",
+        ),
+        ("Axis < OutputTensor.DimensionCount",),
     ),
     95: OperatorSchema(
         "ONE_HOT",
         95,
         0x2000,
+        "indexing",
         StructSchema(
             "DML_ONE_HOT_OPERATOR_DESC",
             (
@@ -2570,13 +2736,24 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "4_1: IndicesTensor 1-8 I32-64 U32-64; ValuesTensor OutputTensor 1-8 F16-64 I8-64 U8-64",
+            "3_0: IndicesTensor 1-8 I32-64 U32-64; ValuesTensor OutputTensor 1-8 F16-32 I8-32 U8-32",
+            "2_1: IndicesTensor 4 U32; ValuesTensor OutputTensor 4 F16-32 I8-32 U8-32",
+            "2_0: IndicesTensor 4 U32; ValuesTensor OutputTensor 4 F16-32",
+        ),
+        ("IndicesTensor OutputTensor ValuesTensor: DimensionCount", "OutputTensor ValuesTensor: DataType"),
+        (
+            "Axis < IndicesTensor.DimensionCount",
+            "indices-along-axis: IndicesTensor.Sizes[Axis] == 1",
+            "values: prod(ValuesTensor.Sizes) >= 2",
+        ),
     ),
     96: OperatorSchema(
         "RESAMPLE",
         96,
         0x2000,
+        "sampling",
         StructSchema(
             "DML_RESAMPLE_OPERATOR_DESC",
             (
@@ -2588,13 +2765,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("6_2: 1-4 F16-32 I8 U8", "5_1: 1-4 F16-32", "2_0: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        ("dimensions: ScaleCount == InputTensor.DimensionCount", "Scales != 0"),
     ),
     97: OperatorSchema(
         "ELEMENT_WISE_BIT_SHIFT_LEFT",
         97,
         0x2100,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_BIT_SHIFT_LEFT_OPERATOR_DESC",
             (
@@ -2604,13 +2783,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("4_1: 1-8 U8-64", "3_0: 1-8 U8-32", "2_1: 4 U8-32"),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     98: OperatorSchema(
         "ELEMENT_WISE_BIT_SHIFT_RIGHT",
         98,
         0x2100,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_BIT_SHIFT_RIGHT_OPERATOR_DESC",
             (
@@ -2620,13 +2801,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("4_1: 1-8 U8-64", "3_0: 1-8 U8-32", "2_1: 4 U8-32"),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     99: OperatorSchema(
         "ELEMENT_WISE_ROUND",
         99,
         0x2100,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_ROUND_OPERATOR_DESC",
             (
@@ -2636,13 +2819,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32", "2_1: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     100: OperatorSchema(
         "ELEMENT_WISE_IS_INFINITY",
         100,
         0x2100,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC",
             (
@@ -2651,14 +2836,16 @@ OPERATORS = {
                 F("InfinityMode", "enum", "DML_IS_INFINITY_MODE"),
             ),
         ),
-        True,
-        (),
+        False,
+        ("3_0: InputTensor 1-8 F16-32; OutputTensor 1-8 U8", "2_1: InputTensor 4 F16-32; OutputTensor 4 U8"),
+        ("InputTensor OutputTensor: DimensionCount Sizes",),
         (),
     ),
     101: OperatorSchema(
         "ELEMENT_WISE_MODULUS_TRUNCATE",
         101,
         0x2100,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_MODULUS_TRUNCATE_OPERATOR_DESC",
             (
@@ -2668,13 +2855,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("6_0: 1-8 F16-32 I8-64 U8-64", "3_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4 F16-32 I8-32 U8-32"),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     102: OperatorSchema(
         "ELEMENT_WISE_MODULUS_FLOOR",
         102,
         0x2100,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC",
             (
@@ -2684,13 +2873,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("6_0: 1-8 F16-32 I8-64 U8-64", "3_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4 F16-32 I8-32 U8-32"),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     103: OperatorSchema(
         "FILL_VALUE_CONSTANT",
         103,
         0x2100,
+        "filling",
         StructSchema(
             "DML_FILL_VALUE_CONSTANT_OPERATOR_DESC",
             (
@@ -2699,14 +2890,16 @@ OPERATORS = {
                 F("Value", "union", "DML_SCALAR_UNION", governed_by="ValueDataType"),
             ),
         ),
-        True,
+        False,
+        ("4_1: 1-8 F16-64 I8-64 U8-64", "4_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4 F16-32 I8-32 U8-32"),
         (),
-        (),
+        ("ValueDataType == OutputTensor.DataType",),
     ),
     104: OperatorSchema(
         "FILL_VALUE_SEQUENCE",
         104,
         0x2100,
+        "filling",
         StructSchema(
             "DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC",
             (
@@ -2716,14 +2909,16 @@ OPERATORS = {
                 F("ValueDelta", "union", "DML_SCALAR_UNION", governed_by="ValueDataType"),
             ),
         ),
-        True,
+        False,
+        ("5_0: 1-8 F16-32 I8-64 U8-64", "4_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4 F16-32 I8-32 U8-32"),
         (),
-        (),
+        ("ValueDataType == OutputTensor.DataType",),
     ),
     105: OperatorSchema(
         "CUMULATIVE_SUMMATION",
         105,
         0x2100,
+        "reduction",
         StructSchema(
             "DML_CUMULATIVE_SUMMATION_OPERATOR_DESC",
             (
@@ -2735,13 +2930,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
-        (),
+        ("5_0: 1-8 F16-32 I32-64 U32-64", "4_0: 1-8 F16-32 I32 U32", "2_1: 4 F16-32 I32 U32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        ("Axis < InputTensor.DimensionCount",),
     ),
     106: OperatorSchema(
         "REVERSE_SUBSEQUENCES",
         106,
         0x2100,
+        "movement",
         StructSchema(
             "DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC",
             (
@@ -2752,13 +2949,23 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "5_0: InputTensor OutputTensor 1-8 F16-64 I8-64 U8-64; SequenceLengthsTensor 1-8 U32-64",
+            "4_0: InputTensor OutputTensor 1-8 F16-32 I8-32 U8-32; SequenceLengthsTensor 1-8 U32",
+            "3_0: InputTensor OutputTensor 4-5 F16-32 I8-32 U8-32; SequenceLengthsTensor 4-5 U32",
+            "2_1: InputTensor OutputTensor 4 F16-32 I8-32 U8-32; SequenceLengthsTensor 4 U32",
+        ),
+        (
+            "InputTensor OutputTensor SequenceLengthsTensor: DimensionCount",
+            "InputTensor OutputTensor: DataType Sizes",
+        ),
+        ("Axis < InputTensor.DimensionCount",),
     ),
     107: OperatorSchema(
         "GATHER_ELEMENTS",
         107,
         0x2100,
+        "indexing",
         StructSchema(
             "DML_GATHER_ELEMENTS_OPERATOR_DESC",
             (
@@ -2769,13 +2976,23 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "4_1: InputTensor OutputTensor 1-8 F16-64 I8-64 U8-64; IndicesTensor 1-8 I32-64 U32-64",
+            "3_0: InputTensor OutputTensor 1-8 F16-32 I8-32 U8-32; IndicesTensor 1-8 I32-64 U32-64",
+            "2_1: InputTensor OutputTensor 4 F16-32 I8-32 U8-32; IndicesTensor 4 U32",
+        ),
+        (
+            "IndicesTensor InputTensor OutputTensor: DimensionCount",
+            "InputTensor OutputTensor: DataType",
+            "IndicesTensor OutputTensor: Sizes",
+        ),
+        ("Axis < InputTensor.DimensionCount",),
     ),
     108: OperatorSchema(
         "GATHER_ND",
         108,
         0x2100,
+        "indexing",
         StructSchema(
             "DML_GATHER_ND_OPERATOR_DESC",
             (
@@ -2787,13 +3004,24 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "4_1: InputTensor OutputTensor 1-8 F16-64 I8-64 U8-64; IndicesTensor 1-8 I32-64 U32-64",
+            "3_0: InputTensor OutputTensor 1-8 F16-32 I8-32 U8-32; IndicesTensor 1-8 I32-64 U32-64",
+            "2_1: InputTensor OutputTensor 4 F16-32 I8-32 U8-32; IndicesTensor 4 U32",
+        ),
+        ("IndicesTensor InputTensor OutputTensor: DimensionCount", "InputTensor OutputTensor: DataType"),
+        (
+            "1 <= InputDimensionCount <= InputTensor.DimensionCount",
+            "1 <= IndicesDimensionCount <= IndicesTensor.DimensionCount",
+            "coordinates: IndicesTensor.Sizes[-1] <= InputDimensionCount",
+            "output-rank: IndicesDimensionCount - 1 + InputDimensionCount - IndicesTensor.Sizes[-1] <= OutputTensor.DimensionCount",
+        ),
     ),
     109: OperatorSchema(
         "SCATTER_ND",
         109,
         0x2100,
+        "indexing",
         StructSchema(
             "DML_SCATTER_ND_OPERATOR_DESC",
             (
@@ -2806,13 +3034,28 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "4_1: InputTensor UpdatesTensor OutputTensor 1-8 F16-64 I8-64 U8-64; IndicesTensor 1-8 I32-64 U32-64",
+            "3_0: InputTensor UpdatesTensor OutputTensor 1-8 F16-32 I8-32 U8-32; IndicesTensor 1-8 I32-64 U32-64",
+            "2_1: InputTensor UpdatesTensor OutputTensor 4 F16-32 I8-32 U8-32; IndicesTensor 4 U32",
+        ),
+        (
+            "IndicesTensor InputTensor OutputTensor UpdatesTensor: DimensionCount",
+            "InputTensor OutputTensor UpdatesTensor: DataType",
+            "InputTensor OutputTensor: Sizes",
+        ),
+        (
+            "1 <= InputDimensionCount <= InputTensor.DimensionCount",
+            "1 <= IndicesDimensionCount <= IndicesTensor.DimensionCount",
+            "coordinates: IndicesTensor.Sizes[-1] <= InputDimensionCount",
+            "updates-rank: IndicesDimensionCount - 1 + InputDimensionCount - IndicesTensor.Sizes[-1] <= UpdatesTensor.DimensionCount",
+        ),
     ),
     110: OperatorSchema(
         "MAX_POOLING2",
         110,
         0x2100,
+        "window",
         StructSchema(
             "DML_MAX_POOLING2_OPERATOR_DESC",
             (
@@ -2828,13 +3071,27 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "5_0: InputTensor OutputTensor 4-5 F16-32 I8-64 U8-64; OutputIndicesTensor 4-5 U32-64",
+            "3_0: InputTensor OutputTensor 4-5 F16-32 I8 U8; OutputIndicesTensor 4-5 U32",
+            "2_1: InputTensor OutputTensor 4-5 F16-32; OutputIndicesTensor 4-5 U32",
+        ),
+        (
+            "InputTensor OutputIndicesTensor OutputTensor: DimensionCount",
+            "InputTensor OutputTensor: DataType",
+        ),
+        (
+            "dimensions: DimensionCount == InputTensor.DimensionCount - 2",
+            "Strides >= 1",
+            "WindowSize >= 1",
+            "Dilations >= 1",
+        ),
     ),
     111: OperatorSchema(
         "SLICE1",
         111,
         0x2100,
+        "movement",
         StructSchema(
             "DML_SLICE1_OPERATOR_DESC",
             (
@@ -2847,13 +3104,19 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("4_1: 1-8 F16-64 I8-64 U8-64", "3_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4-5 F16-32 I8-32 U8-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        (
+            "dimensions: DimensionCount == InputTensor.DimensionCount",
+            "InputWindowSizes >= 1",
+            "InputWindowStrides != 0",
+        ),
     ),
     112: OperatorSchema(
         "TOP_K1",
         112,
         0x2100,
+        "ordering",
         StructSchema(
             "DML_TOP_K1_OPERATOR_DESC",
             (
@@ -2866,13 +3129,22 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "5_0: InputTensor OutputValueTensor 1-8 F16-32 I8-64 U8-64; OutputIndexTensor 1-8 U32-64",
+            "3_1: InputTensor OutputValueTensor 1-8 F16-32 I8-32 U8-32; OutputIndexTensor 1-8 U32",
+            "2_1: InputTensor OutputValueTensor 4 F16-32 I8-32 U8-32; OutputIndexTensor 4 U32",
+        ),
+        (
+            "InputTensor OutputIndexTensor OutputValueTensor: DimensionCount",
+            "InputTensor OutputValueTensor: DataType",
+        ),
+        ("Axis < InputTensor.DimensionCount", "k: 1 <= K <= InputTensor.Sizes[Axis]"),
     ),
     113: OperatorSchema(
         "DEPTH_TO_SPACE1",
         113,
         0x2100,
+        "movement",
         StructSchema(
             "DML_DEPTH_TO_SPACE1_OPERATOR_DESC",
             (
@@ -2883,13 +3155,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("5_0: 4 F16-64 I8-64 U8-64", "2_1: 4 F16-32 I8-32 U8-32"),
+        ("InputTensor OutputTensor: DataType",),
+        ("BlockSize >= 1", "depth: InputTensor.Sizes[1] % (BlockSize * BlockSize) == 0"),
     ),
     114: OperatorSchema(
         "SPACE_TO_DEPTH1",
         114,
         0x2100,
+        "movement",
         StructSchema(
             "DML_SPACE_TO_DEPTH1_OPERATOR_DESC",
             (
@@ -2900,13 +3174,19 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("5_0: 4 F16-64 I8-64 U8-64", "2_1: 4 F16-32 I8-32 U8-32"),
+        ("InputTensor OutputTensor: DataType",),
+        (
+            "BlockSize >= 1",
+            "height: InputTensor.Sizes[2] % BlockSize == 0",
+            "width: InputTensor.Sizes[3] % BlockSize == 0",
+        ),
     ),
     115: OperatorSchema(
         "MEAN_VARIANCE_NORMALIZATION1",
         115,
         0x2100,
+        "normalization",
         StructSchema(
             "DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC",
             (
@@ -2922,13 +3202,22 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("3_1: 1-8 F16-32", "2_1: 4 F16-32"),
+        ("BiasTensor InputTensor OutputTensor ScaleTensor: DataType DimensionCount",),
+        (
+            "AxisCount >= 1",
+            "Axes < InputTensor.DimensionCount",
+            "unique(Axes)",
+            "together(ScaleTensor, BiasTensor) before 5_2",
+            "scale-channels: ScaleTensor.Sizes[1] == InputTensor.Sizes[1] if InputTensor.DimensionCount == 4 before 4_0",
+            "bias-channels: BiasTensor.Sizes[1] == InputTensor.Sizes[1] if InputTensor.DimensionCount == 4 before 4_0",
+        ),
     ),
     116: OperatorSchema(
         "RESAMPLE1",
         116,
         0x2100,
+        "sampling",
         StructSchema(
             "DML_RESAMPLE1_OPERATOR_DESC",
             (
@@ -2942,13 +3231,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("6_2: 1-4 F16-32 I8 U8", "5_1: 1-4 F16-32", "2_1: 4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount", "Scales != 0"),
     ),
     117: OperatorSchema(
         "MATRIX_MULTIPLY_INTEGER",
         117,
         0x2100,
+        "matrix",
         StructSchema(
             "DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC",
             (
@@ -2960,13 +3251,23 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "5_2: ATensor BTensor 2-4 I8 U8; AZeroPointTensor BZeroPointTensor 1-4 I8 U8; OutputTensor 2-4 I32",
+            "4_0: ATensor BTensor BZeroPointTensor 2-4 I8 U8; AZeroPointTensor 1-4 I8 U8; OutputTensor 2-4 I32",
+            "2_1: ATensor AZeroPointTensor BTensor BZeroPointTensor 4 I8 U8; OutputTensor 4 I32",
+        ),
+        (
+            "ATensor BTensor OutputTensor: DimensionCount",
+            "BTensor BZeroPointTensor: DataType",
+            "ATensor AZeroPointTensor: DataType",
+        ),
         (),
     ),
     118: OperatorSchema(
         "QUANTIZED_LINEAR_MATRIX_MULTIPLY",
         118,
         0x2100,
+        "quantized",
         StructSchema(
             "DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC",
             (
@@ -2982,13 +3283,24 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "4_0: ATensor BTensor OutputTensor 2-4 I8 U8; AScaleTensor BScaleTensor OutputScaleTensor 1-4 F32; AZeroPointTensor BZeroPointTensor OutputZeroPointTensor 1-4 I8 U8",
+            "2_1: ATensor AZeroPointTensor BTensor BZeroPointTensor OutputZeroPointTensor OutputTensor 4 I8 U8; AScaleTensor BScaleTensor OutputScaleTensor 4 F32",
+        ),
+        (
+            "AScaleTensor AZeroPointTensor BScaleTensor BZeroPointTensor OutputScaleTensor OutputZeroPointTensor: DimensionCount",
+            "ATensor BTensor OutputTensor: DimensionCount",
+            "BTensor BZeroPointTensor: DataType",
+            "OutputTensor OutputZeroPointTensor: DataType",
+            "ATensor AZeroPointTensor: DataType",
+        ),
         (),
     ),
     119: OperatorSchema(
         "CONVOLUTION_INTEGER",
         119,
         0x2100,
+        "window",
         StructSchema(
             "DML_CONVOLUTION_INTEGER_OPERATOR_DESC",
             (
@@ -3006,13 +3318,30 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "4_0: InputTensor FilterTensor 3-4 I8 U8; InputZeroPointTensor FilterZeroPointTensor 1-4 I8 U8; OutputTensor 3-4 I32",
+            "2_1: InputTensor InputZeroPointTensor FilterTensor FilterZeroPointTensor 4 I8 U8; OutputTensor 4 I32",
+        ),
+        (
+            "FilterZeroPointTensor InputZeroPointTensor: DimensionCount",
+            "FilterTensor InputTensor OutputTensor: DimensionCount",
+            "InputTensor InputZeroPointTensor: DataType",
+            "FilterTensor FilterZeroPointTensor: DataType",
+        ),
+        (
+            "dimensions: DimensionCount == InputTensor.DimensionCount - 2",
+            "Strides >= 1",
+            "Dilations >= 1",
+            "GroupCount >= 1",
+            "filter-channels: FilterTensor.Sizes[1] * GroupCount == InputTensor.Sizes[1]",
+            "filter-groups: FilterTensor.Sizes[0] % GroupCount == 0",
+        ),
     ),
     120: OperatorSchema(
         "QUANTIZED_LINEAR_CONVOLUTION",
         120,
         0x2100,
+        "quantized",
         StructSchema(
             "DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC",
             (
@@ -3035,13 +3364,31 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "5_2: InputTensor FilterTensor OutputTensor 3-4 I8 U8; InputScaleTensor FilterScaleTensor OutputScaleTensor 1-4 F32; InputZeroPointTensor FilterZeroPointTensor OutputZeroPointTensor 1-4 I8 U8; BiasTensor 3-4 I32",
+            "4_0: InputTensor FilterTensor OutputTensor 3-4 I8 U8; InputScaleTensor OutputScaleTensor 1-4 F32; InputZeroPointTensor FilterZeroPointTensor OutputZeroPointTensor 1-4 I8 U8; FilterScaleTensor 3-4 F32; BiasTensor 3-4 I32",
+            "2_1: InputTensor InputZeroPointTensor FilterTensor FilterZeroPointTensor OutputZeroPointTensor OutputTensor 4 I8 U8; InputScaleTensor FilterScaleTensor OutputScaleTensor 4 F32; BiasTensor 4 I32",
+        ),
+        (
+            "BiasTensor FilterTensor InputTensor OutputTensor: DimensionCount",
+            "OutputTensor OutputZeroPointTensor: DataType",
+            "InputTensor InputZeroPointTensor: DataType",
+            "FilterTensor FilterZeroPointTensor: DataType",
+        ),
+        (
+            "spatial-dimension-count: DimensionCount == InputTensor.DimensionCount - 2",
+            "Strides >= 1",
+            "Dilations >= 1",
+            "GroupCount >= 1",
+            "InputTensor.Sizes[1] % GroupCount == 0",
+            "FilterTensor.Sizes[0] % GroupCount == 0",
+        ),
     ),
     121: OperatorSchema(
         "ELEMENT_WISE_BIT_AND",
         121,
         0x3000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_BIT_AND_OPERATOR_DESC",
             (
@@ -3051,13 +3398,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("4_1: 1-8 F16-64 I8-64 U8-64", "3_0: 1-8 U8-32"),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     122: OperatorSchema(
         "ELEMENT_WISE_BIT_OR",
         122,
         0x3000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_BIT_OR_OPERATOR_DESC",
             (
@@ -3067,13 +3416,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("4_1: 1-8 F16-64 I8-64 U8-64", "3_0: 1-8 U8-32"),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     123: OperatorSchema(
         "ELEMENT_WISE_BIT_XOR",
         123,
         0x3000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_BIT_XOR_OPERATOR_DESC",
             (
@@ -3083,13 +3434,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("4_1: 1-8 F16-64 I8-64 U8-64", "3_0: 1-8 U8-32"),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     124: OperatorSchema(
         "ELEMENT_WISE_BIT_NOT",
         124,
         0x3000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_BIT_NOT_OPERATOR_DESC",
             (
@@ -3098,13 +3451,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("4_1: 1-8 F16-64 I8-64 U8-64", "3_0: 1-8 U8-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     125: OperatorSchema(
         "ELEMENT_WISE_BIT_COUNT",
         125,
         0x3000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_BIT_COUNT_OPERATOR_DESC",
             (
@@ -3113,13 +3468,18 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "4_1: InputTensor 1-8 F16-64 I8-64 U8-64; OutputTensor 1-8 U8 U32",
+            "3_0: InputTensor 1-8 U8-32; OutputTensor 1-8 U8 U32",
+        ),
+        ("InputTensor OutputTensor: DimensionCount Sizes",),
         (),
     ),
     126: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL",
         126,
         0x3000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_OPERATOR_DESC",
             (
@@ -3129,13 +3489,18 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "4_1: ATensor BTensor 1-8 F16-32 I8-64 U8-64; OutputTensor 1-8 U8 U32",
+            "3_0: ATensor BTensor 1-8 F16-32 I8-32 U8-32; OutputTensor 1-8 U8 U32",
+        ),
+        ("ATensor BTensor OutputTensor: DimensionCount Sizes", "ATensor BTensor: DataType"),
         (),
     ),
     127: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL",
         127,
         0x3000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_OPERATOR_DESC",
             (
@@ -3145,13 +3510,18 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "4_1: ATensor BTensor 1-8 F16-32 I8-64 U8-64; OutputTensor 1-8 U8 U32",
+            "3_0: ATensor BTensor 1-8 F16-32 I8-32 U8-32; OutputTensor 1-8 U8 U32",
+        ),
+        ("ATensor BTensor OutputTensor: DimensionCount Sizes", "ATensor BTensor: DataType"),
         (),
     ),
     128: OperatorSchema(
         "ACTIVATION_CELU",
         128,
         0x3000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_CELU_OPERATOR_DESC",
             (
@@ -3161,13 +3531,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 1-8 F16-32",),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     129: OperatorSchema(
         "ACTIVATION_RELU_GRAD",
         129,
         0x3000,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_RELU_GRAD_OPERATOR_DESC",
             (
@@ -3177,13 +3549,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("5_1: 1-8 F16-32 I8-32", "4_0: 1-8 F16-32", "3_0: 1-8 F16-32"),
+        ("InputGradientTensor InputTensor OutputGradientTensor: DataType DimensionCount Sizes",),
         (),
     ),
     130: OperatorSchema(
         "AVERAGE_POOLING_GRAD",
         130,
         0x3000,
+        "training",
         StructSchema(
             "DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC",
             (
@@ -3198,13 +3572,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("3_0: 4-5 F16-32",),
+        ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
         (),
     ),
     131: OperatorSchema(
         "MAX_POOLING_GRAD",
         131,
         0x3000,
+        "training",
         StructSchema(
             "DML_MAX_POOLING_GRAD_OPERATOR_DESC",
             (
@@ -3220,13 +3596,18 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("4_0: 4-5 F16-32", "3_0: 4 F16-32"),
+        (
+            "InputGradientTensor InputTensor OutputGradientTensor: DataType DimensionCount",
+            "InputTensor OutputGradientTensor: Sizes",
+        ),
         (),
     ),
     132: OperatorSchema(
         "RANDOM_GENERATOR",
         132,
         0x3000,
+        "filling",
         StructSchema(
             "DML_RANDOM_GENERATOR_OPERATOR_DESC",
             (
@@ -3237,13 +3618,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("4_0: 1-8 U32", "3_0: 4 U32"),
+        ("InputStateTensor OutputStateTensor: DimensionCount Sizes",),
         (),
     ),
     133: OperatorSchema(
         "NONZERO_COORDINATES",
         133,
         0x3000,
+        "indexing",
         StructSchema(
             "DML_NONZERO_COORDINATES_OPERATOR_DESC",
             (
@@ -3253,6 +3636,10 @@ OPERATORS = {
             ),
         ),
         False,
+        (
+            "4_0: InputTensor 1-8 F16-32 I8-32 U8-32; OutputCountTensor 1-8 U32; OutputCoordinatesTensor 2-8 U32",
+            "3_0: InputTensor 4-5 F16-32 I8-32 U8-32; OutputCountTensor OutputCoordinatesTensor 4-5 U32",
+        ),
         (),
         (),
     ),
@@ -3260,6 +3647,7 @@ OPERATORS = {
         "RESAMPLE_GRAD",
         134,
         0x3000,
+        "training",
         StructSchema(
             "DML_RESAMPLE_GRAD_OPERATOR_DESC",
             (
@@ -3273,13 +3661,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("5_1: 1-4 F16-32", "3_0: 4 F16-32"),
+        ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
         (),
     ),
     135: OperatorSchema(
         "SLICE_GRAD",
         135,
         0x3000,
+        "movement",
         StructSchema(
             "DML_SLICE_GRAD_OPERATOR_DESC",
             (
@@ -3292,13 +3682,19 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("4_1: 1-8 F16-64 I8-64 U8-64", "3_1: 1-8 F16-32 I8-32 U8-32", "3_0: 4-5 F16-32 I8-32 U8-32"),
+        ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
+        (
+            "dimensions: DimensionCount == OutputGradientTensor.DimensionCount",
+            "InputWindowSizes >= 1",
+            "InputWindowStrides != 0",
+        ),
     ),
     136: OperatorSchema(
         "ADAM_OPTIMIZER",
         136,
         0x3000,
+        "training",
         StructSchema(
             "DML_ADAM_OPTIMIZER_OPERATOR_DESC",
             (
@@ -3317,13 +3713,17 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_0: 4 F16-32",),
+        (
+            "GradientTensor InputFirstMomentTensor InputParametersTensor InputSecondMomentTensor OutputFirstMomentTensor OutputParametersTensor OutputSecondMomentTensor: DataType DimensionCount Sizes",
+        ),
         (),
     ),
     137: OperatorSchema(
         "ARGMIN",
         137,
         0x3000,
+        "reduction",
         StructSchema(
             "DML_ARGMIN_OPERATOR_DESC",
             (
@@ -3336,29 +3736,17 @@ OPERATORS = {
         ),
         False,
         (
-            Support(
-                0x4100,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (11, 6, 10, 3)),
-                },
-                {},
-            ),
-            Support(
-                0x3000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (11, 6, 10, 3)),
-                },
-                {},
-            ),
+            "4_1: InputTensor 1-8 F16-32 I8-64 U8-64; OutputTensor 1-8 I32-64 U32-64",
+            "3_0: InputTensor 1-8 F16-32 I8-32 U8-32; OutputTensor 1-8 I32-64 U32-64",
         ),
-        (Same(("InputTensor", "OutputTensor"), ("DimensionCount",), {}),),
+        ("InputTensor OutputTensor: DimensionCount",),
+        ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
     ),
     138: OperatorSchema(
         "ARGMAX",
         138,
         0x3000,
+        "reduction",
         StructSchema(
             "DML_ARGMAX_OPERATOR_DESC",
             (
@@ -3371,29 +3759,17 @@ OPERATORS = {
         ),
         False,
         (
-            Support(
-                0x4100,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 11, 6, 7, 8, 10, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (11, 6, 10, 3)),
-                },
-                {},
-            ),
-            Support(
-                0x3000,
-                {
-                    "InputTensor": TensorSupport(range(1, 9), (1, 2, 6, 7, 8, 3, 4, 5)),
-                    "OutputTensor": TensorSupport(range(1, 9), (11, 6, 10, 3)),
-                },
-                {},
-            ),
+            "4_1: InputTensor 1-8 F16-32 I8-64 U8-64; OutputTensor 1-8 I32-64 U32-64",
+            "3_0: InputTensor 1-8 F16-32 I8-32 U8-32; OutputTensor 1-8 I32-64 U32-64",
         ),
-        (Same(("InputTensor", "OutputTensor"), ("DimensionCount",), {}),),
+        ("InputTensor OutputTensor: DimensionCount",),
+        ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
     ),
     139: OperatorSchema(
         "ROI_ALIGN",
         139,
         0x3000,
+        "window",
         StructSchema(
             "DML_ROI_ALIGN_OPERATOR_DESC",
             (
@@ -3411,13 +3787,22 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "5_0: InputTensor OutputTensor 4 F16-32; ROITensor 2-4 F16-32; BatchIndicesTensor 1-4 U32-64",
+            "3_0: InputTensor OutputTensor 4 F16-32; ROITensor 2-4 F16-32; BatchIndicesTensor 1-4 U32",
+        ),
+        ("InputTensor OutputTensor ROITensor: DataType",),
+        (
+            "ReductionFunction in (AVERAGE, MAX)",
+            "MaximumSamplesPerOutput >= 1",
+            "MinimumSamplesPerOutput <= MaximumSamplesPerOutput",
+        ),
     ),
     140: OperatorSchema(
         "GATHER_ND1",
         140,
         0x3000,
+        "indexing",
         StructSchema(
             "DML_GATHER_ND1_OPERATOR_DESC",
             (
@@ -3430,13 +3815,25 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "4_1: InputTensor OutputTensor 1-8 F16-64 I8-64 U8-64; IndicesTensor 1-8 I32-64 U32-64",
+            "3_0: InputTensor OutputTensor 1-8 F16-32 I8-32 U8-32; IndicesTensor 1-8 I32-64 U32-64",
+        ),
+        ("IndicesTensor InputTensor OutputTensor: DimensionCount", "InputTensor OutputTensor: DataType"),
+        (
+            "1 <= InputDimensionCount <= InputTensor.DimensionCount",
+            "1 <= IndicesDimensionCount <= IndicesTensor.DimensionCount",
+            "batches-of-input: BatchDimensionCount < InputDimensionCount",
+            "batches-of-indices: BatchDimensionCount < IndicesDimensionCount",
+            "coordinates: IndicesTensor.Sizes[-1] <= InputDimensionCount - BatchDimensionCount",
+            "output-rank: IndicesDimensionCount - 1 + InputDimensionCount - BatchDimensionCount - IndicesTensor.Sizes[-1] <= OutputTensor.DimensionCount",
+        ),
     ),
     141: OperatorSchema(
         "ELEMENT_WISE_ATAN_YX",
         141,
         0x3100,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_ATAN_YX_OPERATOR_DESC",
             (
@@ -3446,13 +3843,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_1: 1-8 F16-32",),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     142: OperatorSchema(
         "ELEMENT_WISE_CLIP_GRAD",
         142,
         0x3100,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_CLIP_GRAD_OPERATOR_DESC",
             (
@@ -3464,13 +3863,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("5_0: 1-8 F16-32 I8-64 U8-64", "3_1: 1-8 F16-32 I8-32 U8-32"),
+        ("InputGradientTensor InputTensor OutputGradientTensor: DataType DimensionCount Sizes",),
         (),
     ),
     143: OperatorSchema(
         "ELEMENT_WISE_DIFFERENCE_SQUARE",
         143,
         0x3100,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_DIFFERENCE_SQUARE_OPERATOR_DESC",
             (
@@ -3480,13 +3881,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("3_1: 1-8 F16-32 I32 U32",),
+        ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     144: OperatorSchema(
         "LOCAL_RESPONSE_NORMALIZATION_GRAD",
         144,
         0x3100,
+        "training",
         StructSchema(
             "DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC",
             (
@@ -3501,13 +3904,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("3_1: 4 F16-32",),
+        ("InputGradientTensor InputTensor OutputGradientTensor: DataType Sizes",),
         (),
     ),
     145: OperatorSchema(
         "CUMULATIVE_PRODUCT",
         145,
         0x3100,
+        "reduction",
         StructSchema(
             "DML_CUMULATIVE_PRODUCT_OPERATOR_DESC",
             (
@@ -3519,13 +3924,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
-        (),
+        ("5_0: 1-8 F16-32 I32-64 U32-64", "4_0: 1-8 F16-32 I32 U32", "3_1: 4 F16-32 I32 U32"),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        ("Axis < InputTensor.DimensionCount",),
     ),
     146: OperatorSchema(
         "BATCH_NORMALIZATION_GRAD",
         146,
         0x3100,
+        "training",
         StructSchema(
             "DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC",
             (
@@ -3541,13 +3948,19 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("3_1: 1-8 F16-32",),
+        (
+            "InputGradientTensor InputTensor MeanTensor OutputBiasGradientTensor OutputGradientTensor OutputScaleGradientTensor ScaleTensor VarianceTensor: DataType DimensionCount",
+            "MeanTensor OutputBiasGradientTensor OutputScaleGradientTensor ScaleTensor VarianceTensor: Sizes",
+            "InputGradientTensor InputTensor OutputGradientTensor: Sizes",
+        ),
         (),
     ),
     147: OperatorSchema(
         "ELEMENT_WISE_QUANTIZED_LINEAR_ADD",
         147,
         0x4000,
+        "quantized",
         StructSchema(
             "DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OPERATOR_DESC",
             (
@@ -3563,13 +3976,22 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "4_0: ATensor AZeroPointTensor BTensor BZeroPointTensor OutputZeroPointTensor OutputTensor 1-8 I8 U8; AScaleTensor BScaleTensor OutputScaleTensor 1-8 F32",
+        ),
+        (
+            "AScaleTensor ATensor AZeroPointTensor BScaleTensor BTensor BZeroPointTensor OutputScaleTensor OutputTensor OutputZeroPointTensor: DimensionCount",
+            "BTensor BZeroPointTensor: DataType",
+            "OutputTensor OutputZeroPointTensor: DataType",
+            "ATensor AZeroPointTensor: DataType",
+        ),
         (),
     ),
     148: OperatorSchema(
         "DYNAMIC_QUANTIZE_LINEAR",
         148,
         0x4000,
+        "quantized",
         StructSchema(
             "DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC",
             (
@@ -3580,13 +4002,20 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "4_0: InputTensor 1-8 F16-32; OutputTensor OutputZeroPointTensor 1-8 I8 U8; OutputScaleTensor 1-8 F32",
+        ),
+        (
+            "InputTensor OutputScaleTensor OutputTensor OutputZeroPointTensor: DimensionCount",
+            "OutputTensor OutputZeroPointTensor: DataType",
+        ),
         (),
     ),
     149: OperatorSchema(
         "ROI_ALIGN1",
         149,
         0x4000,
+        "window",
         StructSchema(
             "DML_ROI_ALIGN1_OPERATOR_DESC",
             (
@@ -3607,13 +4036,22 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "5_0: InputTensor OutputTensor 4 F16-32; ROITensor 2-4 F16-32; BatchIndicesTensor 1-4 U32-64",
+            "4_0: InputTensor OutputTensor 4 F16-32; ROITensor 2-4 F16-32; BatchIndicesTensor 1-4 U32",
+        ),
+        ("InputTensor OutputTensor ROITensor: DataType",),
+        (
+            "ReductionFunction in (AVERAGE, MAX)",
+            "MaximumSamplesPerOutput >= 1",
+            "MinimumSamplesPerOutput <= MaximumSamplesPerOutput",
+        ),
     ),
     150: OperatorSchema(
         "ROI_ALIGN_GRAD",
         150,
         0x4100,
+        "training",
         StructSchema(
             "DML_ROI_ALIGN_GRAD_OPERATOR_DESC",
             (
@@ -3635,13 +4073,17 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "4_1: InputTensor InputGradientTensor OutputGradientTensor 4 F16-32; ROITensor OutputROIGradientTensor 2-4 F16-32; BatchIndicesTensor 1-4 U32",
+        ),
+        ("InputGradientTensor InputTensor OutputGradientTensor OutputROIGradientTensor ROITensor: DataType",),
         (),
     ),
     151: OperatorSchema(
         "BATCH_NORMALIZATION_TRAINING",
         151,
         0x4100,
+        "training",
         StructSchema(
             "DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC",
             (
@@ -3657,13 +4099,19 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("4_1: 1-8 F16-32",),
+        (
+            "BiasTensor FusedAddTensor InputTensor OutputMeanTensor OutputTensor OutputVarianceTensor ScaleTensor: DataType DimensionCount",
+            "BiasTensor OutputMeanTensor OutputVarianceTensor ScaleTensor: Sizes",
+            "FusedAddTensor InputTensor OutputTensor: Sizes",
+        ),
         (),
     ),
     152: OperatorSchema(
         "BATCH_NORMALIZATION_TRAINING_GRAD",
         152,
         0x4100,
+        "training",
         StructSchema(
             "DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC",
             (
@@ -3679,13 +4127,19 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("4_1: 1-8 F16-32",),
+        (
+            "InputGradientTensor InputTensor MeanTensor OutputBiasGradientTensor OutputGradientTensor OutputScaleGradientTensor ScaleTensor VarianceTensor: DataType DimensionCount",
+            "MeanTensor OutputBiasGradientTensor OutputScaleGradientTensor ScaleTensor VarianceTensor: Sizes",
+            "InputGradientTensor InputTensor OutputGradientTensor: Sizes",
+        ),
         (),
     ),
     153: OperatorSchema(
         "ELEMENT_WISE_CLIP1",
         153,
         0x5000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC",
             (
@@ -3698,13 +4152,18 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
-        (),
+        ("5_0: 1-8 F16-32 I8-64 U8-64",),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        (
+            "MinMaxDataType == OutputTensor.DataType",
+            "scale-bias-type: absent(ScaleBias) if InputTensor.DataType in 'I64 U64'",
+        ),
     ),
     154: OperatorSchema(
         "ELEMENT_WISE_CLIP_GRAD1",
         154,
         0x5000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_CLIP_GRAD1_OPERATOR_DESC",
             (
@@ -3717,13 +4176,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
-        (),
+        ("5_0: 1-8 F16-32 I8-64 U8-64",),
+        ("InputGradientTensor InputTensor OutputGradientTensor: DataType DimensionCount Sizes",),
+        ("MinMaxDataType == OutputGradientTensor.DataType",),
     ),
     155: OperatorSchema(
         "PADDING1",
         155,
         0x5000,
+        "movement",
         StructSchema(
             "DML_PADDING1_OPERATOR_DESC",
             (
@@ -3738,13 +4199,19 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("5_0: 1-8 F16-64 I8-64 U8-64",),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        (
+            "padding-mode-wrap: PaddingMode != WRAP before 6_4",
+            "PaddingValueDataType == OutputTensor.DataType",
+            "dimensions: DimensionCount == InputTensor.DimensionCount",
+        ),
     ),
     156: OperatorSchema(
         "ELEMENT_WISE_NEGATE",
         156,
         0x5000,
+        "element_wise",
         StructSchema(
             "DML_ELEMENT_WISE_NEGATE_OPERATOR_DESC",
             (
@@ -3753,13 +4220,15 @@ OPERATORS = {
             ),
         ),
         True,
-        (),
+        ("5_0: 1-8 F16-32 I8-64",),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     157: OperatorSchema(
         "ACTIVATION_GELU",
         157,
         0x5100,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_GELU_OPERATOR_DESC",
             (
@@ -3767,14 +4236,16 @@ OPERATORS = {
                 F("OutputTensor", "pointer", "DML_TENSOR_DESC", role="output"),
             ),
         ),
-        True,
-        (),
+        False,
+        ("5_1: 1-8 F16-32",),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     158: OperatorSchema(
         "ACTIVATION_SOFTMAX1",
         158,
         0x5100,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC",
             (
@@ -3785,13 +4256,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("5_1: 1-8 F16-32",),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
     ),
     159: OperatorSchema(
         "ACTIVATION_LOG_SOFTMAX1",
         159,
         0x5100,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC",
             (
@@ -3802,13 +4275,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("5_1: 1-8 F16-32",),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
     ),
     160: OperatorSchema(
         "ACTIVATION_HARDMAX1",
         160,
         0x5100,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_HARDMAX1_OPERATOR_DESC",
             (
@@ -3819,13 +4294,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("5_1: 1-8 F16-32",),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
+        ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
     ),
     161: OperatorSchema(
         "RESAMPLE2",
         161,
         0x5100,
+        "sampling",
         StructSchema(
             "DML_RESAMPLE2_OPERATOR_DESC",
             (
@@ -3840,13 +4317,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("6_2: 1-4 F16-32 I8 U8", "5_1: 1-4 F16-32"),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount", "Scales != 0"),
     ),
     162: OperatorSchema(
         "RESAMPLE_GRAD1",
         162,
         0x5100,
+        "training",
         StructSchema(
             "DML_RESAMPLE_GRAD1_OPERATOR_DESC",
             (
@@ -3861,13 +4340,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        ("5_1: 1-4 F16-32",),
+        ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
         (),
     ),
     163: OperatorSchema(
         "DIAGONAL_MATRIX1",
         163,
         0x5100,
+        "filling",
         StructSchema(
             "DML_DIAGONAL_MATRIX1_OPERATOR_DESC",
             (
@@ -3880,13 +4361,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("5_1: 2-4 F16-64 I8-64 U8-64",),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        ("ValueDataType == OutputTensor.DataType",),
     ),
     164: OperatorSchema(
         "MULTIHEAD_ATTENTION",
         164,
         0x6100,
+        "matrix",
         StructSchema(
             "DML_MULTIHEAD_ATTENTION_OPERATOR_DESC",
             (
@@ -3911,13 +4394,33 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "6_1: QueryTensor KeyTensor ValueTensor OutputTensor 3-5 F16-32; StackedQueryKeyTensor StackedKeyValueTensor StackedQueryKeyValueTensor 5 F16-32; BiasTensor 1-5 F16-32; MaskTensor 1-5 I32; RelativePositionBiasTensor PastKeyTensor PastValueTensor OutputPresentKeyTensor OutputPresentValueTensor 4-5 F16-32",
+        ),
+        (
+            "BiasTensor KeyTensor OutputPresentKeyTensor OutputPresentValueTensor OutputTensor PastKeyTensor PastValueTensor QueryTensor RelativePositionBiasTensor StackedKeyValueTensor StackedQueryKeyTensor StackedQueryKeyValueTensor ValueTensor: DataType",
+        ),
+        (
+            "exclusive(QueryTensor, StackedQueryKeyTensor, StackedQueryKeyValueTensor)",
+            "exclusive(KeyTensor, StackedQueryKeyTensor, StackedKeyValueTensor, StackedQueryKeyValueTensor)",
+            "exclusive(ValueTensor, StackedKeyValueTensor, StackedQueryKeyValueTensor)",
+            "required(QueryTensor) if not StackedQueryKeyTensor and not StackedQueryKeyValueTensor",
+            "required(KeyTensor) if not StackedQueryKeyTensor and not StackedKeyValueTensor and not StackedQueryKeyValueTensor and not PastKeyTensor",
+            "required(ValueTensor) if not StackedKeyValueTensor and not StackedQueryKeyValueTensor and not PastValueTensor",
+            "key-beside-value: required(KeyTensor) if ValueTensor and not StackedQueryKeyTensor",
+            "value-beside-key: required(ValueTensor) if KeyTensor or StackedQueryKeyTensor",
+            "together(PastKeyTensor, PastValueTensor)",
+            "HeadCount >= 1",
+            "QueryTensor.Sizes[-1] % HeadCount == 0",
+            "ValueTensor.Sizes[-1] % HeadCount == 0",
+            "MaskType != NONE if MaskTensor",
+        ),
     ),
     165: OperatorSchema(
         "LP_POOLING1",
         165,
         0x6200,
+        "window",
         StructSchema(
             "DML_LP_POOLING1_OPERATOR_DESC",
             (
@@ -3933,13 +4436,21 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("6_2: 4-5 F16-32",),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        (
+            "dimensions: DimensionCount == InputTensor.DimensionCount - 2",
+            "Strides >= 1",
+            "WindowSize >= 1",
+            "Dilations >= 1",
+            "P >= 1",
+        ),
     ),
     166: OperatorSchema(
         "AVERAGE_POOLING1",
         166,
         0x6200,
+        "window",
         StructSchema(
             "DML_AVERAGE_POOLING1_OPERATOR_DESC",
             (
@@ -3955,13 +4466,20 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("6_2: 4-5 F16-32",),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        (
+            "dimensions: DimensionCount == InputTensor.DimensionCount - 2",
+            "Strides >= 1",
+            "WindowSize >= 1",
+            "Dilations >= 1",
+        ),
     ),
     167: OperatorSchema(
         "ACTIVATION_SWISH",
         167,
         0x6200,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_SWISH_OPERATOR_DESC",
             (
@@ -3970,14 +4488,16 @@ OPERATORS = {
                 F("SigmoidInputScale", "float", "FLOAT"),
             ),
         ),
-        False,
-        (),
+        True,
+        ("6_2: 1-8 F16-32",),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     168: OperatorSchema(
         "ACTIVATION_HARD_SWISH",
         168,
         0x6200,
+        "activation",
         StructSchema(
             "DML_ACTIVATION_HARD_SWISH_OPERATOR_DESC",
             (
@@ -3987,14 +4507,16 @@ OPERATORS = {
                 F("Beta", "float", "FLOAT"),
             ),
         ),
-        False,
-        (),
+        True,
+        ("6_2: 1-8 F16-32",),
+        ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
     ),
     169: OperatorSchema(
         "QUANTIZED_LINEAR_AVERAGE_POOLING",
         169,
         0x6200,
+        "quantized",
         StructSchema(
             "DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC",
             (
@@ -4014,13 +4536,26 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "6_2: InputTensor OutputTensor 4-5 I8 U8; InputScaleTensor OutputScaleTensor 1-5 F32; InputZeroPointTensor OutputZeroPointTensor 1-5 I8 U8",
+        ),
+        (
+            "InputTensor OutputTensor: DimensionCount",
+            "InputTensor InputZeroPointTensor: DataType",
+            "OutputTensor OutputZeroPointTensor: DataType",
+        ),
+        (
+            "spatial-dimension-count: DimensionCount == InputTensor.DimensionCount - 2",
+            "Strides >= 1",
+            "WindowSize >= 1",
+            "Dilations >= 1",
+        ),
     ),
     170: OperatorSchema(
         "MATRIX_MULTIPLY_INTEGER_TO_FLOAT",
         170,
         0x6200,
+        "matrix",
         StructSchema(
             "DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC",
             (
@@ -4035,13 +4570,24 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
+        (
+            "6_2: ATensor BTensor 2-4 I8-32 U8-32; AScaleTensor BScaleTensor 1-4 F16-32; AZeroPointTensor BZeroPointTensor 1-4 I8-32 U8-32; BiasTensor OutputTensor 2-4 F16-32",
+        ),
+        (
+            "AScaleTensor AZeroPointTensor BScaleTensor BZeroPointTensor: DimensionCount",
+            "ATensor BiasTensor BTensor OutputTensor: DimensionCount",
+            "BiasTensor OutputTensor: Sizes",
+            "ATensor AZeroPointTensor: DataType",
+            "BTensor BZeroPointTensor: DataType",
+            "AScaleTensor BiasTensor BScaleTensor OutputTensor: DataType",
+        ),
         (),
     ),
     171: OperatorSchema(
         "MEAN_VARIANCE_NORMALIZATION2",
         171,
         0x6300,
+        "normalization",
         StructSchema(
             "DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC",
             (
@@ -4058,13 +4604,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("6_3: 1-8 F16-32",),
+        ("BiasTensor InputTensor OutputTensor ScaleTensor: DataType DimensionCount",),
+        ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
     ),
     172: OperatorSchema(
         "MULTIHEAD_ATTENTION1",
         172,
         0x6300,
+        "matrix",
         StructSchema(
             "DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC",
             (
@@ -4091,13 +4639,37 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "6_3: QueryTensor KeyTensor ValueTensor OutputTensor 3-5 F16-32; StackedQueryKeyTensor StackedKeyValueTensor StackedQueryKeyValueTensor 5 F16-32; BiasTensor 1-5 F16-32; PastSequenceLengthsTensor 1-5 F16-32 I32; MaskTensor 1-5 I32; RelativePositionBiasTensor PastKeyTensor PastValueTensor OutputPresentKeyTensor OutputPresentValueTensor 4-5 F16-32",
+        ),
+        (
+            "BiasTensor KeyTensor OutputPresentKeyTensor OutputPresentValueTensor OutputTensor PastKeyTensor PastValueTensor QueryTensor RelativePositionBiasTensor StackedKeyValueTensor StackedQueryKeyTensor StackedQueryKeyValueTensor ValueTensor: DataType",
+        ),
+        (
+            "exclusive(QueryTensor, StackedQueryKeyTensor, StackedQueryKeyValueTensor)",
+            "exclusive(KeyTensor, StackedQueryKeyTensor, StackedKeyValueTensor, StackedQueryKeyValueTensor)",
+            "exclusive(ValueTensor, StackedKeyValueTensor, StackedQueryKeyValueTensor)",
+            "required(QueryTensor) if not StackedQueryKeyTensor and not StackedQueryKeyValueTensor",
+            "required(KeyTensor) if not StackedQueryKeyTensor and not StackedKeyValueTensor and not StackedQueryKeyValueTensor and not PastKeyTensor",
+            "required(ValueTensor) if not StackedKeyValueTensor and not StackedQueryKeyValueTensor and not PastValueTensor",
+            "key-beside-value: required(KeyTensor) if ValueTensor and not StackedQueryKeyTensor",
+            "value-beside-key: required(ValueTensor) if KeyTensor or StackedQueryKeyTensor",
+            "together(PastKeyTensor, PastValueTensor)",
+            "QueryHeadCount >= 1",
+            "KeyValueHeadCount >= 1",
+            "shared-heads: QueryHeadCount % KeyValueHeadCount == 0",
+            "stacked-heads: KeyValueHeadCount == QueryHeadCount if StackedQueryKeyTensor or StackedQueryKeyValueTensor",
+            "QueryTensor.Sizes[-1] % QueryHeadCount == 0",
+            "ValueTensor.Sizes[-1] % KeyValueHeadCount == 0",
+            "PastSequenceLengthsTensor.DataType == OutputTensor.DataType if PastSequenceLengthsTensor.DataType in 'F16-32'",
+            "MaskType != NONE if MaskTensor",
+        ),
     ),
     173: OperatorSchema(
         "QUANTIZE",
         173,
         0x6300,
+        "quantized",
         StructSchema(
             "DML_QUANTIZE_OPERATOR_DESC",
             (
@@ -4115,13 +4687,22 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "6_3: InputTensor 1-8 F16-32; QuantizationTensors 1-8 F16-32 I4-8 U4-8; OutputTensor 1-8 I4-8 U4-8",
+        ),
+        ("InputTensor OutputTensor QuantizationTensors: DimensionCount",),
+        (
+            "QuantizationType != NONE",
+            "QuantizationTensorCount == 1 if QuantizationType == SCALE",
+            "scale-and-zero-point: QuantizationTensorCount == 2 if QuantizationType == SCALE_ZERO_POINT",
+            "scale-data-type: QuantizationTensors[0].DataType in 'F16-32'",
+        ),
     ),
     174: OperatorSchema(
         "DEQUANTIZE",
         174,
         0x6300,
+        "quantized",
         StructSchema(
             "DML_DEQUANTIZE_OPERATOR_DESC",
             (
@@ -4139,13 +4720,22 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        (
+            "6_3: InputTensor 1-8 I4-8 U4-8; QuantizationTensors 1-8 F16-32 I4-8 U4-8; OutputTensor 1-8 F16-32",
+        ),
+        ("InputTensor OutputTensor QuantizationTensors: DimensionCount",),
+        (
+            "QuantizationType != NONE",
+            "QuantizationTensorCount == 1 if QuantizationType == SCALE",
+            "scale-and-zero-point: QuantizationTensorCount == 2 if QuantizationType == SCALE_ZERO_POINT",
+            "scale-data-type: QuantizationTensors[0].DataType == OutputTensor.DataType",
+        ),
     ),
     175: OperatorSchema(
         "RESAMPLE3",
         175,
         0x6400,
+        "sampling",
         StructSchema(
             "DML_RESAMPLE3_OPERATOR_DESC",
             (
@@ -4161,13 +4751,15 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("6_4: 1-4 F16-32 I8 U8",),
+        ("InputTensor OutputTensor: DataType DimensionCount",),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount", "Scales != 0"),
     ),
     176: OperatorSchema(
         "FOLD",
         176,
         0x6400,
+        "movement",
         StructSchema(
             "DML_FOLD_OPERATOR_DESC",
             (
@@ -4182,13 +4774,20 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("6_4: 3-8 F16-64 I8-64 U8-64",),
+        ("InputTensor OutputTensor: DataType",),
+        (
+            "dimensions: DimensionCount == OutputTensor.DimensionCount - 2",
+            "WindowSizes >= 1",
+            "Strides >= 1",
+            "Dilations >= 1",
+        ),
     ),
     177: OperatorSchema(
         "UNFOLD",
         177,
         0x6400,
+        "movement",
         StructSchema(
             "DML_UNFOLD_OPERATOR_DESC",
             (
@@ -4203,7 +4802,13 @@ OPERATORS = {
             ),
         ),
         False,
-        (),
-        (),
+        ("6_4: 3-8 F16-64 I8-64 U8-64",),
+        ("InputTensor OutputTensor: DataType",),
+        (
+            "dimensions: DimensionCount == InputTensor.DimensionCount - 2",
+            "WindowSizes >= 1",
+            "Strides >= 1",
+            "Dilations >= 1",
+        ),
     ),
 }

@@ -11,9 +11,9 @@ from .._version import __version__
 from ..api.schema_data import OPERATORS as CATALOG
 from ..dml.device import HIGHEST_FEATURE_LEVEL
 from ..kernels import backend
+from ..operators import executing
 from .config import LIBRARY
 from .rules import every_rule
-from .support import executing
 
 HELP = "Versions, feature level, kernels, and what the debug layers check beyond the rules of every call."
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ..abi.schema import OperatorSchema, Support
+from ..abi.schema import OperatorSchema
 from ..api import enums
 from ..api.schema_data import OPERATORS as CATALOG
+from ..descs.data_types import type_name
 from ..descs.decode import enum_class
-from ..descs.tensor import type_name
-from ..operators import OPERATORS
+from ..operators import executing
+from ..validation.tables import Support, support_of
 from ..validation.tensors import level_name
 
 HELP = "The support table of one operator, or the list of operators that execute."
@@ -39,11 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def executing() -> list[str]:
-    """The names of the operators that execute, sorted."""
-    return sorted(OPERATORS)
-
-
 def support_table(schema: OperatorSchema, executes: bool) -> str:
     """What the operator's page says that it supports, per feature level, and whether it executes here."""
     lines = [
@@ -53,7 +49,7 @@ def support_table(schema: OperatorSchema, executes: bool) -> str:
     if not schema.support:
         lines.append("its support tables have not been filled in")
     condition = None
-    for entry in schema.support:
+    for entry in support_of(schema):
         if entry.when and entry.when != condition:
             lines += ["", _condition(schema, entry)]
             condition = entry.when

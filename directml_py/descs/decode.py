@@ -390,7 +390,7 @@ def _top(location: Location, layout: _struct.Struct, name: str, decoder: Decoder
 def decode_struct(value: object, type_name: str, name: str = "desc") -> Decoded:
     """The struct named ``type_name`` that ``value`` is or points to.
 
-    ``value`` is anything that ``directml_py.api.pointers.locate`` takes. Raises ``TypeError`` naming ``name`` for
+    ``value`` is anything that ``directml_py.abi.pointers.locate`` takes. Raises ``TypeError`` naming ``name`` for
     what is no such pointer; whatever is wrong with the memory becomes a fault.
     """
     location = locate(value, name)
@@ -398,8 +398,9 @@ def decode_struct(value: object, type_name: str, name: str = "desc") -> Decoded:
     return _decode(location, type_name, name)
 
 
-def _decode(location: Location, type_name: str, name: str) -> Decoded:
+def _decode(location: Location, type_name: str, name: str, depth: int = 0) -> Decoded:
     decoder = Decoder()
+    decoder.depth = depth
     owner: Any = location.owner
     if getattr(owner, "_b_needsfree_", 0):
         # A ctypes object with memory of its own: that is there.
@@ -420,10 +421,11 @@ def _decode(location: Location, type_name: str, name: str) -> Decoded:
     return Decoded(record, tuple(decoder.faults))
 
 
-def decode_operator_desc(value: object, name: str = "desc") -> Decoded:
+def decode_operator_desc(value: object, name: str = "desc", *, nested: bool = False) -> Decoded:
     """A DML_OPERATOR_DESC or typed operator desc, however Python holds it; an ``OperatorDesc`` passes as it is.
 
-    Raises ``TypeError`` naming ``name`` for what is no desc.
+    The tensors of a ``nested`` one, which is to be fused into another, may be null. Raises ``TypeError`` naming
+    ``name`` for what is no desc.
     """
     if isinstance(value, OperatorDesc):
         return Decoded(value, ())
@@ -431,7 +433,7 @@ def decode_operator_desc(value: object, name: str = "desc") -> Decoded:
     claimed = location.type_name
     type_name = claimed if claimed in _OPERATOR_SCHEMAS else "DML_OPERATOR_DESC"
     check_type(location, ctypes_class(type_name), name)
-    return _decode(location, type_name, name)
+    return _decode(location, type_name, name, depth=int(nested))
 
 
 def describe_struct(struct: Structure) -> str:

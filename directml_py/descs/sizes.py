@@ -6,37 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from ..abi.arguments import integer
-from ..api.enums import (
-    DML_TENSOR_DATA_TYPE_FLOAT16,
-    DML_TENSOR_DATA_TYPE_FLOAT32,
-    DML_TENSOR_DATA_TYPE_FLOAT64,
-    DML_TENSOR_DATA_TYPE_INT4,
-    DML_TENSOR_DATA_TYPE_INT8,
-    DML_TENSOR_DATA_TYPE_INT16,
-    DML_TENSOR_DATA_TYPE_INT32,
-    DML_TENSOR_DATA_TYPE_INT64,
-    DML_TENSOR_DATA_TYPE_UINT4,
-    DML_TENSOR_DATA_TYPE_UINT8,
-    DML_TENSOR_DATA_TYPE_UINT16,
-    DML_TENSOR_DATA_TYPE_UINT32,
-    DML_TENSOR_DATA_TYPE_UINT64,
-)
-
-ELEMENT_BITS: dict[int, int] = {
-    DML_TENSOR_DATA_TYPE_FLOAT64: 64,
-    DML_TENSOR_DATA_TYPE_FLOAT32: 32,
-    DML_TENSOR_DATA_TYPE_FLOAT16: 16,
-    DML_TENSOR_DATA_TYPE_UINT64: 64,
-    DML_TENSOR_DATA_TYPE_UINT32: 32,
-    DML_TENSOR_DATA_TYPE_UINT16: 16,
-    DML_TENSOR_DATA_TYPE_UINT8: 8,
-    DML_TENSOR_DATA_TYPE_UINT4: 4,
-    DML_TENSOR_DATA_TYPE_INT64: 64,
-    DML_TENSOR_DATA_TYPE_INT32: 32,
-    DML_TENSOR_DATA_TYPE_INT16: 16,
-    DML_TENSOR_DATA_TYPE_INT8: 8,
-    DML_TENSOR_DATA_TYPE_INT4: 4,
-}
+from .data_types import data_type_of
 
 
 def packed_strides(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -64,7 +34,7 @@ def minimum_size(data_type: int, sizes: Sequence[int], strides: Sequence[int] | 
 
 def bytes_for(data_type: int, elements: int) -> int:
     """The bytes of ``elements`` consecutive elements, rounded up to a multiple of 4."""
-    return (elements * ELEMENT_BITS.get(data_type, 0) + 31) // 32 * 4
+    return (elements * data_type_of(data_type).bits + 31) // 32 * 4
 
 
 def unsigned_numbers(values: Iterable[int], name: str) -> list[int]:

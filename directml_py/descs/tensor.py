@@ -11,29 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.lazy import lazy
-from ..api.enums import (
-    DML_TENSOR_DATA_TYPE,
-    DML_TENSOR_FLAG_NONE,
-    DML_TENSOR_FLAG_OWNED_BY_DML,
-    DML_TENSOR_FLAGS,
-)
+from ..api.enums import DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_FLAGS
+from .data_types import data_type_of, type_name
 from .format import braces
+from .nibbles import offsets, pack, unpacked
 from .overlap import elements_overlap
-from .sizes import ELEMENT_BITS, bytes_for, last_element_offset, packed_strides
-
-PREFIX = "DML_TENSOR_DATA_TYPE_"
-DTYPES: dict[int, np.dtype[Any]] = {
-    data_type: np.dtype(DML_TENSOR_DATA_TYPE(data_type).name.removeprefix(PREFIX).lower())
-    for data_type, bits in ELEMENT_BITS.items()
-    if bits >= 8
-}
-
-
-def type_name(data_type: int) -> str:
-    """``FLOAT32`` for DML_TENSOR_DATA_TYPE_FLOAT32; the number itself for what is no data type."""
-    if isinstance(data_type, DML_TENSOR_DATA_TYPE):
-        return data_type.name.removeprefix(PREFIX)
-    return str(data_type)
+from .sizes import bytes_for, last_element_offset, packed_strides
 
 
 @dataclass(frozen=True)
@@ -74,7 +57,7 @@ class TensorDesc:
     @lazy
     def element_bits(self) -> int:
         """Bits of one element; 0 for an unknown data type."""
-        return ELEMENT_BITS.get(self.data_type, 0)
+        return data_type_of(self.data_type).bits
 
     @lazy
     def effective_strides(self) -> tuple[int, ...]:
@@ -112,24 +95,49 @@ class TensorDesc:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The NumPy type of an element. Raises ``TypeError`` for 4-bit and unknown types, which NumPy lacks."""
-        try:
-            return DTYPES[self.data_type]
-        except KeyError:
-            raise TypeError(f"NumPy has no type for {type_name(self.data_type)} elements") from None
+        """The NumPy type of an element; a byte for those of 4 bits. Raises ``TypeError`` for unknown types."""
+        known = data_type_of(self.data_type)
+        if not known.bits:
+            raise TypeError(f"NumPy has no type for {type_name(self.data_type)} elements")
+        return known.dtype
+
+    @property
+    def is_nibbles(self) -> bool:
+        """Whether two elements share a byte, so that no view shows them."""
+        return self.element_bits == 4
 
     def view(self, buffer: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
         """The tensor over ``buffer`` (one-dimensional bytes), with the real strides and no copy.
 
-        Raises ``ValueError`` if the last element lies outside ``buffer``, ``TypeError`` as ``dtype`` does.
+        4-bit elements come as a copy, a byte each, that may only be read. Raises ``ValueError`` if the last element
+        lies outside ``buffer``, ``TypeError`` as ``dtype`` does.
         """
         dtype = self.dtype
-        needed = (self.last_element_offset + 1) * dtype.itemsize
+        needed = ((self.last_element_offset + 1) * self.element_bits + 7) // 8
         if buffer.nbytes < needed:
             raise ValueError(f"the tensor needs {needed} bytes; the buffer has {buffer.nbytes}")
+        if self.is_nibbles:
+            elements = unpacked(buffer, self._places, dtype)
+            elements.flags.writeable = False
+            return elements
         strides = tuple(stride * dtype.itemsize for stride in self.effective_strides)
         view: npt.NDArray[Any] = np.ndarray(self.sizes, dtype, buffer, strides=strides)
         return view
+
+    @property
+    def _places(self) -> npt.NDArray[np.int64]:
+        return offsets(self.sizes, self.effective_strides)
+
+    def load(self, buffer: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
+        """A packed copy of the elements in ``buffer``; raises as ``view`` does."""
+        return np.array(self.view(buffer), order="C")
+
+    def store(self, buffer: npt.NDArray[np.uint8], array: npt.NDArray[Any]) -> None:
+        """Write the elements of ``array`` to where the tensor has them in ``buffer``, and nothing else."""
+        if self.is_nibbles:
+            pack(buffer, self._places, np.broadcast_to(array, self.sizes))
+        else:
+            np.copyto(self.view(buffer), array)
 
     def __repr__(self) -> str:
         text = f"{type_name(self.data_type)} {braces(self.sizes)}"

@@ -8,28 +8,10 @@ from typing import Any, NamedTuple
 
 from ..abi.lazy import lazy
 from ..abi.schema import OperatorSchema, Role, StructSchema
-from ..api.enums import DML_OPERATOR_TYPE, DML_TENSOR_DATA_TYPE
+from ..api.enums import DML_OPERATOR_TYPE
+from .data_types import data_type_of, type_name
 from .format import format_record
-from .tensor import TensorDesc, type_name
-
-SCALAR_FORMATS: dict[int, str] = {
-    DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{name}"]: code
-    for name, code in {
-        "FLOAT32": "f",
-        "FLOAT16": "e",
-        "FLOAT64": "d",
-        "UINT64": "Q",
-        "UINT32": "I",
-        "UINT16": "H",
-        "UINT8": "B",
-        "UINT4": "B",
-        "INT64": "q",
-        "INT32": "i",
-        "INT16": "h",
-        "INT8": "b",
-        "INT4": "b",
-    }.items()
-}
+from .tensor import TensorDesc
 
 
 class Scalar(NamedTuple):
@@ -41,14 +23,26 @@ class Scalar(NamedTuple):
     @property
     def value(self) -> int | float | None:
         """The number; None where the data type is unknown."""
-        code = SCALAR_FORMATS.get(self.data_type)
-        if code is None:
+        code = data_type_of(self.data_type).code
+        if not code:
             return None
-        found: int | float = _struct.unpack_from(code, self.raw)[0]
-        return found
+        number: int | float = _struct.unpack_from(f"={code}", self.raw)[0]
+        return number
 
     def __repr__(self) -> str:
         return f"{type_name(self.data_type)} {self.value}"
+
+
+def exact(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``values`` with every float as its bits."""
+    return tuple(
+        _struct.pack("=d", value)
+        if isinstance(value, float)
+        else exact(value)
+        if type(value) is tuple
+        else value
+        for value in values
+    )
 
 
 class Record:
@@ -81,15 +75,16 @@ class Record:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{self.struct.name} is immutable")
 
+    @lazy
+    def _key(self) -> tuple[Any, ...]:
+        """What equal records have in common: floats compare by their bits, so that 0.0 is not -0.0 and NaN is NaN."""
+        return exact(self._values) if self.struct.has_floats else self._values
+
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Record)
-            and self.struct.name == other.struct.name
-            and self._values == other._values
-        )
+        return isinstance(other, Record) and self.struct.name == other.struct.name and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash((self.struct.name, self._values))
+        return hash((self.struct.name, self._key))
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         """The fields as (name, value), in C order."""

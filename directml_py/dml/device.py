@@ -18,7 +18,7 @@ from ..api.enums import (
 )
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
-from ..operators import OPERATORS, check
+from ..operators import check, executes
 from ..validation.report import Report
 from .binding_table import IDMLBindingTable
 from .compiled_operator import IDMLCompiledOperator, IDMLOperator
@@ -130,11 +130,10 @@ class IDMLDevice(IDMLObject):
         same_device(IDMLOperator, op, "op", self, report, SAME_DEVICE)
         self.removal.report("CompileOperator failed:", report)
         kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
-        implementation = OPERATORS.get(op.desc.name)
-        if implementation is None:
+        if not executes(op.desc.name):
             text = f"is of type {op.desc.schema.type_name}, which cannot be executed yet; its desc is valid"
             raise breach(OPERATOR_EMULATED, "op", text, E_NOTIMPL)
-        return IDMLCompiledOperator(self, kind, OperatorProgram(op.desc, implementation), op)
+        return IDMLCompiledOperator(self, kind, OperatorProgram(op.desc), op)
 
     @hresult_method
     def CreateOperatorInitializer(
@@ -204,7 +203,7 @@ class IDMLDevice1(IDMLDevice):
         assert graph is not None
         kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
         for node in graph.nodes:
-            if node is not None and node.desc is not None and node.desc.name not in OPERATORS:
+            if node is not None and node.desc is not None and not executes(node.desc.name):
                 text = f"is of type {node.desc.schema.type_name}, which cannot be executed yet; its desc is valid"
                 raise breach(OPERATOR_EMULATED, f"Nodes[{node.index}].Operator", text, E_NOTIMPL)
         return IDMLCompiledOperator(self, kind, GraphProgram(graph))

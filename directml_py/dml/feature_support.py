@@ -20,10 +20,11 @@ from ..api.enums import (
     DML_TENSOR_DATA_TYPE_UNKNOWN,
 )
 from ..api.structs import DML_FEATURE_DATA_FEATURE_LEVELS, DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT
+from ..descs.data_types import data_type_of
 from ..descs.decode import ctypes_class, decode_struct
 from ..validation.memory import FAULT_RULES, check_faults
 from ..validation.report import Report
-from ..validation.tensors import NEEDED_LEVEL, level_name
+from ..validation.tensors import level_name
 from ..validation.values import ENUM_VALUE
 
 PAGE = "nf-directml-idmldevice-checkfeaturesupport"
@@ -112,7 +113,7 @@ def answer(feature: DML_FEATURE, query: Any, level: int) -> Structure:
     if feature == DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT:
         # Of UNKNOWN the pages say nothing here; it is no type that a tensor could have.
         known = query.DataType != DML_TENSOR_DATA_TYPE_UNKNOWN
-        supported = known and NEEDED_LEVEL.get(query.DataType, 0) <= level
+        supported = known and data_type_of(query.DataType).level <= level
         return DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT(supported)
     levels = [asked for asked in query.RequestedFeatureLevels if asked in KNOWN_LEVELS and asked <= level]
     if not levels:

@@ -12,7 +12,8 @@ from ..descs.values import TensorSlot
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.compiler.plan import Plan
 from ..dml.compiler.program import GraphProgram
-from ..evaluate import Session, input_array
+from ..evaluate import input_array
+from ..session import Session
 from .description import describe
 from .nodes import FromInput
 
@@ -90,8 +91,7 @@ class CompiledGraph:
             None if slot.tensor is None else input_array(slot, value) for slot, value in zip(slots, values)
         ]
         results = [TensorSlot(name, name, desc) for name, desc in self.outputs.items()]
-        device = self.graph.device
-        outputs = Session(device.GetParentDevice(), device, self.operator, slots, results).run(arrays)
+        outputs = Session(self.graph.device).evaluate(self.operator, arrays, slots, results)
         return [array for array in outputs if array is not None]
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,18 +16,18 @@ from ..abi.arguments import unsigned
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAGS
 from ..api.structs import DML_GRAPH_DESC
 from ..d3d12 import D3D12CreateDevice
+from ..descs.data_types import data_type_for
 from ..descs.sizes import unsigned_numbers
-from ..descs.tensor import DTYPES, TensorDesc
+from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..dml.compiled_operator import IDMLOperator
-from ..operators.operator import Shape
 from ..validation.report import Report
 from ..validation.tensors import MAX_DIMENSIONS, check_tensor
 from .compiled import CompiledGraph
 from .description import describe
 from .expression import Expression
-from .methods import SHORT, Method, methods
+from .methods import SHORT, method, method_names
 from .nodes import ConstantNode, FromInput, FromNode, Input, Node, OperatorNode, Source
 from .policies import TensorPolicy, packed
 from .reading import is_name
@@ -58,9 +58,17 @@ class Graph:
         self._names: set[str] = set()
         self._counts: Counter[str] = Counter()
 
-    if TYPE_CHECKING:
+    def __getattr__(self, name: str) -> Any:
+        """The function of an operator, which from then on is an attribute of the class."""
+        if name not in method_names():
+            raise AttributeError(
+                f"{type(self).__name__} has no operator or attribute {name!r}", name=name, obj=self
+            )
+        setattr(Graph, name, method(name))
+        return getattr(self, name)
 
-        def __getattr__(self, name: str) -> Any: ...
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *method_names()})
 
     def input_tensor(
         self,
@@ -104,14 +112,13 @@ class Graph:
 
         Raises ``TypeError`` for elements of a type that DirectML lacks, ``DMLError`` for sizes that it lacks.
         """
-        found = np.atleast_1d(np.asarray(array))
-        native = found.dtype.newbyteorder("=")
-        kinds = [data_type for data_type, dtype in DTYPES.items() if dtype == native]
-        if not kinds:
-            raise TypeError(f"Graph.constant: DirectML has no data type for {found.dtype} elements")
-        own: npt.NDArray[Any] = np.array(found, native, order="C")
+        given = np.atleast_1d(np.asarray(array))
+        data_type = data_type_for(given.dtype)
+        if data_type is None:
+            raise TypeError(f"Graph.constant: DirectML has no data type for {given.dtype} elements")
+        own: npt.NDArray[Any] = np.array(given, given.dtype.newbyteorder("="), order="C")
         own.flags.writeable = False
-        desc = TensorDesc(DML_TENSOR_DATA_TYPE(kinds[0]), own.shape)
+        desc = TensorDesc(DML_TENSOR_DATA_TYPE(data_type), own.shape)
         self._check(desc, "Graph.constant")
         self.nodes.append(ConstantNode(self._name("constant", name), own, desc))
         return Expression(self, FromNode(len(self.nodes) - 1, 0), desc)
@@ -223,10 +230,10 @@ class Graph:
             raise ValueError(f"{name} belongs to another graph")
         return value
 
-    def output_tensor(self, shape: Shape) -> TensorDesc:
+    def output_tensor(self, data_type: int, sizes: Sequence[int]) -> TensorDesc:
         """The tensor for what an operator writes, as ``tensor_policy`` lays it out."""
-        strides, total_size, alignment = self.tensor_policy(shape.data_type, NO_FLAGS, shape.sizes)
-        return tensor("tensor_policy", shape.data_type, shape.sizes, strides, NO_FLAGS, total_size, alignment)
+        strides, total_size, alignment = self.tensor_policy(data_type, NO_FLAGS, sizes)
+        return tensor("tensor_policy", data_type, sizes, strides, NO_FLAGS, total_size, alignment)
 
     def add_operator(
         self, desc: OperatorDesc, sources: tuple[Source | None, ...], name: str | None
@@ -290,13 +297,3 @@ def checked_name(name: Any) -> str:
     if not is_name(name):
         raise ValueError(f"name must be Unicode text without null characters, not {name!r}")
     return name
-
-
-def add_methods(table: Mapping[str, Method]) -> None:
-    """Make each operator's function an attribute of ``Graph``."""
-    for name, method in table.items():
-        if not hasattr(Graph, name):
-            setattr(Graph, name, method.function())
-
-
-add_methods(methods())

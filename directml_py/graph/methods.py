@@ -1,4 +1,4 @@
-"""One function per executing operator, derived from the catalog and from what the operator infers."""
+"""One function per operator, derived from the catalog and from the sizes that the operator says follow."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import keyword
 import re
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..abi.hresult import DMLError
 from ..abi.schema import FieldSchema, OperatorSchema
-from ..api.schema_data import OPERATORS as CATALOG
-from ..descs.decode import ctypes_class, decode_operator_desc
-from ..descs.encode import encode_tensor
-from ..descs.sizes import unsigned_number, unsigned_numbers
+from ..descs.build import build_operator_desc
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
-from ..operators import OPERATORS, Operator
-from ..operators.operator import Shape
+from ..operators import SCHEMAS, operator_of
 from .expression import Expression
+from .inference import ambiguous_outputs, output_shapes
 from .nodes import Source
 
 if TYPE_CHECKING:
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
 
 SHORT = "element_wise_"
 ANNOTATIONS = {"integer": "int", "float": "float", "bool": "bool"}
+ELEMENTS = {"FLOAT": "float", "UINT": "int", "INT": "int", "DML_OPERATOR_DESC": "OperatorDesc"}
 
 
 def snake_case(name: str) -> str:
@@ -46,17 +45,18 @@ def argument_name(entry: FieldSchema) -> str:
 class Method:
     """The function of one operator."""
 
-    def __init__(self, schema: OperatorSchema, implementation: Operator) -> None:
+    def __init__(self, schema: OperatorSchema) -> None:
         self.schema = schema
-        self.implementation = implementation
+        self.implementation = operator_of(schema.name)
         self.name = snake_case(schema.name)
         fields = schema.struct.fields
         counts = {entry.counted_by for entry in fields}
         self.tensors = [entry for entry in fields if entry.role == "input"]
         self.outputs = [entry for entry in fields if entry.role == "output"]
         self.attributes = [entry for entry in fields if not entry.is_tensor and entry.name not in counts]
-        infer = inspect.signature(implementation.infer)
-        self.choices = [entry for entry in infer.parameters.values() if entry.kind is entry.KEYWORD_ONLY]
+        shapes = inspect.signature(self.implementation.shapes)
+        self.choices = [entry for entry in shapes.parameters.values() if entry.kind is entry.KEYWORD_ONLY]
+        self.types_open = bool(ambiguous_outputs(schema))
         self.signature = inspect.Signature(list(self._parameters()), return_annotation=self._returns())
 
     def _parameters(self) -> Iterator[inspect.Parameter]:
@@ -67,31 +67,57 @@ class Method:
         for entry in self.attributes:
             kind = ANNOTATIONS.get(entry.kind, entry.type)
             if entry.kind == "array":
-                element = {"FLOAT": "float"}.get(entry.type, "int" if entry.type.isupper() else entry.type)
-                kind = f"Sequence[{element}]"
+                kind = f"Sequence[{ELEMENTS.get(entry.type, entry.type)}]"
+            elif entry.type == "DML_OPERATOR_DESC":
+                kind = "OperatorDesc"
             yield _parameter(argument_name(entry), named, kind, entry.optional)
         yield from self.choices
-        yield _parameter("outputs", named, "Sequence[TensorDesc]", True)
+        if self.types_open:
+            yield _parameter("output_data_type", named, "int", True)
+        for entry in self.outputs:
+            if entry.optional:
+                yield inspect.Parameter(argument_name(entry), named, annotation="bool", default=False)
+        yield _parameter("outputs", named, "Sequence[TensorDesc | None]", True)
         yield _parameter("name", named, "str", True)
 
     def _returns(self) -> str:
         if len(self.outputs) != 1:
-            return "tuple[Expression, ...]"
+            return (
+                "tuple[Expression | None, ...]"
+                if any(one.optional for one in self.outputs)
+                else "tuple[Expression, ...]"
+            )
         return "list[Expression]" if self.outputs[0].kind == "array" else "Expression"
 
     @property
     def doc(self) -> str:
         """What the operator is, and which argument is which field."""
-        first = inspect.getdoc(self.implementation) or self.schema.type_name
+        own = (
+            type(self.implementation).__doc__
+            if self.implementation.__class__.__name__ != "Operator"
+            else None
+        )
+        first = inspect.cleandoc(own) if own else f"{self.schema.type_name} ({self.schema.page})."
         rows = [
             f"{argument_name(entry)}: {entry.name}"
             + ("" if entry.is_tensor else f" ({entry.type})")
             + (", optional" if entry.optional else "")
             for entry in (*self.tensors, *self.attributes)
         ]
-        inferring = inspect.getdoc(type(self.implementation).infer) if self.choices else None
-        tail = [*([inferring] if inferring else []), "``outputs``: output tensors to use as they are."]
-        return "\n\n".join([first, f"{self.schema.struct.name}:\n  " + "\n  ".join(rows), "\n".join(tail)])
+        tail = []
+        if self.choices:
+            tail.append(inspect.getdoc(type(self.implementation).shapes) or "")
+        if self.types_open:
+            tail.append("``output_data_type``: that of outputs that need not have the data type of an input.")
+        tail += [
+            f"``{argument_name(entry)}``: whether {entry.name} is written."
+            for entry in self.outputs
+            if entry.optional
+        ]
+        tail.append("``outputs``: output tensors to use as they are.")
+        return "\n\n".join(
+            [first, f"{self.schema.struct.name}:\n  " + "\n  ".join(rows), "\n".join(filter(None, tail))]
+        )
 
     def function(self) -> Callable[..., Any]:
         """The function as an attribute of ``Graph``."""
@@ -115,77 +141,73 @@ class Method:
             bound = self.signature.bind(*arguments, **keywords)
             bound.apply_defaults()
             given = bound.arguments
-            desc, sources = self._inputs(graph, given)
-            desc = self._with_outputs(graph, desc, given)
-            return self._results(graph, graph.add_operator(desc, sources, given["name"]))
+            values, sources = self._values(graph, given)
+            desc = self._desc(graph, values, given)
+            return self._results(graph.add_operator(desc, sources, given["name"]))
         except DMLError as error:
             raise DMLError(error.hresult, f"{where}: {error.args[0]}", error.diagnostics) from None
         except (TypeError, ValueError) as error:
             raise type(error)(f"{where}: {error}") from None
 
-    def _inputs(
+    def _values(
         self, graph: Graph, given: Mapping[str, Any]
-    ) -> tuple[OperatorDesc, tuple[Source | None, ...]]:
-        """The desc without outputs, and what feeds its input tensors."""
+    ) -> tuple[dict[str, Any], tuple[Source | None, ...]]:
+        """The fields of the desc but its outputs, and what feeds its input tensors."""
         sources: list[Source | None] = []
         values: dict[str, Any] = {}
         for entry in self.tensors:
-            found = expressions(graph, entry, given[argument_name(entry)])
-            sources += [None if one is None else one.source for one in found]
-            tensors = [None if one is None else encode_tensor(one.desc) for one in found]
+            fed = expressions(graph, entry, given[argument_name(entry)])
+            sources += [None if one is None else one.source for one in fed]
+            tensors = [None if one is None else one.desc for one in fed]
             values[entry.name] = tensors if entry.kind == "array" else tensors[0]
         for entry in self.attributes:
-            values[entry.name] = attribute(entry, given[argument_name(entry)])
-        struct = ctypes_class(self.schema.struct.name)(**values)
-        desc, faults = decode_operator_desc(struct)
-        absent = {entry.name for entry in self.outputs}
-        wrong = [str(fault) for fault in faults if fault.path not in absent]
-        if wrong:
-            raise ValueError("; ".join(wrong))
-        assert isinstance(desc, OperatorDesc)
-        return desc, tuple(sources)
+            values[entry.name] = given[argument_name(entry)]
+        return values, tuple(sources)
 
-    def _with_outputs(self, graph: Graph, desc: OperatorDesc, given: Mapping[str, Any]) -> OperatorDesc:
-        values = dict(desc)
-        choices = {entry.name: given[entry.name] for entry in self.choices}
-        shapes = self.implementation.infer(desc, **choices)
-        tensors: dict[str, Any] = {
-            field: tuple(graph.output_tensor(one) for one in shape)
-            if not isinstance(shape, Shape)
-            else graph.output_tensor(shape)
-            for field, shape in shapes.items()
-        }
+    def _desc(self, graph: Graph, values: dict[str, Any], given: Mapping[str, Any]) -> OperatorDesc:
         if given["outputs"] is not None:
-            tensors = self._given_outputs(given["outputs"], tensors)
+            return self._build({**values, **self._given_outputs(given["outputs"])})
+        desc = self._build(values)
+        choices = {entry.name: given[entry.name] for entry in self.choices if given[entry.name] is not None}
+        shapes = output_shapes(desc, graph.device.feature_level, choices, given.get("output_data_type"))
         for entry in self.outputs:
-            if entry.name not in tensors and not entry.optional:
+            if entry.optional and not given[argument_name(entry)]:
+                continue
+            if not shapes.get(entry.name):
+                hints = ["outputs=[...]", *(f"{choice.name}=..." for choice in self.choices)]
                 raise ValueError(
-                    f"the tensor {entry.name} does not follow from the inputs; say outputs=[...]"
+                    f"the sizes of {entry.name} do not follow from the inputs; say {' or '.join(hints)}"
                 )
-            values[entry.name] = tensors.get(entry.name)
-            if entry.counted_by:
-                values[entry.counted_by] = len(values[entry.name])
-        return OperatorDesc(self.schema, tuple(values[entry.name] for entry in self.schema.struct.fields))
+            tensors = [graph.output_tensor(data_type, sizes) for data_type, sizes in shapes[entry.name]]
+            values[entry.name] = tensors if entry.kind == "array" else tensors[0]
+        if self.outputs and not any(entry.name in values for entry in self.outputs):
+            flags = ", ".join(f"{argument_name(entry)}=True" for entry in self.outputs)
+            raise ValueError(f"no output is asked for; say at least one of {flags}")
+        return self._build(values)
 
-    def _given_outputs(self, outputs: Any, inferred: Mapping[str, Any]) -> dict[str, Any]:
-        if not isinstance(outputs, Sequence) or not all(isinstance(one, TensorDesc) for one in outputs):
+    def _build(self, values: Mapping[str, Any]) -> OperatorDesc:
+        names = {entry.name: argument_name(entry) for entry in self.schema.struct.fields}
+        return build_operator_desc(self.schema, values, names)
+
+    def _given_outputs(self, outputs: Any) -> dict[str, Any]:
+        if not isinstance(outputs, Sequence) or not all(
+            isinstance(one, (TensorDesc, type(None))) for one in outputs
+        ):
             raise TypeError("outputs must be a sequence of TensorDesc values")
         if len(self.outputs) == 1 and self.outputs[0].kind == "array":
-            found: dict[str, Any] = {self.outputs[0].name: tuple(outputs)}
-        else:
-            found = {entry.name: one for entry, one in zip(self.outputs, outputs)}
-        count = sum(len(one) if isinstance(one, tuple) else 1 for one in inferred.values())
-        if len(outputs) != count and inferred:
-            raise ValueError(f"outputs has {len(outputs)} tensors; the operator writes {count}")
-        return found
+            return {self.outputs[0].name: tuple(outputs)}
+        required = sum(not entry.optional for entry in self.outputs)
+        if not required <= len(outputs) <= len(self.outputs):
+            raise ValueError(f"outputs has {len(outputs)} tensors; the operator writes {len(self.outputs)}")
+        return {entry.name: one for entry, one in zip(self.outputs, outputs)}
 
-    def _results(self, graph: Graph, found: Sequence[Expression | None]) -> Any:
+    def _results(self, results: Sequence[Expression | None]) -> Any:
         if self.outputs[0].kind == "array":
-            return list(found)
+            return list(results)
         if len(self.outputs) == 1:
-            return found[0]
+            return results[0]
         make: Any = namedtuple
-        return make(self.name, [argument_name(entry) for entry in self.outputs])(*found)
+        return make(self.name, [argument_name(entry) for entry in self.outputs])(*results)
 
 
 def _parameter(name: str, kind: Any, annotation: str, optional: bool) -> inspect.Parameter:
@@ -208,29 +230,18 @@ def expressions(graph: Graph, entry: FieldSchema, value: Any) -> list[Expression
     return [graph.own(one, f"{name}[{index}]") for index, one in enumerate(value)]
 
 
-def attribute(entry: FieldSchema, value: Any) -> Any:
-    """An attribute as its struct takes it; a struct may be given as a tuple of its fields.
-
-    Raises ``TypeError`` and ``ValueError`` naming the argument, also for negative numbers, which C would wrap.
-    """
-    if entry.type == "UINT" and entry.kind == "integer":
-        return unsigned_number(value, argument_name(entry))
-    if entry.type == "UINT" and entry.kind == "array" and not (value is None and entry.optional):
-        return unsigned_numbers(value, argument_name(entry))
-    if entry.kind in ("pointer", "struct") and isinstance(value, (tuple, list)):
-        return ctypes_class(entry.type)(*value)
-    return value
-
-
-def methods() -> dict[str, Method]:
-    """By name, those of all operators that execute; ELEMENT_WISE_IDENTITY is ``identity`` too, as in DirectMLX."""
-    found = {}
-    for schema in CATALOG.values():
-        if schema.name in OPERATORS:
-            method = Method(schema, OPERATORS[schema.name])
-            found[method.name] = method
-    for name, method in list(found.items()):
+@cache
+def method_names() -> dict[str, str]:
+    """The operator behind each function; ELEMENT_WISE_IDENTITY is ``identity`` too, as in DirectMLX."""
+    names = {snake_case(name): name for name in SCHEMAS}
+    for name, own in list(names.items()):
         short = name.removeprefix(SHORT)
         if not keyword.iskeyword(short):
-            found.setdefault(short, method)
-    return found
+            names.setdefault(short, own)
+    return names
+
+
+@cache
+def method(name: str) -> Callable[..., Any]:
+    """The function ``Graph.name``, made when it is first asked for. Raises ``KeyError`` if there is none."""
+    return Method(SCHEMAS[method_names()[name]]).function()

@@ -1,18 +1,19 @@
-"""The operators that execute: one module per family, its rules and its kernel."""
+"""The operators: one module per family, its rules, its sizes and its arithmetic."""
 
-from . import arg, gather, identity, join, reduce, split
-from .operator import OPERATORS, Kernel, Operator, check, kernel_of
+from .check import check, check_inputs, every_rule, kernel_of
+from .operator import Kernel, Move, Operator
+from .registry import SCHEMAS, executes, executing, operator_of
 
 __all__ = [
-    "OPERATORS",
+    "SCHEMAS",
     "Kernel",
+    "Move",
     "Operator",
-    "arg",
     "check",
-    "gather",
-    "identity",
-    "join",
+    "check_inputs",
+    "every_rule",
+    "executes",
+    "executing",
     "kernel_of",
-    "reduce",
-    "split",
+    "operator_of",
 ]

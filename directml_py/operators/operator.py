@@ -1,27 +1,34 @@
-"""What every executing operator is, and where to find it by name."""
+"""What an operator is: the sizes that follow, what no table says about its attributes, and what is computed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..descs.decode import decode_operator_desc
 from ..descs.values import OperatorDesc
 from ..kernels.binding import Array, Run
-from ..kernels.copy import copies
-from ..validation.operator import check_operator
+from ..kernels.move import move
 from ..validation.report import Report
-from ..validation.rule import Diagnostic, Rule, rule
-from ..validation.support import PROPERTIES, applies
+from ..validation.rule import Rule, rule
 
-R = TypeVar("R")
 Inputs = Sequence[Any]
-Outputs = Sequence[Array]
-Kernel = Callable[..., Run]
+Outputs = Sequence[Any]
 Place = tuple[slice, ...]
+Sizes = tuple[int, ...]
+Compute = Callable[..., Any]
+
+
+class Kernel(NamedTuple):
+    """How an operator runs: ``bind(inputs, outputs, scratch)`` over NumPy views gives the call that computes.
+
+    It is chosen once for equal descs, bound once for each recorded dispatch, and run many times. ``scratch`` is how
+    many bytes of temporary memory it takes, a uint8 array. Absent tensors are None; views may be strided.
+    """
+
+    bind: Callable[[Inputs, Outputs, Array], Run]
+    scratch: int = 0
 
 
 class Move(NamedTuple):
@@ -33,96 +40,78 @@ class Move(NamedTuple):
     output_place: Place
 
 
-def moving_kernel(moves: Sequence[Move]) -> Kernel:
-    """The kernel of an operator that does nothing but move data."""
+class Broadcast(NamedTuple):
+    """Sizes of which each may also be 1."""
 
-    def bind(inputs: Inputs, outputs: Outputs) -> Run:
-        return copies(
-            [
-                (outputs[entry.output][entry.output_place], inputs[entry.input][entry.input_place])
-                for entry in moves
-            ]
-        )
-
-    return bind
+    sizes: Sizes
 
 
-class Shape(NamedTuple):
-    """What an output tensor must be; how it lies in memory is the caller's choice."""
-
-    data_type: int
-    sizes: tuple[int, ...]
-
-
-Shapes = Mapping[str, "Shape | tuple[Shape, ...]"]
+Shape = Sizes | Broadcast
+Shapes = Mapping[str, "Shape | Sequence[Shape]"]
 
 
 class Operator:
-    """One DML_OPERATOR_NAME: the rules that no table can say, and the arithmetic."""
+    """One or more DML_OPERATOR_NAMEs: what no table can say.
 
-    name: ClassVar[str]
+    Asked only when the catalog's facts hold: required tensors are there, types and ranks agree, attributes are in
+    range.
+    """
 
-    def constrain(self, desc: OperatorDesc, report: Report) -> None:
-        """Report what breaks the operator's own rules.
+    def attributes(self, desc: OperatorDesc, report: Report) -> None:
+        """Report what breaks the operator's own rules about its attributes."""
 
-        Called only if every required tensor is there and has a shape; ranks and types may still disagree.
+    def shapes(self, desc: OperatorDesc, *args: Any, **choices: Any) -> Shapes:
+        """The sizes of every tensor that follows from others, by field: outputs, and inputs such as a bias or a state.
+
+        Absent tensors may be among them. Keyword parameters of an override are what a desc says through its outputs
+        alone; None means that the desc is complete.
         """
+        return {}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        """The twin: a function of one array per input (None for absent ones) to one per output, alone or in a tuple.
+
+        FLOAT16 arrives as FLOAT32, in which it is computed; results are rounded once, when they are stored.
+        """
+        raise NotImplementedError
 
     def moves(self, desc: OperatorDesc) -> Sequence[Move] | None:
         """What goes where, if the operator only moves data; None if it computes. Graphs need not copy what moves."""
         return None
 
-    def infer(self, desc: OperatorDesc, *args: Any, **kwargs: Any) -> Shapes:
-        """What each output tensor must be, by field, from the inputs and attributes of ``desc`` alone.
-
-        An output that the catalog says has the data type and sizes of an input gets them here. Keyword parameters of
-        an override are what a desc says through its outputs alone. If inputs or attributes break a rule, what is
-        inferred is for the rules to refuse; an output that does not follow from the inputs is left out.
-        """
-        shapes: dict[str, Shape | tuple[Shape, ...]] = {}
-        for entry in desc.struct.tensors:
-            if entry.role != "output" or entry.kind != "pointer" or entry.optional:
-                continue
-            data_type, sizes = required(desc, entry.name, "DataType"), required(desc, entry.name, "Sizes")
-            if data_type is not None and sizes is not None:
-                shapes[entry.name] = Shape(data_type, sizes)
-        return shapes
-
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """A callable ``(inputs, outputs)`` over NumPy views, or ``(inputs, outputs, scratch)`` if ``scratch`` is
-        not 0, that binds them and gives the call which computes; chosen now, bound once for each recorded dispatch,
-        run many times. Absent optional inputs are None; output views may be strided."""
-        raise NotImplementedError
+        """How the operator runs; left alone, ``moves`` or ``compute``, in NumPy."""
+        moves = self.moves(desc)
+        return computing_kernel(self.compute(desc)) if moves is None else moving_kernel(moves)
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         """Report what the values of the inputs break. Asked under the debug layer alone, before the kernel runs."""
 
-    def scratch(self, desc: OperatorDesc) -> int:
-        """Bytes of temporary memory that the kernel takes as its third argument, a uint8 array."""
-        return 0
+    def executes(self) -> bool:
+        """Whether there is a kernel, or rules alone."""
+        kind = type(self)
+        return any(
+            getattr(kind, name) is not getattr(Operator, name) for name in ("compute", "moves", "kernel")
+        )
 
 
-def required(desc: OperatorDesc, output: str, name: str) -> Any:
-    """The property (``DataType``, ``Sizes``) that the catalog says ``output`` shares with an input tensor; or None."""
-    for entry in desc.schema.same:
-        if output not in entry.fields or name not in entry.properties or not applies(entry, desc):
-            continue
-        for slot in desc.inputs:
-            if slot.field in entry.fields and slot.tensor is not None:
-                return getattr(slot.tensor, PROPERTIES[name][0])
-    return None
+class Named(NamedTuple):
+    """An operator under one of its names."""
+
+    name: str
+    operator: Operator
 
 
 OPERATORS: dict[str, Operator] = {}
 T = TypeVar("T", bound=type[Operator])
 
 
-def operator(name: str) -> Callable[[T], T]:
-    """Class decorator: registers the operator DML_OPERATOR_``name``."""
+def operator(*names: str) -> Callable[[T], T]:
+    """Class decorator: registers the operators DML_OPERATOR_``name``, which share one instance."""
 
     def register(kind: T) -> T:
-        kind.name = name
-        OPERATORS[name] = kind()
+        instance = kind()
+        OPERATORS.update((name, instance) for name in names)
         return kind
 
     return register
@@ -133,50 +122,38 @@ def own_rule(operator: str, name: str, text: str) -> Rule:
     return rule(f"DML-{operator}-{name}", text, f"ns-directml-dml_{operator.lower()}_operator_desc")
 
 
-def check(value: object, level: int, name: str = "desc") -> tuple[OperatorDesc | None, Report]:
-    """Decode an operator desc and report everything that is wrong with it at feature level ``level``.
-
-    Raises ``TypeError`` naming ``name`` for what is no desc at all.
-    """
-    desc, faults = decode_operator_desc(value, name)
-    report = Report()
-    if desc is None or faults:
-        check_operator(desc, faults, level, report)
-    else:
-        desc, found = checked(desc, level)
-        report.diagnostics += found
-    return desc, report
+def widened(array: Any) -> Any:
+    """FLOAT16 as FLOAT32, in which it is computed; anything else, None too, as it is."""
+    return array.astype(np.float32) if array is not None and array.dtype == np.float16 else array
 
 
-def once_for_equals(function: Callable[..., R]) -> Callable[..., R]:
-    """``function`` of an OperatorDesc, and of values beside it, worked out once for equal arguments and remembered.
-
-    Programs describe the same few operators again and again. Where equal values can still differ, as 0.0 and -0.0 do,
-    nothing is remembered.
-    """
-    remembered = lru_cache(maxsize=1024)(function)
-
-    def call(desc: OperatorDesc, *beside: int) -> R:
-        return remembered(desc, *beside) if desc.struct.is_exact else function(desc, *beside)
-
-    return call
+def store(output: Array, values: Any) -> None:
+    """Round ``values`` to the type of ``output``, once; integers wrap."""
+    np.copyto(output, values, casting="unsafe")
 
 
-@once_for_equals
-def checked(desc: OperatorDesc, level: int) -> tuple[OperatorDesc, tuple[Diagnostic, ...]]:
-    """Everything that is wrong with ``desc`` at ``level``, and the first of the descs that are equal to it."""
-    report = Report()
-    if check_operator(desc, (), level, report) and desc.name in OPERATORS:
-        OPERATORS[desc.name].constrain(desc, report)
-    return desc, tuple(report.diagnostics)
+def computing_kernel(compute: Compute) -> Kernel:
+    """The kernel that computes all at once and then stores: the twin of whatever loop a family has."""
+
+    def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+        def run() -> None:
+            with np.errstate(all="ignore"):
+                results = compute(*map(widened, inputs))
+                for output, values in zip(outputs, results if isinstance(results, tuple) else (results,)):
+                    if output is not None:
+                        store(output, values)
+
+        return run
+
+    return Kernel(bind)
 
 
-@once_for_equals
-def kernel_of(desc: OperatorDesc) -> Kernel:
-    """The kernel of an operator that executes."""
-    return OPERATORS[desc.name].kernel(desc)
+def moving_kernel(moves: Sequence[Move]) -> Kernel:
+    """The kernel of an operator that does nothing but move data."""
 
+    def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+        return move(
+            [(outputs[one.output][one.output_place], inputs[one.input][one.input_place]) for one in moves]
+        )
 
-def as_float(array: Array) -> Array:
-    """FLOAT16 as FLOAT32, in which it is computed; anything else as it is."""
-    return array.astype(np.float32) if array.dtype == np.float16 else array
+    return Kernel(bind)

@@ -19,8 +19,11 @@ class Change(NamedTuple):
 
 
 def change(desc: OperatorDesc, **fields: Any) -> OperatorDesc:
-    """``desc`` with other values in these fields; counts follow their arrays."""
-    return make_desc(desc.name, {**dict(desc), **fields})
+    """``desc`` with other values in these fields; counts follow their arrays unless they are given."""
+    counts = {entry.counted_by for entry in desc.struct.fields}
+    changed = dict(make_desc(desc.name, {**dict(desc), **fields}))
+    changed.update((name, value) for name, value in fields.items() if name in counts)
+    return OperatorDesc(desc.schema, tuple(changed.values()))
 
 
 def change_tensor(desc: OperatorDesc, slot: TensorSlot, tensor: TensorDesc) -> OperatorDesc:

@@ -8,8 +8,9 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from ..api.enums import DML_TENSOR_FLAGS
+from ..descs.data_types import type_name
 from ..descs.format import braces
-from ..descs.tensor import TensorDesc, type_name
+from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, Record
 
 ABSENT = "absent"

@@ -1,46 +1,31 @@
-"""Valid descs of the operators that execute, built from the support tables and the pages' rules."""
+"""Valid descs of every operator, built from the support tables, the pages' facts and the operators' recipes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..abi.schema import OperatorSchema, Support, TensorSupport
-from ..api.enums import (
-    DML_AXIS_DIRECTION,
-    DML_FEATURE_LEVEL,
-    DML_REDUCE_FUNCTION,
-    DML_REDUCE_FUNCTION_ARGMAX,
-    DML_REDUCE_FUNCTION_ARGMIN,
-    DML_TENSOR_DATA_TYPE,
-    DML_TENSOR_FLAG_NONE,
-    DML_TENSOR_FLAG_OWNED_BY_DML,
-)
-from ..api.schema_data import OPERATORS as SCHEMAS_BY_TYPE
+from ..abi.schema import FieldSchema
+from ..api.enums import DML_FEATURE_LEVEL
 from ..api.schema_data import STRUCTS
-from ..descs.sizes import packed_strides
+from ..descs.build import build_operator_desc
+from ..descs.data_types import data_type_of
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, Record
-from ..operators import OPERATORS
-from ..operators.gather import gathered_sizes
+from ..operators import SCHEMAS, operator_of
+from ..operators.operator import Broadcast
+from ..validation.expressions import Reader
+from ..validation.facts import breaches, facts_of
+from ..validation.tables import applies, same_of
+from .maker import MAX_ELEMENTS, Fields, Maker
+from .recipes import recipe_of
 from .source import Source
 
 HIGHEST = max(DML_FEATURE_LEVEL)
-SCHEMAS = {schema.name: schema for schema in SCHEMAS_BY_TYPE.values() if schema.name in OPERATORS}
-FUNCTIONS = tuple(DML_REDUCE_FUNCTION)
-ARG_FUNCTIONS = (
-    DML_REDUCE_FUNCTION_ARGMAX,
-    DML_REDUCE_FUNCTION_ARGMIN,
-)
-OWNED = DML_TENSOR_FLAG_OWNED_BY_DML
-NO_FLAGS = DML_TENSOR_FLAG_NONE
-MAX_ELEMENTS = 1 << 12
-
-Fields = dict[str, Any]
 
 
 def operators_at(level: int) -> tuple[str, ...]:
-    """The names of the executing operators that ``level`` has."""
+    """The names of the operators that ``level`` has."""
     return tuple(sorted(name for name, schema in SCHEMAS.items() if schema.level <= level))
 
 
@@ -51,22 +36,7 @@ def check_operator_name(operator: str | None, names: Sequence[str]) -> None:
 
 def make_desc(name: str, fields: Mapping[str, Any]) -> OperatorDesc:
     """The desc of the operator ``name``; counts are filled in from their arrays."""
-    schema = SCHEMAS[name]
-    counts = {entry.counted_by: len(fields[entry.name]) for entry in schema.struct.fields if entry.counted_by}
-    return OperatorDesc(
-        schema,
-        tuple(counts[e.name] if e.name in counts else fields[e.name] for e in schema.struct.fields),
-    )
-
-
-def support_table(schema: OperatorSchema, level: int, attributes: Mapping[str, Any]) -> Support:
-    """The table of ``schema`` that ``level`` has for these attributes. Raises ``ValueError`` if it has none."""
-    found = [
-        table
-        for table in schema.support
-        if table.level <= level and all(attributes[name] in values for name, values in table.when.items())
-    ]
-    return max(found, key=lambda table: table.level)
+    return build_operator_desc(SCHEMAS[name], fields)
 
 
 def valid_desc(
@@ -75,174 +45,126 @@ def valid_desc(
     feature_level: int = HIGHEST,
     max_elements: int = MAX_ELEMENTS,
 ) -> OperatorDesc:
-    """A desc that is valid at ``feature_level``, of ``operator`` (JOIN) or of any that executes there.
+    """A desc that is valid at ``feature_level``, of ``operator`` (JOIN) or of any that the level has.
 
-    No tensor has more than ``max_elements`` elements. Raises ``ValueError`` for an operator that does not execute
-    or that the level lacks.
+    No tensor has more than ``max_elements`` elements. Raises ``ValueError`` for an operator that the level lacks.
     """
     names = operators_at(feature_level)
     check_operator_name(operator, names)
     name = source.choice(names) if operator is None else operator
-    return make_desc(name, BUILDERS[name](Maker(source, SCHEMAS[name], feature_level, max_elements)))
+    maker = Maker(source, SCHEMAS[name], feature_level, max_elements)
+    return Assembly(maker, recipe_of(name)(maker)).desc()
 
 
-class Maker:
-    """Decides sizes, data types and layouts within the support table of one operator."""
+class Assembly:
+    """What a recipe says, and all that follows from it."""
 
-    def __init__(self, source: Source, schema: OperatorSchema, level: int, max_elements: int) -> None:
-        self.source = source
-        self.schema = schema
-        self.level = level
-        self.max_elements = max_elements
+    def __init__(self, maker: Maker, fields: Fields) -> None:
+        self.maker = maker
+        self.schema = maker.schema
+        self.tensors = self.schema.struct.tensors
+        counts = {entry.counted_by for entry in self.schema.struct.fields}
+        self.attributes = {
+            entry.name: fields[entry.name] if entry.name in fields else self._default(entry, fields)
+            for entry in self.schema.struct.fields
+            if not entry.is_tensor and entry.name not in counts
+        }
+        self.sizes: dict[str, Any] = {
+            entry.name: fields[entry.name] for entry in self.tensors if fields.get(entry.name) is not None
+        }
+        self.given = dict(self.sizes)
 
-    def tensors(self, **attributes: Any) -> Mapping[str, TensorSupport]:
-        """What the tensors may be, for these attribute values."""
-        return support_table(self.schema, self.level, attributes).tensors
+    def desc(self) -> OperatorDesc:
+        present = [entry.name for entry in self.tensors if not entry.optional or entry.name in self.sizes]
+        types = self.maker.data_types(present, self.attributes)
+        self._type_attributes(types)
+        self._share_sizes(present)
+        self._infer_sizes(present, types)
+        values: dict[str, Any] = dict(self.attributes)
+        for entry in self.tensors:
+            if entry.name in present:
+                values[entry.name] = self._layout(entry, types[entry.name])
+        desc = build_operator_desc(self.schema, values)
+        return self._without_forbidden(desc, values)
 
-    def shape(self, rank: int, share: int = 1) -> list[int]:
-        """Sizes with at most ``max_elements // share`` elements."""
-        left = max(1, self.max_elements // share)
-        sizes = [1] * rank
-        for dimension in self.source.permutation(rank):
-            most = left if self.source.chance(10) else min(left, 5)
-            sizes[dimension] = self.source.integer(1, most)
-            left //= sizes[dimension]
-        return sizes
+    def _default(self, entry: FieldSchema, fields: Fields) -> Any:
+        """A value for an attribute that the recipe leaves open."""
+        source = self.maker.source
+        if entry.kind == "enum" and entry.type != "DML_TENSOR_DATA_TYPE":
+            return self.maker.enumerator(entry.name)
+        if entry.kind == "bool":
+            return source.chance(50)
+        if entry.kind == "float":
+            return source.integer(1, 8) / 4
+        if entry.type == "DML_SCALE_BIAS" and source.chance(30):
+            values = (source.integer(-8, 8) / 4, source.integer(-100, 100) / 8)
+            return Record(STRUCTS["DML_SCALE_BIAS"], values)
+        if entry.name == "FusedActivation" and source.chance(20):
+            return build_operator_desc(SCHEMAS["ACTIVATION_LEAKY_RELU"], {"Alpha": source.integer(1, 8) / 8})
+        return None
 
-    def tensor(self, data_type: int, sizes: Sequence[int], is_output: bool = False) -> TensorDesc:
-        """A tensor in any layout that its role allows."""
-        source = self.source
-        data_type = DML_TENSOR_DATA_TYPE(data_type)
-        packed = TensorDesc(data_type, tuple(sizes), self.strides(sizes, is_output))
-        if not source.chance(40):
-            return packed
-        element = max(1, packed.element_bits // 8)
-        return TensorDesc(
-            data_type,
-            packed.sizes,
-            packed.strides,
-            OWNED if not is_output and source.chance(40) else NO_FLAGS,
-            packed.minimum_size + 4 * source.choice((0, 1, 16, 1000)),
-            source.choice((0, element, 2 * element, 16 * element, 256)),
-        )
+    def _type_attributes(self, types: Mapping[str, int]) -> None:
+        """Data types that attributes name are those of the first output; numbers of such a type are small."""
+        output = next(entry.name for entry in self.tensors if entry.role == "output" and entry.name in types)
+        for entry in self.schema.struct.fields:
+            if entry.type == "DML_TENSOR_DATA_TYPE" and self.attributes.get(entry.name) is None:
+                self.attributes[entry.name] = types[output]
+        for entry in self.schema.struct.fields:
+            if entry.kind == "union" and self.attributes.get(entry.name) is None:
+                floats = data_type_of(self.attributes[entry.governed_by]).kind == "F"
+                self.attributes[entry.name] = self.maker.source.integer(0, 5) / (2.0 if floats else 1)
+                if not floats:
+                    self.attributes[entry.name] = int(self.attributes[entry.name])
 
-    def strides(self, sizes: Sequence[int], is_output: bool) -> tuple[int, ...] | None:
-        source = self.source
-        kind = source.integer(0, 9)
-        if kind < 4:
-            return None
-        if kind == 4:
-            return packed_strides(sizes)
-        if kind == 5 and not is_output:
-            return tuple(source.integer(0, 9) for _ in sizes)
-        strides = [0] * len(sizes)
-        step = source.integer(1, 3)
-        for dimension in source.permutation(len(sizes)):
-            strides[dimension] = step
-            step = step * sizes[dimension] + source.integer(0, 2)
-        for dimension, size in enumerate(sizes):
-            if (size == 1 or not is_output) and source.chance(20):
-                # The stride of a size of 1 does not matter; elsewhere 0 broadcasts.
-                strides[dimension] = 0 if size > 1 else source.choice((0, 1, 7, 0xFFFFFFFF))
-        return tuple(strides)
+    def _share_sizes(self, present: Sequence[str]) -> None:
+        """Give tensors without sizes those of the tensors that must have the same."""
+        desc = build_operator_desc(self.schema, self.attributes)
+        for entry in same_of(self.schema):
+            if "Sizes" not in entry.properties or not applies(entry, desc):
+                continue
+            known = next((self.sizes[name] for name in entry.fields if name in self.sizes), None)
+            for name in entry.fields:
+                if known is not None and name in present:
+                    self.sizes.setdefault(name, known)
 
-    def axes(self, rank: int) -> tuple[int, ...]:
-        """At least one axis, each once, in any order."""
-        return tuple(self.source.permutation(rank)[: self.source.integer(1, rank)])
+    def _infer_sizes(self, present: Sequence[str], types: Mapping[str, int]) -> None:
+        """Ask the operator for the sizes of what is left, some of them 1 where it may be broadcast."""
+        values: dict[str, Any] = dict(self.attributes)
+        for name, sizes in self.sizes.items():
+            many = self.maker.field(name).kind == "array"
+            tensors = [TensorDesc(types[name], tuple(one)) for one in (sizes if many else [sizes])]
+            values[name] = tensors if many else tensors[0]
+        if all(name in self.sizes for name in present):
+            return
+        shapes = operator_of(self.schema.name).shapes(build_operator_desc(self.schema, values))
+        for name in present:
+            if name in self.sizes or name not in shapes:
+                continue
+            shape: Any = shapes[name]
+            many = self.maker.field(name).kind == "array"
+            self.sizes[name] = [self._sizes(one) for one in shape] if many else self._sizes(shape)
 
+    def _sizes(self, shape: Any) -> tuple[int, ...]:
+        if isinstance(shape, Broadcast):
+            keep = not self.maker.source.chance(30)
+            return tuple(size if keep or self.maker.source.chance(50) else 1 for size in shape.sizes)
+        return tuple(shape)
 
-def _parts(maker: Maker, whole: str, parts: str, parts_are_outputs: bool) -> Fields:
-    source, tables = maker.source, maker.tensors()
-    rank = source.choice(tables[whole].dimensions)
-    data_type = source.choice(tables[whole].types)
-    axis = source.integer(0, rank - 1)
-    sizes = maker.shape(rank, 4)
-    along = [sizes[axis]] + [source.integer(1, sizes[axis]) for _ in range(source.integer(1, 4) - 1)]
+    def _layout(self, entry: FieldSchema, data_type: int) -> Any:
+        sizes = self.sizes[entry.name]
+        if entry.kind == "array":
+            return [self.maker.tensor(data_type, one, entry.name) for one in sizes]
+        return self.maker.tensor(data_type, sizes, entry.name)
 
-    def of(size: int) -> list[int]:
-        return [*sizes[:axis], size, *sizes[axis + 1 :]]
-
-    return {
-        parts: tuple(maker.tensor(data_type, of(size), parts_are_outputs) for size in along),
-        whole: maker.tensor(data_type, of(sum(along)), not parts_are_outputs),
-        "Axis": axis,
-    }
-
-
-def _join(maker: Maker) -> Fields:
-    return _parts(maker, "OutputTensor", "InputTensors", False)
-
-
-def _split(maker: Maker) -> Fields:
-    return _parts(maker, "InputTensor", "OutputTensors", True)
-
-
-def _identity(maker: Maker) -> Fields:
-    source, tables = maker.source, maker.tensors()
-    sizes = maker.shape(source.choice(tables["InputTensor"].dimensions))
-    data_type = source.choice(tables["InputTensor"].types)
-    x = maker.tensor(data_type, sizes)
-    scale_bias = None
-    if x.element_bits < 64 and source.chance(30):
-        values = (source.integer(-8, 8) / 4, source.integer(-100, 100) / 8)
-        scale_bias = Record(STRUCTS["DML_SCALE_BIAS"], values)
-    return {"InputTensor": x, "OutputTensor": maker.tensor(data_type, sizes, True), "ScaleBias": scale_bias}
-
-
-def _reduction(maker: Maker, is_arg: bool, **attributes: Any) -> Fields:
-    source, tables = maker.source, maker.tensors(**attributes)
-    rank = source.choice(tables["InputTensor"].dimensions)
-    sizes, axes = maker.shape(rank), maker.axes(rank)
-    data_type = source.choice(tables["InputTensor"].types)
-    reduced = [1 if axis in axes else size for axis, size in enumerate(sizes)]
-    output_type = source.choice(tables["OutputTensor"].types) if is_arg else data_type
-    return {
-        **attributes,
-        "InputTensor": maker.tensor(data_type, sizes),
-        "OutputTensor": maker.tensor(output_type, reduced, True),
-        "Axes": axes,
-    }
-
-
-def _reduce(maker: Maker) -> Fields:
-    function = maker.source.choice(FUNCTIONS)
-    return _reduction(maker, function in ARG_FUNCTIONS, Function=function)
-
-
-def _arg(maker: Maker) -> Fields:
-    return {**_reduction(maker, True), "AxisDirection": maker.source.choice(tuple(DML_AXIS_DIRECTION))}
-
-
-def _gather(maker: Maker) -> Fields:
-    source, tables = maker.source, maker.tensors()
-    rank = source.choice(tables["InputTensor"].dimensions)
-    axis, index_dimensions = source.integer(0, rank - 1), source.integer(1, rank)
-    sizes, indices = maker.shape(rank, 64), [1] * rank
-    indices[rank - index_dimensions :] = maker.shape(index_dimensions, 64)
-    # What does not fit in the rank must be leading ones, which are cropped: of the input, then of the indices.
-    excess = index_dimensions - 1
-    from_input = source.integer(0, min(axis, excess))
-    sizes[:from_input] = [1] * from_input
-    first = rank - index_dimensions
-    indices[first : first + excess - from_input] = [1] * (excess - from_input)
-    expected = gathered_sizes(sizes, indices[first:], axis, rank)
-    assert expected is not None
-    data_type = source.choice(tables["InputTensor"].types)
-    return {
-        "InputTensor": maker.tensor(data_type, sizes),
-        "IndicesTensor": maker.tensor(source.choice(tables["IndicesTensor"].types), indices),
-        "OutputTensor": maker.tensor(data_type, expected, True),
-        "Axis": axis,
-        "IndexDimensions": index_dimensions,
-    }
-
-
-BUILDERS: dict[str, Callable[[Maker], Fields]] = {
-    "ARGMAX": _arg,
-    "ARGMIN": _arg,
-    "ELEMENT_WISE_IDENTITY": _identity,
-    "GATHER": _gather,
-    "JOIN": _join,
-    "REDUCE": _reduce,
-    "SPLIT": _split,
-}
+    def _without_forbidden(self, desc: OperatorDesc, values: dict[str, Any]) -> OperatorDesc:
+        """Without the ScaleBias or fused activation that was thrown in where the data type does not take it."""
+        reader = Reader(desc)
+        for fact in facts_of(self.schema):
+            if fact.statement != "absent" or self.maker.level not in fact.levels:
+                continue
+            if fact.condition is not None and not reader.holds(fact.condition):
+                continue
+            for path, _ in breaches(fact, reader):
+                if self.maker.field(path).type in ("DML_SCALE_BIAS", "DML_OPERATOR_DESC"):
+                    values[path] = None
+        return build_operator_desc(self.schema, values)

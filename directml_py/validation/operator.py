@@ -6,19 +6,23 @@ from collections.abc import Sequence
 
 from ..descs.decode import Fault
 from ..descs.values import OperatorDesc, TensorSlot
+from .facts import check_facts
 from .fused import check_fused
 from .memory import check_faults
+from .operator_rules import rules_of
 from .report import Report
 from .support import check_level, check_same, check_support
 from .tensors import check_tensor, is_sound, max_dimensions
 from .values import check_values
 
 
-def check_operator(desc: OperatorDesc | None, faults: Sequence[Fault], level: int, report: Report) -> bool:
-    """Report what is wrong with ``desc`` at feature level ``level``.
+def check_operator(
+    desc: OperatorDesc | None, faults: Sequence[Fault], level: int, report: Report, complete: bool = True
+) -> bool:
+    """Report what is wrong with ``desc`` at feature level ``level``; one that is not ``complete`` has no outputs yet.
 
-    Returns whether it is sound enough for the operator's own rules: nothing required is missing and every tensor
-    has a shape.
+    Returns whether it is sound enough for the operator's own rules: nothing required is missing, every tensor has a
+    shape, ranks agree and all facts hold. Data types do not matter for that.
     """
     check_faults(faults, report)
     if desc is None:
@@ -40,6 +44,10 @@ def check_operator(desc: OperatorDesc | None, faults: Sequence[Fault], level: in
                 sound.append(slot)
             else:
                 broken = True
+    before = len(report.diagnostics)
     check_support(desc, sound, level, report)
     check_same(desc, sound, report)
-    return not broken
+    if broken:
+        return False
+    check_facts(desc, level, rules_of(desc.schema).__getitem__, report, complete)
+    return all(found.path.endswith(".DataType") for found in report.diagnostics[before:])

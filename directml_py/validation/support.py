@@ -2,66 +2,23 @@
 
 from __future__ import annotations
 
-from ..abi.schema import OperatorSchema, Same, Support, TensorSupport
+from ..abi.schema import OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE
-from ..api.schema_data import OPERATORS
+from ..descs.data_types import type_name
 from ..descs.format import braces
-from ..descs.tensor import TensorDesc, type_name
+from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, TensorSlot
+from .operator_rules import PROPERTIES, rules_of
 from .report import Report
-from .rule import RULES, Rule, rule
-from .tensors import MAX_DIMENSIONS, level_name
+from .rule import rule
+from .tables import TensorSupport, applies, same_of, support_at, support_of
+from .tensors import level_name
 
 OPERATOR_LEVEL = rule(
     "DML-Operator-feature-level",
     "The device's feature level has the operator",
     "dml-feature-level-history",
 )
-
-
-PROPERTIES = {
-    "DataType": ("data_type", "same-data-type"),
-    "DimensionCount": ("dimension_count", "same-dimension-count"),
-    "Sizes": ("sizes", "same-sizes"),
-}
-
-
-def table_rules(schema: OperatorSchema) -> dict[str, str]:
-    """The rules that the tables of one operator's page make: the end of the identifier, and the text."""
-    found = {}
-    if schema.support:
-        found["data-type"] = "Each tensor has a data type of the support table"
-        # A table that takes all that a tensor may have says no more than the tensor's own rule.
-        tensors = [tensor for table in schema.support for tensor in table.tensors.values()]
-        if any(len(tensor.dimensions) < MAX_DIMENSIONS for tensor in tensors):
-            found["dimension-count"] = "Each tensor has a dimension count of the support table"
-    for entry in schema.same:
-        for name in entry.properties:
-            found[PROPERTIES[name][1]] = f"{', '.join(entry.fields)} have the same {name}"
-    return found
-
-
-for _schema in OPERATORS.values():
-    for _name, _text in table_rules(_schema).items():
-        rule(f"DML-{_schema.name}-{_name}", _text, f"ns-directml-dml_{_schema.name.lower()}_operator_desc")
-
-
-def operator_rule(operator: str, name: str) -> Rule:
-    """The rule ``DML-OPERATOR-name``, from the tables of that operator's page."""
-    return RULES[f"DML-{operator}-{name}"]
-
-
-def applies(entry: Support | Same, desc: OperatorDesc) -> bool:
-    return not entry.when or all(getattr(desc, name) in values for name, values in entry.when.items())
-
-
-def support_at(desc: OperatorDesc, level: int) -> Support | None:
-    """The newest support table that ``level`` has for the desc's attributes."""
-    newest = None
-    for entry in desc.schema.support:
-        if (newest.level if newest else 0) < entry.level <= level and applies(entry, desc):
-            newest = entry
-    return newest
 
 
 def check_level(schema: OperatorSchema, level: int, report: Report) -> None:
@@ -93,7 +50,7 @@ def check_dimensions(
     first, last = supported.dimensions[0], supported.dimensions[-1]
     counts = str(first) if first == last else f"{first} to {last}"
     report.add(
-        operator_rule(desc.name, "dimension-count"),
+        rules_of(desc.schema)["dimension-count"],
         f"{path}.DimensionCount",
         f"is {tensor.dimension_count}; {desc.schema.type_name} supports {counts} at {level_name(level)}",
     )
@@ -112,7 +69,7 @@ def check_types(
     names = ", ".join(type_name(DML_TENSOR_DATA_TYPE(value)) for value in supported.types)
     later = sorted(
         entry.level
-        for entry in desc.schema.support
+        for entry in support_of(desc.schema)
         if entry.level > level
         and applies(entry, desc)
         and slot.field in entry.tensors
@@ -120,7 +77,7 @@ def check_types(
     )
     hint = f" ({type_name(tensor.data_type)} needs {level_name(later[0])})" if later else ""
     report.add(
-        operator_rule(desc.name, "data-type"),
+        rules_of(desc.schema)["data-type"],
         f"{slot.path}.DataType",
         f"is {type_name(tensor.data_type)}; {desc.schema.type_name} supports {names} "
         f"at {level_name(level)}{hint}",
@@ -129,7 +86,7 @@ def check_types(
 
 def check_same(desc: OperatorDesc, slots: list[TensorSlot], report: Report) -> None:
     """Tensors that the catalog says must agree."""
-    for entry in desc.schema.same:
+    for entry in same_of(desc.schema):
         if not applies(entry, desc):
             continue
         present = [slot for slot in slots if slot.field in entry.fields and slot.tensor is not None]
@@ -153,7 +110,7 @@ def check_property(
         if found == expected or (name == "Sizes" and ranks_agree and ranks_differ):
             continue
         report.add(
-            operator_rule(desc.name, suffix),
+            rules_of(desc.schema)[suffix],
             f"{slot.path}.{name}",
             f"is {show(name, found)}; it must be the same as {reference.path}'s, which is {show(name, expected)}",
         )

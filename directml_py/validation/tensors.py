@@ -6,8 +6,9 @@ from functools import lru_cache
 
 from ..abi.schema import OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
+from ..descs.data_types import data_type_of, type_name
 from ..descs.format import braces
-from ..descs.tensor import TensorDesc, type_name
+from ..descs.tensor import TensorDesc
 from .report import Report
 from .rule import rule
 from .values import check_flags
@@ -17,8 +18,6 @@ MAX_DIMENSIONS = 8
 # Of a header for feature levels below 3_0; no operator's table of such a level has more.
 OLD_MAX_DIMENSIONS = 5
 MAX_ELEMENTS = (1 << 32) - 1
-FEATURE_LEVEL_4_BIT = 0x6300
-FEATURE_LEVEL_64_BIT = 0x3000
 FEATURE_LEVEL_8_DIMENSIONS = 0x3000
 
 DATA_TYPE = rule(
@@ -60,18 +59,6 @@ OWNED_OUTPUT = rule(
     "DML_TENSOR_FLAG_OWNED_BY_DML is for input tensors only",
     "ne-directml-dml_tensor_flags",
 )
-
-FLOAT64, UINT64, INT64, UINT4, INT4 = (
-    DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{name}"]
-    for name in ("FLOAT64", "UINT64", "INT64", "UINT4", "INT4")
-)
-NEEDED_LEVEL: dict[int, int] = {
-    FLOAT64: FEATURE_LEVEL_64_BIT,
-    UINT64: FEATURE_LEVEL_64_BIT,
-    INT64: FEATURE_LEVEL_64_BIT,
-    UINT4: FEATURE_LEVEL_4_BIT,
-    INT4: FEATURE_LEVEL_4_BIT,
-}
 
 
 def level_name(level: int) -> str:
@@ -127,7 +114,7 @@ def check_data_type(tensor: TensorDesc, path: str, level: int, report: Report) -
         )
         report.add(DATA_TYPE, where, f"is {name}, which is no data type of an element")
         return
-    needed = NEEDED_LEVEL.get(tensor.data_type, 0)
+    needed = data_type_of(tensor.data_type).level
     if needed > level:
         report.add(
             DATA_TYPE,

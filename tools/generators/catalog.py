@@ -94,10 +94,12 @@ class Operator:
     value: int
     since: int
     level: str
+    family: str
     struct: Struct
     in_place: bool
-    support: tuple[dict[str, Any], ...]
-    same: tuple[dict[str, Any], ...]
+    support: tuple[str, ...]
+    same: tuple[str, ...]
+    facts: tuple[str, ...]
 
     @property
     def type(self) -> str:
@@ -176,36 +178,8 @@ def read_field(text: str) -> dict[str, Any]:
     return found
 
 
-def read_operator_entry(entry: dict[str, Any]) -> dict[str, Any]:
-    return {**entry, "fields": [read_field(text) for text in entry["fields"]]}
-
-
-def _when(entry, conditions):
-    types = {f["name"]: f["type"] for f in entry["fields"]}
-    return {c.field: [f"{types[c.field]}_{v}" for v in c.values] for c in conditions}
-
-
-def _support(entry, text):
-    from directml_py.abi.notation import parse_table
-    t = parse_table(text)
-    tensors = {}
-    order = [f["name"] for f in entry["fields"] if f.get("role")]
-    for names, dims, types in t.groups:
-        for n in names or order:
-            tensors[n] = {"dimensions": f"{dims[0]}-{dims[-1]}", "types": " ".join(types)}
-    d = {"level": f"{t.level>>12}_{t.level>>8&15}", "tensors": tensors}
-    if t.conditions:
-        d["when"] = _when(entry, t.conditions)
-    return d
-
-
-def _same(entry, text):
-    from directml_py.abi.notation import parse_same
-    s = parse_same(text)
-    d = {"fields": list(s.fields), "properties": list(s.properties)}
-    if s.conditions:
-        d["when"] = _when(entry, s.conditions)
-    return d
+def read_operator_entry(entry: dict[str, Any], family: str) -> dict[str, Any]:
+    return {**entry, "family": family, "fields": [read_field(text) for text in entry["fields"]]}
 
 
 def read_struct(name: str, entry: dict[str, Any], operator: str = "") -> Struct:
@@ -254,7 +228,7 @@ class Catalog:
     @cached_property
     def operators(self) -> list[Operator]:
         entries = {
-            name: read_operator_entry(entry)
+            name: read_operator_entry(entry, path.stem)
             for path in (API / "operators").glob("*.toml")
             for name, entry in load(f"operators/{path.stem}").items()
         }
@@ -267,10 +241,12 @@ class Catalog:
                     entry["value"],
                     version(entry["since"]),
                     entry["level"],
+                    entry["family"],
                     struct,
                     entry.get("in_place", False),
-                    tuple(_support(entry, text) for text in entry.get("support", [])),
-                    tuple(_same(entry, text) for text in entry.get("same", [])),
+                    tuple(entry.get("support", [])),
+                    tuple(entry.get("same", [])),
+                    tuple(entry.get("facts", [])),
                 )
             )
         return operators

@@ -10,7 +10,7 @@ from .text import python_module
 
 IMPORTS = """
 from ..abi.schema import FieldSchema as F
-from ..abi.schema import OperatorSchema, Same, StructSchema, Support, TensorSupport
+from ..abi.schema import OperatorSchema, StructSchema
 """
 
 
@@ -79,28 +79,6 @@ def struct_text(struct: Struct, kinds: Kinds, values: dict[str, int]) -> str:
     return f"StructSchema({struct.name!r}, ({fields},){tail})"
 
 
-def parse_dimensions(text: str) -> str:
-    first, _, last = text.partition("-")
-    return f"range({int(first)}, {int(last or first) + 1})"
-
-
-def when_text(entry: dict[str, Any], values: dict[str, int]) -> str:
-    return repr({name: tuple(values[v] for v in names) for name, names in entry.get("when", {}).items()})
-
-
-def support_text(entry: dict[str, Any], values: dict[str, int]) -> str:
-    tensors = []
-    for name, table in entry["tensors"].items():
-        types = tuple(values[f"DML_TENSOR_DATA_TYPE_{t}"] for t in table["types"].split())
-        tensors.append(f"{name!r}: TensorSupport({parse_dimensions(table['dimensions'])}, {types!r})")
-    level = parse_level(entry["level"])
-    return f"Support({level:#x}, {{{', '.join(tensors)}}}, {when_text(entry, values)})"
-
-
-def same_text(entry: dict[str, Any], values: dict[str, int]) -> str:
-    return f"Same({tuple(entry['fields'])!r}, {tuple(entry['properties'])!r}, {when_text(entry, values)})"
-
-
 def generate(catalog: Catalog) -> dict[str, str]:
     kinds = Kinds(catalog)
     values = {value.name: value.value for enum in catalog.enums for value in enum.values}
@@ -109,13 +87,10 @@ def generate(catalog: Catalog) -> dict[str, str]:
         body.append(f"{struct.name!r}: {struct_text(struct, kinds, values)},")
     body += ["}", "", "OPERATORS = {"]
     for op in catalog.operators:
-        support = "".join(f"{support_text(entry, values)}," for entry in op.support)
-        same = "".join(f"{same_text(entry, values)}," for entry in op.same)
-        level = parse_level(op.level)
         own_struct = struct_text(op.struct, kinds, values)
         body.append(
-            f"{op.value}: OperatorSchema({op.name!r}, {op.value}, {level:#x}, {own_struct}, {op.in_place}, "
-            f"({support}), ({same})),"
+            f"{op.value}: OperatorSchema({op.name!r}, {op.value}, {parse_level(op.level):#x}, {op.family!r}, {own_struct}, "
+            f"{op.in_place}, {op.support!r}, {op.same!r}, {op.facts!r}),"
         )
     body += ["}", ""]
     docstring = "The structs by name and the operators by the value of their DML_OPERATOR_TYPE."

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...descs.tensor import TensorDesc
-from ...operators import OPERATORS
+from ...operators import kernel_of, operator_of
 from ...operators.operator import Move, Place
 from .description import GraphDesc, GraphInput, Port, Value
 from .memory import Block, pack
@@ -128,7 +128,7 @@ class Planner:
         ]
         if node.desc is None:
             return Step(index, node.name, "CONSTANT", moves=[], copies=copies)
-        moves = OPERATORS[node.desc.name].moves(node.desc)
+        moves = operator_of(node.desc.name).moves(node.desc)
         return Step(
             index, node.name, node.desc.name, moves=None if moves is None else list(moves), copies=copies
         )
@@ -136,7 +136,7 @@ class Planner:
     def _is_free(self, value: Value) -> bool:
         """Whether a value can lie anywhere: no graph output, and seen by all as its producer writes it."""
         tensor = self.graph.output_tensor(value)
-        if tensor is None or value in self.graph_outputs or value in self.locations:
+        if tensor is None or value in self.graph_outputs or value in self.locations or tensor.is_nibbles:
             return False
         return all(same_view(tensor, self.graph.input_tensor(port)) for port in self.consumers.get(value, ()))
 
@@ -219,7 +219,7 @@ class Planner:
             self.blocks.append(Block(name, tensor.total_size, min(times), max(times)))
         for position, step in enumerate(self.steps):
             desc = self.graph.node(step.node).desc
-            size = 0 if desc is None or step.folded else OPERATORS[desc.name].scratch(desc)
+            size = 0 if desc is None or step.folded else kernel_of(desc).scratch
             if size:
                 step.scratch = len(self.blocks)
                 self.blocks.append(

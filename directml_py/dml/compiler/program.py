@@ -10,15 +10,15 @@ import numpy as np
 
 from ...descs.tensor import TensorDesc
 from ...descs.values import TensorSlot
-from ...kernels.copy import copies
 from ...operators import kernel_of
-from ...operators.operator import Kernel, moving_kernel
+from ...operators.operator import Kernel, Move, moving_kernel
 from ...validation.report import Report
-from ..program import Bytes
+from ..program import NO_BYTES, Bytes, bound_call, view_of
 from .description import GraphDesc, GraphInput, Port, Value
 from .plan import BlockRoot, OutputRoot, PartOf, Plan, Planner, Step
 
 Call = Callable[[], Any]
+WHOLE = moving_kernel([Move(0, (), 0, ())])
 
 
 class GraphProgram:
@@ -55,7 +55,7 @@ class GraphProgram:
             if step.moves != []:
                 calls.append(self._call(step, bound, temporary))
             calls += [
-                copies([(bound.output(position, value), bound.value(value))])
+                bound_call(WHOLE, [bound.value(value)], [bound.output(position, value)], NO_BYTES)
                 for value, position in step.copies
             ]
 
@@ -75,12 +75,12 @@ class GraphProgram:
             None if slot.tensor is None else bound.value(Value(step.node, index))
             for index, slot in enumerate(node.outputs)
         ]
-        kernel = self._kernels[step.node]
-        if step.scratch is None:
-            return kernel(inputs, outputs)
-        assert temporary is not None
-        block = self.plan.blocks[step.scratch]
-        return kernel(inputs, outputs, temporary[block.offset : block.end])
+        scratch = NO_BYTES
+        if step.scratch is not None:
+            assert temporary is not None
+            block = self.plan.blocks[step.scratch]
+            scratch = temporary[block.offset : block.end]
+        return bound_call(self._kernels[step.node], inputs, outputs, scratch)
 
     def inspect(self, inputs: Sequence[Bytes | None], report: Report) -> None:
         """Nothing: what nodes read is known only while the graph runs."""
@@ -117,7 +117,7 @@ class _Bound:
         if isinstance(location, (OutputRoot, BlockRoot)):
             tensor = self._plan.graph.output_tensor(value)
             assert tensor is not None
-            return tensor.view(self._root_bytes(location))
+            return view_of(tensor, self._root_bytes(location))
         return self.port(location.port)[location.place]
 
     def _root_bytes(self, location: OutputRoot | BlockRoot) -> Bytes:
@@ -134,7 +134,7 @@ class _Bound:
         tensor, memory = self._plan.graph.output_tensor(value), self._outputs[position]
         assert tensor is not None
         assert memory is not None
-        return tensor.view(memory)
+        return view_of(tensor, memory)
 
     def port(self, port: Port) -> Any:
         """What a node reads: its own tensor over the bytes of the source, or the source's view if that is the same."""
@@ -143,12 +143,12 @@ class _Bound:
         if isinstance(source, GraphInput):
             memory = self._inputs[source.position]
             assert memory is not None
-            return tensor.view(memory)
+            return view_of(tensor, memory)
         if source.node in self._constants:
-            return tensor.view(self._constants[source.node])
+            return view_of(tensor, self._constants[source.node])
         location = self._plan.locations[source]
         if isinstance(location, (OutputRoot, BlockRoot)):
-            return tensor.view(self._root_bytes(location))
+            return view_of(tensor, self._root_bytes(location))
         return self.value(source)
 
 

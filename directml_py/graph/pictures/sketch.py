@@ -8,8 +8,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...abi.hresult import DMLError
+from ...descs.data_types import type_name
 from ...descs.format import braces, format_value
-from ...descs.tensor import TensorDesc, type_name
+from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
 from ...dml.compiler.plan import Plan
 from ..compiled import CompiledGraph

@@ -8,17 +8,12 @@ import numpy as np
 
 from ..descs.format import braces
 from ..descs.values import OperatorDesc
-from ..kernels.binding import Run
-from ..kernels.gather import gather
+from ..kernels.binding import Array, Run
+from ..kernels.pick import pick
 from ..validation.report import Report
 from ..validation.rule import Severity, rule
-from .axes import check_axis
-from .operator import Inputs, Kernel, Operator, Outputs, Shape, Shapes, operator, own_rule
+from .operator import Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
 
-AXIS = own_rule("GATHER", "axis", "Axis is less than InputTensor.DimensionCount")
-INDEX_DIMENSIONS = own_rule(
-    "GATHER", "index-dimensions", "IndexDimensions is at most IndicesTensor.DimensionCount"
-)
 LEADING_ONES = own_rule(
     "GATHER", "indices-leading-ones", "The sizes of IndicesTensor before the last IndexDimensions are 1"
 )
@@ -27,10 +22,6 @@ RANK = own_rule(
     "output-rank",
     "The output's dimensions, without leading ones, fit in OutputTensor.DimensionCount",
 )
-OUTPUT_SIZES = own_rule(
-    "GATHER", "output-sizes", "The output's sizes are the input's, with the index sizes in place of Axis"
-)
-
 INDEX_RANGE = rule(
     "DML-GATHER-index-range",
     "Every index is within the axis, counted from its end if negative",
@@ -62,6 +53,12 @@ def gathered_sizes(
     return (1,) * -excess + (*leading, *index_sizes, *trailing)
 
 
+def index_sizes(desc: OperatorDesc) -> Sizes:
+    """The sizes of the last IndexDimensions dimensions of the indices."""
+    sizes: Sizes = desc.IndicesTensor.sizes
+    return sizes[len(sizes) - desc.IndexDimensions :]
+
+
 @operator("GATHER")
 class Gather(Operator):
     """Elements picked along one axis by an index tensor (ns-directml-dml_gather_operator_desc).
@@ -69,18 +66,9 @@ class Gather(Operator):
     IndexDimensions may equal the indices' DimensionCount: the page's text excludes it, its examples 1 and 3 do it.
     """
 
-    def constrain(self, desc: OperatorDesc, report: Report) -> None:
-        x, indices, output = desc.InputTensor, desc.IndicesTensor, desc.OutputTensor
-        good = check_axis(desc.Axis, x, "InputTensor", AXIS, report)
-        ignored = indices.dimension_count - desc.IndexDimensions
-        if ignored < 0:
-            report.add(
-                INDEX_DIMENSIONS,
-                "IndexDimensions",
-                f"is {desc.IndexDimensions}; IndicesTensor has only {indices.dimension_count} dimensions",
-            )
-            return
-        for dimension, size in enumerate(indices.sizes[:ignored]):
+    def attributes(self, desc: OperatorDesc, report: Report) -> None:
+        x, indices = desc.InputTensor, desc.IndicesTensor
+        for dimension, size in enumerate(indices.sizes[: indices.dimension_count - desc.IndexDimensions]):
             if size != 1:
                 report.add(
                     LEADING_ONES,
@@ -88,29 +76,20 @@ class Gather(Operator):
                     f"is {size}; with IndexDimensions {desc.IndexDimensions} it is not an index dimension "
                     "and must be 1",
                 )
-        if not good:
-            return
-        expected = gathered_sizes(x.sizes, indices.sizes[ignored:], desc.Axis, output.dimension_count)
-        if expected is None:
+        rank = x.dimension_count if desc.OutputTensor is None else desc.OutputTensor.dimension_count
+        if gathered_sizes(x.sizes, index_sizes(desc), desc.Axis, rank) is None:
             report.add(
                 RANK,
                 "OutputTensor.DimensionCount",
-                f"is {output.dimension_count}; InputTensor {braces(x.sizes)} without Axis {desc.Axis} and the "
-                f"indices {braces(indices.sizes[ignored:])} need more dimensions than that",
-            )
-        elif output.sizes != expected:
-            report.add(
-                OUTPUT_SIZES,
-                "OutputTensor.Sizes",
-                f"is {braces(output.sizes)}; for InputTensor {braces(x.sizes)}, Axis {desc.Axis} and the indices "
-                f"{braces(indices.sizes[ignored:])} it must be {braces(expected)}",
+                f"is {rank}; InputTensor {braces(x.sizes)} without Axis {desc.Axis} and the indices "
+                f"{braces(index_sizes(desc))} need more dimensions than that",
             )
 
-    def infer(self, desc: OperatorDesc) -> Shapes:
-        x, indices = desc.InputTensor, desc.IndicesTensor
-        ignored = max(0, indices.dimension_count - desc.IndexDimensions)
-        sizes = gathered_sizes(x.sizes, indices.sizes[ignored:], desc.Axis, x.dimension_count)
-        return {"OutputTensor": Shape(x.data_type, x.sizes if sizes is None else sizes)}
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        x = desc.InputTensor
+        sizes = gathered_sizes(x.sizes, index_sizes(desc), desc.Axis, x.dimension_count)
+        assert sizes is not None
+        return {"OutputTensor": sizes}
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         size = desc.InputTensor.sizes[desc.Axis]
@@ -128,12 +107,11 @@ class Gather(Operator):
             )
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        axis = desc.Axis
-        index_sizes = desc.IndicesTensor.sizes[desc.IndicesTensor.dimension_count - desc.IndexDimensions :]
+        axis, sizes = desc.Axis, index_sizes(desc)
 
-        def bind(inputs: Inputs, outputs: Outputs) -> Run:
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             x, indices = inputs
             # The dimensions that are dropped have size 1, so that this is a view.
-            return gather(x, indices.reshape(index_sizes), outputs[0], axis)
+            return pick(x, indices.reshape(sizes), outputs[0], axis)
 
-        return bind
+        return Kernel(bind)

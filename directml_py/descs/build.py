@@ -1,0 +1,143 @@
+"""Operator descs from plain Python values, without a detour through memory."""
+
+from __future__ import annotations
+
+import struct as _struct
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..abi.arguments import integer
+from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
+from ..abi.structure import Structure
+from ..api.schema_data import STRUCTS
+from .data_types import data_type_of
+from .decode import decode_operator_desc, decode_struct, enum_class
+from .tensor import TensorDesc
+from .values import OperatorDesc, Record, Scalar
+
+RANGES = {
+    "UINT": (0, (1 << 32) - 1),
+    "UINT32": (0, (1 << 32) - 1),
+    "INT": (-(1 << 31), (1 << 31) - 1),
+    "INT32": (-(1 << 31), (1 << 31) - 1),
+    "UINT64": (0, (1 << 64) - 1),
+    "SIZE_T": (0, (1 << 64) - 1),
+}
+
+
+def build_operator_desc(
+    schema: OperatorSchema, values: Mapping[str, Any], names: Mapping[str, str] | None = None
+) -> OperatorDesc:
+    """The desc of ``values`` by C name: tensors as TensorDesc, structs as tuples or structs, enumerators as numbers.
+
+    Counts follow from their arrays; what is left out is null or, for a number, 0. Raises ``TypeError`` and
+    ``ValueError`` naming the field (as ``names`` has it) for what its C type cannot hold; nothing else is checked.
+    """
+    return OperatorDesc(schema, _fields(schema.struct, values, names or {}))
+
+
+def _fields(struct: StructSchema, values: Mapping[str, Any], names: Mapping[str, str]) -> tuple[Any, ...]:
+    built = {
+        entry.name: field_value(entry, values.get(entry.name), names.get(entry.name, entry.name), values)
+        for entry in struct.fields
+    }
+    for entry in struct.fields:
+        if entry.counted_by and built[entry.name] is not None:
+            built[entry.counted_by] = len(built[entry.name])
+    return tuple(built.values())
+
+
+def field_value(entry: FieldSchema, value: Any, name: str, values: Mapping[str, Any]) -> Any:
+    """What a record holds for one field."""
+    if value is None and entry.kind in ("pointer", "array", "string"):
+        return () if entry.kind == "array" and not entry.optional else None
+    if entry.kind == "array":
+        if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+            raise TypeError(f"{name} must be a sequence, not {type(value).__name__}")
+        return tuple(_element(entry, one, f"{name}[{index}]") for index, one in enumerate(value))
+    if entry.kind == "union":
+        return _scalar(value, name, values.get(entry.governed_by, 0))
+    return _element(entry, value, name)
+
+
+def _element(entry: FieldSchema, value: Any, name: str) -> Any:
+    if entry.is_tensor:
+        if value is not None and not isinstance(value, TensorDesc):
+            raise TypeError(f"{name} must be a TensorDesc, not {type(value).__name__}")
+        return value
+    if entry.type == "DML_OPERATOR_DESC":
+        return _operator(value, name)
+    if entry.type in STRUCTS:
+        return _record(entry.type, value, name)
+    if entry.type in RANGES:
+        low, high = RANGES[entry.type]
+        number = 0 if value is None else integer(value, name)
+        if not low <= number <= high:
+            kind = "an unsigned" if low == 0 else "a signed"
+            raise ValueError(
+                f"{name} must be {kind} {high.bit_length() + (low < 0)}-bit number, not {number}"
+            )
+        return number
+    if entry.type in ("FLOAT", "DOUBLE"):
+        return _float(value, name, entry.type)
+    if entry.type == "BOOL":
+        return bool(value)
+    number = 0 if value is None else integer(value, name)
+    kind = enum_class(entry.type)
+    return kind(number) if entry.kind == "flags" else kind._value2member_map_.get(number, number)
+
+
+def _float(value: Any, name: str, kind: str) -> float:
+    if isinstance(value, (str, bytes)) or (value is not None and not hasattr(value, "__float__")):
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+    number = 0.0 if value is None else float(value)
+    if kind == "DOUBLE":
+        return number
+    with np.errstate(over="ignore"):
+        return float(np.float32(number))
+
+
+def _record(type_name: str, value: Any, name: str) -> Record:
+    struct = STRUCTS[type_name]
+    if isinstance(value, Record) and value.struct is struct:
+        return value
+    if isinstance(value, Structure):
+        record, faults = decode_struct(value, type_name, name)
+        if record is None or faults:
+            raise ValueError("; ".join(map(str, faults)))
+        return record  # type: ignore[no-any-return]
+    if not isinstance(value, (tuple, list)) or len(value) != len(struct.fields):
+        names = ", ".join(entry.name for entry in struct.fields)
+        raise TypeError(f"{name} must be a {type_name} or a tuple ({names}), not {value!r}")
+    fields = {entry.name: one for entry, one in zip(struct.fields, value)}
+    return Record(struct, _fields(struct, fields, {key: f"{name}.{key}" for key in fields}))
+
+
+def _operator(value: Any, name: str) -> OperatorDesc:
+    desc, faults = decode_operator_desc(value, name, nested=True)
+    if faults:
+        raise ValueError("; ".join(f"{name}: {fault}" for fault in faults))
+    assert isinstance(desc, OperatorDesc)
+    return desc
+
+
+def _scalar(value: Any, name: str, data_type: int) -> Scalar:
+    """A DML_SCALAR_UNION from a number, its 8 bytes, or a struct; integers wrap to the data type as in C."""
+    known = data_type_of(data_type)
+    if isinstance(value, Scalar):
+        return Scalar(data_type, value.raw)
+    if isinstance(value, bytes) and len(value) == 8:
+        return Scalar(data_type, value)
+    if hasattr(value, "Bytes"):
+        return Scalar(data_type, bytes(value))
+    if not known.bits:
+        return Scalar(data_type, bytes(8))
+    if known.kind == "F":
+        with np.errstate(over="ignore"):
+            number = np.asarray(_float(value, name, "DOUBLE"), known.dtype)
+        return Scalar(data_type, number.tobytes().ljust(8, b"\0"))
+    whole = 0 if value is None else integer(value, name)
+    width = known.dtype.itemsize * 8
+    return Scalar(data_type, _struct.pack("=Q", whole & (1 << width) - 1))

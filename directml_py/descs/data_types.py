@@ -1,0 +1,69 @@
+"""The data types of tensors: all that is known of each, once."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..api.enums import DML_TENSOR_DATA_TYPE
+
+PREFIX = "DML_TENSOR_DATA_TYPE_"
+
+
+class DataType(NamedTuple):
+    """``bits`` of an element in memory; ``dtype`` and ``code`` (of the module ``struct``) of an element by itself,
+    which for 4-bit types is a byte; ``level``: the feature level that brought it."""
+
+    name: str
+    bits: int
+    dtype: np.dtype[Any]
+    code: str
+    level: int
+
+    @property
+    def kind(self) -> str:
+        """``F`` for floats, ``I`` for signed, ``U`` for unsigned integers."""
+        return self.name[0]
+
+
+DATA_TYPES: dict[int, DataType] = {
+    DML_TENSOR_DATA_TYPE[PREFIX + name]: DataType(name, bits, np.dtype(dtype), code, level)
+    for name, bits, dtype, code, level in (
+        ("FLOAT64", 64, np.float64, "d", 0x3000),
+        ("FLOAT32", 32, np.float32, "f", 0x1000),
+        ("FLOAT16", 16, np.float16, "e", 0x1000),
+        ("UINT64", 64, np.uint64, "Q", 0x3000),
+        ("UINT32", 32, np.uint32, "I", 0x1000),
+        ("UINT16", 16, np.uint16, "H", 0x1000),
+        ("UINT8", 8, np.uint8, "B", 0x1000),
+        ("UINT4", 4, np.uint8, "B", 0x6300),
+        ("INT64", 64, np.int64, "q", 0x3000),
+        ("INT32", 32, np.int32, "i", 0x1000),
+        ("INT16", 16, np.int16, "h", 0x1000),
+        ("INT8", 8, np.int8, "b", 0x1000),
+        ("INT4", 4, np.int8, "b", 0x6300),
+    )
+}
+BY_NAME = {known.name: data_type for data_type, known in DATA_TYPES.items()}
+UNKNOWN = DataType("UNKNOWN", 0, np.dtype(np.void), "", 0x1000)
+
+
+def data_type_of(data_type: int) -> DataType:
+    """What is known of a data type; ``UNKNOWN``, of 0 bits, for what is none."""
+    return DATA_TYPES.get(data_type, UNKNOWN)
+
+
+def data_type_for(dtype: np.dtype[Any]) -> int | None:
+    """The data type whose elements of 8 bits or more NumPy holds as ``dtype``, in whatever byte order."""
+    native = dtype.newbyteorder("=")
+    return next(
+        (number for number, known in DATA_TYPES.items() if known.bits >= 8 and known.dtype == native), None
+    )
+
+
+def type_name(data_type: int) -> str:
+    """``FLOAT32`` for DML_TENSOR_DATA_TYPE_FLOAT32; the number itself for what is no data type."""
+    if isinstance(data_type, DML_TENSOR_DATA_TYPE):
+        return data_type.name.removeprefix(PREFIX)
+    return str(data_type)

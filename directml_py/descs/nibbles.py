@@ -1,0 +1,38 @@
+"""Elements of 4 bits: two of them in a byte, the one with the lower index in the low half."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Bytes = npt.NDArray[np.uint8]
+
+
+def offsets(sizes: Sequence[int], strides: Sequence[int]) -> npt.NDArray[np.int64]:
+    """The offset, in elements, of every element of a tensor."""
+    place = np.zeros(tuple(sizes), np.int64)
+    for dimension, (size, stride) in enumerate(zip(sizes, strides)):
+        along = np.arange(size, dtype=np.int64) * stride
+        place += along.reshape((-1,) + (1,) * (len(sizes) - dimension - 1))
+    return place
+
+
+def unpacked(memory: Bytes, places: npt.NDArray[np.int64], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The elements at ``places``, a byte each, in uint8 or, with their sign, in int8."""
+    halves = (memory[places >> 1] >> ((places & 1) << 2).astype(np.uint8)) & np.uint8(15)
+    if dtype.kind == "u":
+        return halves
+    return ((halves ^ np.uint8(8)).view(np.int8) - np.int8(8)).astype(np.int8)
+
+
+def pack(memory: Bytes, places: npt.NDArray[np.int64], values: npt.NDArray[Any]) -> None:
+    """Write ``values`` (their low halves) to ``places``; the other half of a byte stays as it is."""
+    halves = values.astype(np.uint8) & np.uint8(15)
+    for half in (0, 1):
+        mine = (places & 1) == half
+        at = places[mine] >> 1
+        kept = memory[at] & np.uint8(0xF0 if half == 0 else 0x0F)
+        memory[at] = kept | (halves[mine] << np.uint8(4 * half))

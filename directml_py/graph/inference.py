@@ -1,0 +1,90 @@
+"""What the output tensors of an operator must be, from its inputs and attributes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..abi.schema import FieldSchema, OperatorSchema
+from ..api.enums import DML_TENSOR_DATA_TYPE_UINT32
+from ..descs.data_types import data_type_of
+from ..descs.values import OperatorDesc
+from ..operators import check_inputs, operator_of
+from ..operators.operator import Broadcast
+from ..validation.operator_rules import PROPERTIES
+from ..validation.report import Report
+from ..validation.tables import applies, same_of, support_at
+
+# A data type and sizes for each tensor of an output field.
+OutputShapes = dict[str, list[tuple[int, tuple[int, ...]]]]
+
+
+def output_shapes(
+    desc: OperatorDesc, level: int, choices: Mapping[str, Any], output_data_type: int | None
+) -> OutputShapes:
+    """Data type and sizes of the outputs by field; what does not follow is left out.
+
+    Raises ``DMLError`` with all that is wrong with the inputs and attributes, ``ValueError`` where the data type of an
+    output is open.
+    """
+    report = Report()
+    sound = check_inputs(desc, level, report, complete=False)
+    report.raise_errors(f"{desc.schema.type_name} cannot take this:")
+    assert sound
+    shapes = dict(operator_of(desc.name).shapes(desc, **choices))
+    results: OutputShapes = {}
+    for entry in desc.struct.tensors:
+        if entry.role != "output":
+            continue
+        sizes = shapes.get(entry.name) or shared(desc, entry.name, "Sizes")
+        if sizes is None:
+            continue
+        data_type = _data_type(desc, entry, level, output_data_type)
+        parts: Sequence[Any] = sizes if entry.kind == "array" else [sizes]
+        results[entry.name] = [
+            (data_type, tuple(one.sizes if isinstance(one, Broadcast) else one)) for one in parts
+        ]
+    return results
+
+
+def shared(desc: OperatorDesc, output: str, name: str) -> Any:
+    """The property (``DataType``, ``Sizes``) that the catalog says ``output`` shares with an input that is there."""
+    for entry in same_of(desc.schema):
+        if output not in entry.fields or name not in entry.properties or not applies(entry, desc):
+            continue
+        for slot in desc.inputs:
+            if slot.field in entry.fields and slot.tensor is not None:
+                return getattr(slot.tensor, PROPERTIES[name][0])
+    return None
+
+
+def _data_type(desc: OperatorDesc, entry: FieldSchema, level: int, chosen: int | None) -> int:
+    own = shared(desc, entry.name, "DataType")
+    if own is not None:
+        return int(own)
+    table = support_at(desc, level)
+    types = table.tensors[entry.name].types if table is not None and entry.name in table.tensors else ()
+    if len(types) == 1:
+        return types[0]
+    if chosen is not None:
+        return chosen
+    # Indices and counts: UINT32 is what the oldest levels have for them.
+    if DML_TENSOR_DATA_TYPE_UINT32 in types and all(data_type_of(kind).kind != "F" for kind in types):
+        return DML_TENSOR_DATA_TYPE_UINT32
+    raise ValueError(
+        f"the data type of {entry.name} does not follow from the inputs; say output_data_type=..."
+    )
+
+
+def ambiguous_outputs(schema: OperatorSchema) -> list[str]:
+    """The outputs that need not have the data type of an input, whatever the attributes."""
+    inputs = {entry.name for entry in schema.struct.tensors if entry.role == "input"}
+    tied = {
+        field
+        for one in same_of(schema)
+        if "DataType" in one.properties and not one.when and inputs & set(one.fields)
+        for field in one.fields
+    }
+    return [
+        entry.name for entry in schema.struct.tensors if entry.role == "output" and entry.name not in tied
+    ]

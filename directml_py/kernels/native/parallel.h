@@ -1,2 +1,0 @@
-void dml_set_threads(int count);
-int dml_get_threads(void);

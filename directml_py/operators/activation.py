@@ -1,0 +1,80 @@
+"""The activations. Their outputs have the sizes of their inputs, as the catalog's tables say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..descs.values import OperatorDesc
+from ..kernels import activations
+from ..kernels.binding import Array
+from .operator import Compute, Move, Operator, operator
+
+# Each takes the input tensors and then the desc's FLOATs, in desc order.
+FUNCTIONS: dict[str, Callable[..., Array]] = {
+    "ACTIVATION_CELU": activations.celu,
+    "ACTIVATION_ELU": activations.elu,
+    "ACTIVATION_GELU": activations.gelu,
+    "ACTIVATION_HARD_SIGMOID": activations.hard_sigmoid,
+    "ACTIVATION_HARD_SWISH": activations.hard_swish,
+    "ACTIVATION_LEAKY_RELU": activations.leaky_relu,
+    "ACTIVATION_LINEAR": activations.linear,
+    "ACTIVATION_PARAMETERIZED_RELU": activations.leaky_relu,
+    "ACTIVATION_PARAMETRIC_SOFTPLUS": activations.parametric_softplus,
+    "ACTIVATION_RELU": activations.relu,
+    "ACTIVATION_RELU_GRAD": activations.relu_gradient,
+    "ACTIVATION_SCALED_ELU": activations.scaled_elu,
+    "ACTIVATION_SCALED_TANH": activations.scaled_tanh,
+    "ACTIVATION_SHRINK": activations.shrink,
+    "ACTIVATION_SIGMOID": activations.sigmoid,
+    "ACTIVATION_SOFTPLUS": activations.softplus,
+    "ACTIVATION_SOFTSIGN": activations.softsign,
+    "ACTIVATION_SWISH": activations.swish,
+    "ACTIVATION_TANH": activations.tanh,
+    "ACTIVATION_THRESHOLDED_RELU": activations.thresholded_relu,
+}
+# Each takes the input and the axes along which it works.
+ALONG_AXES: dict[str, Callable[..., Array]] = {
+    "ACTIVATION_HARDMAX": activations.hardmax,
+    "ACTIVATION_LOG_SOFTMAX": activations.log_softmax,
+    "ACTIVATION_SOFTMAX": activations.softmax,
+    "ACTIVATION_HARDMAX1": activations.hardmax,
+    "ACTIVATION_LOG_SOFTMAX1": activations.log_softmax,
+    "ACTIVATION_SOFTMAX1": activations.softmax,
+}
+
+
+@operator(*FUNCTIONS)
+class OfEachElement(Operator):
+    """The activations that know one element at a time; each has a page of its own."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        function = FUNCTIONS[desc.name]
+        attributes = [getattr(desc, entry.name) for entry in desc.struct.fields if entry.type == "FLOAT"]
+        return lambda *arrays: function(*arrays, *attributes)
+
+
+@operator(*ALONG_AXES)
+class AlongAxes(Operator):
+    """SOFTMAX, LOG_SOFTMAX and HARDMAX, along Axes or along the last one
+    (ns-directml-dml_activation_softmax1_operator_desc).
+
+    Without Axes the input is a batch of rows, { 1, 1, BatchCount, Width }: the same as Axes { DimensionCount - 1 }.
+    Axes are counted in the array, as a desc that is fused into another operator has no tensors.
+    """
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        function = ALONG_AXES[desc.name]
+        axes = desc.Axes if "Axes" in desc.struct.index else (-1,)
+        return lambda x: function(x, axes)
+
+
+@operator("ACTIVATION_IDENTITY")
+class ActivationIdentity(Operator):
+    """A copy (ns-directml-dml_activation_identity_operator_desc)."""
+
+    def moves(self, desc: OperatorDesc) -> Sequence[Move]:
+        return [Move(0, (), 0, ())]
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        """For an operator that it is fused into."""
+        return activations.identity

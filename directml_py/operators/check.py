@@ -1,0 +1,68 @@
+"""Everything that is wrong with an operator desc: the catalog's rules, then the operator's own, then sizes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ..abi.rules import RULES
+from ..descs.decode import decode_operator_desc
+from ..descs.values import OperatorDesc
+from ..validation.operator import check_operator
+from ..validation.operator_rules import rules_of, sizes_rule
+from ..validation.report import Report
+from ..validation.rule import Diagnostic, Rule
+from .operator import Kernel, Operator
+from .registry import SCHEMAS, operator_of
+from .sizes import check_sizes
+
+
+def check(value: object, level: int, name: str = "desc") -> tuple[OperatorDesc | None, Report]:
+    """Decode an operator desc and report everything that is wrong with it at feature level ``level``.
+
+    Raises ``TypeError`` naming ``name`` for what is no desc at all.
+    """
+    desc, faults = decode_operator_desc(value, name)
+    report = Report()
+    if desc is None or faults:
+        check_operator(desc, faults, level, report)
+    else:
+        desc, diagnostics = checked(desc, level)
+        report.diagnostics += diagnostics
+    return desc, report
+
+
+# Programs describe the same few operators again and again.
+@lru_cache(maxsize=1024)
+def checked(desc: OperatorDesc, level: int) -> tuple[OperatorDesc, tuple[Diagnostic, ...]]:
+    """Everything that is wrong with ``desc`` at ``level``, and the first of the descs that are equal to it."""
+    report = Report()
+    if check_inputs(desc, level, report):
+        check_sizes(desc, operator_of(desc.name).shapes(desc), report)
+    return desc, tuple(report.diagnostics)
+
+
+def check_inputs(desc: OperatorDesc, level: int, report: Report, complete: bool = True) -> bool:
+    """Report what is wrong but sizes that follow from others; a desc that is not ``complete`` has no outputs yet.
+
+    Returns whether ``shapes`` may be asked.
+    """
+    if not check_operator(desc, (), level, report, complete):
+        return False
+    before = len(report.diagnostics)
+    operator_of(desc.name).attributes(desc, report)
+    return len(report.diagnostics) == before
+
+
+@lru_cache(maxsize=1024)
+def kernel_of(desc: OperatorDesc) -> Kernel:
+    """The kernel of an operator that executes."""
+    return operator_of(desc.name).kernel(desc)
+
+
+def every_rule() -> list[Rule]:
+    """The rules of all operators and of all that was loaded, by identifier."""
+    for name, schema in SCHEMAS.items():
+        rules_of(schema)
+        if type(operator_of(name)).shapes is not Operator.shapes:
+            sizes_rule(schema)
+    return [RULES[identifier] for identifier in sorted(RULES)]

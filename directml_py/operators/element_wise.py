@@ -1,0 +1,301 @@
+"""Element-wise operators: the plain ones are one row each, the function that they apply.
+
+All tensors have the same sizes, as the catalog says. What pages leave open is decided beside the functions, most of
+them in ``kernels.elementary``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..api.enums import (
+    DML_IS_INFINITY_MODE_EITHER,
+    DML_IS_INFINITY_MODE_NEGATIVE,
+    DML_IS_INFINITY_MODE_POSITIVE,
+    DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN,
+    DML_ROUNDING_MODE_TOWARD_INFINITY,
+    DML_ROUNDING_MODE_TOWARD_ZERO,
+)
+from ..descs.values import OperatorDesc, Scalar
+from ..kernels import elementary
+from ..kernels.binding import Array, Run
+from ..kernels.elementary import in_float64
+from .fused import activated
+from .operator import Compute, Inputs, Kernel, Move, Operator, Outputs, operator, store, widened
+
+PREFIX = "ELEMENT_WISE_"
+
+# Functions of x * scale + bias, where ScaleBias is given.
+SCALED: dict[str, Compute] = {
+    "ABS": np.abs,
+    "ACOS": in_float64(np.arccos),
+    "ACOSH": in_float64(np.arccosh),
+    "ASIN": in_float64(np.arcsin),
+    "ASINH": in_float64(np.arcsinh),
+    "ATAN": in_float64(np.arctan),
+    "ATANH": in_float64(np.arctanh),
+    "CEIL": np.ceil,
+    "COS": in_float64(np.cos),
+    "COSH": in_float64(np.cosh),
+    "ERF": elementary.erf,
+    "EXP": in_float64(np.exp),
+    "FLOOR": np.floor,
+    "LOG": in_float64(np.log),
+    "POW": elementary.power,
+    "RECIP": np.reciprocal,
+    "SIN": in_float64(np.sin),
+    "SINH": in_float64(np.sinh),
+    "SQRT": np.sqrt,
+    "TAN": in_float64(np.tan),
+    "TANH": in_float64(np.tanh),
+}
+# MAX and MIN pass over NaN: Direct3D's max and min return the other operand if one is NaN.
+PLAIN: dict[str, Compute] = {
+    "ADD": np.add,
+    "ATAN_YX": in_float64(np.arctan2),
+    "DIFFERENCE_SQUARE": elementary.difference_square,
+    "DIVIDE": elementary.divide,
+    "MAX": np.fmax,
+    "MEAN": elementary.mean,
+    "MIN": np.fmin,
+    "MODULUS_FLOOR": elementary.modulus_floor,
+    "MODULUS_TRUNCATE": elementary.modulus_truncate,
+    "MULTIPLY": np.multiply,
+    "NEGATE": np.negative,
+    "SIGN": elementary.sign,
+    "SUBTRACT": np.subtract,
+}
+# Functions whose result is true or false.
+PREDICATES: dict[str, Compute] = {
+    "IS_NAN": np.isnan,
+    "LOGICAL_AND": np.logical_and,
+    "LOGICAL_EQUALS": np.equal,
+    "LOGICAL_GREATER_THAN": np.greater,
+    "LOGICAL_GREATER_THAN_OR_EQUAL": np.greater_equal,
+    "LOGICAL_LESS_THAN": np.less,
+    "LOGICAL_LESS_THAN_OR_EQUAL": np.less_equal,
+    "LOGICAL_NOT": np.logical_not,
+    "LOGICAL_OR": np.logical_or,
+    "LOGICAL_XOR": np.logical_xor,
+}
+# Functions of elements as unsigned integers of their width.
+BITWISE: dict[str, Compute] = {
+    "BIT_AND": np.bitwise_and,
+    "BIT_NOT": np.invert,
+    "BIT_OR": np.bitwise_or,
+    "BIT_SHIFT_LEFT": elementary.shift_left,
+    "BIT_SHIFT_RIGHT": elementary.shift_right,
+    "BIT_XOR": np.bitwise_xor,
+}
+INFINITIES: dict[int, Compute] = {
+    DML_IS_INFINITY_MODE_EITHER: np.isinf,
+    DML_IS_INFINITY_MODE_POSITIVE: np.isposinf,
+    DML_IS_INFINITY_MODE_NEGATIVE: np.isneginf,
+}
+ROUNDINGS: dict[int, Compute] = {
+    DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN: np.rint,
+    DML_ROUNDING_MODE_TOWARD_ZERO: np.trunc,
+    DML_ROUNDING_MODE_TOWARD_INFINITY: elementary.round_half_away,
+}
+
+
+def named(names: Iterable[str]) -> list[str]:
+    return [PREFIX + name for name in names]
+
+
+def scaled(desc: OperatorDesc, function: Compute) -> Compute:
+    """``function``, with the desc's ScaleBias applied to its first array before."""
+    if desc.ScaleBias is None:
+        return function
+    scale, bias = desc.ScaleBias.Scale, desc.ScaleBias.Bias
+    return lambda x, *others: function(elementary.scale_bias(x, scale, bias), *others)
+
+
+def true_or_false(desc: OperatorDesc, predicate: Compute) -> Compute:
+    """``predicate`` with 1 and 0 as results, in the type of the output."""
+    dtype = desc.OutputTensor.dtype
+    return lambda *arrays: predicate(*arrays).astype(dtype)
+
+
+def limit(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
+    """Min or Max, to be compared with elements of ``dtype`` as they are computed.
+
+    A FLOAT is cast to ``dtype`` first: toward zero and saturated for integers, to the nearest for FLOAT16
+    (ns-directml-dml_element_wise_clip_operator_desc). The pages of THRESHOLD and CLIP_GRAD are silent; we do the same.
+    """
+    if isinstance(value, Scalar):
+        return np.asarray(widened(np.asarray(value.value, dtype)))
+    with np.errstate(over="ignore"):
+        return np.asarray(widened(elementary.cast(np.asarray(value, np.float32), dtype)))
+
+
+@operator(*named(SCALED))
+class Scaled(Operator):
+    """``f(x * scale + bias)``; the further operand of POW is not scaled."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return scaled(desc, SCALED[desc.name.removeprefix(PREFIX)])
+
+
+@operator(*named(PLAIN))
+class Plain(Operator):
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return PLAIN[desc.name.removeprefix(PREFIX)]
+
+
+@operator(*named(PREDICATES))
+class Predicate(Operator):
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return true_or_false(desc, PREDICATES[desc.name.removeprefix(PREFIX)])
+
+
+@operator("ELEMENT_WISE_IS_INFINITY")
+class IsInfinity(Operator):
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return true_or_false(desc, INFINITIES[desc.InfinityMode])
+
+
+@operator("ELEMENT_WISE_ROUND")
+class Round(Operator):
+    """To integers, in one of the modes of ne-directml-dml_rounding_mode."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return ROUNDINGS[desc.RoundingMode]
+
+
+@operator("ELEMENT_WISE_ADD1")
+class Add1(Operator):
+    """A sum with an activation (ns-directml-dml_element_wise_add1_operator_desc)."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        activation = activated(desc.FusedActivation)
+        return lambda a, b: activation(a + b)
+
+
+@operator("ELEMENT_WISE_CLIP", "ELEMENT_WISE_CLIP1")
+class Clip(Operator):
+    """``max(Min, min(x, Max))`` (ns-directml-dml_element_wise_clip_operator_desc).
+
+    By this formula the result is Min where Min is greater than Max, and, as Direct3D's min and max pass over NaN, Max
+    where x is NaN.
+    """
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        low, high = (limit(value, desc.OutputTensor.dtype) for value in (desc.Min, desc.Max))
+        return scaled(desc, lambda x: np.fmax(low, np.fmin(x, high)))
+
+
+@operator("ELEMENT_WISE_CLIP_GRAD", "ELEMENT_WISE_CLIP_GRAD1")
+class ClipGrad(Operator):
+    """The gradient where x lies between Min and Max, else 0 (ns-directml-dml_element_wise_clip_grad_operator_desc).
+
+    NaN is neither at or below Min nor at or above Max: there the gradient stays.
+    """
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        low, high = (limit(value, desc.OutputGradientTensor.dtype) for value in (desc.Min, desc.Max))
+        return lambda x, gradient: np.where((x <= low) | (x >= high), gradient.dtype.type(0), gradient)
+
+
+@operator("ELEMENT_WISE_THRESHOLD")
+class Threshold(Operator):
+    """``max(x, Min)`` (ns-directml-dml_element_wise_threshold_operator_desc); Min where x is NaN."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        low = limit(desc.Min, desc.OutputTensor.dtype)
+        return scaled(desc, lambda x: np.fmax(x, low))
+
+
+@operator("ELEMENT_WISE_CONSTANT_POW")
+class ConstantPow(Operator):
+    """``pow(x, Exponent)`` (ns-directml-dml_element_wise_constant_pow_operator_desc)."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        if desc.Exponent == 2 and desc.InputTensor.dtype.kind == "f":
+            return scaled(desc, np.square)
+        exponent = np.asarray(desc.Exponent, np.float32)
+        return scaled(desc, lambda x: elementary.power(x, exponent))
+
+
+@operator("CAST")
+class Cast(Operator):
+    """Another data type (ns-directml-dml_cast_operator_desc), of which the page says no more.
+
+    Floats become integers as Direct3D's ftoi and ftou have it: rounded toward zero, the nearest value where that is
+    out of range, 0 for NaN. Integers wrap, as casts in C and HLSL do; Direct3D clamps them where formats of resources
+    differ. Floats are rounded to the nearest, ties to even, as the page of ELEMENT_WISE_CLIP has it.
+    """
+
+    def moves(self, desc: OperatorDesc) -> Sequence[Move] | None:
+        same = desc.InputTensor.data_type == desc.OutputTensor.data_type
+        return [Move(0, (), 0, ())] if same else None
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        dtype = desc.OutputTensor.dtype
+        return lambda x: elementary.cast(x, dtype)
+
+
+@operator("ELEMENT_WISE_QUANTIZE_LINEAR")
+class QuantizeLinear(Operator):
+    """``clamp(round(x / scale) + zero_point)`` (ns-directml-dml_element_wise_quantize_linear_operator_desc).
+
+    The page does not say where halves go; they go to even, as in ONNX.
+    """
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        dtype = desc.OutputTensor.dtype
+        return lambda x, scale, zero_point: elementary.quantize(x, scale, zero_point, dtype)
+
+
+@operator("ELEMENT_WISE_DEQUANTIZE_LINEAR")
+class DequantizeLinear(Operator):
+    """``(x - zero_point) * scale`` (ns-directml-dml_element_wise_dequantize_linear_operator_desc)."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return elementary.dequantize
+
+
+class Native(Operator):
+    """An operator that takes elements as they lie in memory: FLOAT16 is not widened, and every NaN stays what it is."""
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        compute = self.compute(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            return lambda: store(outputs[0], compute(*inputs))
+
+        return Kernel(bind)
+
+
+@operator("ELEMENT_WISE_IF")
+class If(Native):
+    """``a`` where the condition is not 0, else ``b`` (ns-directml-dml_element_wise_if_operator_desc)."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return np.where
+
+
+@operator(*named(BITWISE))
+class Bitwise(Native):
+    """Bits in the elements' own encoding (ns-directml-dml_element_wise_bit_and_operator_desc and its like)."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        function, dtype = BITWISE[desc.name.removeprefix(PREFIX)], desc.OutputTensor.dtype
+        return lambda *arrays: function(*(encoded(array, dtype) for array in arrays)).view(dtype)
+
+
+@operator("ELEMENT_WISE_BIT_COUNT")
+class BitCount(Native):
+    """How many bits are set (ns-directml-dml_element_wise_bit_count_operator_desc)."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        dtype, counted = desc.InputTensor.dtype, desc.OutputTensor.dtype
+        return lambda x: elementary.bit_count(encoded(x, dtype)).astype(counted)
+
+
+def encoded(array: Array, dtype: np.dtype[Any]) -> Array:
+    """The bits of elements of ``dtype``, which a caller that computes may have widened."""
+    return elementary.bits_of(array.astype(dtype, copy=False))

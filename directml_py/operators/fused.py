@@ -1,0 +1,19 @@
+"""What an operator applies to its result: the activation that is fused into it (the page dml-fused-activations)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..descs.values import OperatorDesc
+from ..kernels.activations import identity
+from ..kernels.binding import Array
+from .registry import operator_of
+
+
+def activated(desc: OperatorDesc | None) -> Callable[[Array], Array]:
+    """The function of an activation's desc, whose tensors are null; without a desc, of an array itself.
+
+    It takes the operator's result before that is rounded and returns what is to be stored, maybe the same array and
+    maybe of a wider type.
+    """
+    return identity if desc is None else operator_of(desc.name).compute(desc)

@@ -1,0 +1,5 @@
+"""Products of matrices, and attention, which is two of them with a softmax between."""
+
+from . import attention, products
+
+__all__ = ["attention", "products"]

@@ -1,0 +1,174 @@
+"""Attention: the sizes that queries, keys and values have, stacked or not."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...api.enums import (
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN,
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END,
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START,
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_LENGTH,
+)
+from ...descs.tensor import TensorDesc
+from ...descs.values import OperatorDesc
+from ..operator import Broadcast, Operator, Shape, Shapes, Sizes, operator
+
+# What the other sizes follow from: where these are as they must be, they do not follow themselves.
+SOURCES = (
+    "QueryTensor",
+    "ValueTensor",
+    "StackedQueryKeyTensor",
+    "StackedKeyValueTensor",
+    "StackedQueryKeyValueTensor",
+)
+
+
+class Attention(NamedTuple):
+    """What every size of an attention follows from.
+
+    ``queries`` and ``keys`` are sequence lengths; ``keys`` has the new ones alone, 0 where the ``past`` supplies all.
+    ``key_heads`` of the keys and values serve ``heads`` of the queries.
+    """
+
+    batch: int
+    heads: int
+    key_heads: int
+    queries: int
+    keys: int
+    past: int
+    head_size: int
+    value_head_size: int
+
+    @property
+    def total(self) -> int:
+        """How many keys there are with those of the past."""
+        return self.past + self.keys
+
+
+def attention_of(desc: OperatorDesc, heads: int, key_heads: int) -> Attention:
+    """The sizes as the queries, the keys and the past give them."""
+    with_key = desc.StackedQueryKeyTensor or desc.StackedQueryKeyValueTensor
+    with_value = desc.StackedKeyValueTensor or desc.StackedQueryKeyValueTensor
+    if with_key is not None:
+        batch, queries, _, _, head_size = with_key.sizes
+    else:
+        batch, queries, hidden_size = desc.QueryTensor.sizes[-3:]
+        head_size = hidden_size // heads
+    past = desc.PastValueTensor.sizes[-2] if desc.PastValueTensor is not None else 0
+    if with_value is not None:
+        value_head_size = head_size
+    elif desc.ValueTensor is not None:
+        value_head_size = desc.ValueTensor.sizes[-1] // key_heads
+    else:
+        value_head_size = desc.PastValueTensor.sizes[-1]
+    stack = with_key or desc.StackedKeyValueTensor
+    keys = 0
+    if stack is not None:
+        keys = stack.sizes[1]
+    elif desc.KeyTensor is not None:
+        keys = desc.KeyTensor.sizes[-2]
+    return Attention(batch, heads, key_heads, queries, keys, past, head_size, value_head_size)
+
+
+def led(sizes: Sizes, tensor: TensorDesc | None) -> Sizes:
+    """``sizes`` behind as many leading ones as ``tensor`` has dimensions more, or without leading ones it lacks."""
+    count = len(sizes) if tensor is None else tensor.dimension_count
+    if count >= len(sizes):
+        return (*(1,) * (count - len(sizes)), *sizes)
+    return sizes[-count:] if set(sizes[:-count]) == {1} else sizes
+
+
+def mask_shape(desc: OperatorDesc, sizes: Attention, total: int) -> Shape | None:
+    """What MaskTensor must be for its type, with ``total`` keys; None for no mask or no such type."""
+    mask: TensorDesc | None = desc.MaskTensor
+    if mask is None:
+        return None
+    if desc.MaskType == DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN:
+        # The page prints no sizes. ONNX Runtime masks the new keys alone, even beside keys of the past.
+        keys = sizes.keys if mask.sizes[-1] == sizes.keys else total
+        scores = (sizes.batch, sizes.heads, sizes.queries, keys)
+        return Broadcast(led(scores, mask) if mask.dimension_count >= 4 else scores[-mask.dimension_count :])
+    by_type: dict[int, Sizes] = {
+        DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_LENGTH: (1, sizes.batch),
+        DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START: (2, sizes.batch),
+        DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END: (3 * sizes.batch + 2,),
+    }
+    bounds = by_type.get(desc.MaskType)
+    return None if bounds is None else led(bounds, mask)
+
+
+@operator("MULTIHEAD_ATTENTION")
+class MultiheadAttention(Operator):
+    """``softmax(Scale * Query x Key^T + RelativePositionBias, masked) x Value``, head by head
+    (ns-directml-dml_multihead_attention_operator_desc).
+
+    The page gives PastValueTensor and OutputPresentValueTensor the head size of the keys; what is joined to the values
+    has theirs. Nor does it print the sizes of RelativePositionBiasTensor: they are those of the first product,
+    {batch, heads, queries, keys}, each of which may be 1.
+    """
+
+    def sizes(self, desc: OperatorDesc) -> Attention:
+        return attention_of(desc, desc.HeadCount, desc.HeadCount)
+
+    def present(self, desc: OperatorDesc, sizes: Attention, chosen: int | None) -> int:
+        """How many keys and values the present ones have."""
+        return sizes.total
+
+    def shapes(self, desc: OperatorDesc, *, present_length: int | None = None) -> Shapes:
+        sizes = self.sizes(desc)
+        total = self.present(desc, sizes, present_length)
+        hidden = sizes.heads * sizes.head_size
+        key_hidden = sizes.key_heads * sizes.head_size
+        value_hidden = sizes.key_heads * sizes.value_head_size
+        scores = (sizes.batch, sizes.heads, sizes.queries, total)
+        behind_ones: dict[str, Sizes] = {
+            "QueryTensor": (sizes.batch, sizes.queries, hidden),
+            "KeyTensor": (sizes.batch, sizes.keys, key_hidden),
+            "ValueTensor": (sizes.batch, sizes.keys, value_hidden),
+            "StackedQueryKeyTensor": (sizes.batch, sizes.queries, sizes.heads, 2, sizes.head_size),
+            "StackedKeyValueTensor": (sizes.batch, sizes.keys, sizes.key_heads, 2, sizes.head_size),
+            "StackedQueryKeyValueTensor": (sizes.batch, sizes.queries, sizes.heads, 3, sizes.head_size),
+            "BiasTensor": (hidden + key_hidden + value_hidden,),
+            "PastKeyTensor": (sizes.batch, sizes.key_heads, sizes.past, sizes.head_size),
+            "PastValueTensor": (sizes.batch, sizes.key_heads, sizes.past, sizes.value_head_size),
+            "OutputTensor": (sizes.batch, sizes.queries, sizes.heads * sizes.value_head_size),
+            "OutputPresentKeyTensor": (sizes.batch, sizes.key_heads, total, sizes.head_size),
+            "OutputPresentValueTensor": (sizes.batch, sizes.key_heads, total, sizes.value_head_size),
+        }
+        shapes: dict[str, Shape] = {
+            name: shape
+            for name, shape in ((name, led(one, getattr(desc, name))) for name, one in behind_ones.items())
+            if name not in SOURCES or getattr(desc, name) is None or getattr(desc, name).sizes != shape
+        }
+        mask = mask_shape(desc, sizes, total)
+        if mask is not None:
+            shapes["MaskTensor"] = mask
+        shapes["RelativePositionBiasTensor"] = Broadcast(led(scores, desc.RelativePositionBiasTensor))
+        return shapes
+
+
+@operator("MULTIHEAD_ATTENTION1")
+class MultiheadAttention1(MultiheadAttention):
+    """The same with fewer heads for keys and values than for queries, and with a past whose lengths a tensor tells
+    (ns-directml-dml_multihead_attention1_operator_desc, which leaves both open).
+
+    With PastSequenceLengthsTensor the present keys and values are as long as their tensors have room for: ONNX Runtime
+    keeps one pair of them from step to step. ``present_length`` chooses it.
+    """
+
+    def sizes(self, desc: OperatorDesc) -> Attention:
+        return attention_of(desc, desc.QueryHeadCount, desc.KeyValueHeadCount)
+
+    def present(self, desc: OperatorDesc, sizes: Attention, chosen: int | None) -> int:
+        if desc.PastSequenceLengthsTensor is None:
+            return sizes.total
+        own = desc.OutputPresentKeyTensor or desc.OutputPresentValueTensor
+        if chosen is not None or own is None:
+            return sizes.total if chosen is None else chosen
+        return max(sizes.keys, int(own.sizes[-2]))
+
+    def shapes(self, desc: OperatorDesc, *, present_length: int | None = None) -> Shapes:
+        sizes = self.sizes(desc)
+        lengths = led((sizes.batch,), desc.PastSequenceLengthsTensor)
+        return {**super().shapes(desc, present_length=present_length), "PastSequenceLengthsTensor": lengths}

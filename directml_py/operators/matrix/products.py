@@ -1,0 +1,109 @@
+"""Products of matrices: of floats, of integers, of integers with a scale."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...api.enums import DML_MATRIX_TRANSFORM_TRANSPOSE
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array
+from ...kernels.contract import matmul
+from ..fused import activated
+from ..operator import Compute, Operator, Shapes, Sizes, operator
+from ..quantization_parameters import per_column, per_row
+
+
+class Product(NamedTuple):
+    """As many products {rows, depth} x {depth, columns} as ``batch``, the leading sizes, has elements."""
+
+    batch: Sizes
+    rows: int
+    depth: int
+    columns: int
+
+    @property
+    def right(self) -> Sizes:
+        """The sizes of the second factor."""
+        return (*self.batch, self.depth, self.columns)
+
+    @property
+    def result(self) -> Sizes:
+        return (*self.batch, self.rows, self.columns)
+
+
+def product_of(desc: OperatorDesc, transposed_a: bool = False, transposed_b: bool = False) -> Product:
+    """The product that ATensor and the columns of BTensor describe."""
+    *batch, rows, depth = turned(desc.ATensor.sizes, transposed_a)
+    return Product(tuple(batch), rows, depth, turned(desc.BTensor.sizes, transposed_b)[-1])
+
+
+def turned(sizes: Sizes, transposed: bool) -> Sizes:
+    """``sizes`` with rows and columns exchanged if the matrices are ``transposed``."""
+    return (*sizes[:-2], sizes[-1], sizes[-2]) if transposed else sizes
+
+
+@operator("GEMM")
+class Gemm(Operator):
+    """``FusedActivation(Alpha * TransA(A) x TransB(B) + Beta * C)`` (ns-directml-dml_gemm_operator_desc).
+
+    ``C`` has the sizes of the output; a bias is broadcast by strides of 0. It is multiplied by ``Beta`` whatever that
+    is: NaN and infinity come through a factor of 0, as the formula has it.
+    """
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        transposed_b = _is_transposed(desc.TransB)
+        product = product_of(desc, _is_transposed(desc.TransA), transposed_b)
+        return {"BTensor": turned(product.right, transposed_b), "OutputTensor": product.result}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        transposed_a, transposed_b = _is_transposed(desc.TransA), _is_transposed(desc.TransB)
+        activation = activated(desc.FusedActivation)
+
+        def gemm(a: Array, b: Array, c: Array | None) -> Array:
+            left = np.swapaxes(a, -1, -2) if transposed_a else a
+            right = np.swapaxes(b, -1, -2) if transposed_b else b
+            result = matmul(left, right)
+            if desc.Alpha != 1:
+                result *= desc.Alpha
+            if c is not None:
+                result += c if desc.Beta == 1 else c * desc.Beta
+            fused: Array = activation(result)
+            return fused
+
+        return gemm
+
+
+def _is_transposed(transform: int) -> bool:
+    return transform == DML_MATRIX_TRANSFORM_TRANSPOSE
+
+
+@operator("MATRIX_MULTIPLY_INTEGER")
+class MatrixMultiplyInteger(Operator):
+    """``(A - AZeroPoint) x (B - BZeroPoint)`` as INT32 (ns-directml-dml_matrix_multiply_integer_operator_desc)."""
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        product = product_of(desc)
+        return {
+            "AZeroPointTensor": per_row(desc.AZeroPointTensor, product.rows),
+            "BTensor": product.right,
+            "BZeroPointTensor": per_column(desc.BZeroPointTensor, product.columns),
+            "OutputTensor": product.result,
+        }
+
+
+@operator("MATRIX_MULTIPLY_INTEGER_TO_FLOAT")
+class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
+    """``dequantized(A) x dequantized(B) + Bias`` (ns-directml-dml_matrix_multiply_integer_to_float_operator_desc).
+
+    The page speaks of an output scale and zero point, which the struct does not have.
+    """
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        product = product_of(desc)
+        return {
+            **super().shapes(desc),
+            "AScaleTensor": per_row(desc.AScaleTensor, product.rows),
+            "BScaleTensor": per_column(desc.BScaleTensor, product.columns),
+        }

@@ -1,0 +1,57 @@
+"""JOIN and SPLIT: a whole and its parts along one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from ..descs.sizes import unsigned_numbers
+from ..descs.values import OperatorDesc
+from .axes import resized
+from .operator import Move, Operator, Place, Shapes, operator
+
+
+def places_along(axis: int, sizes: Sequence[int]) -> list[Place]:
+    """Where parts of these sizes lie in the whole, one behind the other along ``axis``."""
+    before = (slice(None),) * axis
+    ends = list(accumulate(sizes))
+    return [(*before, slice(start, end)) for start, end in zip([0, *ends], ends)]
+
+
+@operator("JOIN")
+class Join(Operator):
+    """Concatenation along one axis (ns-directml-dml_join_operator_desc)."""
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        axis, first = desc.Axis, desc.InputTensors[0].sizes
+        along = [tensor.sizes[axis] for tensor in desc.InputTensors]
+        return {
+            "InputTensors": [resized(first, axis, size) for size in along],
+            "OutputTensor": resized(first, axis, sum(along)),
+        }
+
+    def moves(self, desc: OperatorDesc) -> Sequence[Move]:
+        places = places_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.InputTensors])
+        return [Move(index, (), 0, place) for index, place in enumerate(places)]
+
+
+@operator("SPLIT")
+class Split(Operator):
+    """The inverse of JOIN (ns-directml-dml_split_operator_desc)."""
+
+    def shapes(self, desc: OperatorDesc, *, sizes: Sequence[int] | None = None) -> Shapes:
+        """``sizes``: those of the outputs along Axis."""
+        axis, whole = desc.Axis, desc.InputTensor.sizes
+        if sizes is not None:
+            return {
+                "OutputTensors": [resized(whole, axis, size) for size in unsigned_numbers(sizes, "sizes")]
+            }
+        along = [tensor.sizes[axis] for tensor in desc.OutputTensors]
+        return {
+            "InputTensor": resized(whole, axis, sum(along)),
+            "OutputTensors": [resized(whole, axis, size) for size in along],
+        }
+
+    def moves(self, desc: OperatorDesc) -> Sequence[Move]:
+        places = places_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.OutputTensors])
+        return [Move(0, place, index, ()) for index, place in enumerate(places)]

@@ -1,0 +1,122 @@
+"""Quantized arithmetic: scales and zero points found, applied and undone, and operators over quantized tensors."""
+
+from __future__ import annotations
+
+from ..descs.values import OperatorDesc
+from ..kernels.windows import Window
+from ..validation.report import Report
+from .matrix.products import product_of
+from .operator import Operator, Shapes, operator, own_rule
+from .quantization_parameters import per_channel, per_column, per_row, single
+
+_BLOCKS = {
+    name: own_rule(name, "blocks", "Each size of QuantizationTensors divides that of InputTensor")
+    for name in ("QUANTIZE", "DEQUANTIZE")
+}
+
+
+@operator("ELEMENT_WISE_QUANTIZED_LINEAR_ADD")
+class QuantizedLinearAdd(Operator):
+    """The sum of two tensors of the same sizes (ns-directml-dml_element_wise_quantized_linear_add_operator_desc)."""
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        parameters = ("AScale", "AZeroPoint", "BScale", "BZeroPoint", "OutputScale", "OutputZeroPoint")
+        return {
+            "BTensor": desc.ATensor.sizes,
+            **{f"{name}Tensor": single(getattr(desc, f"{name}Tensor")) for name in parameters},
+            "OutputTensor": desc.ATensor.sizes,
+        }
+
+
+@operator("DYNAMIC_QUANTIZE_LINEAR")
+class DynamicQuantizeLinear(Operator):
+    """A tensor quantized by the range of its values (ns-directml-dml_dynamic_quantize_linear_operator_desc)."""
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        return {
+            "OutputTensor": desc.InputTensor.sizes,
+            "OutputScaleTensor": single(desc.InputTensor),
+            "OutputZeroPointTensor": single(desc.InputTensor),
+        }
+
+
+@operator("QUANTIZE", "DEQUANTIZE")
+class BlockQuantization(Operator):
+    """A scale, and perhaps a zero point, for each block of a tensor (ns-directml-dml_quantize_operator_desc and
+    ns-directml-dml_dequantize_operator_desc).
+
+    The pages leave the sizes of QuantizationTensors open. As in ONNX Runtime's MatMulNBits an element of them is for a
+    block of the tensor, so that each of their sizes divides the tensor's.
+    """
+
+    def attributes(self, desc: OperatorDesc, report: Report) -> None:
+        for index, tensor in enumerate(desc.QuantizationTensors):
+            for dimension, (size, blocks) in enumerate(zip(desc.InputTensor.sizes, tensor.sizes)):
+                if size % blocks:
+                    path = f"QuantizationTensors[{index}].Sizes[{dimension}]"
+                    text = f"is {blocks}; it must divide InputTensor.Sizes[{dimension}], which is {size}"
+                    report.add(_BLOCKS[desc.name], path, text)
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        return {"OutputTensor": desc.InputTensor.sizes}
+
+
+@operator("QUANTIZED_LINEAR_MATRIX_MULTIPLY")
+class QuantizedLinearMatrixMultiply(Operator):
+    """``quantized(dequantized(A) x dequantized(B))``
+    (ns-directml-dml_quantized_linear_matrix_multiply_operator_desc)."""
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        product = product_of(desc)
+        return {
+            "AScaleTensor": per_row(desc.AScaleTensor, product.rows),
+            "AZeroPointTensor": per_row(desc.AZeroPointTensor, product.rows),
+            "BTensor": product.right,
+            "BScaleTensor": per_column(desc.BScaleTensor, product.columns),
+            "BZeroPointTensor": per_column(desc.BZeroPointTensor, product.columns),
+            "OutputScaleTensor": per_row(desc.OutputScaleTensor, product.rows),
+            "OutputZeroPointTensor": per_row(desc.OutputZeroPointTensor, product.rows),
+            "OutputTensor": product.result,
+        }
+
+
+@operator("QUANTIZED_LINEAR_CONVOLUTION")
+class QuantizedLinearConvolution(Operator):
+    """``quantized(convolution(dequantized(Input), dequantized(Filter)) + Bias)``
+    (ns-directml-dml_quantized_linear_convolution_operator_desc)."""
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        batch, channels, *spatial = desc.InputTensor.sizes
+        features, _, *kernel = desc.FilterTensor.sizes
+        window = Window.of(kernel, desc.Strides, desc.Dilations, desc.StartPadding, desc.EndPadding)
+        return {
+            "InputScaleTensor": single(desc.InputScaleTensor),
+            "InputZeroPointTensor": single(desc.InputZeroPointTensor),
+            "FilterTensor": (features, channels // desc.GroupCount, *kernel),
+            "FilterScaleTensor": per_channel(desc.FilterScaleTensor, features),
+            "FilterZeroPointTensor": per_channel(desc.FilterZeroPointTensor, features),
+            "BiasTensor": (1, features, *(1,) * len(spatial)),
+            "OutputScaleTensor": single(desc.OutputScaleTensor),
+            "OutputZeroPointTensor": single(desc.OutputZeroPointTensor),
+            "OutputTensor": (batch, features, *window.forward(spatial)),
+        }
+
+
+@operator("QUANTIZED_LINEAR_AVERAGE_POOLING")
+class QuantizedLinearAveragePooling(Operator):
+    """``quantized(average over windows of dequantized(Input))``
+    (ns-directml-dml_quantized_linear_average_pooling_operator_desc).
+
+    The formula that the page prints for the output's sizes has no Dilations; a window is as wide as they make it.
+    """
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        batch, channels, *spatial = desc.InputTensor.sizes
+        window = Window.of(desc.WindowSize, desc.Strides, desc.Dilations, desc.StartPadding, desc.EndPadding)
+        return {
+            "InputScaleTensor": per_channel(desc.InputScaleTensor, channels),
+            "InputZeroPointTensor": per_channel(desc.InputZeroPointTensor, channels),
+            "OutputScaleTensor": per_channel(desc.OutputScaleTensor, channels),
+            "OutputZeroPointTensor": per_channel(desc.OutputZeroPointTensor, channels),
+            "OutputTensor": (batch, channels, *window.forward(spatial)),
+        }

@@ -1,0 +1,37 @@
+"""Operators by name; a family is loaded when one of its operators is asked for."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from ..abi.schema import OperatorSchema
+from ..api.schema_data import OPERATORS as CATALOG
+from .operator import OPERATORS, Operator
+
+SCHEMAS: dict[str, OperatorSchema] = {schema.name: schema for schema in CATALOG.values()}
+# An operator of which the tables say all.
+PLAIN = Operator()
+
+
+@cache
+def operator_of(name: str) -> Operator:
+    """The operator DML_OPERATOR_``name``. Raises ``KeyError`` if there is none."""
+    for module in ("parts", "reducing", "gathering", "identity"):
+        import_module(f".{module}", __package__)
+    try:
+        import_module(f".{SCHEMAS[name].family}", __package__)
+    except ModuleNotFoundError as error:
+        if not str(error.name).endswith(SCHEMAS[name].family):
+            raise
+    return OPERATORS.get(name, PLAIN)
+
+
+def executes(name: str) -> bool:
+    """Whether the operator has arithmetic, not rules alone."""
+    return operator_of(name).executes()
+
+
+def executing() -> list[str]:
+    """The names of the operators that execute, sorted."""
+    return sorted(filter(executes, SCHEMAS))

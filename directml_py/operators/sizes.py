@@ -1,0 +1,69 @@
+"""The one rule about sizes: what an operator says follows, compared with what its desc has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..abi.schema import FieldSchema
+from ..descs.format import braces
+from ..descs.tensor import TensorDesc
+from ..descs.values import OperatorDesc
+from ..validation.operator_rules import sizes_rule
+from ..validation.report import Report
+from .operator import Broadcast, Shape, Shapes
+
+
+def check_sizes(desc: OperatorDesc, shapes: Shapes, report: Report) -> None:
+    """Report every tensor of ``desc`` whose sizes are not those of ``shapes``."""
+    for entry in desc.struct.tensors:
+        if entry.name not in shapes:
+            continue
+        for path, tensor, shape in _slots(desc, entry, shapes[entry.name]):
+            problem = _problem(tensor, shape)
+            if problem:
+                report.add(
+                    sizes_rule(desc.schema),
+                    f"{path}.Sizes",
+                    f"is {braces(tensor.sizes)}; for {_reasons(desc, entry, path)} it {problem}",
+                )
+
+
+def _slots(desc: OperatorDesc, entry: FieldSchema, shape: object) -> Iterator[tuple[str, TensorDesc, Shape]]:
+    value = getattr(desc, entry.name)
+    tensors = value if isinstance(value, tuple) else (value,)
+    shapes = shape if entry.kind == "array" else (shape,)
+    for index, (tensor, one) in enumerate(zip(tensors, shapes)):  # type: ignore[call-overload]
+        if tensor is not None:
+            yield (f"{entry.name}[{index}]" if entry.kind == "array" else entry.name), tensor, one
+
+
+def _problem(tensor: TensorDesc, shape: Shape) -> str:
+    """What is wrong with a tensor's sizes; empty if nothing is."""
+    if isinstance(shape, Broadcast):
+        fits = len(tensor.sizes) == len(shape.sizes) and all(
+            own in (1, size) for own, size in zip(tensor.sizes, shape.sizes)
+        )
+        return "" if fits else f"must be {braces(shape.sizes)}, of which each size may also be 1"
+    if tensor.sizes == tuple(shape):
+        return ""
+    if min(shape, default=1) < 1:
+        return f"would be {braces(shape)}, and every size must be at least 1"
+    return f"must be {braces(shape)}"
+
+
+def _reasons(desc: OperatorDesc, entry: FieldSchema, path: str) -> str:
+    """What the sizes at ``path`` follow from: the inputs (the outputs where there is no other) and, for an output, the
+    attributes that are whole numbers."""
+    reasons = [
+        f"{slot.path} {braces(slot.tensor.sizes)}"
+        for slots in (desc.inputs, desc.outputs)
+        for slot in slots
+        if slot.tensor is not None and slot.path != path and (slot in desc.inputs or len(desc.inputs) == 1)
+        if entry.role == "input" or slot in desc.inputs
+    ]
+    counts = {one.counted_by for one in desc.struct.fields}
+    for one in desc.struct.fields if entry.role == "output" else ():
+        value = getattr(desc, one.name)
+        if one.type in ("UINT", "INT") and one.name not in counts and value is not None:
+            reasons.append(f"{one.name} {braces(value) if one.kind == 'array' else value}")
+    return ", ".join(reasons)

@@ -1,0 +1,113 @@
+"""Convolutions: the window is the filter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD, DML_CONVOLUTION_MODE_CONVOLUTION
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array
+from ...kernels.contract import convolve, convolve_back
+from ...kernels.windows import Window
+from ..filling import of_sizes
+from ..fused import activated
+from ..operator import Compute, Operator, Shapes, Sizes, operator
+from ..quantization_parameters import per_channel, single
+
+
+def filter_window(desc: OperatorDesc) -> Window:
+    return Window.of(
+        desc.FilterTensor.sizes[2:],
+        desc.Strides,
+        desc.Dilations,
+        desc.StartPadding,
+        desc.EndPadding,
+        getattr(desc, "OutputPadding", ()),
+    )
+
+
+def is_backward(desc: OperatorDesc) -> bool:
+    return getattr(desc, "Direction", None) == DML_CONVOLUTION_DIRECTION_BACKWARD
+
+
+def convolved_sizes(desc: OperatorDesc) -> Sizes:
+    """The sizes of OutputTensor: its own, if its filter can give them, or else those that follow.
+
+    What follows are the most steps forwards and the fewest elements backwards. Nothing on the page speaks against a
+    few elements that no step sees, and programs leave some: in the output of a backward convolution that asks for an
+    even size, and in the input of a forward one that makes the gradient of a filter. PyTorch's bound is taken: fewer
+    than the larger of the stride and the dilation.
+    """
+    window = filter_window(desc)
+    batches, _, *spatial = desc.InputTensor.sizes
+    features, depth, *_ = desc.FilterTensor.sizes
+    follow = window.backward(spatial) if is_backward(desc) else window.forward(spatial)
+    channels = depth * desc.GroupCount if is_backward(desc) else features
+    # Padding alone makes no output.
+    if min(window.without_output_padding(follow)) < 1:
+        follow = window.without_output_padding(follow)
+    elif desc.OutputTensor is not None:
+        own = desc.OutputTensor.sizes[2:]
+        inner = window.without_output_padding(own)
+        unseen = window.unseen(inner, spatial) if is_backward(desc) else window.unseen(spatial, inner)
+        bounds = map(max, window.strides, window.dilations)
+        if min(inner) >= 1 and all(0 <= count < bound for count, bound in zip(unseen, bounds)):
+            follow = own
+    return (batches, channels, *follow)
+
+
+@operator("CONVOLUTION")
+class Convolution(Operator):
+    """``FusedActivation(Input * Filter + Bias)`` (ns-directml-dml_convolution_operator_desc).
+
+    Backwards, each element of the input spreads over the output what the filter makes of it; that the page calls a
+    transposed filter. So the filter is turned round wherever Mode is CONVOLUTION, in either direction. The last
+    OutputPadding elements of the output are 0 before the bias is added, whatever a window could bring there.
+    """
+
+    def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
+        """``output_sizes``: those of the output, where more than the least are wanted."""
+        sizes = convolved_sizes(desc)
+        return {
+            "BiasTensor": (1, sizes[1], *(1,) * len(sizes[2:])),
+            "OutputTensor": sizes,
+            **of_sizes(output_sizes),
+        }
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        window, groups = filter_window(desc), desc.GroupCount
+        inner = window.without_output_padding(desc.OutputTensor.sizes[2:])
+        behind = [(0, 0), (0, 0), *((0, count) for count in window.output_padding)]
+        spatial = tuple(range(2, 2 + len(inner)))
+        turned = desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION
+        product = convolve_back if is_backward(desc) else convolve
+        activation = activated(desc.FusedActivation)
+
+        def convolution(x: Array, weights: Array, bias: Array | None) -> Array:
+            result = product(x, np.flip(weights, spatial) if turned else weights, window, inner, groups)
+            if any(window.output_padding):
+                result = np.pad(result, behind)
+            if bias is not None:
+                result += bias
+            fused: Array = activation(result)
+            return fused
+
+        return convolution
+
+
+@operator("CONVOLUTION_INTEGER")
+class ConvolutionInteger(Operator):
+    """``(Input - InputZeroPoint) * (Filter - FilterZeroPoint)`` as INT32
+    (ns-directml-dml_convolution_integer_operator_desc)."""
+
+    def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
+        """``output_sizes``: those of the output, where fewer than the most are wanted."""
+        sizes = convolved_sizes(desc)
+        return {
+            "InputZeroPointTensor": single(desc.InputZeroPointTensor),
+            "FilterZeroPointTensor": per_channel(desc.FilterZeroPointTensor, sizes[1]),
+            "OutputTensor": sizes,
+            **of_sizes(output_sizes),
+        }

@@ -1,0 +1,121 @@
+"""Pools: what becomes of all that a window sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array
+from ...kernels.windows import Window
+from ..filling import of_sizes
+from ..operator import Compute, Operator, Shapes, Sizes, operator
+
+
+def pool_window(desc: OperatorDesc) -> Window:
+    return Window.of(
+        desc.WindowSize, desc.Strides, getattr(desc, "Dilations", ()), desc.StartPadding, desc.EndPadding
+    )
+
+
+def pooled_sizes(window: Window, sizes: Sizes, own: Sizes | None) -> Sizes:
+    """The sizes of a pool's output over an input of ``sizes``: ``own``, if they may be, or else those that follow.
+
+    What follows are as many whole steps as fit, but one step at least, as DirectMLX has it. There may be one more that
+    begins inside and reaches beyond the padding, which ONNX Runtime and browsers ask for when they round up. The
+    pages' formula forgets dilations, and so does DirectMLX for averages: up to that many steps are taken too.
+    """
+    spatial = sizes[2:]
+    least = tuple(max(1, count) for count in window.forward(spatial))
+    if own is not None:
+        undilated = window._replace(dilations=(1,) * len(spatial)).forward(spatial)
+        rounded_up = (count + (unseen > 0) for count, unseen in zip(least, window.unseen(spatial, least)))
+        most = map(max, rounded_up, undilated)
+        if all(low <= count <= high for low, count, high in zip(least, own[2:], most)):
+            least = own[2:]
+    return (*sizes[:2], *least)
+
+
+class Pool(Operator):
+    """One function of all that a window sees."""
+
+    def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
+        """``output_sizes``: those of the output, where another number of steps is wanted."""
+        own = None if desc.OutputTensor is None else desc.OutputTensor.sizes
+        follow = pooled_sizes(pool_window(desc), desc.InputTensor.sizes, own)
+        return {"OutputTensor": follow, **of_sizes(output_sizes)}
+
+
+@operator("AVERAGE_POOLING", "AVERAGE_POOLING1")
+class AveragePooling(Pool):
+    """The mean (ns-directml-dml_average_pooling_operator_desc, ns-directml-dml_average_pooling1_operator_desc).
+
+    IncludePadding counts the padding that the desc names, not what lies behind it. The mean of nothing is NaN.
+    """
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        window, steps = pool_window(desc), desc.OutputTensor.sizes[2:]
+        counts = window.counts(desc.InputTensor.sizes[2:], steps, with_padding=desc.IncludePadding)
+        divisor = reduce(np.multiply.outer, counts)
+
+        def average(x: Array) -> Array:
+            total = window.fold(x, steps, np.add, 0)
+            mean: Array = np.divide(total, divisor.astype(total.dtype), out=total)
+            return mean
+
+        return average
+
+
+@operator("LP_POOLING", "LP_POOLING1")
+class LpPooling(Pool):
+    """The norm of order P (ns-directml-dml_lp_pooling_operator_desc, ns-directml-dml_lp_pooling1_operator_desc).
+
+    It is a norm, of magnitudes: the pages' formula leaves them out, and would have no root for many odd P.
+    """
+
+
+@operator("MAX_POOLING", "MAX_POOLING1", "MAX_POOLING2")
+class MaxPooling(Pool):
+    """The largest element and where it is (ns-directml-dml_max_pooling_operator_desc,
+    ns-directml-dml_max_pooling1_operator_desc, ns-directml-dml_max_pooling2_operator_desc).
+
+    Padding is never the largest, whatever else there is. As in Direct3D, a number is larger than NaN. The largest of
+    nothing is the least that the type has, with index 0.
+    """
+
+    def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
+        shapes = super().shapes(desc, output_sizes=output_sizes)
+        return {**shapes, "OutputIndicesTensor": shapes["OutputTensor"]}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        window, sizes, steps = pool_window(desc), desc.InputTensor.sizes, desc.OutputTensor.sizes[2:]
+        counts = window.counts(sizes[2:], steps, with_padding=False)
+        nothing = reduce(np.logical_or.outer, [count == 0 for count in counts])
+        # Indices run on from one channel and batch to the next.
+        starts = np.arange(sizes[0] * sizes[1]) * int(np.prod(sizes[2:]))
+        starts = starts.reshape(*sizes[:2], *(1,) * len(steps))
+
+        def maximum(x: Array) -> Array:
+            lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+            values = window.fold(x, steps, np.fmax, np.nan if x.dtype.kind == "f" else lowest)
+            values[..., nothing] = lowest
+            return values
+
+        def maximum_and_index(x: Array) -> tuple[Array, Array]:
+            values, offsets = window.first_largest(x, steps)
+            indices = np.where(nothing, 0, offsets + starts)
+            values[..., nothing] = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+            return values, indices
+
+        return maximum if getattr(desc, "OutputIndicesTensor", None) is None else maximum_and_index
+
+
+@operator("MAX_UNPOOLING")
+class MaxUnpooling(Operator):
+    """Elements put where their indices say, zeros elsewhere (ns-directml-dml_max_unpooling_operator_desc)."""
+
+    def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
+        """``output_sizes``: those of the output, which nothing on the page binds to the input."""
+        return {"IndicesTensor": desc.InputTensor.sizes, **of_sizes(output_sizes)}

@@ -1,0 +1,262 @@
+"""Descs that break one rule of an operator, derived from a valid desc and from what the catalog says of the rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ..abi.schema import FieldSchema
+from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_OWNED_BY_DML
+from ..api.schema_data import STRUCTS
+from ..descs.build import build_operator_desc
+from ..descs.data_types import DATA_TYPES
+from ..descs.decode import enum_class
+from ..descs.tensor import TensorDesc
+from ..descs.values import OperatorDesc, Record, TensorSlot
+from ..operators import SCHEMAS, check, operator_of
+from ..operators.operator import Operator
+from ..validation.expressions import names_in
+from ..validation.facts import Fact, facts_of
+from ..validation.operator_rules import PROPERTIES, rules_of
+from ..validation.tables import applies, same_of, support_at
+from .changes import Change, change, change_tensor, reshaped, resized, retyped
+
+UINT_MAX = 0xFFFFFFFF
+NUMBERS = (0, 1, 2, 3, 4, 7, 9, 100, UINT_MAX)
+
+
+def derived_rules(operator: str) -> list[str]:
+    """The rules of an operator that descs can be derived for: its tables', its facts' and that of its sizes."""
+    schema = SCHEMAS[operator]
+    names = list(rules_of(schema))
+    if type(operator_of(operator)).shapes is not Operator.shapes:
+        names.append("sizes")
+    return [f"DML-{operator}-{name}" for name in names]
+
+
+def derived_breach(desc: OperatorDesc, rule: str, level: int) -> Change | None:
+    """A change to the valid ``desc`` by which it breaks ``rule`` and no other at ``level``; None if none was found.
+
+    The path is where the rule speaks of the changed field, for tables and sizes the changed tensor.
+    """
+    name = rule.removeprefix(f"DML-{desc.name}-")
+    for changed, path in candidates(desc, name, level):
+        diagnostics = check(changed, level)[1].diagnostics
+        if diagnostics and {found.rule for found in diagnostics} == {rule}:
+            expected = diagnostics[0].path if path is None else path
+            return Change(changed, rule, expected)
+    return None
+
+
+def candidates(desc: OperatorDesc, name: str, level: int) -> Iterator[tuple[OperatorDesc, str | None]]:
+    """Changed descs that may break the rule that ends with ``name``, with the path where it must answer."""
+    fact = next((one for one in facts_of(desc.schema) if one.name == name), None)
+    if fact is not None:
+        yield from _fact_candidates(desc, fact)
+    elif name == "sizes":
+        yield from _sizes_candidates(desc)
+    elif name == "data-type":
+        yield from _type_candidates(desc, level)
+    elif name == "dimension-count":
+        yield from _rank_candidates(desc)
+    else:
+        properties = {suffix: key for key, (_, suffix) in PROPERTIES.items()}
+        yield from _same_candidates(desc, properties[name])
+
+
+def slots(desc: OperatorDesc) -> list[tuple[TensorSlot, TensorDesc]]:
+    return [(slot, slot.tensor) for slot in (*desc.inputs, *desc.outputs) if slot.tensor is not None]
+
+
+def _fact_candidates(desc: OperatorDesc, fact: Fact) -> Iterator[tuple[OperatorDesc, str | None]]:
+    fields = desc.struct.fields
+    names = names_in(desc.schema, fact.tree)
+    if fact.condition is not None and fact.statement:
+        # What a statement asks under a condition may need the condition made true first.
+        names |= names_in(desc.schema, fact.condition)
+    entries = [entry for entry in fields if entry.name in names]
+    arrays = {entry.counted_by: entry for entry in fields if entry.counted_by}
+    entries += [arrays[entry.name] for entry in entries if entry.name in arrays]
+    for entry in entries:
+        for value, path in _values(desc, entry, fact):
+            yield change(desc, **{entry.name: value}), path
+
+
+def _values(desc: OperatorDesc, entry: FieldSchema, fact: Fact) -> Iterator[tuple[Any, str | None]]:
+    """Other values for a field, with the path that the rule must name where that is certain."""
+    value = getattr(desc, entry.name)
+    if fact.statement == "not_owned" and isinstance(value, TensorDesc):
+        yield replace(value, flags=DML_TENSOR_FLAG_OWNED_BY_DML), f"{entry.name}.Flags"
+    if fact.statement == "required" and value is not None:
+        yield None, entry.name
+    if entry.is_tensor and entry.kind != "array":
+        yield from _tensor_values(desc, entry, value)
+    elif entry.is_tensor:
+        yield from _array_values(value)
+    elif entry.kind == "enum":
+        members = enum_class(entry.type).__members__.values()
+        yield from ((member, None) for member in members if member != value)
+    elif entry.kind == "integer":
+        low = 1 if entry.type == "UINT" else None
+        near = (value + 1, value - 1 if value or low is None else 0)
+        yield from ((number, entry.name) for number in (*near, *NUMBERS) if number <= 0x7FFFFFFF or low)
+    elif entry.kind == "bool":
+        yield not value, None
+    elif entry.kind == "float":
+        yield from ((number, entry.name) for number in (0.0, -1.0, 1.0, 1e30, float("nan")))
+    elif entry.kind == "array":
+        yield from _list_values(entry, value or ())
+    elif entry.type == "DML_OPERATOR_DESC":
+        yield None, None
+        for other in ("ACTIVATION_RELU", "ELEMENT_WISE_ADD"):
+            yield build_operator_desc(SCHEMAS[other], {}), None
+    elif entry.type in STRUCTS:
+        yield None, None
+        yield (
+            Record(
+                STRUCTS[entry.type],
+                tuple(1.0 if one.kind == "float" else 1 for one in STRUCTS[entry.type].fields),
+            ),
+            None,
+        )
+
+
+def _tensor_values(
+    desc: OperatorDesc, entry: FieldSchema, value: TensorDesc | None
+) -> Iterator[tuple[Any, str | None]]:
+    if value is None:
+        like = slots(desc)[0][1]
+        yield replace(like, flags=type(like.flags)(0)), None
+        return
+    if entry.optional:
+        yield None, None
+    for dimension in range(value.dimension_count):
+        size = value.sizes[dimension]
+        for other in (size + 1, size - 1, 1, 2, 3, 5):
+            if other > 0 and other != size:
+                yield resized(value, dimension, other), None
+    yield reshaped(value, (1, *value.sizes)), None
+    if value.dimension_count > 1 and value.sizes[0] == 1:
+        yield reshaped(value, value.sizes[1:]), None
+    for data_type in DATA_TYPES:
+        if data_type != value.data_type:
+            yield retyped(value, DML_TENSOR_DATA_TYPE(data_type)), None
+
+
+def _array_values(value: Any) -> Iterator[tuple[Any, str | None]]:
+    yield (), None
+    if value:
+        yield value[:-1], None
+        yield (*value, value[-1]), None
+
+
+def _list_values(entry: FieldSchema, value: tuple[Any, ...]) -> Iterator[tuple[Any, str | None]]:
+    """Arrays with one element changed, one left out, one twice."""
+    if entry.type == "DML_OPERATOR_DESC":
+        yield (*value[:-1], build_operator_desc(SCHEMAS["ELEMENT_WISE_ADD"], {})), None
+    elif value:
+        yield (*value, value[0]), None
+        yield (*value[:-1], value[0]), None
+        for index in range(len(value)):
+            for number in (*NUMBERS, value[index] + 1, value[index] - 1):
+                if (entry.type == "INT" and number <= 0x7FFFFFFF) or number >= 0 or entry.type == "FLOAT":
+                    yield (*value[:index], number, *value[index + 1 :]), None
+    yield (), None
+    yield value[:-1], None
+    yield (*value, 1.0 if entry.type == "FLOAT" else 1), None
+
+
+def _sizes_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | None]]:
+    shapes = operator_of(desc.name).shapes(desc)
+    # Outputs first: nothing follows from them.
+    for slot, tensor in reversed(slots(desc)):
+        if slot.field not in shapes:
+            continue
+        path = f"{slot.path}.Sizes" if slot in desc.outputs else None
+        for dimension in reversed(range(tensor.dimension_count)):
+            for size in (
+                tensor.sizes[dimension] + 1,
+                tensor.sizes[dimension] + 2,
+                tensor.sizes[dimension] - 1,
+            ):
+                if size:
+                    yield change_tensor(desc, slot, resized(tensor, dimension, size)), path
+
+
+def _alike(desc: OperatorDesc, field: str, name: str) -> set[str]:
+    """The fields that share ``name`` (DataType) with ``field``, directly or through others."""
+    alike = {field}
+    while True:
+        more = {
+            one
+            for entry in same_of(desc.schema)
+            if name in entry.properties and alike & set(entry.fields) and applies(entry, desc)
+            for one in entry.fields
+        }
+        if more <= alike:
+            return alike
+        alike |= more
+
+
+def _type_candidates(desc: OperatorDesc, level: int) -> Iterator[tuple[OperatorDesc, str | None]]:
+    """A type that the level has, but not the operator, for one tensor and all that must have its type."""
+    table = support_at(desc, level)
+    for slot, _ in slots(desc) if table is not None else ():
+        alike = _alike(desc, slot.field, "DataType")
+        for data_type, known in DATA_TYPES.items():
+            if known.level > level or any(
+                data_type in table.tensors[name].types for name in alike & set(table.tensors)
+            ):
+                continue
+            changed = desc
+            for other, tensor in slots(desc):
+                if other.field in alike:
+                    changed = change_tensor(changed, other, retyped(tensor, DML_TENSOR_DATA_TYPE(data_type)))
+            names = desc.struct.index
+            for attribute in ("ScaleBias", "FusedActivation"):
+                if attribute in names:
+                    changed = change(changed, **{attribute: None})
+            kinds = [one.name for one in desc.struct.fields if one.type == "DML_TENSOR_DATA_TYPE"]
+            yield changed, None
+            yield change(changed, **dict.fromkeys(kinds, DML_TENSOR_DATA_TYPE(data_type))), None
+
+
+def _rank_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | None]]:
+    """Leading ones for one or all tensors, or none of them where there were some."""
+    for fields in ({slot.field for slot, _ in slots(desc)}, *({slot.field} for slot, _ in slots(desc))):
+        for added in range(1, 9):
+            changed = desc
+            for slot, tensor in slots(desc):
+                if slot.field in fields:
+                    changed = change_tensor(
+                        changed, slot, reshaped(tensor, ((1,) * added + tensor.sizes)[-64:])
+                    )
+            if "Axis" in desc.struct.index and isinstance(desc.Axis, int):
+                yield change(changed, Axis=desc.Axis + added), None
+            if "Axes" in desc.struct.index:
+                yield change(changed, Axes=tuple(axis + added for axis in desc.Axes)), None
+            yield changed, None
+        changed = desc
+        for slot, tensor in slots(desc):
+            if slot.field in fields and tensor.dimension_count > 1 and tensor.sizes[0] == 1:
+                changed = change_tensor(changed, slot, reshaped(tensor, tensor.sizes[1:]))
+        yield changed, None
+
+
+def _same_candidates(desc: OperatorDesc, name: str) -> Iterator[tuple[OperatorDesc, str | None]]:
+    """One tensor that differs from those that it must agree with."""
+    for slot, tensor in reversed(slots(desc)):
+        if len(_alike(desc, slot.field, name)) == 1:
+            continue
+        path = f"{slot.path}.{name}"
+        if name == "DataType":
+            for data_type in DATA_TYPES:
+                yield change_tensor(desc, slot, retyped(tensor, DML_TENSOR_DATA_TYPE(data_type))), path
+        elif name == "DimensionCount":
+            yield change_tensor(desc, slot, reshaped(tensor, (1, *tensor.sizes))), path
+            if tensor.dimension_count > 1 and tensor.sizes[0] == 1:
+                yield change_tensor(desc, slot, reshaped(tensor, tensor.sizes[1:])), path
+        else:
+            for dimension in range(tensor.dimension_count):
+                yield change_tensor(desc, slot, resized(tensor, dimension, tensor.sizes[dimension] + 1)), path

@@ -1,0 +1,157 @@
+"""Decides what a valid desc has: ranks, sizes, data types and layouts within the tables of one operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..abi.schema import FieldSchema, OperatorSchema
+from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML
+from ..descs.build import build_operator_desc
+from ..descs.decode import enum_class
+from ..descs.sizes import packed_strides
+from ..descs.tensor import TensorDesc
+from ..validation.expressions import Reader, names_in
+from ..validation.facts import breaches, facts_of
+from ..validation.tables import Same, Support, same_of, support_of
+from .source import Source
+
+MAX_ELEMENTS = 1 << 12
+ANY_RANK = range(1, 9)
+Fields = dict[str, Any]
+
+
+class Maker:
+    """Hands out decisions to the recipe of one operator."""
+
+    def __init__(self, source: Source, schema: OperatorSchema, level: int, max_elements: int) -> None:
+        self.source = source
+        self.schema = schema
+        self.level = level
+        self.max_elements = max_elements
+        # Tensors that must be packed, without any strides.
+        self.unstrided: set[str] = set()
+
+    def table(self, **attributes: Any) -> Support | None:
+        """The support table for these attribute values; None if the page has none."""
+        tables = [
+            table
+            for table in support_of(self.schema)
+            if table.level <= self.level
+            and all(attributes.get(name) in values for name, values in table.when.items())
+        ]
+        return max(tables, key=lambda table: table.level, default=None)
+
+    def ranks(self, field: str, **attributes: Any) -> range:
+        """The dimension counts that a tensor may have."""
+        table = self.table(**attributes)
+        return ANY_RANK if table is None or field not in table.tensors else table.tensors[field].dimensions
+
+    def rank(self, field: str, least: int = 1, most: int = 8, **attributes: Any) -> int:
+        """A dimension count that the table has for ``field``, from ``least`` to ``most``."""
+        return self.source.choice([one for one in self.ranks(field, **attributes) if least <= one <= most])
+
+    def shape(self, rank: int, share: int = 1, most: int = 5) -> list[int]:
+        """Sizes with at most ``max_elements // share`` elements."""
+        left = max(1, self.max_elements // share)
+        sizes = [1] * rank
+        for dimension in self.source.permutation(rank):
+            high = left if most == 5 and self.source.chance(10) else min(left, most)
+            sizes[dimension] = self.source.integer(1, high)
+            left //= sizes[dimension]
+        return sizes
+
+    def axes(self, rank: int) -> tuple[int, ...]:
+        """At least one axis, each once, in any order."""
+        return tuple(self.source.permutation(rank)[: self.source.integer(1, rank)])
+
+    def enumerator(self, field: str, **others: Any) -> Any:
+        """An enumerator that the level has for ``field``, by the facts that speak of it and of ``others`` alone."""
+        entry = self.field(field)
+        known = {field, *others}
+        members = [
+            member
+            for member in enum_class(entry.type).__members__.values()
+            if self._holds({field: member, **others}, known)
+        ]
+        return self.source.choice(members)
+
+    def _holds(self, values: Mapping[str, Any], known: set[str]) -> bool:
+        reader = Reader(build_operator_desc(self.schema, values))
+        for fact in facts_of(self.schema):
+            trees = [fact.tree] if fact.condition is None else [fact.tree, fact.condition]
+            speaks = self.level in fact.levels and all(names_in(self.schema, tree) <= known for tree in trees)
+            if speaks and (fact.condition is None or reader.holds(fact.condition)) and breaches(fact, reader):
+                return False
+        return True
+
+    def field(self, name: str) -> FieldSchema:
+        return self.schema.struct.fields[self.schema.struct.index[name]]
+
+    def data_types(self, present: Sequence[str], attributes: Mapping[str, Any]) -> dict[str, int]:
+        """A data type for each tensor field that is there: of its table, and shared where the page says so."""
+        table = self.table(**attributes)
+        groups: list[set[str]] = [{name} for name in present]
+        for entry in same_of(self.schema):
+            if "DataType" not in entry.properties or not _applies(entry, attributes):
+                continue
+            joined = [group for group in groups if group & set(entry.fields)]
+            groups = [group for group in groups if group not in joined] + [set().union(*joined)] * bool(
+                joined
+            )
+        chosen = {}
+        for group in sorted(groups, key=sorted):
+            types = [set(table.tensors[name].types) for name in group if table and name in table.tensors]
+            common = set.intersection(*types) if types else {1}
+            data_type = self.source.choice(sorted(common))
+            chosen.update(dict.fromkeys(group, data_type))
+        return chosen
+
+    def tensor(self, data_type: int, sizes: Sequence[int], field: str, broadcast: bool = True) -> TensorDesc:
+        """A tensor in any layout that its role allows."""
+        source, is_output = self.source, self.field(field).role == "output"
+        kind = DML_TENSOR_DATA_TYPE(data_type)
+        strides = None if field in self.unstrided else self.strides(sizes, is_output or not broadcast)
+        packed = TensorDesc(kind, tuple(sizes), strides)
+        if not source.chance(40):
+            return packed
+        element = max(1, packed.element_bits // 8)
+        return TensorDesc(
+            kind,
+            packed.sizes,
+            packed.strides,
+            DML_TENSOR_FLAG_OWNED_BY_DML
+            if not is_output and self.may_own(field) and source.chance(40)
+            else DML_TENSOR_FLAG_NONE,
+            packed.minimum_size + 4 * source.choice((0, 1, 16, 1000)),
+            source.choice((0, element, 2 * element, 16 * element, 256)),
+        )
+
+    def may_own(self, field: str) -> bool:
+        return not any(
+            fact.statement == "not_owned" and field in fact.fields for fact in facts_of(self.schema)
+        )
+
+    def strides(self, sizes: Sequence[int], is_output: bool) -> tuple[int, ...] | None:
+        source = self.source
+        kind = source.integer(0, 9)
+        if kind < 4:
+            return None
+        if kind == 4:
+            return packed_strides(sizes)
+        if kind == 5 and not is_output:
+            return tuple(source.integer(0, 9) for _ in sizes)
+        strides = [0] * len(sizes)
+        step = source.integer(1, 3)
+        for dimension in source.permutation(len(sizes)):
+            strides[dimension] = step
+            step = step * sizes[dimension] + source.integer(0, 2)
+        for dimension, size in enumerate(sizes):
+            if (size == 1 or not is_output) and source.chance(20):
+                # The stride of a size of 1 does not matter; elsewhere 0 broadcasts.
+                strides[dimension] = 0 if size > 1 else source.choice((0, 1, 7, 0xFFFFFFFF))
+        return tuple(strides)
+
+
+def _applies(entry: Same, attributes: Mapping[str, Any]) -> bool:
+    return all(attributes.get(name) in values for name, values in entry.when.items())

@@ -1,0 +1,1 @@
+"""Recipes for valid descs: sampling."""

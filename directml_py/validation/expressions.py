@@ -1,0 +1,216 @@
+"""Expressions over the fields of a desc, as the catalog's facts write them: a small part of Python's own syntax."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ..abi.schema import OperatorSchema
+from ..descs.data_types import BY_NAME, type_name
+from ..descs.decode import enum_class
+from ..descs.format import braces
+from ..descs.tensor import TensorDesc
+from ..descs.values import OperatorDesc, Record
+from .notation import parse_types
+
+PROPERTIES = {
+    "Sizes": "sizes",
+    "DimensionCount": "dimension_count",
+    "DataType": "data_type",
+    "Flags": "flags",
+}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"len": len, "min": min, "max": max, "prod": math.prod, "sum": sum}
+ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+COMPARISONS: dict[type[ast.cmpop], tuple[Callable[[Any, Any], bool], str]] = {
+    ast.Lt: (operator.lt, "less than"),
+    ast.LtE: (operator.le, "at most"),
+    ast.Gt: (operator.gt, "greater than"),
+    ast.GtE: (operator.ge, "at least"),
+    ast.Eq: (operator.eq, ""),
+    ast.NotEq: (operator.ne, "other than"),
+    ast.In: (lambda value, among: value in among, "one of"),
+    ast.NotIn: (lambda value, among: value not in among, "none of"),
+}
+
+
+class Absent(Exception):
+    """The expression speaks of a tensor or struct that is not there."""
+
+
+def parse(text: str) -> ast.expr:
+    """The tree of one expression. Raises ``SyntaxError``."""
+    return ast.parse(text, mode="eval").body
+
+
+def text_of(node: ast.expr) -> str:
+    """The expression as the catalog writes it, a list of values without its parentheses."""
+    if isinstance(node, ast.Tuple):
+        return ", ".join(map(text_of, node.elts))
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return ", ".join(parse_types(node.value.split()))
+    return ast.unparse(node)
+
+
+def is_enumerator(name: str) -> bool:
+    """Whether a name is one of an enumerator; fields of one letter are capitals too."""
+    return len(name) > 1 and name.isupper()
+
+
+def subject_of(node: ast.expr) -> ast.expr | None:
+    """The first field that the expression names, with its property and subscript; None if it names none."""
+    if isinstance(node, (ast.Attribute, ast.Subscript)) or (
+        isinstance(node, ast.Name) and not is_enumerator(node.id)
+    ):
+        return node
+    inside = node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
+    subjects = (subject_of(child) for child in inside if isinstance(child, ast.expr))
+    return next((subject for subject in subjects if subject is not None), None)
+
+
+def field_of(node: ast.expr) -> str:
+    """The first field that the expression names, with its property; empty if it names none."""
+    subject = subject_of(node)
+    while isinstance(subject, ast.Subscript):
+        subject = subject.value
+    return "" if subject is None else ast.unparse(subject)
+
+
+class Reader:
+    """What expressions come to for one desc."""
+
+    def __init__(self, desc: OperatorDesc) -> None:
+        self.desc = desc
+
+    def value(self, node: ast.expr, enum: str = "") -> Any:
+        """The value of an expression; ``enum`` is the enumeration whose enumerators it may name.
+
+        Raises ``Absent``, and ``IndexError`` for a dimension that is not there.
+        """
+        if isinstance(node, ast.Constant):
+            value = node.value
+            return (
+                tuple(BY_NAME[name] for name in parse_types(value.split()))
+                if isinstance(value, str)
+                else value
+            )
+        if isinstance(node, ast.Name):
+            return self._name(node.id, enum)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(self.value(node.value), node.attr)
+        if isinstance(node, ast.Subscript):
+            return self.value(node.value)[self.value(node.slice)]
+        if isinstance(node, ast.Tuple):
+            return tuple(self.value(item, enum) for item in node.elts)
+        if isinstance(node, ast.BinOp):
+            return _combined(ARITHMETIC[type(node.op)], self.value(node.left), self.value(node.right))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return _combined(operator.sub, 0, self.value(node.operand))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return FUNCTIONS[node.func.id](*map(self.value, node.args))
+        raise ValueError(f"{ast.unparse(node)!r} is no expression of the catalog")
+
+    def _name(self, name: str, enum: str) -> Any:
+        if name not in self.desc.struct.index:
+            return enum_class(enum)[f"{enum}_{name}"]
+        value = getattr(self.desc, name)
+        if value is None:
+            raise Absent(name)
+        return value
+
+    def _attribute(self, owner: Any, name: str) -> Any:
+        if isinstance(owner, tuple):
+            return tuple(self._attribute(one, name) for one in owner if one is not None)
+        if isinstance(owner, TensorDesc):
+            return getattr(owner, PROPERTIES[name])
+        assert isinstance(owner, Record)
+        return owner.name if name == "Type" and isinstance(owner, OperatorDesc) else getattr(owner, name)
+
+    def path(self, node: ast.expr) -> str:
+        """Where a field stands, with its subscript as a number: ``InputTensor.Sizes[1]``."""
+        if not isinstance(node, ast.Subscript):
+            return ast.unparse(node)
+        index = self.value(node.slice)
+        return f"{self.path(node.value)}[{index if index >= 0 else index + len(self.value(node.value))}]"
+
+    def enum_of(self, nodes: list[ast.expr]) -> str:
+        """The enumeration of the first field among ``nodes``, whose enumerators stand without their prefix."""
+        fields = self.desc.struct
+        for node in nodes:
+            if isinstance(node, ast.Name) and node.id in fields.index:
+                entry = fields.fields[fields.index[node.id]]
+                if entry.kind == "enum":
+                    return entry.type
+        return "DML_TENSOR_DATA_TYPE"
+
+    def holds(self, node: ast.expr) -> bool:
+        """Whether a condition holds; one about something absent does not."""
+        if isinstance(node, ast.BoolOp):
+            verdicts = map(self.holds, node.values)
+            return all(verdicts) if isinstance(node.op, ast.And) else any(verdicts)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return not self.holds(node.operand)
+        if isinstance(node, ast.Name):
+            return bool(getattr(self.desc, node.id))
+        assert isinstance(node, ast.Compare)
+        return not self.failures(node)
+
+    def failures(self, node: ast.Compare) -> list[int | None]:
+        """Where a comparison fails: the indexes of elements, or None for a comparison of single values."""
+        try:
+            values, tests = self._terms(node)
+        except (Absent, IndexError, ZeroDivisionError):
+            return []
+        counts = [len(value) for value, among in values if isinstance(value, tuple) and not among]
+        failing: list[int | None] = []
+        for index in range(min(counts)) if counts else (None,):
+            terms = [_element(value, index, among) for value, among in values]
+            if not all(test(one, other) for test, one, other in zip(tests, terms, terms[1:])):
+                failing.append(index)
+        return failing
+
+    def _terms(self, node: ast.Compare) -> tuple[list[tuple[Any, bool]], list[Callable[[Any, Any], bool]]]:
+        """The compared values, each with whether it is a list of alternatives, and the comparisons between them."""
+        nodes = [node.left, *node.comparators]
+        enum = self.enum_of(nodes)
+        among = [False, *(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops)]
+        values = [(self.value(term, enum), several) for term, several in zip(nodes, among)]
+        return values, [COMPARISONS[type(op)][0] for op in node.ops]
+
+
+def _combined(function: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+    """Arithmetic on numbers and, element by element, on arrays of them."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return tuple(map(function, one, other))
+    if isinstance(one, tuple):
+        return tuple(function(value, other) for value in one)
+    if isinstance(other, tuple):
+        return tuple(function(one, value) for value in other)
+    return function(one, other)
+
+
+def _element(value: Any, index: int | None, among: bool) -> Any:
+    return value if index is None or among or not isinstance(value, tuple) else value[index]
+
+
+def shown(value: Any, path: str = "") -> str:
+    """A value as messages show it."""
+    if path.endswith("DataType"):
+        return type_name(value)
+    if isinstance(value, tuple):
+        return braces(shown(one) for one in value)
+    return str(getattr(value, "name", value))
+
+
+def names_in(schema: OperatorSchema, node: ast.expr) -> set[str]:
+    """The fields that an expression names."""
+    names = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+    return names & set(schema.struct.index)

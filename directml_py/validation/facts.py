@@ -1,0 +1,288 @@
+"""What an operator's page says about its attributes and tensors beyond the tables: the catalog's facts, checked."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..abi.schema import OperatorSchema
+from ..descs.values import OperatorDesc
+from .expressions import (
+    COMPARISONS,
+    Absent,
+    Reader,
+    field_of,
+    names_in,
+    parse,
+    shown,
+    subject_of,
+    text_of,
+)
+from .notation import parse_level
+from .report import Report
+from .rule import Rule
+from .tensors import level_name
+
+_FACT = re.compile(
+    r"(?:(?P<name>[a-z0-9-]+): )?(?P<fact>.+?)(?: if (?P<condition>.+?))?(?: (?P<side>before|from) (?P<level>\d_\d))?"
+)
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+ALL_LEVELS = range(1 << 16)
+
+
+class Fact(NamedTuple):
+    """One fact: ``name`` ends the rule's identifier; it holds at ``levels`` and where ``condition`` does."""
+
+    name: str
+    text: str
+    tree: ast.expr
+    condition: ast.expr | None
+    levels: range
+
+    @property
+    def statement(self) -> str:
+        """``required``, ``unique``…; empty for a comparison."""
+        return (
+            self.tree.func.id
+            if isinstance(self.tree, ast.Call) and isinstance(self.tree.func, ast.Name)
+            else ""
+        )
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields of a statement; the path of the first field of a comparison."""
+        if isinstance(self.tree, ast.Call):
+            return [ast.unparse(argument) for argument in self.tree.args]
+        return [field_of(self.tree)]
+
+    @property
+    def limits(self) -> str:
+        """When the fact holds, for people: `` where Function is SUM, below DML_FEATURE_LEVEL_3_0``."""
+        parts = []
+        if self.condition is not None:
+            parts.append(f" where {sentence(self.condition)}")
+        if self.levels.start:
+            parts.append(f" from {level_name(self.levels.start)} on")
+        if self.levels.stop != ALL_LEVELS.stop:
+            parts.append(f" below {level_name(self.levels.stop)}")
+        return ",".join(parts)
+
+
+def kebab(path: str) -> str:
+    """``input-tensor-sizes`` for InputTensor.Sizes[1]."""
+    return "-".join(_WORD.sub("-", part).lower() for part in re.sub(r"\[.*?\]", "", path).split("."))
+
+
+def sentence(node: ast.expr) -> str:
+    """A condition or comparison in words."""
+    if isinstance(node, ast.BoolOp):
+        joint = " and " if isinstance(node.op, ast.And) else " or "
+        return joint.join(map(sentence, node.values))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        inner = node.operand
+        return f"{text_of(inner)} is not set" if isinstance(inner, ast.Name) else f"not {sentence(inner)}"
+    if isinstance(node, ast.Name):
+        return f"{node.id} is set"
+    if not isinstance(node, ast.Compare):
+        return text_of(node)
+    terms = [text_of(term) for term in (node.left, *node.comparators)]
+    words = [COMPARISONS[type(op)][1] for op in node.ops]
+    if len(words) == 1:
+        return f"{terms[0]} is {f'{words[0]} ' if words[0] else ''}{terms[1]}"
+    if len(words) == 2 and {type(op) for op in node.ops} <= {ast.LtE}:
+        return f"{terms[1]} is {terms[0]} to {terms[2]}"
+    return ast.unparse(node)
+
+
+@cache
+def facts_of(schema: OperatorSchema) -> tuple[Fact, ...]:
+    """The facts of an operator. Raises ``ValueError`` and ``SyntaxError`` for what the notation does not have."""
+    return tuple(map(parse_fact, schema.facts))
+
+
+def must(node: ast.Compare) -> str:
+    """What a comparison asks for, in words."""
+    return sentence(node).replace(" is ", " must be ")
+
+
+def parse_fact(text: str) -> Fact:
+    match = _FACT.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no fact")
+    tree = parse(match["fact"])
+    condition = parse(match["condition"]) if match["condition"] else None
+    level = parse_level(match["level"]) if match["level"] else 0
+    levels = range(level) if match["side"] == "before" else range(level, ALL_LEVELS.stop)
+    fact = Fact(match["name"] or "", "", tree, condition, levels)
+    if fact.statement and fact.statement not in STATEMENTS:
+        raise ValueError(f"{text!r}: there is no statement {fact.statement!r}")
+    if not fact.statement and not isinstance(tree, ast.Compare):
+        raise ValueError(f"{text!r} compares nothing")
+    ending = f"-{STATEMENTS[fact.statement].ending}" if fact.statement else ""
+    words = (
+        STATEMENTS[fact.statement].text.format(*fact.fields, rest=", ".join(fact.fields))
+        if ending
+        else sentence(tree)
+    )
+    return fact._replace(name=fact.name or kebab(fact.fields[0]) + ending, text=words + fact.limits)
+
+
+def check_facts(
+    desc: OperatorDesc, level: int, rules: Callable[[str], Rule], report: Report, complete: bool = True
+) -> None:
+    """Report the facts that ``desc`` breaks at ``level``. Every tensor that is there has a shape.
+
+    Facts about outputs are left out for a desc that is not ``complete``: it has none yet.
+    """
+    reader = Reader(desc)
+    open_fields = set() if complete else output_fields(desc.schema)
+    for fact in facts_of(desc.schema):
+        if level not in fact.levels or (open_fields and open_fields & names_in(desc.schema, fact.tree)):
+            continue
+        if fact.condition is not None and not reader.holds(fact.condition):
+            continue
+        for path, text in breaches(fact, reader):
+            report.add(rules(fact.name), path, text)
+
+
+def output_fields(schema: OperatorSchema) -> set[str]:
+    """The fields of output tensors, with the counts of their arrays."""
+    outputs = [entry for entry in schema.struct.tensors if entry.role == "output"]
+    return {entry.name for entry in outputs} | {entry.counted_by for entry in outputs}
+
+
+def breaches(fact: Fact, reader: Reader) -> list[tuple[str, str]]:
+    """The paths at which a fact is broken, with what to say behind each."""
+    if fact.statement:
+        found = STATEMENTS[fact.statement].check(reader, fact.fields)
+        return [(path, text + fact.limits) for path, text in found]
+    assert isinstance(fact.tree, ast.Compare)
+    return [_comparison(fact, fact.tree, reader, index) for index in reader.failures(fact.tree)]
+
+
+def _comparison(fact: Fact, node: ast.Compare, reader: Reader, index: int | None) -> tuple[str, str]:
+    """Where one comparison failed and what is wrong, with what the other terms come to."""
+    nodes = [node.left, *node.comparators]
+    subject = next(term for term in nodes if field_of(term))
+    field = subject_of(subject)
+    assert field is not None
+    path, value = reader.path(field), reader.value(field)
+    if index is not None and isinstance(value, tuple):
+        path, value = f"{path}[{index}]", value[index]
+    enum = reader.enum_of(nodes)
+    if not isinstance(subject, (ast.Name, ast.Attribute, ast.Subscript)):
+        return path, f"is {shown(value, path)}, but {must(node)}{fact.limits}"
+    words = []
+    for op, one, other in zip(node.ops, nodes, nodes[1:]):
+        mirrored = other is subject
+        word = _MIRRORED[type(op)] if mirrored else COMPARISONS[type(op)][1]
+        if subject in (one, other):
+            words.append(
+                " ".join(filter(None, (word, _explained(one if mirrored else other, reader, enum, index))))
+            )
+    return path, f"is {shown(value, path)}; it must be {' and '.join(words)}{fact.limits}"
+
+
+_MIRRORED = {ast.Lt: "greater than", ast.LtE: "at least", ast.Gt: "less than", ast.GtE: "at most", ast.Eq: ""}
+
+
+def _explained(node: ast.expr, reader: Reader, enum: str, index: int | None) -> str:
+    """A term as it is written and, where it says more, what it comes to."""
+    text = text_of(node)
+    try:
+        value = reader.value(node, enum)
+    except (Absent, IndexError):
+        return text
+    if isinstance(node, (ast.Constant, ast.Tuple)) or not field_of(node):
+        return text
+    if index is not None and isinstance(value, tuple):
+        text, value = f"{text}[{index}]", value[index]
+    return f"{text}, which is {shown(value, text)}"
+
+
+Breaches = list[tuple[str, str]]
+
+
+class Statement(NamedTuple):
+    """A kind of fact that is no comparison: the end of its rules' names, their text, and the check."""
+
+    ending: str
+    text: str
+    check: Callable[[Reader, list[str]], Breaches]
+
+
+def _value(reader: Reader, path: str) -> Any:
+    try:
+        return reader.value(parse(path))
+    except (Absent, IndexError):
+        return None
+
+
+def _required(reader: Reader, fields: list[str]) -> Breaches:
+    return [(path, "is null; it is required") for path in fields if getattr(reader.desc, path) in (None, ())]
+
+
+def _absent(reader: Reader, fields: list[str]) -> Breaches:
+    return [
+        (path, "is given; it must be null") for path in fields if getattr(reader.desc, path) not in (None, ())
+    ]
+
+
+def _unique(reader: Reader, fields: list[str]) -> Breaches:
+    (path,) = fields
+    values = _value(reader, path) or ()
+    return [
+        (f"{path}[{index}]", f"is {value}, which {path}[{values.index(value)}] names already")
+        for index, value in enumerate(values)
+        if value in values[:index]
+    ]
+
+
+def _together(reader: Reader, fields: list[str]) -> Breaches:
+    missing = [path for path in fields if getattr(reader.desc, path) is None]
+    given = [path for path in fields if path not in missing]
+    if not missing or not given:
+        return []
+    return [(path, f"is null, but {given[0]} is given; they come together") for path in missing]
+
+
+def _exclusive(reader: Reader, fields: list[str]) -> Breaches:
+    given = [path for path in fields if getattr(reader.desc, path) is not None]
+    return [(path, f"is given beside {given[0]}; only one of them may be") for path in given[1:]]
+
+
+def _not_owned(reader: Reader, fields: list[str]) -> Breaches:
+    text = "has DML_TENSOR_FLAG_OWNED_BY_DML, which this tensor may not have"
+    return [
+        (f"{slot.path}.Flags", text)
+        for slot in reader.desc.inputs
+        if slot.field in fields and slot.tensor is not None and slot.tensor.is_owned_by_dml
+    ]
+
+
+def _activations(reader: Reader, fields: list[str]) -> Breaches:
+    (path,) = fields
+    value = getattr(reader.desc, path)
+    nested = value if isinstance(value, tuple) else (value,)
+    return [
+        (
+            f"{path}[{index}]" if isinstance(value, tuple) else path,
+            f"is {one.schema.type_name}, which is no activation",
+        )
+        for index, one in enumerate(nested)
+        if one is not None and not one.name.startswith("ACTIVATION_")
+    ]
+
+
+STATEMENTS: dict[str, Statement] = {
+    "required": Statement("required", "{rest} is not null", _required),
+    "absent": Statement("absent", "{rest} is null", _absent),
+    "unique": Statement("unique", "No element of {0} comes twice", _unique),
+    "together": Statement("together", "{rest} are given together or not at all", _together),
+    "exclusive": Statement("exclusive", "At most one of {rest} is given", _exclusive),
+    "not_owned": Statement("owned", "{rest} is not OWNED_BY_DML", _not_owned),
+    "activations": Statement("activations", "{0} holds activations", _activations),
+}

@@ -1,0 +1,56 @@
+"""The rules that the catalog makes for each operator, made when they are first asked for."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ..abi.rules import derived_rule
+from ..abi.schema import OperatorSchema
+from .facts import facts_of
+from .rule import Rule
+from .tables import same_of, support_of
+from .tensors import MAX_DIMENSIONS
+
+# Property of an agreement: the attribute of TensorDesc, and the end of the rule's identifier.
+PROPERTIES = {
+    "DataType": ("data_type", "same-data-type"),
+    "DimensionCount": ("dimension_count", "same-dimension-count"),
+    "Sizes": ("sizes", "same-sizes"),
+}
+
+
+def rule_texts(schema: OperatorSchema) -> dict[str, str]:
+    """The ends of the identifiers of an operator's derived rules, and their texts."""
+    texts = {}
+    if schema.support:
+        texts["data-type"] = "Each tensor has a data type of the support table"
+        # A table that takes all that a tensor may have says no more than the tensor's own rule.
+        tensors = [tensor for table in support_of(schema) for tensor in table.tensors.values()]
+        if any(len(tensor.dimensions) < MAX_DIMENSIONS for tensor in tensors):
+            texts["dimension-count"] = "Each tensor has a dimension count of the support table"
+    for entry in same_of(schema):
+        for name in entry.properties:
+            text = f"{', '.join(entry.fields)} have the same {name}"
+            suffix = PROPERTIES[name][1]
+            texts[suffix] = f"{texts[suffix]}; {text}" if suffix in texts else text
+    for fact in facts_of(schema):
+        if fact.name in texts:
+            raise ValueError(f"{schema.name} has two rules {fact.name}")
+        texts[fact.name] = fact.text
+    return texts
+
+
+@cache
+def rules_of(schema: OperatorSchema) -> dict[str, Rule]:
+    """The derived rules of an operator by the end of their identifier."""
+    return {
+        name: derived_rule(f"DML-{schema.name}-{name}", text, schema.page)
+        for name, text in rule_texts(schema).items()
+    }
+
+
+def sizes_rule(schema: OperatorSchema) -> Rule:
+    """The rule about all sizes that follow from other tensors."""
+    return derived_rule(
+        f"DML-{schema.name}-sizes", "Sizes that follow from other tensors are as the page says", schema.page
+    )

@@ -1,0 +1,89 @@
+"""The support tables and the agreements of an operator's page, read from the notation when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..abi.schema import OperatorSchema
+from ..descs.data_types import BY_NAME
+from ..descs.decode import enum_class
+from ..descs.values import OperatorDesc
+from .notation import Condition, parse_same, parse_table
+
+
+class TensorSupport(NamedTuple):
+    """Which dimension counts and which data types (members of DML_TENSOR_DATA_TYPE) one tensor may have."""
+
+    dimensions: range
+    types: tuple[int, ...]
+
+
+When = Mapping[str, tuple[Any, ...]]
+
+
+class Support(NamedTuple):
+    """One table of an operator's page: from ``level`` on, and for these attribute values, this is supported."""
+
+    level: int
+    tensors: Mapping[str, TensorSupport]
+    when: When
+
+
+class Same(NamedTuple):
+    """Tensors that must agree in the named properties, for these attribute values."""
+
+    fields: tuple[str, ...]
+    properties: tuple[str, ...]
+    when: When
+
+
+@cache
+def support_of(schema: OperatorSchema) -> tuple[Support, ...]:
+    """The support tables, newest first among those with the same condition."""
+    every = tuple(entry.name for entry in schema.struct.tensors)
+    tables = []
+    for text in schema.support:
+        table = parse_table(text)
+        tensors = {
+            name: TensorSupport(ranks, tuple(BY_NAME[kind] for kind in kinds))
+            for names, ranks, kinds in table.groups
+            for name in names or every
+        }
+        tables.append(Support(table.level, tensors, _when(schema, table.conditions)))
+    return tuple(tables)
+
+
+@cache
+def same_of(schema: OperatorSchema) -> tuple[Same, ...]:
+    """The tensors that must agree."""
+    agreements = map(parse_same, schema.same)
+    return tuple(Same(one.fields, one.properties, _when(schema, one.conditions)) for one in agreements)
+
+
+def _when(schema: OperatorSchema, conditions: tuple[Condition, ...]) -> When:
+    return {
+        condition.field: tuple(_value(schema, condition.field, text) for text in condition.values)
+        for condition in conditions
+    }
+
+
+def _value(schema: OperatorSchema, field: str, text: str) -> Any:
+    entry = schema.struct.fields[schema.struct.index[field]]
+    if entry.kind == "bool":
+        return {"true": True, "false": False}[text]
+    return enum_class(entry.type)[f"{entry.type}_{text}"] if entry.kind == "enum" else int(text)
+
+
+def applies(entry: Support | Same, desc: OperatorDesc) -> bool:
+    return not entry.when or all(getattr(desc, name) in values for name, values in entry.when.items())
+
+
+def support_at(desc: OperatorDesc, level: int) -> Support | None:
+    """The newest support table that ``level`` has for the desc's attributes."""
+    newest = None
+    for entry in support_of(desc.schema):
+        if (newest.level if newest else 0) < entry.level <= level and applies(entry, desc):
+            newest = entry
+    return newest
