@@ -115,16 +115,16 @@ class IDMLBindingTable(IDMLDeviceChild):
         report = Report()
         records = read_bindings(count, bindings, report)
         dispatchable = self._ready(method, report)
-        found = {}
+        views = {}
         if dispatchable is not None and records is not None:
             read = dispatchable.input_views if kind == "input" else dispatchable.output_views
-            found = read(records, report)
-        self._finish(method, kind, found, report)
+            views = read(records, report)
+        self._finish(method, kind, views, report)
 
     def _bind_single(self, method: str, kind: str, binding: Any) -> None:
         report = Report()
         record = read_binding(binding, report)
-        found = {}
+        views = {}
         dispatchable = self._ready(method, report)
         if dispatchable is not None and not report.diagnostics:
             slot = Slot(kind)
@@ -136,15 +136,15 @@ class IDMLBindingTable(IDMLDeviceChild):
             if view is not None and slot not in self.needs:
                 dispatchable.report_unneeded(kind, report)
             elif view is not None:
-                found[slot] = view
-        self._finish(method, kind, found, report)
+                views[slot] = view
+        self._finish(method, kind, views, report)
 
-    def _finish(self, method: str, kind: str, found: dict[Slot, BufferRange], report: Report) -> None:
+    def _finish(self, method: str, kind: str, views: dict[Slot, BufferRange], report: Report) -> None:
         """Write the descriptors, or remove the device and leave the bindings as they were."""
         if not report.errors and self.desc is not None:
             for slot in [slot for slot in self.views if slot.kind == kind]:
                 del self.views[slot]
-            self.views.update(found)
+            self.views.update(views)
             for slot, place in self.places.items():
                 if slot.kind == kind:
                     self.desc.cpu.write(place, self.views.get(slot))

@@ -69,10 +69,10 @@ class Dispatch(Command):
         dispatchable = self._dispatchable()
         if self._views is not None or dispatchable is None:
             return self
-        found = copy.copy(self)
-        found._views = self._late_views()
-        found._accesses = view_accesses(dispatchable, found._views)
-        return found
+        command = copy.copy(self)
+        command._views = self._late_views()
+        command._accesses = view_accesses(dispatchable, command._views)
+        return command
 
     def call(self) -> Callable[[], None]:
         return self.execute if self._run is None or self._removal.debug else self._run

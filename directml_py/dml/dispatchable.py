@@ -102,7 +102,7 @@ class IDMLDispatchable(IDMLPageable):
         """What is bound where each slot takes one buffer."""
         if not self.is_count(kind, len(records), len(needs), report):
             return {}
-        found = {}
+        views = {}
         for index, (record, need) in enumerate(zip(records, needs)):
             slot, path = Slot(kind, index), f"bindings[{index}]"
             if need is None:
@@ -110,8 +110,8 @@ class IDMLDispatchable(IDMLPageable):
                 continue
             view = single_view(record, need, path, self.device.d3d12_device, report)
             if view is not None:
-                found[slot] = view
-        return found
+                views[slot] = view
+        return views
 
     def is_count(self, kind: str, count: int, needed: int, report: Report) -> bool:
         """Report a number of bindings that is not the one ``needed``."""

@@ -64,8 +64,8 @@ class DescriptorRange:
 
     def read(self, place: int) -> BufferRange | None:
         heap = self.heap
-        found = None if heap is None else heap.read(self.start + place)
-        return found if isinstance(found, BufferRange) else None
+        view = None if heap is None else heap.read(self.start + place)
+        return view if isinstance(view, BufferRange) else None
 
 
 class TableDesc(NamedTuple):
@@ -82,11 +82,11 @@ def read_table_desc(device: IDMLDevice, value: Any, method: str) -> TableDesc | 
     record, faults = decode_struct(value, "DML_BINDING_TABLE_DESC")
     report = Report()
     check_faults(faults, report)
-    found = None
+    desc = None
     if record is not None and record.Dispatchable is not None:
-        found = _check(device, record, report)
+        desc = _check(device, record, report)
     device.removal.report(f"{method} failed:", report)
-    return found
+    return desc
 
 
 def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
@@ -121,11 +121,11 @@ def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
 
 
 def _range(device: IDMLDevice, name: str, pointer: int, size: int, report: Report) -> DescriptorRange | None:
-    found = device.d3d12_device.find_descriptors(pointer)
-    if found is None or not _is_inside(pointer, found[0], name):
+    place = device.d3d12_device.find_descriptors(pointer)
+    if place is None or not _is_inside(pointer, place[0], name):
         report.add(HANDLE, name, f"is 0x{pointer:X}, which is no descriptor of a heap of this device")
         return None
-    heap, start = found
+    heap, start = place
     desc = heap.GetDesc()
     if desc.Type != CBV_SRV_UAV:
         kind_name = D3D12_DESCRIPTOR_HEAP_TYPE(desc.Type).name

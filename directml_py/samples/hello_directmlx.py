@@ -1,6 +1,6 @@
 """The variant of HelloDirectML that builds its operator with DirectMLX: a graph of one identity, compiled into one.
 
-The DirectMLX part comes first; from the compiled operator on nothing differs from any other, and a harness does it.
+The DirectMLX part comes first; from the compiled operator on nothing differs from any other, and a session does it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import numpy as np
 
 import directml_py as dml
 from directml_py.graph import Graph
-from directml_py.samples.harness import Harness
+from directml_py.session import Session
 
 
 def main() -> int:
-    harness = Harness()
+    session = Session()
 
-    graph = Graph(harness.dml)
+    graph = Graph(session.dml)
     desc = dml.TensorDesc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, (1, 2, 3, 4))
     input = graph.input_tensor(0, desc)
     output = graph.identity(input)
@@ -28,12 +28,14 @@ def main() -> int:
     inputTensorElementArray = np.full(desc.sizes, 1.618, np.float32)
     print("input tensor:", *(f"{element:.4f}" for element in inputTensorElementArray.flat))
 
-    inputBuffer = harness.upload(inputTensorElementArray)
-    outputBuffer = harness.buffer(output.desc.total_size)
-    harness.dispatch(dmlCompiledOperator, [inputBuffer], [outputBuffer])
-    (outputBufferData,) = harness.run(outputBuffer)
+    inputBuffer = session.upload(inputTensorElementArray)
+    outputBuffer = session.buffer(output.desc.total_size)
+    session.initialize(dmlCompiledOperator)
+    session.dispatch(dmlCompiledOperator, [inputBuffer], [outputBuffer])
+    session.execute()
+    outputBufferData = session.read(outputBuffer, np.float32)
 
-    print("output tensor:", *(f"{element:.6f}" for element in outputBufferData.view(np.float32)))
+    print("output tensor:", *(f"{element:.6f}" for element in outputBufferData))
     return 0
 
 

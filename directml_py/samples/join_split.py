@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 import directml_py as dml
-from directml_py.samples.harness import Harness
+from directml_py.session import Session
 
 
 def main() -> int:
@@ -19,19 +19,23 @@ def main() -> int:
     print(join)
     print(split)
 
-    harness = Harness()
-    inputs = [harness.upload(part) for part in parts]
-    joined = harness.buffer(2 * 3 * 7 * 4)
-    outputs = [harness.buffer(part.nbytes) for part in parts]
-    harness.record(join, inputs, [joined])
-    harness.record(split, [joined], outputs)
-    *pieces, middle = harness.run(*outputs, joined)
+    session = Session()
+    inputs = [session.upload(part) for part in parts]
+    joined = session.buffer(2 * 3 * 7 * 4)
+    outputs = [session.buffer(part.nbytes) for part in parts]
+    joining, splitting = session.compile(join), session.compile(split)
+    session.initialize(joining)
+    session.initialize(splitting)
+    session.dispatch(joining, inputs, [joined])
+    session.barrier(joined)
+    session.dispatch(splitting, [joined], outputs)
+    session.execute()
 
     print("joined:")
-    print(middle.view(np.float32).reshape(1, 2, 3, 7))
+    print(session.read(joined, np.float32).reshape(1, 2, 3, 7))
     same = all(
-        np.array_equal(bytes_.view(np.float32).reshape(part.shape), part)
-        for bytes_, part in zip(pieces, parts)
+        np.array_equal(session.read(output, np.float32).reshape(part.shape), part)
+        for output, part in zip(outputs, parts)
     )
     print("split again:", "the same three tensors" if same else "something else!")
     return 0 if same else 1

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 import directml_py as dml
-from directml_py.samples.harness import Harness
+from directml_py.session import Session
 
 CHANNELS, HEIGHT, WIDTH = 3, 2, 4
 PADDED_ROW = 16
@@ -28,11 +28,13 @@ def main() -> int:
     reduce = dml.DML_REDUCE_OPERATOR_DESC(dml.DML_REDUCE_FUNCTION_AVERAGE, x, y, Axes=[2, 3])
     print(reduce)
 
-    harness = Harness()
-    averages = harness.buffer(CHANNELS * 4)
-    harness.record(reduce, [harness.upload(image)], [averages])
-    (values,) = harness.run(averages)
-    print("average of each channel:", *values.view(np.float32))
+    session = Session()
+    averages = session.buffer(CHANNELS * 4)
+    op = session.compile(reduce)
+    session.initialize(op)
+    session.dispatch(op, [session.upload(image)], [averages])
+    session.execute()
+    print("average of each channel:", *session.read(averages, np.float32))
     return 0
 
 

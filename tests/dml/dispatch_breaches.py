@@ -138,7 +138,7 @@ def a_list_without_a_heap(bench, wrong):
 def a_list_with_another_heap(bench, wrong):
     op, table = ready_identity(bench)
     other, sampler = bench.descriptors(8), bench.descriptors(8, dml.D3D12_DESCRIPTOR_HEAP_TYPE_SAMPLER)
-    bench.list.SetDescriptorHeaps([sampler, other if wrong else bench.heap])
+    bench.commands.SetDescriptorHeaps([sampler, other if wrong else bench.heap])
     return lambda: bench.record(op, table)
 
 
@@ -146,10 +146,10 @@ def a_list_with_another_heap(bench, wrong):
 def a_heap_that_was_set_before_reset(bench, wrong):
     """Nothing that was set outlives the Reset of a list."""
     op, table = ready_identity(bench)
-    bench.list.Close()
-    bench.list.Reset(bench.new_allocator(), None)
+    bench.commands.Close()
+    bench.commands.Reset(bench.new_allocator(), None)
     if not wrong:
-        bench.list.SetDescriptorHeaps([bench.heap])
+        bench.commands.SetDescriptorHeaps([bench.heap])
     return lambda: bench.record(op, table)
 
 
@@ -157,7 +157,7 @@ def a_heap_that_was_set_before_reset(bench, wrong):
 def a_closed_list(bench, wrong):
     op, table = ready_identity(bench)
     if wrong:
-        bench.list.Close()
+        bench.commands.Close()
     return lambda: bench.record(op, table)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import directml_py as dml
-from directml_py.evaluate import Session
+from directml_py.session import Session
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 
@@ -63,8 +63,7 @@ class Graphs:
         return self.device.CompileGraph(graph(*arguments, **kwargs))
 
     def run(self, compiled, *arrays):
-        session = Session(self.d3d12, self.device, compiled, compiled.inputs, compiled.outputs)
-        return session.run(list(arrays))
+        return Session(self.device).evaluate(compiled, arrays)
 
 
 def node(content, name=None):

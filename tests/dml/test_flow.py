@@ -37,9 +37,9 @@ def test_nothing_runs_before_execute(bench):
     source, target = bench.holding(1, 2, 3, 4), bench.holding(*[SENTINEL] * 4)
     dispatch(bench, bench.compile(identity()), inputs=[source], outputs=[target])
     assert bench.read(target).tolist() == [SENTINEL] * 4
-    bench.list.Close()
+    bench.commands.Close()
     assert bench.read(target).tolist() == [SENTINEL] * 4
-    bench.queue.ExecuteCommandLists([bench.list])
+    bench.queue.ExecuteCommandLists([bench.commands])
     bench.wait()
     assert bench.read(target).tolist() == [1, 2, 3, 4]
 
@@ -47,11 +47,11 @@ def test_nothing_runs_before_execute(bench):
 def test_a_queue_that_waits_does_not_run(bench):
     source, target = bench.holding(1, 2, 3, 4), bench.holding(*[SENTINEL] * 4)
     dispatch(bench, bench.compile(identity()), inputs=[source], outputs=[target])
-    bench.list.Close()
+    bench.commands.Close()
     fence = bench.d3d12.CreateFence(0)
     waiting = bench.d3d12.CreateCommandQueue(dml.D3D12_COMMAND_QUEUE_DESC())
     waiting.Wait(fence, 1)
-    waiting.ExecuteCommandLists([bench.list])
+    waiting.ExecuteCommandLists([bench.commands])
     assert bench.read(target).tolist() == [SENTINEL] * 4
     # What the input holds when the dispatch runs is what counts.
     bench.fill(source, floats(5, 6, 7, 8))
@@ -195,10 +195,10 @@ def test_inputs_may_share_memory(bench):
 def test_a_list_runs_again_with_new_contents(bench):
     source, target = bench.holding(1, 2, 3, 4), bench.buffer(16)
     dispatch(bench, bench.compile(identity(4, scale=2)), inputs=[source], outputs=[target])
-    bench.list.Close()
+    bench.commands.Close()
     for values in ([1, 2, 3, 4], [5, 6, 7, 8], [-1, 0, 1, 2]):
         bench.fill(source, floats(*values))
-        bench.queue.ExecuteCommandLists([bench.list])
+        bench.queue.ExecuteCommandLists([bench.commands])
         bench.wait()
         assert bench.read(target).tolist() == [2 * value for value in values]
 

@@ -130,7 +130,7 @@ def test_a_dead_object_is_not_found_again(bench):
 
 
 def test_objects_of_other_kinds_are_no_buffers(bench):
-    for wrong in (bench.heap, bench.queue, bench.dml, bench.compile(identity()), bench.list):
+    for wrong in (bench.heap, bench.queue, bench.dml, bench.compile(identity()), bench.commands):
         other = Bench(d3d12=bench.d3d12)
         table = other.table(other.compile(identity()))
         table.BindInputs([binding_of(wrong)])

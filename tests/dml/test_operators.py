@@ -167,9 +167,9 @@ def test_wrong_objects(bench):
     table = bench.table(compiled)
     for wrong in (None, op, table):
         with pytest.raises(TypeError, match="dispatchable must be an IDMLDispatchable"):
-            bench.recorder.RecordDispatch(bench.list, wrong, table)
+            bench.recorder.RecordDispatch(bench.commands, wrong, table)
     with pytest.raises(TypeError, match="bindings must be an IDMLBindingTable"):
-        bench.recorder.RecordDispatch(bench.list, compiled, compiled)
+        bench.recorder.RecordDispatch(bench.commands, compiled, compiled)
     with pytest.raises(TypeError, match="commandList must be an ID3D12GraphicsCommandList"):
         bench.recorder.RecordDispatch(None, compiled, table)
     for method in (table.BindInputs, table.BindOutputs, table.BindTemporaryResource):

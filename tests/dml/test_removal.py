@@ -38,7 +38,7 @@ CALLS = {
     "IDMLBindingTable.BindOutputs": lambda x, f: x.BindOutputs([binding(f.source)]),
     "IDMLBindingTable.BindTemporaryResource": lambda x, f: x.BindTemporaryResource(binding(f.source)),
     "IDMLBindingTable.BindPersistentResource": lambda x, f: x.BindPersistentResource(binding(f.source)),
-    "IDMLCommandRecorder.RecordDispatch": lambda x, f: x.RecordDispatch(f.list, f.compiled, f.full),
+    "IDMLCommandRecorder.RecordDispatch": lambda x, f: x.RecordDispatch(f.commands, f.compiled, f.full),
 }
 OBJECTS = ("dml", "op", "compiled", "initializer", "empty", "recorder")
 
@@ -188,7 +188,7 @@ def test_removal_is_per_device(bench):
 
 def remove_direct3d(bench):
     """Executing an open list removes the Direct3D 12 device."""
-    bench.queue.ExecuteCommandLists([bench.list])
+    bench.queue.ExecuteCommandLists([bench.commands])
     assert bench.d3d12.GetDeviceRemovedReason() != dml.S_OK
 
 

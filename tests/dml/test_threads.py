@@ -68,10 +68,10 @@ def test_one_compiled_operator_in_all_threads(bench):
         mine = Worker(bench)
         source, target = mine.buffer(256), mine.buffer(256)
         mine.record(op, mine.table(op, [source], [target]))
-        mine.list.Close()
+        mine.commands.Close()
         for turn in range(ROUNDS):
             mine.fill(source, floats(*[number * 100 + turn] * 64))
-            mine.queue.ExecuteCommandLists([mine.list])
+            mine.queue.ExecuteCommandLists([mine.commands])
             mine.wait()
             assert mine.read(target).tolist() == [2 * (number * 100 + turn)] * 64
 

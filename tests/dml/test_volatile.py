@@ -48,10 +48,10 @@ def test_a_list_runs_again_with_other_bindings(bench, op):
     target = bench.buffer(16)
     table = bench.table(op, None, [target])
     bench.record(op, table)
-    bench.list.Close()
+    bench.commands.Close()
     for value in (1, 2, 3):
         table.BindInputs([binding(bench.holding(*[value] * 4))])
-        bench.queue.ExecuteCommandLists([bench.list])
+        bench.queue.ExecuteCommandLists([bench.commands])
         bench.wait()
         assert bench.read(target).tolist() == [value] * 4
 

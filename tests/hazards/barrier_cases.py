@@ -96,7 +96,7 @@ def ranges_of_one_buffer(bench, wrong):
 def lists_of_one_call(bench, wrong):
     """Lists of one ExecuteCommandLists may overlap; those of two calls may not."""
     op, a, b, c = three(bench)
-    first, second = bench.list, bench.new_list()
+    first, second = bench.commands, bench.new_list()
     second.SetDescriptorHeaps([bench.heap])
     bench.dispatch(op, [a], [b], first)
     bench.dispatch(op, [b], [c], second)
@@ -111,7 +111,7 @@ def lists_of_one_call(bench, wrong):
 @hazard(MISSING)
 def a_barrier_in_the_second_list(bench, wrong):
     op, a, b, c = three(bench)
-    first, second = bench.list, bench.new_list()
+    first, second = bench.commands, bench.new_list()
     second.SetDescriptorHeaps([bench.heap])
     bench.dispatch(op, [a], [b], first)
     if not wrong:
@@ -159,7 +159,7 @@ def resources_that_share_memory(bench, wrong):
     bench.dispatch(op, [a], [upper])
     if wrong != "no barrier":
         pair = (a, b) if wrong else (None, lower)
-        bench.list.ResourceBarrier([dml.CD3DX12_RESOURCE_BARRIER.Aliasing(*pair)])
+        bench.commands.ResourceBarrier([dml.CD3DX12_RESOURCE_BARRIER.Aliasing(*pair)])
     bench.dispatch(op, [lower], [c])
     bench.execute()
 
@@ -194,8 +194,8 @@ def what_comes_after_a_copy(bench, wrong):
     bench.dispatch(op, [a], [b])
     copied = c if wrong else b
     states = (dml.D3D12_RESOURCE_STATE_COMMON if wrong else UNORDERED_ACCESS, COPY_SOURCE)
-    bench.list.ResourceBarrier([Transition(copied, *states)])
-    bench.list.CopyResource(bench.buffer(16), copied)
-    bench.list.ResourceBarrier([Transition(copied, COPY_SOURCE, UNORDERED_ACCESS)])
+    bench.commands.ResourceBarrier([Transition(copied, *states)])
+    bench.commands.CopyResource(bench.buffer(16), copied)
+    bench.commands.ResourceBarrier([Transition(copied, COPY_SOURCE, UNORDERED_ACCESS)])
     bench.dispatch(op, [b], [bench.buffer(16)])
     bench.execute()

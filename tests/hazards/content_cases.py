@@ -34,7 +34,7 @@ def undefined_memory_that_was_copied(bench, wrong):
     """To copy is no mistake, whatever is copied; to compute with it is."""
     op, x, copy = bench.ready(identity()), bench.undefined(32), bench.buffer(32, name="copy")
     bench.fill(x, np.ones(1 if wrong else 4, np.float32))
-    bench.list.CopyResource(copy, x)
+    bench.commands.CopyResource(copy, x)
     bench.transition(copy, COPY_DEST, UNORDERED_ACCESS)
     bench.dispatch(op, [copy], [bench.buffer(16)])
     bench.execute()
@@ -76,7 +76,7 @@ def padding_of_an_output(bench, wrong):
     bench.dispatch(out_of, [padded], [bench.buffer(16)])
     # To copy the padding with the rest is no mistake.
     bench.transition(padded, UNORDERED_ACCESS, COPY_SOURCE)
-    bench.list.CopyResource(bench.buffer(32), padded)
+    bench.commands.CopyResource(bench.buffer(32), padded)
     bench.execute()
 
 

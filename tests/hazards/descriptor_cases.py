@@ -66,7 +66,7 @@ def volatile_descriptors(bench, wrong):
     table = bench.dispatch(op, [bench.buffer(16)], [bench.buffer(16)])
     if not wrong:
         table.BindInputs([binding(late)])
-    bench.submit(bench.list)
+    bench.submit(bench.commands)
     if wrong:
         table.BindInputs([binding(late)])
     bench.wait()

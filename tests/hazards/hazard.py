@@ -62,7 +62,7 @@ class HazardBench(Bench):
         return table
 
     def transition(self, buffer, before, after, flags=dml.D3D12_RESOURCE_BARRIER_FLAG_NONE):
-        self.list.ResourceBarrier([Transition(buffer, before, after, flags=flags)])
+        self.commands.ResourceBarrier([Transition(buffer, before, after, flags=flags)])
 
     def submit(self, *lists):
         """Close lists and execute them together."""

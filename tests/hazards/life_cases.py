@@ -25,9 +25,9 @@ def released(bench, wrong, item):
 @hazard(RELEASED, "ID3D12Resource 'target' was released before the copy ran", ways=["target"])
 def a_resource_of_a_copy(bench, wrong):
     found = {name: bench.buffer(16, name=name) for name in ("source", "target")}
-    bench.list.CopyResource(found["target"], found["source"])
-    bench.list.Close()
-    bench.queue.ExecuteCommandLists([bench.list])
+    bench.commands.CopyResource(found["target"], found["source"])
+    bench.commands.Close()
+    bench.queue.ExecuteCommandLists([bench.commands])
     drop(bench, *found.values())
     found.pop(wrong, None)
     bench.wait()
@@ -73,15 +73,15 @@ def a_resource_of_a_barrier(bench, wrong):
 def a_descriptor_heap(bench, wrong):
     op, heap = bench.ready(identity()), bench.descriptors(8)
     heap.SetName("views")
-    bench.list.SetDescriptorHeaps([heap])
+    bench.commands.SetDescriptorHeaps([heap])
     cpu, gpu = heap.GetCPUDescriptorHandleForHeapStart(), heap.GetGPUDescriptorHandleForHeapStart()
     table = bench.dml.CreateBindingTable(dml.DML_BINDING_TABLE_DESC(op, cpu, gpu, 2))
     table.BindInputs([binding(bench.buffer(16))])
     table.BindOutputs([binding(bench.buffer(16))])
     bench.record(op, table)
-    bench.list.Close()
-    bench.queue.ExecuteCommandLists([bench.list])
-    bench.list.Reset(bench.new_allocator(), None)
+    bench.commands.Close()
+    bench.queue.ExecuteCommandLists([bench.commands])
+    bench.commands.Reset(bench.new_allocator(), None)
     if wrong:
         del heap
     bench.wait()
@@ -127,8 +127,8 @@ def a_command_allocator(bench, wrong):
 def writing_an_upload_buffer(bench, wrong):
     staging = bench.buffer(64, UPLOAD, name="staging")
     memory = staging.Map()
-    bench.list.CopyBufferRegion(bench.buffer(16), 0, staging, 16, 16)
-    bench.submit(bench.list)
+    bench.commands.CopyBufferRegion(bench.buffer(16), 0, staging, 16, 16)
+    bench.submit(bench.commands)
     memory[:16] = memory[32:] = 9
     if not wrong:
         bench.wait()
@@ -142,7 +142,7 @@ def writing_what_an_initializer_reads(bench, wrong):
     initializer = bench.keep(bench.dml.CreateOperatorInitializer([op]))
     weights = bench.buffer(16, UPLOAD, name="weights")
     bench.dispatch(initializer, [spans(weights)], [persistent])
-    bench.submit(bench.list)
+    bench.submit(bench.commands)
     if not wrong:
         bench.wait()
     weights.Map()[:] = 1
@@ -151,8 +151,8 @@ def writing_what_an_initializer_reads(bench, wrong):
 
 def reading_back(bench):
     readback = bench.buffer(64, READBACK, name="result")
-    bench.list.CopyBufferRegion(readback, 16, bench.buffer(16), 0, 16)
-    bench.submit(bench.list)
+    bench.commands.CopyBufferRegion(readback, 16, bench.buffer(16), 0, 16)
+    bench.submit(bench.commands)
     return readback
 
 
@@ -207,8 +207,8 @@ def two_queues(bench, wrong):
     """The second queue waits for the first; the first's signal says nothing of the second's work."""
     second = bench.d3d12.CreateCommandQueue(dml.D3D12_COMMAND_QUEUE_DESC(Type=DIRECT))
     middle, readback = bench.buffer(16), bench.buffer(16, READBACK)
-    bench.list.CopyResource(middle, bench.holding(1, 2, 3, 4))
-    bench.submit(bench.list)
+    bench.commands.CopyResource(middle, bench.holding(1, 2, 3, 4))
+    bench.submit(bench.commands)
     fence = bench.signalled(1)
     commands = bench.new_list()
     commands.CopyResource(readback, middle)
@@ -243,10 +243,10 @@ def initialized_twice(bench, wrong):
         initializer = bench.keep(bench.dml.CreateOperatorInitializer(targets))
         bench.record(initializer, bench.keep(bench.table(initializer)))
         bench.barrier()
-    bench.submit(bench.list)
+    bench.submit(bench.commands)
     bench.wait()
     if wrong == "list again":
-        bench.queue.ExecuteCommandLists([bench.list])
+        bench.queue.ExecuteCommandLists([bench.commands])
         bench.wait()
 
 
@@ -282,7 +282,7 @@ def an_initializer_reset_in_flight(bench, wrong):
     bench.dispatch(initializer, [spans(bench.buffer(16))], [bench.buffer(256)])
     if wrong == "before submission":
         initializer.Reset([])
-    bench.submit(bench.list)
+    bench.submit(bench.commands)
     if wrong == "before the wait":
         initializer.Reset([other, other])
     bench.wait()

@@ -17,7 +17,7 @@ def copying_what_a_dispatch_wrote(bench, wrong):
     bench.dispatch(op, [bench.buffer(16)], [y])
     if not wrong:
         bench.transition(y, UNORDERED_ACCESS, COPY_SOURCE)
-    bench.list.CopyResource(bench.buffer(16, READBACK), y)
+    bench.commands.CopyResource(bench.buffer(16, READBACK), y)
     bench.execute()
 
 
@@ -30,7 +30,7 @@ def copying_what_a_dispatch_wrote(bench, wrong):
 )
 def dispatching_what_was_copied(bench, wrong):
     op, x = bench.ready(identity()), bench.buffer(16, name="x")
-    bench.list.CopyResource(x, bench.buffer(16, UPLOAD))
+    bench.commands.CopyResource(x, bench.buffer(16, UPLOAD))
     if not wrong:
         bench.transition(x, COPY_DEST, UNORDERED_ACCESS)
     bench.dispatch(op, [x], [bench.buffer(16)])
@@ -40,11 +40,11 @@ def dispatching_what_was_copied(bench, wrong):
 @hazard(STATE, "the copy's destination needs ID3D12Resource 'x'", f"in {DEST}", f"is in {SOURCE}")
 def promotion_to_reading_excludes_writing(bench, wrong):
     x = bench.buffer(16, name="x")
-    bench.list.CopyResource(bench.buffer(16), x)
-    bench.list.CopyResource(bench.buffer(16), x)
+    bench.commands.CopyResource(bench.buffer(16), x)
+    bench.commands.CopyResource(bench.buffer(16), x)
     if not wrong:
         bench.transition(x, COPY_SOURCE, COPY_DEST)
-    bench.list.CopyResource(x, bench.buffer(16))
+    bench.commands.CopyResource(x, bench.buffer(16))
     bench.execute()
 
 
@@ -72,9 +72,9 @@ def a_transition_too_many(bench, wrong):
 @hazard(BEFORE, "StateBefore of ID3D12Resource 'x'", f"is {UAV}", f"is in {DEST}")
 def a_transition_from_another_state(bench, wrong):
     x = bench.buffer(16, name="x")
-    bench.list.CopyResource(x, bench.buffer(16, UPLOAD))
+    bench.commands.CopyResource(x, bench.buffer(16, UPLOAD))
     bench.transition(x, UNORDERED_ACCESS if wrong else COPY_DEST, COPY_SOURCE)
-    bench.list.CopyResource(bench.buffer(16, READBACK), x)
+    bench.commands.CopyResource(bench.buffer(16, READBACK), x)
     bench.execute()
 
 

@@ -77,11 +77,11 @@ def test_copies_before_and_after(bench):
     op, x, y = bench.ready(gather("INT32")), bench.holding(5, 6, 7), bench.buffer(16)
     indices = bench.buffer(16)
     staging = bench.buffer(16, dml.D3D12_HEAP_TYPE_UPLOAD, np.array([0, 2, -1, 1], np.int32))
-    bench.list.CopyResource(indices, staging)
+    bench.commands.CopyResource(indices, staging)
     bench.transition(indices, dml.D3D12_RESOURCE_STATE_COPY_DEST, UNORDERED_ACCESS)
     bench.dispatch(op, [x, indices], [y])
     bench.transition(y, UNORDERED_ACCESS, COPY_SOURCE)
     readback = bench.buffer(16, dml.D3D12_HEAP_TYPE_READBACK)
-    bench.list.CopyResource(readback, y)
+    bench.commands.CopyResource(readback, y)
     bench.execute()
     assert readback.array("float32").tolist() == [5, 7, 7, 6]

@@ -232,8 +232,8 @@ def test_submitting_from_within_an_event(bench):
 
     x = bench.buffer(16)
     bench.transition(x, dml.D3D12_RESOURCE_STATE_COMMON, dml.D3D12_RESOURCE_STATE_COPY_DEST)
-    bench.list.CopyResource(bench.buffer(16), x)
-    bench.submit(bench.list)
+    bench.commands.CopyResource(bench.buffer(16), x)
+    bench.submit(bench.commands)
     bench.queue.Signal(first, 1)
     with pytest.raises(dml.DMLError, match="D3D12-ResourceState-mismatch"):
         first.SetEventOnCompletion(1, Flag())
@@ -288,9 +288,9 @@ def test_messages_before_a_failure_are_not_raised_later(bench):
 def test_the_thread_that_lets_commands_run_hears_of_them(bench):
     """A message is raised once, by the call that ran the commands."""
     x = bench.buffer(16)
-    bench.list.CopyResource(bench.buffer(16), x)
-    bench.list.CopyResource(x, bench.buffer(16))
-    bench.submit(bench.list)
+    bench.commands.CopyResource(bench.buffer(16), x)
+    bench.commands.CopyResource(x, bench.buffer(16))
+    bench.submit(bench.commands)
     caught = []
 
     def wait():
@@ -307,8 +307,8 @@ def test_the_thread_that_lets_commands_run_hears_of_them(bench):
 def test_a_removed_device(bench):
     """Work that waits is dropped, whoever waits is woken, and READBACK buffers can be looked at."""
     fence, readback = bench.d3d12.CreateFence(0), bench.buffer(16, dml.D3D12_HEAP_TYPE_READBACK)
-    bench.list.CopyResource(readback, bench.buffer(16))
-    bench.submit(bench.list)
+    bench.commands.CopyResource(readback, bench.buffer(16))
+    bench.submit(bench.commands)
     waiting = in_thread(lambda: fence.SetEventOnCompletion(1))
     with pytest.raises(dml.DMLError):
         bench.queue.ExecuteCommandLists([bench.new_list()])

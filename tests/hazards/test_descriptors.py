@@ -37,7 +37,7 @@ def test_the_heap_of_a_dispatch(bench, wrong):
 
 def test_a_heap_that_is_not_shader_visible(bench):
     heap = bench.keep(bench.descriptors(8, flags=OPAQUE))
-    bench.list.SetDescriptorHeaps([heap])
+    bench.commands.SetDescriptorHeaps([heap])
     (message,) = (bench.info.GetMessage(index) for index in range(bench.info.GetNumStoredMessages()))
     assert message.ID == dml.D3D12_MESSAGE_ID_SET_DESCRIPTOR_HEAP_INVALID
     bench.info.ClearStoredMessages()

@@ -33,7 +33,7 @@ def copying(bench):
 
 
 def test_executing_an_open_list(bench):
-    bench.queue.ExecuteCommandLists([bench.list])
+    bench.queue.ExecuteCommandLists([bench.commands])
     assert ids(bench) == [dml.D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_OPENCOMMANDLIST]
     assert bench.d3d12.GetDeviceRemovedReason() == dml.DXGI_ERROR_INVALID_CALL
 
@@ -111,13 +111,13 @@ def test_released_after_the_wait(bench):
 
 def test_each_released_object_once(bench):
     op, heap = bench.ready(identity()), bench.descriptors(4)
-    bench.list.SetDescriptorHeaps([heap])
+    bench.commands.SetDescriptorHeaps([heap])
     x = bench.buffer(16, name="x")
     for _ in range(3):
-        bench.list.CopyResource(x, bench.buffer(16))
-    bench.list.Close()
-    bench.queue.ExecuteCommandLists([bench.list])
-    bench.list.Reset(bench.new_allocator(), None)
+        bench.commands.CopyResource(x, bench.buffer(16))
+    bench.commands.Close()
+    bench.queue.ExecuteCommandLists([bench.commands])
+    bench.commands.Reset(bench.new_allocator(), None)
     bench.kept = [kept for kept in bench.kept if kept is not x]
     del heap, x
     bench.wait()
@@ -206,7 +206,7 @@ def test_messages_keep_nothing_alive():
     references = [weakref.ref(found) for found in (op, x, y)]
     bench.kept.clear()
     bench.wait()
-    bench.list.Reset(bench.new_allocator(), None)
+    bench.commands.Reset(bench.new_allocator(), None)
     del op, x, y
     assert [reference() for reference in references] == [None] * 3
 

@@ -35,17 +35,17 @@ def stored(bench):
 @pytest.mark.parametrize(("heap", "state"), [(UPLOAD, GENERIC_READ), (READBACK, COPY_DEST)])
 def test_transitions_out_of_a_fixed_state(bench, heap, state):
     buffer = bench.buffer(16, heap, name="fixed")
-    bench.list.ResourceBarrier([Transition(buffer, state, COPY_SOURCE)])
+    bench.commands.ResourceBarrier([Transition(buffer, state, COPY_SOURCE)])
     (message,) = stored(bench)
     assert message.ID == dml.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_HEAP
     assert "'fixed' stays in one state" in message.pDescription
     with pytest.raises(dml.DMLError):
-        bench.list.Close()
+        bench.commands.Close()
 
 
 def test_copies_against_a_fixed_state(bench):
-    bench.list.CopyResource(bench.buffer(16, UPLOAD), bench.buffer(16))
-    bench.list.CopyResource(bench.buffer(16), bench.buffer(16, READBACK))
+    bench.commands.CopyResource(bench.buffer(16, UPLOAD), bench.buffer(16))
+    bench.commands.CopyResource(bench.buffer(16), bench.buffer(16, READBACK))
     assert [message.ID for message in stored(bench)] == [
         dml.D3D12_MESSAGE_ID_COPYRESOURCE_INVALIDDSTRESOURCE,
         dml.D3D12_MESSAGE_ID_COPYRESOURCE_INVALIDSRCRESOURCE,
@@ -64,14 +64,14 @@ def test_promotion_and_transitions(bench):
     """Promoted by a copy, by a dispatch, back by hand: the states of one list."""
     op = bench.ready(identity())
     x, y = bench.buffer(16), bench.buffer(16)
-    bench.list.CopyResource(x, bench.buffer(16, UPLOAD))
+    bench.commands.CopyResource(x, bench.buffer(16, UPLOAD))
     bench.transition(x, COPY_DEST, UNORDERED_ACCESS)
     bench.dispatch(op, [x], [y])
     bench.transition(y, UNORDERED_ACCESS, COPY_SOURCE)
-    bench.list.CopyResource(bench.buffer(16, READBACK), y)
-    bench.list.CopyResource(bench.buffer(16, READBACK), y)
+    bench.commands.CopyResource(bench.buffer(16, READBACK), y)
+    bench.commands.CopyResource(bench.buffer(16, READBACK), y)
     bench.transition(x, UNORDERED_ACCESS, COMMON)
-    bench.list.CopyResource(x, y)
+    bench.commands.CopyResource(x, y)
     bench.execute()
     assert bench.messages() == []
 
@@ -80,9 +80,9 @@ def test_promoted_to_several_read_states(bench):
     """GENERIC_READ holds COPY_SOURCE."""
     x = bench.buffer(16)
     bench.transition(x, COMMON, GENERIC_READ)
-    bench.list.CopyResource(bench.buffer(16), x)
+    bench.commands.CopyResource(bench.buffer(16), x)
     bench.transition(x, GENERIC_READ, COPY_DEST)
-    bench.list.CopyResource(x, bench.buffer(16))
+    bench.commands.CopyResource(x, bench.buffer(16))
     bench.execute()
     assert bench.messages() == []
 
@@ -108,7 +108,7 @@ def test_a_transition_from_the_state_before_the_decay(bench):
     bench.execute()
     bench.transition(y, UNORDERED_ACCESS, COPY_SOURCE)
     readback = bench.buffer(16, READBACK)
-    bench.list.CopyResource(readback, y)
+    bench.commands.CopyResource(readback, y)
     bench.execute()
     assert readback.array("float32").tolist() == [1, 2, 3, 4]
     assert bench.messages() == []
@@ -126,7 +126,7 @@ def test_one_mistake_is_one_message(bench):
     op, y = bench.ready(identity()), bench.buffer(16)
     bench.dispatch(op, [bench.buffer(16)], [y])
     for _ in range(3):
-        bench.list.CopyResource(bench.buffer(16), y)
+        bench.commands.CopyResource(bench.buffer(16), y)
     bench.transition(y, COPY_SOURCE, UNORDERED_ACCESS)
     bench.dispatch(op, [y], [bench.buffer(16)])
     bench.execute()

@@ -42,7 +42,7 @@ def test_modules_and_files_that_the_readme_names_exist() -> None:
     listed = re.search(r"^More programs are in.*?\.$", README, re.MULTILINE | re.DOTALL)
     assert listed is not None
     named = set(re.findall(r"`(\w+)`", listed[0]))
-    assert named == samples - {"__init__", "harness"}
+    assert named == samples - {"__init__"}
     for path in re.findall(r"`((?:include|tools|directml_py|\.ci)/[\w./]+)`", README):
         assert (ROOT / path).exists(), path
 

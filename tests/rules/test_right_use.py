@@ -22,8 +22,7 @@ from ..operators.test_page_examples import EXAMPLES, flat
 from .layer import debug_layer, layer_bench, messages
 
 LEVELS = list(dml.DML_FEATURE_LEVEL)
-# What the samples share is none.
-SAMPLES = sorted({entry.name for entry in pkgutil.iter_modules(samples.__path__)} - {"harness"})
+SAMPLES = sorted(entry.name for entry in pkgutil.iter_modules(samples.__path__))
 
 
 class Devices(list):

@@ -13,8 +13,8 @@ from .timing import Row, interleaved
 
 def rows() -> Iterator[Row]:
     parts = [np.ones((1, 1, 2, width), np.float32) for width in (3, 4)]
-    calls = {name: recorded(join_desc(3, 4), parts, name == "on").execute for name in ("off", "on")}
-    times = interleaved(calls)
+    dispatches = {name: recorded(join_desc(3, 4), parts, name == "on") for name in ("off", "on")}
+    times = interleaved({name: dispatch.execute for name, dispatch in dispatches.items()})
     yield Row(
         "dispatch", "execute a recorded JOIN and signal", times["off"], {"debug layers on": times["on"]}
     )

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from directml_py.cli.config import SYSTEM_HEADERS, Missing, cflags, libs
-from directml_py.evaluate import DEFAULT, UNORDERED_ACCESS, binding
 
 from .replay import opened
 from .samples import join_desc
@@ -71,15 +70,12 @@ def timed(call: Callable[[], None]) -> float:
 
 def python_round() -> Callable[[], None]:
     """What the C++ program does in a round."""
-    session = opened(join_desc(3, 4))
-    compiled, commands, allocator = session.compiled, session.commands, session.allocator
+    session = opened()
+    compiled, commands, allocator = session.compile(join_desc(3, 4)), session.commands, session.allocator
     sizes = [slot.tensor.total_size for slot in (*compiled.inputs, *compiled.outputs) if slot.tensor]
-    *inputs, output = [session.buffer(size, DEFAULT, UNORDERED_ACCESS) for size in sizes]
-    table = session.table(compiled)
-    (heap,) = session.keep[-1:]
-    table.BindInputs([binding(resource) for resource in inputs])
-    table.BindOutputs([binding(output)])
-    recorder = session.recorder
+    *inputs, output = [session.buffer(size) for size in sizes]
+    table = session.table(compiled, inputs, [output])
+    heap, recorder = session.heap, session.recorder
     fence = session.d3d12.CreateFence(0)
     commands.Close()
     allocator.Reset()

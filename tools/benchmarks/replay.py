@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import directml_py as dml
-from directml_py.evaluate import Session
+from directml_py.session import Session
 
 ELEMENT = {
     np.dtype(name.lower()): dml.DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{name}"]
@@ -34,54 +34,35 @@ def tensor(array: Any) -> dml.DML_TENSOR_DESC:
 
 class Recorded(NamedTuple):
     """``execute`` runs a recorded dispatch and signals a fence; ``inputs`` and ``outputs`` are the tensors in its
-    buffers, for peers to work on the same memory."""
+    buffers, for peers to work on the same memory. ``session`` keeps alive what was recorded."""
 
     execute: Callable[[], None]
     inputs: list[Any]
     outputs: list[Any]
+    session: Session
 
 
-def opened(desc: Any, debug: bool = False) -> Session:
-    """A session for ``desc`` on a device of its own, with or without the debug layers."""
+def opened(debug: bool = False) -> Session:
+    """A session on devices of its own, with or without the debug layers."""
     switch = dml.D3D12GetDebugInterface()
     if debug:
         switch.EnableDebugLayer()
     d3d12 = dml.D3D12CreateDevice()
     switch.DisableDebugLayer()
     flags = dml.DML_CREATE_DEVICE_FLAG_DEBUG if debug else dml.DML_CREATE_DEVICE_FLAG_NONE
-    device = dml.DMLCreateDevice(d3d12, flags)
-    compiled = device.CompileOperator(device.CreateOperator(desc))
-    return Session(d3d12, device, compiled, compiled.inputs, compiled.outputs)
+    return Session(dml.DMLCreateDevice(d3d12, flags))
 
 
 def recorded(desc: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
     """A dispatch of ``desc`` over copies of ``inputs``, recorded once."""
-    session = opened(desc, debug)
-    compiled = session.compiled
-    state = dml.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
-    resources, sources = [], []
-    for slot, array in zip(compiled.inputs, inputs):
-        assert slot.tensor is not None
-        resource = session.buffer(slot.tensor.total_size, dml.D3D12_HEAP_TYPE_DEFAULT, state)
-        view = slot.tensor.view(resource.memory)
-        np.copyto(view, array)
-        resources.append(resource)
-        sources.append(view)
-    outputs = [
-        session.buffer(slot.tensor.total_size, dml.D3D12_HEAP_TYPE_DEFAULT, state)
-        for slot in compiled.outputs
-        if slot.tensor is not None
-    ]
-    targets = [
-        slot.tensor.view(output.memory)
-        for slot, output in zip(compiled.outputs, outputs)
-        if slot.tensor is not None
-    ]
-    session.initialize(resources)
-    session.execute()
-    session.allocator.Reset()
-    session.commands.Reset(session.allocator)
-    session.dispatch(resources, outputs, None)
+    session = opened(debug)
+    compiled = session.compile(desc)
+    tensors = [slot.tensor for slot in compiled.inputs if slot.tensor is not None]
+    results = [slot.tensor for slot in compiled.outputs if slot.tensor is not None]
+    sources = [session.upload(array, tensor) for tensor, array in zip(tensors, inputs)]
+    targets = [session.buffer(tensor.total_size) for tensor in results]
+    session.initialize(compiled)
+    session.dispatch(compiled, sources, targets)
     session.commands.Close()
     fence = session.d3d12.CreateFence(0)
     queue, lists = session.queue, [session.commands]
@@ -93,4 +74,9 @@ def recorded(desc: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
         queue.ExecuteCommandLists(lists)
         queue.Signal(fence, value)
 
-    return Recorded(execute, sources, targets)
+    return Recorded(
+        execute,
+        [tensor.view(source.memory) for tensor, source in zip(tensors, sources)],
+        [tensor.view(target.memory) for tensor, target in zip(results, targets)],
+        session,
+    )

@@ -1,0 +1,287 @@
+"""The object model in few calls: devices, buffers, binding tables, a command list that runs when it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .api.d3d12_enums import (
+    D3D12_COMMAND_LIST_TYPE_DIRECT,
+    D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE,
+    D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV,
+    D3D12_HEAP_FLAG_NONE,
+    D3D12_HEAP_TYPE,
+    D3D12_HEAP_TYPE_DEFAULT,
+    D3D12_HEAP_TYPE_READBACK,
+    D3D12_HEAP_TYPE_UPLOAD,
+    D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
+    D3D12_RESOURCE_FLAG_NONE,
+    D3D12_RESOURCE_STATE_COMMON,
+    D3D12_RESOURCE_STATE_COPY_DEST,
+    D3D12_RESOURCE_STATE_GENERIC_READ,
+)
+from .api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC, D3D12_DESCRIPTOR_HEAP_DESC
+from .api.enums import DML_BINDING_TYPE_BUFFER, DML_BINDING_TYPE_BUFFER_ARRAY
+from .api.structs import (
+    DML_BINDING_DESC,
+    DML_BINDING_TABLE_DESC,
+    DML_BUFFER_ARRAY_BINDING,
+    DML_BUFFER_BINDING,
+)
+from .d3d12 import (
+    CD3DX12_CPU_DESCRIPTOR_HANDLE,
+    CD3DX12_GPU_DESCRIPTOR_HANDLE,
+    CD3DX12_HEAP_PROPERTIES,
+    CD3DX12_RESOURCE_BARRIER,
+    CD3DX12_RESOURCE_DESC,
+    D3D12CreateDevice,
+    ID3D12DescriptorHeap,
+    ID3D12GraphicsCommandList,
+    ID3D12Resource,
+)
+from .descs.tensor import TensorDesc
+from .descs.values import TensorSlot
+from .dml import DMLCreateDevice, IDMLBindingTable, IDMLCompiledOperator, IDMLDevice, IDMLDispatchable
+
+DEFAULT = D3D12_HEAP_TYPE_DEFAULT
+UPLOAD = D3D12_HEAP_TYPE_UPLOAD
+READBACK = D3D12_HEAP_TYPE_READBACK
+DIRECT = D3D12_COMMAND_LIST_TYPE_DIRECT
+VIEWS = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
+# Buffers in DEFAULT heaps are in COMMON when commands begin, which promotes them to what the first use asks for.
+STATES = {
+    DEFAULT: D3D12_RESOURCE_STATE_COMMON,
+    UPLOAD: D3D12_RESOURCE_STATE_GENERIC_READ,
+    READBACK: D3D12_RESOURCE_STATE_COPY_DEST,
+}
+DESCRIPTORS = 256
+
+Array: TypeAlias = npt.NDArray[Any]
+# What a tensor may be bound to: all of a buffer, what a desc says, nothing.
+Bindable: TypeAlias = ID3D12Resource | DML_BINDING_DESC | None
+
+
+class Session:
+    """Both devices, a queue, an open command list, a recorder, and a heap that binding tables take ranges of.
+
+    ``dispatch`` and ``barrier`` record into ``commands``, which ``execute`` runs; ``upload``, ``initialize`` and
+    ``read`` run commands of their own at once and wait for them.
+    """
+
+    def __init__(self, device: IDMLDevice | None = None) -> None:
+        self.dml = DMLCreateDevice(D3D12CreateDevice()) if device is None else device
+        self.d3d12 = self.dml.d3d12_device
+        self.queue = self.d3d12.CreateCommandQueue(D3D12_COMMAND_QUEUE_DESC(Type=DIRECT))
+        self.allocator = self.d3d12.CreateCommandAllocator(DIRECT)
+        self.commands = self.d3d12.CreateCommandList(0, DIRECT, self.allocator)
+        self.recorder = self.dml.CreateCommandRecorder()
+        self._open_heap(DESCRIPTORS)
+        # What the commands name must live until they have run.
+        self._recorded: list[object] = []
+
+    def _open_heap(self, count: int) -> None:
+        self.heap: ID3D12DescriptorHeap = self.d3d12.CreateDescriptorHeap(
+            D3D12_DESCRIPTOR_HEAP_DESC(VIEWS, count, D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE)
+        )
+        self.taken = 0
+        self.commands.SetDescriptorHeaps([self.heap])
+
+    def compile(self, desc: Any, flags: int = 0) -> IDMLCompiledOperator:
+        return self.dml.CompileOperator(self.dml.CreateOperator(desc), flags)
+
+    def buffer(self, size: int, heap: D3D12_HEAP_TYPE = DEFAULT) -> ID3D12Resource:
+        """A buffer of ``size`` bytes."""
+        flags = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS if heap == DEFAULT else D3D12_RESOURCE_FLAG_NONE
+        return self.d3d12.CreateCommittedResource(
+            CD3DX12_HEAP_PROPERTIES(heap),
+            D3D12_HEAP_FLAG_NONE,
+            CD3DX12_RESOURCE_DESC.Buffer(size, flags),
+            STATES[heap],
+        )
+
+    def upload(self, array: Array, tensor: TensorDesc | None = None) -> ID3D12Resource:
+        """A buffer that holds ``array`` as ``tensor`` lays it out; without ``tensor``, its bytes in C order."""
+        size = (array.nbytes + 3) // 4 * 4 if tensor is None else tensor.total_size
+        staging = self.buffer(size, UPLOAD)
+        memory = staging.Map()
+        if tensor is None:
+            memory[: array.nbytes] = np.frombuffer(array.tobytes(), np.uint8)
+        else:
+            tensor.store(memory, array)
+        staging.Unmap()
+        target = self.buffer(size)
+        self.run(lambda commands: commands.CopyResource(target, staging))
+        return target
+
+    def read(self, buffer: ID3D12Resource, dtype: npt.DTypeLike = np.uint8) -> Array:
+        """All bytes of a buffer as elements of ``dtype``."""
+        elements: Array = self._read_back(buffer).Map().view(dtype).copy()
+        return elements
+
+    def load(self, buffer: ID3D12Resource, tensor: TensorDesc) -> Array:
+        """The tensor that a buffer holds."""
+        return tensor.load(self._read_back(buffer).Map())
+
+    def _read_back(self, buffer: ID3D12Resource) -> ID3D12Resource:
+        readback = self.buffer(buffer.GetDesc().Width, READBACK)
+        self.run(lambda commands: commands.CopyResource(readback, buffer))
+        return readback
+
+    def run(self, record: Callable[[ID3D12GraphicsCommandList], object]) -> None:
+        """Run commands in a list of their own, and wait for them."""
+        allocator = self.d3d12.CreateCommandAllocator(DIRECT)
+        commands = self.d3d12.CreateCommandList(0, DIRECT, allocator)
+        record(commands)
+        commands.Close()
+        self.queue.ExecuteCommandLists([commands])
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait for all that the queue was given."""
+        fence = self.d3d12.CreateFence(0)
+        self.queue.Signal(fence, 1)
+        fence.SetEventOnCompletion(1, None)
+
+    def execute(self) -> None:
+        """Run what was recorded, wait for it, and open the list again."""
+        self.commands.Close()
+        self.queue.ExecuteCommandLists([self.commands])
+        self.wait()
+        self._recorded.clear()
+        self.allocator.Reset()
+        self.commands.Reset(self.allocator)
+        self.commands.SetDescriptorHeaps([self.heap])
+
+    def barrier(self, buffer: ID3D12Resource | None = None) -> None:
+        """What is recorded from here on waits for dispatches that use ``buffer``, or anything."""
+        self.commands.ResourceBarrier([CD3DX12_RESOURCE_BARRIER.UAV(buffer)])
+
+    def table_desc(self, dispatchable: IDMLDispatchable, extra: int = 0) -> DML_BINDING_TABLE_DESC:
+        """Descriptors for a table, ``extra`` ones behind them, that no other table has."""
+        count = dispatchable.GetBindingProperties().RequiredDescriptorCount + extra
+        if self.taken + count > self.heap.size:
+            self._recorded.append(self.heap)
+            self._open_heap(max(count, DESCRIPTORS))
+        start, step = self.taken, self.d3d12.GetDescriptorHandleIncrementSize(VIEWS)
+        self.taken += count
+        return DML_BINDING_TABLE_DESC(
+            dispatchable,
+            CD3DX12_CPU_DESCRIPTOR_HANDLE(self.heap.GetCPUDescriptorHandleForHeapStart(), start, step),
+            CD3DX12_GPU_DESCRIPTOR_HANDLE(self.heap.GetGPUDescriptorHandleForHeapStart(), start, step),
+            count,
+        )
+
+    def table(
+        self,
+        dispatchable: IDMLDispatchable,
+        inputs: Sequence[Bindable] | None = None,
+        outputs: Sequence[Bindable] | None = None,
+        temporary: Bindable = None,
+        persistent: Bindable = None,
+    ) -> IDMLBindingTable:
+        """A table with these bindings; it is to be recorded before the next one is made."""
+        table = self.dml.CreateBindingTable(self.table_desc(dispatchable))
+        if inputs is not None:
+            table.BindInputs([binding(item) for item in inputs])
+        if outputs is not None:
+            table.BindOutputs([binding(item) for item in outputs])
+        if temporary is not None:
+            table.BindTemporaryResource(binding(temporary))
+        if persistent is not None:
+            table.BindPersistentResource(binding(persistent))
+        return table
+
+    def record(
+        self,
+        dispatchable: IDMLDispatchable,
+        table: IDMLBindingTable,
+        commands: ID3D12GraphicsCommandList | None = None,
+    ) -> None:
+        self.recorder.RecordDispatch(self.commands if commands is None else commands, dispatchable, table)
+
+    def initialize(
+        self,
+        op: IDMLCompiledOperator,
+        inputs: Sequence[ID3D12Resource | None] = (),
+        persistent: Bindable = None,
+    ) -> Bindable:
+        """Initialize an operator; returns its persistent resource, made here if none is given, None if it has none.
+
+        ``inputs`` are the buffers of all inputs; those of owned ones are read.
+        """
+        if persistent is None and op.persistent_size:
+            persistent = self.buffer(op.persistent_size)
+        initializer = self.dml.CreateOperatorInitializer([op])
+        if persistent is None:
+            table = self.table(initializer)
+        else:
+            owned = [item if op.is_owned(index) else None for index, item in enumerate(inputs)]
+            table = self.table(initializer, [bindings(owned)], [persistent])
+
+        def record(commands: ID3D12GraphicsCommandList) -> None:
+            commands.SetDescriptorHeaps([self.heap])
+            self.record(initializer, table, commands)
+
+        self.run(record)
+        return persistent
+
+    def dispatch(
+        self,
+        op: IDMLCompiledOperator,
+        inputs: Sequence[Bindable],
+        outputs: Sequence[Bindable],
+        persistent: Bindable = None,
+    ) -> None:
+        """Record a dispatch; ``inputs`` may name the buffers of owned ones too. Temporary memory is made here."""
+        bound = [None if op.is_owned(index) else item for index, item in enumerate(inputs)]
+        temporary = self.buffer(op.temporary_size) if op.temporary_size else None
+        self.record(op, self.table(op, bound, outputs, temporary, persistent))
+        self._recorded += [op, bound, outputs, temporary, persistent]
+
+    def evaluate(
+        self,
+        op: IDMLCompiledOperator,
+        arrays: Sequence[Array | None],
+        inputs: Sequence[TensorSlot] | None = None,
+        outputs: Sequence[TensorSlot] | None = None,
+    ) -> list[Array | None]:
+        """Upload ``arrays``, initialize, dispatch, and read back.
+
+        ``inputs`` and ``outputs`` say how the arrays lie in memory, if not as the operator's own tensors. Raises
+        ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if that removes the device.
+        """
+        sources = [
+            None if array is None or slot.tensor is None else self.upload(array, slot.tensor)
+            for slot, array in zip(op.inputs if inputs is None else inputs, arrays)
+        ]
+        results = op.outputs if outputs is None else outputs
+        targets = [None if slot.tensor is None else self.buffer(slot.tensor.total_size) for slot in results]
+        persistent = self.initialize(op, sources)
+        self.dispatch(op, sources, targets, persistent)
+        self.execute()
+        self.dml.removal.check()
+        return [
+            None if slot.tensor is None or target is None else self.load(target, slot.tensor)
+            for slot, target in zip(results, targets)
+        ]
+
+
+def whole(buffer: ID3D12Resource | None) -> DML_BUFFER_BINDING:
+    """All bytes of a buffer, or an empty range."""
+    return DML_BUFFER_BINDING() if buffer is None else DML_BUFFER_BINDING(buffer, 0, buffer.width)
+
+
+def binding(item: Bindable) -> DML_BINDING_DESC:
+    """A binding of type BUFFER, of NONE for None."""
+    if isinstance(item, DML_BINDING_DESC):
+        return item
+    return DML_BINDING_DESC() if item is None else DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, whole(item))
+
+
+def bindings(buffers: Sequence[ID3D12Resource | None]) -> DML_BINDING_DESC:
+    """A binding of type BUFFER_ARRAY."""
+    array = DML_BUFFER_ARRAY_BINDING(Bindings=[whole(buffer) for buffer in buffers])
+    return DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER_ARRAY, array)

@@ -1,0 +1,100 @@
+"""``Session``: the object model in few calls, without a word from the debug layers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.session import DESCRIPTORS, Session
+
+from ..rules.layer import debug_layer, messages
+from .helpers import DEBUG, floats, identity, join, log_sum_exp, split
+
+
+@pytest.fixture
+def session():
+    """On both debug layers, which have nothing to say in the end."""
+    with debug_layer():
+        session = Session(dml.DMLCreateDevice(dml.D3D12CreateDevice(), DEBUG))
+    yield session
+    assert messages(session) == []
+
+
+def rows(*values):
+    return floats(*values).reshape(1, 1, 1, -1)
+
+
+def test_evaluate_with_all_resources(session):
+    """An owned input and temporary memory."""
+    op = session.compile(log_sum_exp(3, flags=dml.DML_TENSOR_FLAG_OWNED_BY_DML))
+    assert op.persistent_size
+    assert op.temporary_size
+    (result,) = session.evaluate(op, [rows(1, 2, 3)])
+    assert result.item() == pytest.approx(np.log(np.exp([1, 2, 3]).sum()))
+    assert (result.shape, result.flags.writeable) == ((1, 1, 1, 1), True)
+
+
+def test_evaluate_raises_what_removed_the_device():
+    session = Session()
+    op = session.compile(identity())
+    with pytest.raises(dml.DMLError, match="DML-BindInputs-count") as caught:
+        session.evaluate(op, [])
+    assert caught.value.hresult == dml.DXGI_ERROR_DEVICE_REMOVED
+
+
+def test_several_dispatches_in_one_list(session):
+    """Nothing runs before execute; the list is open again after it."""
+    joining, splitting = session.compile(join(1, 3)), session.compile(split(2, 2))
+    session.initialize(joining)
+    session.initialize(splitting)
+    whole, parts = session.buffer(16), [session.buffer(8), session.buffer(8)]
+    for first in (1, 5):
+        inputs = [session.upload(floats(first)), session.upload(floats(2, 3, 4))]
+        before = session.read(whole, np.float32).tolist()
+        session.dispatch(joining, inputs, [whole])
+        session.barrier(whole)
+        session.dispatch(splitting, [whole], parts)
+        assert session.read(whole, np.float32).tolist() == before
+        session.execute()
+        assert [session.read(part, np.float32).tolist() for part in parts] == [[first, 2], [3, 4]]
+
+
+def test_what_was_recorded_lives_until_it_has_run(session):
+    target = session.buffer(16)
+    op = session.compile(join(2, 2, owned=[1]))
+    persistent = session.initialize(op, [None, session.upload(floats(3, 4))])
+    session.dispatch(op, [session.upload(floats(1, 2)), None], [target], persistent)
+    del op, persistent
+    session.execute()
+    assert session.read(target, np.float32).tolist() == [1, 2, 3, 4]
+
+
+def test_more_descriptors_than_a_heap_holds(session):
+    count = DESCRIPTORS + 1
+    op, target = session.compile(join(*[1] * count)), session.buffer(4 * count)
+    inputs = [session.upload(floats(number)) for number in range(count)]
+    session.initialize(op)
+    for order in (1, -1):
+        session.dispatch(op, inputs[::order], [target])
+        session.barrier()
+    session.execute()
+    assert session.read(target, np.float32).tolist() == list(range(count))[::-1]
+
+
+def test_bytes_of_any_number(session):
+    """Buffers are made of whole words."""
+    buffer = session.upload(np.array([1, 2, 3, 4, 5], np.uint8))
+    assert session.read(buffer).tolist() == [1, 2, 3, 4, 5, 0, 0, 0]
+
+
+@pytest.mark.parametrize("strides", [None, [1, 2], [8, 3], [0, 1]])
+@pytest.mark.parametrize("kind", ["FLOAT32", "INT8", "INT4", "UINT4"])
+def test_tensors_are_laid_out(session, kind, strides):
+    tensor = dml.TensorDesc(
+        dml.DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{kind}"], (2, 3), strides and tuple(strides)
+    )
+    array = np.array([[1, 2, 7], [1, 2, 7]], tensor.dtype) - tensor.dtype.type(8 if kind.startswith("INT") else 0)
+    buffer = session.upload(array, tensor)
+    assert buffer.width == tensor.total_size
+    np.testing.assert_array_equal(session.load(buffer, tensor), array, strict=True)
