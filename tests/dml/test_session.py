@@ -94,7 +94,9 @@ def test_tensors_are_laid_out(session, kind, strides):
     tensor = dml.TensorDesc(
         dml.DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{kind}"], (2, 3), strides and tuple(strides)
     )
-    array = np.array([[1, 2, 7], [1, 2, 7]], tensor.dtype) - tensor.dtype.type(8 if kind.startswith("INT") else 0)
+    array = np.array([[1, 2, 7], [1, 2, 7]], tensor.dtype) - tensor.dtype.type(
+        8 if kind.startswith("INT") else 0
+    )
     buffer = session.upload(array, tensor)
     assert buffer.width == tensor.total_size
     np.testing.assert_array_equal(session.load(buffer, tensor), array, strict=True)

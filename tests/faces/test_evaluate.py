@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import directml_py as dml
+from directml_py.descs.values import TensorSlot
+from directml_py.evaluate import input_array
 
 OWNED = dml.DML_TENSOR_FLAG_OWNED_BY_DML
 
@@ -198,7 +200,23 @@ def test_numbers_that_the_type_cannot_hold(kind, values, error):
         dml.evaluate(identity(tensor(kind, [1]), tensor(kind, [1])), [values])
 
 
-def test_wrong_descs():
+@pytest.mark.parametrize(("kind", "low", "high"), [("INT4", -8, 7), ("UINT4", 0, 15)])
+def test_numbers_of_4_bits(kind, low, high):
+    """In arrays of bytes as in lists, they hold what 4 bits hold."""
+    desc = dml.TensorDesc(dml.DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{kind}"], (2,))
+    slot = TensorSlot("InputTensor", "InputTensor", desc)
+    for values in ([low, high], np.array([low, high], desc.dtype)):
+        array = input_array(slot, values)
+        assert (array.dtype, array.tolist()) == (desc.dtype, [low, high])
+    for values in ([low - 1, 0], [0, high + 1], np.array([0, high + 1], desc.dtype)):
+        with pytest.raises(ValueError, match=f"InputTensor holds 4-bit elements, from {low} to {high}"):
+            input_array(slot, values)
+    with pytest.raises(TypeError, match=f"InputTensor holds {desc.dtype} elements"):
+        input_array(slot, np.array([0, 1]))
+
+
+def test_wrong_descs(monkeypatch):
+    monkeypatch.setattr("directml_py.dml.device.executes", lambda name: name != "ELEMENT_WISE_ABS")
     with pytest.raises(TypeError, match="desc"):
         dml.evaluate("JOIN", [])
     with pytest.raises(dml.DMLError) as caught:

@@ -7,6 +7,8 @@ import pytest
 
 import directml_py as dml
 from directml_py.d3d12.tracking.shadow import PATTERN
+from directml_py.descs.values import TensorSlot
+from directml_py.dml import IDMLCompiledOperator
 
 from ..dml.helpers import DEFAULT, READBACK, UPLOAD, Bench, identity, join, log_sum_exp, tensor
 from .hazard import HazardBench
@@ -116,3 +118,44 @@ def test_a_whole_output_defines_memory(bench):
     bench.dispatch(both, [fresh, fresh], [target])
     bench.execute()
     assert bench.read(target).tolist() == [1, 2, 3, 4] * 2
+
+
+class Copy:
+    """A program that copies one tensor of 4-bit elements."""
+
+    title, in_place, temporary_size, unused = "a copy", False, 0, frozenset()
+
+    def __init__(self, tensor):
+        self.inputs = self.outputs = (TensorSlot("Tensor", "Tensor", tensor),)
+        self.tensor = tensor
+
+    def bind(self, inputs, outputs, temporary):
+        return lambda: self.tensor.store(outputs[0], self.tensor.load(inputs[0]))
+
+    def inspect(self, inputs, report):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("size", "undefined"), [(4, None), (3, "{1,2}"), (2, "{1,0}"), (1, "{0,2}"), (0, "{0,0}")]
+)
+def test_elements_of_half_a_byte(size, undefined):
+    """Two rows of three in four bytes: the fourth element of each row is nobody's."""
+    bench = HazardBench()
+    nibbles = dml.TensorDesc(dml.DML_TENSOR_DATA_TYPE_INT4, (2, 3), (4, 1))
+    op = bench.keep(IDMLCompiledOperator(bench.dml, dml.DML_EXECUTION_FLAG_NONE, Copy(nibbles)))
+    bench.initialize(op)
+    fresh, middle, target = bench.undefined(4), bench.undefined(4), bench.buffer(4)
+    if size:
+        bench.fill(fresh, np.full(size, 0x21, np.uint8))
+    bench.dispatch(op, [fresh], [middle])
+    bench.barrier()
+    bench.dispatch(op, [middle], [target])
+    bench.execute()
+    texts = [message.message for message in bench.messages()]
+    if undefined is None:
+        assert texts == []
+        assert nibbles.load(bench.read(target, np.uint8)).tolist() == [[1, 2, 1]] * 2
+    else:
+        (text,) = texts
+        assert f"element {undefined} nothing" in text
