@@ -1,20 +1,19 @@
-"""Reductions: REDUCE's twelve functions, of which two are ARGMIN and ARGMAX."""
+"""Folds: REDUCE's twelve functions, of which two are ARGMIN and ARGMAX."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from . import reduce_numpy
 from .backend import backend
 from .binding import Array, Run, address, bound
-from .reduce_numpy import Axes
 
-FUNCTIONS = frozenset({*reduce_numpy.REDUCTIONS, "LOG_SUM_EXP", "ARGMIN", "ARGMAX"})
+Axes = tuple[int, ...]
 
 
-def reduction(
+def fold(
     function: str,
     x: Array,
     output: Array,
@@ -31,11 +30,11 @@ def reduction(
     """
     if function not in FUNCTIONS:
         raise ValueError(f"no such function: {function!r}")
-    found = None if backend.native is None else native_reduction(function, x, output, axes, decreasing)
-    return found or reduce_numpy.reduction(function, x, output, axes, decreasing, scratch)
+    run = None if backend.native is None else native_fold(function, x, output, axes, decreasing)
+    return run or numpy_fold(function, x, output, axes, decreasing, scratch)
 
 
-def native_reduction(function: str, x: Array, output: Array, axes: Axes, decreasing: bool) -> Run | None:
+def native_fold(function: str, x: Array, output: Array, axes: Axes, decreasing: bool) -> Run | None:
     """The same in native loops; None if there are none for these tensors."""
     ffi, lib = backend.native.ffi, backend.native.lib
     types = native_type(lib, x.dtype), native_type(lib, output.dtype)
@@ -44,10 +43,10 @@ def native_reduction(function: str, x: Array, output: Array, axes: Axes, decreas
     if None in types or output.shape != expected or np.may_share_memory(x, output):
         return None
     name = f"{function}_LAST" if decreasing and function in ("ARGMIN", "ARGMAX") else function
-    task = ffi.new("dml_reduce *")
-    known = lib.dml_reduce_prepare(
+    task = ffi.new("dml_fold *")
+    known = lib.dml_fold_prepare(
         task,
-        getattr(lib, f"DML_REDUCE_{name}"),
+        getattr(lib, f"DML_FUNCTION_{name}"),
         *types,
         x.ndim,
         x.shape,
@@ -59,9 +58,133 @@ def native_reduction(function: str, x: Array, output: Array, axes: Axes, decreas
     )
     if not known:
         return None
-    return bound(lib.dml_reduce_run, task, memory=(x, output))
+    return bound(lib.dml_fold_run, task, memory=(x, output))
 
 
 def native_type(lib: Any, dtype: np.dtype[Any]) -> Any:
     """The loops' name of a type; None if they have none."""
-    return getattr(lib, f"DML_REDUCE_{dtype.name.upper()}", None) if dtype.isnative else None
+    return getattr(lib, f"DML_TYPE_{dtype.name.upper()}", None) if dtype.isnative else None
+
+
+def numpy_fold(
+    function: str, x: Array, output: Array, axes: Axes, decreasing: bool = False, scratch: Array | None = None
+) -> Run:
+    """The twin of the native loops."""
+    if function in ("ARGMIN", "ARGMAX"):
+        return arg_fold(x, output, axes, largest=function == "ARGMAX", decreasing=decreasing)
+    if function == "LOG_SUM_EXP":
+        return log_sum_exp(x, output, axes, scratch)
+    reduced = REDUCTIONS[function]
+
+    def run() -> None:
+        with np.errstate(all="ignore"):
+            np.copyto(output, reduced(x, axes), casting="same_kind")
+
+    return run
+
+
+def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that sums are kept in.
+
+    FLOAT32 sums are kept in FLOAT64, which is at least as exact as a pairwise sum in any order of the axes.
+    FLOAT16 is computed in FLOAT32. Integers wrap in their own type.
+    """
+    if dtype == np.float16:
+        return np.dtype(np.float32)
+    return np.dtype(np.float64) if dtype.kind == "f" else dtype
+
+
+def add(x: Array, axes: Axes, square: bool = False, absolute: bool = False) -> Array:
+    kind = accumulator(x.dtype)
+    if kind == np.float32:
+        # NumPy sums pairwise along contiguous memory alone, so the reduced axes go last.
+        kept = [axis for axis in range(x.ndim) if axis not in axes]
+        sizes = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+        rows = (
+            x.transpose((*kept, *axes)).astype(kind, order="C").reshape(([x.shape[a] for a in kept]) + [-1])
+        )
+        rows = prepared(rows, square, absolute)
+        return np.asarray(np.add.reduce(rows, axis=-1)).reshape(sizes)
+    if square or absolute:
+        x = prepared(x.astype(kind), square, absolute)
+    return np.asarray(np.add.reduce(x, axis=axes, dtype=kind, keepdims=True))
+
+
+def prepared(x: Array, square: bool, absolute: bool) -> Array:
+    if square:
+        return np.asarray(np.square(x, out=x))
+    return np.asarray(np.absolute(x, out=x)) if absolute else x
+
+
+def average(x: Array, axes: Axes) -> Array:
+    count = int(np.prod([x.shape[axis] for axis in axes]))
+    return np.asarray(add(x, axes) / accumulator(x.dtype).type(count))
+
+
+def multiply(x: Array, axes: Axes) -> Array:
+    kind = np.dtype(np.float32) if x.dtype == np.float16 else x.dtype
+    return np.asarray(np.multiply.reduce(x, axis=axes, dtype=kind, keepdims=True))
+
+
+# MAX and MIN pass over NaN: Direct3D's min and max return the other operand if one is NaN.
+REDUCTIONS: dict[str, Callable[[Array, Axes], Any]] = {
+    "AVERAGE": average,
+    "L1": lambda x, axes: add(x, axes, absolute=True),
+    "L2": lambda x, axes: np.sqrt(add(x, axes, square=True)),
+    "LOG_SUM": lambda x, axes: np.log(add(x, axes)),
+    "MAX": lambda x, axes: np.fmax.reduce(x, axis=axes, keepdims=True),
+    "MIN": lambda x, axes: np.fmin.reduce(x, axis=axes, keepdims=True),
+    "MULTIPLY": multiply,
+    "SUM": add,
+    "SUM_SQUARE": lambda x, axes: add(x, axes, square=True),
+}
+
+
+FUNCTIONS = frozenset({*REDUCTIONS, "LOG_SUM_EXP", "ARGMIN", "ARGMAX"})
+
+
+def log_sum_exp(x: Array, output: Array, axes: Axes, scratch: Array | None) -> Run:
+    """log(sum(exp(x))) with the largest element taken out first, so that nothing overflows or vanishes."""
+
+    def run() -> None:
+        memory = np.empty(8 * x.size, np.uint8) if scratch is None else scratch
+        shifted = memory[: 8 * x.size].view(np.float64).reshape(x.shape)
+        with np.errstate(all="ignore"):
+            shift = np.max(x, axis=axes, keepdims=True).astype(np.float64)
+            # An infinite maximum must not be subtracted from itself; NaN stays and spoils the result, as it should.
+            shift[np.isinf(shift)] = 0
+            np.subtract(x, shift, out=shifted)
+            np.exp(shifted, out=shifted)
+            total = np.add.reduce(shifted, axis=axes, keepdims=True)
+            np.copyto(output, np.log(total) + shift, casting="same_kind")
+
+    return run
+
+
+def arg_fold(x: Array, output: Array, axes: Axes, largest: bool, decreasing: bool) -> Run:
+    """The index of the largest (or smallest) element, counted over the reduced axes in increasing dimension order.
+
+    Of equal elements the first counts, or the last if ``decreasing``. NaN is passed over, as in MAX and MIN; if
+    there is nothing else, all elements count as equal.
+    """
+    kept = [axis for axis in range(x.ndim) if axis not in axes]
+    order = (*kept, *sorted(axes))
+    kept_sizes = [x.shape[axis] for axis in kept]
+
+    def run() -> None:
+        rows = x.transpose(order).reshape((*kept_sizes, -1))
+        found = first_index(rows[..., ::-1] if decreasing else rows, largest)
+        if decreasing:
+            found = rows.shape[-1] - 1 - found
+        np.copyto(output, found.reshape(output.shape), casting="unsafe")
+
+    return run
+
+
+def first_index(rows: Array, largest: bool) -> Array:
+    """The index of the first largest (or smallest) element along the last axis."""
+    if rows.dtype.kind == "f" and np.isnan(rows).any():
+        best = (np.fmax if largest else np.fmin).reduce(rows, axis=-1, keepdims=True)
+        candidates: Array = (rows == best) | np.isnan(best)
+        return np.asarray(candidates.argmax(axis=-1))
+    return np.asarray(rows.argmax(axis=-1) if largest else rows.argmin(axis=-1))

@@ -1,4 +1,4 @@
-"""Copies between memory layouts."""
+"""Moves: copies between memory layouts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_RANK = 8
 ITEM_SIZES = (1, 2, 4, 8)
 
 
-def copies(pairs: Sequence[tuple[Array, Array]]) -> Run:
+def move(pairs: Sequence[tuple[Array, Array]]) -> Run:
     """Bind pairs of an output view and an input view with the same sizes and data type, and give the call that copies.
 
     Inputs may be broadcast. An input and an output are either apart in memory or the very same elements.
@@ -22,10 +22,10 @@ def copies(pairs: Sequence[tuple[Array, Array]]) -> Run:
     pairs = tuple(pairs)
     native = backend.native
     if native is None or any(out.ndim > MAX_RANK or out.itemsize not in ITEM_SIZES for out, _ in pairs):
-        return partial(copy_all, pairs)
-    tasks = native.ffi.new("dml_copy[]", len(pairs))
+        return partial(move_all, pairs)
+    tasks = native.ffi.new("dml_move[]", len(pairs))
     for index, (output, x) in enumerate(pairs):
-        native.lib.dml_copy_prepare(
+        native.lib.dml_move_prepare(
             tasks + index,
             output.itemsize,
             output.ndim,
@@ -35,10 +35,10 @@ def copies(pairs: Sequence[tuple[Array, Array]]) -> Run:
             address(output),
             address(x),
         )
-    return bound(native.lib.dml_copy_run, tasks, len(pairs), memory=pairs)
+    return bound(native.lib.dml_move_run, tasks, len(pairs), memory=pairs)
 
 
-def copy_all(pairs: Sequence[tuple[Array, Array]]) -> None:
-    """The twin of the native copy."""
+def move_all(pairs: Sequence[tuple[Array, Array]]) -> None:
+    """The twin of the native loop."""
     for output, x in pairs:
         np.copyto(output, x)

@@ -1,4 +1,4 @@
-"""Elements picked along one axis."""
+"""Picks: elements of one axis, by their indices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .binding import Array, Run, address, bound
 INDEX_TYPES = {np.dtype(np.uint32): 0, np.dtype(np.int32): 1, np.dtype(np.uint64): 2, np.dtype(np.int64): 3}
 
 
-def gather(x: Array, indices: Array, output: Array, axis: int) -> Run:
+def pick(x: Array, indices: Array, output: Array, axis: int) -> Run:
     """Bind ``output[lead, index, trail] = x[lead, indices[index], trail]`` and give the call that does it.
 
     The sizes of ``output`` are those of ``x`` with the sizes of ``indices`` in place of ``axis``; sizes of 1 may be
@@ -23,8 +23,8 @@ def gather(x: Array, indices: Array, output: Array, axis: int) -> Run:
     native = backend.native
     if native is not None and indices.dtype in INDEX_TYPES:
         sizes = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
-        task = native.ffi.new("dml_gather *")
-        if native.lib.dml_gather_prepare(
+        task = native.ffi.new("dml_pick *")
+        if native.lib.dml_pick_prepare(
             task,
             x.itemsize,
             x.ndim,
@@ -40,12 +40,12 @@ def gather(x: Array, indices: Array, output: Array, axis: int) -> Run:
             address(indices),
             address(output),
         ):
-            return bound(native.lib.dml_gather_run, task, memory=(x, indices, output))
-    return partial(gather_indexed, x, indices, output, axis)
+            return bound(native.lib.dml_pick_run, task, memory=(x, indices, output))
+    return partial(pick_indexed, x, indices, output, axis)
 
 
-def gather_indexed(x: Array, indices: Array, output: Array, axis: int) -> None:
-    """The twin of the native gather."""
+def pick_indexed(x: Array, indices: Array, output: Array, axis: int) -> None:
+    """The twin of the native loop."""
     # Unlike np.take, indexing does not copy a strided or broadcast input first.
     place: tuple[Any, ...] = (*(slice(None),) * axis, safe_indices(indices, x.shape[axis] - 1))
     np.copyto(output, x[place].reshape(output.shape))

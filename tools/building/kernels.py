@@ -1,15 +1,23 @@
-"""The C source of the native loops: cffi's bindings around ``directml_py/kernels/native``."""
+"""The C source of the native loops: cffi's bindings around ``directml_py/kernels/native``.
+
+Every folder there is a loop, but ``common``, which all share. It holds ``declarations.h``, which cffi reads too,
+``loops.h``, which is compiled once for each kind of processor, ``table.h``, the table that a processor's loops are
+called by, and the rest in a C file of the loop's name. Declarations that need those of another loop include them.
+"""
 
 from __future__ import annotations
 
+import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import cffi
 
 SOURCES = Path(__file__).resolve().parents[2] / "directml_py" / "kernels" / "native"
 MODULE = "directml_py.kernels._native"
-# Each holds nothing but declarations that cffi reads too.
-DECLARATIONS = ("api.h", "parallel.h", "copy.h", "gather.h", "reduce.h")
+COMMON = "common"
+PARTS = {"DML_TABLES": "table.h", "DML_LOOPS": "loops.h", "DML_SOURCES": "{loop}.c"}
+USED = re.compile(r'^#include "\.\./(\w+)/declarations\.h"\n', re.MULTILINE)
 INCLUDES = """\
 #include <math.h>
 #include <pthread.h>
@@ -27,11 +35,33 @@ INCLUDES = """\
 """
 
 
+def folders() -> dict[str, str]:
+    """The declarations of each folder, those first that others need; cffi reads no includes, so they have none."""
+    texts = {
+        path.parent.name: path.read_text(encoding="utf-8")
+        for path in sorted(SOURCES.glob("*/declarations.h"))
+    }
+    order = TopologicalSorter({COMMON: []})
+    for name, text in texts.items():
+        order.add(name, *USED.findall(text), *({COMMON} - {name}))
+    return {name: USED.sub("", texts[name]) for name in order.static_order()}
+
+
 def write_source(path: Path) -> None:
-    """Write the C file of the extension module."""
-    declarations = "\n".join((SOURCES / name).read_text(encoding="utf-8") for name in DECLARATIONS)
+    """Write the C file of the extension module, and beside it the lists of the loops' files that it includes."""
+    path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    found = folders()
+    loops = [name for name in found if name != COMMON]
+    macros = [f"#define DML_FOR_LOOPS(DO) {' '.join(f'DO({loop})' for loop in loops)}"]
+    for macro, name in PARTS.items():
+        listing = path.with_name(f"{macro.lower()}.h")
+        files = [SOURCES / loop / name.format(loop=loop) for loop in loops]
+        listing.write_text("".join(f'#include "{file}"\n' for file in files), encoding="utf-8")
+        macros.append(f'#define {macro} "{listing}"')
+    declarations = "\n".join(found.values())
     ffi = cffi.FFI()
     ffi.cdef(declarations)
-    ffi.set_source(MODULE, f'{INCLUDES}\n{declarations}\n#include "{SOURCES / "kernels.c"}"\n')
-    path.parent.mkdir(parents=True, exist_ok=True)
+    source = [INCLUDES, declarations, *macros, f'#include "{SOURCES / "kernels.c"}"', ""]
+    ffi.set_source(MODULE, "\n".join(source))
     ffi.emit_c_code(str(path))

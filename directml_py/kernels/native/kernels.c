@@ -1,5 +1,6 @@
-/* The native loops, one translation unit. loops.h is compiled once for each kind of processor, and the best that the
-   processor at hand can run is chosen when the library is loaded. */
+/* The native loops, one translation unit. Every folder beside this file but `common` is a loop: its loops.h is compiled
+   once for each kind of processor, and the best that the processor at hand can run is chosen when the library is
+   loaded. tools/building/kernels.py lists the folders: in DML_FOR_LOOPS, and as files that include one part of each. */
 
 #define DML_MAX_DIMENSIONS 8
 /* Below this much memory per thread another thread costs more than it brings. */
@@ -9,7 +10,7 @@
 
 #define DML_JOINED_(name, suffix) name##suffix
 #define DML_JOINED(name, suffix) DML_JOINED_(name, suffix)
-/* A function of loops.h, by the kind of processor that it is compiled for. */
+/* A function of a loops.h, by the kind of processor that it is compiled for. */
 #define LOOP(name) DML_JOINED(name, DML_SUFFIX)
 
 /* A function that is compiled as it stands, not again for each caller: there are many of these, and they are long. */
@@ -26,11 +27,22 @@
 #define DML_ROLLED _Pragma("GCC unroll 1")
 #endif
 
-#include "parallel.c"
-#include "loops_table.h"
+#define DML_INLINE static inline __attribute__((always_inline))
+
+#include "common/dimensions.h"
+#include "common/parallel.h"
+
+/* What the rest of a loop calls its loops.h by: the table of the chosen processor. */
+#include DML_TABLES
+#define DML_MEMBER(loop) const dml_##loop##_table *loop;
+typedef struct {
+    DML_FOR_LOOPS(DML_MEMBER)
+} dml_loops;
+#define DML_ENTRY(loop) .loop = &LOOP(loop##_table),
 
 #define DML_SUFFIX _baseline
-#include "loops.h"
+#include DML_LOOPS
+static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #undef DML_SUFFIX
 
 #if defined(__x86_64__)
@@ -43,7 +55,8 @@
 #pragma GCC target("avx2,fma,f16c")
 #endif
 #define DML_SUFFIX _avx2
-#include "loops.h"
+#include DML_LOOPS
+static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #undef DML_SUFFIX
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -82,6 +95,4 @@ void dml_use_baseline_loops(void)
     dml_processor = "baseline";
 }
 
-#include "copy.c"
-#include "gather.c"
-#include "reduce.c"
+#include DML_SOURCES

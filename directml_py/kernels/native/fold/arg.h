@@ -4,7 +4,7 @@
 /* `WINS(x, y)`: x, which comes after y, takes its place. Indices have as many bits as elements, so that both are compared
    and chosen alike. */
 #define DML_ARG_COLUMNS(NAME, T, I, WINS) \
-    static inline __attribute__((always_inline)) void LOOP(NAME##_take)(T *restrict best, I *restrict found, \
+    DML_INLINE void LOOP(NAME##_take)(T *restrict best, I *restrict found, \
                                                                         const T *restrict a, int64_t m, I index) \
     { \
         for (int64_t j = 0; j < m; j++) { \
@@ -12,7 +12,7 @@
             best[j] = WINS(a[j], best[j]) ? a[j] : best[j]; \
         } \
     } \
-    static inline __attribute__((always_inline)) void LOOP(NAME##_take_two)( \
+    DML_INLINE void LOOP(NAME##_take_two)( \
         T *restrict best, I *restrict found, const T *restrict a, const T *restrict b, int64_t m, I index) \
     { \
         for (int64_t j = 0; j < m; j++) { \
@@ -64,7 +64,7 @@
     } \
     /* What the best of a block comes to, which begins at element `begin` of a row. It is looked for only if it wins; a \
        block of NaN has its best nowhere. */ \
-    static inline __attribute__((always_inline)) void LOOP(NAME##_consider)(S *best, I *found, const T *block, int64_t n, \
+    DML_INLINE void LOOP(NAME##_consider)(S *best, I *found, const T *block, int64_t n, \
                                                                             int64_t begin, S candidate) \
     { \
         int64_t at = WINS(candidate, *best) ? LOOP(NAME##_find)(block, n, candidate) : -1; \
@@ -73,7 +73,7 @@
             *found = (I)(begin + at); \
         } \
     } \
-    static inline __attribute__((always_inline)) void LOOP(NAME##_short_row)(S *best, I *found, const T *row, int64_t n, \
+    DML_INLINE void LOOP(NAME##_short_row)(S *best, I *found, const T *row, int64_t n, \
                                                                              int64_t index) \
     { \
         int64_t place = -1; \
@@ -96,7 +96,7 @@
         S *best = state; \
         I *found = second; \
         __typeof__(LOOP(BEST##_row)(NULL, 0)) four[4]; \
-        int64_t i = 0, quarter = n * (int64_t)sizeof(T) >= DML_REDUCE_LONG ? m / 4 : 0; \
+        int64_t i = 0, quarter = n * (int64_t)sizeof(T) >= DML_FOLD_LONG ? m / 4 : 0; \
         for (; i < quarter; i++) \
             for (int64_t j = 0; j < n; j += BLOCK) { \
                 const char *part = source + i * kept_stride + j * (int64_t)sizeof(T); \

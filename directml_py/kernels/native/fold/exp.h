@@ -20,7 +20,7 @@ typedef uint64_t LOOP(exp_bits) __attribute__((vector_size(32)));
 /* Sixteen times exp(x), for x that is not larger than 0: x = k ln 2 + r, exp(r) from a polynomial that is exact to 5e-12,
    fitted at Chebyshev's nodes such that exp(0) is 1. Each step is taken for all sixteen before the next, because one step
    waits long for the one before. */
-static inline __attribute__((always_inline)) void LOOP(exp_sixteen)(LOOP(exp_vector) *values)
+DML_INLINE void LOOP(exp_sixteen)(LOOP(exp_vector) *values)
 {
     typedef LOOP(exp_vector) vector;
     typedef LOOP(exp_bits) bits;
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void LOOP(exp_sixteen)(LOOP(exp_vec
 #undef DML_EACH
 }
 
-static inline __attribute__((always_inline)) double LOOP(exp_sum)(const float *x, int64_t n, double shift)
+DML_INLINE double LOOP(exp_sum)(const float *x, int64_t n, double shift)
 {
     typedef LOOP(exp_vector) vector;
     vector sums[4] = {{0}, {0}, {0}, {0}}, values[4];

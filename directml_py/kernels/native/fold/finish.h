@@ -1,6 +1,6 @@
 /* From what a fold keeps to what the tensor holds. */
 
-static uint16_t dml_reduce_half(float value)
+static uint16_t dml_fold_half(float value)
 {
     uint32_t bits, sign, magnitude;
     float absolute = fabsf(value);
@@ -23,13 +23,13 @@ static uint16_t dml_reduce_half(float value)
 }
 
 /* One step of the reduced dimensions from `inner` on: counts on in `at` and gives where `source` then stands. */
-static const char *dml_reduce_next(const dml_reduce *task, int inner, int64_t *at, const char *source)
+static const char *dml_fold_next(const dml_fold *task, int inner, int64_t *at, const char *source)
 {
     for (int i = inner; i < task->reduced_rank; i++) {
-        source += task->reduced_inputs[i];
-        if (++at[i] < task->reduced_sizes[i])
+        source += task->reduced[i].input;
+        if (++at[i] < task->reduced[i].size)
             break;
-        source -= at[i] * task->reduced_inputs[i];
+        source -= at[i] * task->reduced[i].input;
         at[i] = 0;
     }
     return source;
@@ -37,22 +37,22 @@ static const char *dml_reduce_next(const dml_reduce *task, int inner, int64_t *a
 
 /* The place of the first element that is `value`, counted over the reduced elements in their order; -1 if there is none.
    Of FLOAT16 and FLOAT32 alone. */
-static int64_t dml_reduce_search(const dml_reduce *task, const char *source, float value)
+static int64_t dml_fold_search(const dml_fold *task, const char *source, float value)
 {
     int64_t at[DML_MAX_DIMENSIONS] = {0};
-    uint16_t half = dml_reduce_half(value);
+    uint16_t half = dml_fold_half(value);
     for (int64_t index = 0; index < task->count; index++) {
-        if (task->type == DML_REDUCE_FLOAT16 ? *(const uint16_t *)source == half : *(const float *)source == value)
+        if (task->type == DML_TYPE_FLOAT16 ? *(const uint16_t *)source == half : *(const float *)source == value)
             return index;
-        source = dml_reduce_next(task, 0, at, source);
+        source = dml_fold_next(task, 0, at, source);
     }
     return -1;
 }
 
-static void dml_reduce_store(const dml_reduce *task, char *output, int64_t m, const void *values)
+static void dml_fold_store(const dml_fold *task, char *output, int64_t m, const void *values)
 {
-    int64_t stride = task->kept_outputs[0];
-    switch (dml_reduce_sizes[task->output_type]) {
+    int64_t stride = task->kept[0].output;
+    switch (dml_type_sizes[task->output_type]) {
     case 1:
         for (int64_t i = 0; i < m; i++)
             *(uint8_t *)(output + i * stride) = ((const uint8_t *)values)[i];
@@ -71,90 +71,90 @@ static void dml_reduce_store(const dml_reduce *task, char *output, int64_t m, co
     }
 }
 
-static void dml_reduce_store_floats(const dml_reduce *task, char *output, int64_t m, const float *values)
+static void dml_fold_store_floats(const dml_fold *task, char *output, int64_t m, const float *values)
 {
-    if (task->type == DML_REDUCE_FLOAT32)
-        dml_reduce_store(task, output, m, values);
+    if (task->type == DML_TYPE_FLOAT32)
+        dml_fold_store(task, output, m, values);
     else
         for (int64_t i = 0; i < m; i++)
-            *(uint16_t *)(output + i * task->kept_outputs[0]) = dml_reduce_half(values[i]);
+            *(uint16_t *)(output + i * task->kept[0].output) = dml_fold_half(values[i]);
 }
 
 /* Everything is computed in FLOAT64, of FLOAT16 too: per result it costs nothing that could be seen. */
-static void dml_reduce_finish_doubles(const dml_reduce *task, char *output, int64_t m, double *values, const float *largest)
+static void dml_fold_finish_doubles(const dml_fold *task, char *output, int64_t m, double *values, const float *largest)
 {
-    float rounded[DML_REDUCE_BLOCK];
+    float rounded[DML_FOLD_BLOCK];
     switch (task->function) {
-    case DML_REDUCE_AVERAGE:
+    case DML_FUNCTION_AVERAGE:
         for (int64_t i = 0; i < m; i++)
             values[i] /= (double)task->count;
         break;
-    case DML_REDUCE_L2:
+    case DML_FUNCTION_L2:
         for (int64_t i = 0; i < m; i++)
             values[i] = sqrt(values[i]);
         break;
-    case DML_REDUCE_LOG_SUM:
-        dml_loop->reduce_logs(values, m);
+    case DML_FUNCTION_LOG_SUM:
+        dml_loop->fold->logs(values, m);
         break;
-    case DML_REDUCE_LOG_SUM_EXP:
-        dml_loop->reduce_logs(values, m);
+    case DML_FUNCTION_LOG_SUM_EXP:
+        dml_loop->fold->logs(values, m);
         for (int64_t i = 0; i < m; i++)
             values[i] = isinf(largest[i]) && !isnan(values[i]) ? largest[i] : values[i] + largest[i];
         break;
     }
     for (int64_t i = 0; i < m; i++)
         rounded[i] = (float)values[i];
-    dml_reduce_store_floats(task, output, m, rounded);
+    dml_fold_store_floats(task, output, m, rounded);
 }
 
 /* NaN never became a result. If nothing else is there, it is the result; whether there is can be doubted only where the
    result is the infinity that the fold began with. */
-static void dml_reduce_finish_extremes(const dml_reduce *task, const char *input, char *output, int64_t m, float *values)
+static void dml_fold_finish_extremes(const dml_fold *task, const char *input, char *output, int64_t m, float *values)
 {
     float worst = task->fold == DML_FOLD_MIN ? INFINITY : -INFINITY;
     for (int64_t i = 0; i < m; i++)
-        if (values[i] == worst && dml_reduce_search(task, input + i * task->kept_inputs[0], worst) < 0)
+        if (values[i] == worst && dml_fold_search(task, input + i * task->kept[0].input, worst) < 0)
             values[i] = NAN;
-    dml_reduce_store_floats(task, output, m, values);
+    dml_fold_store_floats(task, output, m, values);
 }
 
 /* Where nothing was better than the worst, the worst itself is the best, if it is there; else all is NaN, and equal. */
-static int64_t dml_reduce_doubtful_index(const dml_reduce *task, const char *source)
+static int64_t dml_fold_doubtful_index(const dml_fold *task, const char *source)
 {
     int64_t found;
     if (task->fold == DML_FOLD_ARGMIN_LAST || task->fold == DML_FOLD_ARGMAX_LAST)
         return task->count - 1;
-    if (task->type > DML_REDUCE_FLOAT32)
+    if (task->type > DML_TYPE_FLOAT32)
         return 0;
-    found = dml_reduce_search(task, source, task->fold == DML_FOLD_ARGMIN ? INFINITY : -INFINITY);
+    found = dml_fold_search(task, source, task->fold == DML_FOLD_ARGMIN ? INFINITY : -INFINITY);
     return found < 0 ? 0 : found;
 }
 
-static void dml_reduce_finish_indices(const dml_reduce *task, const char *input, char *output, int64_t m, const void *found)
+static void dml_fold_finish_indices(const dml_fold *task, const char *input, char *output, int64_t m, const void *found)
 {
-    int wide = dml_reduce_sizes[task->computed_type] == 8;
+    int wide = dml_type_sizes[task->computed_type] == 8;
     for (int64_t i = 0; i < m; i++) {
         int64_t index = wide ? ((const int64_t *)found)[i] : ((const int32_t *)found)[i];
-        char *target = output + i * task->kept_outputs[0];
+        char *target = output + i * task->kept[0].output;
         if (index < 0)
-            index = dml_reduce_doubtful_index(task, input + i * task->kept_inputs[0]);
-        if (dml_reduce_sizes[task->output_type] == 8)
+            index = dml_fold_doubtful_index(task, input + i * task->kept[0].input);
+        if (dml_type_sizes[task->output_type] == 8)
             *(int64_t *)target = index;
         else
             *(int32_t *)target = (int32_t)index;
     }
 }
 
-static void dml_reduce_finish(const dml_reduce *task, const char *input, char *output, int64_t m, void *state, void *second)
+static void dml_fold_finish(const dml_fold *task, const char *input, char *output, int64_t m, void *state, void *second)
 {
     if (task->fold >= DML_FOLD_ARGMIN)
-        dml_reduce_finish_indices(task, input, output, m, second);
+        dml_fold_finish_indices(task, input, output, m, second);
     else if (task->fold == DML_FOLD_EXP)
-        dml_reduce_finish_doubles(task, output, m, second, state);
-    else if (task->state_type == DML_REDUCE_FLOAT64)
-        dml_reduce_finish_doubles(task, output, m, state, NULL);
-    else if (task->state_type == DML_REDUCE_FLOAT32)
-        dml_reduce_finish_extremes(task, input, output, m, state);
+        dml_fold_finish_doubles(task, output, m, second, state);
+    else if (task->state_type == DML_TYPE_FLOAT64)
+        dml_fold_finish_doubles(task, output, m, state, NULL);
+    else if (task->state_type == DML_TYPE_FLOAT32)
+        dml_fold_finish_extremes(task, input, output, m, state);
     else
-        dml_reduce_store(task, output, m, state);
+        dml_fold_store(task, output, m, state);
 }

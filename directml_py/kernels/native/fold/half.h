@@ -3,7 +3,7 @@
 
 /* The exponent of a FLOAT16 counts from 15, that of a FLOAT32 from 127: moved into place as they are, the bits say the
    number times 2^-112. The product is exact, of subnormal numbers too; the largest exponent means infinity or NaN. */
-static inline __attribute__((always_inline)) float LOOP(float_of_half)(uint16_t half)
+DML_INLINE float LOOP(float_of_half)(uint16_t half)
 {
     uint32_t magnitude = half & 0x7fffu, bits;
     float value;
@@ -16,7 +16,7 @@ static inline __attribute__((always_inline)) float LOOP(float_of_half)(uint16_t 
     return value;
 }
 
-static inline __attribute__((always_inline)) void LOOP(floats_of_halves)(float *restrict values, const uint16_t *restrict halves,
+DML_INLINE void LOOP(floats_of_halves)(float *restrict values, const uint16_t *restrict halves,
                                                                          int64_t count)
 {
     int64_t i = 0;
@@ -44,36 +44,36 @@ static inline __attribute__((always_inline)) void LOOP(floats_of_halves)(float *
     } while (0)
 
 /* `widen`: narrow integers become INT32. FLOAT16 always becomes FLOAT32. */
-static void LOOP(reduce_pack)(void *packed, const char *source, int type, int widen, int64_t outer, int64_t outer_stride,
-                              int64_t inner, int64_t inner_stride)
+static void LOOP(fold_pack)(void *packed, const char *source, int type, int widen, int64_t outer, int64_t outer_stride,
+                            int64_t inner, int64_t inner_stride)
 {
-    if (type == DML_REDUCE_FLOAT16 && inner_stride == 2) {
+    if (type == DML_TYPE_FLOAT16 && inner_stride == 2) {
         for (int64_t i = 0; i < outer; i++)
             LOOP(floats_of_halves)((float *)packed + i * inner, (const uint16_t *)(source + i * outer_stride), inner);
         return;
     }
     switch (type) {
-    case DML_REDUCE_FLOAT16:
+    case DML_TYPE_FLOAT16:
         DML_PACK(uint16_t, float, LOOP(float_of_half));
-    case DML_REDUCE_INT8:
+    case DML_TYPE_INT8:
         if (widen)
             DML_PACK(int8_t, int32_t, );
         /* fall through */
-    case DML_REDUCE_UINT8:
+    case DML_TYPE_UINT8:
         if (widen)
             DML_PACK(uint8_t, int32_t, );
         DML_PACK(uint8_t, uint8_t, );
-    case DML_REDUCE_INT16:
+    case DML_TYPE_INT16:
         if (widen)
             DML_PACK(int16_t, int32_t, );
         /* fall through */
-    case DML_REDUCE_UINT16:
+    case DML_TYPE_UINT16:
         if (widen)
             DML_PACK(uint16_t, int32_t, );
         DML_PACK(uint16_t, uint16_t, );
-    case DML_REDUCE_FLOAT32:
-    case DML_REDUCE_INT32:
-    case DML_REDUCE_UINT32:
+    case DML_TYPE_FLOAT32:
+    case DML_TYPE_INT32:
+    case DML_TYPE_UINT32:
         DML_PACK(uint32_t, uint32_t, );
     default:
         DML_PACK(uint64_t, uint64_t, );

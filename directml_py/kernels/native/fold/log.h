@@ -1,7 +1,7 @@
 /* Natural logarithms of FLOAT64. With x = m 2^e, m between sqrt(1/2) and sqrt(2), and s = (m - 1) / (m + 1), log(m) is
    2 (s + s^3/3 + s^5/5 ...): what is left out after s^15 is less than 4e-14 of it, near 1 too. */
 
-static inline __attribute__((always_inline)) void LOOP(log_four)(LOOP(exp_vector) *values)
+DML_INLINE void LOOP(log_four)(LOOP(exp_vector) *values)
 {
     typedef LOOP(exp_vector) vector;
     typedef LOOP(exp_bits) bits;
@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) void LOOP(log_four)(LOOP(exp_vector
     *values = e * 0x1.62e42fefa39efp-1 + sum * s;
 }
 
-static void LOOP(reduce_logs)(double *values, int64_t count)
+static void LOOP(fold_logs)(double *values, int64_t count)
 {
     for (int64_t i = 0; i < count; i += 4) {
         LOOP(exp_vector) four;

@@ -11,14 +11,14 @@
     { \
         LOOP(NAME##_fold)(state, source, m, n, reduced_stride); \
     } \
-    static inline __attribute__((always_inline)) A LOOP(NAME##_lane)(A *lanes, int width) \
+    DML_INLINE A LOOP(NAME##_lane)(A *lanes, int width) \
     { \
         for (int w = width / 2; w > 0; w /= 2) \
             DML_ROLLED for (int j = 0; j < w; j++) \
                 lanes[j] = JOIN(A, lanes[j], lanes[j + w]); \
         return lanes[0]; \
     } \
-    static inline __attribute__((always_inline)) A LOOP(NAME##_lanes)(const T *row, int64_t n) \
+    DML_INLINE A LOOP(NAME##_lanes)(const T *row, int64_t n) \
     { \
         enum { width = 64 / sizeof(A) }; \
         A lanes[width] __attribute__((aligned(64))); \
@@ -67,9 +67,9 @@
     } \
     static A LOOP(NAME##_long_row)(const T *row, int64_t n) \
     { \
-        enum { PART = DML_REDUCE_STREAM / sizeof(T) }; \
+        enum { PART = DML_FOLD_STREAM / sizeof(T) }; \
         A result = IDENTITY, four[4]; \
-        for (int64_t part; n >= DML_REDUCE_LONG / (int64_t)sizeof(T); row += 4 * part, n -= 4 * part) { \
+        for (int64_t part; n >= DML_FOLD_LONG / (int64_t)sizeof(T); row += 4 * part, n -= 4 * part) { \
             part = n < 4 * PART ? n / 4 : PART; \
             LOOP(NAME##_four_rows)(four, (const char *)row, part, part * (int64_t)sizeof(T)); \
             for (int k = 0; k < 4; k++) \
@@ -82,7 +82,7 @@
     { \
         A *result = state, four[4]; \
         int64_t i = 0, quarter = m / 4; \
-        for (; n >= DML_REDUCE_LONG / (int64_t)sizeof(T) && i < quarter; i++) { \
+        for (; n >= DML_FOLD_LONG / (int64_t)sizeof(T) && i < quarter; i++) { \
             LOOP(NAME##_four_rows)(four, source + i * kept_stride, n, quarter * kept_stride); \
             for (int k = 0; k < 4; k++) \
                 result[i + k * quarter] = JOIN(A, result[i + k * quarter], four[k]); \
@@ -95,19 +95,19 @@
 
 /* Four elements are taken at a time for each result, so that results are not loaded and stored for each element. */
 #define DML_FOLD(NAME, T, A, VALUE, JOIN, IDENTITY) \
-    static inline __attribute__((always_inline)) void LOOP(NAME##_four)( \
+    DML_INLINE void LOOP(NAME##_four)( \
         A *restrict result, const T *restrict a, const T *restrict b, const T *restrict c, const T *restrict d, int64_t m) \
     { \
         for (int64_t j = 0; j < m; j++) \
             result[j] = \
                 JOIN(A, JOIN(A, JOIN(A, JOIN(A, result[j], VALUE(A, a[j])), VALUE(A, b[j])), VALUE(A, c[j])), VALUE(A, d[j])); \
     } \
-    static inline __attribute__((always_inline)) void LOOP(NAME##_one)(A *restrict result, const T *restrict a, int64_t m) \
+    DML_INLINE void LOOP(NAME##_one)(A *restrict result, const T *restrict a, int64_t m) \
     { \
         DML_ROLLED for (int64_t j = 0; j < m; j++) \
             result[j] = JOIN(A, result[j], VALUE(A, a[j])); \
     } \
-    static inline __attribute__((always_inline)) void LOOP(NAME##_fold)(A *result, const char *source, int64_t m, int64_t n, \
+    DML_INLINE void LOOP(NAME##_fold)(A *result, const char *source, int64_t m, int64_t n, \
                                                                         int64_t stride) \
     { \
         int64_t i = 0; \
@@ -122,7 +122,7 @@
 /* The same by hand, for types that compilers convert in roundabout ways: `LOAD` makes a vector of WIDTH elements, `ONE` takes
    one of these into results, `FOUR` four. */
 #define DML_FOLD_VECTORS(NAME, T, A, WIDTH, LOAD, FOUR, ONE, VALUE, JOIN, IDENTITY, STEPS) \
-    static inline __attribute__((always_inline)) void LOOP(NAME##_fold)(A *result, const char *source, int64_t m, int64_t n, \
+    DML_INLINE void LOOP(NAME##_fold)(A *result, const char *source, int64_t m, int64_t n, \
                                                                         int64_t stride) \
     { \
         int64_t vectors = m / WIDTH * WIDTH; \

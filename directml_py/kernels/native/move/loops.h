@@ -1,7 +1,5 @@
 /* The loops of a copy over two dimensions. Nothing here assumes that an item lies at a multiple of its size. */
 
-#define DML_INLINE static inline __attribute__((always_inline))
-
 /* Named anew for each kind of processor. */
 #undef DML_VECTOR
 #undef DML_LOAD
@@ -88,7 +86,7 @@ DML_INLINE void LOOP(stream_bytes)(char *output, const char *input, int64_t byte
 #endif
 }
 
-static void LOOP(copy_rows)(const dml_span *span, int stream)
+static void LOOP(move_rows)(const dml_span *span, int stream)
 {
     char *output = span->output;
     const char *input = span->input;
@@ -182,7 +180,7 @@ DML_INLINE void LOOP(strided)(const dml_span *span, int stream, const int64_t it
     }
 }
 
-#include "copy_tiles_loops.h"
+#include "tiles.h"
 
 #define DML_ITEM(name, item)                                                                                           \
     static void LOOP(name##_##item)(const dml_span *span, int stream)                                                  \
@@ -196,10 +194,10 @@ DML_ITEMS(tiles)
 #undef DML_ITEMS
 #undef DML_ITEM
 
-#undef DML_COPY_LOOPS
-#define DML_COPY_LOOPS                                                                                                 \
-    .copy_rows = LOOP(copy_rows),                                                                                      \
-    .copy_fill = {LOOP(fill_1), LOOP(fill_2), LOOP(fill_4), LOOP(fill_8), LOOP(fill_16)},                              \
-    .copy_strided = {LOOP(strided_1), LOOP(strided_2), LOOP(strided_4), LOOP(strided_8), LOOP(strided_16)},            \
-    .copy_tiles = {LOOP(tiles_1), LOOP(tiles_2), LOOP(tiles_4), LOOP(tiles_8), LOOP(tiles_16)},                        \
+static const dml_move_table LOOP(move_table) = {
+    .rows = LOOP(move_rows),
+    .fill = {LOOP(fill_1), LOOP(fill_2), LOOP(fill_4), LOOP(fill_8), LOOP(fill_16)},
+    .strided = {LOOP(strided_1), LOOP(strided_2), LOOP(strided_4), LOOP(strided_8), LOOP(strided_16)},
+    .tiles = {LOOP(tiles_1), LOOP(tiles_2), LOOP(tiles_4), LOOP(tiles_8), LOOP(tiles_16)},
     .stream_end = LOOP(stream_end),
+};

@@ -8,9 +8,10 @@ typedef struct {
 
 /* Arrays are indexed by the logarithm of the item's size, up to 16 bytes. `stream` asks for stores past the caches,
    which only `stream_end` makes visible to other threads. */
-#define DML_COPY_TABLE                                                                                                 \
-    void (*copy_rows)(const dml_span *span, int stream);                                                               \
-    void (*copy_fill[5])(const dml_span *span, int stream);                                                            \
-    void (*copy_strided[5])(const dml_span *span, int stream);                                                         \
-    void (*copy_tiles[5])(const dml_span *span, int stream);                                                           \
+typedef struct {
+    void (*rows)(const dml_span *span, int stream);
+    void (*fill[5])(const dml_span *span, int stream);
+    void (*strided[5])(const dml_span *span, int stream);
+    void (*tiles[5])(const dml_span *span, int stream);
     void (*stream_end)(void);
+} dml_move_table;

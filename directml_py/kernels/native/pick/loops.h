@@ -1,4 +1,4 @@
-/* The loops of a gather over one run of indices. */
+/* The loops of a pick over one run of indices. */
 
 DML_INLINE void LOOP(prefetch_row)(const char *row, int64_t bytes)
 {
@@ -11,7 +11,7 @@ DML_INLINE void LOOP(prefetch_row)(const char *row, int64_t bytes)
 
 #if defined(__x86_64__)
 /* Rows of whole cache lines, past the caches. */
-static void LOOP(gather_lines)(const dml_picks *picks)
+static void LOOP(pick_lines)(const dml_picks *picks)
 {
     const int64_t *offsets = picks->offsets, bytes = picks->bytes, count = picks->count, size = sizeof(LOOP(vector));
     char *output = picks->output;
@@ -26,11 +26,11 @@ static void LOOP(gather_lines)(const dml_picks *picks)
 }
 #endif
 
-static void LOOP(gather_rows)(const dml_picks *picks, int stream)
+static void LOOP(pick_rows)(const dml_picks *picks, int stream)
 {
 #if defined(__x86_64__)
     if (stream && ((uintptr_t)picks->output | (uintptr_t)picks->step | (uintptr_t)picks->bytes) % 64 == 0) {
-        LOOP(gather_lines)(picks);
+        LOOP(pick_lines)(picks);
         return;
     }
 #endif
@@ -73,7 +73,7 @@ DML_INLINE void LOOP(pick)(char *output, int64_t step, const char *x, const int6
         memcpy(output, x + offsets[i], (size_t)item);
 }
 
-DML_INLINE void LOOP(gather_items)(const dml_picks *picks, int stream, const int64_t item)
+DML_INLINE void LOOP(pick_items)(const dml_picks *picks, int stream, const int64_t item)
 {
     char chunk[4096] __attribute__((aligned(64)));
     const int64_t most = (int64_t)sizeof chunk / item;
@@ -95,9 +95,9 @@ DML_INLINE void LOOP(gather_items)(const dml_picks *picks, int stream, const int
 }
 
 #define DML_ITEM(item)                                                                                                 \
-    static void LOOP(gather_items_##item)(const dml_picks *picks, int stream)                                          \
+    static void LOOP(pick_items_##item)(const dml_picks *picks, int stream)                                          \
     {                                                                                                                  \
-        LOOP(gather_items)(picks, stream, item);                                                                       \
+        LOOP(pick_items)(picks, stream, item);                                                                       \
     }
 DML_ITEM(1)
 DML_ITEM(2)
@@ -106,8 +106,7 @@ DML_ITEM(8)
 DML_ITEM(16)
 #undef DML_ITEM
 
-#undef DML_GATHER_LOOPS
-#define DML_GATHER_LOOPS                                                                                               \
-    .gather_rows = LOOP(gather_rows),                                                                                  \
-    .gather_items = {LOOP(gather_items_1), LOOP(gather_items_2), LOOP(gather_items_4), LOOP(gather_items_8),           \
-                     LOOP(gather_items_16)},
+static const dml_pick_table LOOP(pick_table) = {
+    .rows = LOOP(pick_rows),
+    .items = {LOOP(pick_items_1), LOOP(pick_items_2), LOOP(pick_items_4), LOOP(pick_items_8), LOOP(pick_items_16)},
+};

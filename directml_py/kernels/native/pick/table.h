@@ -7,6 +7,7 @@ typedef struct {
     int64_t count, step, bytes, reach;
 } dml_picks;
 
-#define DML_GATHER_TABLE                                                                                               \
-    void (*gather_rows)(const dml_picks *picks, int stream);                                                           \
-    void (*gather_items[5])(const dml_picks *picks, int stream);
+typedef struct {
+    void (*rows)(const dml_picks *picks, int stream);
+    void (*items[5])(const dml_picks *picks, int stream);
+} dml_pick_table;

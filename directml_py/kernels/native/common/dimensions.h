@@ -1,0 +1,23 @@
+static void dml_swap(dml_dimension *a, dml_dimension *b)
+{
+    dml_dimension one = *a;
+    *a = *b;
+    *b = one;
+}
+
+/* Leaves out dimensions of size 1 and joins those that are one in both layouts, outermost first; gives how many are
+   left. */
+static int dml_join(dml_dimension *dimensions, int count)
+{
+    int joined = 0;
+    for (int i = 0; i < count; i++) {
+        dml_dimension inner = dimensions[i];
+        if (inner.size == 1)
+            continue;
+        if (joined > 0 && dimensions[joined - 1].output == inner.output * inner.size &&
+            dimensions[joined - 1].input == inner.input * inner.size)
+            inner.size *= dimensions[--joined].size;
+        dimensions[joined++] = inner;
+    }
+    return joined;
+}
