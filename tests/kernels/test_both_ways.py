@@ -18,6 +18,7 @@ TESTS = Path(__file__).resolve().parents[1]
 ELSEWHERE = {"com", "include", "kernels", "packaging"}
 
 
+@pytest.mark.slow
 def test_the_suite_passes_with_the_other_loops(tmp_path: Path) -> None:
     if backend.native is None:
         pytest.skip("there are no native loops to switch off")

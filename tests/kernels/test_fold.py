@@ -1,4 +1,4 @@
-"""Reductions: the native loops against NumPy's, and both against arithmetic that rounds once."""
+"""Folds: the native loops against NumPy's, and both against arithmetic that rounds once."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from directml_py.kernels import reduce_numpy
-from directml_py.kernels.reduce import FUNCTIONS, native_reduction, reduction
+from directml_py.kernels.fold import FUNCTIONS, fold, native_fold, numpy_fold
 
 from .loops import IS_BASELINE, assert_passes_with_baseline_loops
 
@@ -100,7 +99,7 @@ def run_native(function: str, x: Array, axes: tuple[int, ...], decreasing: bool 
     dtype = output_type(function, x)
     memory = np.full((math.prod(shape) * 2 + 16) * dtype.itemsize, GUARD, np.uint8)
     output = memory.view(dtype)[8 : 8 + 2 * math.prod(shape)].reshape((*shape, 2))[..., 0]
-    run = native_reduction(function, x, output, axes, decreasing)
+    run = native_fold(function, x, output, axes, decreasing)
     assert run is not None
     run()
     result: Array = output.copy()
@@ -113,7 +112,7 @@ def run_native(function: str, x: Array, axes: tuple[int, ...], decreasing: bool 
 
 def run_numpy(function: str, x: Array, axes: tuple[int, ...], decreasing: bool = False) -> Array:
     output = np.empty(kept(x.shape, axes), output_type(function, x))
-    reduce_numpy.reduction(function, x, output, axes, decreasing)()
+    numpy_fold(function, x, output, axes, decreasing)()
     return output
 
 
@@ -331,7 +330,7 @@ def test_types_of_indices(output: str) -> None:
     x = np.random.default_rng(4).standard_normal((30, 50)).astype(np.float32)
     for axes in ((0,), (1,), (0, 1)):
         found = np.empty(kept(x.shape, axes), output)
-        run = native_reduction("ARGMAX", x, found, axes, False)
+        run = native_fold("ARGMAX", x, found, axes, False)
         assert run is not None
         run()
         assert np.array_equal(found, run_numpy("ARGMAX", x, axes))
@@ -340,19 +339,19 @@ def test_types_of_indices(output: str) -> None:
 def test_what_the_loops_do_not_know_is_done_by_numpy() -> None:
     x = np.arange(12.0).reshape(3, 4)
     output = np.zeros((3, 1))
-    assert native_reduction("SUM", x, output, (1,), False) is None
-    reduction("SUM", x, output, (1,))()
+    assert native_fold("SUM", x, output, (1,), False) is None
+    fold("SUM", x, output, (1,))()
     assert output.ravel().tolist() == [6, 22, 38]
     y = np.arange(12, dtype=np.float32).reshape(3, 4)
-    assert native_reduction("SUM", y, y[:, :1], (1,), False) is None
+    assert native_fold("SUM", y, y[:, :1], (1,), False) is None
     with pytest.raises(ValueError, match="no such function"):
-        reduction("MEDIAN", x, output, (1,))
+        fold("MEDIAN", x, output, (1,))
 
 
 def test_scratch_is_used_by_numpys_loops() -> None:
     x = np.zeros((3, 4), np.float32)
     output, scratch = np.empty((3, 1), np.float32), np.zeros(8 * x.size, np.uint8)
-    reduce_numpy.reduction("LOG_SUM_EXP", x, output, (1,), scratch=scratch)()
+    numpy_fold("LOG_SUM_EXP", x, output, (1,), scratch=scratch)()
     assert np.allclose(output, math.log(4))
     assert (scratch.view(np.float64) == 1).all()
 
@@ -391,6 +390,7 @@ def test_random_cases(data: st.DataObject) -> None:
     assert alike(function, x, found, run_numpy(function, x, axes, decreasing))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
 def test_with_the_loops_of_every_processor() -> None:
     assert_passes_with_baseline_loops(__file__)

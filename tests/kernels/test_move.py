@@ -1,4 +1,4 @@
-"""The native copy against NumPy's, byte for byte: also what lies around and between the output's elements."""
+"""The native moves against NumPy's, byte for byte: also what lies around and between the output's elements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from directml_py.kernels.backend import backend
-from directml_py.kernels.copy import copies, copy_all
+from directml_py.kernels.move import move, move_all
 
 from .loops import DTYPES, IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops, guarded
 
@@ -44,12 +44,12 @@ def view(rng, sizes, strides, item, shift=0):
     return np.ndarray(sizes, DTYPES[item], memory, low, strides), memory
 
 
-def assert_copies(pairs, memory):
+def assert_moves(pairs, memory):
     """Run twice, as a compiled operator is; the second time over other bytes."""
-    run = copies(pairs)
+    run = move(pairs)
     for _ in range(2):
         before = memory.copy()
-        copy_all(pairs)
+        move_all(pairs)
         expected = memory.copy()
         memory[:] = before
         run()
@@ -57,10 +57,10 @@ def assert_copies(pairs, memory):
         memory += 1
 
 
-def assert_copy(rng, sizes, output_strides, input_strides, item, shift=0):
+def assert_move(rng, sizes, output_strides, input_strides, item, shift=0):
     output, memory = view(rng, sizes, output_strides, item, shift)
     x, _ = view(rng, sizes, input_strides, item, shift)
-    assert_copies([(output, x)], memory)
+    assert_moves([(output, x)], memory)
 
 
 def random_sizes(rng, rank, limit=4000):
@@ -78,7 +78,7 @@ def test_every_item_rank_and_layout(item, rank, input_layout):
     for shift, output_layout in enumerate(LAYOUTS[:-1]):
         sizes = random_sizes(rng, rank)
         output_strides = strides_of(rng, sizes, item, output_layout)
-        assert_copy(rng, sizes, output_strides, strides_of(rng, sizes, item, input_layout), item, shift)
+        assert_move(rng, sizes, output_strides, strides_of(rng, sizes, item, input_layout), item, shift)
 
 
 @settings(max_examples=150, deadline=None)
@@ -91,7 +91,7 @@ def test_random_layouts(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
     output_strides = strides_of(rng, sizes, item, data.draw(st.sampled_from(LAYOUTS[:-1])))
     input_strides = strides_of(rng, sizes, item, data.draw(st.sampled_from(LAYOUTS)))
-    assert_copy(rng, sizes, output_strides, input_strides, item, data.draw(st.integers(0, 70)))
+    assert_move(rng, sizes, output_strides, input_strides, item, data.draw(st.integers(0, 70)))
 
 
 @pytest.mark.parametrize("item", DTYPES)
@@ -113,7 +113,7 @@ def test_beyond_the_blocks_and_the_streaming_threshold(layout, item, threads):
             "row": lambda: view(rng, [lines, length], [0, item], item)[0],
             "column": lambda: view(rng, [lines, length], [item, 0], item)[0],
         }
-        assert_copies([(output, inputs[layout]())], memory)
+        assert_moves([(output, inputs[layout]())], memory)
 
 
 @pytest.mark.usefixtures("threads")
@@ -125,9 +125,9 @@ def test_channels_last_and_back(channels, item):
     last = np.frombuffer(rng.bytes(math.prod(sizes) * item), DTYPES[item])
     last = last.reshape(sizes[0], *sizes[2:], channels).transpose(0, 3, 1, 2)
     first = np.empty(sizes, last.dtype)
-    assert_copies([(first, last)], first.reshape(-1).view(np.uint8))
+    assert_moves([(first, last)], first.reshape(-1).view(np.uint8))
     back = np.empty_like(last)
-    assert_copies([(back, first)], back.transpose(0, 2, 3, 1).reshape(-1).view(np.uint8))
+    assert_moves([(back, first)], back.transpose(0, 2, 3, 1).reshape(-1).view(np.uint8))
 
 
 @pytest.mark.usefixtures("threads")
@@ -143,11 +143,11 @@ def test_parts_side_by_side(bytes_, total):
     whole = memory.view(np.uint32).reshape(lines, -1)
     places = [whole[:, end - width : end] for end, width in zip(ends, widths)]
     parts = [place + np.uint32(1) for place in places]
-    assert_copies(list(zip(places, parts)), memory)
+    assert_moves(list(zip(places, parts)), memory)
     one = np.empty(sum(part.size for part in parts), np.uint32)
     pieces = np.split(one, np.cumsum([part.size for part in parts])[:-1])
     outputs = [piece.reshape(part.shape) for piece, part in zip(pieces, parts)]
-    assert_copies(list(zip(outputs, places)), one.view(np.uint8))
+    assert_moves(list(zip(outputs, places)), one.view(np.uint8))
 
 
 @pytest.mark.usefixtures("threads")
@@ -159,27 +159,27 @@ def test_parts_of_different_sizes():
     for size in sizes:
         pairs.append((memory[begin : begin + size], np.frombuffer(rng.bytes(size), np.uint8)))
         begin += size + 7
-    assert_copies(pairs, memory)
+    assert_moves(pairs, memory)
 
 
 def test_no_parts():
-    copies([])()
+    move([])()
 
 
 @pytest.mark.parametrize("sizes", [(), (7,), (300, 40), (1200, 3000)])
 def test_in_place(sizes):
     x = np.random.default_rng(0).random(sizes, np.float32)
     before = x.copy()
-    copies([(x, x)])()
+    move([(x, x)])()
     np.testing.assert_array_equal(x, before)
     turned = x.T
-    copies([(turned, x.T)])()
+    move([(turned, x.T)])()
     np.testing.assert_array_equal(x, before)
 
 
 def test_the_call_keeps_its_memory():
     output = np.zeros(1000, np.float32)
-    run = copies([(output[:], np.arange(1000, dtype=np.float32))])
+    run = move([(output[:], np.arange(1000, dtype=np.float32))])
     np.full(1000, 5, np.float32)
     run()
     np.testing.assert_array_equal(output, np.arange(1000))
@@ -188,10 +188,11 @@ def test_the_call_keeps_its_memory():
 def test_without_native_loops(monkeypatch):
     monkeypatch.setattr(backend, "native", None)
     output = np.zeros((3, 4), np.int16)
-    copies([(output, np.broadcast_to(np.int16(7), (3, 4)))])()
+    move([(output, np.broadcast_to(np.int16(7), (3, 4)))])()
     assert (output == 7).all()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
 def test_with_the_loops_of_every_processor():
     """This file once more, but for what takes long."""

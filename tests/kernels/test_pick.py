@@ -1,4 +1,4 @@
-"""The native gather against NumPy's, byte for byte: also what lies around and between the output's elements."""
+"""The native picks against NumPy's, byte for byte: also what lies around and between the output's elements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from directml_py.kernels.backend import backend
-from directml_py.kernels.gather import gather, gather_indexed, safe_indices, spread_strides
+from directml_py.kernels.pick import pick, pick_indexed, safe_indices, spread_strides
 
 from .loops import DTYPES, IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops, guarded
 
@@ -48,13 +48,13 @@ def fill_indices(rng, indices, size):
     indices[...] = np.where(wild, rng.choice(extremes, indices.shape), values)
 
 
-def assert_gathers(x, indices, output, memory, axis):
+def assert_picks(x, indices, output, memory, axis):
     """Run twice, as a compiled operator is; the second time over other bytes and indices."""
-    run = gather(x, indices, output, axis)
-    assert not hasattr(run, "func") or run.func is not gather_indexed
+    run = pick(x, indices, output, axis)
+    assert not hasattr(run, "func") or run.func is not pick_indexed
     for _ in range(2):
         before = memory.copy()
-        gather_indexed(x, indices, output, axis)
+        pick_indexed(x, indices, output, axis)
         expected = memory.copy()
         memory[:] = before
         run()
@@ -64,14 +64,14 @@ def assert_gathers(x, indices, output, memory, axis):
             indices[...] = indices[(slice(None, None, -1),) * indices.ndim].copy()
 
 
-def assert_gather(rng, sizes, axis, index_sizes, item, index_type, layouts):
+def assert_pick(rng, sizes, axis, index_sizes, item, index_type, layouts):
     x, _ = laid_out(rng, sizes, DTYPES[item], layouts[0])
     indices, _ = laid_out(rng, index_sizes, index_type, layouts[1])
     fill_indices(rng, indices, sizes[axis])
     output, memory = laid_out(
         rng, (*sizes[:axis], *index_sizes, *sizes[axis + 1 :]), DTYPES[item], layouts[2]
     )
-    assert_gathers(x, indices, output, memory, axis)
+    assert_picks(x, indices, output, memory, axis)
 
 
 def random_sizes(rng, rank, choices, limit):
@@ -91,7 +91,7 @@ def test_every_item_rank_and_layout(item, rank, index_rank):
             sizes = random_sizes(rng, rank, [1, 2, 3, 5, 8, 17, 40, 64], 4000)
             index_sizes = random_sizes(rng, index_rank, [1, 2, 3, 5, 20], 100)
             layouts = layout, rng.choice(LAYOUTS), rng.choice(LAYOUTS[:-1])
-            assert_gather(rng, sizes, axis, index_sizes, item, rng.choice(INDEX_TYPES), layouts)
+            assert_pick(rng, sizes, axis, index_sizes, item, rng.choice(INDEX_TYPES), layouts)
 
 
 @settings(max_examples=150, deadline=None)
@@ -105,7 +105,7 @@ def test_random_layouts(data):
     axis = data.draw(st.integers(0, len(sizes) - 1))
     rng = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
     item, index_type = data.draw(st.sampled_from(sorted(DTYPES))), data.draw(st.sampled_from(INDEX_TYPES))
-    assert_gather(rng, sizes, axis, index_sizes, item, index_type, layouts)
+    assert_pick(rng, sizes, axis, index_sizes, item, index_type, layouts)
 
 
 @pytest.mark.parametrize("index_type", INDEX_TYPES)
@@ -118,10 +118,10 @@ def test_extreme_indices(size, index_type):
     indices = np.array(values * 2, index_type)
     for x in (np.arange(size, dtype=np.uint32), np.arange(size * 70).reshape(size, 70)):
         output = np.empty((len(indices), *x.shape[1:]), x.dtype)
-        gather(x, indices, output, 0)()
+        pick(x, indices, output, 0)()
         np.testing.assert_array_equal(output, x[safe_indices(indices, size - 1).astype(int)])
         for index in indices:
-            gather(x, np.array(index), output[0, ...], 0)()
+            pick(x, np.array(index), output[0, ...], 0)()
             np.testing.assert_array_equal(output[0], x[safe_indices(np.array(index), size - 1)])
 
 
@@ -136,7 +136,7 @@ def test_rows_beyond_the_blocks_and_the_streaming_threshold(width, item):
     fill_indices(rng, indices, 301)
     for layout in ("packed", "gapped"):
         output, memory = laid_out(rng, (count, width), DTYPES[item], layout)
-        assert_gathers(x, indices, output, memory, 0)
+        assert_picks(x, indices, output, memory, 0)
 
 
 @pytest.mark.usefixtures("threads")
@@ -150,7 +150,7 @@ def test_columns_beyond_the_blocks_and_the_streaming_threshold(index_sizes, item
         indices, _ = laid_out(rng, index_sizes, np.uint32, "padded")
         fill_indices(rng, indices, 501)
         output, memory = laid_out(rng, (lines, *index_sizes), DTYPES[item], output_layout)
-        assert_gathers(x, indices, output, memory, 1)
+        assert_picks(x, indices, output, memory, 1)
 
 
 @pytest.mark.usefixtures("threads")
@@ -158,21 +158,21 @@ def test_columns_beyond_the_blocks_and_the_streaming_threshold(index_sizes, item
 def test_planes(sizes):
     rng = np.random.default_rng(sizes)
     for layouts in (["packed"] * 3, ["permuted", "packed", "padded"], ["padded", "packed", "permuted"]):
-        assert_gather(rng, sizes, 1, (4, 10), 4, np.int32, layouts)
+        assert_pick(rng, sizes, 1, (4, 10), 4, np.int32, layouts)
 
 
 def test_output_sizes_of_one_are_free():
     x = np.arange(24).reshape(1, 4, 6)
     for shape in ((3, 6), (1, 1, 3, 6), (1, 3, 1, 6)):
         output = np.zeros(shape, x.dtype)
-        gather(x, np.array([[3, 0, -1]]), output, 1)()
+        pick(x, np.array([[3, 0, -1]]), output, 1)()
         np.testing.assert_array_equal(output.reshape(3, 6), x[0, [3, 0, 3]])
     assert spread_strides((1, 3, 6), np.zeros((3, 1, 6), np.int8)) == [0, 6, 1]
 
 
 def test_other_index_types_have_no_native_loop():
     output = np.zeros(3)
-    run = gather(np.arange(5.0), np.array([1, -1, 9], np.int16), output, 0)
+    run = pick(np.arange(5.0), np.array([1, -1, 9], np.int16), output, 0)
     run()
     assert output.tolist() == [1, 4, 4]
 
@@ -180,10 +180,11 @@ def test_other_index_types_have_no_native_loop():
 def test_without_native_loops(monkeypatch):
     monkeypatch.setattr(backend, "native", None)
     output = np.zeros((1, 3))
-    gather(np.arange(5.0), np.array([1, -1, 9]), output, 0)()
+    pick(np.arange(5.0), np.array([1, -1, 9]), output, 0)()
     assert output.tolist() == [[1, 4, 4]]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
 def test_with_the_loops_of_every_processor():
     """This file once more, but for what takes long."""
