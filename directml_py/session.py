@@ -182,7 +182,10 @@ class Session:
         temporary: Bindable = None,
         persistent: Bindable = None,
     ) -> IDMLBindingTable:
-        """A table with these bindings; it is to be recorded before the next one is made."""
+        """A table with these bindings.
+
+        Where the heap is full the list goes on with another one: tables made before must have been recorded by then.
+        """
         table = self.dml.CreateBindingTable(self.table_desc(dispatchable))
         if inputs is not None:
             table.BindInputs([binding(item) for item in inputs])

@@ -73,6 +73,9 @@ def recorded(desc: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
         value += 1
         queue.ExecuteCommandLists(lists)
         queue.Signal(fence, value)
+        if debug:
+            # The debug layer takes a list again only when somebody has seen that it ran.
+            fence.SetEventOnCompletion(value, None)
 
     return Recorded(
         execute,
