@@ -36,7 +36,20 @@ NO_FLAGS = DML_TENSOR_FLAG_NONE
 Outputs = Expression | Sequence[Expression] | Mapping[str, Expression]
 
 
-class Graph:
+class _Functions(type):
+    """Makes the functions of operators when they are first asked for: the class has one for each of 177."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name not in method_names():
+            raise AttributeError(f"Graph has no operator or attribute {name!r}")
+        setattr(Graph, name, method(name))
+        return getattr(cls, name)
+
+    def __dir__(cls) -> list[str]:
+        return sorted({*super().__dir__(), *method_names()})
+
+
+class Graph(metaclass=_Functions):
     """A graph of operators on a DirectML device (None makes a device), in the vocabulary of DirectMLX.
 
     There is a function for every operator that executes. Each adds a node and returns its output, or a list of
@@ -59,12 +72,8 @@ class Graph:
         self._counts: Counter[str] = Counter()
 
     def __getattr__(self, name: str) -> Any:
-        """The function of an operator, which from then on is an attribute of the class."""
-        if name not in method_names():
-            raise AttributeError(
-                f"{type(self).__name__} has no operator or attribute {name!r}", name=name, obj=self
-            )
-        setattr(Graph, name, method(name))
+        # Asking the class makes the function, which is then found as any method.
+        getattr(type(self), name)
         return getattr(self, name)
 
     def __dir__(self) -> list[str]:

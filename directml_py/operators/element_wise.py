@@ -52,7 +52,8 @@ SCALED: dict[str, Compute] = {
     "TAN": in_float64(np.tan),
     "TANH": in_float64(np.tanh),
 }
-# MAX and MIN pass over NaN: Direct3D's max and min return the other operand if one is NaN.
+# MAX and MIN pass over NaN: Direct3D's max and min return the other operand if one is NaN. ATAN_YX at the origin, where
+# its page leaves it undefined, is C's atan2.
 PLAIN: dict[str, Compute] = {
     "ADD": np.add,
     "ATAN_YX": in_float64(np.arctan2),
@@ -184,7 +185,9 @@ class Clip(Operator):
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        low, high = (limit(value, desc.OutputTensor.dtype) for value in (desc.Min, desc.Max))
+        # Fused into another operator, whose results are floats, it has no tensors of its own.
+        dtype = np.dtype(np.float32) if desc.OutputTensor is None else desc.OutputTensor.dtype
+        low, high = (limit(value, dtype) for value in (desc.Min, desc.Max))
         return scaled(desc, lambda x: np.fmax(low, np.fmin(x, high)))
 
 

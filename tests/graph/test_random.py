@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.operators import OPERATORS
 
 from .random_graphs import random_graph, random_inputs, run_one_by_one
 
@@ -25,6 +24,9 @@ def test_graphs_against_their_nodes(device, first):
         found, expected = graph.compile().run(inputs), run_one_by_one(graph, inputs)
         for (name, value), one, other in zip(graph.outputs.items(), found, expected, strict=True):
             np.testing.assert_array_equal(one, other, f"graph {seed}, {name}: {value}")
+
+
+MOVING = ("ARGMAX", "ARGMIN", "ELEMENT_WISE_IDENTITY", "GATHER", "JOIN", "REDUCE", "SPLIT")
 
 
 def test_the_graphs_are_what_they_should_be(device):
@@ -47,7 +49,7 @@ def test_the_graphs_are_what_they_should_be(device):
             for tensor in node.outputs
         )
         seen["folded"] += any(step.folded for step in graph.compile().plan.steps)
-    assert set(kinds) == {*OPERATORS, "CONSTANT"}
+    assert set(kinds) == {*MOVING, "CONSTANT"}
     assert longest in range(38, 45)
     assert all(seen[what] >= 5 for what in seen), seen
 

@@ -1,0 +1,202 @@
+"""Activation functions of arrays.
+
+The functions are those of real numbers that the operators' pages print, not the rounding errors of the printed
+formulas: what needs more than one rounding is computed and returned in FLOAT64, to be rounded once when it is stored.
+Infinities and NaN go through the printed formula as IEEE 754 has it, so that SWISH of -inf is -inf * 0, which is NaN.
+Where a page says max or min, these are Direct3D's, which return the other operand if one is NaN, as in REDUCE: RELU
+of NaN is 0. Nothing warns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from math import pi, sqrt
+from typing import Concatenate, ParamSpec
+
+import numpy as np
+
+from .binding import Array
+from .elementary import erf, saturated
+from .fold import first_index
+
+P = ParamSpec("P")
+Axes = tuple[int, ...]
+# Below this, too few digits of 1 + erf(x / sqrt(2)) are right; with so many terms, 9 digits of the fraction are.
+GELU_TAIL = -3.0
+TAIL_TERMS = 20
+
+
+def quiet(function: Callable[P, Array]) -> Callable[P, Array]:
+    """``function`` without NumPy's warnings: infinities and NaN are results."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> Array:
+        with np.errstate(all="ignore"):
+            return function(*args, **kwargs)
+
+    return call
+
+
+def in_double(function: Callable[Concatenate[Array, P], Array]) -> Callable[Concatenate[Array, P], Array]:
+    """``function``, quiet, of the array in FLOAT64."""
+
+    @wraps(function)
+    def call(x: Array, /, *args: P.args, **kwargs: P.kwargs) -> Array:
+        with np.errstate(all="ignore"):
+            return function(np.asarray(x, np.float64), *args, **kwargs)
+
+    return call
+
+
+def identity(x: Array) -> Array:
+    return x
+
+
+def relu(x: Array) -> Array:
+    return np.asarray(np.fmax(x, 0))
+
+
+@quiet
+def relu_gradient(x: Array, gradient: Array) -> Array:
+    return np.where(x > 0, gradient, 0)
+
+
+@quiet
+def leaky_relu(x: Array, alpha: float | Array) -> Array:
+    """``alpha`` may be an array: PARAMETERIZED_RELU."""
+    return np.where(x >= 0, x, alpha * x)
+
+
+@quiet
+def thresholded_relu(x: Array, alpha: float) -> Array:
+    return np.where(x > alpha, x, 0)
+
+
+@quiet
+def shrink(x: Array, bias: float, threshold: float) -> Array:
+    """For integers ``bias`` and ``threshold`` are cast to their type first, as the page of CLIP has it for Min and Max;
+    the page of SHRINK says nothing."""
+    if x.dtype.kind in "iu":
+        bias, threshold = map(int, saturated(np.array([bias, threshold]), x.dtype))
+    return np.where(x > threshold, x - bias, np.where(x < -threshold, x + bias, 0))
+
+
+@in_double
+def linear(x: Array, alpha: float, beta: float) -> Array:
+    return alpha * x + beta
+
+
+@in_double
+def hard_sigmoid(x: Array, alpha: float, beta: float) -> Array:
+    return np.asarray(np.fmax(0, np.fmin(alpha * x + beta, 1)))
+
+
+@in_double
+def hard_swish(x: Array, alpha: float, beta: float) -> Array:
+    return x * hard_sigmoid(x, alpha, beta)
+
+
+@in_double
+def sigmoid(x: Array) -> Array:
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x >= 0, 1, small) / (1 + small))
+
+
+@in_double
+def swish(x: Array, scale: float) -> Array:
+    return x * sigmoid(scale * x)
+
+
+@in_double
+def tanh(x: Array) -> Array:
+    return np.asarray(np.tanh(x))
+
+
+@in_double
+def scaled_tanh(x: Array, alpha: float, beta: float) -> Array:
+    return alpha * np.asarray(np.tanh(beta * x))
+
+
+@in_double
+def softsign(x: Array) -> Array:
+    return np.asarray(x / (1 + np.abs(x)))
+
+
+@in_double
+def softplus(x: Array, steepness: float) -> Array:
+    return np.asarray(np.logaddexp(0, steepness * x) / np.float64(steepness))
+
+
+@in_double
+def parametric_softplus(x: Array, alpha: float, beta: float) -> Array:
+    return np.asarray(alpha * np.logaddexp(0, beta * x))
+
+
+@in_double
+def elu(x: Array, alpha: float) -> Array:
+    return np.where(x >= 0, x, alpha * np.expm1(np.minimum(x, 0)))
+
+
+@in_double
+def scaled_elu(x: Array, alpha: float, gamma: float) -> Array:
+    return gamma * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+
+
+@in_double
+def celu(x: Array, alpha: float) -> Array:
+    return np.asarray(np.fmax(0, x) + np.fmin(0, alpha * np.expm1(x / np.float64(alpha))))
+
+
+@in_double
+def gelu(x: Array) -> Array:
+    """x times the share of a normal distribution below x."""
+    result: Array = 0.5 * x * (1 + erf(x / sqrt(2)))
+    tail = x < GELU_TAIL
+    if tail.any():
+        result[tail] = x[tail] * share_below(x[tail])
+    return result
+
+
+def share_below(x: Array) -> Array:
+    """The share of a normal distribution below ``x``, which is far below 0: Laplace's continued fraction."""
+    fraction = -x
+    for term in range(TAIL_TERMS, 0, -1):
+        fraction = -x + term / fraction
+    return np.asarray(np.exp(-0.5 * x * x) / (sqrt(2 * pi) * fraction))
+
+
+@in_double
+def softmax(x: Array, axes: Axes) -> Array:
+    largest = x.max(axes, keepdims=True)
+    parts = np.exp(x - largest)
+    # Beside an infinite exponential every finite one is 0; the difference of two infinities is none.
+    total = np.where(np.isposinf(largest), np.inf, parts.sum(axes, keepdims=True))
+    return np.asarray(parts / total)
+
+
+@in_double
+def log_softmax(x: Array, axes: Axes) -> Array:
+    """What is left of the sum of exponentials beside the largest, which is 1, keeps its digits."""
+    largest = x.max(axes, keepdims=True)
+    shifted = x - largest
+    others = np.where(is_first_largest(x, axes), 0, np.exp(shifted)).sum(axes, keepdims=True)
+    return np.asarray(shifted - np.where(np.isposinf(largest), 0, np.log1p(others)))
+
+
+@quiet
+def hardmax(x: Array, axes: Axes) -> Array:
+    return is_first_largest(x, axes).astype(x.dtype)
+
+
+def is_first_largest(x: Array, axes: Axes) -> Array:
+    """Whether an element is the first of the largest over ``axes``, counted in increasing dimension order.
+
+    NaN is passed over, as in ARGMAX.
+    """
+    last = range(-len(axes), 0)
+    order = sorted(axis % x.ndim for axis in axes)
+    moved = np.moveaxis(x, order, last)
+    rows = moved.reshape((*moved.shape[: -len(axes)], -1))
+    marks = np.arange(rows.shape[-1]) == first_index(rows, largest=True)[..., np.newaxis]
+    return np.moveaxis(marks.reshape(moved.shape), last, order)

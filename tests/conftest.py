@@ -1,0 +1,41 @@
+"""Options of the whole suite."""
+
+from __future__ import annotations
+
+import pytest
+
+from directml_py.operators import SCHEMAS
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--operator",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="run the tests of this operator alone (GATHER); may be given several times",
+    )
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "operator(name): the operator that a test is about, for --operator")
+    unknown = [name for name in config.getoption("--operator") if name not in SCHEMAS]
+    if unknown:
+        raise pytest.UsageError(f"--operator: there is no operator DML_OPERATOR_{unknown[0]}")
+
+
+def operator_of(item):
+    """The operator that a test is about, by its parameter; None if it has none."""
+    marker = item.get_closest_marker("operator")
+    if marker is not None:
+        return marker.args[0]
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return parameters.get("operator")
+
+
+def pytest_collection_modifyitems(config, items):
+    wanted = config.getoption("--operator")
+    if not wanted:
+        return
+    chosen = [item for item in items if operator_of(item) in wanted]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+    items[:] = chosen

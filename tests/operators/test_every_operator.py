@@ -1,0 +1,200 @@
+"""What holds for every operator, tried on all of them: samples are valid, breaches are refused, faces agree."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.api.enums import DML_FEATURE_LEVEL
+from directml_py.descs import decode_operator_desc, encode
+from directml_py.dml.program import OperatorProgram
+from directml_py.graph import Graph
+from directml_py.graph.methods import argument_name, snake_case
+from directml_py.graph.reading import Item
+from directml_py.graph.values import read_operator, write_record
+from directml_py.operators import SCHEMAS, executes, kernel_of, operator_of
+from directml_py.operators.operator import Operator, computing_kernel
+from directml_py.testing.breaches import derived_breach, derived_rules
+from directml_py.testing.source import RandomSource
+from directml_py.testing.valid import valid_desc
+
+from .values import arrays_for
+
+OPERATORS = sorted(SCHEMAS)
+EXECUTING = [name for name in OPERATORS if executes(name)]
+LEVELS = sorted(DML_FEATURE_LEVEL)
+SEEDS = 4
+RULES = [
+    pytest.param(name, rule, id=rule, marks=pytest.mark.operator(name))
+    for name in OPERATORS
+    for rule in derived_rules(name)
+]
+
+
+def levels_of(operator):
+    return [level for level in LEVELS if level >= SCHEMAS[operator].level]
+
+
+def sample(operator, seed, level=LEVELS[-1]):
+    return valid_desc(RandomSource(seed), operator, level)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_samples_are_valid(operator):
+    """At every level from the first that has the operator on, also through memory."""
+    for level in levels_of(operator):
+        for seed in range(SEEDS):
+            desc = sample(operator, seed, level)
+            assert dml.validate(desc, feature_level=level) == [], (level.name, seed)
+    assert decode_operator_desc(encode(desc)) == (desc, ())
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_no_level_has_the_operator_before_its_first(operator):
+    desc = sample(operator, 0, levels_of(operator)[0])
+    for level in LEVELS:
+        if level < SCHEMAS[operator].level:
+            rules = {found.rule for found in dml.validate(desc, feature_level=level)}
+            assert "DML-Operator-feature-level" in rules
+
+
+@pytest.mark.parametrize(("operator", "rule"), RULES)
+def test_a_broken_desc_is_refused_by_its_rule(operator, rule):
+    """One change makes a valid desc break the rule, that rule alone, where the change was made."""
+    first = levels_of(operator)[0]
+    levels = [
+        LEVELS[-1],
+        first,
+        *(level for level in (0x2100, 0x3000, 0x4000, 0x5000, 0x6000) if level > first),
+    ]
+    for seed in range(12):
+        for level in levels:
+            change = derived_breach(sample(operator, seed, level), rule, level)
+            if change is None:
+                continue
+            diagnostics = dml.validate(change.desc, feature_level=level)
+            assert {found.rule for found in diagnostics} == {rule}
+            assert change.path in {found.path for found in diagnostics}
+            for found in diagnostics:
+                assert found.message.startswith(found.path)
+            return
+    pytest.fail(f"no change of a sample breaks {rule} alone")
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_json_round_trip(operator):
+    for seed in range(SEEDS):
+        desc = sample(operator, seed)
+        text = json.dumps(write_record(desc))
+        assert read_operator(desc.schema, Item("sample", "desc", json.loads(text))) == desc
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_the_builder_agrees_with_the_desc(operator):
+    """Given the inputs and attributes of a desc, a graph makes the node whose outputs the desc has, packed."""
+    for seed in range(SEEDS):
+        desc = sample(operator, seed)
+        graph = Graph()
+        arguments = {}
+        for entry in desc.struct.fields:
+            value = getattr(desc, entry.name)
+            if entry.role == "input" and value is not None:
+                many = isinstance(value, tuple)
+                inputs = [graph.input_tensor(len(graph.inputs), one) for one in (value if many else [value])]
+                arguments[argument_name(entry)] = inputs if many else inputs[0]
+            elif entry.role == "attribute" and entry.name not in {
+                one.counted_by for one in desc.struct.fields
+            }:
+                arguments[argument_name(entry)] = value
+        outputs = [slot.tensor for slot in desc.outputs]
+        getattr(graph, snake_case(operator))(**arguments, outputs=outputs)
+        assert graph.nodes[-1].desc == desc
+
+
+@pytest.mark.parametrize("operator", EXECUTING)
+def test_the_kernel_agrees_with_its_twin(operator):
+    """The loops that run give what NumPy gives at once, to the bit."""
+    implementation = operator_of(operator)
+    if type(implementation).compute is Operator.compute or type(implementation).kernel is Operator.kernel:
+        pytest.skip("there is one way to compute it")
+    for seed in range(SEEDS):
+        desc = sample(operator, seed)
+        inputs = arrays_for(desc, seed)
+        results = []
+        for kernel in (kernel_of(desc), computing_kernel(implementation.compute(desc))):
+            outputs = [
+                None if slot.tensor is None else np.zeros(slot.tensor.sizes, slot.tensor.dtype)
+                for slot in desc.outputs
+            ]
+            kernel.bind(inputs, outputs, np.empty(kernel.scratch, np.uint8))()
+            results.append(outputs)
+        for one, other in zip(*results):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("operator", EXECUTING)
+def test_nothing_outside_the_outputs_is_written(operator):
+    """Inputs stay as they are, and so do the gaps of an output and what lies behind it."""
+    for seed in range(SEEDS):
+        desc = sample(operator, seed)
+        program, inputs, outputs = bound(desc, arrays_for(desc, seed))
+        before = [None if one is None else one.copy() for one in inputs]
+        marked = [None if one is None else one.copy() for one in outputs]
+        temporary = np.empty(program.temporary_size, np.uint8) if program.temporary_size else None
+        program.bind(inputs, outputs, temporary)()
+        for one, other in zip(inputs, before):
+            np.testing.assert_array_equal(one, other)
+        for slot, memory, mark in zip(desc.outputs, outputs, marked):
+            if slot.tensor is not None:
+                slot.tensor.store(mark, slot.tensor.load(memory))
+                np.testing.assert_array_equal(memory, mark)
+
+
+IN_PLACE = [name for name in EXECUTING if SCHEMAS[name].in_place]
+
+
+@pytest.mark.parametrize("operator", IN_PLACE)
+def test_in_place(operator):
+    """An output over the memory of an input that lies as it does gives what it gives apart from it."""
+    tried = 0
+    for seed in range(40):
+        desc = sample(operator, seed)
+        values = arrays_for(desc, seed)
+        output = desc.outputs[0].tensor
+        for position, slot in enumerate(desc.inputs):
+            if slot.tensor is None or not alike(slot.tensor, output):
+                continue
+            program, inputs, outputs = bound(desc, values)
+            program.bind(inputs, outputs, None)()
+            expected = output.load(outputs[0])
+            _, again, others = bound(desc, values)
+            program.bind(again, [again[position], *others[1:]], None)()
+            np.testing.assert_array_equal(output.load(again[position]), expected)
+            tried += 1
+    assert tried
+
+
+def alike(one, other):
+    return (one.data_type, one.sizes, one.effective_strides) == (
+        other.data_type,
+        other.sizes,
+        other.effective_strides,
+    ) and one.total_size >= other.total_size
+
+
+def bound(desc, values):
+    """The program of a desc and the memory of its tensors, outputs and gaps filled with a pattern."""
+    inputs = []
+    for slot, value in zip(desc.inputs, values):
+        memory = None if slot.tensor is None else np.full(slot.tensor.total_size, 0xA5, np.uint8)
+        if memory is not None:
+            slot.tensor.store(memory, value)
+        inputs.append(memory)
+    outputs = [
+        None if slot.tensor is None else np.full(slot.tensor.total_size, 0x5A, np.uint8)
+        for slot in desc.outputs
+    ]
+    return OperatorProgram(desc), inputs, outputs

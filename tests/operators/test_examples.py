@@ -1,0 +1,65 @@
+"""Every example that a page prints: its desc is valid, and where the operator executes it gives the printed values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.operators import executes, operator_of
+from directml_py.testing.changes import change_tensor
+
+from .helpers import LAYOUTS
+from .page_examples import examples
+
+EXAMPLES = list(examples())
+
+
+# Each with its operator, which ``--operator`` asks for.
+CASES = [
+    pytest.param(one, id=f"{one.operator}-{one.title}", marks=pytest.mark.operator(one.operator))
+    for one in EXAMPLES
+]
+
+
+@pytest.mark.parametrize("example", CASES)
+def test_the_desc_is_valid(example):
+    assert dml.validate(example.desc) == []
+
+
+@pytest.mark.parametrize("example", CASES)
+def test_the_outputs_follow_from_the_inputs(example):
+    """What ``shapes`` says of the outputs is what the page prints."""
+    shapes = operator_of(example.operator).shapes(example.desc)
+    for field, shape in shapes.items():
+        value = getattr(example.desc, field)
+        if isinstance(value, tuple):
+            assert [one.sizes for one in value] == [tuple(one) for one in shape]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("example", CASES)
+def test_the_values_are_those_printed(example, layout):
+    if not executes(example.operator):
+        pytest.skip("does not execute yet")
+    desc = example.desc
+    for slot in (*desc.inputs, *desc.outputs):
+        if slot.tensor is not None and slot.tensor.strides is None:
+            strides = LAYOUTS[layout](slot.tensor.sizes)
+            strided = replace(slot.tensor, strides=None if strides is None else tuple(strides), total_size=-1)
+            desc = change_tensor(desc, slot, strided)
+    results = dml.evaluate(desc, example.inputs)
+    for result, output in zip(results, example.outputs):
+        if output is None or output.values is None:
+            continue
+        assert result.dtype == output.values.dtype
+        if output.tolerance:
+            np.testing.assert_allclose(result, output.values, rtol=0, atol=output.tolerance)
+        else:
+            np.testing.assert_array_equal(result, output.values)
+
+
+def test_every_family_has_examples():
+    assert len({example.operator for example in EXAMPLES}) > 60
