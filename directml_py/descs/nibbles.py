@@ -22,10 +22,10 @@ def offsets(sizes: Sequence[int], strides: Sequence[int]) -> npt.NDArray[np.int6
 
 def unpacked(memory: Bytes, places: npt.NDArray[np.int64], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """The elements at ``places``, a byte each, in uint8 or, with their sign, in int8."""
-    halves = (memory[places >> 1] >> ((places & 1) << 2).astype(np.uint8)) & np.uint8(15)
-    if dtype.kind == "u":
-        return halves
-    return ((halves ^ np.uint8(8)).view(np.int8) - np.int8(8)).astype(np.int8)
+    halves: Bytes
+    shifts = ((places & 1) << 2).astype(np.uint8)
+    halves = np.bitwise_and(memory[places >> 1] >> shifts, np.uint8(15))
+    return halves if dtype.kind == "u" else np.subtract((halves ^ np.uint8(8)).view(np.int8), np.int8(8))
 
 
 def pack(memory: Bytes, places: npt.NDArray[np.int64], values: npt.NDArray[Any]) -> None:

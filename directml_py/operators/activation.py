@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ..descs.values import OperatorDesc
 from ..kernels import activations
 from ..kernels.binding import Array
-from .operator import Compute, Move, Operator, operator
+from .operator import Compute, ElementWise, Move, Operator, operator
 
 # Each takes the input tensors and then the desc's FLOATs, in desc order.
 FUNCTIONS: dict[str, Callable[..., Array]] = {
@@ -44,7 +44,7 @@ ALONG_AXES: dict[str, Callable[..., Array]] = {
 
 
 @operator(*FUNCTIONS)
-class OfEachElement(Operator):
+class OfEachElement(ElementWise):
     """The activations that know one element at a time; each has a page of its own."""
 
     def compute(self, desc: OperatorDesc) -> Compute:

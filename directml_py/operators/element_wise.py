@@ -23,8 +23,10 @@ from ..descs.values import OperatorDesc, Scalar
 from ..kernels import elementary
 from ..kernels.binding import Array, Run
 from ..kernels.elementary import in_float64
+from ..kernels.half import widened
+from ..kernels.map import store
 from .fused import activated
-from .operator import Compute, Inputs, Kernel, Move, Operator, Outputs, operator, store, widened
+from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator
 
 PREFIX = "ELEMENT_WISE_"
 
@@ -133,8 +135,19 @@ def limit(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
         return np.asarray(widened(elementary.cast(np.asarray(value, np.float32), dtype)))
 
 
+@operator("ELEMENT_WISE_IDENTITY")
+class Identity(ElementWise):
+    """A copy, scaled and biased on request (ns-directml-dml_element_wise_identity_operator_desc)."""
+
+    def moves(self, desc: OperatorDesc) -> Sequence[Move] | None:
+        return [Move(0, (), 0, ())] if desc.ScaleBias is None else None
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return scaled(desc, lambda x: x)
+
+
 @operator(*named(SCALED))
-class Scaled(Operator):
+class Scaled(ElementWise):
     """``f(x * scale + bias)``; the further operand of POW is not scaled."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -142,25 +155,25 @@ class Scaled(Operator):
 
 
 @operator(*named(PLAIN))
-class Plain(Operator):
+class Plain(ElementWise):
     def compute(self, desc: OperatorDesc) -> Compute:
         return PLAIN[desc.name.removeprefix(PREFIX)]
 
 
 @operator(*named(PREDICATES))
-class Predicate(Operator):
+class Predicate(ElementWise):
     def compute(self, desc: OperatorDesc) -> Compute:
         return true_or_false(desc, PREDICATES[desc.name.removeprefix(PREFIX)])
 
 
 @operator("ELEMENT_WISE_IS_INFINITY")
-class IsInfinity(Operator):
+class IsInfinity(ElementWise):
     def compute(self, desc: OperatorDesc) -> Compute:
         return true_or_false(desc, INFINITIES[desc.InfinityMode])
 
 
 @operator("ELEMENT_WISE_ROUND")
-class Round(Operator):
+class Round(ElementWise):
     """To integers, in one of the modes of ne-directml-dml_rounding_mode."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -168,7 +181,7 @@ class Round(Operator):
 
 
 @operator("ELEMENT_WISE_ADD1")
-class Add1(Operator):
+class Add1(ElementWise):
     """A sum with an activation (ns-directml-dml_element_wise_add1_operator_desc)."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -177,7 +190,7 @@ class Add1(Operator):
 
 
 @operator("ELEMENT_WISE_CLIP", "ELEMENT_WISE_CLIP1")
-class Clip(Operator):
+class Clip(ElementWise):
     """``max(Min, min(x, Max))`` (ns-directml-dml_element_wise_clip_operator_desc).
 
     By this formula the result is Min where Min is greater than Max, and, as Direct3D's min and max pass over NaN, Max
@@ -192,7 +205,7 @@ class Clip(Operator):
 
 
 @operator("ELEMENT_WISE_CLIP_GRAD", "ELEMENT_WISE_CLIP_GRAD1")
-class ClipGrad(Operator):
+class ClipGrad(ElementWise):
     """The gradient where x lies between Min and Max, else 0 (ns-directml-dml_element_wise_clip_grad_operator_desc).
 
     NaN is neither at or below Min nor at or above Max: there the gradient stays.
@@ -204,7 +217,7 @@ class ClipGrad(Operator):
 
 
 @operator("ELEMENT_WISE_THRESHOLD")
-class Threshold(Operator):
+class Threshold(ElementWise):
     """``max(x, Min)`` (ns-directml-dml_element_wise_threshold_operator_desc); Min where x is NaN."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -213,7 +226,7 @@ class Threshold(Operator):
 
 
 @operator("ELEMENT_WISE_CONSTANT_POW")
-class ConstantPow(Operator):
+class ConstantPow(ElementWise):
     """``pow(x, Exponent)`` (ns-directml-dml_element_wise_constant_pow_operator_desc)."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -224,7 +237,7 @@ class ConstantPow(Operator):
 
 
 @operator("CAST")
-class Cast(Operator):
+class Cast(ElementWise):
     """Another data type (ns-directml-dml_cast_operator_desc), of which the page says no more.
 
     Floats become integers as Direct3D's ftoi and ftou have it: rounded toward zero, the nearest value where that is
@@ -242,7 +255,7 @@ class Cast(Operator):
 
 
 @operator("ELEMENT_WISE_QUANTIZE_LINEAR")
-class QuantizeLinear(Operator):
+class QuantizeLinear(ElementWise):
     """``clamp(round(x / scale) + zero_point)`` (ns-directml-dml_element_wise_quantize_linear_operator_desc).
 
     The page does not say where halves go; they go to even, as in ONNX.
@@ -254,7 +267,7 @@ class QuantizeLinear(Operator):
 
 
 @operator("ELEMENT_WISE_DEQUANTIZE_LINEAR")
-class DequantizeLinear(Operator):
+class DequantizeLinear(ElementWise):
     """``(x - zero_point) * scale`` (ns-directml-dml_element_wise_dequantize_linear_operator_desc)."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -268,7 +281,7 @@ class Native(Operator):
         compute = self.compute(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return lambda: store(outputs[0], compute(*inputs))
+            return lambda: store(outputs, compute(*inputs))
 
         return Kernel(bind)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
-
-import numpy as np
 
 from ..descs.values import OperatorDesc
 from ..kernels.binding import Array, Run
+from ..kernels.map import map_blocks, map_whole
 from ..kernels.move import move
 from ..validation.report import Report
 from ..validation.rule import Rule, rule
@@ -95,11 +95,12 @@ class Operator:
         )
 
 
-class Named(NamedTuple):
-    """An operator under one of its names."""
+class ElementWise(Operator):
+    """An operator whose ``compute`` looks at one element of each array at a time."""
 
-    name: str
-    operator: Operator
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        moves = self.moves(desc)
+        return mapping_kernel(self.compute(desc)) if moves is None else moving_kernel(moves)
 
 
 OPERATORS: dict[str, Operator] = {}
@@ -122,28 +123,20 @@ def own_rule(operator: str, name: str, text: str) -> Rule:
     return rule(f"DML-{operator}-{name}", text, f"ns-directml-dml_{operator.lower()}_operator_desc")
 
 
-def widened(array: Any) -> Any:
-    """FLOAT16 as FLOAT32, in which it is computed; anything else, None too, as it is."""
-    return array.astype(np.float32) if array is not None and array.dtype == np.float16 else array
-
-
-def store(output: Array, values: Any) -> None:
-    """Round ``values`` to the type of ``output``, once; integers wrap."""
-    np.copyto(output, values, casting="unsafe")
-
-
 def computing_kernel(compute: Compute) -> Kernel:
     """The kernel that computes all at once and then stores: the twin of whatever loop a family has."""
 
     def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-        def run() -> None:
-            with np.errstate(all="ignore"):
-                results = compute(*map(widened, inputs))
-                for output, values in zip(outputs, results if isinstance(results, tuple) else (results,)):
-                    if output is not None:
-                        store(output, values)
+        return partial(map_whole, compute, inputs, outputs)
 
-        return run
+    return Kernel(bind)
+
+
+def mapping_kernel(compute: Compute) -> Kernel:
+    """The kernel of a function of elements: block by block, on several threads."""
+
+    def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+        return map_blocks(compute, inputs, outputs)
 
     return Kernel(bind)
 

@@ -184,34 +184,35 @@ def _sizes_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | 
                     yield change_tensor(desc, slot, resized(tensor, dimension, size)), path
 
 
-def _alike(desc: OperatorDesc, field: str, name: str) -> set[str]:
+def alike(desc: OperatorDesc, field: str, name: str) -> set[str]:
     """The fields that share ``name`` (DataType) with ``field``, directly or through others."""
-    alike = {field}
+    fields = {field}
     while True:
         more = {
             one
             for entry in same_of(desc.schema)
-            if name in entry.properties and alike & set(entry.fields) and applies(entry, desc)
+            if name in entry.properties and fields & set(entry.fields) and applies(entry, desc)
             for one in entry.fields
         }
-        if more <= alike:
-            return alike
-        alike |= more
+        if more <= fields:
+            return fields
+        fields |= more
 
 
 def _type_candidates(desc: OperatorDesc, level: int) -> Iterator[tuple[OperatorDesc, str | None]]:
     """A type that the level has, but not the operator, for one tensor and all that must have its type."""
     table = support_at(desc, level)
-    for slot, _ in slots(desc) if table is not None else ():
-        alike = _alike(desc, slot.field, "DataType")
+    if table is None:
+        return
+    for slot, _ in slots(desc):
+        group = alike(desc, slot.field, "DataType")
         for data_type, known in DATA_TYPES.items():
-            if known.level > level or any(
-                data_type in table.tensors[name].types for name in alike & set(table.tensors)
-            ):
+            supported = any(data_type in table.tensors[name].types for name in group & set(table.tensors))
+            if supported or known.level > level:
                 continue
             changed = desc
             for other, tensor in slots(desc):
-                if other.field in alike:
+                if other.field in group:
                     changed = change_tensor(changed, other, retyped(tensor, DML_TENSOR_DATA_TYPE(data_type)))
             names = desc.struct.index
             for attribute in ("ScaleBias", "FusedActivation"):
@@ -247,7 +248,7 @@ def _rank_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | N
 def _same_candidates(desc: OperatorDesc, name: str) -> Iterator[tuple[OperatorDesc, str | None]]:
     """One tensor that differs from those that it must agree with."""
     for slot, tensor in reversed(slots(desc)):
-        if len(_alike(desc, slot.field, name)) == 1:
+        if len(alike(desc, slot.field, name)) == 1:
             continue
         path = f"{slot.path}.{name}"
         if name == "DataType":

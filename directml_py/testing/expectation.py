@@ -64,7 +64,7 @@ class Expectation:
 
 
 def expect(rule: str, path: str | None = None, *, device: Any = None) -> Expectation:
-    """``with expect("DML-JOIN-sizes-off-axis", path="InputTensors[1].Sizes[2]"):`` around what breaks the rule.
+    """``with expect("DML-JOIN-sizes", path="InputTensors[1].Sizes"):`` around what breaks the rule.
 
     Swallows a ``DMLError`` whose diagnostics contain the rule (at ``path``, if one is given). With a ``device``
     (ID3D12Device or IDMLDevice, or several) that has a debug layer, a message of the rule counts as well, and the

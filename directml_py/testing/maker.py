@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from ..abi.schema import FieldSchema, OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML
+from ..api.schema_data import OPERATORS
 from ..descs.build import build_operator_desc
 from ..descs.decode import enum_class
 from ..descs.sizes import packed_strides
 from ..descs.tensor import TensorDesc
+from ..descs.values import OperatorDesc
 from ..validation.expressions import Reader, names_in
 from ..validation.facts import breaches, facts_of
+from ..validation.fused import ANYWHERE
 from ..validation.tables import Same, Support, same_of, support_of
 from .source import Source
 
 MAX_ELEMENTS = 1 << 12
 ANY_RANK = range(1, 9)
+NOTHING: Mapping[str, Any] = {}
 Fields = dict[str, Any]
 
 
@@ -61,6 +65,18 @@ class Maker:
             left //= sizes[dimension]
         return sizes
 
+    def broadcast(self, sizes: Sequence[int], keep: Container[int] = ()) -> tuple[int, ...]:
+        """``sizes``, some of them 1, but not those of the dimensions ``keep``."""
+        if not self.source.chance(30):
+            return tuple(sizes)
+        return tuple(
+            size if dimension in keep or self.source.chance(50) else 1 for dimension, size in enumerate(sizes)
+        )
+
+    def some(self, *fields: str) -> tuple[str, ...]:
+        """Any of ``fields``, or none, in their order: that of a set is not the same in every process."""
+        return tuple(field for field in fields if self.source.chance(50))
+
     def axes(self, rank: int) -> tuple[int, ...]:
         """At least one axis, each once, in any order."""
         return tuple(self.source.permutation(rank)[: self.source.integer(1, rank)])
@@ -77,35 +93,73 @@ class Maker:
         return self.source.choice(members)
 
     def _holds(self, values: Mapping[str, Any], known: set[str]) -> bool:
-        reader = Reader(build_operator_desc(self.schema, values))
         for fact in facts_of(self.schema):
             trees = [fact.tree] if fact.condition is None else [fact.tree, fact.condition]
-            speaks = self.level in fact.levels and all(names_in(self.schema, tree) <= known for tree in trees)
-            if speaks and (fact.condition is None or reader.holds(fact.condition)) and breaches(fact, reader):
+            if self.level not in fact.levels or any(
+                not names_in(self.schema, tree) <= known for tree in trees
+            ):
+                continue
+            reader = Reader(build_operator_desc(self.schema, values))
+            if (fact.condition is None or reader.holds(fact.condition)) and breaches(fact, reader):
                 return False
         return True
+
+    def led(self, field: str, *sizes: int) -> list[int]:
+        """``sizes`` behind as many ones as a dimension count that the table has for ``field`` asks for."""
+        return [1] * (self.rank(field, len(sizes)) - len(sizes)) + [*sizes]
+
+    def activation(self) -> OperatorDesc:
+        """One of the activations that can be fused into any operator, without tensors."""
+        schemas = [schema for schema in OPERATORS.values() if schema.name in ANYWHERE]
+        schema = self.source.choice([schema for schema in schemas if schema.level <= self.level])
+        floats = [entry.name for entry in schema.struct.fields if entry.kind == "float"]
+        return build_operator_desc(schema, {name: self.source.integer(4, 8) / 4 for name in floats})
 
     def field(self, name: str) -> FieldSchema:
         return self.schema.struct.fields[self.schema.struct.index[name]]
 
-    def data_types(self, present: Sequence[str], attributes: Mapping[str, Any]) -> dict[str, int]:
-        """A data type for each tensor field that is there: of its table, and shared where the page says so."""
+    def data_types(
+        self, present: Sequence[str], attributes: Mapping[str, Any], given: Mapping[str, Any] = NOTHING
+    ) -> dict[str, Any]:
+        """A data type for each tensor field that is there: of its table, and shared where the page says so.
+
+        ``given`` has some already: for an array one for all of its tensors or a list.
+        """
         table = self.table(**attributes)
-        groups: list[set[str]] = [{name} for name in present]
-        for entry in same_of(self.schema):
-            if "DataType" not in entry.properties or not _applies(entry, attributes):
-                continue
-            joined = [group for group in groups if group & set(entry.fields)]
-            groups = [group for group in groups if group not in joined] + [set().union(*joined)] * bool(
-                joined
-            )
         chosen = {}
-        for group in sorted(groups, key=sorted):
+        for group in self._groups(present, "DataType", attributes):
             types = [set(table.tensors[name].types) for name in group if table and name in table.tensors]
             common = set.intersection(*types) if types else {1}
-            data_type = self.source.choice(sorted(common))
+            known = [given[name] for name in group if name in given]
+            data_type = known[0] if known else self.source.choice(sorted(common))
             chosen.update(dict.fromkeys(group, data_type))
         return chosen
+
+    def dimension_counts(
+        self, present: Sequence[str], attributes: Mapping[str, Any], known: Mapping[str, int]
+    ) -> dict[str, int]:
+        """A dimension count for each of ``present``: of its table, and shared where the page says so."""
+        chosen: dict[str, int] = {}
+        for group in self._groups([*present, *known], "DimensionCount", attributes):
+            ranks = [known[name] for name in group if name in known] or sorted(
+                set.intersection(*(set(self.ranks(name, **attributes)) for name in group))
+            )
+            rank = self.source.choice(ranks)
+            chosen.update((name, rank) for name in group if name not in known)
+        return chosen
+
+    def _groups(
+        self, present: Sequence[str], property_name: str, attributes: Mapping[str, Any]
+    ) -> list[list[str]]:
+        """The tensor fields that are there, those together that must agree in a property."""
+        groups: list[set[str]] = [{name} for name in present]
+        for entry in same_of(self.schema):
+            if property_name not in entry.properties or not _applies(entry, attributes):
+                continue
+            joined = [group for group in groups if group & set(entry.fields)]
+            if joined:
+                groups = [group for group in groups if group not in joined] + [set().union(*joined)]
+        return sorted(map(sorted, groups))
 
     def tensor(self, data_type: int, sizes: Sequence[int], field: str, broadcast: bool = True) -> TensorDesc:
         """A tensor in any layout that its role allows."""

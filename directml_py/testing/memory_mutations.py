@@ -25,6 +25,8 @@ def _tensors(struct: Any, desc: OperatorDesc) -> list[tuple[str, Any]]:
     """The DML_TENSOR_DESCs in the memory of ``struct``, with their paths."""
     found = []
     for slot in (*desc.inputs, *desc.outputs):
+        if slot.tensor is None:
+            continue
         pointer = getattr(struct, slot.field)
         position = int(slot.path[len(slot.field) + 1 : -1]) if slot.path != slot.field else 0
         found.append((slot.path, pointer[position]))
@@ -35,7 +37,7 @@ def null_field(source: Source, desc: OperatorDesc) -> Broken:
     names = [
         entry.name
         for entry in desc.struct.fields
-        if entry.kind in ("pointer", "array") and not entry.optional
+        if entry.kind in ("pointer", "array") and not entry.optional and getattr(desc, entry.name)
     ]
     name = source.choice(names)
     struct = encode(desc)

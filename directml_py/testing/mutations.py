@@ -5,11 +5,14 @@ from __future__ import annotations
 from ..api.enums import DML_FEATURE_LEVEL
 from ..descs.encode import encode
 from ..descs.values import OperatorDesc
+from ..operators import SCHEMAS, check
+from .breaches import derived_breach, derived_rules
+from .changes import Change
+from .maker import MAX_ELEMENTS
 from .memory_mutations import MEMORY_MUTATIONS, Broken
-from .operator_mutations import OPERATOR_MUTATIONS
 from .source import Source
 from .tensor_mutations import TENSOR_MUTATIONS
-from .valid import HIGHEST, MAX_ELEMENTS, SCHEMAS, operators_at, valid_desc
+from .valid import HIGHEST, operators_at, valid_desc
 
 TOO_NEW = "DML-Operator-feature-level"
 
@@ -19,29 +22,44 @@ def _newer(level: int) -> tuple[str, ...]:
 
 
 def _mutate(source: Source, desc: OperatorDesc, level: int) -> Broken:
-    values = (*TENSOR_MUTATIONS, *OPERATOR_MUTATIONS[desc.name])
-    count = len(values) + len(MEMORY_MUTATIONS)
+    """The first change that fits, of the tensors, of what the catalog says, or of the memory."""
+    rules = derived_rules(desc.name)
+    count = len(TENSOR_MUTATIONS) + len(rules) + len(MEMORY_MUTATIONS)
     start = source.integer(0, count - 1)
     for step in range(count):
-        position = (start + step) % count
-        if position < len(values):
-            change = values[position](source, desc, level)
-            broken = None if change is None else Broken(encode(change.desc), change.rule, change.path)
-        else:
-            broken = MEMORY_MUTATIONS[position - len(values)](source, desc)
+        broken = _attempt(source, desc, level, (start + step) % count, rules)
         if broken is not None:
             return broken
     raise AssertionError("some changes fit every desc")
 
 
+def _attempt(
+    source: Source, desc: OperatorDesc, level: int, position: int, rules: list[str]
+) -> Broken | None:
+    if position < len(TENSOR_MUTATIONS):
+        change = only_that(TENSOR_MUTATIONS[position](source, desc, level), level)
+    elif position < len(TENSOR_MUTATIONS) + len(rules):
+        change = derived_breach(desc, rules[position - len(TENSOR_MUTATIONS)], level)
+    else:
+        return MEMORY_MUTATIONS[position - len(TENSOR_MUTATIONS) - len(rules)](source, desc)
+    return None if change is None else Broken(encode(change.desc), change.rule, change.path)
+
+
+def only_that(change: Change | None, level: int) -> Change | None:
+    """``change``, unless it breaks another rule as well: a data type may decide what else is allowed."""
+    if change is None or {found.rule for found in check(change.desc, level)[1].diagnostics} != {change.rule}:
+        return None
+    return change
+
+
 def _too_new(source: Source, level: int, max_elements: int) -> Broken:
-    """A desc of an operator that the level lacks, and that has no 64-bit types."""
-    name = source.choice(_newer(level))
-    introduced = SCHEMAS[name].level
-    desc = valid_desc(source, name, introduced, max_elements)
-    while any(slot.tensor.element_bits == 64 for slot in (*desc.inputs, *desc.outputs) if slot.tensor):
-        desc = valid_desc(source, name, introduced, max_elements)
-    return Broken(encode(desc), TOO_NEW, "Type")
+    """A desc of an operator that the level lacks, and that has no types or ranks that it lacks as well."""
+    while True:
+        name = source.choice(_newer(level))
+        desc = valid_desc(source, name, SCHEMAS[name].level, max_elements)
+        change = only_that(Change(desc, TOO_NEW, "Type"), level)
+        if change is not None:
+            return Broken(encode(desc), TOO_NEW, "Type")
 
 
 def broken_desc(

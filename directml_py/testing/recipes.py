@@ -3,7 +3,9 @@
 A recipe takes a ``Maker`` and returns attributes by name and, for tensors, sizes (a list of them for an array field):
 of those that are free. All that follows is filled in behind it: data types, tensors that share sizes with others,
 tensors whose sizes the operator infers, layouts, and attributes that any value suits. Optional tensors that a recipe
-leaves out are absent.
+leaves out are absent, unless the set under the key ``present`` names them: then their sizes follow. Tensors of which
+even the dimension count is free although their sizes follow stand in the set under ``any_rank``, data types that are
+bound to more than the tables say in the mapping under ``types``.
 """
 
 from __future__ import annotations

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from ..abi.structure import Structure
 from ..api.enums import DML_FEATURE_LEVEL
 from ..descs.encode import encode
+from .maker import MAX_ELEMENTS
 from .memory_mutations import Broken
 from .mutations import broken_desc
 from .source import Source
-from .valid import HIGHEST, MAX_ELEMENTS, check_operator_name, operators_at, valid_desc
+from .valid import HIGHEST, check_operator_name, operators_at, valid_desc
 
 __all__ = ["Broken", "broken_descs", "feature_levels", "operators", "valid_descs"]
 
@@ -32,7 +33,7 @@ def feature_levels() -> st.SearchStrategy[DML_FEATURE_LEVEL]:
 
 
 def operators(feature_level: int = HIGHEST) -> st.SearchStrategy[str]:
-    """The name (JOIN) of any operator that executes and that the level has."""
+    """The name (JOIN) of any operator that the level has."""
     return st.sampled_from(operators_at(feature_level))
 
 
@@ -41,9 +42,9 @@ def valid_descs(
 ) -> st.SearchStrategy[Structure]:
     """Typed operator desc structs, such as DML_JOIN_OPERATOR_DESC, that are valid at ``feature_level``.
 
-    Of ``operator`` (JOIN) or of any that executes: strided, padded and broadcast tensors, OWNED_BY_DML inputs,
+    Of ``operator`` (JOIN) or of any: strided, padded and broadcast tensors, OWNED_BY_DML inputs,
     and all that the support tables have. No tensor has more than ``max_elements`` elements.
-    Raises ``ValueError`` for an operator that does not execute or that the level lacks.
+    Raises ``ValueError`` for an operator that the level lacks.
     """
     check_operator_name(operator, operators_at(DML_FEATURE_LEVEL(feature_level)))
 

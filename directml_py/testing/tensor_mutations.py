@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..abi.schema import Same
-from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_DATA_TYPE_UNKNOWN
-from ..descs.sizes import ELEMENT_BITS
+from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN, DML_TENSOR_FLAG_OWNED_BY_DML
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, TensorSlot
-from ..validation.support import applies, support_at
-from ..validation.tensors import NEEDED_LEVEL
-from .changes import Change, change, change_tensor, reshaped, resized, retyped
+from .breaches import alike
+from .changes import Change, change_tensor, reshaped, resized, retyped
 from .source import Source
-from .valid import OWNED
+
+OWNED = DML_TENSOR_FLAG_OWNED_BY_DML
 
 UINT_MAX = 0xFFFFFFFF
 # Numbers that are no data type of an element; 0 is DML_TENSOR_DATA_TYPE_UNKNOWN.
@@ -27,19 +25,13 @@ def tensor_of(slot: TensorSlot) -> TensorDesc:
 
 
 def any_slot(source: Source, desc: OperatorDesc) -> tuple[TensorSlot, TensorDesc]:
-    slot = source.choice((*desc.inputs, *desc.outputs))
+    slot = source.choice([one for one in (*desc.inputs, *desc.outputs) if one.tensor is not None])
     return slot, tensor_of(slot)
 
 
-def same_slots(desc: OperatorDesc, slot: TensorSlot, name: str) -> list[TensorSlot]:
-    """The slots that must have the same ``name`` (DataType) as ``slot``, itself included, in desc order."""
-
-    def binds(entry: Same) -> bool:
-        return name in entry.properties and slot.field in entry.fields and applies(entry, desc)
-
-    fields = {field for entry in desc.schema.same if binds(entry) for field in entry.fields} | {slot.field}
-    slots = [other for other in (*desc.inputs, *desc.outputs) if other.field in fields]
-    return slots if len(fields) > 1 else [slot]
+def any_output(source: Source, desc: OperatorDesc) -> tuple[TensorSlot, TensorDesc]:
+    slot = source.choice([one for one in desc.outputs if one.tensor is not None])
+    return slot, tensor_of(slot)
 
 
 def size_zero(source: Source, desc: OperatorDesc, level: int) -> Change:
@@ -88,8 +80,7 @@ def element_limit(source: Source, desc: OperatorDesc, level: int) -> Change | No
 
 
 def output_overlap(source: Source, desc: OperatorDesc, level: int) -> Change | None:
-    slot = source.choice(desc.outputs)
-    tensor = tensor_of(slot)
+    slot, tensor = any_output(source, desc)
     if tensor.element_count == 1:
         return None
     # With stride 1 everywhere, a step along one dimension is a step along another: that takes two of them.
@@ -99,8 +90,8 @@ def output_overlap(source: Source, desc: OperatorDesc, level: int) -> Change | N
 
 
 def owned_output(source: Source, desc: OperatorDesc, level: int) -> Change:
-    slot = source.choice(desc.outputs)
-    changed = change_tensor(desc, slot, replace(tensor_of(slot), flags=OWNED))
+    slot, tensor = any_output(source, desc)
+    changed = change_tensor(desc, slot, replace(tensor, flags=OWNED))
     return Change(changed, "DML-TensorFlags-owned-output", f"{slot.path}.Flags")
 
 
@@ -111,85 +102,15 @@ def unknown_flags(source: Source, desc: OperatorDesc, level: int) -> Change:
     return Change(changed, "DML-Desc-flags", f"{slot.path}.Flags")
 
 
-def _retype_all(desc: OperatorDesc, slots: list[TensorSlot], data_type: int) -> OperatorDesc:
-    for slot in slots:
-        desc = change_tensor(desc, slot, retyped(tensor_of(slot), data_type))
-    return desc
-
-
 def unknown_data_type(source: Source, desc: OperatorDesc, level: int) -> Change:
     """Of one tensor and all that must have its type."""
-    slots = same_slots(desc, any_slot(source, desc)[0], "DataType")
-    changed = _retype_all(desc, slots, source.choice(NO_DATA_TYPES))
-    return Change(changed, "DML-BufferTensor-data-type", f"{slots[0].path}.DataType")
-
-
-def unsupported_data_type(source: Source, desc: OperatorDesc, level: int) -> Change | None:
-    """A type that the level has, but not the operator, for one tensor and all that must have its type."""
-    slots = same_slots(desc, any_slot(source, desc)[0], "DataType")
-    table = support_at(desc, level)
-    assert table is not None
-    supported = {kind for slot in slots for kind in table.tensors[slot.field].types}
-    types = [
-        DML_TENSOR_DATA_TYPE(kind)
-        for kind in ELEMENT_BITS
-        if kind not in supported and NEEDED_LEVEL.get(kind, 0) <= level
-    ]
-    if not types:
-        return None
-    changed = _retype_all(desc, slots, source.choice(types))
-    if desc.name == "ELEMENT_WISE_IDENTITY":
-        changed = change(changed, ScaleBias=None)
-    return Change(changed, f"DML-{desc.name}-data-type", f"{slots[0].path}.DataType")
-
-
-def other_data_type(source: Source, desc: OperatorDesc, level: int) -> Change | None:
-    """One tensor of a supported type that differs from the first's."""
-    slots = same_slots(desc, any_slot(source, desc)[0], "DataType")
-    table = support_at(desc, level)
-    if len(slots) == 1 or table is None:
-        return None
-    slot = source.choice(slots[1:])
-    own = tensor_of(slot).data_type
-    types = [DML_TENSOR_DATA_TYPE(kind) for kind in table.tensors[slot.field].types if kind != own]
-    if not types:
-        return None
-    changed = change_tensor(desc, slot, retyped(tensor_of(slot), source.choice(types)))
-    return Change(changed, f"DML-{desc.name}-same-data-type", f"{slot.path}.DataType")
-
-
-def other_dimension_count(source: Source, desc: OperatorDesc, level: int) -> Change | None:
-    """One tensor with a leading 1 more than the first."""
-    slots = same_slots(desc, desc.inputs[0], "DimensionCount")
-    # With another dimension count GATHER's output would have other sizes as well.
-    slot = slots[1] if desc.name == "GATHER" else source.choice(slots[1:])
-    tensor = tensor_of(slot)
-    table = support_at(desc, level)
-    assert table is not None
-    if tensor.dimension_count + 1 not in table.tensors[slot.field].dimensions:
-        return None
-    changed = change_tensor(desc, slot, reshaped(tensor, (1, *tensor.sizes)))
-    return Change(changed, f"DML-{desc.name}-same-dimension-count", f"{slot.path}.DimensionCount")
-
-
-def unsupported_dimension_count(source: Source, desc: OperatorDesc, level: int) -> Change | None:
-    """Leading ones for all tensors, beyond what the operator's table has."""
-    slots = (*desc.inputs, *desc.outputs)
-    table = support_at(desc, level)
-    assert table is not None
-    most = max(max(entry.dimensions) for entry in table.tensors.values())
-    added = most + 1 - tensor_of(slots[0]).dimension_count
-    # GATHER would crop leading ones where its index dimensions do not fit.
-    if most >= 8 or (desc.name == "GATHER" and desc.IndexDimensions > 1):
-        return None
-    for slot in slots:
-        tensor = tensor_of(slot)
-        desc = change_tensor(desc, slot, reshaped(tensor, (1,) * added + tensor.sizes))
-    if "Axis" in desc.struct.index:
-        desc = change(desc, Axis=desc.Axis + added)
-    if "Axes" in desc.struct.index:
-        desc = change(desc, Axes=tuple(axis + added for axis in desc.Axes))
-    return Change(desc, f"DML-{desc.name}-dimension-count", f"{slots[0].path}.DimensionCount")
+    slot, _ = any_slot(source, desc)
+    fields = alike(desc, slot.field, "DataType")
+    slots = [one for one in (*desc.inputs, *desc.outputs) if one.field in fields and one.tensor is not None]
+    data_type = source.choice(NO_DATA_TYPES)
+    for one in slots:
+        desc = change_tensor(desc, one, retyped(tensor_of(one), data_type))
+    return Change(desc, "DML-BufferTensor-data-type", f"{slots[0].path}.DataType")
 
 
 TENSOR_MUTATIONS: tuple[Callable[[Source, OperatorDesc, int], Change | None], ...] = (
@@ -203,8 +124,4 @@ TENSOR_MUTATIONS: tuple[Callable[[Source, OperatorDesc, int], Change | None], ..
     owned_output,
     unknown_flags,
     unknown_data_type,
-    unsupported_data_type,
-    other_data_type,
-    other_dimension_count,
-    unsupported_dimension_count,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..abi.schema import FieldSchema
@@ -73,13 +73,19 @@ class Assembly:
             entry.name: fields[entry.name] for entry in self.tensors if fields.get(entry.name) is not None
         }
         self.given = dict(self.sizes)
+        # Optional tensors that are there although the recipe leaves their sizes to what follows.
+        self.wanted = frozenset(fields.get("present", ()))
+        self.any_rank = frozenset(fields.get("any_rank", ()))
+        self.types: Mapping[str, Any] = fields.get("types", {})
 
     def desc(self) -> OperatorDesc:
-        present = [entry.name for entry in self.tensors if not entry.optional or entry.name in self.sizes]
-        types = self.maker.data_types(present, self.attributes)
+        there = self.wanted | set(self.sizes)
+        present = [entry.name for entry in self.tensors if not entry.optional or entry.name in there]
+        types = self.maker.data_types(present, self.attributes, self.types)
         self._type_attributes(types)
         self._share_sizes(present)
         self._infer_sizes(present, types)
+        self._share_sizes(present)
         values: dict[str, Any] = dict(self.attributes)
         for entry in self.tensors:
             if entry.name in present:
@@ -100,10 +106,10 @@ class Assembly:
             values = (source.integer(-8, 8) / 4, source.integer(-100, 100) / 8)
             return Record(STRUCTS["DML_SCALE_BIAS"], values)
         if entry.name == "FusedActivation" and source.chance(20):
-            return build_operator_desc(SCHEMAS["ACTIVATION_LEAKY_RELU"], {"Alpha": source.integer(1, 8) / 8})
+            return self.maker.activation()
         return None
 
-    def _type_attributes(self, types: Mapping[str, int]) -> None:
+    def _type_attributes(self, types: Mapping[str, Any]) -> None:
         """Data types that attributes name are those of the first output; numbers of such a type are small."""
         output = next(entry.name for entry in self.tensors if entry.role == "output" and entry.name in types)
         for entry in self.schema.struct.fields:
@@ -127,15 +133,20 @@ class Assembly:
                 if known is not None and name in present:
                     self.sizes.setdefault(name, known)
 
-    def _infer_sizes(self, present: Sequence[str], types: Mapping[str, int]) -> None:
+    def _infer_sizes(self, present: Sequence[str], types: Mapping[str, Any]) -> None:
         """Ask the operator for the sizes of what is left, some of them 1 where it may be broadcast."""
         values: dict[str, Any] = dict(self.attributes)
         for name, sizes in self.sizes.items():
-            many = self.maker.field(name).kind == "array"
-            tensors = [TensorDesc(types[name], tuple(one)) for one in (sizes if many else [sizes])]
-            values[name] = tensors if many else tensors[0]
+            if self.maker.field(name).kind == "array":
+                values[name] = [TensorDesc(kind, tuple(one)) for kind, one in _typed(types[name], sizes)]
+            else:
+                values[name] = TensorDesc(types[name], tuple(sizes))
         if all(name in self.sizes for name in present):
             return
+        ranks = {name: len(sizes) for name, sizes in self.sizes.items() if name in values}
+        free = [name for name in present if name in self.any_rank and name not in ranks]
+        for name, rank in self.maker.dimension_counts(free, self.attributes, ranks).items():
+            values[name] = TensorDesc(types[name], (1,) * rank)
         shapes = operator_of(self.schema.name).shapes(build_operator_desc(self.schema, values))
         for name in present:
             if name in self.sizes or name not in shapes:
@@ -146,14 +157,13 @@ class Assembly:
 
     def _sizes(self, shape: Any) -> tuple[int, ...]:
         if isinstance(shape, Broadcast):
-            keep = not self.maker.source.chance(30)
-            return tuple(size if keep or self.maker.source.chance(50) else 1 for size in shape.sizes)
+            return self.maker.broadcast(shape.sizes)
         return tuple(shape)
 
-    def _layout(self, entry: FieldSchema, data_type: int) -> Any:
+    def _layout(self, entry: FieldSchema, data_type: Any) -> Any:
         sizes = self.sizes[entry.name]
         if entry.kind == "array":
-            return [self.maker.tensor(data_type, one, entry.name) for one in sizes]
+            return [self.maker.tensor(kind, one, entry.name) for kind, one in _typed(data_type, sizes)]
         return self.maker.tensor(data_type, sizes, entry.name)
 
     def _without_forbidden(self, desc: OperatorDesc, values: dict[str, Any]) -> OperatorDesc:
@@ -168,3 +178,8 @@ class Assembly:
                 if self.maker.field(path).type in ("DML_SCALE_BIAS", "DML_OPERATOR_DESC"):
                     values[path] = None
         return build_operator_desc(self.schema, values)
+
+
+def _typed(data_types: Any, sizes: Sequence[Sequence[int]]) -> Iterator[tuple[int, Sequence[int]]]:
+    """Data type and sizes of each tensor of an array, whose data types are one for all or a list."""
+    return zip(data_types if isinstance(data_types, Sequence) else [data_types] * len(sizes), sizes)

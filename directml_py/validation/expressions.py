@@ -161,14 +161,23 @@ class Reader:
         if isinstance(node, ast.Name):
             return bool(getattr(self.desc, node.id))
         assert isinstance(node, ast.Compare)
-        return not self.failures(node)
+        try:
+            return not self._failures(node)
+        except (Absent, IndexError, ZeroDivisionError):
+            return False
 
     def failures(self, node: ast.Compare) -> list[int | None]:
-        """Where a comparison fails: the indexes of elements, or None for a comparison of single values."""
+        """Where a comparison fails: the indexes of elements, or None for a comparison of single values.
+
+        One about something absent does not.
+        """
         try:
-            values, tests = self._terms(node)
+            return self._failures(node)
         except (Absent, IndexError, ZeroDivisionError):
             return []
+
+    def _failures(self, node: ast.Compare) -> list[int | None]:
+        values, tests = self._terms(node)
         counts = [len(value) for value, among in values if isinstance(value, tuple) and not among]
         failing: list[int | None] = []
         for index in range(min(counts)) if counts else (None,):

@@ -1,1 +1,19 @@
-"""Recipes for valid descs: activation."""
+"""Recipes for valid descs: activations."""
+
+from __future__ import annotations
+
+from ..maker import Fields, Maker
+from ..recipes import plain, recipe
+
+
+@recipe("ACTIVATION_SOFTMAX", "ACTIVATION_LOG_SOFTMAX", "ACTIVATION_HARDMAX")
+def rows(make: Maker) -> Fields:
+    """A batch of rows, with as many dimensions of size 1 before them as the level asks for."""
+    rank = make.rank("InputTensor")
+    return {"InputTensor": [1] * max(0, rank - 2) + make.shape(min(rank, 2))}
+
+
+@recipe("ACTIVATION_SOFTPLUS")
+def softplus(make: Maker) -> Fields:
+    """Before 6_4 Steepness is at least 1."""
+    return {**plain(make), "Steepness": make.source.integer(4, 12) / 4}

@@ -1,1 +1,132 @@
 """Recipes for valid descs: matrix."""
+
+from __future__ import annotations
+
+from ...api.enums import (
+    DML_MATRIX_TRANSFORM_TRANSPOSE,
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN,
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE,
+    DML_TENSOR_DATA_TYPE_FLOAT16,
+    DML_TENSOR_DATA_TYPE_FLOAT32,
+    DML_TENSOR_DATA_TYPE_INT32,
+)
+from ...operators.matrix.attention import Attention
+from ..maker import Fields, Maker
+from ..recipes import recipe
+
+QUANTIZATION = ("AScaleTensor", "BScaleTensor", "AZeroPointTensor", "BZeroPointTensor")
+# The tensors of an attention that follow but for their leading ones.
+LED = (
+    "BiasTensor",
+    "RelativePositionBiasTensor",
+    "OutputPresentKeyTensor",
+    "OutputPresentValueTensor",
+    "PastKeyTensor",
+    "PastSequenceLengthsTensor",
+    "MaskTensor",
+    "OutputTensor",
+)
+# A mask has three numbers and two more for a batch, other tensors of an attention have three parts at most.
+ATTENTION_GROWTH = 6
+
+
+def factors(make: Maker) -> tuple[list[int], list[int]]:
+    """The sizes of two matrices, or stacks of them, that can be multiplied."""
+    *batch, rows, depth, columns = make.shape(make.rank("ATensor") + 1)
+    return [*batch, rows, depth], [*batch, depth, columns]
+
+
+@recipe("GEMM")
+def gemm(make: Maker) -> Fields:
+    a, b = factors(make)
+    fields: Fields = {"ATensor": a, "BTensor": b, "present": make.some("CTensor")}
+    for sizes, name in ((a, "TransA"), (b, "TransB")):
+        fields[name] = make.enumerator(name)
+        if fields[name] == DML_MATRIX_TRANSFORM_TRANSPOSE:
+            sizes[-2:] = reversed(sizes[-2:])
+    return fields
+
+
+@recipe("MATRIX_MULTIPLY_INTEGER", "MATRIX_MULTIPLY_INTEGER_TO_FLOAT")
+def matrix_multiply_integer(make: Maker) -> Fields:
+    a, b = factors(make)
+    optional = make.some("AZeroPointTensor", "BZeroPointTensor", "BiasTensor")
+    return {"ATensor": a, "BTensor": b, "present": optional, "any_rank": QUANTIZATION}
+
+
+@recipe("MULTIHEAD_ATTENTION", "MULTIHEAD_ATTENTION1")
+def multihead_attention(make: Maker) -> Fields:
+    stack = make.source.choice(("", "QueryKey", "KeyValue", "QueryKeyValue"))
+    sizes = attention(make, stack)
+    heads = {"HeadCount": sizes.heads, "QueryHeadCount": sizes.heads, "KeyValueHeadCount": sizes.key_heads}
+    present = {*make.some(*LED[:4])}
+    fields = {**heads, **operands(make, sizes, stack), **mask(make, sizes)}
+    if sizes.past:
+        state = (sizes.batch, sizes.key_heads, sizes.past, sizes.value_head_size)
+        fields["PastValueTensor"] = make.led("PastValueTensor", *state)
+        present.add("PastKeyTensor")
+        if "PastSequenceLengthsTensor" in make.schema.struct.index and make.source.chance(50):
+            fields |= past_lengths(make, sizes, present)
+    if fields["MaskType"] != DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE:
+        present.update(make.some("MaskTensor"))
+    return {**fields, "present": present, "any_rank": LED}
+
+
+def attention(make: Maker, stack: str) -> Attention:
+    """Sizes that agree with what is stacked; at times the past has all keys and values."""
+    source = make.source
+    batch, heads, queries, keys, past, head_size, value_size = make.shape(7, ATTENTION_GROWTH)
+    key_heads = heads
+    if "Query" in stack:
+        queries = keys = min(queries, keys)
+    elif "KeyValueHeadCount" in make.schema.struct.index:
+        key_heads = source.choice([count for count in range(1, heads + 1) if heads % count == 0])
+    if "Value" in stack:
+        head_size = value_size = min(head_size, value_size)
+    past *= source.chance(50)
+    keys *= not (past and not stack and source.chance(30))
+    return Attention(batch, heads, key_heads, queries, keys, past, head_size, value_size)
+
+
+def operands(make: Maker, sizes: Attention, stack: str) -> Fields:
+    """The new queries, keys and values, those that ``stack`` names in one tensor."""
+    batch, key_hidden = sizes.batch, sizes.key_heads * sizes.head_size
+    alone = {"Query": (sizes.queries, sizes.heads * sizes.head_size)}
+    if sizes.keys:
+        alone["Key"] = (sizes.keys, key_hidden)
+        alone["Value"] = (sizes.keys, sizes.key_heads * sizes.value_head_size)
+    fields: Fields = {
+        f"{name}Tensor": make.led(f"{name}Tensor", batch, *rest)
+        for name, rest in alone.items()
+        if name not in stack
+    }
+    if stack:
+        parts = sum(name in stack for name in alone)
+        fields[f"Stacked{stack}Tensor"] = [batch, sizes.keys, sizes.key_heads, parts, sizes.head_size]
+    return fields
+
+
+def past_lengths(make: Maker, sizes: Attention, present: set[str]) -> Fields:
+    """Lengths of the past, beside which the present keys and values are as many as there is room for."""
+    room = make.source.integer(max(1, sizes.keys), sizes.total)
+    widths = {"OutputPresentKeyTensor": sizes.head_size, "OutputPresentValueTensor": sizes.value_head_size}
+    present.add("PastSequenceLengthsTensor")
+    kind = make.source.choice((DML_TENSOR_DATA_TYPE_FLOAT16, DML_TENSOR_DATA_TYPE_FLOAT32))
+    types = {
+        "OutputTensor": kind,
+        "PastSequenceLengthsTensor": make.source.choice((kind, DML_TENSOR_DATA_TYPE_INT32)),
+    }
+    tensors = {
+        name: make.led(name, sizes.batch, sizes.key_heads, room, width)
+        for name, width in widths.items()
+        if name in present
+    }
+    return {**tensors, "types": types}
+
+
+def mask(make: Maker, sizes: Attention) -> Fields:
+    """A type of mask; a mask for the new keys alone, where that can be."""
+    kind = make.enumerator("MaskType")
+    if kind != DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN or not sizes.keys or make.source.chance(50):
+        return {"MaskType": kind}
+    return {"MaskType": kind, "MaskTensor": make.led("MaskTensor", sizes.keys)}

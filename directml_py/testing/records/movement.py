@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from math import isqrt, prod
+
 from ..maker import Fields, Maker
 from ..recipes import recipe
+from ..windows import sliding
 
 
 def parts(make: Maker, whole: str) -> tuple[int, list[list[int]]]:
@@ -25,3 +28,102 @@ def split(make: Maker) -> Fields:
     axis, sizes = parts(make, "InputTensor")
     whole = [*sizes[0][:axis], sum(one[axis] for one in sizes), *sizes[0][axis + 1 :]]
     return {"InputTensor": whole, "OutputTensors": sizes, "Axis": axis}
+
+
+@recipe("SLICE")
+def slice_(make: Maker) -> Fields:
+    source, sizes = make.source, make.shape(make.rank("InputTensor"))
+    rows = []
+    for size in sizes:
+        offset = source.integer(0, size - 1)
+        stride = source.integer(1, size - offset)
+        rows.append((offset, source.integer(1, (size - offset - 1) // stride + 1), stride))
+    return {"InputTensor": sizes, **dict(zip(("Offsets", "Sizes", "Strides"), zip(*rows)))}
+
+
+def slice_of_window(make: Maker, whole: str, part: str) -> Fields:
+    """A window in the tensor ``whole``; ``part`` need not have all that the strides meet in it."""
+    source, sizes = make.source, make.shape(make.rank(whole))
+    rows = []
+    for size in sizes:
+        offset = source.integer(0, size - 1)
+        window = source.integer(1, size - offset)
+        stride = source.integer(1, window + 1)
+        taken = source.integer(1, (window - 1) // stride + 1)
+        rows.append((taken, offset, window, -stride if source.chance(50) else stride))
+    names = (part, "InputWindowOffsets", "InputWindowSizes", "InputWindowStrides")
+    return {whole: sizes, **dict(zip(names, zip(*rows)))}
+
+
+@recipe("SLICE1")
+def slice1(make: Maker) -> Fields:
+    return slice_of_window(make, "InputTensor", "OutputTensor")
+
+
+@recipe("SLICE_GRAD")
+def slice_grad(make: Maker) -> Fields:
+    return slice_of_window(make, "OutputGradientTensor", "InputGradientTensor")
+
+
+@recipe("PADDING", "PADDING1")
+def padding(make: Maker) -> Fields:
+    rows = []
+    for size in make.shape(make.rank("InputTensor")):
+        start = make.source.integer(0, size - 1)
+        end = make.source.integer(0, size - 1 - start)
+        rows.append((size - start - end, start, end))
+    return dict(zip(("InputTensor", "StartPadding", "EndPadding"), zip(*rows)))
+
+
+@recipe("VALUE_SCALE_2D")
+def value_scale_2d(make: Maker) -> Fields:
+    channels = make.source.choice((1, 3))
+    batch, height, width = make.shape(3, channels)
+    bias = [make.source.integer(-8, 8) / 4 for _ in range(channels)]
+    return {"InputTensor": [batch, channels, height, width], "Bias": bias}
+
+
+def blocks(make: Maker) -> tuple[int, list[int]]:
+    """The size of a block, and sizes that leave room for its elements."""
+    block = make.source.integer(1, min(4, isqrt(make.max_elements)))
+    return block, make.shape(4, block * block)
+
+
+@recipe("SPACE_TO_DEPTH", "SPACE_TO_DEPTH1")
+def space_to_depth(make: Maker) -> Fields:
+    block, (batch, channels, height, width) = blocks(make)
+    return {"InputTensor": [batch, channels, height * block, width * block], "BlockSize": block}
+
+
+@recipe("DEPTH_TO_SPACE", "DEPTH_TO_SPACE1")
+def depth_to_space(make: Maker) -> Fields:
+    block, (batch, channels, height, width) = blocks(make)
+    return {"InputTensor": [batch, channels * block * block, height, width], "BlockSize": block}
+
+
+@recipe("TILE")
+def tile(make: Maker) -> Fields:
+    sizes = make.shape(make.rank("InputTensor"), 8)
+    return {"InputTensor": sizes, "Repeats": make.shape(len(sizes), prod(sizes))}
+
+
+def unfolding(make: Maker, spatial: str, columns: str) -> Fields:
+    """The tensor ``spatial``, and what a window sees of it as ``columns``, behind leading ones."""
+    slide = sliding(make, spatial, padded_away=False)
+    (batches, channels), size = slide.leading, slide.window.size
+    return {
+        spatial: [*slide.leading, *slide.sizes],
+        columns: make.led(columns, batches, channels * prod(size), prod(slide.steps)),
+        "WindowSizes": size,
+        **slide.attributes(make),
+    }
+
+
+@recipe("UNFOLD")
+def unfold(make: Maker) -> Fields:
+    return unfolding(make, "InputTensor", "OutputTensor")
+
+
+@recipe("FOLD")
+def fold(make: Maker) -> Fields:
+    return unfolding(make, "OutputTensor", "InputTensor")

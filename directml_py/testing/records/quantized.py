@@ -1,1 +1,65 @@
 """Recipes for valid descs: quantized."""
+
+from __future__ import annotations
+
+from ...api.enums import DML_QUANTIZATION_TYPE_SCALE
+from ..maker import Fields, Maker
+from ..recipes import recipe
+from ..windows import sliding
+from .matrix import factors
+from .window import filtered
+
+# How many elements a block has at most.
+BLOCK = 8
+
+
+def parameters(make: Maker, *others: str) -> Fields:
+    """Any of the zero points and of ``others``; scales and zero points of any rank."""
+    names = [entry.name for entry in make.schema.struct.tensors]
+    zero_points = [name for name in names if name.endswith("ZeroPointTensor")]
+    scales = [name for name in names if name.endswith("ScaleTensor")]
+    return {"present": make.some(*zero_points, *others), "any_rank": {*zero_points, *scales}}
+
+
+@recipe("ELEMENT_WISE_QUANTIZED_LINEAR_ADD")
+def quantized_linear_add(make: Maker) -> Fields:
+    return {"ATensor": make.shape(make.rank("ATensor")), **parameters(make)}
+
+
+@recipe("QUANTIZED_LINEAR_MATRIX_MULTIPLY")
+def quantized_linear_matrix_multiply(make: Maker) -> Fields:
+    a, b = factors(make)
+    return {"ATensor": a, "BTensor": b, **parameters(make)}
+
+
+@recipe("QUANTIZED_LINEAR_CONVOLUTION")
+def quantized_linear_convolution(make: Maker) -> Fields:
+    return {**filtered(sliding(make, "InputTensor", leading=4), make), **parameters(make, "BiasTensor")}
+
+
+@recipe("QUANTIZED_LINEAR_AVERAGE_POOLING")
+def quantized_linear_average_pooling(make: Maker) -> Fields:
+    slide = sliding(make, "InputTensor")
+    return {"InputTensor": [*slide.leading, *slide.sizes], **slide.attributes(make), **parameters(make)}
+
+
+@recipe("QUANTIZE", "DEQUANTIZE")
+def block_quantization(make: Maker) -> Fields:
+    """A scale, or a scale and a zero point, for each block of a tensor."""
+    source, kind = make.source, make.enumerator("QuantizationType")
+    blocks = make.shape(make.rank("InputTensor"), BLOCK)
+    sizes, left = [], BLOCK
+    for count in blocks:
+        width = source.integer(1, left)
+        sizes.append(count * width)
+        left //= width
+    ends = ("InputTensor", "OutputTensor")
+    wide, narrow = ends if make.schema.name == "QUANTIZE" else reversed(ends)
+    types = make.data_types(ends, {})
+    parameters = [types[wide], types[narrow]][: 1 if kind == DML_QUANTIZATION_TYPE_SCALE else 2]
+    return {
+        "InputTensor": sizes,
+        "QuantizationType": kind,
+        "QuantizationTensors": [blocks] * len(parameters),
+        "types": {**types, "QuantizationTensors": parameters},
+    }

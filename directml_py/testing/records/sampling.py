@@ -1,1 +1,29 @@
 """Recipes for valid descs: sampling."""
+
+from __future__ import annotations
+
+from ..maker import Fields, Maker
+from ..recipes import recipe
+
+
+@recipe("UPSAMPLE_2D")
+def upsample_2d(make: Maker) -> Fields:
+    *sizes, width, height = make.shape(make.rank("InputTensor") + 2)
+    return {"InputTensor": sizes, "ScaleSize": (width, height)}
+
+
+@recipe("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3")
+def resample(make: Maker) -> Fields:
+    return scaled(make, "InputTensor", "OutputTensor")
+
+
+def scaled(make: Maker, small: str, large: str) -> Fields:
+    """Two images, and scales that bring one to about the size of the other, or do not."""
+    source, rank = make.source, make.rank(small)
+    sizes = {name: make.shape(rank) for name in (small, large)}
+    scales = [source.choice((other / size, 1.0, 0.5, 2.5)) for size, other in zip(sizes[small], sizes[large])]
+    offsets = [
+        [source.choice((0.5, -0.5, 0.0, 0.25)) for _ in scales]
+        for _ in ("InputPixelOffsets", "OutputPixelOffsets")
+    ]
+    return {**sizes, "Scales": scales, "InputPixelOffsets": offsets[0], "OutputPixelOffsets": offsets[1]}

@@ -1,1 +1,110 @@
 """Recipes for valid descs: window."""
+
+from __future__ import annotations
+
+from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD
+from ..maker import Fields, Maker
+from ..recipes import recipe
+from ..windows import Sliding, roomy, sliding
+
+POOLS = ("AVERAGE_POOLING", "LP_POOLING", "MAX_POOLING")
+
+
+def filtered(slide: Sliding, make: Maker, backward: bool = False) -> Fields:
+    """A filter and what it slides over; backwards, what comes of that, for then the filter slides over the output.
+
+    Leading sizes are batches, groups, and the channels of a group that the filter has in its first dimension and in
+    its second: forwards those of the output and of the input.
+    """
+    batches, groups, first, second = slide.leading
+    shape = (first, slide.steps) if backward else (second, slide.sizes)
+    return {
+        "InputTensor": [batches, groups * shape[0], *shape[1]],
+        "FilterTensor": [groups * first, second, *slide.window.size],
+        "GroupCount": groups,
+        **slide.attributes(make),
+    }
+
+
+@recipe("CONVOLUTION")
+def convolution(make: Maker) -> Fields:
+    direction = make.enumerator("Direction")
+    backward = direction == DML_CONVOLUTION_DIRECTION_BACKWARD
+    slide = sliding(make, "InputTensor", leading=4, padded_away=not backward)
+    padding = [make.source.integer(0, int(roomy(make))) for _ in slide.sizes]
+    fields = {**filtered(slide, make, backward), "Direction": direction, "OutputPadding": padding}
+    if make.source.chance(30):
+        # Not the most steps that fit, or more elements than the least in which they fit.
+        batches, groups, first, second = slide.leading
+        sizes = slide.sizes if backward else fewer_steps(slide)
+        channels = groups * (second if backward else first)
+        fields["OutputTensor"] = [batches, channels, *map(sum, zip(sizes, padding))]
+    return {**fields, "present": make.some("BiasTensor")}
+
+
+def fewer_steps(slide: Sliding) -> list[int]:
+    """One step less where that leaves no more elements without a step than dilations may."""
+    window, steps = slide.window, slide.steps
+    terms = zip(steps, window.unseen(slide.sizes, steps), window.strides, window.dilations)
+    return [max(1, count - (unseen + stride < dilation)) for count, unseen, stride, dilation in terms]
+
+
+@recipe("CONVOLUTION_INTEGER")
+def convolution_integer(make: Maker) -> Fields:
+    zero_points = ("InputZeroPointTensor", "FilterZeroPointTensor")
+    fields = filtered(sliding(make, "InputTensor", leading=4), make)
+    return {**fields, "present": make.some(*zero_points), "any_rank": zero_points}
+
+
+@recipe(*POOLS, "AVERAGE_POOLING1", "LP_POOLING1", "MAX_POOLING1", "MAX_POOLING2")
+def pool(make: Maker) -> Fields:
+    slide = sliding(make, "InputTensor")
+    fields = {"InputTensor": [*slide.leading, *slide.sizes], **slide.attributes(make)}
+    if make.source.chance(30):
+        fields["OutputTensor"] = [*slide.leading, *more_steps(make, slide)]
+    return {**fields, "P": make.source.integer(1, 4), "present": make.some("OutputIndicesTensor")}
+
+
+def more_steps(make: Maker, slide: Sliding) -> list[int]:
+    """Counts of steps rounded up, or as many as there would be without dilations."""
+    window, steps = slide.window, slide.steps
+    undilated = window._replace(dilations=(1,) * len(steps)).forward(slide.sizes)
+    chosen = []
+    for size, count, unseen, most in zip(slide.sizes, steps, window.unseen(slide.sizes, steps), undilated):
+        bound = size + 2 if roomy(make) else size
+        chosen.append(make.source.integer(count, max(count, min(bound, max(most, count + (unseen > 0))))))
+    return chosen
+
+
+@recipe("MAX_UNPOOLING")
+def max_unpooling(make: Maker) -> Fields:
+    sizes = make.shape(make.rank("InputTensor"), 9)
+    larger = [*sizes[:2], *(size * make.source.integer(1, 3) for size in sizes[2:])]
+    return {"InputTensor": sizes, "OutputTensor": larger}
+
+
+@recipe("ROI_POOLING")
+def roi_pooling(make: Maker) -> Fields:
+    # A region has five numbers.
+    *image, regions, width, height = make.shape(7, 5)
+    return {"InputTensor": image, "ROITensor": [1, 1, regions, 5], "PooledSize": (width, height)}
+
+
+@recipe("ROI_ALIGN", "ROI_ALIGN1")
+def roi_align(make: Maker) -> Fields:
+    image, aligned, fields = aligned_regions(make)
+    return {"InputTensor": image, "OutputTensor": aligned, **fields}
+
+
+def aligned_regions(make: Maker) -> tuple[list[int], list[int], Fields]:
+    """The sizes of an image and of what regions of it are brought to, and the fields that say how."""
+    # A region has four numbers.
+    *image, regions, width, height = make.shape(7, 4)
+    least = make.source.integer(0, 3)
+    fields = {
+        "ROITensor": make.led("ROITensor", regions, 4),
+        "MinimumSamplesPerOutput": least,
+        "MaximumSamplesPerOutput": make.source.integer(max(1, least), 4),
+        "any_rank": ("BatchIndicesTensor",),
+    }
+    return image, [regions, image[1], height, width], fields

@@ -1,0 +1,62 @@
+"""Windows for the recipes of convolutions, pools and what undoes them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..kernels.windows import Window
+from .maker import Maker
+
+# In each dimension a window may take a step more than there are elements, and another where that is rounded up.
+GROWTH = 3
+FIELDS = {
+    "WindowSize": "size",
+    "Strides": "strides",
+    "Dilations": "dilations",
+    "StartPadding": "start_padding",
+    "EndPadding": "end_padding",
+    "OutputPadding": "output_padding",
+}
+
+
+class Sliding(NamedTuple):
+    """``leading`` sizes, such as batches and channels, and spatial ones, over which a window slides."""
+
+    leading: tuple[int, ...]
+    sizes: tuple[int, ...]
+    window: Window
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return self.window.forward(self.sizes)
+
+    def attributes(self, make: Maker) -> dict[str, Any]:
+        """The fields of the operator that say how the window slides."""
+        names = make.schema.struct.index
+        return {field: getattr(self.window, name) for field, name in FIELDS.items() if field in names}
+
+
+def roomy(make: Maker) -> bool:
+    """Whether an output may be larger than its input."""
+    return make.max_elements >= GROWTH**3
+
+
+def sliding(make: Maker, field: str, leading: int = 2, padded_away: bool = True) -> Sliding:
+    """A window that fits at least once into a tensor of any rank that ``field`` may have; it and all have few elements.
+
+    With ``padded_away`` there may be enough padding for a step that sees nothing else.
+    """
+    source, count = make.source, make.rank(field) - 2
+    # Small sizes leave something for all of so many dimensions.
+    chosen = make.shape(leading + 2 * count, GROWTH**count, source.choice((3, 4, 5)))
+    sizes, kernel = chosen[leading : leading + count], chosen[leading + count :]
+    has_dilations = "Dilations" in make.schema.struct.index
+    dilations, start, end = [], [], []
+    for size, taps in zip(sizes, kernel):
+        dilations.append(source.integer(1, 3) if has_dilations else 1)
+        reach = (taps - 1) * dilations[-1]
+        padding = source.integer(max(0, reach + 1 - size), reach + (padded_away and roomy(make)))
+        start.append(source.integer(0, padding))
+        end.append(padding - start[-1])
+    strides = [source.integer(1, 3) for _ in sizes]
+    return Sliding(tuple(chosen[:leading]), tuple(sizes), Window.of(kernel, strides, dilations, start, end))
