@@ -44,7 +44,18 @@ FACES = {
 }
 FACES_ALLOWED = OBJECT_MODEL | FACES | {"cffi", "session"}
 # And of Python's own library what has nothing to do with memory.
-PLAIN_LIBRARY = {"__future__", "collections", "functools", "importlib", "operator", "os", "typing"}
+PLAIN_LIBRARY = {
+    "__future__",
+    "collections",
+    "functools",
+    "importlib",
+    "math",
+    "operator",
+    "os",
+    "threading",
+    "time",
+    "typing",
+}
 NUMPY_ALONE = {"kernels": {"numpy"} | PLAIN_LIBRARY}
 
 

@@ -21,22 +21,31 @@ class Backend:
     """
 
     @cached_property
+    def wanted(self) -> str:
+        text = os.environ.get(KERNELS_VARIABLE, "")
+        if text not in ("", "numpy", "native"):
+            raise ValueError(f"{KERNELS_VARIABLE} must be numpy or native, not {text!r}")
+        return text
+
+    @cached_property
     def native(self) -> Any:
-        wanted = os.environ.get(KERNELS_VARIABLE, "")
-        if wanted not in ("", "numpy", "native"):
-            raise ValueError(f"{KERNELS_VARIABLE} must be numpy or native, not {wanted!r}")
-        if wanted == "numpy":
+        if self.is_plain:
             return None
         try:
             found = import_module("directml_py.kernels._native")
         except ImportError as error:
-            if wanted:
+            if self.wanted:
                 raise ImportError(
                     f"{KERNELS_VARIABLE} is native, but the native loops do not load: {error}"
                 ) from None
             return None
         found.lib.dml_set_threads(self.threads)
         return found
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether twins are asked for: plain NumPy, all elements at once and in one thread."""
+        return self.wanted == "numpy"
 
     @cached_property
     def threads(self) -> int:

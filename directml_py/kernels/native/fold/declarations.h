@@ -1,3 +1,5 @@
+#include "../half/declarations.h"
+
 /* Folds: the functions of REDUCE, SUM to MAX; those of the ARG kind count the elements of the reduced dimensions in
    row-major order and take the first of equals, those named LAST the last. */
 enum {

@@ -1,27 +1,5 @@
 /* From what a fold keeps to what the tensor holds. */
 
-static uint16_t dml_fold_half(float value)
-{
-    uint32_t bits, sign, magnitude;
-    float absolute = fabsf(value);
-    memcpy(&bits, &value, 4);
-    sign = bits >> 16 & 0x8000u;
-    magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u)
-        return (uint16_t)(sign | 0x7e00u);
-    /* From halfway between the largest number and the next on, it is infinity. */
-    if (magnitude >= 0x477ff000u)
-        return (uint16_t)(sign | 0x7c00u);
-    if (magnitude < 0x38800000u) {
-        /* Next to 0.5 a FLOAT32 counts in steps of 2^-24, which is what subnormal FLOAT16 count in. */
-        absolute += 0.5f;
-        memcpy(&magnitude, &absolute, 4);
-        return (uint16_t)(sign | (magnitude - 0x3f000000u));
-    }
-    magnitude += 0xfffu + (magnitude >> 13 & 1u);
-    return (uint16_t)(sign | (magnitude - 0x38000000u) >> 13);
-}
-
 /* One step of the reduced dimensions from `inner` on: counts on in `at` and gives where `source` then stands. */
 static const char *dml_fold_next(const dml_fold *task, int inner, int64_t *at, const char *source)
 {
@@ -40,7 +18,7 @@ static const char *dml_fold_next(const dml_fold *task, int inner, int64_t *at, c
 static int64_t dml_fold_search(const dml_fold *task, const char *source, float value)
 {
     int64_t at[DML_MAX_DIMENSIONS] = {0};
-    uint16_t half = dml_fold_half(value);
+    uint16_t half = dml_half_of_float(value);
     for (int64_t index = 0; index < task->count; index++) {
         if (task->type == DML_TYPE_FLOAT16 ? *(const uint16_t *)source == half : *(const float *)source == value)
             return index;
@@ -77,7 +55,7 @@ static void dml_fold_store_floats(const dml_fold *task, char *output, int64_t m,
         dml_fold_store(task, output, m, values);
     else
         for (int64_t i = 0; i < m; i++)
-            *(uint16_t *)(output + i * task->kept[0].output) = dml_fold_half(values[i]);
+            *(uint16_t *)(output + i * task->kept[0].output) = dml_half_of_float(values[i]);
 }
 
 /* Everything is computed in FLOAT64, of FLOAT16 too: per result it costs nothing that could be seen. */

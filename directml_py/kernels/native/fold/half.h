@@ -1,33 +1,6 @@
 /* FLOAT16, and elements that do not lie next to each other or are too narrow: copied to where they do, in a type that
    there are loops for. */
 
-/* The exponent of a FLOAT16 counts from 15, that of a FLOAT32 from 127: moved into place as they are, the bits say the
-   number times 2^-112. The product is exact, of subnormal numbers too; the largest exponent means infinity or NaN. */
-DML_INLINE float LOOP(float_of_half)(uint16_t half)
-{
-    uint32_t magnitude = half & 0x7fffu, bits;
-    float value;
-    bits = magnitude << 13;
-    memcpy(&value, &bits, 4);
-    value *= 0x1p112f;
-    memcpy(&bits, &value, 4);
-    bits |= (magnitude >= 0x7c00u ? 0x7f800000u : 0u) | (half & 0x8000u) << 16;
-    memcpy(&value, &bits, 4);
-    return value;
-}
-
-DML_INLINE void LOOP(floats_of_halves)(float *restrict values, const uint16_t *restrict halves,
-                                                                         int64_t count)
-{
-    int64_t i = 0;
-#if defined(DML_AVX2)
-    for (; i + 8 <= count; i += 8)
-        _mm256_storeu_ps(values + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(halves + i))));
-#endif
-    for (; i < count; i++)
-        values[i] = LOOP(float_of_half)(halves[i]);
-}
-
 #define DML_PACK(FROM, TO, CONVERT) \
     do { \
         for (int64_t i = 0; i < outer; i++) { \
@@ -54,7 +27,7 @@ static void LOOP(fold_pack)(void *packed, const char *source, int type, int wide
     }
     switch (type) {
     case DML_TYPE_FLOAT16:
-        DML_PACK(uint16_t, float, LOOP(float_of_half));
+        DML_PACK(uint16_t, float, dml_float_of_half);
     case DML_TYPE_INT8:
         if (widen)
             DML_PACK(int8_t, int32_t, );

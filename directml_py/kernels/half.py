@@ -1,0 +1,44 @@
+"""FLOAT16: computed in FLOAT32, rounded once when stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .backend import backend
+from .binding import Array, address
+
+
+def widen(x: Array, values: Array) -> None:
+    """Copy ``x`` to ``values``, FLOAT32 if ``x`` is FLOAT16, which lies together in memory."""
+    if x.dtype == np.float16 and backend.native is not None:
+        x = np.ascontiguousarray(x)
+        if x.flags.aligned:
+            backend.native.lib.dml_half_widen(address(values), address(x), x.size)
+            return
+    np.copyto(values, x)
+
+
+def widened(x: Array) -> Array:
+    """What ``x`` is computed in."""
+    if x.dtype != np.float16:
+        return x
+    values = np.empty(x.shape, np.float32)
+    widen(x, values)
+    return values
+
+
+def store(output: Array, values: Any) -> None:
+    """Round ``values``, which may be broadcast, to the type of ``output``; integers wrap."""
+    values = np.asarray(values)
+    narrows = output.dtype == np.float16 and values.dtype == np.float32
+    if narrows and output.shape == values.shape and backend.native is not None:
+        together = output.flags.c_contiguous and output.flags.aligned
+        halves = output if together else np.empty(output.shape, np.float16)
+        values = np.ascontiguousarray(values)
+        backend.native.lib.dml_half_narrow(address(halves), address(values), values.size)
+        if together:
+            return
+        values = halves
+    np.copyto(output, values, casting="unsafe")

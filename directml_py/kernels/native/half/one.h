@@ -1,0 +1,33 @@
+/* One number from one type to the other. */
+
+/* The exponent of a FLOAT16 counts from 15, that of a FLOAT32 from 127: moved into place as they are, the bits say the
+   number times 2^-112. The product is exact, of subnormal numbers too; the largest exponent means infinity or NaN. */
+DML_INLINE float dml_float_of_half(uint16_t half)
+{
+    uint32_t magnitude = half & 0x7fffu, bits;
+    float value;
+    bits = magnitude << 13;
+    memcpy(&value, &bits, 4);
+    value *= 0x1p112f;
+    memcpy(&bits, &value, 4);
+    bits |= (magnitude >= 0x7c00u ? 0x7f800000u : 0u) | (half & 0x8000u) << 16;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+/* Without a branch, so that compilers vectorise it. */
+DML_INLINE uint16_t dml_half_of_float(float value)
+{
+    uint32_t bits, magnitude, small, half;
+    float raised = fabsf(value) + 0.5f;
+    memcpy(&bits, &value, 4);
+    magnitude = bits & 0x7fffffffu;
+    /* Next to 0.5 a FLOAT32 counts in steps of 2^-24, which is what subnormal FLOAT16 count in. */
+    memcpy(&small, &raised, 4);
+    half = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
+    half = magnitude < 0x38800000u ? small - 0x3f000000u : half;
+    /* From halfway between the largest number and the next on, it is infinity. */
+    half = magnitude >= 0x477ff000u ? 0x7c00u : half;
+    half = magnitude > 0x7f800000u ? 0x7e00u : half;
+    return (uint16_t)((bits >> 16 & 0x8000u) | half);
+}

@@ -1,0 +1,98 @@
+"""Scans: what a function has made of all elements up to each, along one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from . import half
+from .backend import backend
+from .binding import Array, Run
+from .blocks import BLOCK, Grid, block_sizes, joined
+from .threads import share
+
+
+def scan(
+    function: np.ufunc,
+    x: Array,
+    output: Array,
+    axis: int,
+    *,
+    exclusive: bool = False,
+    decreasing: bool = False,
+) -> Run:
+    """Bind ``output[i] = function(x[0], x[1], ... x[i])`` along ``axis``, and give the call that does it.
+
+    ``function`` is NumPy's ``add`` or ``multiply``. ``exclusive`` leaves ``x[i]`` itself out; the first result is then
+    that of no elements. ``decreasing`` goes from the last element to the first. FLOAT32 is kept in FLOAT64 on the way,
+    FLOAT16 in FLOAT32; integers wrap. ``output`` may be the very memory of ``x``.
+    """
+    if decreasing:
+        x, output = np.flip(x, axis), np.flip(output, axis)
+    x, output = np.moveaxis(x, axis, 0), np.moveaxis(output, axis, 0)
+    if backend.is_plain or x.size <= BLOCK:
+        return partial(scan_whole, function, x, output, exclusive)
+    return Tiles(function, x, output, exclusive)
+
+
+def scan_whole(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> None:
+    """The twin: all elements at once, along the first axis."""
+    results = np.empty((x.shape[0] + 1, *x.shape[1:]), kept_type(x.dtype))
+    results[0] = nothing(function, results.dtype, exclusive)
+    step(function, x, output, results, exclusive)
+
+
+def step(function: np.ufunc, x: Array, output: Array, results: Array, exclusive: bool) -> None:
+    """Go on from the first of ``results``, of which there is one more than elements."""
+    with np.errstate(all="ignore"):
+        results[1:] = half.widened(x)
+        function.accumulate(results, axis=0, out=results)
+        half.store(output, results[:-1] if exclusive else results[1:])
+
+
+def kept_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that results are kept in on the way."""
+    wider = {"float16": np.float32, "float32": np.float64}
+    return np.dtype(wider.get(dtype.name, dtype))
+
+
+def nothing(function: np.ufunc, dtype: np.dtype[Any], exclusive: bool) -> Any:
+    """The result of no elements. -0 is what every number can be added to, -0 too, but it is no sum to be shown."""
+    minus_zero = function is np.add and dtype.kind == "f" and not exclusive
+    return dtype.type(-0.0 if minus_zero else function.identity)
+
+
+class Tiles:
+    """A scan along the first axis that was bound, in blocks that go on from each other along it."""
+
+    def __init__(self, function: np.ufunc, x: Array, output: Array, exclusive: bool) -> None:
+        self.function, self.exclusive = function, exclusive
+        self.output, self.x = joined([output, x], fixed=1)
+        self.rows, *steps = block_sizes([self.output, self.x], 0)
+        self.grid = Grid(self.x.shape[1:], steps)
+        # Rows lie next to each other if they do so in memory.
+        self.across = self.x.ndim > 1 and abs(self.x.strides[0]) > min(map(abs, self.x.strides[1:]))
+
+    def __call__(self) -> None:
+        share(self.run, self.grid.count)
+
+    def run(self, numbers: Iterator[int]) -> None:
+        for number in numbers:
+            place = (slice(None), *self.grid.place(number))
+            x, output = self.x[place], self.output[place]
+            results = self.memory(x.shape[1:])
+            results[0] = nothing(self.function, results.dtype, self.exclusive)
+            for begin in range(0, x.shape[0], self.rows):
+                part = slice(begin, begin + self.rows)
+                kept = results[: x[part].shape[0] + 1]
+                step(self.function, x[part], output[part], kept, self.exclusive)
+                results[0] = kept[-1]
+
+    def memory(self, sizes: tuple[int, ...]) -> Array:
+        dtype = kept_type(self.x.dtype)
+        if self.across:
+            return np.empty((self.rows + 1, *sizes), dtype)
+        return np.moveaxis(np.empty((*sizes, self.rows + 1), dtype), -1, 0)

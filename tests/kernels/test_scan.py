@@ -1,0 +1,116 @@
+"""Scans: sums and products up to each element."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from directml_py.kernels import threads
+from directml_py.kernels.backend import backend
+from directml_py.kernels.blocks import BLOCK
+from directml_py.kernels.scan import Tiles, scan
+
+SHAPES = [(7,), (3 * BLOCK + 5,), (300, 200), (3, 70_000), (70_000, 3), (40, 50, 30), (1, 9, 130, 70)]
+FLOATS = (np.float16, np.float32, np.float64)
+
+
+@pytest.fixture(autouse=True)
+def _small_work_has_threads(monkeypatch):
+    monkeypatch.setattr(threads, "WORTH_A_THREAD", 1e-9)
+    monkeypatch.setattr(backend, "is_plain", False)
+    monkeypatch.setattr(backend, "threads", 3)
+
+
+def numbers(shape, dtype):
+    rng = np.random.default_rng(3)
+    if dtype in FLOATS:
+        # Few of them, and of exact sums: whatever the order, the result is the same.
+        return rng.integers(-4, 5, shape).astype(dtype)
+    return rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype=dtype, endpoint=True)
+
+
+def expected(function, x, axis, exclusive, decreasing):
+    wide = x.astype(np.float64 if x.dtype.kind == "f" else x.dtype)
+    wide = np.flip(wide, axis) if decreasing else wide
+    results = function.accumulate(wide, axis, dtype=wide.dtype)
+    if exclusive:
+        results = np.roll(results, 1, axis)
+        np.moveaxis(results, axis, 0)[0] = function.identity
+    with np.errstate(all="ignore"):
+        return (np.flip(results, axis) if decreasing else results).astype(x.dtype)
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, np.int8, np.uint32, np.int64])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_every_shape_axis_and_direction(shape, dtype):
+    x = numbers(shape, dtype)
+    for axis, exclusive, decreasing in itertools.product(range(len(shape)), [False, True], [False, True]):
+        output = np.empty_like(x)
+        run = scan(np.add, x, output, axis, exclusive=exclusive, decreasing=decreasing)
+        assert isinstance(run, Tiles) == (math.prod(shape) > BLOCK)
+        for _ in range(2):
+            run()
+            np.testing.assert_array_equal(output, expected(np.add, x, axis, exclusive, decreasing))
+            output[...] = 0
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int32])
+def test_products(dtype, exclusive):
+    x = np.where(np.random.default_rng(0).random((300, 400)) < 0.5, 2, 0.5).astype(dtype)
+    x[x == 0] = 3
+    for axis in (0, 1):
+        output = np.empty_like(x)
+        scan(np.multiply, x, output, axis, exclusive=exclusive)()
+        np.testing.assert_array_equal(output, expected(np.multiply, x, axis, exclusive, False))
+
+
+@pytest.mark.parametrize("shape", [(30, 20), (300, 200)])
+def test_strided_broadcast_and_in_place(shape):
+    base = numbers((shape[0], 2 * shape[1]), np.float32)
+    for x in (base[:, ::2], base[:, 1::2][::-1], np.broadcast_to(base[:1, : shape[1]], shape)):
+        for axis in (0, 1):
+            output = np.zeros(shape[::-1], np.float32).T
+            scan(np.add, x, output, axis)()
+            np.testing.assert_array_equal(output, expected(np.add, x, axis, False, False))
+    for axis, exclusive, decreasing in itertools.product((0, 1), [False, True], [False, True]):
+        x = numbers(shape, np.float32)
+        right = expected(np.add, x, axis, exclusive, decreasing)
+        scan(np.add, x, x, axis, exclusive=exclusive, decreasing=decreasing)()
+        np.testing.assert_array_equal(x, right)
+
+
+@pytest.mark.parametrize("size", [10, BLOCK + 10])
+def test_special_numbers(size):
+    x = np.full(size, -0.0, np.float32)
+    output = np.empty_like(x)
+    scan(np.add, x, output, 0)()
+    assert np.signbit(output).all()
+    scan(np.add, x, output, 0, exclusive=True)()
+    assert not np.signbit(output).any()
+    x[3:6] = np.inf, 1, -np.inf
+    scan(np.add, x, output, 0)()
+    assert output[:6].tolist()[:5] == [0, 0, 0, np.inf, np.inf]
+    assert np.isnan(output[5:]).all()
+
+
+def test_sums_are_rounded_once():
+    x = np.random.default_rng(1).random(3 * BLOCK).astype(np.float32)
+    output = np.empty_like(x)
+    scan(np.add, x, output, 0)()
+    right = np.array([math.fsum(x[: n + 1].astype(np.float64)) for n in range(0, len(x), 997)])
+    np.testing.assert_array_equal(output[::997], right.astype(np.float32))
+
+
+def test_plain_loops_give_the_same(monkeypatch):
+    x = numbers((300, 200), np.float32)
+    first, second = np.empty_like(x), np.empty_like(x)
+    scan(np.add, x, first, 1)()
+    monkeypatch.setattr(backend, "is_plain", True)
+    run = scan(np.add, x, second, 1)
+    assert not isinstance(run, Tiles)
+    run()
+    np.testing.assert_array_equal(first, second)
