@@ -26,7 +26,7 @@ def columns(images: Array) -> Array:
     """The 3 x 3 windows around each pixel, as rows of nine."""
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(1, 2))
-    return windows.reshape(len(images), SIDE * SIDE, 9)
+    return np.asarray(windows.reshape((len(images), SIDE * SIDE, 9)))
 
 
 def shifted(images: Array, rng: np.random.Generator) -> Array:
@@ -37,7 +37,7 @@ def shifted(images: Array, rng: np.random.Generator) -> Array:
     for index in np.flatnonzero(rng.random(len(images)) < MOVED):
         y, x = places[index]
         moved[index] = padded[index, y : y + SIDE, x : x + SIDE]
-    return moved
+    return np.asarray(moved)
 
 
 def forward(weights: dict[str, Array], images: Array) -> tuple[Array, ...]:
@@ -108,7 +108,10 @@ def main() -> None:
     arrays = {
         "filter": weights["filter"].T.reshape(CHANNELS, 1, 3, 3),
         "filter_bias": weights["filter_bias"].reshape(1, CHANNELS, 1, 1),
-        "matrix": weights["matrix"].reshape(half * half, CHANNELS, CLASSES).transpose(1, 0, 2).reshape(-1, CLASSES),
+        "matrix": weights["matrix"]
+        .reshape(half * half, CHANNELS, CLASSES)
+        .transpose(1, 0, 2)
+        .reshape(-1, CLASSES),
         "matrix_bias": weights["matrix_bias"].reshape(1, CLASSES),
     }
     TARGET.mkdir(exist_ok=True)

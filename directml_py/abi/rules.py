@@ -63,7 +63,7 @@ def rule(
 
 
 def derived_rule(id: str, text: str, source: str) -> Rule:
-    """The rule ``id``, declared if it is not yet: what follows from the catalog may be worked out by several threads."""
+    """The rule ``id``, declared if it is not yet: several threads may work out what follows from the catalog."""
     return RULES.setdefault(id, Rule(id, text, source))
 
 

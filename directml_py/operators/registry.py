@@ -17,13 +17,7 @@ PLAIN = Operator()
 @cache
 def operator_of(name: str) -> Operator:
     """The operator DML_OPERATOR_``name``. Raises ``KeyError`` if there is none."""
-    for module in ("parts", "reducing", "gathering"):
-        import_module(f".{module}", __package__)
-    try:
-        import_module(f".{SCHEMAS[name].family}", __package__)
-    except ModuleNotFoundError as error:
-        if not str(error.name).endswith(SCHEMAS[name].family):
-            raise
+    import_module(f".{SCHEMAS[name].family}", __package__)
     return OPERATORS.get(name, PLAIN)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
 from ..abi.schema import FieldSchema
 from ..descs.format import braces
@@ -16,25 +16,24 @@ from .operator import Broadcast, Shape, Shapes
 def check_sizes(desc: OperatorDesc, shapes: Shapes, report: Report) -> None:
     """Report every tensor of ``desc`` whose sizes are not those of ``shapes``."""
     for entry in desc.struct.tensors:
-        if entry.name not in shapes:
+        shape: Any = shapes.get(entry.name)
+        value = getattr(desc, entry.name)
+        if shape is None or value is None:
             continue
-        for path, tensor, shape in _slots(desc, entry, shapes[entry.name]):
-            problem = _problem(tensor, shape)
-            if problem:
-                report.add(
-                    sizes_rule(desc.schema),
-                    f"{path}.Sizes",
-                    f"is {braces(tensor.sizes)}; for {_reasons(desc, entry, path)} it {problem}",
-                )
+        if entry.kind == "array":
+            for index, (tensor, one) in enumerate(zip(value, shape)):
+                _check(desc, entry, f"{entry.name}[{index}]", tensor, one, report)
+        else:
+            _check(desc, entry, entry.name, value, shape, report)
 
 
-def _slots(desc: OperatorDesc, entry: FieldSchema, shape: object) -> Iterator[tuple[str, TensorDesc, Shape]]:
-    value = getattr(desc, entry.name)
-    tensors = value if isinstance(value, tuple) else (value,)
-    shapes = shape if entry.kind == "array" else (shape,)
-    for index, (tensor, one) in enumerate(zip(tensors, shapes)):  # type: ignore[call-overload]
-        if tensor is not None:
-            yield (f"{entry.name}[{index}]" if entry.kind == "array" else entry.name), tensor, one
+def _check(
+    desc: OperatorDesc, entry: FieldSchema, path: str, tensor: TensorDesc, shape: Shape, report: Report
+) -> None:
+    problem = "" if tensor.sizes == shape else _problem(tensor, shape)
+    if problem:
+        text = f"is {braces(tensor.sizes)}; for {_reasons(desc, entry, path)} it {problem}"
+        report.add(sizes_rule(desc.schema), f"{path}.Sizes", text)
 
 
 def _problem(tensor: TensorDesc, shape: Shape) -> str:
@@ -54,12 +53,11 @@ def _problem(tensor: TensorDesc, shape: Shape) -> str:
 def _reasons(desc: OperatorDesc, entry: FieldSchema, path: str) -> str:
     """What the sizes at ``path`` follow from: the inputs (the outputs where there is no other) and, for an output, the
     attributes that are whole numbers."""
+    others = desc.inputs if entry.role == "output" or len(desc.inputs) > 1 else (*desc.inputs, *desc.outputs)
     reasons = [
         f"{slot.path} {braces(slot.tensor.sizes)}"
-        for slots in (desc.inputs, desc.outputs)
-        for slot in slots
-        if slot.tensor is not None and slot.path != path and (slot in desc.inputs or len(desc.inputs) == 1)
-        if entry.role == "input" or slot in desc.inputs
+        for slot in others
+        if slot.tensor is not None and slot.path != path
     ]
     counts = {one.counted_by for one in desc.struct.fields}
     for one in desc.struct.fields if entry.role == "output" else ():

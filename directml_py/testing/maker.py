@@ -95,7 +95,7 @@ class Maker:
     def _holds(self, values: Mapping[str, Any], known: set[str]) -> bool:
         for fact in facts_of(self.schema):
             trees = [fact.tree] if fact.condition is None else [fact.tree, fact.condition]
-            if self.level not in fact.levels or any(
+            if not fact.holds_at(self.level) or any(
                 not names_in(self.schema, tree) <= known for tree in trees
             ):
                 continue

@@ -170,7 +170,7 @@ class Assembly:
         """Without the ScaleBias or fused activation that was thrown in where the data type does not take it."""
         reader = Reader(desc)
         for fact in facts_of(self.schema):
-            if fact.statement != "absent" or self.maker.level not in fact.levels:
+            if fact.statement != "absent" or not fact.holds_at(self.maker.level):
                 continue
             if fact.condition is not None and not reader.holds(fact.condition):
                 continue

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 from ..abi.schema import OperatorSchema
 from ..descs.data_types import BY_NAME, type_name
@@ -84,6 +85,99 @@ def field_of(node: ast.expr) -> str:
     return "" if subject is None else ast.unparse(subject)
 
 
+Getter = Callable[[OperatorDesc], Any]
+
+
+class Comparison(NamedTuple):
+    """A comparison ready to be made: the compared terms, each with whether it is a list of alternatives, and the
+    tests between neighbours."""
+
+    terms: tuple[tuple[Getter, bool], ...]
+    tests: tuple[Callable[[Any, Any], bool], ...]
+
+
+def enum_of(schema: OperatorSchema, nodes: Sequence[ast.expr]) -> str:
+    """The enumeration of the first field among ``nodes``, whose enumerators stand without their prefix."""
+    fields = schema.struct
+    for node in nodes:
+        if isinstance(node, ast.Name) and node.id in fields.index:
+            entry = fields.fields[fields.index[node.id]]
+            if entry.kind == "enum":
+                return entry.type
+    return "DML_TENSOR_DATA_TYPE"
+
+
+@lru_cache(maxsize=8192)
+def comparison(node: ast.Compare, schema: OperatorSchema) -> Comparison:
+    nodes = [node.left, *node.comparators]
+    enum = enum_of(schema, nodes)
+    among = [False, *(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops)]
+    terms = tuple((getter(term, schema, enum), several) for term, several in zip(nodes, among))
+    return Comparison(terms, tuple(COMPARISONS[type(op)][0] for op in node.ops))
+
+
+@lru_cache(maxsize=8192)
+def getter(node: ast.expr, schema: OperatorSchema, enum: str = "") -> Getter:
+    """What gives the value of an expression for a desc; ``enum`` is the enumeration whose enumerators it may name.
+
+    Values raise ``Absent``, and ``IndexError`` for a dimension that is not there. Raises ``ValueError`` for what the
+    notation does not have.
+    """
+    if isinstance(node, ast.Constant):
+        value = node.value
+        constant = (
+            tuple(BY_NAME[name] for name in parse_types(value.split())) if isinstance(value, str) else value
+        )
+        return lambda desc: constant
+    if isinstance(node, ast.Name):
+        if node.id not in schema.struct.index:
+            member = enum_class(enum)[f"{enum}_{node.id}"]
+            return lambda desc: member
+        return partial(_field, name=node.id)
+    if isinstance(node, ast.Attribute):
+        return partial(_attribute, owner=getter(node.value, schema), name=node.attr)
+    if isinstance(node, ast.Subscript):
+        owner, index = getter(node.value, schema), getter(node.slice, schema)
+        return lambda desc: owner(desc)[index(desc)]
+    if isinstance(node, ast.Tuple):
+        items = [getter(item, schema, enum) for item in node.elts]
+        return lambda desc: tuple(item(desc) for item in items)
+    if isinstance(node, ast.BinOp):
+        left, right, function = (
+            getter(node.left, schema),
+            getter(node.right, schema),
+            ARITHMETIC[type(node.op)],
+        )
+        return lambda desc: _combined(function, left(desc), right(desc))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        operand = getter(node.operand, schema)
+        return lambda desc: _combined(operator.sub, 0, operand(desc))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        arguments, called = [getter(one, schema) for one in node.args], FUNCTIONS[node.func.id]
+        return lambda desc: called(*(argument(desc) for argument in arguments))
+    raise ValueError(f"{ast.unparse(node)!r} is no expression of the catalog")
+
+
+def _field(desc: OperatorDesc, name: str) -> Any:
+    value = getattr(desc, name)
+    if value is None:
+        raise Absent(name)
+    return value
+
+
+def _attribute(desc: OperatorDesc, owner: Getter, name: str) -> Any:
+    return _property(owner(desc), name)
+
+
+def _property(owner: Any, name: str) -> Any:
+    if isinstance(owner, tuple):
+        return tuple(_property(one, name) for one in owner if one is not None)
+    if isinstance(owner, TensorDesc):
+        return getattr(owner, PROPERTIES[name])
+    assert isinstance(owner, Record)
+    return owner.name if name == "Type" and isinstance(owner, OperatorDesc) else getattr(owner, name)
+
+
 class Reader:
     """What expressions come to for one desc."""
 
@@ -91,48 +185,8 @@ class Reader:
         self.desc = desc
 
     def value(self, node: ast.expr, enum: str = "") -> Any:
-        """The value of an expression; ``enum`` is the enumeration whose enumerators it may name.
-
-        Raises ``Absent``, and ``IndexError`` for a dimension that is not there.
-        """
-        if isinstance(node, ast.Constant):
-            value = node.value
-            return (
-                tuple(BY_NAME[name] for name in parse_types(value.split()))
-                if isinstance(value, str)
-                else value
-            )
-        if isinstance(node, ast.Name):
-            return self._name(node.id, enum)
-        if isinstance(node, ast.Attribute):
-            return self._attribute(self.value(node.value), node.attr)
-        if isinstance(node, ast.Subscript):
-            return self.value(node.value)[self.value(node.slice)]
-        if isinstance(node, ast.Tuple):
-            return tuple(self.value(item, enum) for item in node.elts)
-        if isinstance(node, ast.BinOp):
-            return _combined(ARITHMETIC[type(node.op)], self.value(node.left), self.value(node.right))
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return _combined(operator.sub, 0, self.value(node.operand))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return FUNCTIONS[node.func.id](*map(self.value, node.args))
-        raise ValueError(f"{ast.unparse(node)!r} is no expression of the catalog")
-
-    def _name(self, name: str, enum: str) -> Any:
-        if name not in self.desc.struct.index:
-            return enum_class(enum)[f"{enum}_{name}"]
-        value = getattr(self.desc, name)
-        if value is None:
-            raise Absent(name)
-        return value
-
-    def _attribute(self, owner: Any, name: str) -> Any:
-        if isinstance(owner, tuple):
-            return tuple(self._attribute(one, name) for one in owner if one is not None)
-        if isinstance(owner, TensorDesc):
-            return getattr(owner, PROPERTIES[name])
-        assert isinstance(owner, Record)
-        return owner.name if name == "Type" and isinstance(owner, OperatorDesc) else getattr(owner, name)
+        """The value of an expression; see ``getter``."""
+        return getter(node, self.desc.schema, enum)(self.desc)
 
     def path(self, node: ast.expr) -> str:
         """Where a field stands, with its subscript as a number: ``InputTensor.Sizes[1]``."""
@@ -140,16 +194,6 @@ class Reader:
             return ast.unparse(node)
         index = self.value(node.slice)
         return f"{self.path(node.value)}[{index if index >= 0 else index + len(self.value(node.value))}]"
-
-    def enum_of(self, nodes: list[ast.expr]) -> str:
-        """The enumeration of the first field among ``nodes``, whose enumerators stand without their prefix."""
-        fields = self.desc.struct
-        for node in nodes:
-            if isinstance(node, ast.Name) and node.id in fields.index:
-                entry = fields.fields[fields.index[node.id]]
-                if entry.kind == "enum":
-                    return entry.type
-        return "DML_TENSOR_DATA_TYPE"
 
     def holds(self, node: ast.expr) -> bool:
         """Whether a condition holds; one about something absent does not."""
@@ -177,22 +221,21 @@ class Reader:
             return []
 
     def _failures(self, node: ast.Compare) -> list[int | None]:
-        values, tests = self._terms(node)
+        terms, tests = comparison(node, self.desc.schema)
+        if len(terms) == 2:
+            # Nearly always two single values, or one among some.
+            (first, _), (second, several) = terms
+            one, other = first(self.desc), second(self.desc)
+            if type(one) is not tuple and (several or type(other) is not tuple):
+                return [] if tests[0](one, other) else [None]
+        values = [(term(self.desc), among) for term, among in terms]
         counts = [len(value) for value, among in values if isinstance(value, tuple) and not among]
         failing: list[int | None] = []
         for index in range(min(counts)) if counts else (None,):
-            terms = [_element(value, index, among) for value, among in values]
-            if not all(test(one, other) for test, one, other in zip(tests, terms, terms[1:])):
+            elements = [_element(value, index, among) for value, among in values]
+            if not all(test(one, other) for test, one, other in zip(tests, elements, elements[1:])):
                 failing.append(index)
         return failing
-
-    def _terms(self, node: ast.Compare) -> tuple[list[tuple[Any, bool]], list[Callable[[Any, Any], bool]]]:
-        """The compared values, each with whether it is a list of alternatives, and the comparisons between them."""
-        nodes = [node.left, *node.comparators]
-        enum = self.enum_of(nodes)
-        among = [False, *(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops)]
-        values = [(self.value(term, enum), several) for term, several in zip(nodes, among)]
-        return values, [COMPARISONS[type(op)][0] for op in node.ops]
 
 
 def _combined(function: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:

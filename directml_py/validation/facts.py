@@ -14,6 +14,7 @@ from .expressions import (
     COMPARISONS,
     Absent,
     Reader,
+    enum_of,
     field_of,
     names_in,
     parse,
@@ -41,6 +42,10 @@ class Fact(NamedTuple):
     tree: ast.expr
     condition: ast.expr | None
     levels: range
+
+    def holds_at(self, level: int) -> bool:
+        """Whether the fact is one at a feature level. An enumerator is no plain int, which alone ``in`` finds fast."""
+        return self.levels.start <= level < self.levels.stop
 
     @property
     def statement(self) -> str:
@@ -137,15 +142,23 @@ def check_facts(
 
     Facts about outputs are left out for a desc that is not ``complete``: it has none yet.
     """
-    reader = Reader(desc)
     open_fields = set() if complete else output_fields(desc.schema)
-    for fact in facts_of(desc.schema):
-        if level not in fact.levels or (open_fields and open_fields & names_in(desc.schema, fact.tree)):
+    for fact in facts_at(desc.schema, level):
+        if open_fields and open_fields & names_in(desc.schema, fact.tree):
+            continue
+        reader = Reader(desc)
+        if isinstance(fact.tree, ast.Compare) and not reader.failures(fact.tree):
             continue
         if fact.condition is not None and not reader.holds(fact.condition):
             continue
         for path, text in breaches(fact, reader):
             report.add(rules(fact.name), path, text)
+
+
+@cache
+def facts_at(schema: OperatorSchema, level: int) -> tuple[Fact, ...]:
+    """The facts that hold at a feature level."""
+    return tuple(fact for fact in facts_of(schema) if fact.holds_at(level))
 
 
 def output_fields(schema: OperatorSchema) -> set[str]:
@@ -172,7 +185,7 @@ def _comparison(fact: Fact, node: ast.Compare, reader: Reader, index: int | None
     path, value = reader.path(field), reader.value(field)
     if index is not None and isinstance(value, tuple):
         path, value = f"{path}[{index}]", value[index]
-    enum = reader.enum_of(nodes)
+    enum = enum_of(reader.desc.schema, nodes)
     if not isinstance(subject, (ast.Name, ast.Attribute, ast.Subscript)):
         return path, f"is {shown(value, path)}, but {must(node)}{fact.limits}"
     words = []

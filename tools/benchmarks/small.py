@@ -43,6 +43,8 @@ def rows() -> Iterator[Row]:
         "create": lambda: made.CompileOperator(made.CreateOperator(three)),
         "create another": lambda: made.CompileOperator(made.CreateOperator(next(others))),
         "evaluate": lambda: dml.evaluate(three, parts),
+        "validate": lambda: dml.validate(three),
+        "validate another": lambda: dml.validate(next(others)),
     }
     times = interleaved({name: call for name, call in calls.items() if call is not None})
     names: tuple[str, ...] = ("NumPy", "PyTorch", "ONNX Runtime")
@@ -51,6 +53,8 @@ def rows() -> Iterator[Row]:
     yield Row("small", "record, execute, wait and reset a JOIN", times["round"], peers)
     yield Row("small", "CreateOperator + CompileOperator, JOIN of three", times["create"])
     yield Row("small", "the same, no two of one size", times["create another"])
+    yield Row("small", "validate a JOIN of three", times["validate"])
+    yield Row("small", "validate JOINs, no two of one size", times["validate another"])
     yield Row("small", "evaluate a JOIN of three", times["evaluate"], peers)
 
 

@@ -158,11 +158,13 @@ def read_enums(table: dict[str, Any]) -> list[Enum]:
     return enums
 
 
-_FIELD = re.compile(r"(?P<type>\S+) (?P<name>\w+)(?:\[(?P<count>\w+)\])?(?P<optional>\?)?(?: of (?P<governed_by>\w+))?")
+_FIELD = re.compile(
+    r"(?P<type>\S+) (?P<name>\w+)(?:\[(?P<count>\w+)\])?(?P<optional>\?)?(?: of (?P<governed_by>\w+))?"
+)
 
 
 def read_field(text: str) -> dict[str, Any]:
-    """``input XTensors[XCount]``, ``UINT Axis``, ``FLOAT* Scales[Count]?``, ``DML_SCALAR_UNION Value of ValueDataType``.
+    """``input XTensors[XCount]``, ``UINT Axis``, ``FLOAT* Scales[Count]?``, ``DML_SCALAR_UNION Value of DataType``.
 
     ``input`` and ``output`` are tensors; pointers are to constants; a question mark says that one may be null.
     """

@@ -87,9 +87,9 @@ def generate(catalog: Catalog) -> dict[str, str]:
         body.append(f"{struct.name!r}: {struct_text(struct, kinds, values)},")
     body += ["}", "", "OPERATORS = {"]
     for op in catalog.operators:
-        own_struct = struct_text(op.struct, kinds, values)
+        level, own_struct = parse_level(op.level), struct_text(op.struct, kinds, values)
         body.append(
-            f"{op.value}: OperatorSchema({op.name!r}, {op.value}, {parse_level(op.level):#x}, {op.family!r}, {own_struct}, "
+            f"{op.value}: OperatorSchema({op.name!r}, {op.value}, {level:#x}, {op.family!r}, {own_struct}, "
             f"{op.in_place}, {op.support!r}, {op.same!r}, {op.facts!r}),"
         )
     body += ["}", ""]

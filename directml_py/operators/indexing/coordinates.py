@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import prod
 
-from ..descs.sizes import unsigned_number
-from ..descs.values import OperatorDesc
-from ..validation.report import Report
-from .axes import resized
-from .operator import Operator, Shapes, Sizes, operator, own_rule
+from ...descs.sizes import unsigned_number
+from ...descs.values import OperatorDesc
+from ...validation.report import Report
+from ..axes import resized
+from ..operator import Operator, Shapes, Sizes, operator, own_rule
 
 LEADING_ONES = {
     name: own_rule(

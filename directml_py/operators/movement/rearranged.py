@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from ..descs.sizes import unsigned_numbers
-from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
-from ..validation.report import Report
-from ..validation.rule import Rule
-from .axes import resized
-from .operator import Operator, Shapes, Sizes, operator, own_rule
+from ...descs.sizes import unsigned_numbers
+from ...descs.tensor import TensorDesc
+from ...descs.values import OperatorDesc
+from ...validation.report import Report
+from ...validation.rule import Rule
+from ..axes import resized
+from ..operator import Operator, Shapes, Sizes, operator, own_rule
 
 SLICE_BOUNDS = own_rule("SLICE", "bounds", "Every element of the slice lies within InputTensor")
 SLICE1_WINDOW = own_rule("SLICE1", "window", "The window lies within InputTensor")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .operator import Operator, operator
+from ..operator import Operator, operator
 
 
 @operator("CUMULATIVE_SUMMATION", "CUMULATIVE_PRODUCT")

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..descs.format import braces
-from ..descs.values import OperatorDesc
-from ..kernels.binding import Array, Run
-from ..kernels.pick import pick
-from ..validation.report import Report
-from ..validation.rule import Severity, rule
-from .operator import Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
+from ...descs.format import braces
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array, Run
+from ...kernels.pick import pick
+from ...validation.report import Report
+from ...validation.rule import Severity, rule
+from ..operator import Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
 
 LEADING_ONES = own_rule(
     "GATHER", "indices-leading-ones", "The sizes of IndicesTensor before the last IndexDimensions are 1"

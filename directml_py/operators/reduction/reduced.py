@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..api.enums import DML_AXIS_DIRECTION_DECREASING, DML_REDUCE_FUNCTION_LOG_SUM_EXP
-from ..descs.values import OperatorDesc
-from ..kernels.binding import Array, Run
-from ..kernels.fold import fold
-from .operator import Inputs, Kernel, Operator, Outputs, Shapes, operator
+from ...api.enums import DML_AXIS_DIRECTION_DECREASING, DML_REDUCE_FUNCTION_LOG_SUM_EXP
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array, Run
+from ...kernels.fold import fold
+from ..operator import Inputs, Kernel, Operator, Outputs, Shapes, operator
 
 PREFIX = "DML_REDUCE_FUNCTION_"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from ..descs.sizes import unsigned_numbers
-from ..descs.values import OperatorDesc
-from .axes import resized
-from .operator import Move, Operator, Place, Shapes, operator
+from ...descs.sizes import unsigned_numbers
+from ...descs.values import OperatorDesc
+from ..axes import resized
+from ..operator import Move, Operator, Place, Shapes, operator
 
 
 def places_along(axis: int, sizes: Sequence[int]) -> list[Place]:
@@ -24,10 +24,11 @@ class Join(Operator):
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         axis, first = desc.Axis, desc.InputTensors[0].sizes
+        before, behind = first[:axis], first[axis + 1 :]
         along = [tensor.sizes[axis] for tensor in desc.InputTensors]
         return {
-            "InputTensors": [resized(first, axis, size) for size in along],
-            "OutputTensor": resized(first, axis, sum(along)),
+            "InputTensors": [(*before, size, *behind) for size in along],
+            "OutputTensor": (*before, sum(along), *behind),
         }
 
     def moves(self, desc: OperatorDesc) -> Sequence[Move]:

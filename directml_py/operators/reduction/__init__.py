@@ -1,0 +1,5 @@
+"""Operators that combine elements along axes."""
+
+from . import cumulative, reduced
+
+__all__ = ["cumulative", "reduced"]
