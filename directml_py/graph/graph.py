@@ -23,7 +23,7 @@ from ..descs.values import OperatorDesc
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..dml.compiled_operator import IDMLOperator
 from ..validation.report import Report
-from ..validation.tensors import MAX_DIMENSIONS, check_tensor
+from ..validation.tensors import check_tensor
 from .compiled import CompiledGraph
 from .description import describe
 from .expression import Expression
@@ -260,7 +260,7 @@ class Graph(metaclass=_Functions):
 
     def _check(self, desc: TensorDesc, where: str) -> None:
         report = Report()
-        check_tensor(desc, "tensor", False, self.device.feature_level, MAX_DIMENSIONS, report)
+        check_tensor(desc, "tensor", False, self.device.feature_level, report)
         report.raise_errors(f"{where}:")
 
     def _name(self, kind: str, name: str | None) -> str:

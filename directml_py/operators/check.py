@@ -11,7 +11,7 @@ from ..validation.operator import check_operator
 from ..validation.operator_rules import rules_of, sizes_rule
 from ..validation.report import Report
 from ..validation.rule import Diagnostic, Rule
-from .operator import Kernel, Operator
+from .operator import Kernel
 from .registry import SCHEMAS, operator_of
 from .sizes import check_sizes
 
@@ -63,6 +63,6 @@ def every_rule() -> list[Rule]:
     """The rules of all operators and of all that was loaded, by identifier."""
     for name, schema in SCHEMAS.items():
         rules_of(schema)
-        if type(operator_of(name)).shapes is not Operator.shapes:
+        if operator_of(name).has_sizes:
             sizes_rule(schema)
     return [RULES[identifier] for identifier in sorted(RULES)]

@@ -22,6 +22,8 @@ def of_sizes(output_sizes: Sequence[int] | None) -> Shapes:
 class Fill(Operator):
     """An output of any sizes (ns-directml-dml_fill_value_constant_operator_desc)."""
 
+    has_sizes = False
+
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         return of_sizes(output_sizes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ..descs.values import OperatorDesc
 from ..kernels.binding import Array, Run
@@ -56,6 +56,13 @@ class Operator:
     Asked only when the catalog's facts hold: required tensors are there, types and ranks agree, attributes are in
     range.
     """
+
+    # Whether sizes of a complete desc follow from others, so that there is a rule about them.
+    has_sizes: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        if "shapes" in vars(cls) and "has_sizes" not in vars(cls):
+            cls.has_sizes = True
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         """Report what breaks the operator's own rules about its attributes."""

@@ -26,6 +26,8 @@ class Resample(Operator):
     The output may have any sizes: it is cropped, or its edge repeated.
     """
 
+    has_sizes = False
+
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """``output_sizes``: those of the output."""
         return of_sizes(output_sizes)

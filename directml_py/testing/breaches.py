@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,6 @@ from ..descs.decode import enum_class
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, Record, TensorSlot
 from ..operators import SCHEMAS, check, operator_of
-from ..operators.operator import Operator
 from ..validation.expressions import names_in
 from ..validation.facts import Fact, facts_of
 from ..validation.operator_rules import PROPERTIES, rules_of
@@ -30,7 +30,7 @@ def derived_rules(operator: str) -> list[str]:
     """The rules of an operator that descs can be derived for: its tables', its facts' and that of its sizes."""
     schema = SCHEMAS[operator]
     names = list(rules_of(schema))
-    if type(operator_of(operator)).shapes is not Operator.shapes:
+    if operator_of(operator).has_sizes:
         names.append("sizes")
     return [f"DML-{operator}-{name}" for name in names]
 
@@ -149,6 +149,10 @@ def _array_values(value: Any) -> Iterator[tuple[Any, str | None]]:
     if value:
         yield value[:-1], None
         yield (*value, value[-1]), None
+        for index, tensor in enumerate(value):
+            for data_type in DATA_TYPES:
+                other = retyped(tensor, DML_TENSOR_DATA_TYPE(data_type))
+                yield (*value[:index], other, *value[index + 1 :]), None
 
 
 def _list_values(entry: FieldSchema, value: tuple[Any, ...]) -> Iterator[tuple[Any, str | None]]:
@@ -181,7 +185,17 @@ def _sizes_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | 
                 tensor.sizes[dimension] - 1,
             ):
                 if size:
-                    yield change_tensor(desc, slot, resized(tensor, dimension, size)), path
+                    other = resized(tensor, dimension, size)
+                    yield change_tensor(desc, slot, other), path
+                    yield _with_sizes(desc, alike(desc, slot.field, "Sizes"), other.sizes), path
+
+
+def _with_sizes(desc: OperatorDesc, fields: set[str], sizes: tuple[int, ...]) -> OperatorDesc:
+    """``desc`` with other sizes for all tensors of these fields."""
+    for slot, tensor in slots(desc):
+        if slot.field in fields:
+            desc = change_tensor(desc, slot, reshaped(tensor, sizes))
+    return desc
 
 
 def alike(desc: OperatorDesc, field: str, name: str) -> set[str]:
@@ -225,24 +239,45 @@ def _type_candidates(desc: OperatorDesc, level: int) -> Iterator[tuple[OperatorD
 
 def _rank_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | None]]:
     """Leading ones for one or all tensors, or none of them where there were some."""
-    for fields in ({slot.field for slot, _ in slots(desc)}, *({slot.field} for slot, _ in slots(desc))):
+    every = {slot.field for slot, _ in slots(desc)}
+    for fields in (every, *({field} for field in sorted(every))):
         for added in range(1, 9):
             changed = desc
             for slot, tensor in slots(desc):
                 if slot.field in fields:
-                    changed = change_tensor(
-                        changed, slot, reshaped(tensor, ((1,) * added + tensor.sizes)[-64:])
-                    )
-            if "Axis" in desc.struct.index and isinstance(desc.Axis, int):
-                yield change(changed, Axis=desc.Axis + added), None
-            if "Axes" in desc.struct.index:
-                yield change(changed, Axes=tuple(axis + added for axis in desc.Axes)), None
+                    changed = change_tensor(changed, slot, reshaped(tensor, (1,) * added + tensor.sizes))
             yield changed, None
+            yield change(changed, **dict(_longer(desc, added))), None
         changed = desc
         for slot, tensor in slots(desc):
             if slot.field in fields and tensor.dimension_count > 1 and tensor.sizes[0] == 1:
                 changed = change_tensor(changed, slot, reshaped(tensor, tensor.sizes[1:]))
         yield changed, None
+        yield change(changed, **dict(_shorter(desc))), None
+
+
+def _longer(desc: OperatorDesc, added: int) -> Iterator[tuple[str, Any]]:
+    """Attributes for tensors with so many more leading dimensions of size 1, of which nothing is to come."""
+    for entry in desc.struct.fields:
+        value = getattr(desc, entry.name)
+        if entry.name == "Axis":
+            yield "Axis", value + added
+        elif entry.name == "Axes":
+            yield "Axes", tuple(axis + added for axis in value)
+        elif entry.kind == "array" and entry.type in ("UINT", "INT", "FLOAT") and value:
+            nothing = 0 if re.search("Padding|Offset", entry.name) else 1
+            yield entry.name, (float(nothing) if entry.type == "FLOAT" else nothing,) * added + value
+
+
+def _shorter(desc: OperatorDesc) -> Iterator[tuple[str, Any]]:
+    for entry in desc.struct.fields:
+        value = getattr(desc, entry.name)
+        if entry.name == "Axis":
+            yield "Axis", max(0, value - 1)
+        elif entry.name == "Axes":
+            yield "Axes", tuple(axis - 1 for axis in value if axis)
+        elif entry.kind == "array" and entry.type in ("UINT", "INT", "FLOAT") and value:
+            yield entry.name, value[1:]
 
 
 def _same_candidates(desc: OperatorDesc, name: str) -> Iterator[tuple[OperatorDesc, str | None]]:

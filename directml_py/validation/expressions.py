@@ -16,6 +16,7 @@ from ..descs.format import braces
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, Record
 from .notation import parse_types
+from .values import is_known
 
 PROPERTIES = {
     "Sizes": "sizes",
@@ -44,7 +45,8 @@ COMPARISONS: dict[type[ast.cmpop], tuple[Callable[[Any, Any], bool], str]] = {
 
 
 class Absent(Exception):
-    """The expression speaks of a tensor or struct that is not there."""
+    """The expression speaks of a tensor or struct that is not there, or of an enumerator or a data type that is none,
+    which has a rule of its own."""
 
 
 def parse(text: str) -> ast.expr:
@@ -133,7 +135,8 @@ def getter(node: ast.expr, schema: OperatorSchema, enum: str = "") -> Getter:
         if node.id not in schema.struct.index:
             member = enum_class(enum)[f"{enum}_{node.id}"]
             return lambda desc: member
-        return partial(_field, name=node.id)
+        is_enum = schema.struct.fields[schema.struct.index[node.id]].kind == "enum"
+        return partial(_enumerator if is_enum else _field, name=node.id)
     if isinstance(node, ast.Attribute):
         return partial(_attribute, owner=getter(node.value, schema), name=node.attr)
     if isinstance(node, ast.Subscript):
@@ -165,6 +168,13 @@ def _field(desc: OperatorDesc, name: str) -> Any:
     return value
 
 
+def _enumerator(desc: OperatorDesc, name: str) -> Any:
+    value = getattr(desc, name)
+    if not is_known(value):
+        raise Absent(name)
+    return value
+
+
 def _attribute(desc: OperatorDesc, owner: Getter, name: str) -> Any:
     return _property(owner(desc), name)
 
@@ -173,6 +183,8 @@ def _property(owner: Any, name: str) -> Any:
     if isinstance(owner, tuple):
         return tuple(_property(one, name) for one in owner if one is not None)
     if isinstance(owner, TensorDesc):
+        if name == "DataType" and not owner.element_bits:
+            raise Absent(name)
         return getattr(owner, PROPERTIES[name])
     assert isinstance(owner, Record)
     return owner.name if name == "Type" and isinstance(owner, OperatorDesc) else getattr(owner, name)

@@ -12,7 +12,7 @@ from .memory import check_faults
 from .operator_rules import rules_of
 from .report import Report
 from .support import check_level, check_same, check_support
-from .tensors import check_tensor, is_sound, max_dimensions
+from .tensors import check_tensor, is_sound
 from .values import check_values
 
 
@@ -22,24 +22,25 @@ def check_operator(
     """Report what is wrong with ``desc`` at feature level ``level``; one that is not ``complete`` has no outputs yet.
 
     Returns whether it is sound enough for the operator's own rules: nothing required is missing, every tensor has a
-    shape, ranks agree and all facts hold. Data types do not matter for that.
+    shape, ranks agree, enumerators are known and all facts hold. Data types do not matter for that.
     """
     check_faults(faults, report)
     if desc is None:
         return False
     check_level(desc.schema, level, report)
+    before = len(report.diagnostics)
     check_values(desc, report)
+    known = len(report.diagnostics) == before
     if desc.struct.holds_operators:
         check_fused(desc, level, report)
     sound: list[TensorSlot] = []
     broken = bool(faults)
-    most = max_dimensions(desc.schema, level)
     for slots, are_outputs in ((desc.inputs, False), (desc.outputs, True)):
         for slot in slots:
             if slot.tensor is None:
                 continue
-            if is_sound(slot.tensor, are_outputs, level, most) or check_tensor(
-                slot.tensor, slot.path, are_outputs, level, most, report
+            if is_sound(slot.tensor, are_outputs, level) or check_tensor(
+                slot.tensor, slot.path, are_outputs, level, report
             ):
                 sound.append(slot)
             else:
@@ -50,4 +51,4 @@ def check_operator(
     if broken:
         return False
     check_facts(desc, level, rules_of(desc.schema).__getitem__, report, complete)
-    return all(found.path.endswith(".DataType") for found in report.diagnostics[before:])
+    return known and all(found.path.endswith(".DataType") for found in report.diagnostics[before:])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..abi.schema import OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE
-from ..descs.data_types import type_name
+from ..descs.data_types import data_type_of, type_name
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, TensorSlot
 from .operator_rules import PROPERTIES, rules_of
 from .report import Report
 from .rule import rule
-from .tables import TensorSupport, applies, same_of, support_at, support_of
+from .tables import Same, TensorSupport, applies, same_of, support_at, support_of
 from .tensors import level_name
 
 OPERATOR_LEVEL = rule(
@@ -64,7 +66,9 @@ def check_types(
     level: int,
     report: Report,
 ) -> None:
-    if tensor.data_type in supported.types or not tensor.element_bits:
+    # The tensor's own rule tells of types that are none, or none of the level.
+    known = data_type_of(tensor.data_type)
+    if tensor.data_type in supported.types or not known.bits or known.level > level:
         return
     names = ", ".join(type_name(DML_TENSOR_DATA_TYPE(value)) for value in supported.types)
     later = sorted(
@@ -86,34 +90,39 @@ def check_types(
 
 def check_same(desc: OperatorDesc, slots: list[TensorSlot], report: Report) -> None:
     """Tensors that the catalog says must agree."""
-    for entry in same_of(desc.schema):
-        if not applies(entry, desc):
-            continue
+    entries = [entry for entry in same_of(desc.schema) if applies(entry, desc)]
+    for entry in entries:
         present = [slot for slot in slots if slot.field in entry.fields and slot.tensor is not None]
-        for name in entry.properties:
-            check_property(desc, present, name, "DimensionCount" in entry.properties, report)
+        for name in entry.properties if len(present) > 1 else ():
+            for slot in present[1:]:
+                check_property(desc, present[0], slot, name, entries, report)
 
 
 def check_property(
-    desc: OperatorDesc, present: list[TensorSlot], name: str, ranks_agree: bool, report: Report
+    desc: OperatorDesc,
+    reference: TensorSlot,
+    slot: TensorSlot,
+    name: str,
+    entries: Sequence[Same],
+    report: Report,
 ) -> None:
+    """Report that ``slot`` differs from ``reference`` in a property that they must share."""
+    assert slot.tensor is not None
+    assert reference.tensor is not None
     attribute, suffix = PROPERTIES[name]
-    if not present:
+    own, expected = getattr(slot.tensor, attribute), getattr(reference.tensor, attribute)
+    if own == expected:
         return
-    reference, *others = present
-    expected = getattr(reference.tensor, attribute)
-    for slot in others:
-        found = getattr(slot.tensor, attribute)
-        assert slot.tensor is not None
-        assert reference.tensor is not None
-        ranks_differ = slot.tensor.dimension_count != reference.tensor.dimension_count
-        if found == expected or (name == "Sizes" and ranks_agree and ranks_differ):
-            continue
-        report.add(
-            rules_of(desc.schema)[suffix],
-            f"{slot.path}.{name}",
-            f"is {show(name, found)}; it must be the same as {reference.path}'s, which is {show(name, expected)}",
-        )
+    # Where dimension counts must agree and do not, sizes differ for that reason.
+    if name == "Sizes" and slot.tensor.dimension_count != reference.tensor.dimension_count:
+        both = {slot.field, reference.field}
+        if any("DimensionCount" in entry.properties and both <= set(entry.fields) for entry in entries):
+            return
+    report.add(
+        rules_of(desc.schema)[suffix],
+        f"{slot.path}.{name}",
+        f"is {show(name, own)}; it must be the same as {reference.path}'s, which is {show(name, expected)}",
+    )
 
 
 def show(name: str, value: object) -> str:

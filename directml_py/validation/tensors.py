@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..abi.schema import OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
 from ..descs.data_types import data_type_of, type_name
 from ..descs.format import braces
@@ -15,19 +14,15 @@ from .values import check_flags
 
 PAGE = "ns-directml-dml_buffer_tensor_desc"
 MAX_DIMENSIONS = 8
-# Of a header for feature levels below 3_0; no operator's table of such a level has more.
-OLD_MAX_DIMENSIONS = 5
 MAX_ELEMENTS = (1 << 32) - 1
-FEATURE_LEVEL_8_DIMENSIONS = 0x3000
 
 DATA_TYPE = rule(
     "DML-BufferTensor-data-type",
     "DataType is a data type that the feature level has",
     "ne-directml-dml_tensor_data_type",
 )
-DIMENSION_COUNT = rule(
-    "DML-BufferTensor-dimension-count", "DimensionCount is 1 to 8, or to 5 below feature level 3_0", PAGE
-)
+# Below feature level 3_0 it is 5: the operators' tables of those levels say so, or less.
+DIMENSION_COUNT = rule("DML-BufferTensor-dimension-count", "DimensionCount is 1 to 8", PAGE)
 SIZE_ZERO = rule("DML-BufferTensor-size-zero", "No size is zero", PAGE)
 # "Total size" is read as the reach of the strides, as the page's example of 16 GB of FLOAT32 has it; the number of
 # logical elements of a broadcast is bounded alike.
@@ -66,16 +61,8 @@ def level_name(level: int) -> str:
     return f"DML_FEATURE_LEVEL_{level >> 12}_{level >> 8 & 0xF}"
 
 
-def max_dimensions(schema: OperatorSchema, level: int) -> int:
-    """How many dimensions a tensor may have at all; operators with a support table say more exactly themselves."""
-    return MAX_DIMENSIONS if schema.support or level >= FEATURE_LEVEL_8_DIMENSIONS else OLD_MAX_DIMENSIONS
-
-
-def check_tensor(
-    tensor: TensorDesc, path: str, is_output: bool, level: int, most: int, report: Report
-) -> bool:
-    """Check one tensor, which may have ``most`` dimensions; False if its shape is so broken that nothing more can be
-    said about it."""
+def check_tensor(tensor: TensorDesc, path: str, is_output: bool, level: int, report: Report) -> bool:
+    """Check one tensor; False if its shape is so broken that nothing more can be said about it."""
     check_data_type(tensor, path, level, report)
     if tensor.flags:
         check_flags(DML_TENSOR_FLAGS, tensor.flags, f"{path}.Flags", report)
@@ -85,7 +72,7 @@ def check_tensor(
         )
     if tensor.alignment:
         check_alignment(tensor, path, report)
-    if not check_shape(tensor, path, most, report):
+    if not check_shape(tensor, path, report):
         return False
     check_total_size(tensor, path, report)
     if is_output and tensor.overlaps:
@@ -100,10 +87,10 @@ def check_tensor(
 
 
 @lru_cache(maxsize=4096)
-def is_sound(tensor: TensorDesc, is_output: bool, level: int, most: int) -> bool:
+def is_sound(tensor: TensorDesc, is_output: bool, level: int) -> bool:
     """Whether ``check_tensor`` has nothing to say."""
     report = Report()
-    return check_tensor(tensor, "", is_output, level, most, report) and not report.diagnostics
+    return check_tensor(tensor, "", is_output, level, report) and not report.diagnostics
 
 
 def check_data_type(tensor: TensorDesc, path: str, level: int, report: Report) -> None:
@@ -134,13 +121,12 @@ def check_alignment(tensor: TensorDesc, path: str, report: Report) -> None:
         )
 
 
-def check_shape(tensor: TensorDesc, path: str, most: int, report: Report) -> bool:
-    if not 1 <= tensor.dimension_count <= most:
+def check_shape(tensor: TensorDesc, path: str, report: Report) -> bool:
+    if not 1 <= tensor.dimension_count <= MAX_DIMENSIONS:
         report.add(
             DIMENSION_COUNT,
             f"{path}.DimensionCount",
-            f"is {tensor.dimension_count}; a tensor has 1 to {most} dimensions"
-            + ("" if most == MAX_DIMENSIONS else f" below {level_name(FEATURE_LEVEL_8_DIMENSIONS)}"),
+            f"is {tensor.dimension_count}; a tensor has 1 to {MAX_DIMENSIONS} dimensions",
         )
         return False
     zeros = [index for index, size in enumerate(tensor.sizes) if size == 0]

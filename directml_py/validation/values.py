@@ -30,10 +30,14 @@ def check_values(record: Record, report: Report, prefix: str = "") -> None:
         if entry.kind in PLAIN or entry.is_tensor:
             continue
         path = prefix + name
-        if entry.kind == "enum" and not isinstance(value, IntEnum):
-            report.add(ENUM_VALUE, path, f"is {value}, which is no {entry.type}")
-        elif entry.kind == "enum" and value is DML_TENSOR_DATA_TYPE_UNKNOWN:
-            report.add(ENUM_VALUE, path, f"is {value.name}; a data type is required")
+        if entry.kind == "enum" and not is_known(value):
+            is_unknown = value is DML_TENSOR_DATA_TYPE_UNKNOWN
+            problem = (
+                f"{value.name}; a data type is required"
+                if is_unknown
+                else f"{value}, which is no {entry.type}"
+            )
+            report.add(ENUM_VALUE, path, f"is {problem}")
         elif entry.kind == "flags":
             check_flags(enum_class(entry.type), value, path, report)
         elif isinstance(value, tuple):
@@ -42,6 +46,11 @@ def check_values(record: Record, report: Report, prefix: str = "") -> None:
                     check_values(item, report, f"{path}[{index}].")
         elif isinstance(value, Record):
             check_values(value, report, f"{path}.")
+
+
+def is_known(value: object) -> bool:
+    """Whether the value of an enumeration field is one of its enumerators, and a data type not UNKNOWN."""
+    return isinstance(value, IntEnum) and value is not DML_TENSOR_DATA_TYPE_UNKNOWN
 
 
 def check_flags(kind: Any, value: int, path: str, report: Report) -> None:
