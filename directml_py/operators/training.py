@@ -1,0 +1,1 @@
+"""Gradients, optimizers and the statistics of training: the tables say all."""
