@@ -2665,7 +2665,7 @@ OPERATORS = {
             "5_0: InputTensor OutputTensor 4 F16-32 I8-64 U8-64; IndicesTensor 4 U32-64",
             "3_0: InputTensor OutputTensor 4 F16-32; IndicesTensor 4 U32",
         ),
-        ("InputTensor OutputTensor: DataType DimensionCount",),
+        ("InputTensor OutputTensor: DataType",),
         (),
     ),
     93: OperatorSchema(

@@ -7,9 +7,9 @@ from math import ceil, prod
 
 from .binding import Array
 
-# As many elements as a block has: what a chain of functions makes of them stays in the cache, and to call NumPy for
-# them takes less time than NumPy does.
-BLOCK = 1 << 14
+# As many elements as a block has: few enough for what a chain of functions makes of them to stay in the second cache,
+# and many enough for threads seldom to meet where they take turns, which is outside of NumPy.
+BLOCK = 1 << 16
 
 Place = tuple[slice, ...]
 

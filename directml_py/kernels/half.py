@@ -8,15 +8,18 @@ import numpy as np
 
 from .backend import backend
 from .binding import Array, address
+from .move import move
 
 
 def widen(x: Array, values: Array) -> None:
     """Copy ``x`` to ``values``, FLOAT32 if ``x`` is FLOAT16, which lies together in memory."""
     if x.dtype == np.float16 and backend.native is not None:
-        x = np.ascontiguousarray(x)
-        if x.flags.aligned:
-            backend.native.lib.dml_half_widen(address(values), address(x), x.size)
-            return
+        if not (x.flags.c_contiguous and x.flags.aligned):
+            together = np.empty(x.shape, x.dtype)
+            move([(together, x)])()
+            x = together
+        backend.native.lib.dml_half_widen(address(values), address(x), x.size)
+        return
     np.copyto(values, x)
 
 
@@ -38,7 +41,7 @@ def store(output: Array, values: Any) -> None:
         halves = output if together else np.empty(output.shape, np.float16)
         values = np.ascontiguousarray(values)
         backend.native.lib.dml_half_narrow(address(halves), address(values), values.size)
-        if together:
-            return
-        values = halves
+        if not together:
+            move([(output, halves)])()
+        return
     np.copyto(output, values, casting="unsafe")

@@ -13,6 +13,7 @@ from . import half
 from .backend import backend
 from .binding import Array, Run
 from .blocks import BLOCK, Grid, Place, block_sizes, joined
+from .move import move
 from .threads import share
 
 Function = Callable[..., Any]
@@ -95,7 +96,10 @@ class Packed:
             if self.memory is None:
                 self.memory = np.empty(BLOCK, np.float32 if self.is_half else part.dtype)
             self.values = self.memory[: part.size].reshape(part.shape)
-            half.widen(part, self.values)
+            if self.is_half:
+                half.widen(part, self.values)
+            else:
+                move([(self.values, part)])()
             self.last = here
         return self.values
 

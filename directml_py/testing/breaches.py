@@ -81,6 +81,9 @@ def _fact_candidates(desc: OperatorDesc, fact: Fact) -> Iterator[tuple[OperatorD
     for entry in entries:
         for value, path in _values(desc, entry, fact):
             yield change(desc, **{entry.name: value}), path
+            if isinstance(value, TensorDesc):
+                # What must have the same sizes changes with it.
+                yield _with_sizes(desc, alike(desc, entry.name, "Sizes"), value.sizes), path
 
 
 def _values(desc: OperatorDesc, entry: FieldSchema, fact: Fact) -> Iterator[tuple[Any, str | None]]:

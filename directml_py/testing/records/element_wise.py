@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from ...api.enums import DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_DATA_TYPE_INT32
 from ..maker import Fields, Maker
 from ..recipes import plain, recipe
 
 
-@recipe("ELEMENT_WISE_QUANTIZE_LINEAR", "ELEMENT_WISE_DEQUANTIZE_LINEAR")
-def quantize_linear(make: Maker) -> Fields:
+@recipe("ELEMENT_WISE_DEQUANTIZE_LINEAR")
+def dequantize_linear(make: Maker) -> Fields:
     """Before 6_2 there is always a zero point."""
     fields = plain(make)
     if make.level < 0x6200 or make.source.chance(50):
         fields["present"] = {"ZeroPointTensor"}
     return fields
+
+
+@recipe("ELEMENT_WISE_QUANTIZE_LINEAR")
+def quantize_linear(make: Maker) -> Fields:
+    """The scale has the type of the input, or is FLOAT32 where that is INT32."""
+    table = make.table()
+    assert table is not None
+    data_type = make.source.choice(table.tensors["InputTensor"].types)
+    scale = DML_TENSOR_DATA_TYPE_FLOAT32 if data_type == DML_TENSOR_DATA_TYPE_INT32 else data_type
+    return {**dequantize_linear(make), "types": {"InputTensor": data_type, "ScaleTensor": scale}}
 
 
 @recipe("ELEMENT_WISE_POW")

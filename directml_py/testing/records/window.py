@@ -103,8 +103,8 @@ def aligned_regions(make: Maker) -> tuple[list[int], list[int], Fields]:
     least = make.source.integer(0, 3)
     fields = {
         "ROITensor": make.led("ROITensor", regions, 4),
+        "BatchIndicesTensor": make.led("BatchIndicesTensor", regions),
         "MinimumSamplesPerOutput": least,
         "MaximumSamplesPerOutput": make.source.integer(max(1, least), 4),
-        "any_rank": ("BatchIndicesTensor",),
     }
     return image, [regions, image[1], height, width], fields
