@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 import re
 
+import numpy as np
 import pytest
 
 from directml_py import samples
@@ -25,6 +26,7 @@ def output(python):
 def test_all_samples_are_tested():
     tested = {
         "branches",
+        "digits",
         "embedding_graph",
         "gather_embedding",
         "hello_directml",
@@ -100,3 +102,44 @@ def test_embedding_graph(output, python, tmp_path):
         "embedding.0.npy",
         "embedding.svg",
     }
+
+
+def test_digits(output):
+    """The network knows at least 97 of 100 of the digits that it was not trained on, by scikit-learn's own labels."""
+    lines = output("digits")
+    assert len(lines) > 20
+    name, accuracy = lines[-1].split()
+    assert name == "accuracy:"
+    assert 0.97 <= float(accuracy) < 1
+
+
+def test_digits_are_classified_as_another_runtime_does():
+    """The same weights in ONNX Runtime give the same scores."""
+    from onnx import TensorProto, helper, numpy_helper
+    from onnxruntime import InferenceSession
+    from sklearn.datasets import load_digits
+
+    from directml_py.samples import digits
+
+    weights = {path.stem: np.load(path) for path in digits.WEIGHTS.glob("*.npy")}
+    weights["filter_bias"] = weights["filter_bias"].reshape(-1)
+    nodes = [
+        helper.make_node("Conv", ["images", "filter", "filter_bias"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("MaxPool", ["r"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Flatten", ["p"], ["f"]),
+        helper.make_node("Gemm", ["f", "matrix", "matrix_bias"], ["scores"]),
+    ]
+    count = 50
+    graph = helper.make_graph(
+        nodes,
+        "digits",
+        [helper.make_tensor_value_info("images", TensorProto.FLOAT, [count, 1, 8, 8])],
+        [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [count, 10])],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    images = (load_digits().images[:count] / 16).astype(np.float32).reshape(-1, 1, 8, 8)
+    (expected,) = InferenceSession(model.SerializeToString()).run(None, {"images": images})
+    scores = digits.network(count).run({"images": images})["scores"]
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-4)
