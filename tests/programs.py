@@ -7,10 +7,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from toolchain import D3D12_HEADERS, STANDARD, STRICT, missing, need_d3d12_headers
+from toolchain import D3D12_HEADERS, STANDARD, STRICT, later, missing, need_d3d12_headers
 
 SOURCES = Path(__file__).resolve().parent / "include" / "programs"
-CPP = ["g++", "clang++"]
+CPP = ["g++", *later("clang++")]
 
 
 class Programs:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,14 @@ def missing(what: str) -> None:
 def need_d3d12_headers() -> None:
     if not Path("/usr/include/directx/d3d12.h").is_file():
         missing("directx-headers-dev")
+
+
+def later(*cases: Any) -> list[Any]:
+    """Cases of a parametrised test for the slow run: compilers and standards beyond the first ones."""
+    return [
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
+        for case in cases
+    ]
 
 
 class Toolchain:

@@ -10,6 +10,9 @@ import sysconfig
 import venv
 from pathlib import Path
 
+import pytest
+from sharing import built_once, shared_folder
+
 ROOT = Path(__file__).resolve().parents[1]
 CONTENT = ("pyproject.toml", "README.md", "LICENSE", "directml_py", "include", "tools")
 
@@ -29,6 +32,13 @@ def build_wheel(folder: Path, **environment: str) -> Path:
         [*command, "--wheel-dir", str(target), str(source)], check=True, env={**os.environ, **environment}
     )
     (built,) = target.glob("*.whl")
+    return built
+
+
+def shared_wheel(factory: pytest.TempPathFactory) -> Path:
+    """The wheel as users get it, built once in a run."""
+    folder = built_once(shared_folder(factory, "packaging") / "wheel", build_wheel)
+    (built,) = folder.glob("wheel/*.whl")
     return built
 
 

@@ -8,14 +8,17 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from pathlib import Path
 
+from sharing import built_once
 from toolchain import STANDARD, missing, need_d3d12_headers
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 
+@cache
 def config(*options: str) -> list[str]:
     """What ``python -m directml_py config`` prints; the test is skipped if there is no library."""
     command = [sys.executable, "-m", "directml_py", "config", *options]
@@ -26,14 +29,14 @@ def config(*options: str) -> list[str]:
 
 
 def library() -> str:
-    found = "".join(config("--library"))
-    if not Path(found).is_file():
+    path = "".join(config("--library"))
+    if not Path(path).is_file():
         missing("libdirectml.so")
-    return found
+    return path
 
 
 class Builder:
-    """Builds each program once per compiler and set of flags."""
+    """Builds each program once per compiler and set of flags, in a folder that all workers of a run share."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -43,31 +46,29 @@ class Builder:
         """``object_model`` (C++) or ``c_program`` (C)."""
         key = (name, compiler, *flags)
         if key not in self._built:
-            self._built[key] = self._build(name, compiler, flags)
+            if shutil.which(compiler) is None:
+                missing(compiler)
+            need_d3d12_headers()
+            library()
+            folder = self._folder / "-".join([name, compiler, *(flag.replace("=", "") for flag in flags)])
+            self._built[key] = built_once(folder, partial(_build, name, compiler, flags)) / name
         return self._built[key]
 
-    def _build(self, name: str, compiler: str, flags: Sequence[str]) -> Path:
-        if shutil.which(compiler) is None:
-            missing(compiler)
-        need_d3d12_headers()
-        library()
-        sources = sorted(PROGRAMS.glob("*.cpp" if "++" in compiler else "*.c"))
-        folder = self._folder / "-".join([name, compiler, *(flag.replace("=", "") for flag in flags)])
-        folder.mkdir(parents=True)
-        # Only C++ has threads here; eventfd is of no standard.
-        rest = ["-pthread"] if "++" in compiler else ["-D_GNU_SOURCE"]
-        options = [STANDARD[compiler], "-g", "-O1", *rest, *WARNINGS, *flags, *config("--cflags")]
-        objects = [str(folder / f"{source.stem}.o") for source in sources]
-        commands = [
-            [compiler, *options, "-c", str(source), "-o", target] for source, target in zip(sources, objects)
-        ]
-        with ThreadPoolExecutor(os.cpu_count()) as workers:
-            for run in workers.map(_run, commands):
-                assert run.returncode == 0, run.stderr
-        program = folder / name
-        link = _run([compiler, *rest, *flags, *objects, "-o", str(program), *config("--libs")])
-        assert link.returncode == 0, link.stderr
-        return program
+
+def _build(name: str, compiler: str, flags: Sequence[str], folder: Path) -> None:
+    sources = sorted(PROGRAMS.glob("*.cpp" if "++" in compiler else "*.c"))
+    # Only C++ has threads here; eventfd is of no standard.
+    rest = ["-pthread"] if "++" in compiler else ["-D_GNU_SOURCE"]
+    options = [STANDARD[compiler], "-O1", *rest, *WARNINGS, *flags, *config("--cflags")]
+    objects = [str(folder / f"{source.stem}.o") for source in sources]
+    commands = [
+        [compiler, *options, "-c", str(source), "-o", target] for source, target in zip(sources, objects)
+    ]
+    with ThreadPoolExecutor(os.cpu_count()) as workers:
+        for run in workers.map(_run, commands):
+            assert run.returncode == 0, run.stderr
+    link = _run([compiler, *rest, *flags, *objects, "-o", str(folder / name), *config("--libs")])
+    assert link.returncode == 0, link.stderr
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:

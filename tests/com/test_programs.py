@@ -6,6 +6,7 @@ import functools
 from pathlib import Path
 
 import pytest
+from toolchain import later
 
 from .building import Builder, facts
 
@@ -43,17 +44,18 @@ def told(program: Path, *arguments: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+@pytest.mark.parametrize("compiler", ["g++", *later("clang++")])
 def test_cpp(builder: Builder, compiler: str, topic: str) -> None:
     assert told(builder.program("object_model", compiler), topic)
 
 
 @pytest.mark.parametrize("topic", C_TOPICS)
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", ["gcc", *later("clang")])
 def test_c(builder: Builder, compiler: str, topic: str) -> None:
     assert told(builder.program("c_program", compiler), topic)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "compilers", "topics"),
     [("object_model", ("g++", "clang++"), TOPICS), ("c_program", ("gcc", "clang"), C_TOPICS)],
@@ -75,6 +77,7 @@ def test_no_topic_is_left_out(builder: Builder, program: str, compiler: str, top
     assert set(told(builder.program(program, compiler))) == set(topics)
 
 
+@pytest.mark.slow
 def test_rounds(builder: Builder) -> None:
     """Memory does not grow while everything is made, run and released again and again."""
     lines = facts([builder.program("object_model", "g++"), "rounds", str(ROUNDS)])

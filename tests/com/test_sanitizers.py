@@ -15,9 +15,11 @@ from toolchain import missing
 from .building import Builder, facts
 from .test_programs import C_TOPICS, TOPICS
 
+pytestmark = pytest.mark.slow
+
 # Vtables that were made in C have no run-time type information before them, where the check of -fsanitize=vptr
 # looks for it.
-SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
+SANITIZE = ("-g", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
 QUIET = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
 # Python never frees some of its memory, and tells only its own allocator's blocks apart.
 LEAKS = {"ASAN_OPTIONS": "detect_leaks=1:fast_unwind_on_malloc=1", "LSAN_OPTIONS": "exitcode=0"}

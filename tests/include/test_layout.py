@@ -6,6 +6,7 @@ import ctypes
 import json
 
 import pytest
+from toolchain import later
 
 from directml_py.api import d3d12_enums, d3d12_structs, enums, operator_descs, structs
 from directml_py.cffi import ffi
@@ -93,7 +94,7 @@ def test_the_catalog_is_whole(catalog, directml_structs):
     assert sum(struct.union for struct in catalog.structs) == 1
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "g++", "clang", "clang++"])
+@pytest.mark.parametrize("compiler", ["gcc", "g++", *later("clang", "clang++")])
 def test_directml_layout(toolchain, compiler, directml_structs, directml_values):
     found = measured(toolchain, compiler, directml_structs, directml_structs, directml_values)
 

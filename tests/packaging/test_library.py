@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from toolchain import missing, need_d3d12_headers
-from wheels import build_wheel, install
+from wheels import build_wheel, install, shared_wheel
+
+pytestmark = pytest.mark.slow
 
 PROGRAM = r"""
 #include <wrl/client.h>
@@ -40,8 +42,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not sys.platform.startswith("linux") or shutil.which("g++") is None:
         missing("g++ on Linux")
     need_d3d12_headers()
-    folder = tmp_path_factory.mktemp("library")
-    return install(build_wheel(folder), folder / "env")
+    return install(shared_wheel(tmp_path_factory), tmp_path_factory.mktemp("library") / "env")
 
 
 def config(python: Path, *options: str) -> subprocess.CompletedProcess[str]:

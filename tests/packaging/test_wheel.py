@@ -10,16 +10,17 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from wheels import build_wheel
+from wheels import shared_wheel
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_wheel(tmp_path_factory.mktemp("wheel"))
+    return shared_wheel(tmp_path_factory)
 
 
+@pytest.mark.slow
 def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
@@ -32,6 +33,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert sources <= set(names)
 
 
+@pytest.mark.slow
 def test_hello_directml_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     """With NumPy and cffi from this environment, but the package from the wheel alone."""
     shutil.unpack_archive(wheel, tmp_path / "site", "zip")
