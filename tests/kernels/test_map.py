@@ -15,11 +15,18 @@ from directml_py.kernels import blocks, threads
 from directml_py.kernels.backend import backend
 from directml_py.kernels.map import Blocks, map_blocks, map_whole
 
-BIG = 3 * blocks.BLOCK + 17
+BLOCK = 1 << 14
+BIG = 3 * BLOCK + 17
+
+
+def set_block(patch, size):
+    patch.setattr(blocks, "BLOCK", size)
+    patch.setattr("directml_py.kernels.map.BLOCK", size)
 
 
 @pytest.fixture(autouse=True)
-def _small_work_has_threads(monkeypatch):
+def _small_work_has_blocks_and_threads(monkeypatch):
+    set_block(monkeypatch, BLOCK)
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1e-9)
     monkeypatch.setattr(backend, "is_plain", False)
     before = dml.thread_count()
@@ -61,11 +68,11 @@ def gelu(x):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-@pytest.mark.parametrize("size", [1, 5, blocks.BLOCK, blocks.BLOCK + 1, BIG])
+@pytest.mark.parametrize("size", [1, 5, BLOCK, BLOCK + 1, BIG])
 def test_a_chain_of_functions(size, dtype):
     x = numbers(size, dtype=dtype)
     run = assert_maps(gelu, [x], [np.empty_like(x)])
-    assert isinstance(run, Blocks) == (size > blocks.BLOCK)
+    assert isinstance(run, Blocks) == (size > BLOCK)
 
 
 @pytest.mark.parametrize("function", [np.add, lambda x, y: x + y], ids=["ufunc", "function"])
@@ -150,7 +157,7 @@ def test_several_threads_take_part():
             gate.wait()
         return x
 
-    x = numbers(40 * blocks.BLOCK)
+    x = numbers(40 * BLOCK)
     output = np.empty_like(x)
     before = threading.active_count()
     map_blocks(function, [x], [output])()
@@ -170,7 +177,7 @@ def test_what_a_function_raises_is_raised(count):
             raise ZeroDivisionError("in a block")
         return x
 
-    x = numbers(50 * blocks.BLOCK)
+    x = numbers(50 * BLOCK)
     with pytest.raises(ZeroDivisionError, match="in a block"):
         map_blocks(function, [x], [np.empty_like(x)])()
     assert len(calls) < 10
@@ -209,8 +216,7 @@ def test_random_layouts(data):
         return x
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("directml_py.kernels.map.BLOCK", 1 << 10)
-        patch.setattr(blocks, "BLOCK", 1 << 10)
+        set_block(patch, 1 << 10)
         assert_maps(
             lambda x, y: (x + y, x * y), [laid_out(True), laid_out(True)], [laid_out(False), laid_out(False)]
         )

@@ -8,17 +8,19 @@ import math
 import numpy as np
 import pytest
 
-from directml_py.kernels import threads
+from directml_py.kernels import blocks, threads
 from directml_py.kernels.backend import backend
-from directml_py.kernels.blocks import BLOCK
 from directml_py.kernels.scan import Tiles, scan
 
+BLOCK = 1 << 14
 SHAPES = [(7,), (3 * BLOCK + 5,), (300, 200), (3, 70_000), (70_000, 3), (40, 50, 30), (1, 9, 130, 70)]
 FLOATS = (np.float16, np.float32, np.float64)
 
 
 @pytest.fixture(autouse=True)
-def _small_work_has_threads(monkeypatch):
+def _small_work_has_blocks_and_threads(monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK", BLOCK)
+    monkeypatch.setattr("directml_py.kernels.scan.BLOCK", BLOCK)
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1e-9)
     monkeypatch.setattr(backend, "is_plain", False)
     monkeypatch.setattr(backend, "threads", 3)
