@@ -77,8 +77,8 @@ def _data_type(desc: OperatorDesc, entry: FieldSchema, level: int, chosen: int |
 
 
 def ambiguous_outputs(schema: OperatorSchema) -> list[str]:
-    """The outputs that need not have the data type of an input, whatever the attributes."""
-    inputs = {entry.name for entry in schema.struct.tensors if entry.role == "input"}
+    """The outputs that need not have the data type of an input that is always there, whatever the attributes."""
+    inputs = {entry.name for entry in schema.struct.tensors if entry.role == "input" and not entry.optional}
     tied = {
         field
         for one in same_of(schema)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import numpy as np
@@ -12,6 +13,7 @@ from directml_py.api.enums import DML_FEATURE_LEVEL
 from directml_py.descs import decode_operator_desc, encode
 from directml_py.dml.program import OperatorProgram
 from directml_py.graph import Graph
+from directml_py.graph.inference import ambiguous_outputs
 from directml_py.graph.methods import argument_name, snake_case
 from directml_py.graph.reading import Item
 from directml_py.graph.values import read_operator, write_record
@@ -95,26 +97,72 @@ def test_json_round_trip(operator):
         assert read_operator(desc.schema, Item("sample", "desc", json.loads(text))) == desc
 
 
+def arguments_of(graph, desc):
+    """The arguments of the function of a desc's operator: graph inputs for its tensors, and its attributes."""
+    counts = {entry.counted_by for entry in desc.struct.fields}
+    arguments = {}
+    for entry in desc.struct.fields:
+        value = getattr(desc, entry.name)
+        if entry.role == "input" and value is not None:
+            many = isinstance(value, tuple)
+            inputs = [graph.input_tensor(len(graph.inputs), one) for one in (value if many else [value])]
+            arguments[argument_name(entry)] = inputs if many else inputs[0]
+        elif entry.role == "attribute" and entry.name not in counts:
+            arguments[argument_name(entry)] = value
+    return arguments
+
+
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_the_builder_agrees_with_the_desc(operator):
-    """Given the inputs and attributes of a desc, a graph makes the node whose outputs the desc has, packed."""
+    """Given the inputs, attributes and outputs of a desc, a graph makes the node that the desc is."""
     for seed in range(SEEDS):
         desc = sample(operator, seed)
         graph = Graph()
-        arguments = {}
-        for entry in desc.struct.fields:
-            value = getattr(desc, entry.name)
-            if entry.role == "input" and value is not None:
-                many = isinstance(value, tuple)
-                inputs = [graph.input_tensor(len(graph.inputs), one) for one in (value if many else [value])]
-                arguments[argument_name(entry)] = inputs if many else inputs[0]
-            elif entry.role == "attribute" and entry.name not in {
-                one.counted_by for one in desc.struct.fields
-            }:
-                arguments[argument_name(entry)] = value
         outputs = [slot.tensor for slot in desc.outputs]
-        getattr(graph, snake_case(operator))(**arguments, outputs=outputs)
+        getattr(graph, snake_case(operator))(**arguments_of(graph, desc), outputs=outputs)
         assert graph.nodes[-1].desc == desc
+
+
+# What a desc says through its outputs alone, by the name of the keyword that says it to the builder.
+CHOICES = {
+    "sizes": lambda desc: [one.sizes[desc.Axis] for one in desc.OutputTensors],
+    "output_length": lambda desc: desc.OutputTensor.sizes[desc.Axis],
+    "output_sizes": lambda desc: next(slot.tensor.sizes for slot in desc.outputs if slot.tensor),
+    "present_length": lambda desc: desc.OutputPresentKeyTensor and desc.OutputPresentKeyTensor.sizes[-2],
+}
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_the_builder_infers_the_outputs(operator):
+    """From inputs and attributes follow the sizes of the desc's outputs."""
+    for seed in range(SEEDS):
+        desc = sample(operator, seed)
+        graph = Graph()
+        function = getattr(graph, snake_case(operator))
+        choices = inspect.signature(operator_of(operator).shapes).parameters
+        arguments = arguments_of(graph, desc)
+        arguments.update((name, choice(desc)) for name, choice in CHOICES.items() if name in choices)
+        for entry in desc.struct.tensors:
+            if entry.role == "output" and entry.optional:
+                arguments[argument_name(entry)] = getattr(desc, entry.name) is not None
+        open_outputs = [getattr(desc, name) for name in ambiguous_outputs(desc.schema)]
+        if any(open_outputs):
+            arguments["output_data_type"] = next(filter(None, open_outputs)).data_type
+        function(**arguments)
+        made = graph.nodes[-1].desc
+        assert [effective(slot.tensor) for slot in made.outputs] == [
+            effective(slot.tensor) for slot in desc.outputs
+        ]
+
+
+def effective(tensor):
+    """The sizes without leading ones: where the page leaves the dimension count of an output open, so does the desc."""
+    if tensor is None:
+        return None
+    sizes = list(tensor.sizes)
+    while len(sizes) > 1 and sizes[0] == 1:
+        del sizes[0]
+    return sizes
 
 
 @pytest.mark.parametrize("operator", EXECUTING)
