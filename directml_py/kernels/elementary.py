@@ -156,12 +156,17 @@ def modulus_floor(a: Array, b: Array) -> Array:
 def power(x: Array, exponent: Array) -> Array:
     """``x`` to the power of ``exponent``, as C's ``pow`` at infinities and NaN.
 
-    Of integers with integers, up to 32 bits, exact and wrapped; of integers with floats ``saturated``.
+    Of integers with integers, up to 32 bits, exact and wrapped; of integers with floats ``saturated``. Negative bases
+    have no powers with fractions as exponents (ns-directml-dml_element_wise_pow_operator_desc); C makes an exception
+    of -inf.
     """
     if x.dtype.kind in "iu" and exponent.dtype.kind in "iu":
         return _integer_power(x, exponent)
     results = np.power(x.astype(FLOAT64, copy=False), exponent.astype(FLOAT64, copy=False))
     if x.dtype.kind == "f":
+        endless = np.isneginf(x)
+        if endless.any():
+            results = np.where(endless & (np.floor(exponent) != exponent), np.nan, results)
         return np.asarray(results)
     # What is an integer may come out a little below it.
     whole = (exponent >= 0) & (np.floor(exponent) == exponent)

@@ -110,12 +110,12 @@ def test_rules(run):
     assert {"DML-JOIN-axis", "DML-JOIN-data-type", "DML-BindInputs-count", "D3D12-UAVBarrier-missing"} <= set(
         names
     )
-    lines = blocks[names.index("DML-JOIN-sizes-off-axis")].splitlines()
+    lines = blocks[names.index("DML-JOIN-sizes")].splitlines()
     assert lines == [
-        "DML-JOIN-sizes-off-axis (error)",
+        "DML-JOIN-sizes (error)",
         "  Every size off Axis equals the output's",
         "  source: ns-directml-dml_join_operator_desc",
-        "  test: tests/rules/test_rules.py::test_rule[DML-JOIN-sizes-off-axis]",
+        "  test: tests/rules/test_rules.py::test_rule[DML-JOIN-sizes]",
     ]
     assert blocks[names.index("DML-GATHER-index-range")].startswith("DML-GATHER-index-range (warning)\n")
     assert all(len(block.splitlines()) == 4 for block in blocks)

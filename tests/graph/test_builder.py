@@ -293,7 +293,7 @@ ERRORS = {
     "split sum": (
         lambda g, x: g.split(x, axis=2, sizes=[2, 2]),
         dml.DMLError,
-        r"^Graph\.split: (.|\n)*add up to 4.*DML-SPLIT-sizes-on-axis",
+        r"^Graph\.split: (.|\n)*add up to 4.*DML-SPLIT-sizes",
     ),
     "split sizes": (lambda g, x: g.split(x, axis=2, sizes="12"), TypeError, r"^Graph\.split: sizes"),
     "function": (

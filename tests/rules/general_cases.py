@@ -20,9 +20,25 @@ from ..validation.helpers import (
 from .registry import broken
 
 
-def output(*arguments, **fields):
-    """CAST whose output is this tensor."""
-    return cast(None, tensor(*arguments, **fields))
+def whole(sizes=(2, 3), kind="FLOAT32", **fields):
+    """CAST whose input is this tensor, with an output of the same sizes."""
+    return cast(tensor(sizes, kind, **fields), sizes=sizes)
+
+
+def output(sizes=(2, 3), kind="FLOAT32", **fields):
+    """CAST whose output is this tensor, with an input of the same sizes."""
+    return cast(None, tensor(sizes, kind, **fields), sizes=sizes)
+
+
+def quantized(kind):
+    """DEQUANTIZE of such a tensor, by one scale."""
+    scale = tensor((1, 1, 1, 1))
+    return dml.DML_DEQUANTIZE_OPERATOR_DESC(
+        tensor(NCHW, kind),
+        dml.DML_QUANTIZATION_TYPE_SCALE,
+        QuantizationTensors=[scale],
+        OutputTensor=tensor(NCHW),
+    )
 
 
 def counted_beyond(count):
@@ -93,53 +109,54 @@ for name, level in (
     )
 
 DATA_TYPE = "DML-BufferTensor-data-type"
-broken(DATA_TYPE, "InputTensor.DataType", cast(tensor(kind=0)), cast(tensor(kind=1)))
+broken(DATA_TYPE, "InputTensor.DataType", whole(kind=0), whole(kind=1))
 broken(DATA_TYPE, "OutputTensor.DataType", output(kind=14), output(kind=13))
+NCHW = (1, 1, 2, 3)
 for name, level, needed in (
-    ("FLOAT64", 0x2100, 0x3000),
+    ("FLOAT64", 0x2100, 0x4100),
     ("UINT64", 0x2100, 0x3000),
     ("INT64", 0x1000, 0x3000),
-    ("UINT4", 0x6200, 0x6300),
-    ("INT4", 0x6200, 0x6300),
 ):
-    new = cast(tensor(kind=name))
-    broken(DATA_TYPE, "InputTensor.DataType", new, new, level, twin_level=needed)
-    new = output(kind=name)
-    broken(DATA_TYPE, "OutputTensor.DataType", new, new, level, twin_level=needed)
+    for role, make in (("InputTensor", whole), ("OutputTensor", output)):
+        new = make(NCHW, name)
+        broken(DATA_TYPE, f"{role}.DataType", new, new, level, twin_level=needed)
+# CAST takes them at no level.
+for name in ("UINT4", "INT4"):
+    new = quantized(name)
+    broken(DATA_TYPE, "InputTensor.DataType", whole(NCHW, name), new, 0x6200, twin_level=0x6300)
+    broken(DATA_TYPE, "OutputTensor.DataType", output(NCHW, name), new, 0x6200, twin_level=0x6300)
 
 DIMENSIONS = "DML-BufferTensor-dimension-count"
-broken(DIMENSIONS, "InputTensor.DimensionCount", cast(tensor(())), cast(tensor((1,))))
-broken(DIMENSIONS, "InputTensor.DimensionCount", cast(tensor([1] * 9)), cast(tensor([1] * 8)))
-broken(DIMENSIONS, "OutputTensor.DimensionCount", output([1] * 64), output([1] * 8))
-# Below 3_0 there are five, as no operator's table of those levels has more.
-broken(DIMENSIONS, "InputTensor.DimensionCount", cast(tensor([1] * 6)), cast(tensor([1] * 5)), 0x2100)
-six = cast(tensor([1] * 6))
-broken(DIMENSIONS, "InputTensor.DimensionCount", six, six, 0x2100, twin_level=0x3000)
+one, eight = whole((1,)), whole([1] * 8)
+broken(DIMENSIONS, "InputTensor.DimensionCount", cast(tensor(()), sizes=(1,)), one)
+broken(DIMENSIONS, "InputTensor.DimensionCount", cast(tensor([1] * 9), sizes=[1] * 8), eight)
+broken(DIMENSIONS, "OutputTensor.DimensionCount", cast(None, tensor([1] * 64), sizes=[1] * 8), eight)
 
 ZERO = "DML-BufferTensor-size-zero"
-broken(ZERO, "InputTensor.Sizes[1]", cast(tensor((2, 0, 3))), cast(tensor((2, 1, 3))))
-broken(ZERO, "OutputTensor.Sizes[0]", output((0,), strides=[1]), output((1,), strides=[1]))
+broken(ZERO, "InputTensor.Sizes[1]", cast(tensor((2, 0, 3)), sizes=(2, 1, 3)), whole((2, 1, 3)))
+broken(
+    ZERO,
+    "OutputTensor.Sizes[0]",
+    cast(None, tensor((0,), strides=[1]), sizes=(1,)),
+    output((1,), strides=[1]),
+)
 
 LIMIT = "DML-BufferTensor-element-limit"
-broken(LIMIT, "InputTensor.Sizes", cast(tensor((65536, 65536))), cast(tensor((65536, 65535))))
+broken(LIMIT, "InputTensor.Sizes", whole((65536, 65536)), whole((65536, 65535)), also=("OutputTensor.Sizes",))
+broken(LIMIT, "InputTensor.Sizes", whole((2, 2), strides=[MOST, 1]), whole((2, 2), strides=[MOST - 2, 1]))
 broken(
     LIMIT,
     "InputTensor.Sizes",
-    cast(tensor((2, 2), strides=[MOST, 1])),
-    cast(tensor((2, 2), strides=[MOST - 2, 1])),
+    whole((MOST, 2), strides=[0, 0]),
+    whole((MOST, 1), strides=[0, 0]),
+    also=("OutputTensor.Sizes",),
 )
-broken(
-    LIMIT,
-    "InputTensor.Sizes",
-    cast(tensor((MOST, 2), strides=[0, 0])),
-    cast(tensor((MOST, 1), strides=[0, 0])),
-)
-broken(LIMIT, "OutputTensor.Sizes", output((65536, 65537)), output((65537, 65535)))
+broken(LIMIT, "OutputTensor.Sizes", output((2, 2), strides=[MOST, 1]), output((2, 2), strides=[MOST - 2, 1]))
 
 TOTAL = "DML-BufferTensor-total-size"
 PLACE = "TotalTensorSizeInBytes"
-broken(TOTAL, f"InputTensor.{PLACE}", cast(tensor(total_size=20)), cast(tensor(total_size=24)))
-broken(TOTAL, f"InputTensor.{PLACE}", cast(tensor(total_size=0)), cast(tensor(total_size=24)))
+broken(TOTAL, f"InputTensor.{PLACE}", whole(total_size=20), whole(total_size=24))
+broken(TOTAL, f"InputTensor.{PLACE}", whole(total_size=0), whole(total_size=24))
 broken(
     TOTAL,
     f"OutputTensor.{PLACE}",
@@ -150,11 +167,11 @@ broken(
 broken(
     TOTAL,
     f"InputTensor.{PLACE}",
-    cast(tensor((5,), "UINT8", total_size=5)),
-    cast(tensor((5,), "UINT8", total_size=8)),
+    whole((5,), "UINT8", total_size=5),
+    whole((5,), "UINT8", total_size=8),
 )
 MULTIPLE = "DML-BufferTensor-total-size-multiple"
-broken(MULTIPLE, f"InputTensor.{PLACE}", cast(tensor(total_size=26)), cast(tensor(total_size=28)))
+broken(MULTIPLE, f"InputTensor.{PLACE}", whole(total_size=26), whole(total_size=28))
 broken(
     MULTIPLE,
     f"OutputTensor.{PLACE}",
@@ -163,8 +180,8 @@ broken(
 )
 
 ALIGNMENT, PLACE = "DML-BufferTensor-alignment", "GuaranteedBaseOffsetAlignment"
-broken(ALIGNMENT, f"InputTensor.{PLACE}", cast(tensor(alignment=12)), cast(tensor(alignment=16)))
-broken(ALIGNMENT, f"InputTensor.{PLACE}", cast(tensor(alignment=2)), cast(tensor(alignment=4)))
+broken(ALIGNMENT, f"InputTensor.{PLACE}", whole(alignment=12), whole(alignment=16))
+broken(ALIGNMENT, f"InputTensor.{PLACE}", whole(alignment=2), whole(alignment=4))
 broken(
     ALIGNMENT,
     f"OutputTensor.{PLACE}",

@@ -42,8 +42,8 @@ def test_assert_valid():
     assert_valid(join(3, 4))
     assert_valid(join(3, 4), feature_level=dml.DML_FEATURE_LEVEL_1_0)
     text = failure(assert_valid, join(3, 4, total=9))
-    assert text.startswith("not valid at DML_FEATURE_LEVEL_6_4:\n  OutputTensor.Sizes[3] is 9")
-    assert "[DML-JOIN-sizes-on-axis]" in text
+    assert text.startswith("not valid at DML_FEATURE_LEVEL_6_4:\n  OutputTensor.Sizes is 9")
+    assert "[DML-JOIN-sizes]" in text
     assert "in DML_JOIN_OPERATOR_DESC(InputTensors=[FLOAT32 {1,1,2,3}" in text
 
 
@@ -54,15 +54,15 @@ def test_assert_valid_looks_at_the_level():
 
 def test_assert_invalid():
     wrong = join(3, 4, total=9)
-    (found,) = assert_invalid(wrong, "DML-JOIN-sizes-on-axis")
-    assert found.path == "OutputTensor.Sizes[3]"
-    assert_invalid(wrong, rule="DML-JOIN-sizes-on-axis", path="OutputTensor.Sizes[3]")
-    text = failure(assert_invalid, wrong, "DML-JOIN-sizes-on-axis", "OutputTensor.Sizes[2]")
-    assert "expected DML-JOIN-sizes-on-axis at OutputTensor.Sizes[2], but the rule answered elsewhere" in text
-    assert "OutputTensor.Sizes[3] is 9" in text
+    (found,) = assert_invalid(wrong, "DML-JOIN-sizes")
+    assert found.path == "OutputTensor.Sizes"
+    assert_invalid(wrong, rule="DML-JOIN-sizes", path="OutputTensor.Sizes")
+    text = failure(assert_invalid, wrong, "DML-JOIN-sizes", "OutputTensor.Sizes")
+    assert "expected DML-JOIN-sizes at OutputTensor.Sizes, but the rule answered elsewhere" in text
+    assert "OutputTensor.Sizes is 9" in text
     text = failure(assert_invalid, wrong, "DML-JOIN-axis")
     assert text.startswith("expected DML-JOIN-axis, but other rules answered")
-    assert "DML-JOIN-sizes-on-axis" in text
+    assert "DML-JOIN-sizes" in text
     assert "is valid at DML_FEATURE_LEVEL_6_4" in failure(assert_invalid, join(3), "DML-JOIN-axis")
 
 
@@ -98,9 +98,9 @@ def test_the_same_wherever_it_is():
     ):
         assert_same_desc(desc, other)
         assert lines(join(3, 5), other) == [
-            "InputTensors[1].Sizes[3]: 5 != 4",
+            "InputTensors[1].Sizes: 5 != 4",
             "InputTensors[1].TotalTensorSizeInBytes: 40 != 32",
-            "OutputTensor.Sizes[3]: 8 != 7",
+            "OutputTensor.Sizes: 8 != 7",
             "OutputTensor.TotalTensorSizeInBytes: 64 != 56",
         ]
 

@@ -23,13 +23,14 @@ def identity(x=None, y=None):
     return dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, y)
 
 
-def cast(x=None, y=None):
-    """CAST has no table yet: only the tensors' own rules apply."""
-    return dml.DML_CAST_OPERATOR_DESC(x or tensor(), y or tensor())
+def cast(x=None, y=None, sizes=(2, 3)):
+    """CAST, whose tensors may differ in all but sizes; what is left out is FLOAT32 of these sizes."""
+    return dml.DML_CAST_OPERATOR_DESC(x or tensor(sizes), y or tensor(sizes))
 
 
 def gemm(**fields):
-    values = {"ATensor": tensor(), "BTensor": tensor(), "OutputTensor": tensor()}
+    """A product of square matrices, which may be transposed."""
+    values = dict.fromkeys(("ATensor", "BTensor", "OutputTensor"), tensor((3, 3)))
     return dml.DML_GEMM_OPERATOR_DESC(**{**values, **fields})
 
 
@@ -53,8 +54,8 @@ def with_buffer(**fields):
     return dml.DML_TENSOR_DESC(1, dml.DML_BUFFER_TENSOR_DESC(**{**values, **fields}))
 
 
-def fill(data_type):
-    return dml.DML_FILL_VALUE_CONSTANT_OPERATOR_DESC(tensor(), data_type, dml.DML_SCALAR_UNION())
+def fill(data_type, kind="FLOAT32"):
+    return dml.DML_FILL_VALUE_CONSTANT_OPERATOR_DESC(tensor(kind=kind), data_type, dml.DML_SCALAR_UNION())
 
 
 def fused(**fields):

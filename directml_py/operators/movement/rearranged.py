@@ -70,9 +70,12 @@ class Slice1(Operator):
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         check_window(desc, "InputTensor", SLICE1_WINDOW, report)
 
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        output = desc.OutputTensor
-        return {"OutputTensor": reachable(desc) if output is None else sliced_sizes(desc, output.sizes)}
+    def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
+        """``output_sizes``: those of a slice of fewer elements than the window reaches."""
+        if output_sizes is None and desc.OutputTensor is None:
+            return {"OutputTensor": reachable(desc)}
+        wanted = desc.OutputTensor.sizes if output_sizes is None else unsigned_numbers(output_sizes, "output_sizes")
+        return {"OutputTensor": sliced_sizes(desc, tuple(wanted))}
 
 
 @operator("SLICE_GRAD")
