@@ -24,6 +24,8 @@ from .changes import Change, change, change_tensor, reshaped, resized, retyped
 
 UINT_MAX = 0xFFFFFFFF
 NUMBERS = (0, 1, 2, 3, 4, 7, 9, 100, UINT_MAX)
+# No single change to a valid desc breaks them alone: tensors that agree would have to change together.
+TOGETHER = frozenset({"DML-VALUE_SCALE_2D-channel-count"})
 
 
 def derived_rules(operator: str) -> list[str]:
@@ -32,7 +34,7 @@ def derived_rules(operator: str) -> list[str]:
     names = list(rules_of(schema))
     if operator_of(operator).has_sizes:
         names.append("sizes")
-    return [f"DML-{operator}-{name}" for name in names]
+    return [rule for rule in (f"DML-{operator}-{name}" for name in names) if rule not in TOGETHER]
 
 
 def derived_breach(desc: OperatorDesc, rule: str, level: int) -> Change | None:
@@ -78,12 +80,13 @@ def _fact_candidates(desc: OperatorDesc, fact: Fact) -> Iterator[tuple[OperatorD
     entries = [entry for entry in fields if entry.name in names]
     arrays = {entry.counted_by: entry for entry in fields if entry.counted_by}
     entries += [arrays[entry.name] for entry in entries if entry.name in arrays]
+    subjects = {re.split(r"[.\[]", field)[0] for field in fact.fields}
     for entry in entries:
         for value, path in _values(desc, entry, fact):
-            yield change(desc, **{entry.name: value}), path
+            yield change(desc, **{entry.name: value}), path if entry.name in subjects else None
             if isinstance(value, TensorDesc):
                 # What must have the same sizes changes with it.
-                yield _with_sizes(desc, alike(desc, entry.name, "Sizes"), value.sizes), path
+                yield _with_sizes(desc, alike(desc, entry.name, "Sizes"), value.sizes), None
 
 
 def _values(desc: OperatorDesc, entry: FieldSchema, fact: Fact) -> Iterator[tuple[Any, str | None]]:
@@ -171,7 +174,8 @@ def _list_values(entry: FieldSchema, value: tuple[Any, ...]) -> Iterator[tuple[A
                     yield (*value[:index], number, *value[index + 1 :]), None
     yield (), None
     yield value[:-1], None
-    yield (*value, 1.0 if entry.type == "FLOAT" else 1), None
+    another = {"FLOAT": (1.0,), "DML_OPERATOR_DESC": value[:1]}.get(entry.type, (1,))
+    yield (*value, *another), None
 
 
 def _sizes_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | None]]:
@@ -190,7 +194,7 @@ def _sizes_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | 
                 if size:
                     other = resized(tensor, dimension, size)
                     yield change_tensor(desc, slot, other), path
-                    yield _with_sizes(desc, alike(desc, slot.field, "Sizes"), other.sizes), path
+                    yield _with_sizes(desc, alike(desc, slot.field, "Sizes"), other.sizes), None
 
 
 def _with_sizes(desc: OperatorDesc, fields: set[str], sizes: tuple[int, ...]) -> OperatorDesc:
@@ -286,9 +290,12 @@ def _shorter(desc: OperatorDesc) -> Iterator[tuple[str, Any]]:
 def _same_candidates(desc: OperatorDesc, name: str) -> Iterator[tuple[OperatorDesc, str | None]]:
     """One tensor that differs from those that it must agree with."""
     for slot, tensor in reversed(slots(desc)):
-        if len(alike(desc, slot.field, name)) == 1:
+        group = alike(desc, slot.field, name)
+        if len(group) == 1:
             continue
-        path = f"{slot.path}.{name}"
+        # The first of a group is what the others are compared with.
+        is_first = next(one for one, _ in slots(desc) if one.field in group) == slot
+        path = None if is_first else f"{slot.path}.{name}"
         if name == "DataType":
             for data_type in DATA_TYPES:
                 yield change_tensor(desc, slot, retyped(tensor, DML_TENSOR_DATA_TYPE(data_type))), path

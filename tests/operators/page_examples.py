@@ -85,7 +85,7 @@ def example(operator: str, entry: Mapping[str, Any]) -> Example:
         for part in _parts(entry, slot)
     ]
     outputs = [
-        None if part is None else Output(array(part), part.get("tolerance", 0.0))
+        None if part is None else Output(array(part), part.get("tolerance", entry.get("tolerance", 0.0)))
         for field in dict.fromkeys(slot.field for slot in desc.outputs)
         for part in _parts(entry, field)
     ]
