@@ -78,28 +78,6 @@ def random_sizes(rng, rank, most=600):
     return [int(size) for size in rng.permutation(sizes)]
 
 
-def random_strides(rng, sizes):
-    """None, or strides with the dimensions in any order and gaps between them."""
-    if rng.random() < 0.2:
-        return None
-    strides, step = [0] * len(sizes), int(rng.integers(1, 4))
-    for axis in rng.permutation(len(sizes)):
-        strides[axis] = step
-        step = step * sizes[axis] + int(rng.integers(0, 3))
-    return strides
-
-
-def random_layout(rng, array):
-    """``array`` and strides for it; at times broadcast: stride 0 on some axes, where the values then repeat."""
-    strides = random_strides(rng, array.shape)
-    if strides is None or rng.random() < 0.6:
-        return array, strides
-    repeated = [axis for axis in range(array.ndim) if rng.random() < 0.5]
-    source = array[tuple(slice(0, 1) if axis in repeated else slice(None) for axis in range(array.ndim))]
-    strides = [0 if axis in repeated else stride for axis, stride in enumerate(strides)]
-    return np.broadcast_to(source, array.shape).copy(), strides
-
-
 def random_values(rng, name, sizes):
     """Any values of a data type: all of an integer type's range, a float type's normal distribution."""
     kind = numpy_type(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,9 @@ from directml_py.descs.decode import enum_class
 from directml_py.descs.tensor import TensorDesc
 from directml_py.descs.values import OperatorDesc
 from directml_py.operators import SCHEMAS
+from directml_py.testing.changes import change_tensor
+
+from .helpers import LAYOUTS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -103,3 +107,13 @@ def examples() -> Iterator[Example]:
             for operator, entries in tomllib.load(file).items():
                 for entry in entries:
                     yield example(operator, entry)
+
+
+def laid_out(desc: OperatorDesc, layout: str) -> OperatorDesc:
+    """``desc`` with every tensor in one of ``LAYOUTS`` whose strides the page does not print."""
+    for slot in (*desc.inputs, *desc.outputs):
+        if slot.tensor is not None and slot.tensor.strides is None:
+            strides = LAYOUTS[layout](slot.tensor.sizes)
+            strided = replace(slot.tensor, strides=None if strides is None else tuple(strides), total_size=-1)
+            desc = change_tensor(desc, slot, strided)
+    return desc

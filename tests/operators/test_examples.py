@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import directml_py as dml
 from directml_py.operators import executes, operator_of
-from directml_py.testing.changes import change_tensor
 
 from .helpers import LAYOUTS
-from .page_examples import examples
+from .page_examples import examples, laid_out
 
 EXAMPLES = list(examples())
 
@@ -44,13 +41,7 @@ def test_the_outputs_follow_from_the_inputs(example):
 def test_the_values_are_those_printed(example, layout):
     if not executes(example.operator):
         pytest.skip("does not execute yet")
-    desc = example.desc
-    for slot in (*desc.inputs, *desc.outputs):
-        if slot.tensor is not None and slot.tensor.strides is None:
-            strides = LAYOUTS[layout](slot.tensor.sizes)
-            strided = replace(slot.tensor, strides=None if strides is None else tuple(strides), total_size=-1)
-            desc = change_tensor(desc, slot, strided)
-    results = dml.evaluate(desc, example.inputs)
+    results = dml.evaluate(laid_out(example.desc, layout), example.inputs)
     for result, output in zip(results, example.outputs):
         if output is None or output.values is None:
             continue

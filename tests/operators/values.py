@@ -23,11 +23,16 @@ def values_for(rng, tensor, low=-4.0, high=4.0):
         wide = rng.integers(limits.min, limits.max, tensor.sizes, dtype, endpoint=True)
         small = rng.integers(0 if dtype.kind == "u" else -5, 6, tensor.sizes).astype(dtype)
         array = np.where(rng.random(tensor.sizes) < 0.5, wide, small).astype(dtype)
-    if tensor.overlaps:
-        memory = np.zeros(tensor.total_size, np.uint8)
-        tensor.store(memory, array)
-        array = tensor.load(memory)
-    return array
+    return as_stored(tensor, array)
+
+
+def as_stored(tensor, array):
+    """``array`` with one value wherever the tensor's elements share memory."""
+    if not tensor.overlaps:
+        return array
+    memory = np.zeros(tensor.total_size, np.uint8)
+    tensor.store(memory, array)
+    return tensor.load(memory)
 
 
 def arrays_for(desc, seed, low=-4.0, high=4.0):

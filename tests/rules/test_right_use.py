@@ -13,15 +13,21 @@ import directml_py.dml.device
 from directml_py import samples
 from directml_py.d3d12 import ID3D12Device
 from directml_py.descs.encode import encode
+from directml_py.operators import executes
 from directml_py.testing.source import RandomSource
 from directml_py.testing.valid import valid_desc
 
 from ..dml.helpers import DEBUG, spans
-from ..operators.helpers import LAYOUTS, tensor
-from ..operators.test_page_examples import EXAMPLES, flat
+from ..operators.helpers import LAYOUTS
+from ..operators.page_examples import examples, laid_out
 from .layer import debug_layer, layer_bench, messages
 
 LEVELS = list(dml.DML_FEATURE_LEVEL)
+EXAMPLES = [
+    pytest.param(one, id=f"{one.operator}-{one.title}", marks=pytest.mark.operator(one.operator))
+    for one in examples()
+    if executes(one.operator)
+]
 SAMPLES = sorted(entry.name for entry in pkgutil.iter_modules(samples.__path__))
 
 
@@ -66,19 +72,11 @@ def test_the_watch_itself(devices):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_pages_examples(devices, name, layout):
-    struct, inputs, outputs, attributes = EXAMPLES[name]
-
-    def describe(one):
-        if isinstance(one, list):
-            return [describe(part) for part in one]
-        return tensor(one.type, one.sizes, LAYOUTS[layout](one.sizes))
-
-    tensors = {field: describe(one) for field, one in (inputs | outputs).items()}
-    desc = struct(**tensors, **attributes)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_pages_examples(devices, example, layout):
+    desc = laid_out(example.desc, layout)
     assert dml.validate(desc) == []
-    dml.evaluate(desc, [one.array for one in flat(inputs)])
+    dml.evaluate(desc, example.inputs)
     assert devices
     assert devices.messages() == []
 

@@ -1,0 +1,154 @@
+"""ACTIVATION_*, and what of them is fused into other operators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .row import ANY, Reference, Row, Values, floats
+
+
+def fused(desc: Any, result: Any) -> Any:
+    """What a desc's FusedActivation makes of the operator's result; the result itself without one."""
+    activation = desc.FusedActivation
+    if activation is None:
+        return result
+    if activation.name == "ELEMENT_WISE_CLIP":
+        return clip(activation, result)
+    return ROWS[activation.name].reference(activation, result)
+
+
+def clip(desc: Any, x: Any) -> Any:
+    """ELEMENT_WISE_CLIP without tensors."""
+    if desc.ScaleBias is not None:
+        x = x * desc.ScaleBias.Scale + desc.ScaleBias.Bias
+    return np.fmax(desc.Min, np.fmin(x, desc.Max))
+
+
+def exp_minus_1(x: Any) -> Any:
+    """Of what is below 0; of the rest, nobody asks."""
+    return floats(math.expm1)(np.minimum(x, 0))
+
+
+def log_of_1_plus_exp(x: Any) -> Any:
+    return np.maximum(x, 0) + floats(lambda one: math.log1p(math.exp(-abs(one))))(x)
+
+
+def logistic(x: Any) -> Any:
+    """``1 / (1 + exp(-x))``."""
+    return np.exp(-log_of_1_plus_exp(-x))
+
+
+def hard_sigmoid(desc: Any, x: Any) -> Any:
+    return np.fmax(0, np.fmin(desc.Alpha * x + desc.Beta, 1))
+
+
+def normal_share(x: float) -> float:
+    """``(1 + erf(x / sqrt(2))) / 2``, with all its digits far below 0 too."""
+    return math.erfc(-x / math.sqrt(2)) / 2
+
+
+def shrink(desc: Any, x: Any) -> Any:
+    """Bias and Threshold of integers are rounded toward zero first."""
+    bias, threshold = (int(one) if x.dtype == object else one for one in (desc.Bias, desc.Threshold))
+    above, below = (x > threshold).astype(bool), (x < -threshold).astype(bool)
+    return np.where(above, x - bias, np.where(below, x + bias, zero_like(x)))
+
+
+def zero_like(x: Any) -> Any:
+    """The zero of integers or of floats."""
+    return 0 if x.dtype == object else 0.0
+
+
+def axes_of(desc: Any, x: Any) -> tuple[int, ...]:
+    return tuple(sorted(desc.Axes)) if "Axes" in desc.struct.index else (x.ndim - 1,)
+
+
+def in_rows(function: Callable[[Any], Any]) -> Reference:
+    """``function`` of a matrix whose rows are what the axes span, the first axis outermost."""
+
+    def reference(desc: Any, x: Any) -> Any:
+        axes = axes_of(desc, x)
+        order = [axis for axis in range(x.ndim) if axis not in axes] + list(axes)
+        turned = x.transpose(order)
+        width = math.prod(x.shape[axis] for axis in axes)
+        return function(turned.reshape(-1, width)).reshape(turned.shape).transpose(np.argsort(order))
+
+    return reference
+
+
+def hardmax(rows: Any) -> Any:
+    """1 at the first of the largest; NaN is passed over, unless there is nothing else."""
+
+    def rank(row: list[float], place: int) -> tuple[bool, float]:
+        return (False, 0) if math.isnan(row[place]) else (True, row[place])
+
+    best = [max(range(len(row)), key=partial(rank, row)) for row in rows.tolist()]
+    return np.eye(rows.shape[1])[best]
+
+
+def softmax(rows: Any) -> Any:
+    """The page's formula as it stands: of an infinite exponential, and for NaN, as IEEE has it."""
+    parts = np.exp(rows)
+    return parts / parts.sum(axis=1, keepdims=True)
+
+
+def log_softmax(rows: Any) -> Any:
+    return np.log(softmax(rows))
+
+
+def relu(desc: Any, x: Any) -> Any:
+    return np.maximum(x, 0) if x.dtype == object else np.fmax(x, 0)
+
+
+def relu_gradient(desc: Any, x: Any, gradient: Any) -> Any:
+    return np.where((x > 0).astype(bool), gradient, zero_like(x))
+
+
+def parameterized_relu(desc: Any, x: Any, slope: Any) -> Any:
+    return np.where((x >= 0).astype(bool), x, slope * x)
+
+
+def celu(desc: Any, x: Any) -> Any:
+    return np.fmax(0, x) + np.fmin(0, desc.Alpha * floats(math.expm1)(x / desc.Alpha))
+
+
+OF_ELEMENTS: dict[str, Reference] = {
+    "CELU": celu,
+    "ELU": lambda desc, x: np.where(x >= 0, x, desc.Alpha * exp_minus_1(x)),
+    "HARD_SIGMOID": hard_sigmoid,
+    "HARD_SWISH": lambda desc, x: x * hard_sigmoid(desc, x),
+    "IDENTITY": lambda desc, x: x,
+    "LEAKY_RELU": lambda desc, x: np.where(x >= 0, x, desc.Alpha * x),
+    "LINEAR": lambda desc, x: desc.Alpha * x + desc.Beta,
+    "PARAMETERIZED_RELU": parameterized_relu,
+    "PARAMETRIC_SOFTPLUS": lambda desc, x: desc.Alpha * log_of_1_plus_exp(desc.Beta * x),
+    "RELU": relu,
+    "RELU_GRAD": relu_gradient,
+    "SCALED_ELU": lambda desc, x: desc.Gamma * np.where(x > 0, x, desc.Alpha * exp_minus_1(x)),
+    "SCALED_TANH": lambda desc, x: desc.Alpha * np.tanh(desc.Beta * x),
+    "SHRINK": shrink,
+    "SIGMOID": lambda desc, x: logistic(x),
+    "SOFTPLUS": lambda desc, x: log_of_1_plus_exp(desc.Steepness * x) / desc.Steepness,
+    "SOFTSIGN": lambda desc, x: x / (1 + np.abs(x)),
+    "SWISH": lambda desc, x: x * logistic(desc.SigmoidInputScale * x),
+    "TANH": lambda desc, x: np.tanh(x),
+    "THRESHOLDED_RELU": lambda desc, x: np.where(x > desc.Alpha, x, 0),
+}
+# Large exponentials are infinite in the formula, but not in what it stands for.
+EXPONENTS = Values(-8, 8, infinite=True)
+TIED = Values(step=0.5, special=True)
+ALONG_AXES: dict[str, Row] = {
+    "HARDMAX": Row(in_rows(hardmax), TIED),
+    "LOG_SOFTMAX": Row(in_rows(log_softmax), EXPONENTS),
+    "SOFTMAX": Row(in_rows(softmax), EXPONENTS),
+}
+ROWS: dict[str, Row] = {
+    **{f"ACTIVATION_{name}": Row(one, ANY) for name, one in OF_ELEMENTS.items()},
+    **{f"ACTIVATION_{name}{version}": row for name, row in ALONG_AXES.items() for version in ("", "1")},
+    "ACTIVATION_GELU": Row(lambda desc, x: x * floats(normal_share)(x), Values(-12, 12, special=True)),
+}

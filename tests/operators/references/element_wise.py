@@ -1,0 +1,289 @@
+"""ELEMENT_WISE_* and CAST.
+
+Pages leave open what integers give for a divisor of 0 (all bits set, as in Direct3D), which bits of a shift's count
+matter (as many as the type has), and that minimum and maximum pass over NaN (as Direct3D's do).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import directml_py as dml
+
+from .activation import fused
+from .onnx_node import onnx
+from .row import ANY, DYADIC, Reference, Row, Values, floats, integers, of_kind, saturated
+
+SMALL = Values(-9, 9, special=True, limited=True)
+
+
+def scaled(reference: Reference) -> Reference:
+    """``reference`` of x * Scale + Bias where the desc has ScaleBias; that of integers is saturated."""
+
+    def of_scaled(desc: Any, x: Any, *others: Any) -> Any:
+        if desc.ScaleBias is not None:
+            of_floats = x.dtype.kind == "f"
+            x = x * desc.ScaleBias.Scale + desc.ScaleBias.Bias
+            x = x if of_floats else saturated(desc.InputTensor.dtype)(x)
+        return reference(desc, x, *others)
+
+    return of_scaled
+
+
+def ufunc(function: Callable[..., Any]) -> Reference:
+    """A function of arrays of either kind."""
+    return lambda desc, *inputs: function(*inputs)
+
+
+def predicate(function: Callable[..., Any]) -> Row:
+    return Row(lambda desc, *inputs: function(*inputs).astype(bool).astype(object) * 1, ANY)
+
+
+def truncated(a: int, b: int) -> int:
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def all_bits_by_zero(function: Callable[[int, int], int]) -> Callable[..., Any]:
+    return integers(lambda a, b: function(a, b) if b else -1, 2)
+
+
+def floor_modulus(a: float, b: float) -> float:
+    return math.nan if math.isinf(a) or b == 0 else a % b
+
+
+def is_whole(number: float) -> bool:
+    """Large numbers are, and so is infinity."""
+    return math.isinf(number) or number % 1 == 0
+
+
+def power_of_floats(x: float, exponent: float) -> float:
+    """C's, but NaN for every negative base with a fraction as exponent. Python raises errors where C has infinities."""
+    is_odd = math.isfinite(exponent) and exponent % 2 == 1
+    if x < 0 and not is_whole(exponent):
+        return math.nan
+    if x == 0 and exponent < 0:
+        return math.copysign(math.inf, x if is_odd else 1)
+    try:
+        return math.pow(x, exponent)
+    except OverflowError:
+        return -math.inf if x < 0 and is_odd else math.inf
+
+
+def power(desc: Any, x: Any, exponent: Any) -> Any:
+    """Exact if all are integers; an integer to the power of a float is rounded toward zero and saturated."""
+    if x.dtype.kind == "f":
+        return floats(power_of_floats, 2)(x, exponent)
+    if exponent.dtype.kind == "f":
+        return saturated(desc.OutputTensor.dtype)(np.frompyfunc(integer_to_float_power, 2, 1)(x, exponent))
+    bits = 8 * desc.OutputTensor.dtype.itemsize
+
+    def one(base: int, count: int) -> int:
+        if count >= 0:
+            return pow(base, count, 1 << bits)
+        return truncated(1, base ** (-count % 2 or 2)) if base else -1
+
+    return integers(one, 2)(x, exponent)
+
+
+def integer_to_float_power(base: int, exponent: float) -> float:
+    if 0 <= exponent <= 64 and is_whole(exponent):
+        return base ** int(exponent)
+    return power_of_floats(base, exponent)
+
+
+def constant_power(desc: Any, x: Any) -> Any:
+    return power(desc, x, np.full(x.shape, desc.Exponent))
+
+
+def limit(desc: Any, name: str, x: Any) -> Any:
+    """Min or Max in the type of ``x``."""
+    value = getattr(desc, name)
+    value = getattr(value, "value", value)
+    return int(value) if x.dtype == object else value
+
+
+def clip(desc: Any, x: Any) -> Any:
+    """``max(Min, min(x, Max))``."""
+    low, high = limit(desc, "Min", x), limit(desc, "Max", x)
+    if x.dtype == object:
+        return np.maximum(low, np.minimum(x, high))
+    return np.fmax(low, np.fmin(x, high))
+
+
+def clip_gradient(desc: Any, x: Any, gradient: Any) -> Any:
+    outside = (x <= limit(desc, "Min", x)) | (x >= limit(desc, "Max", x))
+    return np.where(outside.astype(bool), gradient * 0 if gradient.dtype == object else 0.0, gradient)
+
+
+def threshold(desc: Any, x: Any) -> Any:
+    return np.maximum(x, limit(desc, "Min", x)) if x.dtype == object else np.fmax(x, desc.Min)
+
+
+def bits(function: Callable[..., int]) -> Row:
+    """A function of elements' encodings as unsigned integers, and of how many bits they have."""
+
+    def reference(desc: Any, *inputs: Any) -> Any:
+        dtype = desc.inputs[0].tensor.dtype
+        width = 8 * dtype.itemsize
+        encodings = [array.astype(dtype).view(f"u{dtype.itemsize}").astype(object) for array in inputs]
+        return integers(lambda *numbers: function(width, *numbers), len(inputs))(*encodings)
+
+    return Row(reference)
+
+
+def cast(desc: Any, x: Any) -> Any:
+    to = desc.OutputTensor.dtype
+    if to.kind != "f":
+        return x if x.dtype == object else saturated(to)(x)
+    return x if x.dtype.kind == "f" else integers_to_floats(x, to)
+
+
+def integers_to_floats(x: Any, to: np.dtype[Any]) -> Any:
+    """In FLOAT64, of which the last bit says whether anything was cut off: what is rounded once more is right."""
+
+    def one(number: int) -> float:
+        cut = max(0, abs(number).bit_length() - 53)
+        kept = abs(number) >> cut
+        sticky = kept << cut != abs(number)
+        return math.copysign(math.ldexp(kept | sticky, cut), number)
+
+    return floats(float)(x) if to == np.float64 else np.frompyfunc(one, 1, 1)(x).astype(np.float64)
+
+
+def round_to(desc: Any, x: Any) -> Any:
+    if desc.RoundingMode == dml.DML_ROUNDING_MODE_TOWARD_ZERO:
+        return np.trunc(x)
+    if desc.RoundingMode == dml.DML_ROUNDING_MODE_TOWARD_INFINITY:
+        return np.copysign(np.floor(np.abs(x) + 0.5), x)
+    return onnx("Round")(desc, x)
+
+
+def is_infinity(desc: Any, x: Any) -> Any:
+    either = desc.InfinityMode == dml.DML_IS_INFINITY_MODE_EITHER
+    positive = either or desc.InfinityMode == dml.DML_IS_INFINITY_MODE_POSITIVE
+    negative = either or desc.InfinityMode == dml.DML_IS_INFINITY_MODE_NEGATIVE
+    return (positive & (x == np.inf) | negative & (x == -np.inf)).astype(object) * 1
+
+
+def quantize(desc: Any, x: Any, scale: Any, zero_point: Any) -> Any:
+    """``clamp(round(x / scale) + zero_point)``, halves to even; the quotient is one of FLOAT32, NaN the least."""
+    quotient = (x.astype(np.float32) / scale).astype(np.float32)
+    limits = np.iinfo(desc.OutputTensor.dtype)
+    zero_point = np.zeros(x.shape, object) if zero_point is None else zero_point
+
+    def one(number: float, zero: int) -> int:
+        if math.isinf(number) or math.isnan(number):
+            return limits.max if number > 0 else limits.min
+        return min(max(round(number) + zero, limits.min), limits.max)
+
+    return integers(one, 2)(quotient.astype(object), zero_point)
+
+
+def dequantize(desc: Any, x: Any, scale: Any, zero_point: Any) -> Any:
+    return ((x if zero_point is None else x - zero_point) * scale).astype(np.float64)
+
+
+def mean(desc: Any, a: Any, b: Any) -> Any:
+    """The sum of integers wraps, and its half is rounded toward zero."""
+    if a.dtype.kind == "f":
+        return a / 2 + b / 2
+    dtype = desc.OutputTensor.dtype
+    total = ((a + b) & ((1 << 8 * dtype.itemsize) - 1)).astype(f"u{dtype.itemsize}").view(dtype)
+    return integers(lambda one: truncated(one, 2))(total.astype(object))
+
+
+def add1(desc: Any, a: Any, b: Any) -> Any:
+    return fused(desc, a + b)
+
+
+SINGLE = Values(-1.2, 1.2, special=True)
+POSITIVE = Values(0.05, 4)
+EXPONENTS = Values(-5, 5, special=True, limited=True)
+
+UNARY: dict[str, tuple[Reference, Values]] = {
+    "ABS": (ufunc(abs), ANY),
+    "ACOS": (ufunc(np.arccos), SINGLE),
+    "ACOSH": (ufunc(np.arccosh), Values(0.5, 9, special=True)),
+    "ASIN": (ufunc(np.arcsin), SINGLE),
+    "ASINH": (ufunc(np.arcsinh), ANY),
+    "ATAN": (ufunc(np.arctan), ANY),
+    "ATANH": (ufunc(np.arctanh), SINGLE),
+    "CEIL": (onnx("Ceil"), ANY),
+    "CLIP": (clip, SMALL),
+    "CLIP1": (clip, SMALL),
+    "CONSTANT_POW": (constant_power, SMALL),
+    "COS": (ufunc(np.cos), ANY),
+    "COSH": (ufunc(np.cosh), ANY),
+    "ERF": (ufunc(floats(math.erf)), ANY),
+    "EXP": (onnx("Exp"), Values(-20, 20, special=True)),
+    "FLOOR": (onnx("Floor"), ANY),
+    "IDENTITY": (ufunc(lambda x: x), ANY),
+    "LOG": (onnx("Log"), Values(-0.5, 9, special=True)),
+    "RECIP": (onnx("Reciprocal"), ANY),
+    "SIN": (onnx("Sin"), ANY),
+    "SINH": (ufunc(np.sinh), ANY),
+    "SQRT": (onnx("Sqrt"), Values(-0.5, 9, special=True)),
+    "TAN": (ufunc(np.tan), ANY),
+    "TANH": (onnx("Tanh"), ANY),
+    "THRESHOLD": (threshold, SMALL),
+}
+PLAIN: dict[str, Reference] = {
+    "ADD": ufunc(np.add),
+    "ATAN_YX": ufunc(np.arctan2),
+    "DIFFERENCE_SQUARE": ufunc(lambda a, b: (a - b) * (a - b)),
+    "DIVIDE": of_kind(np.divide, all_bits_by_zero(truncated)),
+    "MAX": of_kind(np.fmax, np.maximum),
+    "MEAN": mean,
+    "MIN": of_kind(np.fmin, np.minimum),
+    "MODULUS_FLOOR": of_kind(floats(floor_modulus, 2), all_bits_by_zero(lambda a, b: a % b)),
+    "MODULUS_TRUNCATE": of_kind(floats(math.fmod, 2), all_bits_by_zero(lambda a, b: a - b * truncated(a, b))),
+    "MULTIPLY": ufunc(np.multiply),
+    "NEGATE": ufunc(np.negative),
+    "SIGN": of_kind(lambda x: (x > 0) * 1.0 - (x < 0), integers(lambda x: (x > 0) - (x < 0))),
+    "SUBTRACT": ufunc(np.subtract),
+    "CLIP_GRAD": clip_gradient,
+    "CLIP_GRAD1": clip_gradient,
+    "IF": lambda desc, condition, a, b: np.where((condition != 0).astype(bool), a, b),
+    "IS_INFINITY": is_infinity,
+    "ROUND": round_to,
+}
+PREDICATES: dict[str, Callable[..., Any]] = {
+    "IS_NAN": lambda x: x != x,
+    "LOGICAL_AND": integers(lambda a, b: a and b, 2),
+    "LOGICAL_EQUALS": lambda a, b: a == b,
+    "LOGICAL_GREATER_THAN": lambda a, b: a > b,
+    "LOGICAL_GREATER_THAN_OR_EQUAL": lambda a, b: a >= b,
+    "LOGICAL_LESS_THAN": lambda a, b: a < b,
+    "LOGICAL_LESS_THAN_OR_EQUAL": lambda a, b: a <= b,
+    "LOGICAL_NOT": lambda x: x == 0,
+    "LOGICAL_OR": integers(lambda a, b: a or b, 2),
+    "LOGICAL_XOR": lambda a, b: (a != 0) != (b != 0),
+}
+BITS: dict[str, Callable[..., int]] = {
+    "BIT_AND": lambda width, a, b: a & b,
+    "BIT_COUNT": lambda width, a: bin(a).count("1"),
+    "BIT_NOT": lambda width, a: a ^ ((1 << width) - 1),
+    "BIT_OR": lambda width, a, b: a | b,
+    "BIT_SHIFT_LEFT": lambda width, a, b: a << b % width,
+    "BIT_SHIFT_RIGHT": lambda width, a, b: a >> b % width,
+    "BIT_XOR": lambda width, a, b: a ^ b,
+}
+ROWS: dict[str, Row] = {
+    **{f"ELEMENT_WISE_{name}": Row(scaled(one), values) for name, (one, values) in UNARY.items()},
+    **{f"ELEMENT_WISE_{name}": Row(one, ANY) for name, one in PLAIN.items()},
+    **{f"ELEMENT_WISE_{name}": predicate(one) for name, one in PREDICATES.items()},
+    **{f"ELEMENT_WISE_{name}": bits(one) for name, one in BITS.items()},
+    # What is fused is applied to the sum, which must be exact to have no error to amplify.
+    "ELEMENT_WISE_ADD1": Row(add1, lambda desc: ANY if desc.FusedActivation is None else DYADIC),
+    "ELEMENT_WISE_POW": Row(scaled(power), {"InputTensor": SMALL, "ExponentTensor": EXPONENTS}),
+    "ELEMENT_WISE_QUANTIZE_LINEAR": Row(
+        quantize, {"InputTensor": Values(-300, 300, special=True), "ScaleTensor": POSITIVE}
+    ),
+    "ELEMENT_WISE_DEQUANTIZE_LINEAR": Row(dequantize),
+    "CAST": Row(cast, Values(-300, 300, special=True)),
+}

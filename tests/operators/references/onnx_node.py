@@ -1,0 +1,81 @@
+"""One ONNX node in ONNX Runtime, as the reference of an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from onnx import helper
+
+OPSET, IR_VERSION = 18, 8
+
+
+def element_type(dtype: Any) -> int:
+    return helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+
+
+@cache
+def session(
+    node: str, opset: int, input_types: tuple[str, ...], output_types: tuple[str, ...], attributes: Any
+) -> Any:
+    """A session for one node; ranks and sizes stay open."""
+    inputs = [
+        helper.make_tensor_value_info(f"in{index}" if kind else "", element_type(kind or "float32"), None)
+        for index, kind in enumerate(input_types)
+    ]
+    outputs = [
+        helper.make_tensor_value_info(f"out{index}", element_type(kind), None)
+        for index, kind in enumerate(output_types)
+    ]
+    made = helper.make_node(
+        node, [value.name for value in inputs], [value.name for value in outputs], **dict(attributes)
+    )
+    graph = helper.make_graph([made], node, [value for value in inputs if value.name], outputs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=IR_VERSION)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+
+
+def run(
+    node: str,
+    inputs: Sequence[Any],
+    output_types: Sequence[str] | None = None,
+    opset: int = OPSET,
+    **attributes: Any,
+) -> list[Any]:
+    """The outputs of one node for some arrays, None for absent ones.
+
+    The outputs have the first input's type unless ``output_types`` says. Lists among the attributes are tuples.
+    """
+    types = tuple("" if value is None else value.dtype.name for value in inputs)
+    made = session(node, opset, types, tuple(output_types or types[:1]), tuple(sorted(attributes.items())))
+    feeds = {f"in{index}": value for index, value in enumerate(inputs) if value is not None}
+    results: list[Any] = made.run(None, feeds)
+    return results
+
+
+def plain(slot: Any, array: Any) -> Any:
+    """An input of a reference in a type of NumPy's: floats in FLOAT64, integers in the tensor's own."""
+    return array if array is None or array.dtype.kind == "f" else array.astype(slot.tensor.dtype)
+
+
+def onnx(
+    node: str,
+    output: str | None = None,
+    opset: int = OPSET,
+    attributes: Callable[[Any], Mapping[str, Any]] | None = None,
+) -> Callable[..., Any]:
+    """The reference that is one node, floats in FLOAT64, with ``attributes`` of the desc; its output has the first
+    input's type, or ``output``."""
+
+    def reference(desc: Any, *inputs: Any) -> Any:
+        arrays = [plain(slot, array) for slot, array in zip(desc.inputs, inputs)]
+        named = {} if attributes is None else attributes(desc)
+        return run(node, arrays, output and [output], opset, **named)[0]
+
+    return reference

@@ -1,0 +1,134 @@
+"""What a row says: how an operator's results are computed independently, and from what inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..values import as_stored, values_for
+
+Reference = Callable[..., Any]
+SPECIAL_SHARE, INFINITE_SHARE = 0.2, 0.01
+
+
+class Values(NamedTuple):
+    """What the elements of an input are drawn from.
+
+    Floats lie from ``low`` to ``high``, integers too if they are ``limited``. Floats of a ``step`` are multiples of it:
+    of a power of two, sums of products of them are exact. Some of ``special`` ones are infinite, NaN, zeros of either
+    sign, subnormal, or of any other magnitude; a few of ``infinite`` ones are infinite or NaN.
+    """
+
+    low: float = -4.0
+    high: float = 4.0
+    step: float = 0.0
+    special: bool = False
+    infinite: bool = False
+    limited: bool = False
+
+    def draw(self, rng: np.random.Generator, tensor: Any) -> Any:
+        """Elements for a tensor, equal where they share memory."""
+        array = values_for(rng, tensor, self.low, self.high)
+        if array.dtype.kind == "f":
+            if self.step:
+                array = (np.round(array / self.step) * self.step).astype(array.dtype)
+            if self.special:
+                array = mixed(rng, array, specials(rng, array.dtype), SPECIAL_SHARE)
+            if self.infinite:
+                array = mixed(rng, array, np.array([np.nan, np.inf, -np.inf], array.dtype), INFINITE_SHARE)
+        elif self.limited:
+            limits = np.iinfo(array.dtype)
+            low, high = max(int(self.low), limits.min), min(int(self.high), limits.max)
+            array = rng.integers(low, high, array.shape, array.dtype, endpoint=True)
+        return as_stored(tensor, array)
+
+
+ANY = Values(special=True)
+# Sums of products of these are exact in FLOAT32, and their sums in FLOAT16.
+DYADIC = Values(step=0.125)
+
+
+def mixed(rng: np.random.Generator, array: Any, pool: Any, share: float) -> Any:
+    """``array`` with a ``share`` of its elements from the pool."""
+    return np.where(rng.random(array.shape) < share, rng.choice(pool, array.shape), array)
+
+
+def specials(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
+    """Half of them are infinite, NaN or zeros."""
+    info = np.finfo(dtype)
+    positive = [info.max, info.tiny, info.smallest_subnormal, info.tiny * 0.75, 0.5, 1.0, 1.5, 2.5]
+    with np.errstate(under="ignore"):
+        positive += list(np.ldexp(rng.uniform(0.5, 1, 12), rng.integers(info.minexp, info.maxexp, 12)))
+        extreme = [np.nan, np.inf, -np.inf, 0.0, -0.0]
+        return np.array([*positive, *(-one for one in positive), *extreme * 8]).astype(dtype)
+
+
+class Row(NamedTuple):
+    """``reference(desc, *inputs)`` gives one array per output, alone or in a list.
+
+    Inputs are in FLOAT64 or Python's integers, None for absent ones. So are results: those in FLOAT64 are rounded once
+    to the output's type, integers wrap, and integers for an output of floats are its encodings. None stands for
+    an absent output. A desc that is fused into another has no tensors.
+
+    ``values`` are those of each input by field, of all the same, or a function of the desc that gives one of these.
+    ``samples``: how many descs are tried.
+    """
+
+    reference: Reference
+    values: Values | Mapping[str, Values] | Callable[[Any], Any] = Values()
+    samples: int = 24
+
+    def draw(self, rng: np.random.Generator, desc: Any) -> list[Any]:
+        """One array for each input tensor of ``desc``, None for absent ones."""
+        values = self.values(desc) if callable(self.values) else self.values
+
+        def of(field: str) -> Values:
+            return values if isinstance(values, Values) else values.get(field, Values())
+
+        return [
+            None if slot.tensor is None else of(slot.field).draw(rng, slot.tensor) for slot in desc.inputs
+        ]
+
+
+def exactly(array: Any) -> Any:
+    """Floats in FLOAT64, integers as Python's; None as it is."""
+    return array if array is None else array.astype(np.float64 if array.dtype.kind == "f" else object)
+
+
+def floats(function: Callable[..., float], inputs: int = 1) -> Callable[..., Any]:
+    """A function of Python's floats, of arrays and quiet: what C would make NaN or infinite is."""
+
+    def quiet(*numbers: float) -> float:
+        try:
+            return function(*map(float, numbers))
+        except (ValueError, ZeroDivisionError):
+            return np.nan
+        except OverflowError:
+            return np.inf
+
+    many = np.frompyfunc(quiet, inputs, 1)
+    return lambda *arrays: many(*arrays).astype(np.float64)
+
+
+def integers(function: Callable[..., int], inputs: int = 1) -> Callable[..., Any]:
+    """A function of Python's numbers to integers, of arrays."""
+    return np.frompyfunc(function, inputs, 1)
+
+
+def of_kind(of_floats: Callable[..., Any], of_integers: Callable[..., Any]) -> Reference:
+    """One function for floats, another for integers; both without the desc."""
+    return lambda desc, *inputs: (of_floats if inputs[0].dtype.kind == "f" else of_integers)(*inputs)
+
+
+def saturated(dtype: np.dtype[Any]) -> Callable[..., Any]:
+    """Numbers as integers of a type: toward zero, the nearest where that is out of range, 0 for NaN."""
+    limits = np.iinfo(dtype)
+
+    def one(number: float) -> int:
+        if number != number:
+            return 0
+        return int(min(max(number, limits.min), limits.max))
+
+    return integers(one)

@@ -1,0 +1,114 @@
+"""Every operator that executes against its independent reference, on valid descs of all kinds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.api.enums import DML_FEATURE_LEVEL
+from directml_py.operators import SCHEMAS, executing
+from directml_py.testing.changes import change
+from directml_py.testing.source import RandomSource
+from directml_py.testing.valid import valid_desc
+
+from .helpers import generator
+from .references import ROWS
+from .references.row import exactly
+from .references.tolerances import tolerance, zeros_have_signs
+
+MAX_ELEMENTS = 200
+LEVELS = sorted(DML_FEATURE_LEVEL)
+FUSABLE = [*(name for name in sorted(SCHEMAS) if name.startswith("ACTIVATION_")), "ELEMENT_WISE_CLIP"]
+UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def sample(operator, seed):
+    """A desc that is valid at one of the levels that have the operator, and the level.
+
+    Where something may be fused into it, half of the samples have nothing and half have any activation.
+    """
+    levels = [level for level in LEVELS if level >= SCHEMAS[operator].level]
+    level = levels[seed % len(levels)]
+    desc = valid_desc(RandomSource(seed), operator, level, MAX_ELEMENTS)
+    if "FusedActivation" in desc.struct.index:
+        fused = (seed + seed // len(levels)) % 2
+        desc = change(desc, FusedActivation=activation_for(desc, seed, level) if fused else None)
+    return desc, level
+
+
+def activation_for(desc, seed, level):
+    """An activation that can be fused into the operator at the level."""
+    for name in generator(desc.name, seed).permutation(FUSABLE):
+        if SCHEMAS[name].level > level:
+            continue
+        activation = valid_desc(RandomSource(seed), str(name), level)
+        tensors = {slot.field: None for slot in (*activation.inputs, *activation.outputs)}
+        if "Axes" in activation.struct.index:
+            tensors["Axes"] = (desc.OutputTensor.dimension_count - 1,)
+        activation = change(activation, **tensors)
+        if not dml.validate(change(desc, FusedActivation=activation), feature_level=level):
+            return activation
+    raise AssertionError(f"nothing can be fused into {desc}")
+
+
+@pytest.mark.parametrize("operator", executing())
+def test_reference(operator):
+    assert operator in ROWS, f"{operator} has no row in references/{SCHEMAS[operator].family}.py"
+    row = ROWS[operator]
+    for seed in range(row.samples):
+        desc, level = sample(operator, seed)
+        inputs = row.draw(generator(operator, seed), desc)
+        results = dml.evaluate(desc, inputs, feature_level=level)
+        with np.errstate(all="ignore"):
+            expected = row.reference(desc, *map(exactly, inputs))
+        expected = expected if isinstance(expected, list) else [expected]
+        for slot, result, wanted in zip(desc.outputs, results, expected, strict=True):
+            assert (result is None) == (wanted is None) == (slot.tensor is None)
+            if result is not None:
+                assert result.shape == wanted.shape == slot.tensor.sizes
+                wrong = differences(desc, result, wanted)
+                assert not wrong.any(), described(seed, desc, inputs, result, wanted, wrong)
+
+
+def differences(desc, result, wanted):
+    """Where a result is not what is wanted, or for floats not close enough to it."""
+    if result.dtype.kind != "f" or wanted.dtype.kind != "f":
+        kind = UNSIGNED[result.dtype.itemsize]
+        mask = (1 << 8 * result.dtype.itemsize) - 1
+        return result.view(kind) != (wanted.astype(object) & mask).astype(kind)
+    with np.errstate(all="ignore"):
+        rounded = wanted.astype(result.dtype)
+    one, other = np.isnan(result), np.isnan(rounded)
+    wrong = np.where(one | other, one != other, distances(result, rounded) > tolerance(desc, result.dtype))
+    if zeros_have_signs(desc, result.dtype):
+        wrong |= (result == 0) & (np.signbit(result) != np.signbit(rounded))
+    return wrong
+
+
+def distances(one, other):
+    """How many floats lie between, and one more; none between the zeros."""
+    return np.abs(ordered(one) - ordered(other))
+
+
+def ordered(array):
+    """Integers in the order of the floats, neighbours 1 apart; both zeros are 0."""
+    bits = array.view(f"i{array.dtype.itemsize}").astype(object)
+    sign = 1 << (8 * array.dtype.itemsize - 1)
+    return np.where(bits < 0, -(bits + sign), bits)
+
+
+def described(seed, desc, inputs, result, wanted, wrong):
+    place = tuple(int(index) for index in np.argwhere(wrong)[0])
+    operands = [
+        None if one is None else one[place].item() if one.shape == result.shape else one.tolist()
+        for one in inputs
+    ]
+    return (
+        f"seed {seed}, {desc}: {np.count_nonzero(wrong)} of {wrong.size} elements; at {list(place)} of {operands} "
+        f"it is {result[place]!r}, not {wanted[place]!r}"
+    )
+
+
+def test_every_row_is_of_an_operator():
+    assert set(ROWS) <= set(SCHEMAS)
