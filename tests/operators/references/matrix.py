@@ -28,4 +28,4 @@ def gemm(desc: Any, a: Any, b: Any, c: Any) -> Any:
     return fused(desc, result)
 
 
-ROWS = {"GEMM": Row(gemm, DYADIC)}
+ROWS = {"GEMM": Row(gemm, DYADIC, samples=72)}

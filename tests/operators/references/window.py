@@ -92,7 +92,7 @@ def max_pooling(desc: Any, x: Any) -> Any:
 
 TIED = Values(-1, 1, step=0.25)
 ROWS = {
-    "CONVOLUTION": Row(convolution, DYADIC),
+    "CONVOLUTION": Row(convolution, DYADIC, samples=72),
     "AVERAGE_POOLING": Row(average_pooling, DYADIC),
     "AVERAGE_POOLING1": Row(average_pooling, DYADIC),
     "MAX_POOLING": Row(max_pooling, TIED),
