@@ -19,6 +19,8 @@ from ..validation.helpers import (
 )
 from .registry import broken
 
+NCHW = (1, 1, 2, 3)
+
 
 def whole(sizes=(2, 3), kind="FLOAT32", **fields):
     """CAST whose input is this tensor, with an output of the same sizes."""
@@ -110,8 +112,7 @@ for name, level in (
 
 DATA_TYPE = "DML-BufferTensor-data-type"
 broken(DATA_TYPE, "InputTensor.DataType", whole(kind=0), whole(kind=1))
-broken(DATA_TYPE, "OutputTensor.DataType", output(kind=14), output(kind=13))
-NCHW = (1, 1, 2, 3)
+broken(DATA_TYPE, "OutputTensor.DataType", output(kind=14), quantized("INT4"))
 for name, level, needed in (
     ("FLOAT64", 0x2100, 0x4100),
     ("UINT64", 0x2100, 0x3000),

@@ -8,24 +8,26 @@ from enum import IntFlag
 import pytest
 
 import directml_py as dml
+from directml_py.operators import SCHEMAS
 from directml_py.validation import RULES
 
+from .derived import DERIVED, breach_of
 from .registry import CASES
 from .test_rules import TESTS  # noqa: F401  (loads all cases)
 
 MESSAGES = {}
-# What fields and arguments of enumeration types are called, and which type each has.
+# What fields and arguments of enumeration types are called, and which types they have.
 FIELDS = {
-    "DataType": dml.DML_TENSOR_DATA_TYPE,
-    "ValueDataType": dml.DML_TENSOR_DATA_TYPE,
-    "Type": dml.DML_OPERATOR_TYPE,
-    "Function": dml.DML_REDUCE_FUNCTION,
-    "AxisDirection": dml.DML_AXIS_DIRECTION,
-    "TransA": dml.DML_MATRIX_TRANSFORM,
-    "feature": dml.DML_FEATURE,
-    "minimumFeatureLevel": dml.DML_FEATURE_LEVEL,
-    "feature_level": dml.DML_FEATURE_LEVEL,
+    "DataType": {dml.DML_TENSOR_DATA_TYPE},
+    "Type": {dml.DML_OPERATOR_TYPE},
+    "feature": {dml.DML_FEATURE},
+    "minimumFeatureLevel": {dml.DML_FEATURE_LEVEL},
+    "feature_level": {dml.DML_FEATURE_LEVEL},
 }
+for _schema in SCHEMAS.values():
+    for _entry in _schema.struct.fields:
+        if _entry.kind == "enum":
+            FIELDS.setdefault(_entry.name, set()).add(getattr(dml, _entry.type))
 
 
 def said(identifier):
@@ -37,9 +39,19 @@ def said(identifier):
     return MESSAGES[identifier]
 
 
-@pytest.fixture(params=sorted(RULES))
+def derived(operator):
+    """The diagnostics of descs that break the derived rules of an operator."""
+    if operator not in MESSAGES:
+        changes = [breach_of(rule) for rule, owner in DERIVED.items() if owner == operator]
+        MESSAGES[operator] = [
+            item for change, level in changes for item in dml.validate(change.desc, feature_level=level)
+        ]
+    return MESSAGES[operator]
+
+
+@pytest.fixture(params=[*sorted(CASES), *sorted(SCHEMAS)])
 def found(request):
-    return said(request.param)
+    return (said if request.param in CASES else derived)(request.param)
 
 
 def test_it_says_where(found):
@@ -67,11 +79,11 @@ def test_it_names_what_it_is_about(found):
         hexadecimal = {int(digits, 16) for digits in re.findall(r"\b0x([0-9A-F]+)\b", item.message)}
         assert not hexadecimal & set(map(int, dml.DML_FEATURE_LEVEL)), "feature levels have names"
         field = re.search(r"(\w+)$", item.path)
-        kind = FIELDS.get(field[1]) if field else None
+        kinds = FIELDS.get(field[1], ()) if field else ()
         number = re.match(r"\S+ (?:is|must be a [A-Z_]+, not) (-?\d+)\b", item.message)
-        if kind is not None and number:
-            assert int(number[1]) not in set(map(int, kind)), item.message
-            assert kind.__name__ in item.message or "data type" in item.message, item.message
+        if kinds and number:
+            assert all(int(number[1]) not in set(map(int, kind)) for kind in kinds), item.message
+            assert any(kind.__name__ in item.message for kind in kinds) or "data type" in item.message
 
 
 def test_it_says_more_than_the_rule(found):
