@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import directml_py.dml.device
 from directml_py import samples
 from directml_py.d3d12 import ID3D12Device
 from directml_py.descs.encode import encode
-from directml_py.operators import executes
+from directml_py.operators import SCHEMAS, executes, executing
 from directml_py.testing.source import RandomSource
 from directml_py.testing.valid import valid_desc
 
@@ -116,11 +117,17 @@ def filled(bench, desc):
     return bench.buffer(desc.total_size, data=np.zeros(desc.total_size, np.uint8))
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_random_descs(seed):
-    """Any level, operator, layout and flags, from the desc to the last byte, with the debug layers on."""
-    level = LEVELS[seed % len(LEVELS)]
-    desc = encode(valid_desc(RandomSource(seed), feature_level=level, max_elements=64))
+def levels_of(operator):
+    return [level for level in LEVELS if level >= SCHEMAS[operator].level]
+
+
+@pytest.mark.parametrize("operator", executing())
+def test_random_descs(operator):
+    """Any level, layout and flags, from the desc to the last byte, with the debug layers on."""
+    seed = crc32(operator.encode())
+    levels = levels_of(operator)
+    level = levels[seed % len(levels)]
+    desc = encode(valid_desc(RandomSource(seed), operator, level, max_elements=64))
     assert dml.validate(desc, feature_level=level) == []
     bench = layer_bench(feature_level=level)
     op = bench.compile(desc)
@@ -139,14 +146,14 @@ def test_random_descs(seed):
     assert not bench.removed
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_random_descs_are_valid_at_higher_levels_too(seed):
+@pytest.mark.parametrize("operator", sorted(SCHEMAS))
+def test_random_descs_are_valid_at_higher_levels_too(operator):
     """What a level has, later ones have as well."""
-    source = RandomSource(1000 + seed)
-    level = LEVELS[seed % len(LEVELS)]
-    desc = encode(valid_desc(source, feature_level=level, max_elements=64))
-    for later in LEVELS[LEVELS.index(level) :]:
-        assert dml.validate(desc, feature_level=later) == []
+    levels = levels_of(operator)
+    for first, level in enumerate(levels):
+        desc = valid_desc(RandomSource(first), operator, level, max_elements=64)
+        for later in levels[first:]:
+            assert dml.validate(desc, feature_level=later) == []
 
 
 def test_probing_is_no_mistake():
