@@ -209,7 +209,9 @@ class Window(NamedTuple):
         result = []
         for axis, (size, count) in enumerate(zip(sizes, steps)):
             start, end = (self.start_padding[axis], self.end_padding[axis]) if with_padding else (0, 0)
-            taps = np.arange(self.size[axis]) * self.dilations[axis] - self.start_padding[axis]
-            seen = np.arange(count)[:, None] * self.strides[axis] + taps
-            result.append(((seen >= -start) & (seen < size + end)).sum(axis=1))
+            # Element ``tap`` of a step lies at ``place + tap * dilation``, which must be from -start to size + end - 1.
+            place = np.arange(count) * self.strides[axis] - self.start_padding[axis]
+            first = np.maximum(0, -((place + start) // self.dilations[axis]))
+            behind = np.minimum(self.size[axis], (size + end - 1 - place) // self.dilations[axis] + 1)
+            result.append(np.maximum(0, behind - first))
         return result

@@ -44,11 +44,22 @@ def derived_breach(desc: OperatorDesc, rule: str, level: int) -> Change | None:
     """
     name = rule.removeprefix(f"DML-{desc.name}-")
     for changed, path in candidates(desc, name, level):
+        if not counts_agree(changed):
+            continue
         diagnostics = check(changed, level)[1].diagnostics
         if diagnostics and {found.rule for found in diagnostics} == {rule}:
             expected = diagnostics[0].path if path is None else path
             return Change(changed, rule, expected)
     return None
+
+
+def counts_agree(desc: OperatorDesc) -> bool:
+    """Whether all arrays that one field counts are of its length, as they are in memory."""
+    return all(
+        len(getattr(desc, entry.name)) == getattr(desc, entry.counted_by)
+        for entry in desc.struct.fields
+        if entry.counted_by and getattr(desc, entry.name) is not None
+    )
 
 
 def candidates(desc: OperatorDesc, name: str, level: int) -> Iterator[tuple[OperatorDesc, str | None]]:
@@ -78,8 +89,11 @@ def _fact_candidates(desc: OperatorDesc, fact: Fact) -> Iterator[tuple[OperatorD
         # What a statement asks under a condition may need the condition made true first.
         names |= names_in(desc.schema, fact.condition)
     entries = [entry for entry in fields if entry.name in names]
-    arrays = {entry.counted_by: entry for entry in fields if entry.counted_by}
-    entries += [arrays[entry.name] for entry in entries if entry.name in arrays]
+    counts = {entry.counted_by for entry in fields}
+    for entry in entries:
+        if entry.name in counts:
+            yield from _counted_candidates(desc, entry.name)
+    entries = [entry for entry in entries if entry.name not in counts]
     subjects = {re.split(r"[.\[]", field)[0] for field in fact.fields}
     for entry in entries:
         for value, path in _values(desc, entry, fact):
@@ -87,6 +101,19 @@ def _fact_candidates(desc: OperatorDesc, fact: Fact) -> Iterator[tuple[OperatorD
             if isinstance(value, TensorDesc):
                 # What must have the same sizes changes with it.
                 yield _with_sizes(desc, alike(desc, entry.name, "Sizes"), value.sizes), None
+
+
+def _counted_candidates(desc: OperatorDesc, count: str) -> Iterator[tuple[OperatorDesc, str | None]]:
+    """All arrays that a field counts without their last element, with one more, or without any: a desc in memory has
+    one count for all of them."""
+    arrays = {
+        one.name: getattr(desc, one.name) or () for one in desc.struct.fields if one.counted_by == count
+    }
+    yield change(desc, **{name: value[:-1] for name, value in arrays.items()}), None
+    if all(arrays.values()):
+        for extra in (1, 2, 5):
+            yield change(desc, **{name: value + value[-1:] * extra for name, value in arrays.items()}), None
+    yield change(desc, **dict.fromkeys(arrays, ())), None
 
 
 def _values(desc: OperatorDesc, entry: FieldSchema, fact: Fact) -> Iterator[tuple[Any, str | None]]:

@@ -46,13 +46,17 @@ def null_field(source: Source, desc: OperatorDesc) -> Broken:
 
 
 def huge_count(source: Source, desc: OperatorDesc) -> Broken | None:
-    arrays = [(entry.name, entry.counted_by) for entry in desc.struct.fields if entry.counted_by]
+    """Where one field counts several arrays, the first of them answers first."""
+    arrays: dict[str, str] = {}
+    for entry in desc.struct.fields:
+        if entry.counted_by and getattr(desc, entry.name) is not None:
+            arrays.setdefault(entry.counted_by, entry.name)
     if not arrays:
         return None
-    array, count = source.choice(arrays)
+    count = source.choice(list(arrays))
     struct = encode(desc)
     setattr(struct, count, source.integer(0x10001, 0xFFFFFFFF))
-    return Broken(struct, "DML-Desc-count", array)
+    return Broken(struct, "DML-Desc-count", arrays[count])
 
 
 def tensor_type(source: Source, desc: OperatorDesc) -> Broken:

@@ -88,8 +88,7 @@ class Fuzzer:
         want(decoded.desc == desc and not decoded.faults, "decoded wrongly", desc, *decoded)
         diagnostics = validate(holder, feature_level=level)
         want(not diagnostics, f"a valid desc is refused at {level.name}", desc, *diagnostics)
-        device = self.devices[level]
-        device.CompileOperator(device.CreateOperator(holder))
+        self.create(holder, level)
 
     def broken(self, source: RandomSource, level: DML_FEATURE_LEVEL) -> None:
         """The one broken rule answers at its place, and no other."""

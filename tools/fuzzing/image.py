@@ -11,13 +11,13 @@ from typing import Any
 from directml_py.abi.schema import StructSchema
 from directml_py.descs.decode import ctypes_class
 from directml_py.descs.tensor import TensorDesc
-from directml_py.descs.values import OperatorDesc, Record
+from directml_py.descs.values import OperatorDesc, Record, Scalar
 
 PAGE = mmap.PAGESIZE
 POINTER_SIZE = 8
-TENSOR_SIZE = 16
+TENSOR_SIZE = OPERATOR_SIZE = 16
 BUFFER_TENSOR_SIZE = 48
-_FORMATS = {"integer": "I", "enum": "i", "float": "f"}
+_FORMATS = {"UINT": "I", "INT": "i", "FLOAT": "f"}
 
 
 @dataclass
@@ -45,51 +45,63 @@ class Image:
         self.put("Q", offset, target)
         self.pointers.append(offset)
 
-    def operator(self, desc: OperatorDesc) -> None:
-        top = self.reserve(16)
-        self.put("i", top, desc.schema.value)
-        self.enums.append(top)
-        self.point(top + 8, self.struct(desc.struct, desc))
+    def operator(self, desc: OperatorDesc) -> int:
+        """A DML_OPERATOR_DESC and what it points to."""
+        top = self.reserve(OPERATOR_SIZE)
+        self.operator_at(top, desc)
+        return top
+
+    def operator_at(self, offset: int, desc: OperatorDesc) -> None:
+        self.put("i", offset, desc.schema.value)
+        self.enums.append(offset)
+        self.point(offset + 8, self.struct(desc.struct, desc))
 
     def struct(self, schema: StructSchema, record: Record) -> int:
+        base = self.reserve(ctypes.sizeof(ctypes_class(schema.name)))
+        self.struct_at(base, schema, record)
+        return base
+
+    def struct_at(self, base: int, schema: StructSchema, record: Record) -> None:
         kind = ctypes_class(schema.name)
-        base = self.reserve(ctypes.sizeof(kind))
         counters = {entry.counted_by for entry in schema.fields}
         for entry, (_, value) in zip(schema.fields, record):
             offset = base + getattr(kind, entry.name).offset
-            if entry.kind in _FORMATS:
-                self.put(_FORMATS[entry.kind], offset, value)
+            if entry.kind in ("integer", "enum", "bool", "float"):
+                self.put(_FORMATS.get(entry.type, "i"), offset, value)
                 if entry.kind == "enum":
                     self.enums.append(offset)
                 elif entry.name in counters:
                     self.counts.append(offset)
-            elif isinstance(value, TensorDesc):
-                target = self.reserve(TENSOR_SIZE)
-                self.point(offset, target)
-                self.tensor(target, value)
-            elif isinstance(value, Record):
-                self.point(offset, self.struct(value.struct, value))
-            elif isinstance(value, tuple):
-                self.point(offset, self.array(value))
-            elif value is None:
+            elif isinstance(value, Scalar):
+                self.put("8s", offset, value.raw)
+            elif entry.kind == "struct":
+                self.struct_at(offset, value.struct, value)
+            elif not value and not isinstance(value, TensorDesc | Record):
                 self.pointers.append(offset)
             else:
-                raise TypeError(
-                    f"{schema.name}.{entry.name} is a {entry.kind}, which is not laid out here yet"
-                )
-        return base
+                self.point(offset, self.target(entry.type, value))
+
+    def target(self, type_name: str, value: Any) -> int:
+        """What a pointer leads to."""
+        if isinstance(value, TensorDesc):
+            return self.array((value,))
+        if isinstance(value, OperatorDesc):
+            return self.operator(value)
+        if isinstance(value, Record):
+            return self.struct(value.struct, value)
+        return self.numbers(value, _FORMATS[type_name]) if type_name in _FORMATS else self.array(value)
 
     def array(self, values: tuple[Any, ...]) -> int:
-        if not isinstance(values[0], TensorDesc):
-            return self.numbers(values)
+        """Of tensors or operators, whose structs have one size."""
         base = self.reserve(TENSOR_SIZE * len(values))
-        for index, tensor in enumerate(values):
-            self.tensor(base + TENSOR_SIZE * index, tensor)
+        for index, value in enumerate(values):
+            place = self.tensor if isinstance(value, TensorDesc) else self.operator_at
+            place(base + TENSOR_SIZE * index, value)
         return base
 
-    def numbers(self, values: tuple[int, ...]) -> int:
+    def numbers(self, values: tuple[Any, ...], code: str = "I") -> int:
         base = self.reserve(4 * len(values))
-        self.put(f"{len(values)}I", base, *values)
+        self.put(f"{len(values)}{code}", base, *values)
         return base
 
     def tensor(self, offset: int, tensor: TensorDesc) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import cache, reduce
 
 import numpy as np
 
@@ -57,12 +57,16 @@ class AveragePooling(Pool):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         window, steps = pool_window(desc), desc.OutputTensor.sizes[2:]
-        counts = window.counts(desc.InputTensor.sizes[2:], steps, with_padding=desc.IncludePadding)
-        divisor = reduce(np.multiply.outer, counts)
+        sizes, with_padding = desc.InputTensor.sizes[2:], desc.IncludePadding
+
+        @cache
+        def divisor() -> Array:
+            counts = window.counts(sizes, steps, with_padding)
+            return np.asarray(reduce(np.multiply.outer, counts))
 
         def average(x: Array) -> Array:
             total = window.fold(x, steps, np.add, 0)
-            mean: Array = np.divide(total, divisor.astype(total.dtype), out=total)
+            mean: Array = np.divide(total, divisor().astype(total.dtype), out=total)
             return mean
 
         return average
@@ -91,22 +95,24 @@ class MaxPooling(Pool):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         window, sizes, steps = pool_window(desc), desc.InputTensor.sizes, desc.OutputTensor.sizes[2:]
-        counts = window.counts(sizes[2:], steps, with_padding=False)
-        nothing = reduce(np.logical_or.outer, [count == 0 for count in counts])
-        # Indices run on from one channel and batch to the next.
-        starts = np.arange(sizes[0] * sizes[1]) * int(np.prod(sizes[2:]))
-        starts = starts.reshape(*sizes[:2], *(1,) * len(steps))
+
+        @cache
+        def nothing() -> Array:
+            counts = window.counts(sizes[2:], steps, with_padding=False)
+            return np.asarray(reduce(np.logical_or.outer, [count == 0 for count in counts]))
 
         def maximum(x: Array) -> Array:
             lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
             values = window.fold(x, steps, np.fmax, np.nan if x.dtype.kind == "f" else lowest)
-            values[..., nothing] = lowest
+            values[..., nothing()] = lowest
             return values
 
         def maximum_and_index(x: Array) -> tuple[Array, Array]:
             values, offsets = window.first_largest(x, steps)
-            indices = np.where(nothing, 0, offsets + starts)
-            values[..., nothing] = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+            # Indices run on from one channel and batch to the next.
+            starts = np.arange(sizes[0] * sizes[1]) * int(np.prod(sizes[2:]))
+            indices = np.where(nothing(), 0, offsets + starts.reshape(*sizes[:2], *(1,) * len(steps)))
+            values[..., nothing()] = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
             return values, indices
 
         return maximum if getattr(desc, "OutputIndicesTensor", None) is None else maximum_and_index
