@@ -3574,7 +3574,11 @@ OPERATORS = {
         False,
         ("3_0: 4-5 F16-32",),
         ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
-        (),
+        (
+            "dimensions: DimensionCount == InputGradientTensor.DimensionCount - 2",
+            "Strides >= 1",
+            "WindowSize >= 1",
+        ),
     ),
     131: OperatorSchema(
         "MAX_POOLING_GRAD",
@@ -3601,7 +3605,12 @@ OPERATORS = {
             "InputGradientTensor InputTensor OutputGradientTensor: DataType DimensionCount",
             "InputTensor OutputGradientTensor: Sizes",
         ),
-        (),
+        (
+            "dimensions: DimensionCount == InputTensor.DimensionCount - 2",
+            "Strides >= 1",
+            "WindowSize >= 1",
+            "Dilations >= 1",
+        ),
     ),
     132: OperatorSchema(
         "RANDOM_GENERATOR",
@@ -3663,7 +3672,7 @@ OPERATORS = {
         False,
         ("5_1: 1-4 F16-32", "3_0: 4 F16-32"),
         ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
-        (),
+        ("dimensions: DimensionCount == InputGradientTensor.DimensionCount", "Scales != 0"),
     ),
     135: OperatorSchema(
         "SLICE_GRAD",
@@ -3713,9 +3722,11 @@ OPERATORS = {
             ),
         ),
         True,
-        ("3_0: 4 F16-32",),
         (
-            "GradientTensor InputFirstMomentTensor InputParametersTensor InputSecondMomentTensor OutputFirstMomentTensor OutputParametersTensor OutputSecondMomentTensor: DataType DimensionCount Sizes",
+            "3_0: InputParametersTensor InputFirstMomentTensor InputSecondMomentTensor GradientTensor OutputParametersTensor OutputFirstMomentTensor OutputSecondMomentTensor 4 F16-32; TrainingStepTensor 4 U32",
+        ),
+        (
+            "GradientTensor InputFirstMomentTensor InputParametersTensor InputSecondMomentTensor OutputFirstMomentTensor OutputParametersTensor OutputSecondMomentTensor: DataType Sizes",
         ),
         (),
     ),
@@ -3905,7 +3916,7 @@ OPERATORS = {
         False,
         ("3_1: 4 F16-32",),
         ("InputGradientTensor InputTensor OutputGradientTensor: DataType Sizes",),
-        (),
+        ("LocalSize >= 1",),
     ),
     145: OperatorSchema(
         "CUMULATIVE_PRODUCT",
@@ -4075,8 +4086,18 @@ OPERATORS = {
         (
             "4_1: InputTensor InputGradientTensor OutputGradientTensor 4 F16-32; ROITensor OutputROIGradientTensor 2-4 F16-32; BatchIndicesTensor 1-4 U32",
         ),
-        ("InputGradientTensor InputTensor OutputGradientTensor OutputROIGradientTensor ROITensor: DataType",),
-        (),
+        (
+            "InputGradientTensor InputTensor OutputGradientTensor OutputROIGradientTensor ROITensor: DataType",
+            "InputTensor OutputGradientTensor: Sizes",
+            "OutputROIGradientTensor ROITensor: DimensionCount Sizes",
+        ),
+        (
+            "required(InputTensor) if OutputROIGradientTensor or ReductionFunction == MAX",
+            "required(OutputGradientTensor) if not OutputROIGradientTensor",
+            "ReductionFunction in (AVERAGE, MAX)",
+            "MaximumSamplesPerOutput >= 1",
+            "MinimumSamplesPerOutput <= MaximumSamplesPerOutput",
+        ),
     ),
     151: OperatorSchema(
         "BATCH_NORMALIZATION_TRAINING",
@@ -4341,7 +4362,7 @@ OPERATORS = {
         False,
         ("5_1: 1-4 F16-32",),
         ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
-        (),
+        ("dimensions: DimensionCount == InputGradientTensor.DimensionCount", "Scales != 0"),
     ),
     163: OperatorSchema(
         "DIAGONAL_MATRIX1",

@@ -211,7 +211,8 @@ def _sizes_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | 
     for slot, tensor in reversed(slots(desc)):
         if slot.field not in shapes:
             continue
-        path = f"{slot.path}.Sizes" if slot in desc.outputs else None
+        # Of several outputs the sum counts: SPLIT's say what its input must be.
+        path = f"{slot.path}.Sizes" if slot in desc.outputs and slot.path == slot.field else None
         for dimension in reversed(range(tensor.dimension_count)):
             for size in (
                 tensor.sizes[dimension] + 1,

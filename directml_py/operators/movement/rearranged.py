@@ -74,7 +74,11 @@ class Slice1(Operator):
         """``output_sizes``: those of a slice of fewer elements than the window reaches."""
         if output_sizes is None and desc.OutputTensor is None:
             return {"OutputTensor": reachable(desc)}
-        wanted = desc.OutputTensor.sizes if output_sizes is None else unsigned_numbers(output_sizes, "output_sizes")
+        wanted = (
+            desc.OutputTensor.sizes
+            if output_sizes is None
+            else unsigned_numbers(output_sizes, "output_sizes")
+        )
         return {"OutputTensor": sliced_sizes(desc, tuple(wanted))}
 
 
