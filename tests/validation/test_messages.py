@@ -12,7 +12,7 @@ from .helpers import LATEST, WILD, cast, identity, join, tensor
 
 class TestAllAtOnce:
     def test_of_every_layer(self):
-        """A wild pointer, broken tensors, an enumerator and the level, in one call and in the order of the desc."""
+        """A wild pointer, an enumerator, broken tensors and the support table, in one call."""
         desc = dml.DML_CONVOLUTION_OPERATOR_DESC(
             InputTensor=tensor((1, 0, 4, 0), total_size=7),
             FilterTensor=tensor(kind=77, alignment=3),
@@ -25,13 +25,15 @@ class TestAllAtOnce:
             ("DML-Desc-unreadable", "BiasTensor"),
             ("DML-Desc-enum", "Mode"),
             ("DML-FusedActivation-tensors", "FusedActivation.InputTensor"),
-            ("DML-BufferTensor-size-zero", "InputTensor.Sizes"),
-            ("DML-BufferTensor-size-zero", "InputTensor.Sizes"),
+            ("DML-BufferTensor-size-zero", "InputTensor.Sizes[1]"),
+            ("DML-BufferTensor-size-zero", "InputTensor.Sizes[3]"),
             ("DML-BufferTensor-data-type", "FilterTensor.DataType"),
             ("DML-BufferTensor-alignment", "FilterTensor.GuaranteedBaseOffsetAlignment"),
             ("DML-TensorFlags-owned-output", "OutputTensor.Flags"),
             ("DML-BufferTensor-total-size", "OutputTensor.TotalTensorSizeInBytes"),
             ("DML-BufferTensor-output-overlap", "OutputTensor.Strides"),
+            ("DML-CONVOLUTION-dimension-count", "FilterTensor.DimensionCount"),
+            ("DML-CONVOLUTION-dimension-count", "OutputTensor.DimensionCount"),
         ]
 
     def test_an_operator_of_a_higher_level_is_checked_too(self):
@@ -74,8 +76,14 @@ class TestMessages:
         def messages(desc, level=LATEST):
             return [found.message for found in dml.validate(desc, feature_level=level)]
 
-        assert messages(cast(tensor(kind="FLOAT64")), dml.DML_FEATURE_LEVEL_2_1) == [
+        sizes = (1, 1, 2, 3)
+        new = cast(tensor(sizes, "FLOAT64"), sizes=sizes)
+        assert messages(new, dml.DML_FEATURE_LEVEL_2_1) == [
             "InputTensor.DataType is FLOAT64, which needs DML_FEATURE_LEVEL_3_0; this is DML_FEATURE_LEVEL_2_1"
+        ]
+        assert messages(new, dml.DML_FEATURE_LEVEL_3_0) == [
+            "InputTensor.DataType is FLOAT64; DML_OPERATOR_CAST supports FLOAT32, FLOAT16, INT64, INT32, INT16, INT8, "
+            "UINT64, UINT32, UINT16, UINT8 at DML_FEATURE_LEVEL_3_0 (FLOAT64 needs DML_FEATURE_LEVEL_4_1)"
         ]
         assert messages(cast(tensor(kind=0))) == [
             "InputTensor.DataType is DML_TENSOR_DATA_TYPE_UNKNOWN, which is no data type of an element"

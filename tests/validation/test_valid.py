@@ -18,6 +18,19 @@ from .helpers import (
     type_of,
 )
 
+NCHW = (1, 1, 2, 3)
+
+
+def quantize(kind, **fields):
+    """4-bit numbers by one scale."""
+    return dml.DML_QUANTIZE_OPERATOR_DESC(
+        tensor(),
+        dml.DML_QUANTIZATION_TYPE_SCALE,
+        QuantizationTensors=[tensor((1, 1))],
+        OutputTensor=tensor(kind=kind, **fields),
+    )
+
+
 # Valid, near a rule's edge; the feature level on which it just is.
 VALID = [
     (identity(), LATEST),
@@ -26,32 +39,36 @@ VALID = [
     (identity(tensor([1] * 8)), dml.DML_FEATURE_LEVEL_3_0),
     (identity(tensor((1,), "UINT8")), dml.DML_FEATURE_LEVEL_3_0),
     (reduce(), dml.DML_FEATURE_LEVEL_3_0),
-    (cast(tensor(kind="FLOAT64")), dml.DML_FEATURE_LEVEL_3_0),
-    (cast(tensor(kind="UINT64"), tensor(kind="INT64")), dml.DML_FEATURE_LEVEL_3_0),
-    (cast(tensor(kind="UINT4"), tensor(kind="INT4")), dml.DML_FEATURE_LEVEL_6_3),
+    (cast(tensor(NCHW, "UINT64"), tensor(NCHW, "INT64")), dml.DML_FEATURE_LEVEL_3_0),
+    (cast(tensor(kind="UINT64"), tensor(kind="INT64")), dml.DML_FEATURE_LEVEL_3_1),
+    (cast(tensor(kind="FLOAT64")), dml.DML_FEATURE_LEVEL_4_1),
+    (quantize("UINT4"), dml.DML_FEATURE_LEVEL_6_3),
+    (quantize("INT4", alignment=1), dml.DML_FEATURE_LEVEL_6_3),
     # The largest tensors.
-    (cast(tensor((MOST,))), LATEST),
+    (cast(sizes=(MOST,)), LATEST),
     (cast(tensor((65536, 65535)), tensor((65536, 65535))), LATEST),
-    (cast(tensor((2, 2), strides=[MOST - 2, 1])), LATEST),
-    (cast(tensor((1, 1), strides=[MOST, MOST])), LATEST),
+    (cast(tensor((2, 2), strides=[MOST - 2, 1]), sizes=(2, 2)), LATEST),
+    (cast(tensor((1, 1), strides=[MOST, MOST]), sizes=(1, 1)), LATEST),
     # Inputs may overlap themselves, outputs may be padded, transposed or interleaved.
     (cast(tensor(strides=[0, 0])), LATEST),
     (cast(tensor(strides=[1, 1])), LATEST),
     (cast(None, tensor(strides=[8, 2])), LATEST),
     (cast(None, tensor(strides=[1, 2])), LATEST),
     (cast(None, tensor(strides=[3, 2])), LATEST),
-    (cast(None, tensor((1, 3), strides=[0, 1])), LATEST),
+    (cast(None, tensor((1, 3), strides=[0, 1]), sizes=(1, 3)), LATEST),
     # Totals, flags, alignments.
     (cast(tensor(total_size=28), tensor(total_size=1 << 40)), LATEST),
-    (cast(tensor((5,), "UINT8", total_size=8)), LATEST),
+    (cast(tensor((5,), "UINT8", total_size=8), sizes=(5,)), LATEST),
     (cast(tensor(flags=1)), LATEST),
     (cast(tensor(alignment=4), tensor(alignment=256)), LATEST),
     (cast(tensor(kind="UINT8", alignment=1), tensor(kind="FLOAT16", alignment=2)), LATEST),
-    (cast(tensor(kind="UINT4", alignment=1)), LATEST),
     (cast(tensor(alignment=1 << 31)), LATEST),
-    # Operators that do not execute.
+    # Fused activations.
     (gemm(), LATEST),
-    (gemm(CTensor=tensor(), FusedActivation=dml.DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(Alpha=0.01)), LATEST),
+    (
+        gemm(CTensor=tensor((3, 3)), FusedActivation=dml.DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(Alpha=0.01)),
+        LATEST,
+    ),
     (
         dml.DML_CONVOLUTION_OPERATOR_DESC(
             tensor((1, 1, 4, 4)),
@@ -70,7 +87,7 @@ VALID = [
         ),
         dml.DML_FEATURE_LEVEL_1_0,
     ),
-    (fill(type_of("INT8")), LATEST),
+    (fill(type_of("INT8"), "INT8"), LATEST),
     # The example of the documents about strides: NCHW sizes in NHWC memory, and a broadcast.
     (
         cast(tensor((1, 3, 4, 5), strides=[60, 1, 15, 3]), tensor((1, 3, 4, 5), strides=[60, 1, 15, 3])),

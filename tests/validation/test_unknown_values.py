@@ -1,0 +1,48 @@
+"""A value that no enumeration has is told once: no fact, table or size that depends on it is judged."""
+
+from __future__ import annotations
+
+import pytest
+
+import directml_py as dml
+from directml_py.operators import SCHEMAS, check
+from directml_py.testing.changes import change
+from directml_py.testing.source import RandomSource
+from directml_py.testing.valid import valid_desc
+
+from .helpers import LATEST, join, tensor
+
+ENUMS = [
+    pytest.param(name, entry.name, id=f"{name}-{entry.name}", marks=pytest.mark.operator(name))
+    for name in sorted(SCHEMAS)
+    for entry in SCHEMAS[name].struct.fields
+    if entry.kind == "enum"
+]
+
+
+@pytest.mark.parametrize(("name", "field"), ENUMS)
+def test_an_enumerator(name, field):
+    for seed in range(4):
+        desc = valid_desc(RandomSource(seed), name)
+        values = [99, -1]
+        if isinstance(getattr(desc, field), dml.DML_TENSOR_DATA_TYPE):
+            values.append(dml.DML_TENSOR_DATA_TYPE_UNKNOWN)
+        for value in values:
+            diagnostics = check(change(desc, **{field: value}), LATEST)[1].diagnostics
+            assert [(found.rule, found.path) for found in diagnostics] == [("DML-Desc-enum", field)]
+
+
+@pytest.mark.parametrize("kind", [0, 14, 77])
+def test_a_data_type(kind):
+    desc = join([tensor((1, 3)), tensor((1, 3), kind)], tensor((2, 3)))
+    assert [(found.rule, found.path) for found in dml.validate(desc)] == [
+        ("DML-BufferTensor-data-type", "InputTensors[1].DataType")
+    ]
+
+
+def test_the_rest_is_judged():
+    desc = dml.DML_REDUCE_OPERATOR_DESC(99, tensor((2, 3)), tensor((2, 1)), Axes=[2])
+    assert [(found.rule, found.path) for found in dml.validate(desc)] == [
+        ("DML-Desc-enum", "Function"),
+        ("DML-REDUCE-axes", "Axes[0]"),
+    ]
