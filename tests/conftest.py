@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from directml_py.operators import SCHEMAS
+
 
 def pytest_addoption(parser):
     parser.addoption(
@@ -39,3 +42,9 @@ def pytest_collection_modifyitems(config, items):
     chosen = [item for item in items if operator_of(item) in wanted]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
     items[:] = chosen
+
+
+def pytest_collection_finish(session):
+    """Modules and test items stay: tests that collect garbage need not visit their many objects."""
+    gc.collect()
+    gc.freeze()

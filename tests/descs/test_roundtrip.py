@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from toolchain import later
 
 from directml_py.api import enums, operator_descs
 from directml_py.api.enums import DML_TENSOR_DATA_TYPE
@@ -291,10 +292,11 @@ def sound(value, expected, operator):
 
 
 @pytest.mark.parametrize("operator", OPERATORS.values(), ids=lambda op: op.name)
-def test_every_operator(operator):
+@pytest.mark.parametrize("examples", [6, *later(25)])
+def test_every_operator(operator, examples):
     kind = getattr(operator_descs, operator.struct.name)
 
-    @FAST
+    @settings(FAST, max_examples=examples)
     @given(fields_of(operator.struct))
     def check(values):
         memory = Memory()

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from toolchain import later
 
 import directml_py as dml
 from directml_py.api.schema_data import OPERATORS as CATALOG
@@ -18,6 +19,20 @@ from directml_py.operators import executing
 @pytest.fixture
 def run(python):
     return lambda *arguments, **options: python("-m", "directml_py", *arguments, **options)
+
+
+@pytest.fixture
+def answer(capsys):
+    """``answer(*arguments)``: exit code, output and errors of a command, without a process of its own."""
+
+    def run(*arguments):
+        try:
+            code = main(arguments)
+        except SystemExit as end:
+            code = end.code
+        return (code, *capsys.readouterr())
+
+    return run
 
 
 def succeeds(process):
@@ -39,15 +54,15 @@ def test_info(run):
 
 def test_info_names_the_checks_of_the_debug_layers(run):
     """Those that no call reports on other devices, and no rule that every device checks."""
-    found = re.findall(r"^debug check: +(\S+)$", succeeds(run("info")), re.MULTILINE)
-    assert len(found) == len(set(found)) >= 16
+    checks = re.findall(r"^debug check: +(\S+)$", succeeds(run("info")), re.MULTILINE)
+    assert len(checks) == len(set(checks)) >= 16
     assert {
         "D3D12-UAVBarrier-missing",
         "D3D12-Contents-undefined",
         "DML-RecordDispatch-initialized",
         "DML-GATHER-index-range",
-    } <= set(found)
-    assert not {"DML-JOIN-axis", "DML-BufferBinding-size", "DML-RecordDispatch-descriptor-heap"} & set(found)
+    } <= set(checks)
+    assert not {"DML-JOIN-axis", "DML-BufferBinding-size", "DML-RecordDispatch-descriptor-heap"} & set(checks)
 
 
 def test_the_list_of_operators(run):
@@ -57,14 +72,15 @@ def test_the_list_of_operators(run):
 
 
 @pytest.mark.parametrize("name", ["JOIN", "join", "DML_OPERATOR_JOIN", "dml_operator_join"])
-def test_a_support_table(run, name):
+def test_a_support_table(answer, name):
     """The rows of the page of DML_JOIN_OPERATOR_DESC, newest level first."""
-    found = succeeds(run("support", name))
-    assert found.splitlines()[0] == "DML_OPERATOR_JOIN (DML_JOIN_OPERATOR_DESC)"
-    assert re.findall(r"(DML_FEATURE_LEVEL_\d_\d) and above", found) == [
+    code, table, errors = answer("support", name)
+    assert (code, errors) == (0, "")
+    assert table.splitlines()[0] == "DML_OPERATOR_JOIN (DML_JOIN_OPERATOR_DESC)"
+    assert re.findall(r"(DML_FEATURE_LEVEL_\d_\d) and above", table) == [
         f"DML_FEATURE_LEVEL_{level}" for level in ("4_1", "3_0", "2_1", "1_0")
     ]
-    newest = found.split("and above")[1]
+    newest = table.split("and above")[1]
     rows = re.findall(r"(\w+) +(\d) to (\d) +(.+)", newest)
     assert [row[:3] for row in rows] == [("InputTensors", "1", "8"), ("OutputTensor", "1", "8")]
     bits = {
@@ -74,7 +90,7 @@ def test_a_support_table(run, name):
         *(f"{sign}INT{n}" for sign in ("", "U") for n in (8, 16, 32, 64)),
     }
     assert set(rows[0][3].split(", ")) == bits
-    oldest = found.split("and above")[-1]
+    oldest = table.split("and above")[-1]
     assert re.findall(r"(\w+) +4 +(.+)", oldest)[0][1].split(", ") == [
         "FLOAT32",
         "FLOAT16",
@@ -87,18 +103,18 @@ def test_a_support_table(run, name):
 
 def test_tables_for_the_values_of_an_attribute(run):
     """REDUCE has tables of its own for ARGMIN and ARGMAX."""
-    found = succeeds(run("support", "REDUCE"))
-    assert re.search(r"^Function: .*DML_REDUCE_FUNCTION_ARGM(IN|AX)", found, re.M)
-    assert "DML_REDUCE_FUNCTION_SUM_SQUARE" in found
+    tables = succeeds(run("support", "REDUCE"))
+    assert re.search(r"^Function: .*DML_REDUCE_FUNCTION_ARGM(IN|AX)", tables, re.M)
+    assert "DML_REDUCE_FUNCTION_SUM_SQUARE" in tables
 
 
 def test_every_operator_has_an_answer(capsys):
     assert len(CATALOG) == 177
     for entry in CATALOG.values():
         assert main(["support", entry.name]) == 0
-        found = capsys.readouterr().out
-        assert found.startswith(f"DML_OPERATOR_{entry.name} ")
-        assert ("does not execute yet" in found) == (entry.name not in executing())
+        table = capsys.readouterr().out
+        assert table.startswith(f"DML_OPERATOR_{entry.name} ")
+        assert ("does not execute yet" in table) == (entry.name not in executing())
 
 
 def test_rules(run):
@@ -139,12 +155,13 @@ def test_rules_in_markdown(run):
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["info", "--help"], ["rules", "--help"], ["support", "--help"], ["-h"]]
 )
-def test_help(run, arguments):
-    found = succeeds(run(*arguments))
-    assert found.startswith("usage: python -m directml_py")
+def test_help(answer, arguments):
+    code, usage, errors = answer(*arguments)
+    assert (code, errors) == (0, "")
+    assert usage.startswith("usage: python -m directml_py")
     if arguments[0].startswith("-"):
-        assert "info" in found
-        assert "support" in found
+        assert "info" in usage
+        assert "support" in usage
 
 
 def test_version(run):
@@ -165,16 +182,20 @@ def test_version(run):
         (["rules", "--html"], "--html"),
     ],
 )
-def test_user_errors(run, arguments, word):
-    process = run(*arguments)
-    assert process.returncode == 2
-    assert process.stdout == ""
-    assert word in process.stderr
-    assert "Traceback" not in process.stderr
+def test_user_errors(answer, arguments, word):
+    code, output, errors = answer(*arguments)
+    assert (code, output) == (2, "")
+    assert word in errors
+
+
+def test_an_error_as_the_shell_sees_it(run):
+    process = run("support", "NONSENSE")
+    assert (process.returncode, process.stdout) == (2, "")
+    assert process.stderr == "support: there is no operator DML_OPERATOR_NONSENSE\n"
 
 
 @pytest.mark.parametrize(
-    "arguments", [["info"], ["support"], ["support", "REDUCE"], ["rules"], ["--help"], ["--version"]]
+    "arguments", [["support"], *later(["info"], ["support", "REDUCE"], ["rules"], ["--help"], ["--version"])]
 )
 @pytest.mark.parametrize("unbuffered", [[], ["-u"]])
 def test_a_reader_that_has_seen_enough(python, arguments, unbuffered):

@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from toolchain import later
 
 import directml_py as dml
 from directml_py.api.schema_data import OPERATORS as CATALOG
@@ -37,7 +38,7 @@ def description(graph):
     return comparable(record)
 
 
-@pytest.mark.parametrize("first", range(0, 100, 20))
+@pytest.mark.parametrize("first", [0, 20, *later(40, 60, 80)])
 def test_nothing_is_lost(device, tmp_path, first):
     for seed in range(first, first + 20):
         graph = random_graph(seed, device=device)
@@ -290,7 +291,8 @@ def test_a_device_that_refuses(branches, tmp_path):
     assert "DML_FEATURE_LEVEL_3_0" in str(caught.value)
 
 
-def test_any_value_anywhere(branches, tmp_path):
+@pytest.mark.parametrize("value", [None, 1 << 70, "x", *later(-1, 3, 0.5, [], {}, [[]])])
+def test_any_value_anywhere(branches, tmp_path, value):
     """Whatever a member is replaced by: a graph, or a GraphFileError whose place exists up to its last part."""
     path = tmp_path / "g.json"
     branches.save(path)
@@ -308,11 +310,10 @@ def test_any_value_anywhere(branches, tmp_path):
     walk(json.loads(good), ())
     refused = 0
     for keys in places[1:]:
-        for value in (None, -1, 3, 1 << 70, 0.5, "x", [], {}, [[]]):
-            path.write_text(good, encoding="utf-8")
-            edit(path, at(*keys, value=value))
-            try:
-                assert isinstance(load(branches.device, path), Graph)
-            except GraphFileError as error:
-                refused += bool(error.place)
-    assert refused > 1000
+        path.write_text(good, encoding="utf-8")
+        edit(path, at(*keys, value=value))
+        try:
+            assert isinstance(load(branches.device, path), Graph)
+        except GraphFileError as error:
+            refused += bool(error.place)
+    assert refused > 100

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from toolchain import later
 
 import directml_py as dml
 from directml_py.d3d12.commands import Command
@@ -107,7 +108,7 @@ def test_polling_is_of_the_moment(bench):
     assert seen == [1]
 
 
-@pytest.mark.parametrize("count", [2, 700])
+@pytest.mark.parametrize("count", [2, 100, *later(700)])
 def test_a_chain_of_queues(bench, count):
     """Each waits for the one before; the last is asked for."""
     seen, fences = [], [bench.d3d12.CreateFence(0) for _ in range(count)]
