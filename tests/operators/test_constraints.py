@@ -45,6 +45,7 @@ def test_axis_is_less_than_the_rank(operator, rank):
 
 
 def test_all_problems_of_a_join_at_once():
+    """Sizes are compared with those of the first input."""
     desc = join(
         inputs=((1, 3), (2, 4), (2, 9)),
         types=("FLOAT32", "INT32", "FLOAT32"),
@@ -54,7 +55,6 @@ def test_all_problems_of_a_join_at_once():
     assert sorted(found(desc)) == [
         ("DML-JOIN-same-data-type", "InputTensors[1].DataType"),
         ("DML-JOIN-same-data-type", "OutputTensor.DataType"),
-        ("DML-JOIN-sizes", "InputTensors[0].Sizes"),
         ("DML-JOIN-sizes", "InputTensors[1].Sizes"),
         ("DML-JOIN-sizes", "InputTensors[2].Sizes"),
         ("DML-JOIN-sizes", "OutputTensor.Sizes"),
@@ -80,10 +80,15 @@ def test_all_problems_of_a_reduction_at_once():
 
 
 def test_all_problems_of_a_gather_at_once():
-    desc = gather(whole=(2, 3, 4), indices=(7, 2, 5), output=(2, 5, 4), axis=9, index_dimensions=2)
-    assert sorted(found(desc)) == [
+    """What attributes say of tensors is asked once they are in range."""
+    tensors = {"whole": (2, 3, 4), "indices": (7, 2, 5), "output": (2, 5, 4)}
+    assert sorted(found(gather(**tensors, axis=9, index_dimensions=9))) == [
         ("DML-GATHER-axis", "Axis"),
+        ("DML-GATHER-index-dimensions", "IndexDimensions"),
+    ]
+    assert sorted(found(gather(**tensors, axis=1, index_dimensions=2))) == [
         ("DML-GATHER-indices-leading-ones", "IndicesTensor.Sizes[0]"),
+        ("DML-GATHER-output-rank", "OutputTensor.DimensionCount"),
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.kernels.pick import safe_indices
-from directml_py.operators import OPERATORS
+from directml_py.operators import kernel_of
 
 from .helpers import gather, numpy_type, tensor
 
@@ -159,12 +159,13 @@ def test_a_few_elements_of_a_large_tensor(strides):
             IndexDimensions=1,
         )
     )
-    kernel = OPERATORS["GATHER"].kernel(desc)
     x = np.ndarray((size,), np.uint8, memory, strides=strides)
     output = np.zeros(2, np.uint8)
+    kernel = kernel_of(desc)
+    scratch = np.empty(kernel.scratch, np.uint8)
     tracemalloc.start()
     try:
-        kernel([x, np.array([0, size - 1], np.uint32)], [output])()
+        kernel.bind([x, np.array([0, size - 1], np.uint32)], [output], scratch)()
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

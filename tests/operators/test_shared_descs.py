@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.api.schema_data import OPERATORS
+from directml_py.descs import decode_operator_desc
 
 FLOAT32, INT64 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_INT64
 
@@ -66,13 +66,29 @@ def test_a_sign_of_zero_is_no_detail(bias):
     assert np.signbit(found).all() == (str(bias) == "-0.0")
 
 
-def test_only_descs_of_whole_numbers_are_exact():
-    exact = {schema.name for schema in OPERATORS.values() if schema.struct.is_exact}
-    assert {"JOIN", "SPLIT", "REDUCE", "GATHER", "ARGMAX"} <= exact
-    assert (
-        not {"ELEMENT_WISE_IDENTITY", "ELEMENT_WISE_CLIP", "FILL_VALUE_CONSTANT", "CONVOLUTION", "GEMM"}
-        & exact
-    )
+X = dml.tensor_desc(FLOAT32, [1, 1, 2, 2])
+# Descs with a number in a field, a struct, a union, an array, and a desc inside.
+WITH_A_NUMBER = {
+    "field": lambda x: dml.DML_ELEMENT_WISE_CLIP_OPERATOR_DESC(X, X, None, x, 9.0),
+    "struct": lambda x: dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(X, X, dml.DML_SCALE_BIAS(1.0, x)),
+    "union": lambda x: dml.DML_FILL_VALUE_CONSTANT_OPERATOR_DESC(X, FLOAT32, dml.DML_SCALAR_UNION(Float32=x)),
+    "array": lambda x: dml.DML_VALUE_SCALE_2D_OPERATOR_DESC(X, X, 1.0, Bias=[x]),
+    "desc": lambda x: dml.DML_GEMM_OPERATOR_DESC(
+        X, X, None, X, FusedActivation=dml.DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(Alpha=x)
+    ),
+}
+
+
+@pytest.mark.parametrize("make", WITH_A_NUMBER.values(), ids=WITH_A_NUMBER)
+def test_numbers_are_equal_by_their_bits(make):
+    """0.0 is not -0.0, of which the results may differ, and NaN is NaN."""
+    for number in (0.0, 1.5, np.nan):
+        one, other = (decode_operator_desc(make(number)).desc for _ in range(2))
+        assert one == other
+        assert hash(one) == hash(other)
+    zero, negative, one = (decode_operator_desc(make(number)).desc for number in (0.0, -0.0, 1.0))
+    assert zero != negative
+    assert zero != one
 
 
 def test_kernels_do_not_share_memory(device):
