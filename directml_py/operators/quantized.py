@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..descs.values import OperatorDesc
+from ..kernels import elementary
+from ..kernels.binding import Array
 from ..kernels.windows import Window
 from ..validation.report import Report
 from .matrix.products import product_of
-from .operator import Operator, Shapes, operator, own_rule
+from .operator import Compute, Operator, Shapes, operator, own_rule
 from .quantization_parameters import per_channel, per_column, per_row, single
 
 _BLOCKS = {
@@ -26,6 +30,25 @@ class QuantizedLinearAdd(Operator):
             **{f"{name}Tensor": single(getattr(desc, f"{name}Tensor")) for name in parameters},
             "OutputTensor": desc.ATensor.sizes,
         }
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        """The scales and zero points are single elements, whatever their dimension count."""
+        dtype = desc.OutputTensor.dtype
+
+        def add(
+            a: Array, a_scale: Array, a_zero: Any, b: Array, b_scale: Array, b_zero: Any, *output: Any
+        ) -> Array:
+            left = elementary.dequantize(a, element(a_scale), element(a_zero))
+            right = elementary.dequantize(b, element(b_scale), element(b_zero))
+            scale, zero_point = map(element, output)
+            return elementary.quantize(left + right, scale, zero_point, dtype)
+
+        return add
+
+
+def element(tensor: Array | None) -> Any:
+    """The only element of a tensor; None of one that is absent."""
+    return None if tensor is None else tensor.reshape(-1)[0]
 
 
 @operator("DYNAMIC_QUANTIZE_LINEAR")
