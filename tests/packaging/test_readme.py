@@ -1,7 +1,8 @@
-"""The README tells the truth."""
+"""The README tells the truth, and CONTRIBUTING too."""
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
@@ -15,6 +16,7 @@ from toolchain import missing
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
@@ -26,6 +28,16 @@ def test_two_commands() -> None:
     assert len(commands) == 2
     assert commands[0].endswith("-m directml_py.samples.hello_directml")
     assert re.search(r"-m pytest\b", commands[1])
+
+
+def test_nox_runs_the_second_command() -> None:
+    tree = ast.parse((ROOT / "noxfile.py").read_text(encoding="utf-8"))
+    (arguments,) = (
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PYTEST"
+    )
+    assert blocks("sh")[1].split()[1:] == list(arguments)
 
 
 def test_first_program_prints_what_the_readme_says() -> None:
@@ -43,7 +55,7 @@ def test_modules_and_files_that_the_readme_names_exist() -> None:
     assert listed is not None
     named = set(re.findall(r"`(\w+)`", listed[0]))
     assert named == samples - {"__init__"}
-    for path in re.findall(r"`((?:include|tools|directml_py|\.ci)/[\w./]+)`", README):
+    for path in re.findall(r"`((?:include|tools|tests|directml_py|\.ci)/[\w./]+)`", README + CONTRIBUTING):
         assert (ROOT / path).exists(), path
 
 
