@@ -7,7 +7,7 @@ from ..descs.encode import encode
 from ..descs.values import OperatorDesc
 from ..operators import SCHEMAS, check
 from .breaches import derived_breach, derived_rules
-from .changes import Change
+from .changes import Change, change
 from .maker import MAX_ELEMENTS
 from .memory_mutations import MEMORY_MUTATIONS, Broken
 from .source import Source
@@ -17,14 +17,25 @@ from .valid import HIGHEST, operators_at, valid_desc
 TOO_NEW = "DML-Operator-feature-level"
 
 
+def unknown_enumerator(source: Source, desc: OperatorDesc, level: int) -> Change | None:
+    fields = [entry.name for entry in desc.struct.fields if entry.kind == "enum"]
+    if not fields:
+        return None
+    field = source.choice(fields)
+    return Change(change(desc, **{field: source.choice((99, -1))}), "DML-Desc-enum", field)
+
+
+VALUE_MUTATIONS = (*TENSOR_MUTATIONS, unknown_enumerator)
+
+
 def _newer(level: int) -> tuple[str, ...]:
     return tuple(sorted(set(SCHEMAS) - set(operators_at(level))))
 
 
 def _mutate(source: Source, desc: OperatorDesc, level: int) -> Broken:
-    """The first change that fits, of the tensors, of what the catalog says, or of the memory."""
+    """The first change that fits, of a value, of what the catalog says, or of the memory."""
     rules = derived_rules(desc.name)
-    count = len(TENSOR_MUTATIONS) + len(rules) + len(MEMORY_MUTATIONS)
+    count = len(VALUE_MUTATIONS) + len(rules) + len(MEMORY_MUTATIONS)
     start = source.integer(0, count - 1)
     for step in range(count):
         broken = _attempt(source, desc, level, (start + step) % count, rules)
@@ -36,13 +47,13 @@ def _mutate(source: Source, desc: OperatorDesc, level: int) -> Broken:
 def _attempt(
     source: Source, desc: OperatorDesc, level: int, position: int, rules: list[str]
 ) -> Broken | None:
-    if position < len(TENSOR_MUTATIONS):
-        change = only_that(TENSOR_MUTATIONS[position](source, desc, level), level)
-    elif position < len(TENSOR_MUTATIONS) + len(rules):
-        change = derived_breach(desc, rules[position - len(TENSOR_MUTATIONS)], level)
+    if position < len(VALUE_MUTATIONS):
+        broken = only_that(VALUE_MUTATIONS[position](source, desc, level), level)
+    elif position < len(VALUE_MUTATIONS) + len(rules):
+        broken = derived_breach(desc, rules[position - len(VALUE_MUTATIONS)], level)
     else:
-        return MEMORY_MUTATIONS[position - len(TENSOR_MUTATIONS) - len(rules)](source, desc)
-    return None if change is None else Broken(encode(change.desc), change.rule, change.path)
+        return MEMORY_MUTATIONS[position - len(VALUE_MUTATIONS) - len(rules)](source, desc)
+    return None if broken is None else Broken(encode(broken.desc), broken.rule, broken.path)
 
 
 def only_that(change: Change | None, level: int) -> Change | None:
