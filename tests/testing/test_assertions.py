@@ -42,7 +42,7 @@ def test_assert_valid():
     assert_valid(join(3, 4))
     assert_valid(join(3, 4), feature_level=dml.DML_FEATURE_LEVEL_1_0)
     text = failure(assert_valid, join(3, 4, total=9))
-    assert text.startswith("not valid at DML_FEATURE_LEVEL_6_4:\n  OutputTensor.Sizes is 9")
+    assert text.startswith("not valid at DML_FEATURE_LEVEL_6_4:\n  OutputTensor.Sizes is {1,1,2,9};")
     assert "[DML-JOIN-sizes]" in text
     assert "in DML_JOIN_OPERATOR_DESC(InputTensors=[FLOAT32 {1,1,2,3}" in text
 
@@ -57,9 +57,9 @@ def test_assert_invalid():
     (found,) = assert_invalid(wrong, "DML-JOIN-sizes")
     assert found.path == "OutputTensor.Sizes"
     assert_invalid(wrong, rule="DML-JOIN-sizes", path="OutputTensor.Sizes")
-    text = failure(assert_invalid, wrong, "DML-JOIN-sizes", "OutputTensor.Sizes")
-    assert "expected DML-JOIN-sizes at OutputTensor.Sizes, but the rule answered elsewhere" in text
-    assert "OutputTensor.Sizes is 9" in text
+    text = failure(assert_invalid, wrong, "DML-JOIN-sizes", "InputTensors[1].Sizes")
+    assert "expected DML-JOIN-sizes at InputTensors[1].Sizes, but the rule answered elsewhere" in text
+    assert "OutputTensor.Sizes is {1,1,2,9}" in text
     text = failure(assert_invalid, wrong, "DML-JOIN-axis")
     assert text.startswith("expected DML-JOIN-axis, but other rules answered")
     assert "DML-JOIN-sizes" in text
@@ -98,9 +98,9 @@ def test_the_same_wherever_it_is():
     ):
         assert_same_desc(desc, other)
         assert lines(join(3, 5), other) == [
-            "InputTensors[1].Sizes: 5 != 4",
+            "InputTensors[1].Sizes[3]: 5 != 4",
             "InputTensors[1].TotalTensorSizeInBytes: 40 != 32",
-            "OutputTensor.Sizes: 8 != 7",
+            "OutputTensor.Sizes[3]: 8 != 7",
             "OutputTensor.TotalTensorSizeInBytes: 64 != 56",
         ]
 
@@ -262,7 +262,7 @@ def test_expect_without_a_plugin():
     ):
         device.CreateOperator(join(3))
     with (
-        pytest.raises(AssertionError, match=r"came in its place:\n  OutputTensor.Sizes\[3\] is 9"),
+        pytest.raises(AssertionError, match=r"came in its place:\n  OutputTensor.Sizes is {1,1,2,9}"),
         expect("DML-JOIN-axis"),
     ):
         device.CreateOperator(join(3, total=9))
