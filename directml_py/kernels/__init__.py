@@ -1,4 +1,4 @@
-"""Loops that NumPy alone is slow at, in C, each with a twin in NumPy.
+"""Loops that plain NumPy is slow at, in C or block by block, each with a twin in plain NumPy.
 
 Every function here binds its arrays now and gives the call that does the work, which may run many times.
 """

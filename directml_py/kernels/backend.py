@@ -85,8 +85,8 @@ def thread_count() -> int:
 def set_thread_count(count: int) -> None:
     """Let kernels use up to ``count`` threads for large tensors; small ones always run in the calling thread.
 
-    It starts as ``DIRECTML_PY_THREADS`` or, without that, as the number of processors of this process. NumPy's loops
-    use one thread. Raises ``TypeError`` for what is no integer, ``ValueError`` for less than 1.
+    It starts as ``DIRECTML_PY_THREADS`` or, without that, as the number of processors of this process. The twins in
+    plain NumPy use one thread. Raises ``TypeError`` for what is no integer, ``ValueError`` for less than 1.
     """
     number = operator.index(count)
     if number < 1:
