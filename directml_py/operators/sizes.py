@@ -51,8 +51,8 @@ def _problem(tensor: TensorDesc, shape: Shape) -> str:
 
 
 def _reasons(desc: OperatorDesc, entry: FieldSchema, path: str) -> str:
-    """What the sizes at ``path`` follow from: the inputs (the outputs where there is no other) and, for an output, the
-    attributes that are whole numbers."""
+    """What the sizes at ``path`` follow from: the inputs (the outputs where there is no other), axes and, for an output,
+    all attributes that are whole numbers."""
     others = desc.inputs if entry.role == "output" or len(desc.inputs) > 1 else (*desc.inputs, *desc.outputs)
     reasons = [
         f"{slot.path} {braces(slot.tensor.sizes)}"
@@ -60,8 +60,9 @@ def _reasons(desc: OperatorDesc, entry: FieldSchema, path: str) -> str:
         if slot.tensor is not None and slot.path != path
     ]
     counts = {one.counted_by for one in desc.struct.fields}
-    for one in desc.struct.fields if entry.role == "output" else ():
+    for one in desc.struct.fields:
         value = getattr(desc, one.name)
-        if one.type in ("UINT", "INT") and one.name not in counts and value is not None:
+        matters = entry.role == "output" or one.name in ("Axis", "Axes")
+        if matters and one.type in ("UINT", "INT") and one.name not in counts and value is not None:
             reasons.append(f"{one.name} {braces(value) if one.kind == 'array' else value}")
     return ", ".join(reasons)
