@@ -51,7 +51,7 @@ def _problem(tensor: TensorDesc, shape: Shape) -> str:
 
 
 def _reasons(desc: OperatorDesc, entry: FieldSchema, path: str) -> str:
-    """What the sizes at ``path`` follow from: the inputs (the outputs where there is no other), axes and, for an output,
+    """What the sizes at ``path`` follow from: the inputs (the outputs where there is no other), axes and, for outputs,
     all attributes that are whole numbers."""
     others = desc.inputs if entry.role == "output" or len(desc.inputs) > 1 else (*desc.inputs, *desc.outputs)
     reasons = [
