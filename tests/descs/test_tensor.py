@@ -228,9 +228,13 @@ class TestValue:
         assert tensor.dtype == np.dtype(name.lower())
         assert tensor.element_bits == 8 * tensor.dtype.itemsize
 
-    @pytest.mark.parametrize(
-        ("data_type", "text"), [(UINT4, "UINT4"), (INT4, "INT4"), (UNKNOWN, "UNKNOWN"), (99, "99")]
-    )
+    def test_dtypes_of_nibbles(self):
+        """A byte for each element."""
+        assert TensorDesc(UINT4, (1,)).dtype == np.uint8
+        assert TensorDesc(INT4, (1,)).dtype == np.int8
+        assert TensorDesc(UINT4, (1,)).element_bits == TensorDesc(INT4, (1,)).element_bits == 4
+
+    @pytest.mark.parametrize(("data_type", "text"), [(UNKNOWN, "UNKNOWN"), (99, "99")])
     def test_no_dtype(self, data_type, text):
         with pytest.raises(TypeError, match=f"NumPy has no type for {text} elements"):
             _ = TensorDesc(data_type, (1,)).dtype
