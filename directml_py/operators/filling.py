@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..descs.sizes import unsigned_numbers
 from ..descs.values import OperatorDesc
-from .operator import Operator, Shapes, operator
+from .operator import Operator, Shapes, of_sizes, operator
 
 STATE_ELEMENTS = 6
-
-
-def of_sizes(output_sizes: Sequence[int] | None) -> Shapes:
-    """The sizes of an output that is free to have any."""
-    if output_sizes is None:
-        return {}
-    return {"OutputTensor": tuple(unsigned_numbers(output_sizes, "output_sizes"))}
 
 
 @operator("FILL_VALUE_CONSTANT", "FILL_VALUE_SEQUENCE", "DIAGONAL_MATRIX")

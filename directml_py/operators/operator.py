@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
+from ..descs.sizes import unsigned_numbers
 from ..descs.values import OperatorDesc
 from ..kernels.binding import Array, Run
 from ..kernels.map import map_blocks, map_whole
@@ -123,6 +124,13 @@ def operator(*names: str) -> Callable[[T], T]:
         return kind
 
     return register
+
+
+def of_sizes(output_sizes: Sequence[int] | None) -> Shapes:
+    """The sizes of an output that is free to have any."""
+    if output_sizes is None:
+        return {}
+    return {"OutputTensor": tuple(unsigned_numbers(output_sizes, "output_sizes"))}
 
 
 def own_rule(operator: str, name: str, text: str) -> Rule:

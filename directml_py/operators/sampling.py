@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..descs.values import OperatorDesc
-from .filling import of_sizes
-from .operator import Operator, Shapes, operator
+from .operator import Operator, Shapes, of_sizes, operator
 
 
 @operator("UPSAMPLE_2D")

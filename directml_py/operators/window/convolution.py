@@ -11,9 +11,8 @@ from ...descs.values import OperatorDesc
 from ...kernels.binding import Array
 from ...kernels.contract import convolve, convolve_back
 from ...kernels.windows import Window
-from ..filling import of_sizes
 from ..fused import activated
-from ..operator import Compute, Operator, Shapes, Sizes, operator
+from ..operator import Compute, Operator, Shapes, Sizes, of_sizes, operator
 from ..quantization_parameters import per_channel, single
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array
 from ...kernels.windows import Window
-from ..filling import of_sizes
-from ..operator import Compute, Operator, Shapes, Sizes, operator
+from ..operator import Compute, Operator, Shapes, Sizes, of_sizes, operator
 
 
 def pool_window(desc: OperatorDesc) -> Window:
