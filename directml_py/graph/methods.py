@@ -29,8 +29,8 @@ ELEMENTS = {"FLOAT": "float", "UINT": "int", "INT": "int", "DML_OPERATOR_DESC": 
 
 
 def snake_case(name: str) -> str:
-    """``index_dimensions`` for IndexDimensions."""
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+    """``index_dimensions`` for IndexDimensions, ``upsample_2d`` for UPSAMPLE_2D."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
     return f"{words}_" if keyword.iskeyword(words) else words
 
 

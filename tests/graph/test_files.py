@@ -170,7 +170,7 @@ MALFORMED = {
     "tensor": (at("nodes", 3, "desc", "InputTensors", 1, value=7), "nodes[3].desc.InputTensors[1]"),
     "size": (
         at("nodes", 3, "desc", "InputTensors", 1, "Sizes", 2, value=2),
-        "nodes[3].desc.OutputTensor.Sizes[2]",
+        "nodes[3].desc.OutputTensor.Sizes",
     ),
     "size type": (
         at("nodes", 3, "desc", "InputTensors", 1, "Sizes", 2, value=None),

@@ -51,7 +51,9 @@ def test_valid_descs_are_what_is_inferred(operator):
     for seed in range(CASES):
         desc = valid_desc(RandomSource(seed), operator)
         expected = [(slot.tensor.data_type, slot.tensor.sizes) for slot in desc.outputs]
-        shapes = output_shapes(without_outputs(desc), HIGHEST, choices(desc), desc.outputs[0].tensor.data_type)
+        shapes = output_shapes(
+            without_outputs(desc), HIGHEST, choices(desc), desc.outputs[0].tensor.data_type
+        )
         assert [one for shape in shapes.values() for one in shape] == expected, desc
 
 
