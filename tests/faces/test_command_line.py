@@ -126,12 +126,18 @@ def test_rules(run):
     assert {"DML-JOIN-axis", "DML-JOIN-data-type", "DML-BindInputs-count", "D3D12-UAVBarrier-missing"} <= set(
         names
     )
-    lines = blocks[names.index("DML-JOIN-sizes")].splitlines()
-    assert lines == [
-        "DML-JOIN-sizes (error)",
-        "  Every size off Axis equals the output's",
+    # A rule that follows from the catalog, and one that is declared beside what it checks.
+    assert blocks[names.index("DML-JOIN-axis")].splitlines() == [
+        "DML-JOIN-axis (error)",
+        "  Axis is less than InputTensors[0].DimensionCount",
         "  source: ns-directml-dml_join_operator_desc",
-        "  test: tests/rules/test_rules.py::test_rule[DML-JOIN-sizes]",
+        "  test: tests/operators/test_every_operator.py::test_a_broken_desc_is_refused_by_its_rule[DML-JOIN-axis]",
+    ]
+    assert blocks[names.index("DML-SLICE-bounds")].splitlines() == [
+        "DML-SLICE-bounds (error)",
+        "  Every element of the slice lies within InputTensor",
+        "  source: ns-directml-dml_slice_operator_desc",
+        "  test: tests/rules/test_rules.py::test_rule[DML-SLICE-bounds]",
     ]
     assert blocks[names.index("DML-GATHER-index-range")].startswith("DML-GATHER-index-range (warning)\n")
     assert all(len(block.splitlines()) == 4 for block in blocks)
@@ -145,8 +151,8 @@ def test_rules_in_markdown(run):
         for line in lines[2:]
     )
     assert (
-        "| `DML-JOIN-axis` | Axis is less than OutputTensor.DimensionCount | ns-directml-dml_join_operator_desc "
-        "| error | `tests/rules/test_rules.py::test_rule[DML-JOIN-axis]` |"
+        "| `DML-SLICE-bounds` | Every element of the slice lies within InputTensor "
+        "| ns-directml-dml_slice_operator_desc | error | `tests/rules/test_rules.py::test_rule[DML-SLICE-bounds]` |"
     ) in lines
     plain = succeeds(run("rules")).rstrip("\n").split("\n\n")
     assert len(lines) - 2 == len(plain)
