@@ -90,19 +90,19 @@ namespace
 
     TEST_F(Join, OutputOneTooLarge)
     {
-        refuses(Operator::join(Float32, inputs, {1, 1, 2, 9}, 3), "OutputTensor.Sizes[3] is 9");
+        refuses(Operator::join(Float32, inputs, {1, 1, 2, 9}, 3), "OutputTensor.Sizes is {1,1,2,9}");
     }
 
     TEST_F(Join, OutputOneTooSmall)
     {
-        refuses(Operator::join(Float32, inputs, {1, 1, 2, 7}, 3), "OutputTensor.Sizes[3] is 7");
+        refuses(Operator::join(Float32, inputs, {1, 1, 2, 7}, 3), "OutputTensor.Sizes is {1,1,2,7}");
     }
 
     TEST_F(Join, WrongAxisNamesEveryInput)
     {
         const Operator op = Operator::join(Float32, inputs, {1, 1, 6, 3}, 2);
-        refuses(op, "InputTensors[1].Sizes[3] is 4");
-        refuses(op, "InputTensors[2].Sizes[3] is 1");
+        refuses(op, "InputTensors[1].Sizes is {1,1,2,4}");
+        refuses(op, "InputTensors[2].Sizes is {1,1,2,1}");
     }
 
     struct Reduce : Builder

@@ -23,8 +23,9 @@ void errors_topic(void)
     const DML_OPERATOR_DESC wrong = {DML_OPERATOR_JOIN, &join};
     const DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC identity = {desc, desc, NULL};
     const DML_OPERATOR_DESC valid = {DML_OPERATOR_ELEMENT_WISE_IDENTITY, &identity};
-    const DML_ELEMENT_WISE_ABS_OPERATOR_DESC abs = {desc, desc, NULL};
-    const DML_OPERATOR_DESC other = {DML_OPERATOR_ELEMENT_WISE_ABS, &abs};
+    const FLOAT scales[] = {1, 1, 1, 1};
+    const DML_RESAMPLE_OPERATOR_DESC resample = {desc, desc, DML_INTERPOLATION_MODE_LINEAR, 4, scales};
+    const DML_OPERATOR_DESC other = {DML_OPERATOR_RESAMPLE, &resample};
     IDMLDevice1* const dml = bench.dml;
     REFUSED("a wrong axis", E_INVALIDARG, IDMLDevice1_CreateOperator(dml, &wrong, &IID_IDMLOperator, &found));
     REFUSED("a null desc", E_INVALIDARG, IDMLDevice1_CreateOperator(dml, NULL, &IID_IDMLOperator, &found));
@@ -163,7 +164,7 @@ void debug_topic(void)
     const DML_OPERATOR_DESC desc = {DML_OPERATOR_JOIN, &join};
     void* found = &bench;
     hresult("one too wide", IDMLDevice1_CreateOperator(bench.dml, &desc, &IID_IDMLOperator, &found), E_INVALIDARG);
-    check("the message names the field", told(queue, "OutputTensor.Sizes[3] is 5"));
+    check("the message names the field", told(queue, "OutputTensor.Sizes is {1,1,1,5}"));
     ID3D12InfoQueue_ClearStoredMessages(queue);
 
     D3D12_MESSAGE_SEVERITY severities[] = {D3D12_MESSAGE_SEVERITY_ERROR};

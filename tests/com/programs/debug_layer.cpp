@@ -13,7 +13,7 @@ namespace
         queue->ClearStoredMessages();
         hresult("a JOIN that is one too wide", create(bench.dml.Get(), DML_OPERATOR_JOIN, &join, op), E_INVALIDARG);
         check("is told", stored(queue) > 0);
-        check("the message names the field", told(queue, "OutputTensor.Sizes is 8"), all_texts(queue));
+        check("the message names the field", told(queue, "OutputTensor.Sizes is {1,1,2,8}"), all_texts(queue));
         check("the message names the rule", told(queue, "DML-JOIN-sizes"), all_texts(queue));
         const auto first = message(queue, 0);
         equal("its severity", int(first.severity), int(D3D12_MESSAGE_SEVERITY_ERROR));
@@ -21,8 +21,8 @@ namespace
         const DML_JOIN_OPERATOR_DESC worse = {2, inputs, both.desc(), 2};
         queue->ClearStoredMessages();
         hresult("a JOIN on a wrong axis", create(bench.dml.Get(), DML_OPERATOR_JOIN, &worse, op), E_INVALIDARG);
-        check("the first input", told(queue, "InputTensors[0].Sizes"), all_texts(queue));
-        check("the second input", told(queue, "InputTensors[1].Sizes"), all_texts(queue));
+        check("the second input", told(queue, "InputTensors[1].Sizes is {1,1,2,4}"), all_texts(queue));
+        check("the output", told(queue, "OutputTensor.Sizes is {1,1,2,8}"), all_texts(queue));
         queue->ClearStoredMessages();
     }
 
