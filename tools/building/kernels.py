@@ -51,15 +51,15 @@ def write_source(path: Path) -> None:
     """Write the C file of the extension module, and beside it the lists of the loops' files that it includes."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    found = folders()
-    loops = [name for name in found if name != COMMON]
+    texts = folders()
+    loops = [name for name in texts if name != COMMON]
     macros = [f"#define DML_FOR_LOOPS(DO) {' '.join(f'DO({loop})' for loop in loops)}"]
     for macro, name in PARTS.items():
         listing = path.with_name(f"{macro.lower()}.h")
         files = [SOURCES / loop / name.format(loop=loop) for loop in loops]
         listing.write_text("".join(f'#include "{file}"\n' for file in files), encoding="utf-8")
         macros.append(f'#define {macro} "{listing}"')
-    declarations = "\n".join(found.values())
+    declarations = "\n".join(texts.values())
     ffi = cffi.FFI()
     ffi.cdef(declarations)
     source = [INCLUDES, declarations, *macros, f'#include "{SOURCES / "kernels.c"}"', ""]

@@ -171,13 +171,13 @@ def read_field(text: str) -> dict[str, Any]:
     match = _FIELD.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is no field")
-    found: dict[str, Any] = {name: value for name, value in match.groupdict().items() if value}
-    found["optional"] = "optional" in found
-    if found["type"] in ("input", "output"):
-        found["role"], found["type"] = found["type"], TENSOR
-    elif found["type"].endswith("*"):
-        found["type"] = f"const {found['type']}"
-    return found
+    entry: dict[str, Any] = {name: value for name, value in match.groupdict().items() if value}
+    entry["optional"] = "optional" in entry
+    if entry["type"] in ("input", "output"):
+        entry["role"], entry["type"] = entry["type"], TENSOR
+    elif entry["type"].endswith("*"):
+        entry["type"] = f"const {entry['type']}"
+    return entry
 
 
 def read_operator_entry(entry: dict[str, Any], family: str) -> dict[str, Any]:
