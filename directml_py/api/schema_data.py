@@ -1794,7 +1794,7 @@ OPERATORS = {
             "InputTensor OutputTensor: DimensionCount",
             "InputTensor OutputTensor if Function = AVERAGE|L1|L2|LOG_SUM|LOG_SUM_EXP|MAX|MIN|MULTIPLY|SUM|SUM_SQUARE: DataType",
         ),
-        ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
+        ("Axes < InputTensor.DimensionCount", "unique(Axes)"),
     ),
     56: OperatorSchema(
         "AVERAGE_POOLING",
@@ -2767,7 +2767,7 @@ OPERATORS = {
         False,
         ("6_2: 1-4 F16-32 I8 U8", "5_1: 1-4 F16-32", "2_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount",),
-        ("dimensions: ScaleCount == InputTensor.DimensionCount", "Scales != 0"),
+        ("dimensions: ScaleCount == InputTensor.DimensionCount",),
     ),
     97: OperatorSchema(
         "ELEMENT_WISE_BIT_SHIFT_LEFT",
@@ -3205,7 +3205,6 @@ OPERATORS = {
         ("3_1: 1-8 F16-32", "2_1: 4 F16-32"),
         ("BiasTensor InputTensor OutputTensor ScaleTensor: DataType DimensionCount",),
         (
-            "AxisCount >= 1",
             "Axes < InputTensor.DimensionCount",
             "unique(Axes)",
             "together(ScaleTensor, BiasTensor) before 5_2",
@@ -3233,7 +3232,7 @@ OPERATORS = {
         False,
         ("6_2: 1-4 F16-32 I8 U8", "5_1: 1-4 F16-32", "2_1: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount",),
-        ("dimensions: DimensionCount == InputTensor.DimensionCount", "Scales != 0"),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount",),
     ),
     117: OperatorSchema(
         "MATRIX_MULTIPLY_INTEGER",
@@ -3751,7 +3750,7 @@ OPERATORS = {
             "3_0: InputTensor 1-8 F16-32 I8-32 U8-32; OutputTensor 1-8 I32-64 U32-64",
         ),
         ("InputTensor OutputTensor: DimensionCount",),
-        ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
+        ("Axes < InputTensor.DimensionCount", "unique(Axes)"),
     ),
     138: OperatorSchema(
         "ARGMAX",
@@ -3774,7 +3773,7 @@ OPERATORS = {
             "3_0: InputTensor 1-8 F16-32 I8-32 U8-32; OutputTensor 1-8 I32-64 U32-64",
         ),
         ("InputTensor OutputTensor: DimensionCount",),
-        ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
+        ("Axes < InputTensor.DimensionCount", "unique(Axes)"),
     ),
     139: OperatorSchema(
         "ROI_ALIGN",
@@ -4339,7 +4338,7 @@ OPERATORS = {
         False,
         ("6_2: 1-4 F16-32 I8 U8", "5_1: 1-4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount",),
-        ("dimensions: DimensionCount == InputTensor.DimensionCount", "Scales != 0"),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount",),
     ),
     162: OperatorSchema(
         "RESAMPLE_GRAD1",
@@ -4625,7 +4624,7 @@ OPERATORS = {
         False,
         ("6_3: 1-8 F16-32",),
         ("BiasTensor InputTensor OutputTensor ScaleTensor: DataType DimensionCount",),
-        ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
+        ("Axes < InputTensor.DimensionCount", "unique(Axes)"),
     ),
     172: OperatorSchema(
         "MULTIHEAD_ATTENTION1",
@@ -4771,7 +4770,7 @@ OPERATORS = {
         False,
         ("6_4: 1-4 F16-32 I8 U8",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
-        ("dimensions: DimensionCount == InputTensor.DimensionCount", "Scales != 0"),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount",),
     ),
     176: OperatorSchema(
         "FOLD",

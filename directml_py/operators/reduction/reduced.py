@@ -30,11 +30,11 @@ def reduction_kernel(function: str, desc: OperatorDesc, decreasing: bool = False
 
 @operator("REDUCE")
 class Reduce(_Reduction):
-    """Twelve functions over one or more axes (ns-directml-dml_reduce_operator_desc).
+    """Twelve functions over any number of axes (ns-directml-dml_reduce_operator_desc).
 
-    The page reduces "one or more dimensions", so that no axis is refused. It says nothing of an axis named twice;
-    since the number of reduced elements is the product of the sizes of the named axes, a repeated axis would count
-    more elements than there are, and is refused too.
+    The page reduces "one or more dimensions", but programs also name none: each element is then reduced alone. The
+    page says nothing of an axis named twice; since the number of reduced elements is the product of the sizes of the
+    named axes, a repeated axis would count more elements than there are, and is refused.
     """
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
