@@ -81,7 +81,8 @@ def test_another_path(dml_device, dml):
     result.stdout.fnmatch_lines_random(
         [
             "*the debug layer has messages that the test did not expect:",
-            "*error: Axis is 7; it must be less than InputTensors[[]0[]].DimensionCount, which is 4 [[]DML-JOIN-axis[]]",
+            "*error: Axis is 7; it must be less than InputTensors[[]0[]].DimensionCount, which is 4 "
+            "[[]DML-JOIN-axis[]]",
             "*expected DML-JOIN-axis, but nothing was broken",
             "*expected DML-JOIN-sizes at OutputTensor.Sizes, but this came in its place:",
             "*expected DML-JOIN-axis at InputTensors[[]0[]], but this came in its place:",
