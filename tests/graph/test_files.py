@@ -72,7 +72,7 @@ def test_operator_descs_come_back(tmp_path, operator):
 
 
 def test_every_kind_of_field_comes_back(tmp_path):
-    """Descs of operators that do not execute yet have scalars, flags, nested operators and structs too."""
+    """Scalars, unions, nested operators, structs and arrays."""
     tensor = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 2, 2])
     relu = dml.DML_ACTIVATION_RELU_OPERATOR_DESC()
     descs = [
