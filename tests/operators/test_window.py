@@ -71,17 +71,27 @@ def by_side(side, sizes=(1, 2)):
     return (*sizes, side, side)
 
 
-@pytest.mark.parametrize(("side", "is_valid"), [(360, False), (361, True), (362, True), (363, False)])
+@pytest.mark.parametrize(("side", "is_valid"), [(360, False), (361, True), (362, True), (500, True)])
 def test_sizes_of_a_backward_convolution(side, is_valid):
-    """(180 - 1) * 2 + 3 is 361; a stride of 2 leaves room for one more, which programs ask for."""
+    """(180 - 1) * 2 + 3 is 361; programs ask for one more, where the stride leaves room for it, and for many more."""
     desc = convolution(
         by_side(180), (2, 3, 3, 3), by_side(side, (1, 3)), direction=BACKWARD, strides=2, bias=(1, 3, 1, 1)
     )
     assert rules(desc) == ([] if is_valid else ["DML-CONVOLUTION-sizes"])
 
 
-@pytest.mark.parametrize(("side", "is_valid"), [(11, False), (12, True), (14, True), (15, False)])
-def test_a_dilation_leaves_room_too(side, is_valid):
+def test_what_no_step_reaches_is_bias_alone():
+    desc = convolution(
+        (1, 1, 1, 2), (1, 1, 1, 2), (1, 1, 2, 6), bias=(1, 1, 1, 1), direction=BACKWARD, strides=2
+    )
+    inputs = ([[[[1, 2]]]], [[[[10, 20]]]], [[[[5]]]])
+    (result,) = dml.evaluate(desc, [np.array(values, np.float32) for values in inputs])
+    np.testing.assert_array_equal(result, [[[[15, 25, 25, 45, 5, 5], [5] * 6]]])
+
+
+@pytest.mark.parametrize(("side", "is_valid"), [(11, False), (12, True), (14, True)])
+def test_output_padding_lies_behind_what_the_windows_reach(side, is_valid):
+    """(8 - 1) + 4 is 11."""
     desc = convolution(
         by_side(8), (2, 3, 2, 2), by_side(side, (1, 3)), direction=BACKWARD, dilations=3, more=1
     )

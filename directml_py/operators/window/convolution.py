@@ -34,10 +34,11 @@ def is_backward(desc: OperatorDesc) -> bool:
 def convolved_sizes(desc: OperatorDesc) -> Sizes:
     """The sizes of OutputTensor: its own, if its filter can give them, or else those that follow.
 
-    What follows are the most steps forwards and the fewest elements backwards. Nothing on the page speaks against a
-    few elements that no step sees, and programs leave some: in the output of a backward convolution that asks for an
-    even size, and in the input of a forward one that makes the gradient of a filter. PyTorch's bound is taken: fewer
-    than the larger of the stride and the dilation.
+    What follows are the most steps forwards and the fewest elements backwards. Nothing on the page speaks against
+    elements that no step sees. Backwards there may be any number of them, since ONNX Runtime's ConvTranspose takes
+    output_shape from the model and pads by 0 where it is larger than all that the filter reaches. Forwards programs
+    leave a few in the input, where they make the gradient of a filter: fewer than the larger of the stride and the
+    dilation, which is PyTorch's bound.
     """
     window = filter_window(desc)
     batches, _, *spatial = desc.InputTensor.sizes
@@ -50,9 +51,12 @@ def convolved_sizes(desc: OperatorDesc) -> Sizes:
     elif desc.OutputTensor is not None:
         own = desc.OutputTensor.sizes[2:]
         inner = window.without_output_padding(own)
-        unseen = window.unseen(inner, spatial) if is_backward(desc) else window.unseen(spatial, inner)
-        bounds = map(max, window.strides, window.dilations)
-        if min(inner) >= 1 and all(0 <= count < bound for count, bound in zip(unseen, bounds)):
+        if is_backward(desc):
+            may_be = min(window.unseen(inner, spatial)) >= 0
+        else:
+            bounds = map(max, window.strides, window.dilations)
+            may_be = all(0 <= count < bound for count, bound in zip(window.unseen(spatial, inner), bounds))
+        if min(inner) >= 1 and may_be:
             follow = own
     return (batches, channels, *follow)
 
