@@ -13,6 +13,8 @@ from ...validation.rule import Rule
 from ..axes import resized
 from ..operator import Operator, Shapes, Sizes, operator, own_rule
 
+UINT_COUNT = 2**32
+
 SLICE_BOUNDS = own_rule("SLICE", "bounds", "Every element of the slice lies within InputTensor")
 SLICE1_WINDOW = own_rule("SLICE1", "window", "The window lies within InputTensor")
 SLICE_GRAD_WINDOW = own_rule("SLICE_GRAD", "window", "The window lies within OutputGradientTensor")
@@ -102,12 +104,13 @@ class Padding(Operator):
     """A tensor with a border of constant, repeated or mirrored elements (ns-directml-dml_padding_operator_desc,
     ns-directml-dml_padding1_operator_desc).
 
-    PADDING1 says the constant in the tensors' own data type.
+    PADDING1 says the constant in the tensors' own data type. The pages' sum of size and paddings is one of UINTs: a
+    padding of 2**32 - n takes n elements away. That is how ONNX Runtime hands over the negative pads of its Pad.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         dimensions = zip(desc.InputTensor.sizes, desc.StartPadding, desc.EndPadding)
-        return {"OutputTensor": tuple(map(sum, dimensions))}
+        return {"OutputTensor": tuple(sum(terms) % UINT_COUNT for terms in dimensions)}
 
 
 @operator("TILE")
