@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..descs.values import OperatorDesc
@@ -10,8 +11,9 @@ from ..kernels.binding import Array
 from ..kernels.windows import Window
 from ..validation.report import Report
 from .matrix.products import product_of
-from .operator import Compute, Operator, Shapes, operator, own_rule
+from .operator import Compute, Operator, Shapes, of_sizes, operator, own_rule
 from .quantization_parameters import per_channel, per_column, per_row, single
+from .window.pooling import pool_window, pooled_sizes
 
 _BLOCKS = {
     name: own_rule(name, "blocks", "Each size of QuantizationTensors divides that of InputTensor")
@@ -130,16 +132,18 @@ class QuantizedLinearAveragePooling(Operator):
     """``quantized(average over windows of dequantized(Input))``
     (ns-directml-dml_quantized_linear_average_pooling_operator_desc).
 
-    The formula that the page prints for the output's sizes has no Dilations; a window is as wide as they make it.
+    The output has the sizes of any pool: ONNX Runtime's QLinearAveragePool rounds them up too, where ceil_mode is set.
     """
 
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        batch, channels, *spatial = desc.InputTensor.sizes
-        window = Window.of(desc.WindowSize, desc.Strides, desc.Dilations, desc.StartPadding, desc.EndPadding)
+    def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
+        """``output_sizes``: those of the output, where another number of steps is wanted."""
+        sizes, channels = desc.InputTensor.sizes, desc.InputTensor.sizes[1]
+        own = None if desc.OutputTensor is None else desc.OutputTensor.sizes
         return {
             "InputScaleTensor": per_channel(desc.InputScaleTensor, channels),
             "InputZeroPointTensor": per_channel(desc.InputZeroPointTensor, channels),
             "OutputScaleTensor": per_channel(desc.OutputScaleTensor, channels),
             "OutputZeroPointTensor": per_channel(desc.OutputZeroPointTensor, channels),
-            "OutputTensor": (batch, channels, *window.forward(spatial)),
+            "OutputTensor": pooled_sizes(pool_window(desc), sizes, own),
+            **of_sizes(output_sizes),
         }
