@@ -86,9 +86,9 @@ class Decoded(NamedTuple):
 def ctypes_class(name: str) -> Any:
     """The ctypes struct named ``name``."""
     for module in (operator_descs, structs, d3d12_structs):
-        found = getattr(module, name, None)
-        if found is not None:
-            return found
+        kind = getattr(module, name, None)
+        if kind is not None:
+            return kind
     raise KeyError(name)
 
 
@@ -249,12 +249,12 @@ class Decoder:
         return bool(item)
 
     def _enum(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> int:
-        found: int = enum_class(entry.type)._value2member_map_.get(item, item)
-        return found
+        member: int = enum_class(entry.type)._value2member_map_.get(item, item)
+        return member
 
     def _flags(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> int:
-        found: int = enum_class(entry.type)(item)
-        return found
+        bits: int = enum_class(entry.type)(item)
+        return bits
 
     def _struct(self, schema: StructSchema, entry: FieldSchema, item: bytes, raw: Any, path: str) -> Any:
         return self.struct(entry.type, _layout(entry.type).unpack(item), path)
@@ -267,12 +267,12 @@ class Decoder:
 
     def _interface(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
         # Whether the object has the right interface is for those to say who know the classes.
-        found = IUnknown.from_handle(item)
-        if found is None and item:
+        live_object = IUnknown.from_handle(item)
+        if live_object is None and item:
             self.fault(path, "interface", f"is 0x{item:X}, which is no live {entry.type}")
-        elif found is None and not entry.optional:
+        elif live_object is None and not entry.optional:
             self.fault(path, "null", f"is null; {entry.type} is required")
-        return found
+        return live_object
 
     def _string(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
         if not item:
@@ -300,8 +300,8 @@ class Decoder:
             if not (entry.optional or (entry.is_tensor and self.depth)):
                 self.fault(path, "null", f"is null; {entry.type} is required")
             return None
-        found = self.unpack(_layout(entry.type), item, path)
-        return None if found is None else self._element(entry.type, found, path)
+        body = self.unpack(_layout(entry.type), item, path)
+        return None if body is None else self._element(entry.type, body, path)
 
     def _array(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
         count = raw[schema.index[entry.counted_by]]
@@ -359,14 +359,14 @@ class Decoder:
         if not item:
             self.fault(path, "null", f"is null; {target} is required")
             return None
-        found = self.unpack(_layout(target), item, path)
-        if found is None:
+        body = self.unpack(_layout(target), item, path)
+        if body is None:
             return None
         operator = _OPERATOR_SCHEMAS.get(target)
         if operator is not None:
-            return self.operator(operator, found, path)
+            return self.operator(operator, body, path)
         # The path of what Desc points to leaves out Desc, as the documents do.
-        return self.struct(target, found, path.removesuffix(".Desc").removesuffix("Desc"))
+        return self.struct(target, body, path.removesuffix(".Desc").removesuffix("Desc"))
 
 
 @cache
@@ -374,9 +374,11 @@ def _conversions(name: str) -> tuple[tuple[int, FieldSchema, Callable[..., Any]]
     """The fields of a struct that need one, with their positions and the decoder's methods."""
     schema = struct_schema(name)
     assert schema is not None, name
-    found = enumerate(schema.fields)
+    positions = enumerate(schema.fields)
     return tuple(
-        (i, entry, getattr(Decoder, f"_{entry.kind}")) for i, entry in found if entry.kind not in RAW_KINDS
+        (i, entry, getattr(Decoder, f"_{entry.kind}"))
+        for i, entry in positions
+        if entry.kind not in RAW_KINDS
     )
 
 

@@ -68,7 +68,7 @@ def DMLCalcBufferTensorSize(
 
 
 def _first(values: Iterable[int], count: int, name: str) -> list[int]:
-    found = unsigned_numbers(values, name)
-    if len(found) < count:
-        raise ValueError(f"{name} has {len(found)} elements; dimension_count is {count}")
-    return found[:count]
+    numbers = unsigned_numbers(values, name)
+    if len(numbers) < count:
+        raise ValueError(f"{name} has {len(numbers)} elements; dimension_count is {count}")
+    return numbers[:count]

@@ -266,12 +266,12 @@ class Graph(metaclass=_Functions):
     def _name(self, kind: str, name: str | None) -> str:
         """``name`` within the scopes; None is the first free name of the kind."""
         prefix = "".join(f"{scope}/" for scope in self._scopes)
-        found = prefix + checked_name(kind if name is None else name)
-        while name is None and (found in self._names or found == prefix + kind):
-            found = f"{prefix}{kind}{self._counts[prefix + kind]}"
+        full_name = prefix + checked_name(kind if name is None else name)
+        while name is None and (full_name in self._names or full_name == prefix + kind):
+            full_name = f"{prefix}{kind}{self._counts[prefix + kind]}"
             self._counts[prefix + kind] += 1
-        self._names.add(found)
-        return found
+        self._names.add(full_name)
+        return full_name
 
 
 def tensor(

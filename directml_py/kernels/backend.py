@@ -32,15 +32,15 @@ class Backend:
         if self.is_plain:
             return None
         try:
-            found = import_module("directml_py.kernels._native")
+            module = import_module("directml_py.kernels._native")
         except ImportError as error:
             if self.wanted:
                 raise ImportError(
                     f"{KERNELS_VARIABLE} is native, but the native loops do not load: {error}"
                 ) from None
             return None
-        found.lib.dml_set_threads(self.threads)
-        return found
+        module.lib.dml_set_threads(self.threads)
+        return module
 
     @cached_property
     def is_plain(self) -> bool:

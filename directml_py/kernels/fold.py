@@ -173,10 +173,10 @@ def arg_fold(x: Array, output: Array, axes: Axes, largest: bool, decreasing: boo
 
     def run() -> None:
         rows = x.transpose(order).reshape((*kept_sizes, -1))
-        found = first_index(rows[..., ::-1] if decreasing else rows, largest)
+        indices = first_index(rows[..., ::-1] if decreasing else rows, largest)
         if decreasing:
-            found = rows.shape[-1] - 1 - found
-        np.copyto(output, found.reshape(output.shape), casting="unsafe")
+            indices = rows.shape[-1] - 1 - indices
+        np.copyto(output, indices.reshape(output.shape), casting="unsafe")
 
     return run
 

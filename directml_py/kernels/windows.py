@@ -152,9 +152,9 @@ class Window(NamedTuple):
         # Whichever takes fewer calls: all steps for each element of the window, or all elements for each step.
         if count > taps:
             for tap in range(taps):
-                found = self.hits(axis, tap, range(size), range(count))
-                if found is not None:
-                    met, at = found
+                places = self.hits(axis, tap, range(size), range(count))
+                if places is not None:
+                    met, at = places
                     function(target[at], source[met], out=target[at])
             return result
         dilation = self.dilations[axis]
@@ -190,10 +190,10 @@ class Window(NamedTuple):
         source, sources = np.moveaxis(array, place, -1), np.moveaxis(offsets, place, -1)
         target, targets = np.moveaxis(best, place, -1), np.moveaxis(best_offsets, place, -1)
         for tap in range(self.size[axis]):
-            found = self.hits(axis, tap, range(size), range(count))
-            if found is None:
+            places = self.hits(axis, tap, range(size), range(count))
+            if places is None:
                 continue
-            met, at = found
+            met, at = places
             old, old_offsets = target[..., at], targets[..., at]
             new, new_offsets = source[..., met], sources[..., met]
             better = (new > old) | (old_offsets < 0)

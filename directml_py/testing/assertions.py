@@ -43,17 +43,17 @@ def assert_invalid(
     level = parse_level(feature_level)
     decoded, report = check(desc, level)
     wanted = rule if path is None else f"{rule} at {path}"
-    found = [item for item in report.diagnostics if item.rule == rule]
+    meant = [item for item in report.diagnostics if item.rule == rule]
     others = [item for item in report.diagnostics if item.rule != rule]
     if not report.diagnostics:
         raise AssertionError(f"expected {wanted}, but the desc is valid at {level.name}{_lines_of(decoded)}")
-    if not found:
+    if not meant:
         raise AssertionError(f"expected {wanted}, but other rules answered at {level.name}:{_lines(others)}")
-    if path is not None and path not in {item.path for item in found}:
-        raise AssertionError(f"expected {wanted}, but the rule answered elsewhere:{_lines(found)}")
+    if path is not None and path not in {item.path for item in meant}:
+        raise AssertionError(f"expected {wanted}, but the rule answered elsewhere:{_lines(meant)}")
     if only and others:
         raise AssertionError(f"expected {wanted} alone, but these are broken too:{_lines(others)}")
-    return found
+    return meant
 
 
 def _lines_of(desc: object) -> str:
@@ -69,9 +69,9 @@ def assert_same_desc(a: Any, b: Any) -> None:
     """
     __tracebackhide__ = True
     left, right = _decoded(a, "a"), _decoded(b, "b")
-    found = list(differences(left, right))
-    if found:
-        lines = _lines(f"{path}: {own} != {other}" for path, own, other in found)
+    unlike = list(differences(left, right))
+    if unlike:
+        lines = _lines(f"{path}: {own} != {other}" for path, own, other in unlike)
         raise AssertionError(f"the descs differ:{lines}\na is {left!r}\nb is {right!r}")
 
 

@@ -23,14 +23,14 @@ class Broken(NamedTuple):
 
 def _tensors(struct: Any, desc: OperatorDesc) -> list[tuple[str, Any]]:
     """The DML_TENSOR_DESCs in the memory of ``struct``, with their paths."""
-    found = []
+    tensors = []
     for slot in (*desc.inputs, *desc.outputs):
         if slot.tensor is None:
             continue
         pointer = getattr(struct, slot.field)
         position = int(slot.path[len(slot.field) + 1 : -1]) if slot.path != slot.field else 0
-        found.append((slot.path, pointer[position]))
-    return found
+        tensors.append((slot.path, pointer[position]))
+    return tensors
 
 
 def null_field(source: Source, desc: OperatorDesc) -> Broken:

@@ -44,13 +44,13 @@ class Session:
 
         Devices that the test creates have a debug layer. Raises ``ValueError`` for one without.
         """
-        found = watch(device)
-        if found is None:
+        new_watch = watch(device)
+        if new_watch is None:
             raise ValueError("the device was created without the debug layer, so that there are no messages")
-        found.queue.SetMessageCountLimit(-1)
-        found.queue.SetBreakOnSeverity(ERROR, False)
-        if all(found.queue is not other.queue for other in self._watches):
-            self._watches.append(found)
+        new_watch.queue.SetMessageCountLimit(-1)
+        new_watch.queue.SetBreakOnSeverity(ERROR, False)
+        if all(new_watch.queue is not other.queue for other in self._watches):
+            self._watches.append(new_watch)
             self._devices.append(device if isinstance(device, ID3D12Device) else device.d3d12_device)
 
     def expect(self, rule: str, path: str | None = None) -> Expectation:
@@ -121,11 +121,11 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
     was_on, debug = debug_layer_enabled(), D3D12GetDebugInterface()
     debug.EnableDebugLayer()
     try:
-        found = Session(requested_level(request.config, marker))
-        yield found
+        session = Session(requested_level(request.config, marker))
+        yield session
         # Messages of the teardown of other fixtures; if the test itself failed, that is enough.
-        if found.checked:
-            found.check()
+        if session.checked:
+            session.check()
     finally:
         if not was_on:
             debug.DisableDebugLayer()

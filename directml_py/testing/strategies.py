@@ -23,8 +23,8 @@ class _Drawn(Source):
         self._draw = draw
 
     def integer(self, low: int, high: int) -> int:
-        found: int = self._draw(st.integers(low, high))
-        return found
+        number: int = self._draw(st.integers(low, high))
+        return number
 
 
 def feature_levels() -> st.SearchStrategy[DML_FEATURE_LEVEL]:

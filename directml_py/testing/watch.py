@@ -18,8 +18,8 @@ _RULE = re.compile(r"\[([^\[\]\s]+)\]\s*$")
 
 def rule_of(message: Message) -> str:
     """The identifier of the broken rule; empty for a message of no rule."""
-    found = _RULE.search(message.pDescription)
-    return message.rule or (found[1] if found else "")
+    match = _RULE.search(message.pDescription)
+    return message.rule or (match[1] if match else "")
 
 
 def describe(message: Message) -> str:

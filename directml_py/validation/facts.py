@@ -170,8 +170,8 @@ def output_fields(schema: OperatorSchema) -> set[str]:
 def breaches(fact: Fact, reader: Reader) -> list[tuple[str, str]]:
     """The paths at which a fact is broken, with what to say behind each."""
     if fact.statement:
-        found = STATEMENTS[fact.statement].check(reader, fact.fields)
-        return [(path, text + fact.limits) for path, text in found]
+        wrong = STATEMENTS[fact.statement].check(reader, fact.fields)
+        return [(path, text + fact.limits) for path, text in wrong]
     assert isinstance(fact.tree, ast.Compare)
     return [_comparison(fact, fact.tree, reader, index) for index in reader.failures(fact.tree)]
 

@@ -47,14 +47,14 @@ def parse_level(text: str) -> int:
 
 def parse_types(words: Sequence[str]) -> tuple[str, ...]:
     """``FLOAT32 FLOAT16`` for ``F16-32``: floats, signed, unsigned, wide ones first."""
-    found = []
+    names = []
     for word in words:
         match = _TYPES.fullmatch(word)
         if match is None:
             raise ValueError(f"{word!r} names no data types")
         kind, low, high = match[1], int(match[2]), int(match[3] or match[2])
-        found += [f"{KINDS[kind]}{width}" for width in WIDTHS[kind] if low <= width <= high]
-    return tuple(found)
+        names += [f"{KINDS[kind]}{width}" for width in WIDTHS[kind] if low <= width <= high]
+    return tuple(names)
 
 
 def parse_range(text: str) -> range:

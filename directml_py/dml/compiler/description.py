@@ -93,9 +93,9 @@ class GraphDesc:
 
     def node(self, index: int) -> Node:
         """The node at ``index`` of a description without errors."""
-        found = self.nodes[index]
-        assert found is not None
-        return found
+        node = self.nodes[index]
+        assert node is not None
+        return node
 
     def input_tensor(self, port: Port) -> TensorDesc:
         tensor = self.node(port.node).inputs[port.input].tensor
@@ -154,7 +154,7 @@ def _node(device: IDMLDevice, index: int, entry: Record, report: Report) -> Node
 def _edges(
     records: tuple[Record | None, ...] | None, name: str, kind: DML_GRAPH_EDGE_TYPE, report: Report
 ) -> tuple[Edge, ...]:
-    found = []
+    edges = []
     for index, entry in enumerate(records or ()):
         path = f"{name}[{index}]"
         if entry is None or entry.Desc is None:
@@ -162,8 +162,8 @@ def _edges(
         if entry.Type != kind:
             report.add(EDGE_TYPE, f"{path}.Type", f"is {entry.Type.name}; edges in {name} are {kind.name}")
             continue
-        found.append(_edge(path, kind, entry.Desc))
-    return tuple(found)
+        edges.append(_edge(path, kind, entry.Desc))
+    return tuple(edges)
 
 
 def _edge(path: str, kind: DML_GRAPH_EDGE_TYPE, desc: Record) -> Edge:

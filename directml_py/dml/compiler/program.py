@@ -122,12 +122,12 @@ class _Bound:
 
     def _root_bytes(self, location: OutputRoot | BlockRoot) -> Bytes:
         if isinstance(location, OutputRoot):
-            found = self._outputs[location.position]
+            memory = self._outputs[location.position]
         else:
             block = self._plan.blocks[location.block]
-            found = None if self._temporary is None else self._temporary[block.offset : block.end]
-        assert found is not None
-        return found
+            memory = None if self._temporary is None else self._temporary[block.offset : block.end]
+        assert memory is not None
+        return memory
 
     def output(self, position: int, value: Value) -> Any:
         """A further graph output, as the tensor of the value that it repeats."""
@@ -160,17 +160,17 @@ def _kernel(graph: GraphDesc, step: Step) -> Kernel:
 
 def _input_slot(graph: GraphDesc, position: int) -> TensorSlot:
     """A graph input, as the largest of the tensors that nodes see in it; absent if no node reads it."""
-    found: TensorDesc | None = None
+    largest: TensorDesc | None = None
     for edge in graph.input_edges:
         if edge.source == GraphInput(position):
             assert isinstance(edge.target, Port)
             tensor = graph.input_tensor(edge.target)
-            if found is None or tensor.total_size > found.total_size:
-                alignment = max(tensor.alignment, 0 if found is None else found.alignment)
-                found = replace(tensor, alignment=alignment)
-            elif tensor.alignment > found.alignment:
-                found = replace(found, alignment=tensor.alignment)
-    return TensorSlot(f"GraphInputs[{position}]", "GraphInputs", found)
+            if largest is None or tensor.total_size > largest.total_size:
+                alignment = max(tensor.alignment, 0 if largest is None else largest.alignment)
+                largest = replace(tensor, alignment=alignment)
+            elif tensor.alignment > largest.alignment:
+                largest = replace(largest, alignment=tensor.alignment)
+    return TensorSlot(f"GraphInputs[{position}]", "GraphInputs", largest)
 
 
 def _output_slot(graph: GraphDesc, position: int) -> TensorSlot:
