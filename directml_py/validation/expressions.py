@@ -119,6 +119,26 @@ def comparison(node: ast.Compare, schema: OperatorSchema) -> Comparison:
 
 
 @lru_cache(maxsize=8192)
+def test_of(node: ast.Compare, schema: OperatorSchema) -> Callable[[OperatorDesc], bool]:
+    """Whether a comparison holds for a desc, as fast as can be: nearly always it compares two single values."""
+    terms, tests = comparison(node, schema)
+    (first, _), (second, several) = terms[:2]
+    simple, test = len(terms) == 2, tests[0]
+
+    def holds(desc: OperatorDesc) -> bool:
+        if simple:
+            try:
+                one, other = first(desc), second(desc)
+            except (Absent, IndexError, ZeroDivisionError):
+                return True
+            if type(one) is not tuple and (several or type(other) is not tuple):
+                return test(one, other)
+        return not Reader(desc).failures(node)
+
+    return holds
+
+
+@lru_cache(maxsize=8192)
 def getter(node: ast.expr, schema: OperatorSchema, enum: str = "") -> Getter:
     """What gives the value of an expression for a desc; ``enum`` is the enumeration whose enumerators it may name.
 
@@ -234,12 +254,6 @@ class Reader:
 
     def _failures(self, node: ast.Compare) -> list[int | None]:
         terms, tests = comparison(node, self.desc.schema)
-        if len(terms) == 2:
-            # Nearly always two single values, or one among some.
-            (first, _), (second, several) = terms
-            one, other = first(self.desc), second(self.desc)
-            if type(one) is not tuple and (several or type(other) is not tuple):
-                return [] if tests[0](one, other) else [None]
         values = [(term(self.desc), among) for term, among in terms]
         counts = [len(value) for value, among in values if isinstance(value, tuple) and not among]
         failing: list[int | None] = []

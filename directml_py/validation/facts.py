@@ -20,6 +20,7 @@ from .expressions import (
     parse,
     shown,
     subject_of,
+    test_of,
     text_of,
 )
 from .notation import parse_level
@@ -143,12 +144,12 @@ def check_facts(
     Facts about outputs are left out for a desc that is not ``complete``: it has none yet.
     """
     open_fields = set() if complete else output_fields(desc.schema)
-    for fact in facts_at(desc.schema, level):
+    for fact, holds in facts_at(desc.schema, level):
         if open_fields and open_fields & names_in(desc.schema, fact.tree):
             continue
-        reader = Reader(desc)
-        if isinstance(fact.tree, ast.Compare) and not reader.failures(fact.tree):
+        if holds is not None and holds(desc):
             continue
+        reader = Reader(desc)
         if fact.condition is not None and not reader.holds(fact.condition):
             continue
         for path, text in breaches(fact, reader):
@@ -156,9 +157,14 @@ def check_facts(
 
 
 @cache
-def facts_at(schema: OperatorSchema, level: int) -> tuple[Fact, ...]:
-    """The facts that hold at a feature level."""
-    return tuple(fact for fact in facts_of(schema) if fact.holds_at(level))
+def facts_at(
+    schema: OperatorSchema, level: int
+) -> tuple[tuple[Fact, Callable[[OperatorDesc], bool] | None], ...]:
+    """The facts that hold at a feature level, each comparison with its test."""
+    facts = [fact for fact in facts_of(schema) if fact.holds_at(level)]
+    return tuple(
+        (fact, test_of(fact.tree, schema) if isinstance(fact.tree, ast.Compare) else None) for fact in facts
+    )
 
 
 def output_fields(schema: OperatorSchema) -> set[str]:

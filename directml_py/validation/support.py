@@ -94,11 +94,14 @@ def check_same(desc: OperatorDesc, slots: list[TensorSlot], report: Report) -> N
     for entry in entries:
         present = [slot for slot in slots if slot.field in entry.fields and slot.tensor is not None]
         for name in entry.properties if len(present) > 1 else ():
+            attribute = PROPERTIES[name][0]
+            first = getattr(present[0].tensor, attribute)
             for slot in present[1:]:
-                check_property(desc, present[0], slot, name, entries, report)
+                if getattr(slot.tensor, attribute) != first:
+                    report_difference(desc, present[0], slot, name, entries, report)
 
 
-def check_property(
+def report_difference(
     desc: OperatorDesc,
     reference: TensorSlot,
     slot: TensorSlot,
@@ -106,13 +109,11 @@ def check_property(
     entries: Sequence[Same],
     report: Report,
 ) -> None:
-    """Report that ``slot`` differs from ``reference`` in a property that they must share."""
+    """Report that ``slot`` differs from ``reference`` in a property that they must share, unless another rule does."""
     assert slot.tensor is not None
     assert reference.tensor is not None
     attribute, suffix = PROPERTIES[name]
     own, expected = getattr(slot.tensor, attribute), getattr(reference.tensor, attribute)
-    if own == expected:
-        return
     # A data type that is none breaks a rule of its tensor.
     if name == "DataType" and not (slot.tensor.element_bits and reference.tensor.element_bits):
         return
