@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,14 @@ from ..abi.schema import FieldSchema
 
 if TYPE_CHECKING:
     from .values import Record
+
+
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def in_words(name: str, joint: str) -> str:
+    """``index_dimensions`` for IndexDimensions and an underscore; ``upsample_2d`` for UPSAMPLE_2D."""
+    return _WORD.sub(joint, name).lower()
 
 
 def braces(values: Any) -> str:

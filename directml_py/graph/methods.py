@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..abi.hresult import DMLError
 from ..abi.schema import FieldSchema, OperatorSchema
 from ..descs.build import build_operator_desc
+from ..descs.format import in_words
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
 from ..operators import SCHEMAS, operator_of
@@ -30,7 +31,7 @@ ELEMENTS = {"FLOAT": "float", "UINT": "int", "INT": "int", "DML_OPERATOR_DESC": 
 
 def snake_case(name: str) -> str:
     """``index_dimensions`` for IndexDimensions, ``upsample_2d`` for UPSAMPLE_2D."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+    words = in_words(name, "_")
     return f"{words}_" if keyword.iskeyword(words) else words
 
 

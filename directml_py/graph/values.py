@@ -7,15 +7,15 @@ from typing import Any
 
 from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAGS
-from ..api.schema_data import OPERATORS, STRUCTS
+from ..api.schema_data import STRUCTS
 from ..descs.build import RANGES
 from ..descs.data_types import PREFIX, type_name
 from ..descs.decode import enum_class
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, Record, Scalar
+from ..operators import SCHEMAS
 from .reading import Item
 
-BY_NAME = {schema.name: schema for schema in OPERATORS.values()}
 UINT64_MAX = (1 << 64) - 1
 
 
@@ -147,7 +147,7 @@ def _element(type_name: str, item: Item) -> Any:
 
 
 def operator_schema(item: Item) -> OperatorSchema:
-    schema = BY_NAME.get(item.text())
+    schema = SCHEMAS.get(item.text())
     if schema is None:
         raise item.error(f"is {item.value!r}; there is no operator DML_OPERATOR_{item.value}")
     return schema

@@ -1,8 +1,8 @@
 """The operators: one module per family, its rules, its sizes and its arithmetic."""
 
 from .check import check, check_inputs, every_rule, kernel_of
-from .operator import Kernel, Move, Operator
-from .registry import SCHEMAS, executes, executing, operator_of
+from .operator import SCHEMAS, Kernel, Move, Operator
+from .registry import executes, executing, operator_of
 
 __all__ = [
     "SCHEMAS",

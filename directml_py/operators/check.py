@@ -11,8 +11,8 @@ from ..validation.operator import check_operator
 from ..validation.operator_rules import rules_of, sizes_rule
 from ..validation.report import Report
 from ..validation.rule import Diagnostic, Rule
-from .operator import Kernel
-from .registry import SCHEMAS, operator_of
+from .operator import SCHEMAS, Kernel
+from .registry import operator_of
 from .sizes import check_sizes
 
 

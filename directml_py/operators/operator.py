@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
+from ..abi.schema import OperatorSchema
+from ..api.schema_data import OPERATORS as CATALOG
 from ..descs.sizes import unsigned_numbers
 from ..descs.values import OperatorDesc
 from ..kernels.binding import Array, Run
@@ -111,6 +113,7 @@ class ElementWise(Operator):
         return mapping_kernel(self.compute(desc)) if moves is None else moving_kernel(moves)
 
 
+SCHEMAS: dict[str, OperatorSchema] = {schema.name: schema for schema in CATALOG.values()}
 OPERATORS: dict[str, Operator] = {}
 T = TypeVar("T", bound=type[Operator])
 
@@ -135,7 +138,7 @@ def of_sizes(output_sizes: Sequence[int] | None) -> Shapes:
 
 def own_rule(operator: str, name: str, text: str) -> Rule:
     """Declare the rule ``DML-OPERATOR-name``, which the operator's page states."""
-    return rule(f"DML-{operator}-{name}", text, f"ns-directml-dml_{operator.lower()}_operator_desc")
+    return rule(f"DML-{operator}-{name}", text, SCHEMAS[operator].page)
 
 
 def computing_kernel(compute: Compute) -> Kernel:

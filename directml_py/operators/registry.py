@@ -5,11 +5,8 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from ..abi.schema import OperatorSchema
-from ..api.schema_data import OPERATORS as CATALOG
-from .operator import OPERATORS, Operator
+from .operator import OPERATORS, SCHEMAS, Operator
 
-SCHEMAS: dict[str, OperatorSchema] = {schema.name: schema for schema in CATALOG.values()}
 # An operator of which the tables say all.
 PLAIN = Operator()
 

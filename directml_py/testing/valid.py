@@ -72,7 +72,6 @@ class Assembly:
         self.sizes: dict[str, Any] = {
             entry.name: fields[entry.name] for entry in self.tensors if fields.get(entry.name) is not None
         }
-        self.given = dict(self.sizes)
         # Optional tensors that are there although the recipe leaves their sizes to what follows.
         self.wanted = frozenset(fields.get("present", ()))
         self.any_rank = frozenset(fields.get("any_rank", ()))

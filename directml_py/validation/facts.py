@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..abi.schema import OperatorSchema
+from ..descs.format import in_words
 from ..descs.values import OperatorDesc
 from .expressions import (
     COMPARISONS,
@@ -31,7 +32,6 @@ from .tensors import level_name
 _FACT = re.compile(
     r"(?:(?P<name>[a-z0-9-]+): )?(?P<fact>.+?)(?: if (?P<condition>.+?))?(?: (?P<side>before|from) (?P<level>\d_\d))?"
 )
-_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 ALL_LEVELS = range(1 << 16)
 
 
@@ -79,7 +79,7 @@ class Fact(NamedTuple):
 
 def kebab(path: str) -> str:
     """``input-tensor-sizes`` for InputTensor.Sizes[1]."""
-    return "-".join(_WORD.sub("-", part).lower() for part in re.sub(r"\[.*?\]", "", path).split("."))
+    return in_words(re.sub(r"\[.*?\]", "", path).replace(".", "-"), "-")
 
 
 def sentence(node: ast.expr) -> str:

@@ -6,16 +6,15 @@ from functools import cache
 
 from ..abi.rules import derived_rule
 from ..abi.schema import OperatorSchema
-from .facts import facts_of
+from .expressions import PROPERTIES as ATTRIBUTES
+from .facts import facts_of, kebab
 from .rule import Rule
 from .tables import same_of, support_of
 from .tensors import MAX_DIMENSIONS
 
 # Property of an agreement: the attribute of TensorDesc, and the end of the rule's identifier.
 PROPERTIES = {
-    "DataType": ("data_type", "same-data-type"),
-    "DimensionCount": ("dimension_count", "same-dimension-count"),
-    "Sizes": ("sizes", "same-sizes"),
+    name: (ATTRIBUTES[name], f"same-{kebab(name)}") for name in ("DataType", "DimensionCount", "Sizes")
 }
 
 

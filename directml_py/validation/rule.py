@@ -1,4 +1,4 @@
-"""Rules with names, for the layers above; their home is ``api``, where Direct3D's layer can reach them too."""
+"""Rules with names, for the layers above; their home is ``abi``, where Direct3D's layer can reach them too."""
 
 from ..abi.rules import RULES, Diagnostic, Rule, Severity, rule
 
