@@ -1,5 +1,5 @@
 """Operators that move data: a whole and its parts, slices, padding, tiles, blocks, sliding windows."""
 
-from . import parts, rearranged
+from . import columns, parts, rearranged
 
-__all__ = ["parts", "rearranged"]
+__all__ = ["columns", "parts", "rearranged"]
