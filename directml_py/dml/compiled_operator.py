@@ -17,7 +17,7 @@ from ..descs.values import OperatorDesc, Record, TensorSlot
 from ..validation.report import Report
 from .accesses import resource_access, tensor_access
 from .bindings import UPLOAD, Need, bindable_heaps
-from .debug_checks import check_inputs, check_operator
+from .debug_checks import check_operator
 from .dispatchable import DebugCheck, IDMLDispatchable, Run
 from .hazards import IN_PLACE, OUTPUTS, SCRATCH, are_identical, overlap
 from .objects import IDMLDeviceChild
@@ -225,6 +225,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
             self.input_bytes(views),
             [_bytes(views.get(Slot("output", index))) for index in range(len(self.outputs))],
             _bytes(views.get(TEMPORARY)),
+            self.removal.notify if self.removal.debug else None,
         )
 
     def debug_check(self) -> DebugCheck:
@@ -234,7 +235,6 @@ class IDMLCompiledOperator(IDMLDispatchable):
             op = this()
             if op is not None:
                 check_operator(op, views, title, report)
-                check_inputs(op, views, report)
 
         return check
 

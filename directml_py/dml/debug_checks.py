@@ -67,7 +67,7 @@ def check_descriptors(gpu: DescriptorRange, views: Views, title: str, report: Re
 
 
 def check_operator(op: IDMLCompiledOperator, views: Views, title: str, report: Report) -> None:
-    """Initialization, and what the operator itself has to say about its inputs."""
+    """Initialization, and the persistent resource that it left."""
     if not op.initialized:
         report.add(UNINITIALIZED, title, "runs before any initializer has initialized the operator")
     persistent = views.get(PERSISTENT)
@@ -89,8 +89,3 @@ def check_initializer(operators: Sequence[IDMLCompiledOperator], title: str, rep
     for index, op in enumerate(operators):
         if op.initialized or op in operators[:index]:
             report.add(TWICE, title, f"initializes operators[{index}], which is initialized already")
-
-
-def check_inputs(op: IDMLCompiledOperator, views: Views, report: Report) -> None:
-    """Let the operator look at the values of its inputs."""
-    op.program.inspect(op.input_bytes(views), report)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +13,12 @@ from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, TensorSlot
 from ..kernels.binding import Run
 from ..operators import kernel_of, operator_of
-from ..operators.operator import Kernel
+from ..operators.operator import Kernel, Operator
 from ..validation.report import Report
 
 Bytes = npt.NDArray[np.uint8]
+Notify: TypeAlias = Callable[[Report], None]
+Inspect: TypeAlias = Callable[[Sequence[Any]], None]
 
 
 class Program(Protocol):
@@ -33,12 +36,16 @@ class Program(Protocol):
     unused: frozenset[int]
 
     def bind(
-        self, inputs: Sequence[Bytes | None], outputs: Sequence[Bytes | None], temporary: Bytes | None
+        self,
+        inputs: Sequence[Bytes | None],
+        outputs: Sequence[Bytes | None],
+        temporary: Bytes | None,
+        notify: Notify | None = None,
     ) -> Run:
-        """A call that runs over these bytes; all views are made here, once. Absent tensors are None."""
+        """A call that runs over these bytes; all views are made here, once. Absent tensors are None.
 
-    def inspect(self, inputs: Sequence[Bytes | None], report: Report) -> None:
-        """Report what the values of the inputs break."""
+        ``notify`` is told what the values of inputs break, by each operator that runs, before it runs.
+        """
 
 
 class Nibbles:
@@ -56,22 +63,51 @@ class Nibbles:
         self._tensor.store(self._memory, self.array)
 
 
-def bound_call(kernel: Kernel, inputs: Sequence[Any], outputs: Sequence[Any], scratch: Bytes) -> Run:
-    """A kernel over arrays, ``Nibbles`` and None: those are unpacked before it runs, and packed after it."""
-    call = kernel.bind(list(map(array_of, inputs)), list(map(array_of, outputs)), scratch)
+def bound_call(
+    kernel: Kernel,
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
+    scratch: Bytes,
+    inspect: Inspect | None = None,
+) -> Run:
+    """A kernel over arrays, ``Nibbles`` and None: those are unpacked before it runs, and packed after it.
+
+    ``inspect`` looks at the inputs before the kernel runs.
+    """
+    arrays = list(map(array_of, inputs))
+    call = kernel.bind(arrays, list(map(array_of, outputs)), scratch)
     packed = [one for one in inputs if isinstance(one, Nibbles)]
     unpacked = [one for one in outputs if isinstance(one, Nibbles)]
-    if not packed and not unpacked:
+    if not packed and not unpacked and inspect is None:
         return call
 
     def run() -> None:
         for one in packed:
             one.unpack()
+        if inspect is not None:
+            inspect(arrays)
         call()
         for one in unpacked:
             one.pack()
 
     return run
+
+
+def inspector(desc: OperatorDesc, notify: Notify | None, where: str = "") -> Inspect | None:
+    """What looks at the inputs of an operator, and tells ``notify`` with paths that begin with ``where``; None if the
+    operator takes all values, or nobody is to be told."""
+    operator = operator_of(desc.name)
+    if notify is None or type(operator).inspect is Operator.inspect:
+        return None
+    return partial(_inspect, operator, desc, notify, where)
+
+
+def _inspect(
+    operator: Operator, desc: OperatorDesc, notify: Notify, where: str, inputs: Sequence[Any]
+) -> None:
+    report = Report(where)
+    operator.inspect(desc, inputs, report)
+    notify(report)
 
 
 def array_of(view: Any) -> Any:
@@ -109,14 +145,16 @@ class OperatorProgram:
         self.temporary_size = self._kernel.scratch
 
     def bind(
-        self, inputs: Sequence[Bytes | None], outputs: Sequence[Bytes | None], temporary: Bytes | None
+        self,
+        inputs: Sequence[Bytes | None],
+        outputs: Sequence[Bytes | None],
+        temporary: Bytes | None,
+        notify: Notify | None = None,
     ) -> Run:
-        scratch = NO_BYTES if temporary is None else temporary
-        return bound_call(self._kernel, views(self.inputs, inputs), views(self.outputs, outputs), scratch)
-
-    def inspect(self, inputs: Sequence[Bytes | None], report: Report) -> None:
-        arrays = [
-            None if slot.tensor is None or part is None else slot.tensor.view(part)
-            for slot, part in zip(self.inputs, inputs)
-        ]
-        operator_of(self._desc.name).inspect(self._desc, arrays, report)
+        return bound_call(
+            self._kernel,
+            views(self.inputs, inputs),
+            views(self.outputs, outputs),
+            NO_BYTES if temporary is None else temporary,
+            inspector(self._desc, notify),
+        )

@@ -7,13 +7,15 @@ from .rule import Diagnostic, Rule, Severity
 
 
 class Report:
-    """Collects diagnostics about one desc."""
+    """Collects diagnostics about one desc. Their paths begin with ``where``, the place of that desc in another."""
 
-    def __init__(self) -> None:
+    def __init__(self, where: str = "") -> None:
+        self.where = where
         self.diagnostics: list[Diagnostic] = []
 
     def add(self, rule: Rule, path: str, text: str) -> None:
         """Report that the field at ``path`` breaks ``rule``; ``text`` goes on where the path ends."""
+        path = self.where + path
         self.diagnostics.append(Diagnostic(rule.severity, rule.id, path, f"{path} {text}"))
 
     @property

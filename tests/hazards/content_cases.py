@@ -6,6 +6,7 @@ import numpy as np
 
 import directml_py as dml
 
+from ..dml.graphs import graph
 from ..dml.helpers import identity, join, log_sum_exp, spans, tensor
 from .hazard import COPY_DEST, COPY_SOURCE, UNORDERED_ACCESS, binding, hazard
 
@@ -110,4 +111,27 @@ def gather_indices(bench, wrong):
     values = np.array([2, 3, lowest, lowest - 1 if lowest else 4] if wrong else [2, 0, -1, -3])
     indices = bench.buffer(4 * np.dtype(kind.lower()).itemsize, data=values.astype(kind.lower()))
     bench.dispatch(op, [bench.buffer(12), indices], [bench.buffer(16)])
+    bench.execute()
+
+
+@hazard(
+    "DML-GATHER-index-range",
+    "1 indices outside [-3, 2]",
+    "first is 3 at {0,0,0,1}",
+    path="Nodes[1].IndicesTensor",
+)
+def gather_indices_that_a_graph_computes(bench, wrong):
+    """What a node reads is known only while the graph runs."""
+    floats, indices = tensor(4), dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_INT32, [1, 1, 1, 4])
+    nodes = [dml.DML_CAST_OPERATOR_DESC(floats, indices), gather("INT32")]
+    made = graph(
+        [bench.keep(bench.dml.CreateOperator(desc)) for desc in nodes],
+        inputs=[(0, 0, 0), (1, 1, 0)],
+        outputs=[(1, 0, 0)],
+        between=[(0, 0, 1, 1)],
+    )
+    op = bench.keep(bench.dml.CompileGraph(made))
+    bench.initialize(op)
+    buffers = [bench.holding(0, 3 if wrong else -3, 2, 1), bench.buffer(12)]
+    bench.dispatch(op, buffers, [bench.buffer(16)], temporary=bench.buffer(op.temporary_size))
     bench.execute()

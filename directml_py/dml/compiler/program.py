@@ -12,8 +12,7 @@ from ...descs.tensor import TensorDesc
 from ...descs.values import TensorSlot
 from ...operators import kernel_of
 from ...operators.operator import Kernel, Move, moving_kernel
-from ...validation.report import Report
-from ..program import NO_BYTES, Bytes, bound_call, view_of
+from ..program import NO_BYTES, Bytes, Notify, bound_call, inspector, view_of
 from .description import GraphDesc, GraphInput, Port, Value
 from .plan import BlockRoot, OutputRoot, PartOf, Plan, Planner, Step
 
@@ -47,13 +46,17 @@ class GraphProgram:
         }
 
     def bind(
-        self, inputs: Sequence[Bytes | None], outputs: Sequence[Bytes | None], temporary: Bytes | None
+        self,
+        inputs: Sequence[Bytes | None],
+        outputs: Sequence[Bytes | None],
+        temporary: Bytes | None,
+        notify: Notify | None = None,
     ) -> Call:
         bound = _Bound(self.plan, self._constants, inputs, outputs, temporary)
         calls: list[Call] = []
         for step in self.plan.steps:
             if step.moves != []:
-                calls.append(self._call(step, bound, temporary))
+                calls.append(self._call(step, bound, temporary, notify))
             calls += [
                 bound_call(WHOLE, [bound.value(value)], [bound.output(position, value)], NO_BYTES)
                 for value, position in step.copies
@@ -65,8 +68,9 @@ class GraphProgram:
 
         return run
 
-    def _call(self, step: Step, bound: _Bound, temporary: Bytes | None) -> Call:
+    def _call(self, step: Step, bound: _Bound, temporary: Bytes | None, notify: Notify | None) -> Call:
         node = self.graph.node(step.node)
+        assert node.desc is not None
         inputs = [
             None if slot.tensor is None else bound.port(Port(step.node, index))
             for index, slot in enumerate(node.inputs)
@@ -80,10 +84,8 @@ class GraphProgram:
             assert temporary is not None
             block = self.plan.blocks[step.scratch]
             scratch = temporary[block.offset : block.end]
-        return bound_call(self._kernels[step.node], inputs, outputs, scratch)
-
-    def inspect(self, inputs: Sequence[Bytes | None], report: Report) -> None:
-        """Nothing: what nodes read is known only while the graph runs."""
+        inspect = inspector(node.desc, notify, f"Nodes[{node.index}].")
+        return bound_call(self._kernels[step.node], inputs, outputs, scratch, inspect)
 
 
 class _Bound:
