@@ -74,7 +74,8 @@ class StructSchema:
 class OperatorSchema:
     """An operator: ``level`` introduced it; ``family`` is the module that has its rules and arithmetic.
 
-    ``support``, ``same`` and ``facts`` are what its page says, in the notation of the catalog.
+    ``in_place`` names the inputs whose memory an output may be bound to. ``support``, ``same`` and ``facts`` are what
+    its page says, in the notation of the catalog.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class OperatorSchema:
         level: int,
         family: str,
         struct: StructSchema,
-        in_place: bool,
+        in_place: tuple[str, ...],
         support: tuple[str, ...],
         same: tuple[str, ...],
         facts: tuple[str, ...],

@@ -181,12 +181,19 @@ class IDMLCompiledOperator(IDMLDispatchable):
         if kinds == {"output"}:
             report.add(OUTPUTS, other.slot.name, text)
         elif kinds == {"input", "output"}:
-            if not self.program.in_place:
-                report.add(IN_PLACE, other.slot.name, f"{text}; {self.title} does not work in place")
+            source = one.slot if one.slot.kind == "input" else other.slot
+            if source.position not in self.program.in_place:
+                report.add(IN_PLACE, other.slot.name, f"{text}; {self._where_in_place()}")
             elif not are_identical(one.view, other.view) and not are_identical(first, second):
                 report.add(IN_PLACE, other.slot.name, f"{text}; to work in place both must be the same bytes")
         elif "temporary" in kinds or kinds == {"persistent", "output"}:
             report.add(SCRATCH, other.slot.name, f"{text}; they must be apart")
+
+    def _where_in_place(self) -> str:
+        places = [self.inputs[position].path for position in sorted(self.program.in_place)]
+        if not places:
+            return f"{self.title} does not work in place"
+        return f"{self.title} works in place of {', '.join(places)} alone"
 
     def _touched(self, bound: Bound) -> BufferRange:
         """The part of a range that a dispatch touches: a tensor's TotalTensorSizeInBytes."""

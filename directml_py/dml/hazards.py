@@ -18,7 +18,7 @@ OUTPUTS = rule(
 )
 IN_PLACE = rule(
     "DML-Binding-in-place",
-    "An input's range may be an output's only if both are identical and the operator works in place",
+    "An input's range may be an output's only if both are identical and the operator works in place of it",
     PAGE,
 )
 SCRATCH = rule(

@@ -24,12 +24,12 @@ Inspect: TypeAlias = Callable[[Sequence[Any]], None]
 class Program(Protocol):
     """The tensors that are bound from outside, and how to run over their bytes.
 
-    ``in_place``: an output may be bound to the memory of an input. ``temporary_size`` is in bytes. ``unused`` are the
-    inputs that nothing reads, and that may be bound all the same.
+    ``in_place`` are the inputs, by position, whose memory an output may be bound to. ``temporary_size`` is in bytes.
+    ``unused`` are the inputs that nothing reads, and that may be bound all the same.
     """
 
     title: str
-    in_place: bool
+    in_place: frozenset[int]
     inputs: tuple[TensorSlot, ...]
     outputs: tuple[TensorSlot, ...]
     temporary_size: int
@@ -137,7 +137,9 @@ class OperatorProgram:
 
     def __init__(self, desc: OperatorDesc) -> None:
         self.title = desc.schema.type_name
-        self.in_place = desc.schema.in_place
+        self.in_place = frozenset(
+            position for position, slot in enumerate(desc.inputs) if slot.field in desc.schema.in_place
+        )
         self.inputs = desc.inputs
         self.outputs = desc.outputs
         self._desc = desc

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from generators.catalog import Catalog
+from generators.catalog import Catalog, read_in_place
 
 from directml_py.api import enums, iids, operator_descs, structs
 from directml_py.api.enums import DML_FEATURE_LEVEL, DML_TENSOR_DATA_TYPE, DML_TENSOR_DATA_TYPE_UNKNOWN
@@ -220,3 +220,35 @@ class TestSupport:
             assert len(set(entry.fields)) == len(entry.fields)
             assert set(entry.fields) <= tensors
             assert set(entry.properties) <= {"DataType", "DimensionCount", "Sizes"}
+
+
+# Which inputs pages name, where they do not name all; an operator that is absent works in place of every input, or of
+# none.
+IN_PLACE = {
+    "ACTIVATION_PARAMETERIZED_RELU": ("InputTensor",),
+    "ADAM_OPTIMIZER": (
+        "InputParametersTensor",
+        "InputFirstMomentTensor",
+        "InputSecondMomentTensor",
+        "GradientTensor",
+    ),
+    "ELEMENT_WISE_CLIP_GRAD": ("InputTensor",),
+    "ELEMENT_WISE_CLIP_GRAD1": ("InputTensor",),
+    "ELEMENT_WISE_POW": ("InputTensor",),
+}
+
+
+class TestInPlace:
+    def test_of_some_inputs(self):
+        partly = {}
+        for op in OPERATORS.values():
+            inputs = tuple(field.name for field in op.struct.fields if field.role == "input")
+            if op.in_place not in ((), inputs):
+                partly[op.name] = op.in_place
+        assert partly == IN_PLACE
+
+    @pytest.mark.parametrize("entry", ["ATensor OutputTensor", "Exponent", "aTensor"])
+    def test_of_what_is_no_input(self, entry):
+        add = next(op for op in Catalog().operators if op.name == "ELEMENT_WISE_ADD")
+        with pytest.raises(ValueError, match="ELEMENT_WISE_ADD works in place of"):
+            read_in_place(add.name, entry, add.struct)

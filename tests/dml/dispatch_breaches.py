@@ -5,7 +5,7 @@ from __future__ import annotations
 import directml_py as dml
 
 from .breaches import breaks
-from .helpers import OWNED, Bench, binding, identity, join, log_sum_exp, span, spans, split
+from .helpers import OWNED, Bench, binding, identity, join, log_sum_exp, power, span, spans, split
 
 
 def recording(bench, op, **bound):
@@ -42,6 +42,19 @@ def initialized_resources_share_memory(bench, wrong):
 def an_operator_that_does_not_work_in_place(bench, wrong):
     op, buffer = bench.compile(join(4) if wrong else identity()), bench.buffer(16)
     return recording(bench, op, inputs=[buffer], outputs=[buffer])
+
+
+@breaks("DML-Binding-in-place", "outputs[0]")
+def the_exponent_is_the_output(bench, wrong):
+    """POW works in place of its base alone."""
+    op, buffer, other = bench.compile(power(4)), bench.buffer(16), bench.buffer(16)
+    return recording(bench, op, inputs=[other, buffer] if wrong else [buffer, other], outputs=[buffer])
+
+
+@breaks("DML-Binding-in-place", "outputs[0]")
+def base_and_exponent_are_the_output(bench, wrong):
+    op, buffer, other = bench.compile(power(4)), bench.buffer(16), bench.buffer(16)
+    return recording(bench, op, inputs=[buffer, buffer if wrong else other], outputs=[buffer])
 
 
 @breaks("DML-Binding-in-place", "outputs[0]")

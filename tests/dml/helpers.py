@@ -29,6 +29,11 @@ def identity(size=4, scale=None, **rest):
     return dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(tensor(size, **rest), tensor(size), bias)
 
 
+def power(size=4):
+    """ELEMENT_WISE_POW over ``size`` elements, which works in place of its base, not of its exponent."""
+    return dml.DML_ELEMENT_WISE_POW_OPERATOR_DESC(*[tensor(size)] * 3)
+
+
 def join(*sizes, owned=()):
     """JOIN of rows of ``sizes`` elements; those at the positions ``owned`` are OWNED_BY_DML."""
     inputs = [tensor(size, flags=OWNED if i in owned else 0) for i, size in enumerate(sizes)]

@@ -123,7 +123,7 @@ def test_a_whole_output_defines_memory(bench):
 class Copy:
     """A program that copies one tensor of 4-bit elements."""
 
-    title, in_place, temporary_size, unused = "a copy", False, 0, frozenset()
+    title, in_place, temporary_size, unused = "a copy", frozenset(), 0, frozenset()
 
     def __init__(self, tensor):
         self.inputs = self.outputs = (TensorSlot("Tensor", "Tensor", tensor),)

@@ -96,7 +96,7 @@ class Operator:
     level: str
     family: str
     struct: Struct
-    in_place: bool
+    in_place: tuple[str, ...]
     support: tuple[str, ...]
     same: tuple[str, ...]
     facts: tuple[str, ...]
@@ -192,6 +192,16 @@ def read_struct(name: str, entry: dict[str, Any], operator: str = "") -> Struct:
     return Struct(name, since, fields, union, entry.get("variants", {}), operator, alias)
 
 
+def read_in_place(name: str, entry: bool | str, struct: Struct) -> tuple[str, ...]:
+    """The inputs whose memory an output may be: ``true`` is all of them, ``"ATensor BTensor"`` these alone."""
+    inputs = tuple(field.name for field in struct.fields if field.role == "input")
+    named = tuple(entry.split()) if isinstance(entry, str) else inputs if entry else ()
+    unknown = set(named) - set(inputs)
+    if unknown:
+        raise ValueError(f"{name} works in place of {sorted(unknown)}; it has the inputs {inputs}")
+    return named
+
+
 def read_interfaces(table: dict[str, Any]) -> list[Interface]:
     return [
         Interface(
@@ -245,7 +255,7 @@ class Catalog:
                     entry["level"],
                     entry["family"],
                     struct,
-                    entry.get("in_place", False),
+                    read_in_place(name, entry.get("in_place", ""), struct),
                     tuple(entry.get("support", [])),
                     tuple(entry.get("same", [])),
                     tuple(entry.get("facts", [])),

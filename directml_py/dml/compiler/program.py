@@ -27,7 +27,7 @@ class GraphProgram:
     """
 
     title = "a graph"
-    in_place = False
+    in_place: frozenset[int] = frozenset()
 
     def __init__(self, graph: GraphDesc) -> None:
         self.graph = graph
