@@ -14,7 +14,7 @@ from ..kernels.binding import Array, Run
 from ..kernels.map import map_blocks, map_whole
 from ..kernels.move import move
 from ..validation.report import Report
-from ..validation.rule import Rule, rule
+from ..validation.rule import Rule, Severity, rule
 
 Inputs = Sequence[Any]
 Outputs = Sequence[Any]
@@ -136,9 +136,11 @@ def of_sizes(output_sizes: Sequence[int] | None) -> Shapes:
     return {"OutputTensor": tuple(unsigned_numbers(output_sizes, "output_sizes"))}
 
 
-def own_rule(operator: str, name: str, text: str) -> Rule:
-    """Declare the rule ``DML-OPERATOR-name``, which the operator's page states."""
-    return rule(f"DML-{operator}-{name}", text, SCHEMAS[operator].page)
+def own_rule(operator: str, name: str, text: str, *, debug: bool = False) -> Rule:
+    """Declare the rule ``DML-OPERATOR-name``, which the operator's page states; of values, a warning of the ``debug``
+    layer."""
+    severity = Severity.WARNING if debug else Severity.ERROR
+    return rule(f"DML-{operator}-{name}", text, SCHEMAS[operator].page, severity, debug=debug)
 
 
 def computing_kernel(compute: Compute) -> Kernel:

@@ -5,9 +5,18 @@ from __future__ import annotations
 import pytest
 
 import directml_py as dml
+from directml_py.operators import every_rule
 from directml_py.validation import RULES, Severity
 
-from . import barrier_cases, content_cases, descriptor_cases, life_cases, state_cases, unneeded_cases  # noqa: F401
+from . import (  # noqa: F401
+    barrier_cases,
+    content_cases,
+    descriptor_cases,
+    index_cases,
+    life_cases,
+    state_cases,
+    unneeded_cases,
+)
 from .hazard import HAZARDS, HazardBench
 
 LEVELS = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING"}
@@ -19,7 +28,7 @@ ELSEWHERE = {"DML-CreateDevice-debug-layer"}
 
 
 def test_every_rule_of_the_debug_layers_has_a_hazard():
-    assert {found.rule for found in HAZARDS} | ELSEWHERE == {rule.id for rule in RULES.values() if rule.debug}
+    assert {found.rule for found in HAZARDS} | ELSEWHERE == {rule.id for rule in every_rule() if rule.debug}
 
 
 @every_hazard

@@ -37,11 +37,14 @@ class Output(NamedTuple):
 
 
 class Example(NamedTuple):
+    """``breaks``: the rule of which the debug layer warns, though the page prints it."""
+
     operator: str
     title: str
     desc: OperatorDesc
     inputs: list[Any]
     outputs: list[Output | None]
+    breaks: str | None
 
 
 def tensor(entry: Mapping[str, Any]) -> TensorDesc:
@@ -93,7 +96,7 @@ def example(operator: str, entry: Mapping[str, Any]) -> Example:
         for field in dict.fromkeys(slot.field for slot in desc.outputs)
         for part in _parts(entry, field)
     ]
-    return Example(operator, entry["title"], desc, inputs, outputs)
+    return Example(operator, entry["title"], desc, inputs, outputs, entry.get("breaks"))
 
 
 def _parts(entry: Mapping[str, Any], field: str) -> list[Any]:

@@ -29,6 +29,8 @@ EXAMPLES = [
     for one in examples()
     if executes(one.operator)
 ]
+# Indices that are all zeros name one element more than once.
+SAME_ZEROS = {"DML-SCATTER-duplicate-indices", "DML-SCATTER_ND-duplicate-indices"}
 SAMPLES = sorted(entry.name for entry in pkgutil.iter_modules(samples.__path__))
 
 
@@ -79,7 +81,8 @@ def test_the_pages_examples(devices, example, layout):
     assert dml.validate(desc) == []
     dml.evaluate(desc, example.inputs)
     assert devices
-    assert devices.messages() == []
+    broken = [message.rpartition("[")[2].rstrip("]") for message in devices.messages()]
+    assert broken == ([] if example.breaks is None else [example.breaks])
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -142,7 +145,7 @@ def test_random_descs(operator):
     table = bench.table(op, inputs, outputs, temporary, persistent)
     bench.record(op, table)
     bench.execute()
-    assert messages(bench) == []
+    assert {found.rule for found in messages(bench)} <= SAME_ZEROS
     assert not bench.removed
 
 

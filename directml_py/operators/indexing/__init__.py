@@ -1,5 +1,5 @@
 """Operators that read or write at positions which another tensor holds, or that find positions."""
 
-from . import coordinates, gather
+from . import elements, gather, nonzero, one_hot, tuples
 
-__all__ = ["coordinates", "gather"]
+__all__ = ["elements", "gather", "nonzero", "one_hot", "tuples"]

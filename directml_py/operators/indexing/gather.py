@@ -9,10 +9,10 @@ import numpy as np
 from ...descs.format import braces
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array, Run
-from ...kernels.pick import pick
+from ...kernels.pick import pick, safe_indices
 from ...validation.report import Report
-from ...validation.rule import Severity, rule
-from ..operator import Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
+from .places import check_range, range_rule
 
 LEADING_ONES = own_rule(
     "GATHER", "indices-leading-ones", "The sizes of IndicesTensor before the last IndexDimensions are 1"
@@ -22,13 +22,7 @@ RANK = own_rule(
     "output-rank",
     "The output's dimensions, without leading ones, fit in OutputTensor.DimensionCount",
 )
-INDEX_RANGE = rule(
-    "DML-GATHER-index-range",
-    "Every index is within the axis, counted from its end if negative",
-    "ns-directml-dml_gather_operator_desc",
-    Severity.WARNING,
-    debug=True,
-)
+INDEX_RANGE = range_rule("GATHER", "the axis")
 
 
 def gathered_sizes(
@@ -92,19 +86,16 @@ class Gather(Operator):
         return {"OutputTensor": sizes}
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
-        size = desc.InputTensor.sizes[desc.Axis]
-        indices = inputs[1]
-        lowest = -size if indices.dtype.kind == "i" else 0
-        wrong = (indices < lowest) | (indices >= size)
-        count = int(np.count_nonzero(wrong))
-        if count:
-            first = np.argwhere(wrong)[0]
-            report.add(
-                INDEX_RANGE,
-                "IndicesTensor",
-                f"has {count} indices outside [{lowest}, {size - 1}]; the first is {indices[tuple(first)]} at "
-                f"{braces(first)}",
-            )
+        check_range(INDEX_RANGE, inputs[1], desc.InputTensor.sizes[desc.Axis], report)
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        axis, sizes = desc.Axis, index_sizes(desc)
+
+        def gather(x: Array, indices: Array) -> Array:
+            picked = np.take(x, safe_indices(indices.reshape(sizes), x.shape[axis] - 1), axis)
+            return np.reshape(picked, desc.OutputTensor.sizes)
+
+        return gather
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         axis, sizes = desc.Axis, index_sizes(desc)

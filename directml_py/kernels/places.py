@@ -1,0 +1,145 @@
+"""Reads and writes at places that indices name, whichever of the dimensions they index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from .binding import Array, Run
+from .map import map_blocks
+from .pick import pick, safe_indices
+
+# One for each of an array's first dimensions, all of the same sizes; None stands for a place's own coordinate there.
+Coordinates = Sequence["Array | None"]
+Locate = Callable[[Array, int], Array]
+
+
+def exact_indices(indices: Array, last: int) -> Array:
+    """Indices within [0, last], of which negative ones count from the end; -1 for those that are outside."""
+    if indices.dtype.kind == "i":
+        wide = indices.astype(np.int64)
+        found = np.where(wide < 0, wide + (last + 1), wide)
+        return np.where((found < 0) | (found > last), -1, found)
+    inside = indices <= last
+    return np.where(inside, np.where(inside, indices, 0).astype(np.int64), -1)
+
+
+def sizes_of(coordinates: Coordinates) -> tuple[int, ...]:
+    """The sizes of the places."""
+    return next(one.shape for one in coordinates if one is not None)
+
+
+def located(sizes: Sequence[int], coordinates: Coordinates, locate: Locate) -> tuple[Array, ...]:
+    """Numbers in the stead of all coordinates, as NumPy indexes an array of ``sizes`` with."""
+    own = np.ix_(*map(np.arange, sizes_of(coordinates)))
+    return tuple(
+        own[dimension] if one is None else locate(one, size - 1)
+        for dimension, (one, size) in enumerate(zip(coordinates, sizes))
+    )
+
+
+def read_whole(x: Array, coordinates: Coordinates) -> Array:
+    """The twin of ``read_places``."""
+    picked: Array = x[located(x.shape, coordinates, safe_indices)]
+    return picked
+
+
+def written_whole(x: Array, coordinates: Coordinates, updates: Array) -> Array:
+    """The twin of ``write_places``: a copy of ``x`` with the updates in place."""
+    result: Array = x.copy()
+    places, inside = exact_places(x.shape, coordinates)
+    result[places] = np.reshape(updates, inside.shape + x.shape[len(coordinates) :])[inside]
+    return result
+
+
+def exact_places(sizes: Sequence[int], coordinates: Coordinates) -> tuple[tuple[Array, ...], Array]:
+    """The coordinates of the places that are not outside, one after another; and which those are."""
+    places = np.broadcast_arrays(*located(sizes, coordinates, exact_indices))
+    inside = np.logical_and.reduce([numbers >= 0 for numbers in places])
+    return tuple(numbers[inside] for numbers in places), inside
+
+
+def scratch_for(sizes: Sequence[int]) -> int:
+    """The bytes of temporary memory for places of ``sizes``."""
+    return 8 * prod(sizes)
+
+
+def read_places(x: Array, coordinates: Coordinates, output: Array, scratch: Array) -> Run:
+    """Bind ``output[place, trail] = x[coordinates of place, trail]`` and give the call that does it.
+
+    The sizes of ``output`` are those of the places and of the dimensions of ``x`` that have no coordinates; sizes of 1
+    may be missing or added anywhere. Indices are read at each call: negative ones count from the end, and those that
+    are outside are clamped.
+    """
+    find, rows, places = bind_places(x, coordinates, safe_indices, scratch)
+    read = pick(rows, places, output, 0)
+
+    def run() -> None:
+        find()
+        read()
+
+    return run
+
+
+def write_places(output: Array, coordinates: Coordinates, updates: Array, scratch: Array) -> Run:
+    """Bind ``output[coordinates of place, trail] = updates[place, trail]`` and give the call that does it.
+
+    Sizes and indices are as those of ``read_places``, but what is outside is not written. Of several places that are
+    the same the last one wins, in the order of their own coordinates.
+    """
+    find, rows, found = bind_places(output, coordinates, exact_indices, scratch)
+    # NumPy goes through several dimensions in the order of memory, whichever that is, but through one from its start.
+    found = found.reshape(-1)
+
+    def run() -> None:
+        find()
+        places, values = found, updates.reshape((len(found), *rows.shape[1:]))
+        if places.min() < 0:
+            inside = places >= 0
+            places, values = places[inside], values[inside]
+        rows[places] = values
+
+    return run
+
+
+def bind_places(
+    x: Array, coordinates: Coordinates, locate: Locate, scratch: Array
+) -> tuple[Run, Array, Array]:
+    """A call that finds the places; ``x`` with its first dimensions as one, of which they are indices; and where that
+    call leaves them, negative if an index is."""
+    rows, first = as_rows(x, len(coordinates))
+    sizes = sizes_of(coordinates)
+    places = scratch[: scratch_for(sizes)].view(np.int64).reshape(sizes)
+    steps = [stride // x.itemsize for stride in x.strides[: len(coordinates)]]
+    own = np.array(first)
+    for dimension, (one, step) in enumerate(zip(coordinates, steps)):
+        if one is None:
+            numbers = np.arange(sizes[dimension], dtype=np.int64) * step
+            own = own + numbers.reshape(-1, *(1,) * (len(sizes) - 1 - dimension))
+    given = [(size - 1, step) for one, size, step in zip(coordinates, x.shape, steps) if one is not None]
+
+    def place(own: Array, *indices: Array) -> Array:
+        total, outside = own, np.zeros((), np.bool_)
+        for numbers, (last, step) in zip(indices, given):
+            found = locate(numbers, last)
+            outside = outside | (found < 0)
+            total = total + found * step
+        return np.where(outside, -1, total)
+
+    find = map_blocks(place, [own, *(one for one in coordinates if one is not None)], [places])
+    return find, rows, places
+
+
+def as_rows(x: Array, count: int) -> tuple[Array, int]:
+    """A view with the first ``count`` dimensions as one, an element a step, and the index there of the first element.
+
+    It shows the memory between the elements, too.
+    """
+    reaches = [(size - 1) * stride // x.itemsize for size, stride in zip(x.shape, x.strides[:count])]
+    lowest = x[tuple(slice(-1, None) if reach < 0 else slice(1) for reach in reaches)]
+    length = 1 + sum(map(abs, reaches))
+    rows: Array = as_strided(lowest, (length, *x.shape[count:]), (x.itemsize, *x.strides[count:]))
+    return rows, -sum(reach for reach in reaches if reach < 0)

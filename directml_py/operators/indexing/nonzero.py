@@ -1,0 +1,52 @@
+"""NONZERO_COORDINATES."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array
+from ..operator import Compute, Operator, Shapes, operator
+from .tuples import with_leading_ones
+
+
+@operator("NONZERO_COORDINATES")
+class NonzeroCoordinates(Operator):
+    """Where a tensor is not zero, and how often (ns-directml-dml_nonzero_coordinates_operator_desc).
+
+    Coordinates may leave out leading dimensions of size 1. The outputs have a rank of their own, as in DirectMLX's
+    NonZeroCoordinates; the page's {1,1,M,N} is what the ranks of feature level 3_0 leave. The coordinates behind the
+    last that there are, which the page prints as 0 and calls undefined, are 0. NaN is not zero.
+    """
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        sizes, count, coordinates = (
+            desc.InputTensor.sizes,
+            desc.OutputCountTensor,
+            desc.OutputCoordinatesTensor,
+        )
+        rank = len(sizes)
+        own = rank if coordinates is None else coordinates.sizes[-1]
+        leading_ones = next((index for index, size in enumerate(sizes) if size > 1), rank)
+        width = min(max(own, rank - leading_ones), rank)
+        return {
+            "OutputCountTensor": with_leading_ones((1,), 1 if count is None else count.dimension_count),
+            "OutputCoordinatesTensor": with_leading_ones(
+                (prod(sizes), width), 2 if coordinates is None else coordinates.dimension_count
+            ),
+        }
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        rows, width = desc.OutputCoordinatesTensor.sizes[-2:]
+
+        def nonzero(x: Array) -> tuple[int, Array]:
+            coordinates = np.zeros((rows, width), np.uint32)
+            found = np.nonzero(x != 0)[x.ndim - width :]
+            count = len(found[0])
+            for column, numbers in zip(coordinates.T, found):
+                column[:count] = numbers
+            return count, coordinates
+
+        return nonzero

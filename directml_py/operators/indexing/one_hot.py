@@ -1,0 +1,69 @@
+"""ONE_HOT."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...descs.sizes import unsigned_number
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array, Run
+from ...kernels.move import move
+from ...kernels.places import exact_indices, scratch_for, write_places
+from ..axes import resized
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator
+
+
+def off_and_on(values: Array) -> tuple[Array, Array]:
+    """Views of the first two elements, sizes 1: the second is the next one along the fastest-changing dimension longer
+    than 1, whatever the strides are."""
+    off, on = (
+        values[tuple(slice(int(one), int(one) + 1) for one in np.unravel_index(number, values.shape))]
+        for number in (0, 1)
+    )
+    return off, on
+
+
+@operator("ONE_HOT")
+class OneHot(Operator):
+    """One value at an index and another everywhere else, along an axis (ns-directml-dml_one_hot_operator_desc).
+
+    Where an index is outside, the other value is everywhere; the page defines that, so that nothing warns of it.
+    """
+
+    def shapes(self, desc: OperatorDesc, *, output_length: int | None = None) -> Shapes:
+        """``output_length``: the output's size along Axis."""
+        axis = desc.Axis
+        if output_length is None:
+            length = desc.OutputTensor.sizes[axis]
+        else:
+            length = unsigned_number(output_length, "output_length")
+        return {"OutputTensor": resized(desc.IndicesTensor.sizes, axis, length)}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        axis, sizes = desc.Axis, desc.OutputTensor.sizes
+        ones: Sizes = (1,) * len(sizes)
+        positions = np.arange(sizes[axis]).reshape(resized(ones, axis, sizes[axis]))
+
+        def one_hot(indices: Array, values: Array) -> Array:
+            off, on = off_and_on(values)
+            return np.where(exact_indices(indices, sizes[axis] - 1) == positions, on, off)
+
+        return one_hot
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        axis, sizes = desc.Axis, desc.IndicesTensor.sizes
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            (indices, values), (output,) = inputs, outputs
+            off, on = off_and_on(values)
+            fill = move([(output, np.broadcast_to(off, output.shape))])
+            coordinates = [indices if dimension == axis else None for dimension in range(output.ndim)]
+            write = write_places(output, coordinates, np.broadcast_to(on, sizes), scratch)
+
+            def run() -> None:
+                fill()
+                write()
+
+            return run
+
+        return Kernel(bind, scratch_for(sizes))

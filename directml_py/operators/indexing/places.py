@@ -1,0 +1,139 @@
+"""What operators have in common that read or write at the places which another tensor names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ...descs.format import braces
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array, Run
+from ...kernels.move import move
+from ...kernels.places import (
+    Coordinates,
+    exact_places,
+    read_places,
+    read_whole,
+    scratch_for,
+    write_places,
+    written_whole,
+)
+from ...validation.report import Report
+from ...validation.rule import Rule
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Sizes, own_rule
+
+
+def range_rule(operator: str, of: str) -> Rule:
+    """Declare the rule about indices that are outside ``of``."""
+    text = f"Every index is within {of}, counted from its end if negative"
+    return own_rule(operator, "index-range", text, debug=True)
+
+
+def duplicates_rule(operator: str) -> Rule:
+    return own_rule(operator, "duplicate-indices", "No element of OutputTensor is named twice", debug=True)
+
+
+def check_range(rule: Rule, indices: Array, size: int, report: Report, behind: Iterable[int] = ()) -> None:
+    """Report how many indices are outside a dimension of ``size``, and the first of them.
+
+    ``indices`` are those of IndicesTensor at the last coordinates ``behind``.
+    """
+    lowest = -size if indices.dtype.kind == "i" else 0
+    wrong = (indices < lowest) | (indices >= size)
+    count = int(np.count_nonzero(wrong))
+    if count:
+        first = np.argwhere(wrong)[0]
+        report.add(
+            rule,
+            "IndicesTensor",
+            f"has {count} indices outside [{lowest}, {size - 1}]; the first is {indices[tuple(first)]} at "
+            f"{braces([*first, *behind])}",
+        )
+
+
+class Places(Operator):
+    """Indices name places in the first of the dimensions that an operator looks at."""
+
+    def dimensions(self, desc: OperatorDesc) -> Sizes:
+        """The sizes of InputTensor without leading ones that nothing indexes."""
+        raise NotImplementedError
+
+    def coordinates(self, desc: OperatorDesc, indices: Array) -> Coordinates:
+        """What names the places, from the first of ``dimensions`` on."""
+        raise NotImplementedError
+
+    def place_sizes(self, desc: OperatorDesc) -> Sizes:
+        """The sizes of each of the coordinates."""
+        raise NotImplementedError
+
+
+class Reads(Places):
+    """Indices that are outside are clamped, as GATHER's: the pages leave them undefined."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        dimensions, sizes = self.dimensions(desc), desc.OutputTensor.sizes
+
+        def read(x: Array, indices: Array) -> Array:
+            picked = read_whole(x.reshape(dimensions), self.coordinates(desc, indices))
+            return np.reshape(picked, sizes)
+
+        return read
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        dimensions = self.dimensions(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            x, indices = inputs
+            # Here and below, only dimensions of size 1 go, so that this is a view.
+            return read_places(x.reshape(dimensions), self.coordinates(desc, indices), outputs[0], scratch)
+
+        return Kernel(bind, scratch_for(self.place_sizes(desc)))
+
+
+class Writes(Places):
+    """Indices that are outside write nothing, and of several updates of one element the last one wins: the pages leave
+    the first undefined, and call the second invalid, but print an example that does it."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        dimensions, sizes = self.dimensions(desc), desc.OutputTensor.sizes
+
+        def written(x: Array, indices: Array, updates: Array) -> Array:
+            coordinates = self.coordinates(desc, indices)
+            return np.reshape(written_whole(x.reshape(dimensions), coordinates, updates), sizes)
+
+        return written
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        dimensions = self.dimensions(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            x, indices, updates = inputs
+            copy = move([(outputs[0], x)])
+            output = outputs[0].reshape(dimensions)
+            write = write_places(output, self.coordinates(desc, indices), updates, scratch)
+
+            def run() -> None:
+                copy()
+                write()
+
+            return run
+
+        return Kernel(bind, scratch_for(self.place_sizes(desc)))
+
+    def check_duplicates(self, rule: Rule, desc: OperatorDesc, indices: Array, report: Report) -> None:
+        """Report how many elements, or parts, of the output are named more than once, and the first of them."""
+        dimensions, coordinates = self.dimensions(desc), self.coordinates(desc, indices)
+        named = dimensions[: len(coordinates)]
+        places, _ = exact_places(dimensions, coordinates)
+        numbers, counts = np.unique(np.ravel_multi_index(places, named), return_counts=True)
+        again = numbers[counts > 1]
+        if again.size:
+            output = desc.OutputTensor.sizes
+            leading, trailing = len(output) - len(dimensions), len(dimensions) - len(named)
+            first = [*(0,) * leading, *np.unravel_index(again[0], named), *(0,) * trailing]
+            report.add(
+                rule,
+                "IndicesTensor",
+                f"names {again.size} places of OutputTensor more than once; the first is {braces(first)}",
+            )
