@@ -2,15 +2,70 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..api.enums import DML_AXIS_DIRECTION_DECREASING
 from ..descs.values import OperatorDesc
-from .operator import Operator, Shapes, operator
+from ..kernels.binding import Array
+from .axes import resized
+from .operator import Compute, Operator, Shapes, operator
 
 
 @operator("TOP_K", "TOP_K1")
 class TopK(Operator):
-    """The K largest or smallest elements along an axis, in order (ns-directml-dml_top_k1_operator_desc)."""
+    """The K largest or smallest elements along an axis, in order (ns-directml-dml_top_k_operator_desc,
+    ns-directml-dml_top_k1_operator_desc).
+
+    TOP_K takes the largest. Of equal elements, such as zeros of either sign, the first comes first in both directions.
+    The pages and ONNX are silent on NaN: as in MAX and MIN, where Direct3D passes over it, it comes behind all numbers
+    in both directions, so that K = 1 gives what ARGMAX and ARGMIN give.
+    """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
-        sizes, axis = desc.InputTensor.sizes, desc.Axis
-        chosen = (*sizes[:axis], desc.K, *sizes[axis + 1 :])
+        chosen = resized(desc.InputTensor.sizes, desc.Axis, desc.K)
         return {"OutputValueTensor": chosen, "OutputIndexTensor": chosen}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        axis, count = desc.Axis, desc.K
+        direction = getattr(desc, "AxisDirection", DML_AXIS_DIRECTION_DECREASING)
+
+        def top(x: Array) -> tuple[Array, Array]:
+            keys = sort_keys(np.moveaxis(x, axis, -1), direction == DML_AXIS_DIRECTION_DECREASING)
+            indices = np.moveaxis(first_indices(keys, count), -1, axis)
+            return np.take_along_axis(x, indices, axis), indices
+
+        return top
+
+
+def sort_keys(x: Array, decreasing: bool) -> Array:
+    """Integers that increase where the elements come one after the other, and are equal where these are."""
+    if x.dtype.kind != "f":
+        return ~x if decreasing else x
+    kind = np.dtype(f"i{x.itemsize}")
+    last = np.iinfo(kind).max
+    # A sum with 0 is never -0, whose bits are others than those of 0.
+    bits = np.add(x, x.dtype.type(0), order="C").view(kind)
+    keys: Array = np.where(bits < 0, bits ^ last, bits)
+    if decreasing:
+        np.invert(keys, out=keys)
+    keys[np.isnan(x)] = last
+    return keys
+
+
+def first_indices(keys: Array, count: int) -> Array:
+    """Where the ``count`` smallest keys of each row are, in their order, those of equal ones increasing."""
+    length = keys.shape[-1]
+    low, high = int(keys.min()), int(keys.max())
+    index_bits = (length - 1).bit_length()
+    if (high - low).bit_length() + index_bits > 64:
+        return np.argsort(keys, axis=-1, kind="stable")[..., :count]
+    # Key and index in one number: none are equal, so that NumPy's fastest sort, which is not stable, will do.
+    numbers = keys.astype(np.uint64)
+    numbers -= np.uint64(low % 2**64)
+    numbers <<= np.uint64(index_bits)
+    numbers |= np.arange(length, dtype=np.uint64)
+    if count < length:
+        numbers = np.partition(numbers, count - 1, axis=-1)[..., :count]
+    numbers = np.sort(numbers, axis=-1)
+    numbers &= np.uint64(2**index_bits - 1)
+    return numbers.astype(np.intp)
