@@ -1,11 +1,65 @@
-"""Operators that combine elements along axes."""
+"""Operators that combine elements along one axis: running sums and products."""
 
 from __future__ import annotations
 
-from ..operator import Operator, operator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...api.enums import DML_AXIS_DIRECTION_DECREASING
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array, Run
+from ...kernels.scan import kept_type, scan
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, operator
 
 
-@operator("CUMULATIVE_SUMMATION", "CUMULATIVE_PRODUCT")
 class Cumulative(Operator):
-    """Running sums and products along an axis (ns-directml-dml_cumulative_summation_operator_desc,
-    ns-directml-dml_cumulative_product_operator_desc)."""
+    """``function`` of all elements up to each; the field ``exclusive`` says whether it is left out itself.
+
+    Exclusive results begin with that of no elements. Integers wrap.
+    """
+
+    function: ClassVar[Any]
+    exclusive: ClassVar[str]
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        function, exclusive = self.function, getattr(desc, self.exclusive)
+        kept = kept_type(desc.InputTensor.dtype)
+        decreasing = desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING
+
+        def cumulated(x: Array) -> Array:
+            along = np.moveaxis(np.flip(x, desc.Axis) if decreasing else x, desc.Axis, 0)
+            if exclusive:
+                first = np.full((1, *along.shape[1:]), function.identity, along.dtype)
+                along = np.concatenate([first, along[:-1]])
+            results = np.moveaxis(function.accumulate(along, axis=0, dtype=kept), 0, desc.Axis)
+            return np.flip(results, desc.Axis) if decreasing else results
+
+        return cumulated
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            return scan(
+                self.function,
+                inputs[0],
+                outputs[0],
+                desc.Axis,
+                exclusive=getattr(desc, self.exclusive),
+                decreasing=desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING,
+            )
+
+        return Kernel(bind)
+
+
+@operator("CUMULATIVE_SUMMATION")
+class CumulativeSummation(Cumulative):
+    """Running sums (ns-directml-dml_cumulative_summation_operator_desc)."""
+
+    function, exclusive = np.add, "HasExclusiveSum"
+
+
+@operator("CUMULATIVE_PRODUCT")
+class CumulativeProduct(Cumulative):
+    """Running products (ns-directml-dml_cumulative_product_operator_desc)."""
+
+    function, exclusive = np.multiply, "HasExclusiveProduct"

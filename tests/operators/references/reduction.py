@@ -1,4 +1,4 @@
-"""REDUCE, ARGMIN and ARGMAX."""
+"""REDUCE, ARGMIN and ARGMAX, CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import directml_py as dml
 
 from .onnx_node import run
-from .row import Row, Values
+from .row import DYADIC, Row, Values
 
 ONNX_NAMES = {
     "AVERAGE": "ReduceMean",
@@ -78,7 +78,36 @@ def arg_operator(desc: Any, x: Any) -> Any:
     return arg(desc, x, desc.name, desc.AxisDirection == dml.DML_AXIS_DIRECTION_DECREASING)
 
 
+def cumulative_sum(desc: Any, x: Any) -> Any:
+    """Integers are summed as INT64, which wraps as they do: they are the low bits of its sums."""
+    if x.dtype == object:
+        x = np.array([one & (1 << 64) - 1 for one in x.ravel()], np.uint64).view(np.int64).reshape(x.shape)
+    (result,) = run(
+        "CumSum",
+        [x, np.array(desc.Axis, np.int64)],
+        exclusive=int(desc.HasExclusiveSum),
+        reverse=int(desc.AxisDirection == dml.DML_AXIS_DIRECTION_DECREASING),
+    )
+    return result
+
+
+def cumulative_product(desc: Any, x: Any) -> Any:
+    rows = np.moveaxis(x, desc.Axis, -1)
+    result = np.empty(rows.shape, x.dtype)
+    for place in np.ndindex(rows.shape[:-1]):
+        order = range(rows.shape[-1])
+        tally = 1 if x.dtype == object else 1.0
+        for index in order if desc.AxisDirection == dml.DML_AXIS_DIRECTION_INCREASING else reversed(order):
+            following = tally * rows[(*place, index)]
+            result[(*place, index)] = tally if desc.HasExclusiveProduct else following
+            tally = following
+    return np.moveaxis(result, -1, desc.Axis)
+
+
 ROWS = {
+    # Exact: a sum that was rounded to FLOAT16 on the way would show.
+    "CUMULATIVE_SUMMATION": Row(cumulative_sum, DYADIC._replace(infinite=True), samples=96),
+    "CUMULATIVE_PRODUCT": Row(cumulative_product, Values(-2, 2, infinite=True), samples=96),
     # Twelve functions, most of them of integers too.
     "REDUCE": Row(reduce, values, samples=240),
     "ARGMIN": Row(arg_operator, TIED, samples=72),

@@ -70,6 +70,8 @@ FUNCTIONS = (
 TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
     **dict.fromkeys(COARSE, COARSE_FUNCTION),
     **dict.fromkeys(FUNCTIONS, FUNCTION),
+    # Products of FLOAT16 are kept in FLOAT32, in which they are rounded before they are rounded once more.
+    "CUMULATIVE_PRODUCT": {"float32": 0, "float16": 1},
     "REDUCE": of_reduction,
 }
 
