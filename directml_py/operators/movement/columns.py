@@ -4,26 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
+
+import numpy as np
 
 from ...descs.sizes import unsigned_numbers
 from ...descs.values import OperatorDesc
-from ..operator import Operator, Shapes, Sizes, operator
+from ...kernels.binding import Array, Run
+from ...kernels.move import move
+from ...kernels.windows import Window
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator
 
 
-def column_sizes(desc: OperatorDesc, spatial: Sizes, rank: int) -> Sizes:
-    """The sizes {batch, channels * elements of a window, blocks} of what windows over sizes ``spatial`` see.
+def column_window(desc: OperatorDesc) -> Window:
+    return Window.of(desc.WindowSizes, desc.Strides, desc.Dilations, desc.StartPadding, desc.EndPadding)
 
-    The pages call this tensor 3D, but their tables take up to 8 dimensions, and they want both tensors to have as many
-    of them. Leading ones, up to ``rank``, are the one way to have more.
+
+def column_sizes(desc: OperatorDesc, whole: Sizes, rank: int) -> Sizes:
+    """The sizes {batch, channels * elements of a window, blocks} of what windows over ``whole`` see.
+
+    ``whole`` is {batch, channels, spatial sizes}. The pages call this tensor 3D, but their tables take up to 8
+    dimensions, and they want both tensors to have as many of them. Leading ones, up to ``rank``, are the one way to
+    have more.
     """
-    batch, channels, *sizes = spatial
-    windows = zip(desc.WindowSizes, desc.Strides, desc.Dilations)
-    padded = map(sum, zip(sizes, desc.StartPadding, desc.EndPadding))
-    blocks = prod(
-        max(0, (size - dilation * (window - 1) - 1) // stride + 1)
-        for size, (window, stride, dilation) in zip(padded, windows)
-    )
+    batch, channels, *spatial = whole
+    blocks = prod(max(0, count) for count in column_window(desc).forward(spatial))
     return (1,) * (rank - 3) + (batch, channels * prod(desc.WindowSizes), blocks)
+
+
+def spread(columns: Array, window: Window, whole: Sizes) -> Array:
+    """A view of columns in the sizes {batch, channels, window, steps}: the last of each vary first."""
+    batch, channels, *spatial = whole
+    return columns.reshape(batch, channels, *window.size, *window.forward(spatial))
 
 
 @operator("UNFOLD")
@@ -34,13 +46,94 @@ class Unfold(Operator):
         rank = 3 if desc.OutputTensor is None else desc.OutputTensor.dimension_count
         return {"OutputTensor": column_sizes(desc, desc.InputTensor.sizes, rank)}
 
+    def compute(self, desc: OperatorDesc) -> Compute:
+        window, spatial = column_window(desc), desc.InputTensor.sizes[2:]
+
+        def unfolded(x: Array) -> Array:
+            places: list[Any] = [slice(None), slice(None)]
+            is_inside = np.array(True)
+            for axis, (size, steps) in enumerate(zip(spatial, window.forward(spatial))):
+                along = np.add.outer(
+                    np.arange(window.size[axis]) * window.dilations[axis],
+                    np.arange(steps) * window.strides[axis] - window.start_padding[axis],
+                )
+                # The dimensions of the window come before those of its steps.
+                others = [each for each in range(2 * len(spatial)) if each % len(spatial) != axis]
+                along = np.expand_dims(along, others)
+                is_inside = is_inside & (along >= 0) & (along < size)
+                places.append(np.clip(along, 0, size - 1))
+            seen = np.where(is_inside, x[tuple(places)], x.dtype.type(0))
+            return np.asarray(seen.reshape(desc.OutputTensor.sizes))
+
+        return unfolded
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        """One strided copy of a padded input, unless it has more padding than both tensors have elements."""
+        window, whole = column_window(desc), desc.InputTensor.sizes
+        steps = window.forward(whole[2:])
+        dimensions = len(steps)
+        if prod(window.reach(steps)) > prod(whole[2:]) + prod(window.size) * prod(steps):
+            return super().kernel(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            columns = spread(outputs[0], window, whole)
+            window_axes = range(2, 2 + dimensions)
+            target = np.moveaxis(columns, window_axes, range(-dimensions, 0))
+
+            def run() -> None:
+                move([(target, window.view(window.padded(inputs[0], steps), steps))])()
+
+            return run
+
+        return Kernel(bind)
+
 
 @operator("FOLD")
 class Fold(Operator):
-    """The blocks of UNFOLD back in their places, added up where they overlap (ns-directml-dml_fold_operator_desc)."""
+    """The blocks of UNFOLD back in their places, added up where they overlap (ns-directml-dml_fold_operator_desc).
+
+    What lies in the padding is left out; where no block reaches there are zeros. Integers wrap.
+    """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """``output_sizes``: {batch, channels, spatial sizes}; the input says only how many blocks they have."""
         if output_sizes is not None:
             return {"OutputTensor": tuple(unsigned_numbers(output_sizes, "output_sizes"))}
         return {"InputTensor": column_sizes(desc, desc.OutputTensor.sizes, desc.InputTensor.dimension_count)}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        window, whole = column_window(desc), desc.OutputTensor.sizes
+        steps = window.forward(whole[2:])
+        # What shrinks comes first, so that nothing between is larger than the larger tensor.
+        growth = [size / (taps * count) for size, taps, count in zip(whole[2:], window.size, steps)]
+        order = sorted(range(len(steps)), key=growth.__getitem__)
+
+        def folded(columns: Array) -> Array:
+            array = spread(columns, window, whole)
+            for axis in order:
+                array = put_back(array, window, axis, whole[2 + axis])
+            return np.asarray(array.reshape(whole))
+
+        return folded
+
+
+def put_back(array: Array, window: Window, axis: int, size: int) -> Array:
+    """Add up along one spatial dimension: {.. window .. steps ..} becomes {.. 1 .. size ..}."""
+    tap_axis, step_axis = 2 + axis, 2 + len(window.size) + axis
+    sizes = list(array.shape)
+    sizes[tap_axis], sizes[step_axis] = 1, size
+    result = np.zeros(sizes, array.dtype)
+    target = np.moveaxis(result, (tap_axis, step_axis), (0, 1))[0]
+    source = np.moveaxis(array, (tap_axis, step_axis), (0, 1))
+    stride, dilation = window.strides[axis], window.dilations[axis]
+    if source.shape[1] < source.shape[0]:
+        # Fewer calls: elements of the window and steps may change places.
+        source, stride, dilation = source.swapaxes(0, 1), dilation, stride
+    taps, steps = source.shape[:2]
+    line = Window.of([taps], [stride], [dilation], [window.start_padding[axis]])
+    for tap in range(taps):
+        places = line.hits(0, tap, range(size), range(steps))
+        if places is not None:
+            met, at = places
+            target[met] += source[tap, at]
+    return result

@@ -109,7 +109,7 @@ def tile(make: Maker) -> Fields:
 
 def unfolding(make: Maker, spatial: str, columns: str) -> Fields:
     """The tensor ``spatial``, and what a window sees of it as ``columns``, behind leading ones."""
-    slide = sliding(make, spatial, padded_away=False)
+    slide = sliding(make, spatial)
     (batches, channels), size = slide.leading, slide.window.size
     return {
         spatial: [*slide.leading, *slide.sizes],

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .columns import fold, unfold
 from .onnx_node import onnx, plain, run
-from .row import ANY, Row
+from .row import ANY, DYADIC, Row
 
 
 def split(desc: Any, x: Any) -> Any:
@@ -17,6 +18,8 @@ def split(desc: Any, x: Any) -> Any:
 
 
 ROWS = {
+    "FOLD": Row(fold, DYADIC._replace(infinite=True), samples=96),
     "JOIN": Row(onnx("Concat", attributes=lambda desc: {"axis": desc.Axis}), ANY, samples=72),
     "SPLIT": Row(split, ANY, samples=72),
+    "UNFOLD": Row(unfold, ANY, samples=96),
 }
