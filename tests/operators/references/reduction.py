@@ -11,7 +11,7 @@ import numpy as np
 import directml_py as dml
 
 from .onnx_node import run
-from .row import DYADIC, Row, Values
+from .row import Row, Values
 
 ONNX_NAMES = {
     "AVERAGE": "ReduceMean",
@@ -105,8 +105,8 @@ def cumulative_product(desc: Any, x: Any) -> Any:
 
 
 ROWS = {
-    # Exact: a sum that was rounded to FLOAT16 on the way would show.
-    "CUMULATIVE_SUMMATION": Row(cumulative_sum, DYADIC._replace(infinite=True), samples=96),
+    # Exact, and so large that a sum that was rounded to FLOAT16 on the way would show.
+    "CUMULATIVE_SUMMATION": Row(cumulative_sum, Values(-32, 128, step=0.125, infinite=True), samples=96),
     "CUMULATIVE_PRODUCT": Row(cumulative_product, Values(-2, 2, infinite=True), samples=96),
     # Twelve functions, most of them of integers too.
     "REDUCE": Row(reduce, values, samples=240),
