@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from math import prod
 
 import numpy as np
@@ -122,12 +123,9 @@ def bind_places(
     given = [(size - 1, step) for one, size, step in zip(coordinates, x.shape, steps) if one is not None]
 
     def place(own: Array, *indices: Array) -> Array:
-        total, outside = own, np.zeros((), np.bool_)
-        for numbers, (last, step) in zip(indices, given):
-            found = locate(numbers, last)
-            outside = outside | (found < 0)
-            total = total + found * step
-        return np.where(outside, -1, total)
+        found = [locate(numbers, last) for numbers, (last, _) in zip(indices, given)]
+        total = sum((numbers * step for numbers, (_, step) in zip(found, given)), own)
+        return total if locate is safe_indices else np.where(reduce(np.minimum, found) < 0, -1, total)
 
     find = map_blocks(place, [own, *(one for one in coordinates if one is not None)], [places])
     return find, rows, places

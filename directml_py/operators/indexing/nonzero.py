@@ -43,7 +43,8 @@ class NonzeroCoordinates(Operator):
 
         def nonzero(x: Array) -> tuple[int, Array]:
             coordinates = np.zeros((rows, width), np.uint32)
-            found = np.nonzero(x != 0)[x.ndim - width :]
+            # The dimensions before are of size 1.
+            found = np.unravel_index(np.flatnonzero(x != 0), x.shape[x.ndim - width :])
             count = len(found[0])
             for column, numbers in zip(coordinates.T, found):
                 column[:count] = numbers

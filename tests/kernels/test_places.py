@@ -1,0 +1,193 @@
+"""Reads and writes at places against plain loops, byte for byte: also what lies around and between the elements."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from directml_py.kernels import blocks, threads
+from directml_py.kernels.backend import backend
+from directml_py.kernels.places import (
+    exact_indices,
+    read_places,
+    read_whole,
+    scratch_for,
+    write_places,
+    written_whole,
+)
+
+from .loops import DTYPES, LAYOUTS
+from .test_pick import INDEX_TYPES, fill_indices, laid_out
+
+# sizes of the array, and of the places for its first dimensions: a number is that of an index, None the place's own
+CASES = [
+    ((7,), (5,), [0]),
+    ((7,), (), [0]),
+    ((7,), (2, 3), [0]),
+    ((4, 5), (9, 5), [0, None]),
+    ((4, 5), (4, 9), [None, 0]),
+    ((4, 5), (6,), [0, 1]),
+    ((4, 5), (6,), [0]),
+    ((4, 5), (4, 2), [None, 0]),
+    ((4, 1, 5), (4, 1, 3), [None, None, 0]),
+    ((3, 4, 5), (3, 8, 5), [None, 0, None]),
+    ((3, 4, 5, 2), (3, 2, 2), [None, 0, 1]),
+    ((3, 4, 5, 2), (6, 2), [0, 1, 2]),
+    ((3, 4, 5, 2), (), [0, 1, 2, 3]),
+    ((2, 3, 2, 2, 1, 3, 2, 2), (2, 3, 2), [None, None, 0, 1, 2]),
+]
+LARGE = [
+    ((300, 40), (300, 500), [None, 0]),
+    ((40, 300), (900, 300), [0, None]),
+    ((50, 60, 70), (100_000,), [0, 1, 2]),
+    ((50, 60, 9), (200, 100), [0, 1]),
+]
+
+
+def python_place(index, size, clamp):
+    """Where an index is: as Python counts, or else the nearest or None."""
+    place = index + size if index < 0 else index
+    if 0 <= place < size:
+        return place
+    return (0 if index < 0 else size - 1) if clamp else None
+
+
+def places(x_sizes, coordinates, sizes, clamp):
+    """The coordinates of every place in order, None where an index is outside."""
+    for own in np.ndindex(*sizes):
+        found = [
+            own[dimension] if one is None else python_place(int(one[own]), x_sizes[dimension], clamp)
+            for dimension, one in enumerate(coordinates)
+        ]
+        yield own, None if None in found else tuple(found)
+
+
+def prepared(rng, case, layout, dtype):
+    """An array, what names places in it, and the sizes of what is read or written there."""
+    sizes, place_sizes, numbers = case
+    x, memory = laid_out(rng, sizes, dtype, layout)
+    index_type = rng.choice(INDEX_TYPES)
+    coordinates = []
+    for size, number in zip(sizes, numbers):
+        if number is None:
+            coordinates.append(None)
+            continue
+        indices, _ = laid_out(rng, place_sizes, index_type, rng.choice(LAYOUTS))
+        fill_indices(rng, indices, size)
+        coordinates.append(indices)
+    return x, memory, coordinates, (*place_sizes, *sizes[len(numbers) :])
+
+
+def scratch_of(sizes):
+    return np.full(scratch_for(sizes), 0xA5, np.uint8)
+
+
+def assert_reads(rng, case, layout, dtype):
+    x, _, coordinates, sizes = prepared(rng, case, layout, dtype)
+    output, memory = laid_out(rng, sizes, dtype, rng.choice(LAYOUTS[:-1]))
+    run = read_places(x, coordinates, output, scratch_of(case[1]))
+    before = memory.copy()
+    for own, place in places(case[0], coordinates, case[1], clamp=True):
+        output[own] = x[place]
+    expected, memory[:] = memory.copy(), before
+    run()
+    np.testing.assert_array_equal(memory, expected)
+    np.testing.assert_array_equal(read_whole(x, coordinates), output)
+
+
+def assert_writes(rng, case, layout, dtype):
+    x, memory, coordinates, sizes = prepared(rng, case, layout, dtype)
+    updates, _ = laid_out(rng, sizes, dtype, rng.choice(LAYOUTS))
+    run = write_places(x, coordinates, updates, scratch_of(case[1]))
+    before, twin = memory.copy(), written_whole(x, coordinates, updates)
+    for own, place in places(case[0], coordinates, case[1], clamp=False):
+        if place is not None:
+            x[place] = updates[own]
+    expected, memory[:] = memory.copy(), before
+    run()
+    np.testing.assert_array_equal(memory, expected)
+    np.testing.assert_array_equal(twin, x)
+
+
+@pytest.mark.parametrize("item", DTYPES)
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_every_layout(number, item):
+    rng = np.random.default_rng([number, item])
+    for layout in LAYOUTS:
+        assert_reads(rng, CASES[number], layout, DTYPES[item])
+        if layout != "broadcast":
+            assert_writes(rng, CASES[number], layout, DTYPES[item])
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_without_native_loops(monkeypatch, number):
+    monkeypatch.setattr(backend, "native", None)
+    rng = np.random.default_rng(number)
+    for layout in LAYOUTS[:-1]:
+        assert_reads(rng, CASES[number], layout, np.uint32)
+        assert_writes(rng, CASES[number], layout, np.uint32)
+
+
+@pytest.mark.parametrize("number", range(len(LARGE)))
+def test_blocks_and_threads(monkeypatch, number):
+    """Places are found in blocks; elements are the sums of all that differ."""
+    monkeypatch.setattr(blocks, "BLOCK", 1 << 12)
+    monkeypatch.setattr("directml_py.kernels.map.BLOCK", 1 << 12)
+    monkeypatch.setattr(threads, "WORTH_A_THREAD", 1e-9)
+    monkeypatch.setattr(backend, "is_plain", False)
+    monkeypatch.setattr(backend, "threads", 3)
+    rng = np.random.default_rng(number)
+    for layout in ("packed", "permuted", "negative"):
+        assert_reads(rng, LARGE[number], layout, np.uint16)
+        assert_writes(rng, LARGE[number], layout, np.uint16)
+
+
+def test_indices_are_read_at_each_call():
+    x, indices, output = np.arange(10, 14), np.array([0, 3]), np.zeros(2, int)
+    read = read_places(x, [indices], output, scratch_of((2,)))
+    read()
+    assert output.tolist() == [10, 13]
+    indices[:] = [-1, 1]
+    x += 100
+    read()
+    assert output.tolist() == [113, 111]
+    write = write_places(x, [indices], output, scratch_of((2,)))
+    indices[:] = [1, 2]
+    output[:] = [7, 8]
+    write()
+    assert x.tolist() == [110, 7, 8, 113]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_last_of_equal_places_wins(order):
+    """In the order of the places, not that of memory."""
+    indices = np.array([[2, 2, 1], [2, 0, 2]], order=order)
+    updates = np.array([[1, 2, 3], [4, 5, 6]], order=order)
+    for turned in (indices, np.ascontiguousarray(indices[::-1])[::-1]):
+        output = np.zeros(4, int)
+        write_places(output, [turned], updates, scratch_of((2, 3)))()
+        assert output.tolist() == [5, 3, 6, 0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "indices", "found"),
+    [
+        (np.int32, [-(2**31), -5, -4, -1, 0, 3, 4, 2**31 - 1], [-1, -1, 0, 3, 0, 3, -1, -1]),
+        (np.int64, [-(2**63), -(2**32), -4, 3, 4, 2**32, 2**63 - 1], [-1, -1, 0, 3, -1, -1, -1]),
+        (np.uint32, [0, 3, 4, 2**31, 2**32 - 1], [0, 3, -1, -1, -1]),
+        (np.uint64, [0, 3, 4, 2**32 + 1, 2**63, 2**64 - 1], [0, 3, -1, -1, -1, -1]),
+    ],
+)
+def test_exact_indices(dtype, indices, found):
+    assert exact_indices(np.array(indices, dtype), 3).tolist() == found
+
+
+@pytest.mark.parametrize("dtype", INDEX_TYPES)
+def test_axes_longer_than_32_bits(dtype):
+    """The last element is beyond what 32 bits reach."""
+    assert exact_indices(np.array([2**31 - 1], dtype), 2**32 + 5).tolist() == [2**31 - 1]
+    if np.dtype(dtype).kind == "i":
+        assert exact_indices(np.array([-1, -(2**31)], dtype), 2**32 + 5).tolist() == [
+            2**32 + 5,
+            2**32 + 6 - 2**31,
+        ]
