@@ -27,6 +27,7 @@ from ..kernels.half import widened
 from ..kernels.map import store
 from .fused import activated
 from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator
+from .scalars import element
 
 PREFIX = "ELEMENT_WISE_"
 
@@ -126,13 +127,10 @@ def true_or_false(desc: OperatorDesc, predicate: Compute) -> Compute:
 def limit(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
     """Min or Max, to be compared with elements of ``dtype`` as they are computed.
 
-    A FLOAT is cast to ``dtype`` first: toward zero and saturated for integers, to the nearest for FLOAT16
-    (ns-directml-dml_element_wise_clip_operator_desc). The pages of THRESHOLD and CLIP_GRAD are silent; we do the same.
+    A FLOAT is cast to ``dtype`` first (ns-directml-dml_element_wise_clip_operator_desc). The pages of THRESHOLD and
+    CLIP_GRAD are silent; we do the same.
     """
-    if isinstance(value, Scalar):
-        return np.asarray(widened(np.asarray(value.value, dtype)))
-    with np.errstate(over="ignore"):
-        return np.asarray(widened(elementary.cast(np.asarray(value, np.float32), dtype)))
+    return np.asarray(widened(element(value, dtype)))
 
 
 @operator("ELEMENT_WISE_IDENTITY")

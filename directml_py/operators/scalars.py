@@ -1,0 +1,25 @@
+"""Attributes that are one element of a tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..descs.data_types import data_type_of
+from ..descs.values import Scalar
+from ..kernels import elementary
+from ..kernels.binding import Array
+
+
+def element(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
+    """A FLOAT or a DML_SCALAR_UNION as an element of ``dtype``, without dimensions.
+
+    A FLOAT is cast: toward zero and saturated for integers, to the nearest for FLOAT16.
+    """
+    if isinstance(value, Scalar):
+        # A NaN keeps its bits, which a Python float would not.
+        own = data_type_of(value.data_type).dtype
+        return np.frombuffer(value.raw, own, 1).reshape(()).astype(dtype)
+    with np.errstate(over="ignore"):
+        return np.asarray(elementary.cast(np.asarray(value, np.float32), dtype))
