@@ -79,7 +79,7 @@ def cast(x: Array, dtype: np.dtype[Any]) -> Array:
     return x.astype(dtype)
 
 
-def scale_bias(x: Array, scale: float, bias: float) -> Array:
+def scale_bias(x: Array, scale: float, bias: float | Array) -> Array:
     """``x * scale + bias`` of floats; integers, of up to 32 bits, are ``saturated``."""
     values = x.astype(FLOAT64) * scale + bias
     return np.asarray(values) if x.dtype.kind == "f" else saturated(values, x.dtype)

@@ -1,5 +1,5 @@
 """Operators that move data: a whole and its parts, slices, padding, tiles, blocks, sliding windows."""
 
-from . import columns, parts, rearranged
+from . import blocks, columns, padding, parts, slices, subsequences, value_scale
 
-__all__ = ["columns", "parts", "rearranged"]
+__all__ = ["blocks", "columns", "padding", "parts", "slices", "subsequences", "value_scale"]

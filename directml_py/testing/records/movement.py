@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from math import isqrt, prod
 
+from ...api.enums import DML_PADDING_MODE_CONSTANT
 from ..maker import Fields, Maker
 from ..recipes import recipe
 from ..windows import sliding
+
+UINT_COUNT = 2**32
 
 
 def parts(make: Maker, whole: str) -> tuple[int, list[list[int]]]:
@@ -67,12 +70,22 @@ def slice_grad(make: Maker) -> Fields:
 
 @recipe("PADDING", "PADDING1")
 def padding(make: Maker) -> Fields:
+    """Paddings of any length within the elements that there may be; 2**32 - n takes n elements away."""
+    source, mode = make.source, make.enumerator("PaddingMode")
     rows = []
-    for size in make.shape(make.rank("InputTensor")):
-        start = make.source.integer(0, size - 1)
-        end = make.source.integer(0, size - 1 - start)
-        rows.append((size - start - end, start, end))
-    return dict(zip(("InputTensor", "StartPadding", "EndPadding"), zip(*rows)))
+    for most in make.shape(make.rank("InputTensor")):
+        if source.chance(30):
+            # A constant may be all that is left.
+            taken = source.integer(0, most + 2 if mode == DML_PADDING_MODE_CONSTANT else most - 1)
+            other = source.integer(taken - most + 1, taken)
+            pair = [-taken % UINT_COUNT, other % UINT_COUNT]
+            size, (start, end) = most, [pair[each] for each in source.permutation(2)]
+        else:
+            start = source.integer(0, most - 1)
+            end = source.integer(0, most - 1 - start)
+            size = most - start - end
+        rows.append((size, start, end))
+    return {"PaddingMode": mode, **dict(zip(("InputTensor", "StartPadding", "EndPadding"), zip(*rows)))}
 
 
 @recipe("VALUE_SCALE_2D")

@@ -1,22 +1,47 @@
-"""Operators that move data: slices, padding, tiles, blocks of space and depth."""
+"""SLICE, SLICE1 and SLICE_GRAD: elements at regular steps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from ...descs.sizes import unsigned_numbers
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
+from ...kernels.binding import Array, Run
+from ...kernels.move import move
 from ...validation.report import Report
 from ...validation.rule import Rule
-from ..axes import resized
-from ..operator import Operator, Shapes, Sizes, operator, own_rule
-
-UINT_COUNT = 2**32
+from ..operator import (
+    Compute,
+    Inputs,
+    Kernel,
+    Move,
+    Operator,
+    Outputs,
+    Place,
+    Shapes,
+    Sizes,
+    operator,
+    own_rule,
+)
+from .borders import border
 
 SLICE_BOUNDS = own_rule("SLICE", "bounds", "Every element of the slice lies within InputTensor")
 SLICE1_WINDOW = own_rule("SLICE1", "window", "The window lies within InputTensor")
 SLICE_GRAD_WINDOW = own_rule("SLICE_GRAD", "window", "The window lies within OutputGradientTensor")
+
+
+def steps(starts: Iterable[int], counts: Iterable[int], strides: Iterable[int]) -> Place:
+    """``counts`` elements of each dimension, from ``starts`` on."""
+
+    def along(start: int, count: int, stride: int) -> slice:
+        end = start + (count - 1) * stride + (1 if stride > 0 else -1)
+        # Behind element 0, backwards, there is no index: -1 is the last element.
+        return slice(start, None if end < 0 else end, stride)
+
+    return tuple(map(along, starts, counts, strides))
 
 
 @operator("SLICE")
@@ -37,6 +62,9 @@ class Slice(Operator):
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         return {"OutputTensor": desc.Sizes}
+
+    def moves(self, desc: OperatorDesc) -> Sequence[Move]:
+        return [Move(0, steps(desc.Offsets, desc.Sizes, desc.Strides), 0, ())]
 
 
 def check_window(desc: OperatorDesc, field: str, rule: Rule, report: Report) -> None:
@@ -64,6 +92,13 @@ def sliced_sizes(desc: OperatorDesc, own: Sizes) -> Sizes:
     return tuple(min(size, most) for size, most in zip(own, reachable(desc)))
 
 
+def window_place(desc: OperatorDesc, counts: Sizes) -> Place:
+    """Where ``counts`` elements of the window lie; they begin at its end where the stride is negative."""
+    windows = zip(desc.InputWindowOffsets, desc.InputWindowSizes, desc.InputWindowStrides)
+    starts = [offset + (size - 1 if stride < 0 else 0) for offset, size, stride in windows]
+    return steps(starts, counts, desc.InputWindowStrides)
+
+
 @operator("SLICE1")
 class Slice1(Operator):
     """A part of a window, backwards where a stride is negative (ns-directml-dml_slice1_operator_desc)."""
@@ -82,6 +117,9 @@ class Slice1(Operator):
         )
         return {"OutputTensor": sliced_sizes(desc, tuple(wanted))}
 
+    def moves(self, desc: OperatorDesc) -> Sequence[Move]:
+        return [Move(0, window_place(desc, desc.OutputTensor.sizes), 0, ())]
+
 
 @operator("SLICE_GRAD")
 class SliceGrad(Operator):
@@ -97,69 +135,42 @@ class SliceGrad(Operator):
             return {"OutputGradientTensor": tuple(unsigned_numbers(output_sizes, "output_sizes"))}
         return {"InputGradientTensor": sliced_sizes(desc, desc.InputGradientTensor.sizes)}
 
+    def compute(self, desc: OperatorDesc) -> Compute:
+        place = window_place(desc, desc.InputGradientTensor.sizes)
 
-@operator("PADDING", "PADDING1")
-class Padding(Operator):
-    """A tensor with a border of constant, repeated or mirrored elements (ns-directml-dml_padding_operator_desc,
-    ns-directml-dml_padding1_operator_desc).
+        def scattered(gradient: Array) -> Array:
+            whole = np.zeros(desc.OutputGradientTensor.sizes, gradient.dtype)
+            whole[place] = gradient
+            return whole
 
-    PADDING1 says the constant in the tensors' own data type. The pages' sum of size and paddings is one of UINTs: a
-    padding of 2**32 - n takes n elements away. That is how ONNX Runtime hands over the negative pads of its Pad.
-    """
+        return scattered
 
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        dimensions = zip(desc.InputTensor.sizes, desc.StartPadding, desc.EndPadding)
-        return {"OutputTensor": tuple(sum(terms) % UINT_COUNT for terms in dimensions)}
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        sizes, counts = desc.OutputGradientTensor.sizes, desc.InputGradientTensor.sizes
+        place = window_place(desc, counts)
+        # Where the gradient has no gaps, zeros and gradient together are one pass over the output.
+        has_gaps = any(count > 1 and abs(one.step) > 1 for one, count in zip(place, counts))
+        zeros = [()] if has_gaps else border(sizes, tuple(map(span, place, counts)))
 
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            output = outputs[0]
+            zero = np.zeros((), output.dtype)
+            fill = [(part, np.broadcast_to(zero, part.shape)) for part in (output[one] for one in zeros)]
+            gradient = (output[place], inputs[0])
+            if not has_gaps:
+                return move([*fill, gradient])
+            first, then = move(fill), move([gradient])
 
-@operator("TILE")
-class Tile(Operator):
-    """Copies of a tensor side by side (ns-directml-dml_tile_operator_desc)."""
+            def run() -> None:
+                first()
+                then()
 
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        dimensions = zip(desc.InputTensor.sizes, desc.Repeats)
-        return {"OutputTensor": tuple(size * count for size, count in dimensions)}
+            return run
 
-
-@operator("DEPTH_TO_SPACE", "DEPTH_TO_SPACE1")
-class DepthToSpace(Operator):
-    """Blocks of BlockSize by BlockSize elements, laid out from channels (ns-directml-dml_depth_to_space_operator_desc,
-    ns-directml-dml_depth_to_space1_operator_desc).
-
-    DEPTH_TO_SPACE1 says how channels are ordered; DEPTH_TO_SPACE has the order DEPTH_COLUMN_ROW.
-    """
-
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        batch, channels, height, width = desc.InputTensor.sizes
-        block = desc.BlockSize
-        return {"OutputTensor": (batch, channels // (block * block), height * block, width * block)}
+        return Kernel(bind)
 
 
-@operator("SPACE_TO_DEPTH", "SPACE_TO_DEPTH1")
-class SpaceToDepth(Operator):
-    """Blocks of BlockSize by BlockSize elements, put away in channels (ns-directml-dml_space_to_depth_operator_desc,
-    ns-directml-dml_space_to_depth1_operator_desc).
-
-    The pages print the output sizes of DEPTH_TO_SPACE; their examples, which are its inverse, decide.
-    """
-
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        batch, channels, height, width = desc.InputTensor.sizes
-        block = desc.BlockSize
-        return {"OutputTensor": (batch, channels * block * block, height // block, width // block)}
-
-
-@operator("REVERSE_SUBSEQUENCES")
-class ReverseSubsequences(Operator):
-    """The first elements along an axis in reverse (ns-directml-dml_reverse_subsequences_desc).
-
-    A length beyond the axis reverses all of it.
-    """
-
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        return {"SequenceLengthsTensor": resized(desc.InputTensor.sizes, desc.Axis, 1)}
-
-
-@operator("VALUE_SCALE_2D")
-class ValueScale2D(Operator):
-    """Scale * x + Bias, with a bias per channel (ns-directml-dml_value_scale_2d_operator_desc)."""
+def span(steps: slice, count: int) -> slice:
+    """From the first to the last element of a slice without gaps, forwards."""
+    first = steps.start - (count - 1 if steps.step < 0 else 0)
+    return slice(first, first + count)

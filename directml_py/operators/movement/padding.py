@@ -1,0 +1,166 @@
+"""PADDING: a border of constant, repeated or mirrored elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ...api.enums import (
+    DML_PADDING_MODE_CONSTANT,
+    DML_PADDING_MODE_EDGE,
+    DML_PADDING_MODE_REFLECTION,
+    DML_PADDING_MODE_SYMMETRIC,
+    DML_PADDING_MODE_WRAP,
+)
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array, Run
+from ...kernels.move import move
+from ...kernels.pick import pick
+from ...validation.report import Report
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Place, Shapes, Sizes, operator, own_rule
+from ..scalars import element
+from .borders import border, sides
+
+UINT_COUNT = 2**32
+
+REMAINDER = {
+    name: own_rule(
+        name,
+        "remainder",
+        "Something of InputTensor remains in each dimension, unless PaddingMode is CONSTANT",
+    )
+    for name in ("PADDING", "PADDING1")
+}
+
+
+def reflection(places: Array, count: int) -> Array:
+    """The edges themselves are not mirrored; of a single element there is nothing else."""
+    places = places % max(1, 2 * (count - 1))
+    return np.minimum(places, 2 * (count - 1) - places) if count > 1 else places
+
+
+def symmetric(places: Array, count: int) -> Array:
+    places = places % (2 * count)
+    return np.asarray(np.minimum(places, 2 * count - 1 - places))
+
+
+# Which of ``count`` elements is at a place that may be before or behind them, however far: the pages fold longer
+# paddings over shorter ones, again and again.
+SOURCES: dict[int, Callable[[Array, int], Array]] = {
+    DML_PADDING_MODE_EDGE: lambda places, count: np.clip(places, 0, count - 1),
+    DML_PADDING_MODE_REFLECTION: reflection,
+    DML_PADDING_MODE_SYMMETRIC: symmetric,
+    DML_PADDING_MODE_WRAP: lambda places, count: places % count,
+}
+
+
+class Kept(NamedTuple):
+    """What remains of a dimension of the input, and where it lies in the output. Both are empty where nothing does."""
+
+    source: slice
+    place: slice
+
+    @property
+    def size(self) -> int:
+        return int(self.source.stop - self.source.start)
+
+
+def padded_sizes(desc: OperatorDesc) -> Sizes:
+    dimensions = zip(desc.InputTensor.sizes, desc.StartPadding, desc.EndPadding)
+    return tuple(sum(terms) % UINT_COUNT for terms in dimensions)
+
+
+def kept_parts(desc: OperatorDesc) -> list[Kept]:
+    """What remains of each dimension.
+
+    Only a sum that wraps has a padding that takes away; then the one of 2**31 and more is it.
+    """
+    parts = []
+    for size, start, end in zip(desc.InputTensor.sizes, desc.StartPadding, desc.EndPadding):
+        whole = size + start + end
+        if whole >= UINT_COUNT and start >= UINT_COUNT // 2:
+            start -= UINT_COUNT
+        first, last = max(0, -start), min(size, whole % UINT_COUNT - start)
+        if first < last:
+            parts.append(Kept(slice(first, last), slice(first + start, last + start)))
+        else:
+            parts.append(Kept(slice(0, 0), slice(0, 0)))
+    return parts
+
+
+def sources(desc: OperatorDesc, kept: Kept, places: slice) -> Array:
+    """For places of the output: which element of what remains is there, in a mode that is not CONSTANT."""
+    return SOURCES[desc.PaddingMode](np.arange(places.start, places.stop) - kept.place.start, kept.size)
+
+
+@operator("PADDING", "PADDING1")
+class Padding(Operator):
+    """A tensor with a border of constant, repeated or mirrored elements (ns-directml-dml_padding_operator_desc,
+    ns-directml-dml_padding1_operator_desc).
+
+    PADDING1 says the constant in the tensors' own data type. The pages' sum of size and paddings is one of UINTs: a
+    padding of 2**32 - n takes n elements away. That is how ONNX Runtime hands over the negative pads of its Pad. As
+    there, elements are taken away first, and only what remains is repeated or mirrored; a constant may also stand
+    alone. WRAP, of which no page speaks, is that of ONNX: what remains, again and again.
+    """
+
+    def attributes(self, desc: OperatorDesc, report: Report) -> None:
+        if desc.PaddingMode == DML_PADDING_MODE_CONSTANT:
+            return
+        for dimension, kept in enumerate(kept_parts(desc)):
+            if not kept.size:
+                report.add(
+                    REMAINDER[desc.name],
+                    f"StartPadding[{dimension}]",
+                    f"is {desc.StartPadding[dimension]}; with EndPadding {desc.EndPadding[dimension]} nothing remains "
+                    f"of InputTensor's size {desc.InputTensor.sizes[dimension]} that the padding could repeat",
+                )
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        return {"OutputTensor": padded_sizes(desc)}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        sizes, kept = padded_sizes(desc), kept_parts(desc)
+        remains = tuple(one.source for one in kept)
+
+        def filled(x: Array) -> Array:
+            output = np.full(sizes, element(desc.PaddingValue, desc.InputTensor.dtype), x.dtype)
+            output[tuple(one.place for one in kept)] = x[remains]
+            return output
+
+        def repeated(x: Array) -> Array:
+            indices = [sources(desc, one, slice(0, size)) for one, size in zip(kept, sizes)]
+            return np.asarray(x[remains][np.ix_(*indices)])
+
+        return filled if desc.PaddingMode == DML_PADDING_MODE_CONSTANT else repeated
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        sizes, kept = padded_sizes(desc), kept_parts(desc)
+        remains: Place = tuple(one.source for one in kept)
+        place: Place = tuple(one.place for one in kept)
+
+        def bind_filled(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            output, value = outputs[0], element(desc.PaddingValue, outputs[0].dtype)
+            parts = [output[one] for one in border(sizes, place)]
+            fill = [(part, np.broadcast_to(value, part.shape)) for part in parts]
+            return move([*fill, (output[place], inputs[0][remains])])
+
+        def bind_repeated(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            output = outputs[0]
+            runs = [move([(output[place], inputs[0][remains])])]
+            # The last dimensions first: what the others repeat are then whole rows.
+            for axis in reversed(range(len(sizes))):
+                here = (*place[: axis + 1], ...)
+                for side in sides(sizes[axis], place[axis]):
+                    there = (*place[:axis], side, ...)
+                    runs.append(pick(output[here], sources(desc, kept[axis], side), output[there], axis))
+
+            def run() -> None:
+                for one in runs:
+                    one()
+
+            return run
+
+        return Kernel(bind_filled if desc.PaddingMode == DML_PADDING_MODE_CONSTANT else bind_repeated)

@@ -1,0 +1,69 @@
+"""REVERSE_SUBSEQUENCES: the first elements along an axis, backwards."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array, Run
+from ...kernels.pick import pick
+from ..axes import resized
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator
+
+
+def sources(lengths: Array, axis: int, size: int) -> Array:
+    """Which element of the axis each element of the output is; sizes of 1 in ``lengths`` stay."""
+    # Clamped as they are: lengths of UINT64 may be larger than any index.
+    ends = np.minimum(lengths, min(size, np.iinfo(lengths.dtype).max)).astype(np.intp)
+    places = np.arange(size).reshape(resized((1,) * lengths.ndim, axis, size))
+    return np.where(places < ends, ends - 1 - places, places)
+
+
+@operator("REVERSE_SUBSEQUENCES")
+class ReverseSubsequences(Operator):
+    """The first elements along an axis in reverse (ns-directml-dml_reverse_subsequences_desc).
+
+    A length beyond the axis reverses all of it.
+    """
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        return {"SequenceLengthsTensor": resized(desc.InputTensor.sizes, desc.Axis, 1)}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        axis, size = desc.Axis, desc.InputTensor.sizes[desc.Axis]
+        return lambda x, lengths: np.take_along_axis(x, sources(lengths, axis, size), axis)
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            x, lengths = inputs
+            # Where lengths are broadcast, as those of ONNX are, all that lies along the dimension has the same source.
+            varying = [each for each in range(x.ndim) if lengths.shape[each] > 1 and lengths.strides[each]]
+            front = sorted({desc.Axis, *varying})
+            order = [*front, *(each for each in range(x.ndim) if each not in front)]
+            lengths = lengths.transpose(order)[(slice(None),) * len(front) + (0,) * (x.ndim - len(front))]
+            return reverse(x.transpose(order), lengths, outputs[0].transpose(order), front.index(desc.Axis))
+
+        return Kernel(bind)
+
+
+def reverse(x: Array, lengths: Array, output: Array, axis: int) -> Run:
+    """The call that reverses along ``axis``; dimensions behind those of ``lengths`` go with their elements.
+
+    The sources of elements are picked from all the memory between the first and the last, as one dimension.
+    """
+    sizes, trail = x.shape[: lengths.ndim], x.shape[lengths.ndim :]
+    steps = [stride // x.itemsize for stride in x.strides[: lengths.ndim]]
+    lowest = x[tuple(slice(-1, None) if step < 0 else slice(1) for step in steps)]
+    extent = 1 + sum((size - 1) * abs(step) for size, step in zip(sizes, steps))
+    origin = sum((size - 1) * -step for size, step in zip(sizes, steps) if step < 0)
+    strides = (x.itemsize, *x.strides[lengths.ndim :])
+    memory = as_strided(lowest, (extent, *trail), strides, writeable=False)
+
+    def run() -> None:
+        places = list(np.ix_(*map(np.arange, sizes)))
+        places[axis] = sources(lengths, axis, sizes[axis])
+        offsets = sum((place * step for place, step in zip(places, steps)), np.intp(origin))
+        pick(memory, np.asarray(offsets), output, 0)()
+
+    return run

@@ -1,0 +1,33 @@
+"""VALUE_SCALE_2D: a scale, and a bias per channel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array, Run
+from ...kernels.elementary import scale_bias
+from ...kernels.map import map_blocks
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, operator
+
+
+@operator("VALUE_SCALE_2D")
+class ValueScale2D(Operator):
+    """Scale * x + Bias, with a bias per channel (ns-directml-dml_value_scale_2d_operator_desc)."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        bias = channels(desc)
+        return lambda x: scale_bias(x, desc.Scale, bias)
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        bias = channels(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            return map_blocks(lambda x, bias: scale_bias(x, desc.Scale, bias), [inputs[0], bias], outputs)
+
+        return Kernel(bind)
+
+
+def channels(desc: OperatorDesc) -> Array:
+    """Bias as a tensor that is broadcast over batch, height and width."""
+    return np.array(desc.Bias, np.float32).reshape(1, -1, 1, 1)
