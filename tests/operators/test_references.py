@@ -10,6 +10,7 @@ from directml_py.api.enums import DML_FEATURE_LEVEL
 from directml_py.operators import SCHEMAS, executing
 from directml_py.testing.changes import change
 from directml_py.testing.source import RandomSource
+from directml_py.testing.tolerances import ulps_apart
 from directml_py.testing.valid import valid_desc
 
 from .helpers import generator
@@ -79,23 +80,10 @@ def differences(desc, result, wanted):
         return result.view(kind) != (wanted.astype(object) & mask).astype(kind)
     with np.errstate(all="ignore"):
         rounded = wanted.astype(result.dtype)
-    one, other = np.isnan(result), np.isnan(rounded)
-    wrong = np.where(one | other, one != other, distances(result, rounded) > tolerance(desc, result.dtype))
+    wrong = ulps_apart(result, rounded) > tolerance(desc, result.dtype)
     if zeros_have_signs(desc, result.dtype):
         wrong |= (result == 0) & (np.signbit(result) != np.signbit(rounded))
     return wrong
-
-
-def distances(one, other):
-    """How many floats lie between, and one more; none between the zeros."""
-    return np.abs(ordered(one) - ordered(other))
-
-
-def ordered(array):
-    """Integers in the order of the floats, neighbours 1 apart; both zeros are 0."""
-    bits = array.view(f"i{array.dtype.itemsize}").astype(object)
-    sign = 1 << (8 * array.dtype.itemsize - 1)
-    return np.where(bits < 0, -(bits + sign), bits)
 
 
 def described(seed, desc, inputs, result, wanted, wrong):

@@ -1,7 +1,7 @@
 """How far a float may be from its reference, in units in the last place, by operator and data type of the output.
 
-As in WebNN's tests, whose figures are those of graphics hardware; these are much smaller. Integers must be equal, and
-so must floats of operators that move, compare or round once, down to the sign of zero.
+Those of functions of elements are the package's own; here are the others. Integers must be equal, and so must floats of
+operators that move, compare or round once, down to the sign of zero.
 """
 
 from __future__ import annotations
@@ -10,11 +10,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-Tolerance = dict[str, int]
-
-EXACT: Tolerance = {"float64": 0, "float32": 0, "float16": 0}
-FUNCTION: Tolerance = {"float32": 2, "float16": 1}
-COARSE_FUNCTION: Tolerance = {"float32": 4, "float16": 1}
+from directml_py.testing.tolerances import EXACT, FUNCTION_TOLERANCES, Tolerance
 
 
 def of_reduction(desc: Any) -> Tolerance:
@@ -27,49 +23,8 @@ def of_reduction(desc: Any) -> Tolerance:
     return {"float32": 2 if function == "L2" else 1, "float16": 1}
 
 
-COARSE = (
-    "ACTIVATION_GELU",
-    "ELEMENT_WISE_CONSTANT_POW",
-    "ELEMENT_WISE_ERF",
-    "ELEMENT_WISE_POW",
-    "ELEMENT_WISE_TAN",
-)
-FUNCTIONS = (
-    "ACTIVATION_CELU",
-    "ACTIVATION_ELU",
-    "ACTIVATION_HARD_SIGMOID",
-    "ACTIVATION_HARD_SWISH",
-    "ACTIVATION_LINEAR",
-    "ACTIVATION_LOG_SOFTMAX",
-    "ACTIVATION_LOG_SOFTMAX1",
-    "ACTIVATION_PARAMETRIC_SOFTPLUS",
-    "ACTIVATION_SCALED_ELU",
-    "ACTIVATION_SCALED_TANH",
-    "ACTIVATION_SIGMOID",
-    "ACTIVATION_SOFTMAX",
-    "ACTIVATION_SOFTMAX1",
-    "ACTIVATION_SOFTPLUS",
-    "ACTIVATION_SOFTSIGN",
-    "ACTIVATION_SWISH",
-    "ACTIVATION_TANH",
-    "ELEMENT_WISE_ACOS",
-    "ELEMENT_WISE_ACOSH",
-    "ELEMENT_WISE_ASIN",
-    "ELEMENT_WISE_ASINH",
-    "ELEMENT_WISE_ATAN",
-    "ELEMENT_WISE_ATANH",
-    "ELEMENT_WISE_ATAN_YX",
-    "ELEMENT_WISE_COS",
-    "ELEMENT_WISE_COSH",
-    "ELEMENT_WISE_EXP",
-    "ELEMENT_WISE_LOG",
-    "ELEMENT_WISE_SIN",
-    "ELEMENT_WISE_SINH",
-    "ELEMENT_WISE_TANH",
-)
 TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
-    **dict.fromkeys(COARSE, COARSE_FUNCTION),
-    **dict.fromkeys(FUNCTIONS, FUNCTION),
+    **FUNCTION_TOLERANCES,
     # Products of FLOAT16 are kept in FLOAT32, in which they are rounded before they are rounded once more.
     "CUMULATIVE_PRODUCT": {"float32": 0, "float16": 1},
     "REDUCE": of_reduction,

@@ -1,0 +1,91 @@
+"""How far functions of floats may be from the nearest FLOAT32 or FLOAT16, in units in the last place (ULP).
+
+As in WebNN's tests, whose figures are those of graphics hardware; these are much smaller. ELEMENT_WISE_* and
+ACTIVATION_* without an entry move, compare or round once: they give the nearest float itself. ``tools/accuracy.py``
+holds them all to this over all magnitudes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Tolerance = dict[str, int]
+
+# Between NaN and what is none.
+NOWHERE_NEAR = 2**64 - 1
+_NO_STEP, _NOWHERE = np.uint64(0), np.uint64(NOWHERE_NEAR)
+
+EXACT: Tolerance = {"float64": 0, "float32": 0, "float16": 0}
+FUNCTION: Tolerance = {"float32": 2, "float16": 1}
+COARSE_FUNCTION: Tolerance = {"float32": 4, "float16": 1}
+# The difference is rounded to FLOAT64, which may make a tie of what is none.
+ROUNDED_ON_THE_WAY: Tolerance = {"float32": 1, "float16": 0}
+
+COARSE = (
+    "ACTIVATION_GELU",
+    "ELEMENT_WISE_CONSTANT_POW",
+    "ELEMENT_WISE_ERF",
+    "ELEMENT_WISE_POW",
+    "ELEMENT_WISE_TAN",
+)
+FUNCTIONS = (
+    "ACTIVATION_CELU",
+    "ACTIVATION_ELU",
+    "ACTIVATION_HARD_SIGMOID",
+    "ACTIVATION_HARD_SWISH",
+    "ACTIVATION_LINEAR",
+    "ACTIVATION_LOG_SOFTMAX",
+    "ACTIVATION_LOG_SOFTMAX1",
+    "ACTIVATION_PARAMETRIC_SOFTPLUS",
+    "ACTIVATION_SCALED_ELU",
+    "ACTIVATION_SCALED_TANH",
+    "ACTIVATION_SIGMOID",
+    "ACTIVATION_SOFTMAX",
+    "ACTIVATION_SOFTMAX1",
+    "ACTIVATION_SOFTPLUS",
+    "ACTIVATION_SOFTSIGN",
+    "ACTIVATION_SWISH",
+    "ACTIVATION_TANH",
+    "ELEMENT_WISE_ACOS",
+    "ELEMENT_WISE_ACOSH",
+    "ELEMENT_WISE_ASIN",
+    "ELEMENT_WISE_ASINH",
+    "ELEMENT_WISE_ATAN",
+    "ELEMENT_WISE_ATANH",
+    "ELEMENT_WISE_ATAN_YX",
+    "ELEMENT_WISE_COS",
+    "ELEMENT_WISE_COSH",
+    "ELEMENT_WISE_EXP",
+    "ELEMENT_WISE_LOG",
+    "ELEMENT_WISE_SIN",
+    "ELEMENT_WISE_SINH",
+    "ELEMENT_WISE_TANH",
+)
+FUNCTION_TOLERANCES: dict[str, Tolerance] = {
+    **dict.fromkeys(COARSE, COARSE_FUNCTION),
+    **dict.fromkeys(FUNCTIONS, FUNCTION),
+    "ELEMENT_WISE_DIFFERENCE_SQUARE": ROUNDED_ON_THE_WAY,
+}
+
+
+def ulps_apart(one: Array, other: Array) -> Array:
+    """How many steps from one float to the next lie between arrays of one type, elementwise; none between the zeros.
+
+    Infinity comes after the largest number. NaN is ``NOWHERE_NEAR`` anything but NaN.
+    """
+    places = [_in_order(array) for array in (one, other)]
+    # Of FLOAT64 the difference may need the 64th bit.
+    steps = (np.maximum(*places) - np.minimum(*places)).view(np.uint64)
+    lost, wanted = np.isnan(one), np.isnan(other)
+    return np.where(lost | wanted, np.where(lost & wanted, _NO_STEP, _NOWHERE), steps)
+
+
+def _in_order(array: Array) -> Array:
+    """Integers in the order of the floats, neighbours 1 apart; both zeros are 0."""
+    bits = array.view(f"i{array.dtype.itemsize}").astype(np.int64)
+    largest = (1 << 8 * array.dtype.itemsize - 1) - 1
+    return np.where(bits < 0, -(bits & largest), bits)
