@@ -1,0 +1,201 @@
+"""``tools/accuracy.py``: that it measures what it says, and would see a function that is wrong."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import accuracy
+import numpy as np
+import pytest
+from measuring import samples
+from measuring.errors import errors, measured
+from measuring.functions import FUNCTIONS
+from measuring.precise import quotient, to_odd
+
+import directml_py as dml
+from directml_py.operators import SCHEMAS, element_wise
+from directml_py.testing.tolerances import EXACT, FUNCTION_TOLERANCES, NOWHERE_NEAR, ulps_apart
+from directml_py.validation.tables import support_of
+
+SCRIPT = Path(accuracy.__file__)
+FLOATS = ("float16", "float32", "float64")
+INF, NAN = math.inf, math.nan
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_distances(name):
+    info = np.finfo(name)
+    smallest, largest = info.smallest_subnormal, info.max
+    digits = info.nmant
+    cases = [
+        (1, 1, 0),
+        (1, 1 + info.eps, 1),
+        (1, 1 - info.eps, 2),
+        (-2, -2 - 4 * info.eps, 2),
+        (0, -0.0, 0),
+        (0, smallest, 1),
+        (-smallest, smallest, 2),
+        (info.tiny, info.tiny - smallest, 1),
+        (largest, INF, 1),
+        (1, 2, 2**digits),
+        (-largest, largest, 2 * ((info.maxexp - info.minexp + 1) * 2**digits - 1)),
+        (NAN, NAN, 0),
+        (NAN, 1, NOWHERE_NEAR),
+        (INF, NAN, NOWHERE_NEAR),
+    ]
+    one, other, wanted = zip(*cases)
+    one, other = np.array(one, name), np.array(other, name)
+    assert ulps_apart(one, other).tolist() == list(wanted)
+    assert ulps_apart(other, one).tolist() == list(wanted)
+
+
+@pytest.mark.parametrize(
+    ("number", "dtype", "wanted"),
+    [
+        (1 + Fraction(1, 2**24), np.float32, 1),
+        (1 + Fraction(1, 2**24) + Fraction(1, 2**200), np.float32, 1 + 2**-23),
+        (-1 - 3 * Fraction(1, 2**24) + Fraction(1, 2**200), np.float32, -1 - 2**-23),
+        (Fraction(1, 3), np.float32, float(np.float32(1 / 3))),
+        (Fraction(1, 2**150) + Fraction(1, 2**290), np.float32, 2.0**-149),
+        (Fraction(1, 2**150), np.float32, 0),
+        (Fraction(2**128) - 2**103, np.float32, INF),
+        (Fraction(2**128) - 2**103 - Fraction(1, 2**100), np.float32, 2.0**128 - 2.0**104),
+        (4095 - Fraction(1, 2**60), np.float16, 4094),
+        (Fraction(0), np.float16, 0),
+    ],
+)
+def test_what_is_rounded_to_odd_may_be_rounded_again(number, dtype, wanted):
+    with np.errstate(over="ignore"):
+        assert float(dtype(to_odd(number))) == wanted
+
+
+def test_quotients_by_zero_have_signs():
+    cases = [(1.0, 0.0), (1.0, -0.0), (-1.0, 0.0), (INF, -0.0), (0.0, 0.0), (NAN, 0.0), (3.0, INF)]
+    results = [quotient(a, b) for a, b in cases]
+    assert results[:4] == [INF, -INF, -INF, -INF]
+    assert math.isnan(results[4])
+    assert math.isnan(results[5])
+    assert results[6] == 0
+
+
+def test_errors_say_how_many_results_are_off_and_which_is_worst():
+    x = np.linspace(1, 2, 9, dtype=np.float32)
+    wanted = np.sqrt(x.astype(np.float64))
+    results = wanted.astype(np.float32)
+    assert errors(results, wanted, [x]) == (9, 0, 0, "")
+    results[2] += np.float32(2**-23)
+    results[5] -= np.float32(3 * 2**-23)
+    total, off, ulps, where = errors(results, wanted, [x], "Mode 3")
+    assert (total, off, ulps) == (9, 2, 3)
+    assert where == "1.2747545 for 1.625, Mode 3; 1.274754878 is right"
+    results[1] = np.nan
+    assert errors(results, wanted, [x]).ulps == NOWHERE_NEAR
+
+
+def all_float():
+    """ELEMENT_WISE_* and ACTIVATION_* of which every tensor may be FLOAT32, but for functions of bits."""
+    wanted = dml.DML_TENSOR_DATA_TYPE_FLOAT32
+    for name, schema in SCHEMAS.items():
+        if name.startswith(accuracy.FAMILIES) and "_BIT_" not in name:
+            tensors = support_of(schema)[0].tensors
+            if all(wanted in tensors[entry.name].types for entry in schema.struct.tensors):
+                yield name
+
+
+def test_every_function_of_floats_is_measured():
+    assert set(FUNCTIONS) == set(all_float())
+    assert set(FUNCTION_TOLERANCES) <= set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", ["float16", "float32"])
+def test_samples_are_of_all_magnitudes(name):
+    dtype = np.dtype(name)
+    (x,) = samples.single(dtype, 4)
+    with np.errstate(invalid="ignore"):
+        exponents = np.frexp(x[np.isfinite(x) & (x != 0)].astype(np.float64))[1]
+    info = np.finfo(dtype)
+    assert set(range(info.minexp + 1, info.maxexp + 1)) <= set(exponents.tolist())
+    special = [0.0, 1.0, 1 + info.eps, 1 - info.eps, info.tiny, info.smallest_subnormal, info.max, INF]
+    assert set(special) <= set(x.tolist())
+    assert {-one for one in special} <= set(x.tolist())
+    assert np.isnan(x).any()
+    assert np.array_equal(samples.single(dtype, 4)[0], x, equal_nan=True)
+    for sampler in (samples.pairs, samples.powers):
+        first, second = sampler(dtype, 4)
+        assert first.shape == second.shape
+        assert first.dtype == second.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "wrong", "worst"),
+    [
+        # In one binade alone; infinities that are lost, the nearest of them so far from 3e38; near a single number.
+        (
+            element_wise.SCALED,
+            "ELEMENT_WISE_SIN",
+            lambda x: np.sin(x) * (1 + 2**-20 * (abs(x) // 8 == 1)),
+            "16",
+        ),
+        (element_wise.SCALED, "ELEMENT_WISE_EXP", lambda x: np.minimum(np.exp(x), 3e38), "1,986,074"),
+        (element_wise.SCALED, "ELEMENT_WISE_LOG", lambda x: np.log(np.abs(x)), "NaN"),
+        (element_wise.SCALED, "ELEMENT_WISE_ERF", lambda x: np.tanh(1.1283792 * x), ""),
+        (element_wise.PLAIN, "ELEMENT_WISE_ADD", lambda a, b: a + b + (a == 1) * 2**-23, ""),
+        (element_wise.PLAIN, "ELEMENT_WISE_MAX", np.maximum, "NaN"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_wrong_function_is_seen(monkeypatch, capsys, table, name, wrong, worst):
+    monkeypatch.setitem(table, name.removeprefix("ELEMENT_WISE_"), lambda *arrays: wrong(*map(wide, arrays)))
+    assert accuracy.main(["--only", name, "--samples", "4", "--dtype", "float32"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert re.match(rf"{name} +{worst}.* TOO FAR: ", lines[1])
+    assert lines[2] == "1 are farther from the nearest float than they may be"
+
+
+def wide(array):
+    return array.astype(np.float64)
+
+
+def test_nothing_is_seen_within_the_tolerance(monkeypatch, capsys):
+    assert FUNCTION_TOLERANCES["ELEMENT_WISE_TAN"]["float32"] == 4
+    monkeypatch.setitem(element_wise.SCALED, "TAN", lambda x: np.tan(wide(x)) * (1 + 2**-23))
+    assert accuracy.main(["--only", "TAN", "--samples", "4", "--dtype", "float32"]) == 0
+    assert "TOO FAR" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("operator", sorted(FUNCTIONS))
+def test_functions_are_as_exact_as_they_should_be(operator):
+    dtype = np.dtype(np.float32)
+    found = measured(operator, dtype, 2)
+    assert found.ulps <= FUNCTION_TOLERANCES.get(operator, EXACT)["float32"], found.where
+
+
+def script(*arguments, timeout=120):
+    command = [sys.executable, str(SCRIPT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+
+
+def test_the_script():
+    result = script("--only", "RECIP", "ACTIVATION_TANH", "SOFTMAX1", "--samples", "2")
+    assert (result.returncode, result.stderr) == (0, "")
+    rows = [line.split()[0] for line in result.stdout.splitlines()]
+    names = ["ACTIVATION_SOFTMAX1", "ACTIVATION_TANH", "ELEMENT_WISE_RECIP"]
+    assert rows == ["FLOAT16", *names, "FLOAT32", *names]
+
+
+@pytest.mark.slow
+def test_all_functions_over_all_magnitudes():
+    result = script(timeout=600)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert len(result.stdout.splitlines()) == 2 + 2 * len(FUNCTIONS)
+
+
+def test_the_script_knows_its_functions():
+    result = script("--only", "SIN", "GATHER")
+    assert result.returncode == 2
+    assert "no function is called GATHER" in result.stderr

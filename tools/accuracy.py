@@ -1,0 +1,100 @@
+"""Measure how far the functions of ELEMENT_WISE_* and ACTIVATION_* are from the nearest float, over all magnitudes.
+
+    python tools/accuracy.py
+    python tools/accuracy.py --only SIN COS ACTIVATION_GELU --dtype float32 --samples 4096
+
+An operator's results, as ``directml_py.evaluate`` gives them, are compared with those of rational arithmetic or of C's
+functions in FLOAT64. A row says how far the worst is from the nearest float, in units in the last place, how far it
+may be, and what share of the results is not the nearest float itself. The exit code is 1 if one is farther than it may
+be (``directml_py.testing.tolerances``). All 65,536 inputs of FLOAT16 are tried; of FLOAT32, and for operators of two
+inputs, every exponent with ``--samples`` mantissas, and the neighbourhood of numbers where a function changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from measuring.errors import DATA_TYPES, measured, tolerance
+from measuring.functions import FUNCTIONS
+
+from directml_py.testing.tolerances import NOWHERE_NEAR
+
+FAMILIES = ("ELEMENT_WISE_", "ACTIVATION_")
+NAME_WIDTH = max(map(len, FUNCTIONS))
+
+
+def operators(names: Sequence[str]) -> list[str]:
+    """All that have one of the names, with its family or without. Raises ``ValueError`` for a name of none."""
+    unknown = [name for name in names if not any(name in spellings(operator) for operator in FUNCTIONS)]
+    if unknown:
+        raise ValueError(f"no function is called {', '.join(unknown)}")
+    return [one for one in sorted(FUNCTIONS) if not names or any(name in spellings(one) for name in names)]
+
+
+def spellings(operator: str) -> set[str]:
+    return {operator, *(operator.removeprefix(family) for family in FAMILIES)}
+
+
+def density(text: str) -> int:
+    """At least the first mantissa and the last."""
+    value = int(text)
+    if value < 2:
+        raise argparse.ArgumentTypeError(f"{text} is less than 2")
+    return value
+
+
+def table(chosen: Sequence[str], dtype: np.dtype[Any], samples: int) -> int:
+    """Print a row for each operator, and give how many are farther from the nearest float than they may be."""
+    too_far = 0
+    print(f"{dtype.name.upper():{NAME_WIDTH}}    ULP   may be    results   not nearest   worst")
+    for operator in chosen:
+        found, limit = measured(operator, dtype, samples), tolerance(operator, dtype)
+        too_far += found.ulps > limit
+        ulps = "NaN" if found.ulps == NOWHERE_NEAR else f"{found.ulps:,}"
+        where = f"TOO FAR: {found.where}" if found.ulps > limit else found.where
+        share = found.off / found.total
+        row = f"{operator:{NAME_WIDTH}} {ulps:>6} {limit:>8} {found.total:>10,} {share:>13.4%}   {where}"
+        print(row.rstrip(), flush=True)
+    return too_far
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="operators of these names alone"
+    )
+    parser.add_argument(
+        "--samples",
+        type=density,
+        default=64,
+        metavar="N",
+        help="mantissas an exponent (default: %(default)s)",
+    )
+    parser.add_argument("--dtype", choices=sorted(DATA_TYPES), help="default: one after the other")
+    arguments = parser.parse_args(argv)
+    try:
+        chosen = operators(arguments.only)
+    except ValueError as error:
+        parser.error(str(error))
+    too_far = sum(
+        table(chosen, np.dtype(name), arguments.samples)
+        for name in DATA_TYPES
+        if arguments.dtype in (None, name)
+    )
+    if too_far:
+        print(f"{too_far} are farther from the nearest float than they may be")
+    return 1 if too_far else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What ``tools/accuracy.py`` measures: inputs of all magnitudes, functions in higher precision, and errors."""

@@ -1,0 +1,267 @@
+"""The functions of ELEMENT_WISE_* and ACTIVATION_*, from the formulas of their pages, and with what they are measured.
+
+Where pages leave results of infinities and NaN open, they are what ``directml_py.operators`` decided beside its rules.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from directml_py.api.enums import (
+    DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN,
+    DML_ROUNDING_MODE_TOWARD_INFINITY,
+    DML_ROUNDING_MODE_TOWARD_ZERO,
+)
+
+from .precise import OfArrays, greatest, least, of_elements, of_rows, quotient, rational, unbounded
+from .samples import Sampler, pairs, powers, rows, single
+
+Attributes = Mapping[str, Any]
+Entry = tuple[Callable[..., Any], Sequence[Attributes]]
+NONE: Sequence[Attributes] = [{}]
+
+
+class Function(NamedTuple):
+    """``reference`` gives FLOAT64 for arrays of the ``sampler`` and each of several ``attributes`` of the desc."""
+
+    reference: OfArrays
+    attributes: Sequence[Attributes] = NONE
+    sampler: Sampler = single
+
+
+exp, expm1, cosh, sinh = map(unbounded, (math.exp, math.expm1, math.cosh, math.sinh))
+
+
+def log(x: float) -> float:
+    return -math.inf if x == 0 else math.log(x)
+
+
+def atanh(x: float) -> float:
+    return math.copysign(math.inf, x) if abs(x) == 1 else math.atanh(x)
+
+
+def power(x: float, exponent: float) -> float:
+    """C's, but NaN for every negative base with a fraction as exponent."""
+    is_whole = math.isinf(exponent) or exponent % 1 == 0
+    is_odd = math.isfinite(exponent) and exponent % 2 == 1
+    if x < 0 and not is_whole:
+        return math.nan
+    if x == 0 and exponent < 0:
+        return math.copysign(math.inf, x) if is_odd else math.inf
+    try:
+        return math.pow(x, exponent)
+    except OverflowError:
+        return -math.inf if x < 0 and is_odd else math.inf
+
+
+def logistic(x: float) -> float:
+    """``1 / (1 + exp(-x))``."""
+    return exp(x) if x < -700 else 1 / (1 + exp(-x))
+
+
+def softplus(x: float) -> float:
+    """``log(1 + exp(x))``."""
+    return max(x, 0.0) + math.log1p(exp(-abs(x)))
+
+
+def celu(x: float, Alpha: float) -> float:
+    return float(greatest(0, x) + least(0, Alpha * expm1(x / Alpha)))
+
+
+def elu(x: float, Alpha: float) -> float:
+    return x if x >= 0 else Alpha * expm1(x)
+
+
+def gelu(x: float) -> float:
+    """``x`` times the share of a normal distribution below it."""
+    return x * math.erfc(-x / math.sqrt(2)) / 2
+
+
+def clip(x: Any, Min: Any, Max: Any) -> Any:
+    return greatest(Min, least(x, Max))
+
+
+def clip_gradient(x: Any, gradient: Any, Min: Any, Max: Any) -> Any:
+    return 0 if x <= Min or x >= Max else gradient
+
+
+def hard_sigmoid(x: Any, Alpha: Any, Beta: Any) -> Any:
+    return greatest(0, least(Alpha * x + Beta, 1))
+
+
+def shrink(x: Any, Bias: Any, Threshold: Any) -> Any:
+    return x - Bias if x > Threshold else x + Bias if x < -Threshold else 0
+
+
+def half_away(x: Fraction) -> int:
+    return math.floor(x + Fraction(1, 2)) if x > 0 else math.ceil(x - Fraction(1, 2))
+
+
+ROUNDINGS: dict[int, Callable[[Any], int]] = {
+    DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN: round,
+    DML_ROUNDING_MODE_TOWARD_ZERO: math.trunc,
+    DML_ROUNDING_MODE_TOWARD_INFINITY: half_away,
+}
+
+
+def to_integer(function: Callable[[Fraction], int], x: Any) -> Any:
+    """What is not finite stays."""
+    return function(x) if isinstance(x, Fraction) else x
+
+
+def softmax(row: Sequence[float]) -> list[float]:
+    """Beside an infinite exponential all others are 0, and NaN makes all NaN."""
+    if any(map(math.isnan, row)):
+        return [math.nan] * len(row)
+    largest = max(row)
+    total = math.inf if largest == math.inf else math.fsum(exp(x - largest) for x in row)
+    return [exp(x - largest) / total for x in row]
+
+
+def log_softmax(row: Sequence[float]) -> list[float]:
+    """Beside the largest, whose exponential is 1, the sum of the others keeps its digits."""
+    largest = max(row)
+    others = list(row)
+    others.remove(largest)
+    rest = math.log1p(math.fsum(exp(x - largest) for x in others))
+    return [x - largest - rest for x in row]
+
+
+def hardmax(row: Sequence[float]) -> list[float]:
+    """1 at the first of the largest; NaN is passed over, unless there is nothing else."""
+    known = [x for x in row if not math.isnan(x)]
+    first = row.index(max(known)) if known else 0
+    return [float(place == first) for place in range(len(row))]
+
+
+IN_FLOAT64: dict[str, Entry] = {
+    "ACTIVATION_CELU": (celu, [{"Alpha": alpha} for alpha in (1, 0.3, -2, 40)]),
+    "ACTIVATION_ELU": (elu, [{"Alpha": alpha} for alpha in (1, 0.3, -2)]),
+    "ACTIVATION_GELU": (gelu, NONE),
+    "ACTIVATION_PARAMETRIC_SOFTPLUS": (
+        lambda x, Alpha, Beta: Alpha * softplus(Beta * x),
+        [{"Alpha": 1, "Beta": 1}, {"Alpha": -0.7, "Beta": 3.3}, {"Alpha": 2, "Beta": -0.1}],
+    ),
+    "ACTIVATION_SCALED_ELU": (
+        lambda x, Alpha, Gamma: Gamma * elu(x, Alpha),
+        [{"Alpha": 1.6732632, "Gamma": 1.050701}, {"Alpha": -3, "Gamma": 0.1}],
+    ),
+    "ACTIVATION_SCALED_TANH": (
+        lambda x, Alpha, Beta: Alpha * math.tanh(Beta * x),
+        [{"Alpha": 1, "Beta": 0.5}, {"Alpha": 1.7159, "Beta": -0.66}],
+    ),
+    "ACTIVATION_SIGMOID": (logistic, NONE),
+    "ACTIVATION_SOFTPLUS": (
+        lambda x, Steepness: softplus(Steepness * x) / Steepness,
+        [{"Steepness": steepness} for steepness in (1, 3.7, 0.1, -2)],
+    ),
+    "ACTIVATION_SWISH": (
+        lambda x, SigmoidInputScale: x * logistic(SigmoidInputScale * x),
+        [{"SigmoidInputScale": scale} for scale in (1, 1.702, -0.3)],
+    ),
+    "ACTIVATION_TANH": (math.tanh, NONE),
+    "ELEMENT_WISE_ACOS": (math.acos, NONE),
+    "ELEMENT_WISE_ACOSH": (math.acosh, NONE),
+    "ELEMENT_WISE_ASIN": (math.asin, NONE),
+    "ELEMENT_WISE_ASINH": (math.asinh, NONE),
+    "ELEMENT_WISE_ATAN": (math.atan, NONE),
+    "ELEMENT_WISE_ATANH": (atanh, NONE),
+    "ELEMENT_WISE_CONSTANT_POW": (
+        lambda x, Exponent: power(x, Exponent),
+        [{"Exponent": exponent} for exponent in (0, 0.5, 1, 2, 3, 0.3, -1, -2.5, 10, 1e-6, 3e6)],
+    ),
+    "ELEMENT_WISE_COS": (math.cos, NONE),
+    "ELEMENT_WISE_COSH": (cosh, NONE),
+    "ELEMENT_WISE_ERF": (math.erf, NONE),
+    "ELEMENT_WISE_EXP": (exp, NONE),
+    "ELEMENT_WISE_LOG": (log, NONE),
+    "ELEMENT_WISE_SIN": (math.sin, NONE),
+    "ELEMENT_WISE_SINH": (sinh, NONE),
+    "ELEMENT_WISE_SQRT": (math.sqrt, NONE),
+    "ELEMENT_WISE_TAN": (math.tan, NONE),
+    "ELEMENT_WISE_TANH": (math.tanh, NONE),
+}
+LIMITS: Sequence[Attributes] = [{"Min": -1.5, "Max": 2.7}, {"Min": 3, "Max": -3}]
+RATIONAL: dict[str, Entry] = {
+    "ACTIVATION_HARD_SIGMOID": (
+        hard_sigmoid,
+        [{"Alpha": 0.2, "Beta": 0.5}, {"Alpha": 1 / 6, "Beta": 0.5}, {"Alpha": -3, "Beta": 0.1}],
+    ),
+    "ACTIVATION_HARD_SWISH": (
+        lambda x, Alpha, Beta: x * hard_sigmoid(x, Alpha, Beta),
+        [{"Alpha": 1 / 6, "Beta": 0.5}, {"Alpha": -0.2, "Beta": 0.7}],
+    ),
+    "ACTIVATION_IDENTITY": (lambda x: x, NONE),
+    "ACTIVATION_LEAKY_RELU": (
+        lambda x, Alpha: x if x >= 0 else Alpha * x,
+        [{"Alpha": alpha} for alpha in (0.01, -3.3)],
+    ),
+    "ACTIVATION_LINEAR": (
+        lambda x, Alpha, Beta: Alpha * x + Beta,
+        [{"Alpha": 1.7, "Beta": -0.3}, {"Alpha": -1e-3, "Beta": 1e3}],
+    ),
+    "ACTIVATION_RELU": (lambda x: greatest(x, 0), NONE),
+    "ACTIVATION_SHRINK": (
+        shrink,
+        [
+            {"Bias": 0, "Threshold": 0.5},
+            {"Bias": 1 + 2**-20, "Threshold": 0.7},
+            {"Bias": -1e-3, "Threshold": -2},
+        ],
+    ),
+    "ACTIVATION_SOFTSIGN": (lambda x: x / (1 + abs(x)), NONE),
+    "ACTIVATION_THRESHOLDED_RELU": (
+        lambda x, Alpha: x if x > Alpha else 0,
+        [{"Alpha": alpha} for alpha in (1, -0.3)],
+    ),
+    "ELEMENT_WISE_ABS": (abs, NONE),
+    "ELEMENT_WISE_CEIL": (lambda x: to_integer(math.ceil, x), NONE),
+    "ELEMENT_WISE_CLIP": (clip, LIMITS),
+    "ELEMENT_WISE_CLIP1": (clip, LIMITS),
+    "ELEMENT_WISE_FLOOR": (lambda x: to_integer(math.floor, x), NONE),
+    "ELEMENT_WISE_IDENTITY": (lambda x: x, NONE),
+    "ELEMENT_WISE_NEGATE": (lambda x: -x, NONE),
+    "ELEMENT_WISE_ROUND": (
+        lambda x, RoundingMode: to_integer(ROUNDINGS[int(RoundingMode)], x),
+        [{"RoundingMode": mode} for mode in ROUNDINGS],
+    ),
+    "ELEMENT_WISE_SIGN": (lambda x: (x > 0) - (x < 0), NONE),
+    "ELEMENT_WISE_THRESHOLD": (lambda x, Min: greatest(x, Min), [{"Min": 0.7}, {"Min": -0.1}]),
+}
+RATIONAL_OF_TWO: dict[str, Entry] = {
+    "ACTIVATION_PARAMETERIZED_RELU": (lambda x, slope: x if x >= 0 else slope * x, NONE),
+    "ACTIVATION_RELU_GRAD": (lambda x, gradient: gradient if x > 0 else 0, NONE),
+    "ELEMENT_WISE_ADD": (lambda a, b: a + b, NONE),
+    "ELEMENT_WISE_ADD1": (lambda a, b: a + b, NONE),
+    "ELEMENT_WISE_CLIP_GRAD": (clip_gradient, LIMITS),
+    "ELEMENT_WISE_CLIP_GRAD1": (clip_gradient, LIMITS),
+    "ELEMENT_WISE_DIFFERENCE_SQUARE": (lambda a, b: (a - b) * (a - b), NONE),
+    "ELEMENT_WISE_MAX": (greatest, NONE),
+    "ELEMENT_WISE_MEAN": (lambda a, b: (a + b) / 2, NONE),
+    "ELEMENT_WISE_MIN": (least, NONE),
+    "ELEMENT_WISE_MODULUS_FLOOR": (lambda a, b: a % b, NONE),
+    "ELEMENT_WISE_MULTIPLY": (lambda a, b: a * b, NONE),
+    "ELEMENT_WISE_SUBTRACT": (lambda a, b: a - b, NONE),
+}
+OF_ROWS = {"HARDMAX": hardmax, "LOG_SOFTMAX": log_softmax, "SOFTMAX": softmax}
+
+FUNCTIONS: dict[str, Function] = {
+    **{name: Function(of_elements(one), attributes) for name, (one, attributes) in IN_FLOAT64.items()},
+    **{
+        name: Function(of_elements(rational(one)), attributes) for name, (one, attributes) in RATIONAL.items()
+    },
+    **{
+        name: Function(of_elements(rational(one)), attributes, pairs)
+        for name, (one, attributes) in RATIONAL_OF_TWO.items()
+    },
+    **{f"ACTIVATION_{name}": Function(of_rows(one), NONE, rows) for name, one in OF_ROWS.items()},
+    **{f"ACTIVATION_{name}1": Function(of_rows(one), [{"Axes": [1]}], rows) for name, one in OF_ROWS.items()},
+    "ELEMENT_WISE_ATAN_YX": Function(of_elements(math.atan2), NONE, pairs),
+    "ELEMENT_WISE_DIVIDE": Function(of_elements(quotient), NONE, pairs),
+    "ELEMENT_WISE_MODULUS_TRUNCATE": Function(of_elements(math.fmod), NONE, pairs),
+    "ELEMENT_WISE_POW": Function(of_elements(power), NONE, powers),
+    "ELEMENT_WISE_RECIP": Function(of_elements(lambda x: quotient(1, x))),
+}
