@@ -2,7 +2,8 @@
 
 The functions are those of real numbers that the operators' pages print, not the rounding errors of the printed
 formulas: what needs more than one rounding is computed and returned in FLOAT64, to be rounded once when it is stored.
-Infinities and NaN go through the printed formula as IEEE 754 has it, so that SWISH of -inf is -inf * 0, which is NaN.
+Infinities and NaN go through the printed formula as IEEE 754 has it, so that SWISH and GELU of -inf are -inf * 0, which
+is NaN; TANH of infinities is that of C, though the formula of its page has NaN for -inf.
 Where a page says max or min, these are Direct3D's, which return the other operand if one is NaN, as in REDUCE: RELU
 of NaN is 0. Nothing warns.
 """

@@ -145,10 +145,11 @@ def modulus_truncate(a: Array, b: Array) -> Array:
 
 
 def modulus_floor(a: Array, b: Array) -> Array:
-    """The remainder with the sign of ``b``: Python's ``%``.
+    """The remainder with the sign of ``b``: Python's ``%``, which the page of MODULUS_FLOOR names.
 
-    NaN where ``b`` is 0 or ``a`` infinite; where ``b`` is infinite, ``a`` if it has the same sign, else ``b``. Of
-    integers all bits set where ``b`` is 0.
+    NaN where ``b`` is 0 or ``a`` infinite; where ``b`` is infinite, ``a`` if it has the same sign, else ``b``: the
+    formula of the page, ``a - b * floor(a / b)``, has NaN there, and is not what Python gives. Of integers all bits set
+    where ``b`` is 0.
     """
     return np.remainder(a, b) if a.dtype.kind == "f" else _by(a, b, np.remainder, np.zeros_like(a))
 
@@ -164,9 +165,11 @@ def power(x: Array, exponent: Array) -> Array:
         return _integer_power(x, exponent)
     results = np.power(x.astype(FLOAT64, copy=False), exponent.astype(FLOAT64, copy=False))
     if x.dtype.kind == "f":
-        endless = np.isneginf(x)
-        if endless.any():
-            results = np.where(endless & (np.floor(exponent) != exponent), np.nan, results)
+        # NumPy takes a lone 0.5 for a square root, that of -0 is -0.
+        edge = np.signbit(x) & ((x == 0) | np.isinf(x))
+        if edge.any():
+            edge = edge & (np.floor(exponent) != exponent)
+            results = np.where(edge, np.where(x == 0, np.abs(results), np.nan), results)
         return np.asarray(results)
     # What is an integer may come out a little below it.
     whole = (exponent >= 0) & (np.floor(exponent) == exponent)
@@ -224,8 +227,11 @@ def quantize(x: Array, scale: Array, zero_point: Array | None, dtype: np.dtype[A
 
 
 def dequantize(x: Array, scale: Array, zero_point: Array | None) -> Array:
-    """``(x - zero_point) * scale``; the difference of integers does not wrap."""
-    values: Array = x.astype(FLOAT32 if x.dtype.itemsize <= 2 else FLOAT64)
+    """``(x - zero_point) * scale``; the difference of integers does not wrap.
+
+    Products of a byte and a FLOAT16 scale are exact in FLOAT32; those of more bits would be rounded twice.
+    """
+    values: Array = x.astype(FLOAT32 if x.dtype.itemsize == 1 else FLOAT64)
     if zero_point is not None:
         values = values - zero_point
     return np.asarray(values * scale)

@@ -22,30 +22,12 @@ from .helpers import (
     numpy_type,
     random_values,
     tensor,
-    tensor_of,
 )
+from .running import array, run, scalar
 
 INF, NAN = math.inf, math.nan
 INTEGERS = SIGNED + UNSIGNED
 TO_32 = [name for name in DATA_TYPES if not name.endswith("64")]
-
-
-def run(name, *inputs, output=None, **attributes):
-    """What an operator gives for its inputs; ``output`` is a data type, that of the first input if left out.
-
-    NumPy's own warnings are errors in these tests.
-    """
-    struct = getattr(dml, f"DML_{name}_OPERATOR_DESC")
-    tensors = [field for field, _ in struct._fields_ if field.endswith("Tensor")]
-    first = next(one for one in inputs if one is not None)
-    descs = [None if one is None else tensor_of(one) for one in inputs]
-    descs.append(tensor(output or first.dtype.name.upper(), first.shape))
-    return dml.evaluate(struct(**dict(zip(tensors, descs)), **attributes), list(inputs))[0]
-
-
-def array(name, *values):
-    with np.errstate(over="ignore"):
-        return np.array(values, numpy_type(name))
 
 
 ONE = {
@@ -205,10 +187,6 @@ def test_infinity_and_nan(kind):
     }.items():
         mode = dml.DML_IS_INFINITY_MODE[f"DML_IS_INFINITY_MODE_{mode}"]
         assert run("ELEMENT_WISE_IS_INFINITY", x, output="UINT8", InfinityMode=mode).tolist() == values
-
-
-def scalar(kind, number):
-    return dml.DML_SCALAR_UNION.from_buffer_copy(array(kind, number).tobytes().ljust(8, b"\0"))
 
 
 class TestClip:

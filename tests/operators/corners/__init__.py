@@ -1,0 +1,1 @@
+"""What random values do not surely hit, worked out by hand: a table a family."""

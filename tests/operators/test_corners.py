@@ -1,0 +1,74 @@
+"""Corner by corner: what random values do not surely hit, in a few elements and in enough for every loop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from directml_py.kernels.blocks import BLOCK
+from directml_py.operators import SCHEMAS
+
+from .corners import activation, conversion, element_wise
+from .corners.corner import column
+from .helpers import FLOATS
+from .running import run
+
+CASES = [
+    pytest.param(
+        corner, kind, id=f"{corner.operator}-{kind}-{index}", marks=pytest.mark.operator(corner.operator)
+    )
+    for family in (element_wise, conversion, activation)
+    for index, corner in enumerate(family.CORNERS)
+    for kind in corner.kinds
+]
+
+
+def assert_same(result, expected):
+    """Equal down to the sign of zero; NaN is NaN."""
+    np.testing.assert_array_equal(result, expected, strict=True)
+    if expected.dtype.kind == "f":
+        known = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(result)[known], np.signbit(expected)[known])
+
+
+@pytest.mark.parametrize(("corner", "kind"), CASES)
+@pytest.mark.parametrize("count", [1, BLOCK + 99])
+def test_corner(corner, kind, count):
+    """Repeated, every row is in vectors of a processor, behind the last of them, and in several blocks."""
+    columns = [np.resize(one, max(one.size, count)) for one in corner.columns(kind)]
+    *inputs, expected = columns
+    tensors = [field for field in SCHEMAS[corner.operator].struct.tensors if field.role == "input"]
+    inputs += [None] * (len(tensors) - len(inputs))
+    result = run(corner.operator, *inputs, output=expected.dtype.name.upper(), **corner.attributes)
+    if corner.either_zero:
+        expected = np.where(expected == 0, result, expected)
+    assert_same(result, expected)
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+@pytest.mark.parametrize("name", ["SOFTMAX", "LOG_SOFTMAX", "HARDMAX"])
+@pytest.mark.parametrize("version", ["", "1"])
+def test_rows(name, version, kind):
+    """Each row of the table by itself, whatever the others are."""
+    place = ["SOFTMAX", "LOG_SOFTMAX", "HARDMAX"].index(name) + 1
+    rows = [column(kind, row[0]) for row in activation.ROWS]
+    expected = [column(kind, row[place]) for row in activation.ROWS]
+    attributes = {"Axes": [1]} if version else {}
+    result = run(f"ACTIVATION_{name}{version}", np.stack(rows), **attributes)
+    assert_same(result, np.stack(expected))
+
+
+def test_the_sum_of_quantized_tensors():
+    """Halves go to even, beyond the range of the type lies its limit, and differences of bytes do not wrap."""
+    a = np.array([0, 255, 131, 130, 129, 127, 128], np.uint8)
+    b = np.array([-128, 127, 0, 0, 0, 0, 0], np.int8)
+    one = {"FLOAT32": np.float32, "UINT8": np.uint8, "INT8": np.int8}
+
+    def single(kind, value):
+        return np.array([value], one[kind])
+
+    inputs = [a, single("FLOAT32", 0.5), single("UINT8", 128), b, single("FLOAT32", 2), None]
+    inputs += [single("FLOAT32", 1), single("INT8", 3)]
+    # (a - 128) / 2 + 2 * b: -320, 317.5, 1.5, 1, 0.5, -0.5 and 0, and 3 more.
+    result = run("ELEMENT_WISE_QUANTIZED_LINEAR_ADD", *inputs, output="INT8")
+    assert result.tolist() == [-128, 127, 5, 4, 3, 3, 3]
