@@ -63,10 +63,15 @@ def relu_gradient(x: Array, gradient: Array) -> Array:
     return np.where(x > 0, gradient, 0)
 
 
-@quiet
-def leaky_relu(x: Array, alpha: float | Array) -> Array:
-    """``alpha`` may be an array: PARAMETERIZED_RELU."""
+@in_double
+def leaky_relu(x: Array, alpha: float) -> Array:
     return np.where(x >= 0, x, alpha * x)
+
+
+@quiet
+def parameterized_relu(x: Array, slope: Array) -> Array:
+    """Products of FLOAT16 are exact in FLOAT32, as those with the ``alpha`` of LEAKY_RELU are not."""
+    return np.where(x >= 0, x, slope * x)
 
 
 @quiet
@@ -80,6 +85,8 @@ def shrink(x: Array, bias: float, threshold: float) -> Array:
     the page of SHRINK says nothing."""
     if x.dtype.kind in "iu":
         bias, threshold = map(int, saturated(np.array([bias, threshold]), x.dtype))
+    else:
+        x = x.astype(np.float64)
     return np.where(x > threshold, x - bias, np.where(x < -threshold, x + bias, 0))
 
 

@@ -18,7 +18,7 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     "ACTIVATION_HARD_SWISH": activations.hard_swish,
     "ACTIVATION_LEAKY_RELU": activations.leaky_relu,
     "ACTIVATION_LINEAR": activations.linear,
-    "ACTIVATION_PARAMETERIZED_RELU": activations.leaky_relu,
+    "ACTIVATION_PARAMETERIZED_RELU": activations.parameterized_relu,
     "ACTIVATION_PARAMETRIC_SOFTPLUS": activations.parametric_softplus,
     "ACTIVATION_RELU": activations.relu,
     "ACTIVATION_RELU_GRAD": activations.relu_gradient,
