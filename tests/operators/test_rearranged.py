@@ -83,6 +83,30 @@ def test_long_paddings_of_large_tensors(mode):
     np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("strides", [(-1, 1), (1, -1), (-2, 1), (-1, -3)])
+def test_a_gradient_among_zeros(strides):
+    """Each element is written, whatever was there: zeros around a gradient without gaps, or everywhere before it."""
+    whole, offsets, windows = (300, 400), (20, 30), (250, 360)
+    counts = tuple((window - 1) // abs(stride) for window, stride in zip(windows, strides))
+    kind = dml.DML_TENSOR_DATA_TYPE_UINT16
+    desc = make_desc(
+        "SLICE_GRAD",
+        {
+            "InputGradientTensor": dml.TensorDesc(kind, counts),
+            "OutputGradientTensor": dml.TensorDesc(kind, whole),
+            "InputWindowOffsets": offsets,
+            "InputWindowSizes": windows,
+            "InputWindowStrides": strides,
+        },
+    )
+    gradient = np.arange(1, 1 + counts[0] * counts[1]).astype(np.uint16).reshape(counts)
+    expected = np.zeros(whole, np.uint16)
+    window = expected[20:270, 30:390][tuple(slice(None, None, stride) for stride in strides)]
+    window[: counts[0], : counts[1]] = gradient
+    for output in dispatches(desc, [gradient]):
+        np.testing.assert_array_equal(output, expected)
+
+
 def test_tiles_of_more_dimensions_than_loops_have():
     """Each of five dimensions is taken apart in two."""
     desc = of_sizes("TILE", (2,) * 5, (6,) * 5, Repeats=(3,) * 5)
