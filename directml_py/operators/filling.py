@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..descs.values import OperatorDesc
-from .operator import Operator, Shapes, of_sizes, operator
+from ..kernels import philox
+from ..kernels.binding import Array, Run
+from ..kernels.elementary import FLOAT64, bits_of
+from ..kernels.fill import Elements, fill
+from ..kernels.map import map_blocks
+from ..kernels.move import move
+from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, of_sizes, operator
+from .scalars import element
 
 STATE_ELEMENTS = 6
 
 
-@operator("FILL_VALUE_CONSTANT", "FILL_VALUE_SEQUENCE", "DIAGONAL_MATRIX")
-class Fill(Operator):
-    """An output of any sizes (ns-directml-dml_fill_value_constant_operator_desc)."""
+class Filling(Operator):
+    """An output of any sizes."""
 
     has_sizes = False
 
@@ -20,8 +28,77 @@ class Fill(Operator):
         return of_sizes(output_sizes)
 
 
+@operator("FILL_VALUE_CONSTANT")
+class FillValueConstant(Filling):
+    """One value everywhere, NaN with all its bits (ns-directml-dml_fill_value_constant_operator_desc)."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        value, sizes = element(desc.Value, desc.OutputTensor.dtype), desc.OutputTensor.sizes
+        return lambda: np.broadcast_to(value, sizes)
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        return copying_kernel(self.compute(desc)())
+
+
+@operator("FILL_VALUE_SEQUENCE")
+class FillValueSequence(Filling):
+    """``ValueStart + i * ValueDelta`` for element i (ns-directml-dml_fill_value_sequence_operator_desc).
+
+    Elements are numbered in the order of their coordinates, whatever the strides. Integers wrap, as the page's second
+    example does. Floats are not sums of many steps: each is computed in FLOAT64 and rounded once, so that no error
+    grows, and numbers that FLOAT32 does not have, from 2**24 + 1 on, count.
+    """
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        elements, output = sequence(desc), desc.OutputTensor
+        return lambda: elements(0, output.element_count).reshape(output.sizes)
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        elements = sequence(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            return fill(elements, outputs[0])
+
+        return Kernel(bind)
+
+
+def sequence(desc: OperatorDesc) -> Elements:
+    """FLOAT64 for floats, unsigned integers of the same width for integers."""
+    dtype = desc.OutputTensor.dtype
+    start, delta = (element(value, dtype) for value in (desc.ValueStart, desc.ValueDelta))
+    if dtype.kind == "f":
+        start, delta, kind = start.astype(FLOAT64), delta.astype(FLOAT64), FLOAT64
+    else:
+        start, delta = bits_of(start), bits_of(delta)
+        kind = start.dtype
+
+    def elements(first: int, count: int) -> Array:
+        numbers = np.arange(first, first + count, dtype=np.int64).astype(kind)
+        numbers *= delta
+        numbers += start
+        return numbers
+
+    return elements
+
+
+@operator("DIAGONAL_MATRIX")
+class DiagonalMatrix(Filling):
+    """A value where a column less its row is Offset, else 0 (ns-directml-dml_diagonal_matrix_operator_desc).
+
+    Value is cast as CAST casts: the page has 10.6 become 10; what is out of an integer's range is the nearest, and NaN
+    is 0.
+    """
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        value, sizes = element(desc.Value, desc.OutputTensor.dtype), desc.OutputTensor.sizes
+        return lambda: diagonals(value, sizes, desc.Offset, desc.Offset + 1)
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        return copying_kernel(self.compute(desc)())
+
+
 @operator("DIAGONAL_MATRIX1")
-class DiagonalMatrix(Operator):
+class DiagonalMatrix1(Operator):
     """A strip along the diagonal, written over the input or over zeros
     (ns-directml-dml_diagonal_matrix1_operator_desc).
 
@@ -35,12 +112,98 @@ class DiagonalMatrix(Operator):
             return {"OutputTensor": desc.InputTensor.sizes}
         return of_sizes(output_sizes)
 
+    def compute(self, desc: OperatorDesc) -> Compute:
+        value, sizes = element(desc.Value, desc.OutputTensor.dtype), desc.OutputTensor.sizes
+        span = desc.DiagonalFillBegin, desc.DiagonalFillEnd
+        if desc.InputTensor is None:
+            return lambda x: diagonals(value, sizes, *span)
+        return lambda x: np.where(along_diagonals(strip(sizes, *span), sizes), value, x)
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        """Elements are taken as they lie in memory, so that every NaN stays what it is."""
+        if desc.InputTensor is None:
+            return copying_kernel(self.compute(desc)(None))
+        value, sizes = bits_of(element(desc.Value, desc.OutputTensor.dtype)), desc.OutputTensor.sizes
+        is_value = along_diagonals(strip(sizes, desc.DiagonalFillBegin, desc.DiagonalFillEnd), sizes)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            arrays = [is_value, bits_of(inputs[0])]
+            return map_blocks(lambda place, x: np.where(place, value, x), arrays, [bits_of(outputs[0])])
+
+        return Kernel(bind)
+
 
 @operator("RANDOM_GENERATOR")
 class RandomGenerator(Operator):
-    """Random bits out of a counter and a key (ns-directml-dml_random_generator_operator_desc)."""
+    """Random bits out of a counter and a key (ns-directml-dml_random_generator_operator_desc).
+
+    Each value of the counter gives four elements in the order of their coordinates; the last one may give fewer. The
+    counter's words, and the key's, are least significant first, as the generator's authors and TensorFlow keep them.
+    The counter goes up by one for every four elements begun: the page's text says so, although the numbers that it
+    prints go down.
+    """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """The state is a row: 4 elements of the counter and 2 of the key."""
         state = (1,) * (desc.InputStateTensor.dimension_count - 1) + (STATE_ELEMENTS,)
         return {"InputStateTensor": state, **of_sizes(output_sizes)}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        output = desc.OutputTensor
+        count = output.element_count
+        return lambda state: (
+            philox.words(state, 0, count).reshape(output.sizes),
+            None if desc.OutputStateTensor is None else philox.advanced(state, count),
+        )
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        count = desc.OutputTensor.element_count
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            state, (output, next_state) = inputs[0], outputs
+            generate = fill(lambda first, count: philox.words(state, first, count), output)
+
+            def run() -> None:
+                generate()
+                if next_state is not None:
+                    np.copyto(next_state, philox.advanced(state, count))
+
+            return run
+
+        return Kernel(bind)
+
+
+def strip(sizes: Sequence[int], begin: int, end: int) -> Array:
+    """Which diagonals are filled, from the one that begins in the lower left corner to that in the upper right one.
+
+    A diagonal's number is its column in the top row. Filled are those from ``begin`` to before ``end``, or, if
+    ``begin`` is the greater, all but those from ``end`` to before ``begin``.
+    """
+    height, width = sizes[-2:]
+    numbers = np.arange(1 - height, width, dtype=np.int64)
+    inside = (numbers >= min(begin, end)) & (numbers < max(begin, end))
+    return inside if begin <= end else ~inside
+
+
+def along_diagonals(values: Array, sizes: Sequence[int]) -> Array:
+    """A view of matrices with one value along each diagonal; ``values`` are in the order of ``strip``."""
+    height, width = sizes[-2:]
+    step = values.itemsize
+    matrix = np.lib.stride_tricks.as_strided(
+        values[height - 1 :], (height, width), (-step, step), writeable=False
+    )
+    return np.broadcast_to(matrix, sizes)
+
+
+def diagonals(value: Array, sizes: Sequence[int], begin: int, end: int) -> Array:
+    """A view of matrices with ``value`` in a strip, and zeros."""
+    return along_diagonals(np.where(strip(sizes, begin, end), value, value.dtype.type(0)), sizes)
+
+
+def copying_kernel(values: Array) -> Kernel:
+    """The kernel of an output whose values are known: one copy of a view."""
+
+    def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+        return move([(outputs[0], values)])
+
+    return Kernel(bind)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from ...descs.data_types import data_type_of
 from ..maker import Fields, Maker
 from ..recipes import recipe
 
@@ -14,16 +19,46 @@ def diagonal(make: Maker) -> int:
     return make.source.choice((INT_MIN, INT_MAX)) if far else make.source.integer(-6, 6)
 
 
+def number(make: Maker, data_type: int) -> float:
+    """A number that the type has, of either sign, at times the least or the largest."""
+    dtype: np.dtype[Any] = data_type_of(data_type).dtype
+    far = make.source.chance(20)
+    if dtype.kind == "f":
+        most = float(np.finfo(dtype).max)
+        return make.source.choice((-most, most)) if far else make.source.integer(-40, 40) / 8
+    limits = np.iinfo(dtype)
+    low, high = int(limits.min), int(limits.max)
+    return make.source.choice((low, high)) if far else make.source.integer(max(low, -99), min(high, 99))
+
+
+def valued(make: Maker, *values: str) -> Fields:
+    """Numbers of the output's data type."""
+    types = make.data_types(["OutputTensor"], {})
+    return {"types": types, **{name: number(make, types["OutputTensor"]) for name in values}}
+
+
+@recipe("FILL_VALUE_CONSTANT")
+def fill_value_constant(make: Maker) -> Fields:
+    return {"OutputTensor": make.shape(make.rank("OutputTensor")), **valued(make, "Value")}
+
+
+@recipe("FILL_VALUE_SEQUENCE")
+def fill_value_sequence(make: Maker) -> Fields:
+    return {"OutputTensor": make.shape(make.rank("OutputTensor")), **valued(make, "ValueStart", "ValueDelta")}
+
+
 @recipe("DIAGONAL_MATRIX")
 def diagonal_matrix(make: Maker) -> Fields:
-    return {"OutputTensor": make.shape(make.rank("OutputTensor")), "Offset": diagonal(make)}
+    value = make.source.integer(-2400, 2400) / 8
+    return {"OutputTensor": make.shape(make.rank("OutputTensor")), "Offset": diagonal(make), "Value": value}
 
 
 @recipe("DIAGONAL_MATRIX1")
 def diagonal_matrix1(make: Maker) -> Fields:
     sizes = make.shape(make.rank("OutputTensor"))
     tensors = dict.fromkeys(("OutputTensor", *make.some("InputTensor")), sizes)
-    return {**tensors, "DiagonalFillBegin": diagonal(make), "DiagonalFillEnd": diagonal(make)}
+    span = {"DiagonalFillBegin": diagonal(make), "DiagonalFillEnd": diagonal(make)}
+    return {**tensors, **valued(make, "Value"), **span}
 
 
 @recipe("RANDOM_GENERATOR")

@@ -1,0 +1,91 @@
+"""References of operators that fill tensors: the pages' pseudocode, in Python's numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .element_wise import cast
+from .row import Row
+
+MASK = 0xFFFFFFFF
+
+
+def numbers(desc: Any, values: Any) -> Any:
+    """The output's elements in the order of their coordinates."""
+    kind = np.float64 if desc.OutputTensor.dtype.kind == "f" else object
+    return np.array(list(values), kind).reshape(desc.OutputTensor.sizes)
+
+
+def constant(desc: Any) -> Any:
+    return numbers(desc, [desc.Value.value] * desc.OutputTensor.element_count)
+
+
+def sequence(desc: Any) -> Any:
+    """Exact sums; those that no FLOAT64 is are rounded to one."""
+    start, delta = Fraction(desc.ValueStart.value), Fraction(desc.ValueDelta.value)
+    kind = float if desc.OutputTensor.dtype.kind == "f" else int
+    return numbers(desc, (kind(start + delta * index) for index in range(desc.OutputTensor.element_count)))
+
+
+def with_diagonals(desc: Any, x: Any, value: Any, begin: int, end: int) -> Any:
+    """The newer page's pseudocode."""
+    result = np.zeros(desc.OutputTensor.sizes, np.float64 if desc.OutputTensor.dtype.kind == "f" else object)
+    for place in np.ndindex(*result.shape):
+        top = place[-1] - place[-2]
+        if (end >= begin) ^ (top >= begin) ^ (top < end):
+            result[place] = value
+        elif x is not None:
+            result[place] = x[place]
+    return result
+
+
+def diagonal(desc: Any) -> Any:
+    value = cast(desc, np.array([desc.Value], np.float64))[0]
+    return with_diagonals(desc, None, value, desc.Offset, desc.Offset + 1)
+
+
+def diagonals(desc: Any, x: Any) -> Any:
+    return with_diagonals(desc, x, desc.Value.value, desc.DiagonalFillBegin, desc.DiagonalFillEnd)
+
+
+def philox(counter: int, key: int) -> list[int]:
+    """The four words of one value of the counter, as the generator's authors define a round: the products of words 0
+    and 2 with constants, their halves exchanged."""
+    words = [counter >> shift & MASK for shift in (0, 32, 64, 96)]
+    keys = [key & MASK, key >> 32]
+    for _ in range(10):
+        first, third = 0xD2511F53 * words[0], 0xCD9E8D57 * words[2]
+        words = [
+            third >> 32 ^ words[1] ^ keys[0],
+            third & MASK,
+            first >> 32 ^ words[3] ^ keys[1],
+            first & MASK,
+        ]
+        keys = [keys[0] + 0x9E3779B9 & MASK, keys[1] + 0xBB67AE85 & MASK]
+    return words
+
+
+def random(desc: Any, state: Any) -> list[Any]:
+    words = [int(word) for word in state.ravel()]
+    counter = sum(word << 32 * index for index, word in enumerate(words[:4]))
+    key = words[4] | words[5] << 32
+    count = desc.OutputTensor.element_count
+    made: list[int] = []
+    while len(made) < count:
+        made += philox(counter, key)
+        counter = (counter + 1) % (1 << 128)
+    after = [counter >> shift & MASK for shift in (0, 32, 64, 96)] + words[4:]
+    next_state = None if desc.OutputStateTensor is None else np.array(after, object).reshape(state.shape)
+    return [numbers(desc, made[:count]), next_state]
+
+
+ROWS: dict[str, Row] = {
+    "DIAGONAL_MATRIX": Row(diagonal),
+    "DIAGONAL_MATRIX1": Row(diagonals),
+    "FILL_VALUE_CONSTANT": Row(constant),
+    "FILL_VALUE_SEQUENCE": Row(sequence, samples=40),
+    "RANDOM_GENERATOR": Row(random),
+}
