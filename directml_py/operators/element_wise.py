@@ -25,8 +25,10 @@ from ..kernels.binding import Array, Run
 from ..kernels.elementary import in_float64
 from ..kernels.half import widened
 from ..kernels.map import store
+from ..validation.report import Report
 from .fused import activated
 from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator
+from .quantization_parameters import inspect_scales
 from .scalars import element
 
 PREFIX = "ELEMENT_WISE_"
@@ -263,6 +265,9 @@ class QuantizeLinear(ElementWise):
         dtype = desc.OutputTensor.dtype
         return lambda x, scale, zero_point: elementary.quantize(x, scale, zero_point, dtype)
 
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        inspect_scales(desc, inputs, report)
+
 
 @operator("ELEMENT_WISE_DEQUANTIZE_LINEAR")
 class DequantizeLinear(ElementWise):
@@ -270,6 +275,9 @@ class DequantizeLinear(ElementWise):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         return elementary.dequantize
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        inspect_scales(desc, inputs, report)
 
 
 class Native(Operator):

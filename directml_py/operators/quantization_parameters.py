@@ -1,12 +1,46 @@
-"""The sizes of scales and zero points: one for the whole tensor that they belong to, or one for each of its parts.
+"""Scales and zero points: their sizes, and what they must not be.
+
+There is one for the whole tensor that they belong to, or one for each of its parts.
 
 A parameter has its own rank. Where it has one dimension alone, that is the one along which parts are told apart.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..descs.format import braces
 from ..descs.tensor import TensorDesc
-from .operator import Broadcast, Sizes
+from ..descs.values import OperatorDesc
+from ..validation.report import Report
+from .operator import Broadcast, Inputs, Sizes, own_rule
+
+SCALE = "ScaleTensor"
+# Those that execute of which the page says so.
+ZERO_SCALES = {
+    name: own_rule(name, "scale-zero", "No scale is 0", debug=True)
+    for name in (
+        "ELEMENT_WISE_DEQUANTIZE_LINEAR",
+        "ELEMENT_WISE_QUANTIZE_LINEAR",
+        "ELEMENT_WISE_QUANTIZED_LINEAR_ADD",
+    )
+}
+
+
+def inspect_scales(desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+    """Report scales that are 0, with which the page leaves the result undefined.
+
+    A quotient by 0 is infinite, and comes out as the largest or the least integer; 0 / 0 comes out as the least.
+    """
+    for slot, scales in zip(desc.inputs, inputs):
+        if not slot.field.endswith(SCALE) or scales is None:
+            continue
+        count = scales.size - int(np.count_nonzero(scales))
+        if count:
+            first = braces(np.argwhere(scales == 0)[0])
+            report.add(
+                ZERO_SCALES[desc.name], slot.path, f"has {count} scales that are 0; the first is at {first}"
+            )
 
 
 def single(parameter: TensorDesc | None) -> Sizes:

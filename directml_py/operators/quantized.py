@@ -11,8 +11,8 @@ from ..kernels.binding import Array
 from ..kernels.windows import Window
 from ..validation.report import Report
 from .matrix.products import product_of
-from .operator import Compute, Operator, Shapes, of_sizes, operator, own_rule
-from .quantization_parameters import per_channel, per_column, per_row, single
+from .operator import Compute, Inputs, Operator, Shapes, of_sizes, operator, own_rule
+from .quantization_parameters import inspect_scales, per_channel, per_column, per_row, single
 from .window.pooling import pool_window, pooled_sizes
 
 _BLOCKS = {
@@ -46,6 +46,9 @@ class QuantizedLinearAdd(Operator):
             return elementary.quantize(left + right, scale, zero_point, dtype)
 
         return add
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        inspect_scales(desc, inputs, report)
 
 
 def element(tensor: Array | None) -> Any:

@@ -14,6 +14,7 @@ from . import (  # noqa: F401
     descriptor_cases,
     index_cases,
     life_cases,
+    scale_cases,
     state_cases,
     unneeded_cases,
 )
