@@ -215,7 +215,8 @@ def bit_count(x: Array) -> Array:
 
 
 def quantize(x: Array, scale: Array, zero_point: Array | None, dtype: np.dtype[Any]) -> Array:
-    """``round(x / scale) + zero_point`` in the range of ``dtype``, in FLOAT32, halves to even.
+    """``round(x / scale) + zero_point`` in the range of ``dtype``, in FLOAT32, halves to even, also those of a sum with
+    a zero point that is a fraction.
 
     NaN becomes the lowest value: the specification's ``max(NaN, y)`` is ``y``.
     """
@@ -223,6 +224,8 @@ def quantize(x: Array, scale: Array, zero_point: Array | None, dtype: np.dtype[A
     values: Array = np.rint(x.astype(FLOAT32, copy=False) / scale)
     if zero_point is not None:
         values += zero_point
+        if zero_point.dtype.kind == "f":
+            np.rint(values, out=values)
     return np.asarray(np.clip(np.fmax(values, limits.min), None, limits.max), dtype)
 
 
@@ -233,5 +236,6 @@ def dequantize(x: Array, scale: Array, zero_point: Array | None) -> Array:
     """
     values: Array = x.astype(FLOAT32 if x.dtype.itemsize == 1 else FLOAT64)
     if zero_point is not None:
-        values = values - zero_point
+        # A float leaves a fraction to round, and the product is rounded anyway.
+        values = values - (zero_point if zero_point.dtype.kind in "iu" else zero_point.astype(FLOAT64))
     return np.asarray(values * scale)

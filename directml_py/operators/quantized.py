@@ -1,4 +1,4 @@
-"""Quantized arithmetic: scales and zero points found, applied and undone, and operators over quantized tensors."""
+"""Operators over quantized tensors."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from ..kernels import elementary
 from ..kernels.binding import Array
 from ..kernels.windows import Window
 from ..validation.report import Report
+from . import quantization as quantization  # operators of this family, too
 from .matrix.products import product_of
-from .operator import Compute, Inputs, Operator, Shapes, of_sizes, operator, own_rule
+from .operator import Compute, Inputs, Operator, Shapes, of_sizes, operator
 from .quantization_parameters import inspect_scales, per_channel, per_column, per_row, single
 from .window.pooling import pool_window, pooled_sizes
-
-_BLOCKS = {
-    name: own_rule(name, "blocks", "Each size of QuantizationTensors divides that of InputTensor")
-    for name in ("QUANTIZE", "DEQUANTIZE")
-}
 
 
 @operator("ELEMENT_WISE_QUANTIZED_LINEAR_ADD")
@@ -54,39 +50,6 @@ class QuantizedLinearAdd(Operator):
 def element(tensor: Array | None) -> Any:
     """The only element of a tensor; None of one that is absent."""
     return None if tensor is None else tensor.reshape(-1)[0]
-
-
-@operator("DYNAMIC_QUANTIZE_LINEAR")
-class DynamicQuantizeLinear(Operator):
-    """A tensor quantized by the range of its values (ns-directml-dml_dynamic_quantize_linear_operator_desc)."""
-
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        return {
-            "OutputTensor": desc.InputTensor.sizes,
-            "OutputScaleTensor": single(desc.InputTensor),
-            "OutputZeroPointTensor": single(desc.InputTensor),
-        }
-
-
-@operator("QUANTIZE", "DEQUANTIZE")
-class BlockQuantization(Operator):
-    """A scale, and perhaps a zero point, for each block of a tensor (ns-directml-dml_quantize_operator_desc and
-    ns-directml-dml_dequantize_operator_desc).
-
-    The pages leave the sizes of QuantizationTensors open. As in ONNX Runtime's MatMulNBits an element of them is for a
-    block of the tensor, so that each of their sizes divides the tensor's.
-    """
-
-    def attributes(self, desc: OperatorDesc, report: Report) -> None:
-        for index, tensor in enumerate(desc.QuantizationTensors):
-            for dimension, (size, blocks) in enumerate(zip(desc.InputTensor.sizes, tensor.sizes)):
-                if size % blocks:
-                    path = f"QuantizationTensors[{index}].Sizes[{dimension}]"
-                    text = f"is {blocks}; it must divide InputTensor.Sizes[{dimension}], which is {size}"
-                    report.add(_BLOCKS[desc.name], path, text)
-
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        return {"OutputTensor": desc.InputTensor.sizes}
 
 
 @operator("QUANTIZED_LINEAR_MATRIX_MULTIPLY")

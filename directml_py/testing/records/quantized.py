@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ...api.enums import DML_QUANTIZATION_TYPE_SCALE
+from ...api.enums import (
+    DML_QUANTIZATION_TYPE_SCALE,
+    DML_TENSOR_DATA_TYPE_FLOAT16,
+    DML_TENSOR_DATA_TYPE_FLOAT32,
+)
 from ..maker import Fields, Maker
 from ..recipes import recipe
 from ..windows import sliding
@@ -45,7 +49,7 @@ def quantized_linear_average_pooling(make: Maker) -> Fields:
 
 @recipe("QUANTIZE", "DEQUANTIZE")
 def block_quantization(make: Maker) -> Fields:
-    """A scale, or a scale and a zero point, for each block of a tensor."""
+    """A scale, or a scale and a zero point, for each block of a tensor; the two may have other blocks."""
     source, kind = make.source, make.enumerator("QuantizationType")
     blocks = make.shape(make.rank("InputTensor"), BLOCK)
     sizes, left = [], BLOCK
@@ -56,10 +60,22 @@ def block_quantization(make: Maker) -> Fields:
     ends = ("InputTensor", "OutputTensor")
     wide, narrow = ends if make.schema.name == "QUANTIZE" else reversed(ends)
     types = make.data_types(ends, {})
-    parameters = [types[wide], types[narrow]][: 1 if kind == DML_QUANTIZATION_TYPE_SCALE else 2]
+    parameters = [types[wide], types[narrow]]
+    parameter_sizes = [make.broadcast(blocks), make.broadcast(blocks)]
+    if source.chance(30):
+        parameter_sizes[1] = tuple(source.choice(divisors(size)) for size in sizes)
+    if source.chance(20):
+        parameters[1] = make.data_types(["QuantizationTensors"], {})["QuantizationTensors"]
+    if make.schema.name == "QUANTIZE" and source.chance(30):
+        parameters[0] = source.choice((DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_DATA_TYPE_FLOAT16))
+    count = 1 if kind == DML_QUANTIZATION_TYPE_SCALE else 2
     return {
         "InputTensor": sizes,
         "QuantizationType": kind,
-        "QuantizationTensors": [blocks] * len(parameters),
-        "types": {**types, "QuantizationTensors": parameters},
+        "QuantizationTensors": parameter_sizes[:count],
+        "types": {**types, "QuantizationTensors": parameters[:count]},
     }
+
+
+def divisors(number: int) -> list[int]:
+    return [one for one in range(1, number + 1) if number % one == 0]

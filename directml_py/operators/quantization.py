@@ -1,0 +1,190 @@
+"""Operators that find, apply and undo scales and zero points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..descs.values import OperatorDesc
+from ..kernels import elementary
+from ..kernels.binding import Array, Run
+from ..kernels.elementary import FLOAT32, FLOAT64
+from ..kernels.fold import fold
+from ..kernels.half import widened
+from ..kernels.map import map_blocks, store
+from ..validation.report import Report
+from .operator import (
+    Compute,
+    Inputs,
+    Kernel,
+    Operator,
+    Outputs,
+    Shapes,
+    computing_kernel,
+    operator,
+    own_rule,
+)
+from .quantization_parameters import single
+
+_BLOCKS = {
+    name: own_rule(name, "blocks", "Each size of QuantizationTensors divides that of InputTensor")
+    for name in ("QUANTIZE", "DEQUANTIZE")
+}
+# The least and the largest number of four bits, by the kind of their NumPy type, which has eight.
+NIBBLES = {"i": (-8, 7), "u": (0, 15)}
+
+
+@operator("QUANTIZE", "DEQUANTIZE")
+class BlockQuantization(Operator):
+    """A scale, and perhaps a zero point, for each block of a tensor (ns-directml-dml_quantize_operator_desc and
+    ns-directml-dml_dequantize_operator_desc).
+
+    The pages leave the sizes of QuantizationTensors open. As in ONNX Runtime's MatMulNBits an element of them is for a
+    block of the tensor, so that each of their sizes divides the tensor's. The arithmetic, too, is left open: it is that
+    of ELEMENT_WISE_QUANTIZE_LINEAR and ELEMENT_WISE_DEQUANTIZE_LINEAR. A zero point may have any type that the tables
+    have, so that it may be out of the quantized type's range, or a fraction.
+    """
+
+    def attributes(self, desc: OperatorDesc, report: Report) -> None:
+        for index, tensor in enumerate(desc.QuantizationTensors):
+            for dimension, (size, blocks) in enumerate(zip(desc.InputTensor.sizes, tensor.sizes)):
+                if size % blocks:
+                    path = f"QuantizationTensors[{index}].Sizes[{dimension}]"
+                    text = f"is {blocks}; it must divide InputTensor.Sizes[{dimension}], which is {size}"
+                    report.add(_BLOCKS[desc.name], path, text)
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        return {"OutputTensor": desc.InputTensor.sizes}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        function, sizes = function_of(desc), desc.InputTensor.sizes
+        return lambda x, *parameters: function(x, *(repeated(one, sizes) for one in parameters))
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        """Blocks are dimensions of views, along which their scales and zero points are broadcast."""
+        sizes = zip(desc.InputTensor.sizes, *(tensor.sizes for tensor in desc.QuantizationTensors))
+        factors = [parts for size, *blocks in sizes if (parts := factors_of(size, blocks)) is not None]
+        if len(factors) < desc.InputTensor.dimension_count:
+            return computing_kernel(self.compute(desc))
+        function = function_of(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            return map_blocks(function, [split(x, factors) for x in inputs], [split(outputs[0], factors)])
+
+        return Kernel(bind)
+
+
+def function_of(desc: OperatorDesc) -> Compute:
+    """What becomes of elements and their parameters."""
+    if desc.name == "DEQUANTIZE":
+        return lambda x, scale, zero_point=None: elementary.dequantize(x, scale, zero_point)
+    output = desc.OutputTensor
+
+    def quantize(x: Array, scale: Array, zero_point: Array | None = None) -> Array:
+        values = elementary.quantize(x, scale, zero_point, output.dtype)
+        return np.clip(values, *NIBBLES[output.dtype.kind]) if output.is_nibbles else values
+
+    return quantize
+
+
+def repeated(parameter: Array, sizes: Sequence[int]) -> Array:
+    """Each element as often as its block has elements."""
+    for axis, size in enumerate(sizes):
+        parameter = np.repeat(parameter, size // parameter.shape[axis], axis)
+    return parameter
+
+
+def factors_of(size: int, blocks: Sequence[int]) -> list[int] | None:
+    """What a dimension is split into, so that each number of ``blocks`` is a product of the first factors.
+
+    None if there is no such split: of {6} into 2 and into 3 blocks.
+    """
+    counts = sorted({1, *blocks, size})
+    if any(larger % smaller for smaller, larger in pairwise(counts)):
+        return None
+    return [larger // smaller for smaller, larger in pairwise(counts)]
+
+
+def split(array: Array, factors: Sequence[Sequence[int]]) -> Array:
+    """A view in which each dimension is split into factors: as many of the first ones as it has, and ones."""
+    sizes = []
+    for size, parts in zip(array.shape, factors):
+        left = size
+        for part in parts:
+            sizes.append(part if left > 1 else 1)
+            left //= sizes[-1]
+    return array.reshape(sizes)
+
+
+@operator("DYNAMIC_QUANTIZE_LINEAR")
+class DynamicQuantizeLinear(Operator):
+    """A tensor quantized by the range of its values (ns-directml-dml_dynamic_quantize_linear_operator_desc).
+
+    The range is widened to have 0 in it, as in ONNX, whose operator ONNX Runtime hands over as it is. The page's
+    formula does not say so; without that it asks for zero points that no integer of the type is, as soon as all values
+    have one sign. All arithmetic is in FLOAT32. NaN is passed over, as in REDUCE's MIN and MAX.
+    """
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        return {
+            "OutputTensor": desc.InputTensor.sizes,
+            "OutputScaleTensor": single(desc.InputTensor),
+            "OutputZeroPointTensor": single(desc.InputTensor),
+        }
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        dtype = desc.OutputTensor.dtype
+
+        def quantize(x: Array) -> tuple[Array, Array, Array]:
+            axes = tuple(range(x.ndim))
+            low, high = (function.reduce(x, axis=axes, keepdims=True) for function in (np.fmin, np.fmax))
+            scale, zero_point = fitted(low, high, dtype)
+            return elementary.quantize(x, scale, zero_point, dtype), scale, zero_point
+
+        return quantize
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        """One pass to find the range, another one to quantize."""
+        dtype, ones = desc.OutputTensor.dtype, single(desc.InputTensor)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            x, axes = inputs[0], tuple(range(len(ones)))
+            low, high = np.empty(ones, x.dtype), np.empty(ones, x.dtype)
+            scale, zero_point = np.empty(ones, FLOAT32), np.empty(ones, dtype)
+            folds = [fold("MIN", x, low, axes), fold("MAX", x, high, axes)]
+            apply = map_blocks(
+                lambda x, scale, zero_point: elementary.quantize(x, scale, zero_point, dtype),
+                [x, scale, zero_point],
+                outputs[:1],
+            )
+
+            def run() -> None:
+                for one in folds:
+                    one()
+                with np.errstate(all="ignore"):
+                    store([scale, zero_point], fitted(widened(low), widened(high), dtype))
+                store(outputs[1:], (scale, zero_point))
+                apply()
+
+            return run
+
+        return Kernel(bind)
+
+
+def fitted(low: Array, high: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+    """The scale, in FLOAT32, and the zero point of a range.
+
+    Where the scale would be 0, since all elements are, it is 1, as in ONNX Runtime: the zero point, 0 / 0 by the
+    formula, is then the least integer, and what divides by the scale is safe. Zero points are rounded to the nearest,
+    halves to even.
+    """
+    limits = np.iinfo(dtype)
+    low, high = np.fmin(low, FLOAT32.type(0)), np.fmax(high, FLOAT32.type(0))
+    # The difference of halves does not overflow.
+    scale = (high / 2 - low / 2) / FLOAT32.type((limits.max - limits.min) / 2)
+    scale = np.where(scale == 0, FLOAT32.type(1), scale)
+    zero_point = np.rint(limits.min - (low / scale).astype(FLOAT64))
+    return scale, elementary.saturated(zero_point, dtype)
