@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,8 @@ from directml_py.operators import SCHEMAS
 
 from .corners import activation, conversion, element_wise
 from .corners.corner import column
-from .helpers import FLOATS
-from .running import run
+from .helpers import FLOATS, data_type
+from .running import run, scalar
 
 CASES = [
     pytest.param(
@@ -40,9 +42,19 @@ def test_corner(corner, kind, count):
     tensors = [field for field in SCHEMAS[corner.operator].struct.tensors if field.role == "input"]
     inputs += [None] * (len(tensors) - len(inputs))
     result = run(corner.operator, *inputs, output=expected.dtype.name.upper(), **corner.attributes)
-    if corner.either_zero:
-        expected = np.where(expected == 0, result, expected)
     assert_same(result, expected)
+
+
+@pytest.mark.parametrize("corner", [one for one in element_wise.CLIPS if "Max" in one.attributes])
+def test_typed_limits(corner):
+    """What CLIP and CLIP_GRAD do with FLOATs, CLIP1 and CLIP_GRAD1 do with numbers of the tensor's type."""
+    for kind in corner.kinds:
+        *inputs, expected = corner.columns(kind)
+        if kind not in FLOATS and not all(map(math.isfinite, corner.attributes.values())):
+            continue
+        limits = {name: scalar(kind, value) for name, value in corner.attributes.items()}
+        result = run(f"{corner.operator}1", *inputs, **limits, MinMaxDataType=data_type(kind))
+        assert_same(result, expected)
 
 
 @pytest.mark.parametrize("kind", FLOATS)

@@ -15,23 +15,19 @@ class Limit(NamedTuple):
 
     name: str
 
-    def __neg__(self) -> Limit:
-        return LEAST if self is MOST else MOST
-
 
 LEAST, MOST = Limit("min"), Limit("max")
 
 
 class Corner(NamedTuple):
     """``rows`` hold for each of ``kinds``, the types of all tensors but those in ``types``, by position: inputs, then
-    the output. ``either_zero``: a zero may have any sign."""
+    the output."""
 
     operator: str
     kinds: Sequence[str]
     rows: Sequence[Sequence[Any]]
     attributes: Mapping[str, Any] = {}
     types: Mapping[int, str] = {}
-    either_zero: bool = False
 
     def columns(self, kind: str) -> list[Any]:
         """An array for each input and for the output."""

@@ -13,7 +13,6 @@ from ..helpers import FLOATS, SIGNED, UNSIGNED
 from .corner import LEAST, MOST, Corner
 
 INTEGERS = (*SIGNED, *UNSIGNED)
-TO_32 = [name for name in INTEGERS if not name.endswith("64")]
 
 
 def unary(name, *rows):
@@ -307,4 +306,71 @@ CLIPS = [
         limits(4, 2),
     ),
 ]
-CORNERS = [*FUNCTIONS, *OF_TWO, *CONSTANT_POWERS, *ROUNDINGS, *INTEGER_LIMITS, *CLIPS]
+
+
+def truth(name, kinds, *rows, **attributes):
+    """1 and 0 in a byte, whatever the inputs are."""
+    return Corner(f"ELEMENT_WISE_{name}", kinds, rows, attributes, {len(rows[0]) - 1: "UINT8"})
+
+
+def infinity(mode, *rows):
+    mode = dml.DML_IS_INFINITY_MODE[f"DML_IS_INFINITY_MODE_{mode}"]
+    return truth("IS_INFINITY", FLOATS, (MOST, 0), (LEAST, 0), (nan, 0), (0.0, 0), *rows, InfinityMode=mode)
+
+
+LOGIC = ("UINT8", "UINT32")
+TRUTHS = [
+    infinity("EITHER", (inf, 1), (-inf, 1)),
+    infinity("POSITIVE", (inf, 1), (-inf, 0)),
+    infinity("NEGATIVE", (inf, 0), (-inf, 1)),
+    truth("IS_NAN", FLOATS, (nan, 1), (-nan, 1), (inf, 0), (-inf, 0), (0.0, 0)),
+    truth(
+        "LOGICAL_EQUALS", FLOATS, (nan, nan, 0), (0.0, -0.0, 1), (inf, inf, 1), (inf, -inf, 0), (nan, 0.0, 0)
+    ),
+    truth("LOGICAL_GREATER_THAN", FLOATS, (0.0, -0.0, 0), (nan, -inf, 0), (inf, MOST, 1), (-inf, nan, 0)),
+    truth(
+        "LOGICAL_GREATER_THAN_OR_EQUAL", FLOATS, (-0.0, 0.0, 1), (nan, nan, 0), (inf, inf, 1), (nan, -inf, 0)
+    ),
+    truth("LOGICAL_LESS_THAN", FLOATS, (-0.0, 0.0, 0), (nan, inf, 0), (-inf, LEAST, 1), (-inf, nan, 0)),
+    truth(
+        "LOGICAL_LESS_THAN_OR_EQUAL", FLOATS, (0.0, -0.0, 1), (nan, nan, 0), (-inf, -inf, 1), (nan, inf, 0)
+    ),
+    truth("LOGICAL_LESS_THAN", INTEGERS, (LEAST, MOST, 1), (MOST, LEAST, 0), (LEAST, LEAST, 0)),
+    # Next to each other, and the same in FLOAT64.
+    truth("LOGICAL_EQUALS", ("INT64", "UINT64"), (2**53, 2**53 + 1, 0), (MOST, MOST, 1)),
+    truth("LOGICAL_LESS_THAN", ("INT64", "UINT64"), (2**53, 2**53 + 1, 1), (2**53 + 1, 2**53, 0)),
+    # Every bit makes true: 2 and 4 have none in common, 128 and 255 are negative as INT8.
+    Corner("ELEMENT_WISE_LOGICAL_AND", LOGIC, [(2, 4, 1), (128, 255, 1), (MOST, 0, 0), (0, 0, 0)]),
+    Corner("ELEMENT_WISE_LOGICAL_OR", LOGIC, [(2, 4, 1), (128, 0, 1), (0, MOST, 1), (0, 0, 0)]),
+    Corner("ELEMENT_WISE_LOGICAL_XOR", LOGIC, [(2, 4, 0), (128, 0, 1), (MOST, 1, 0), (0, 0, 0)]),
+    Corner("ELEMENT_WISE_LOGICAL_NOT", LOGIC, [(2, 0), (128, 0), (MOST, 0), (0, 1)]),
+    Corner("ELEMENT_WISE_LOGICAL_NOT", ["UINT32"], [(256, 0), (2**31, 0)]),
+    Corner(
+        "ELEMENT_WISE_IF",
+        [*FLOATS, *INTEGERS],
+        [(0, 1, 2, 2), (1, 1, 2, 1), (2, 1, 2, 1), (128, 1, 2, 1), (255, 1, 2, 1)],
+        types={0: "UINT8"},
+    ),
+    Corner(
+        "ELEMENT_WISE_IF",
+        FLOATS,
+        [(2, nan, 1, nan), (0, nan, -0.0, -0.0), (1, inf, nan, inf)],
+        types={0: "UINT8"},
+    ),
+]
+# Of a count the bits count that are less than the width.
+SHIFTS = [
+    Corner(
+        "ELEMENT_WISE_BIT_SHIFT_LEFT",
+        ["UINT8"],
+        [(1, 7, 128), (3, 7, 128), (5, 8, 5), (5, 255, 128), (255, 16, 255)],
+    ),
+    Corner("ELEMENT_WISE_BIT_SHIFT_RIGHT", ["UINT8"], [(128, 7, 1), (255, 4, 15), (5, 8, 5), (255, 255, 1)]),
+    Corner(
+        "ELEMENT_WISE_BIT_SHIFT_LEFT", ["UINT32"], [(1, 31, 2**31), (5, 32, 5), (5, 33, 10), (1, MOST, 2**31)]
+    ),
+    Corner(
+        "ELEMENT_WISE_BIT_SHIFT_RIGHT", ["UINT32"], [(MOST, 31, 1), (5, 32, 5), (5, 33, 2), (MOST, MOST, 1)]
+    ),
+]
+CORNERS = [*TRUTHS, *SHIFTS, *FUNCTIONS, *OF_TWO, *CONSTANT_POWERS, *ROUNDINGS, *INTEGER_LIMITS, *CLIPS]
