@@ -139,12 +139,12 @@ def writing_a_part_twice(bench, wrong):
 
 @hazard(
     "DML-SCATTER_ND-duplicate-indices",
-    "names 2 places of OutputTensor more than once; the first is {0,0,0,0}",
+    "names 1 places of OutputTensor more than once; the first is {0,0,1,0}",
     path="IndicesTensor",
 )
 def writing_rows_twice(bench, wrong):
     """One coordinate names a row, of which the first element is told."""
-    rows = [[1], [0], [1], [0]] if wrong else [[1], [0]]
+    rows = [[1], [0], [1]] if wrong else [[1], [0]]
     indices = np.array(rows, np.int32).reshape(1, 1, len(rows), 1)
     op = bench.ready(
         dml.DML_SCATTER_ND_OPERATOR_DESC(

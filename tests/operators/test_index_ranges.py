@@ -6,10 +6,24 @@ import numpy as np
 import pytest
 
 import directml_py as dml
+from directml_py.operators import kernel_of
+from directml_py.testing.source import RandomSource
+from directml_py.testing.valid import valid_desc
 
 from .dispatch import FILL, Dispatch
 from .helpers import LAYOUTS, numpy_type, tensor, tensor_of
+from .values import arrays_for
 
+OPERATORS = [
+    "GATHER",
+    "GATHER_ELEMENTS",
+    "GATHER_ND",
+    "GATHER_ND1",
+    "SCATTER",
+    "SCATTER_ND",
+    "ONE_HOT",
+    "NONZERO_COORDINATES",
+]
 I32, I64 = 2**31, 2**63
 U32, U64 = 2**32, 2**64
 # index type, an index into four elements, the element that is read, the element that is written if any
@@ -148,6 +162,26 @@ def test_one_hot(index_type, index, read, written, layout):
     (memory,) = Dispatch(desc, [indices, values]).outputs
     assert (memory.outside == FILL).all()
     assert memory.array.tolist() == [[8, 3, 3, 3], [8 if one == written else 3 for one in range(4)]]
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_inputs_are_read_at_each_run(operator):
+    """What was bound once runs over other values, too: nothing of the first run is left."""
+    desc = valid_desc(RandomSource(5), operator, max(dml.DML_FEATURE_LEVEL))
+    inputs = arrays_for(desc, 0)
+    runs = []
+    for _ in range(2):
+        outputs = [np.zeros(slot.tensor.sizes, slot.tensor.dtype) for slot in desc.outputs]
+        kernel = kernel_of(desc)
+        runs.append((kernel.bind(inputs, outputs, np.empty(kernel.scratch, np.uint8)), outputs))
+    (first, again), (fresh, expected) = runs
+    first()
+    for array, other in zip(inputs, arrays_for(desc, 1)):
+        array[...] = other
+    first()
+    fresh()
+    for one, other in zip(again, expected):
+        np.testing.assert_array_equal(one, other)
 
 
 @every_layout
