@@ -4,7 +4,18 @@ A row's reference is an ONNX operator as ONNX Runtime computes it, or else the f
 or in Python's integers. Where a page is silent the reference follows what the operator's docstring decided.
 """
 
-from . import activation, element_wise, filling, indexing, matrix, movement, ordering, quantized, reduction, window
+from . import (
+    activation,
+    element_wise,
+    filling,
+    indexing,
+    matrix,
+    movement,
+    ordering,
+    quantized,
+    reduction,
+    window,
+)
 from .row import Row
 
 ROWS: dict[str, Row] = {
