@@ -237,3 +237,30 @@ def test_slices_of_eight_byte_elements(g):
     )
     assert folded(compiled) == ["SLICE1", "SLICE1"]
     np.testing.assert_array_equal(g.run(compiled, x())[0], x()[::-1, ::-1])
+
+
+def test_slices_before_and_behind_elements_of_four_bits(g):
+    """Which have no views themselves: they are read from one slice, and what they become is seen by another."""
+    small, scale = dml.DML_TENSOR_DATA_TYPE_INT4, dml.tensor_desc(FLOAT32, S, [0, 0])
+    kind = dml.DML_QUANTIZATION_TYPE_SCALE
+    floats, nibbles = dml.tensor_desc(FLOAT32, S), dml.tensor_desc(small, S)
+    quantize = dml.DML_QUANTIZE_OPERATOR_DESC(floats, kind, QuantizationTensors=[scale], OutputTensor=nibbles)
+    restore = dml.DML_DEQUANTIZE_OPERATOR_DESC(
+        nibbles, kind, QuantizationTensors=[scale], OutputTensor=floats
+    )
+    compiled = g.compile(
+        [
+            slice1(g, S, [0, 0], S, [1, -1]),
+            g.operator(quantize),
+            g.operator(restore),
+            slice1(g, S, [0, 0], S, [-2, 1]),
+            g.scale([2, 16]),
+        ],
+        [(0, 0, 0), (1, 1, 1), (1, 2, 1)],
+        [(4, 0, 0)],
+        [(0, 0, 1, 0), (1, 0, 2, 0), (2, 0, 3, 0), (3, 0, 4, 0)],
+    )
+    assert folded(compiled) == ["SLICE1", "SLICE1"]
+    values = np.arange(64, dtype=np.float32).reshape(S) % 15 - 7
+    result = g.run(compiled, values * 2, np.full(S, 2, np.float32))[0]
+    np.testing.assert_array_equal(result, scaled(values[::-2, ::-1] * 2))
