@@ -116,7 +116,7 @@ def gather_indices(bench, wrong):
 
 @hazard(
     "DML-GATHER-index-range",
-    "1 indices outside [-3, 2]",
+    "1 index outside [-3, 2]",
     "first is 3 at {0,0,0,1}",
     path="Nodes[1].IndicesTensor",
 )

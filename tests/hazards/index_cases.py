@@ -76,8 +76,8 @@ TUPLES = {"InputDimensionCount": 2, "IndicesDimensionCount": 2}
 NAMED = [[1, 2], [-2, -3]]
 BEYOND = {
     # Each coordinate has a dimension of its own.
-    "rows": ([[2, 2], [-2, -3]], "1 indices outside [-2, 1]; the first is 2 at {0,0,0,0}"),
-    "columns": ([[1, 2], [-2, -4]], "1 indices outside [-3, 2]; the first is -4 at {0,0,1,1}"),
+    "rows": ([[2, 2], [-2, -3]], "1 index outside [-2, 1]; the first is 2 at {0,0,0,0}"),
+    "columns": ([[1, 2], [-2, -4]], "1 index outside [-3, 2]; the first is -4 at {0,0,1,1}"),
 }
 
 
@@ -108,7 +108,7 @@ def writing_beyond_a_tensor(bench, wrong):
 
 @hazard(
     "DML-GATHER_ND1-index-range",
-    "1 indices outside [-3, 2]; the first is 3 at {0,0,1,0}",
+    "1 index outside [-3, 2]; the first is 3 at {0,0,1,0}",
     path="IndicesTensor",
 )
 def reading_beyond_a_batch(bench, wrong):
@@ -119,7 +119,7 @@ def reading_beyond_a_batch(bench, wrong):
 
 @hazard(
     "DML-SCATTER-duplicate-indices",
-    "names 1 places of OutputTensor more than once; the first is {0,0,1,2}",
+    "names 1 place of OutputTensor more than once; the first is {0,0,1,2}",
     path="IndicesTensor",
 )
 def writing_an_element_twice(bench, wrong):
@@ -129,7 +129,7 @@ def writing_an_element_twice(bench, wrong):
 
 @hazard(
     "DML-SCATTER_ND-duplicate-indices",
-    "names 1 places of OutputTensor more than once; the first is {0,0,1,2}",
+    "names 1 place of OutputTensor more than once; the first is {0,0,1,2}",
     path="IndicesTensor",
 )
 def writing_a_part_twice(bench, wrong):
@@ -139,7 +139,7 @@ def writing_a_part_twice(bench, wrong):
 
 @hazard(
     "DML-SCATTER_ND-duplicate-indices",
-    "names 1 places of OutputTensor more than once; the first is {0,0,1,0}",
+    "names 1 place of OutputTensor more than once; the first is {0,0,1,0}",
     path="IndicesTensor",
 )
 def writing_rows_twice(bench, wrong):

@@ -34,6 +34,10 @@ def duplicates_rule(operator: str) -> Rule:
     return own_rule(operator, "duplicate-indices", "No element of OutputTensor is named twice", debug=True)
 
 
+def counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
 def check_range(rule: Rule, indices: Array, size: int, report: Report, behind: Iterable[int] = ()) -> None:
     """Report how many indices are outside a dimension of ``size``, and the first of them.
 
@@ -47,8 +51,8 @@ def check_range(rule: Rule, indices: Array, size: int, report: Report, behind: I
         report.add(
             rule,
             "IndicesTensor",
-            f"has {count} indices outside [{lowest}, {size - 1}]; the first is {indices[tuple(first)]} at "
-            f"{braces([*first, *behind])}",
+            f"has {counted(count, 'index', 'indices')} outside [{lowest}, {size - 1}]; the first is "
+            f"{indices[tuple(first)]} at {braces([*first, *behind])}",
         )
 
 
@@ -135,5 +139,6 @@ class Writes(Places):
             report.add(
                 rule,
                 "IndicesTensor",
-                f"names {again.size} places of OutputTensor more than once; the first is {braces(first)}",
+                f"names {counted(again.size, 'place', 'places')} of OutputTensor more than once; the first is "
+                f"{braces(first)}",
             )
