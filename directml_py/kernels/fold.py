@@ -184,7 +184,8 @@ def arg_fold(x: Array, output: Array, axes: Axes, largest: bool, decreasing: boo
 def first_index(rows: Array, largest: bool) -> Array:
     """The index of the first largest (or smallest) element along the last axis."""
     if rows.dtype.kind == "f" and np.isnan(rows).any():
-        best = (np.fmax if largest else np.fmin).reduce(rows, axis=-1, keepdims=True)
-        candidates: Array = (rows == best) | np.isnan(best)
-        return np.asarray(candidates.argmax(axis=-1))
+        # Not fmax, which does not pass over signaling NaNs.
+        numbers = np.where(np.isnan(rows), rows.dtype.type(-np.inf if largest else np.inf), rows)
+        best = (np.max if largest else np.min)(numbers, axis=-1, keepdims=True)
+        return np.asarray((rows == best).argmax(axis=-1))
     return np.asarray(rows.argmax(axis=-1) if largest else rows.argmin(axis=-1))

@@ -34,6 +34,16 @@ CASES = [
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize(("struct", "name", "sign"), BOTH)
+def test_signaling_nan(struct, name, sign, dtype):
+    """Arithmetic on one gives NaN even where it passes over the other kind."""
+    x = np.array([1, 7, 0, 2, 3, 6, 4, 5], dtype) * dtype(sign)
+    x.view(f"u{x.itemsize}")[2] = np.array(INF, dtype).view(f"u{x.itemsize}") + 1
+    assert arg(struct, x, [0]).tolist() == [1]
+    assert reduce(name, x, [0], output_type="UINT32").tolist() == [1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
 @pytest.mark.parametrize(("values", "first", "last"), CASES)
 @pytest.mark.parametrize(("struct", "name", "sign"), BOTH)
 def test_ties_and_nan(struct, name, sign, values, first, last, dtype):
