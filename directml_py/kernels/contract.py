@@ -16,8 +16,8 @@ from .windows import Sizes, Window
 BLOCK_BYTES = 1 << 22
 # An unrolled element is written once; a product is written, read and added.
 PRODUCTS_COST = 3
-# Integers up to here are exact in FLOAT64.
-EXACT = 1 << 53
+# Integers up to here are exact in FLOAT32 and in FLOAT64.
+EXACT_FLOAT32, EXACT = 1 << 24, 1 << 53
 
 
 def count_of(sizes: Sizes) -> int:
@@ -32,8 +32,9 @@ def matmul(a: Array, b: Array) -> Array:
     if _are_floats(a, b):
         return _matmul(a, b, np.result_type(a, b, np.float32))
     whole = np.dtype(np.uint64 if np.uint64 in (a.dtype, b.dtype) else np.int64)
-    if a.shape[-1] * _largest(a) * _largest(b) <= EXACT:
-        return _matmul(a, b, np.dtype(np.float64)).astype(whole)
+    largest = a.shape[-1] * _peak(a) * _peak(b)
+    if largest <= EXACT:
+        return _matmul(a, b, exact_float(largest)).astype(whole)
     # NumPy's own loop, which is slow and wraps.
     return _matmul(a, b, whole)
 
@@ -43,15 +44,22 @@ def _matmul(a: Array, b: Array, kind: np.dtype[Any]) -> Array:
     return product
 
 
-def _largest(array: Array) -> int:
-    """The largest magnitude that an integer type has."""
-    info = np.iinfo(array.dtype)
-    return max(-int(info.min), int(info.max))
+def _working_type(x: Array, weights: Array, count: int) -> np.dtype[Any]:
+    """What a convolution adds up ``count`` products in: integers in floats that BLAS has and all sums of which are
+    exact, in whatever order."""
+    if _are_floats(x, weights):
+        return np.result_type(x, weights, np.float32)
+    return exact_float(count * _peak(x) * _peak(weights))
 
 
-def _working_type(x: Array, weights: Array) -> np.dtype[Any]:
-    """What a convolution adds up in: integers in FLOAT64, where BLAS is exact as long as they are small."""
-    return np.result_type(x, weights, np.float32) if _are_floats(x, weights) else np.dtype(np.float64)
+def exact_float(largest: int) -> np.dtype[Any]:
+    """A type of floats that has all integers of magnitudes up to ``largest``, which is at most 2**53."""
+    return np.dtype(np.float32 if largest <= EXACT_FLOAT32 else np.float64)
+
+
+def _peak(array: Array) -> int:
+    """The largest magnitude among integers."""
+    return max(-int(array.min()), int(array.max()))
 
 
 def _finished(result: Array, x: Array, weights: Array) -> Array:
@@ -68,8 +76,8 @@ def convolve(x: Array, weights: Array, window: Window, steps: Sizes, groups: int
     The filter is taken as it stands; output padding is the caller's. Floats come in their common type, at least
     FLOAT32; integers of up to 16 bits, exact, as INT64.
     """
-    kind = _working_type(x, weights)
     channels, outputs = x.shape[1] // groups, weights.shape[0] // groups
+    kind = _working_type(x, weights, channels * count_of(window.size))
     rows = np.ascontiguousarray(weights, kind).reshape(groups, outputs, -1)
     result = np.zeros((x.shape[0], groups, outputs, *steps), kind)
     # Where outputs are few, it is cheaper to move the products than to unroll the input. What that pads with 0 is not
@@ -92,8 +100,8 @@ def convolve_back(x: Array, weights: Array, window: Window, sizes: Sizes, groups
     Each element of ``x`` is a step of the window, over whose elements its products are spread and added up. What no
     step reaches is 0.
     """
-    kind = _working_type(x, weights)
     channels, outputs = x.shape[1] // groups, weights.shape[1]
+    kind = _working_type(x, weights, channels * count_of(window.size))
     rows = weights.reshape(groups, channels, -1).swapaxes(1, 2).astype(kind, copy=False)
     result = np.zeros((x.shape[0], groups, outputs, *sizes), kind)
     for image, target in zip(x, result):

@@ -229,6 +229,12 @@ def quantize(x: Array, scale: Array, zero_point: Array | None, dtype: np.dtype[A
     return np.asarray(np.clip(np.fmax(values, limits.min), None, limits.max), dtype)
 
 
+def centred(x: Array, zero_point: Array | None) -> Array:
+    """Integers less a zero point of their type, in twice as many bits: the difference does not wrap."""
+    wider = np.dtype(f"i{2 * x.dtype.itemsize}")
+    return x.astype(wider) if zero_point is None else np.subtract(x, zero_point, dtype=wider)
+
+
 def dequantize(x: Array, scale: Array, zero_point: Array | None) -> Array:
     """``(x - zero_point) * scale``; the difference of integers does not wrap.
 

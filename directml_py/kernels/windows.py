@@ -157,12 +157,45 @@ class Window(NamedTuple):
                     met, at = places
                     function(target[at], source[met], out=target[at])
             return result
-        dilation = self.dilations[axis]
         for step in range(count):
-            first = step * self.strides[axis] - self.start_padding[axis]
-            start, stop = (first if first >= 0 else first % dilation), first + self.extents[axis]
-            if start < min(stop, size):
-                function.reduce(source[start : max(0, stop) : dilation], axis=0, out=target[step])
+            elements = self.seen(axis, step, size)
+            if elements is not None:
+                function.reduce(source[elements], axis=0, out=target[step])
+        return result
+
+    def seen(self, axis: int, step: int, size: int) -> slice | None:
+        """What a step sees of ``size`` elements along ``axis``; None where it sees padding alone."""
+        dilation = self.dilations[axis]
+        first = step * self.strides[axis] - self.start_padding[axis]
+        start, stop = (first if first >= 0 else first % dilation), first + self.extents[axis]
+        return slice(start, stop, dilation) if start < min(stop, size) else None
+
+    def spread(self, array: Array, sizes: Sizes) -> Array:
+        """The transpose of ``fold`` with addition: elements of ``sizes``, each the sum of all the steps that see it.
+
+        ``array`` has a number for each step. What no step sees is 0.
+        """
+        for axis, size in enumerate(sizes):
+            array = self._spread_axis(array, axis, size)
+        return array
+
+    def _spread_axis(self, array: Array, axis: int, size: int) -> Array:
+        place = len(array.shape) - len(self.size) + axis
+        count, taps = array.shape[place], self.size[axis]
+        result = np.zeros((*array.shape[:place], size, *array.shape[place + 1 :]), array.dtype)
+        source, target = np.moveaxis(array, place, 0), np.moveaxis(result, place, 0)
+        # As in ``_fold_axis``.
+        if count > taps:
+            for tap in range(taps):
+                places = self.hits(axis, tap, range(size), range(count))
+                if places is not None:
+                    met, at = places
+                    target[met] += source[at]
+            return result
+        for step in range(count):
+            elements = self.seen(axis, step, size)
+            if elements is not None:
+                target[elements] += source[step]
         return result
 
     def first_largest(self, array: Array, steps: Sizes) -> tuple[Array, npt.NDArray[np.int64]]:

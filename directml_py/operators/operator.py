@@ -129,11 +129,11 @@ def operator(*names: str) -> Callable[[T], T]:
     return register
 
 
-def of_sizes(output_sizes: Sequence[int] | None) -> Shapes:
+def of_sizes(output_sizes: Sequence[int] | None, field: str = "OutputTensor") -> Shapes:
     """The sizes of an output that is free to have any."""
     if output_sizes is None:
         return {}
-    return {"OutputTensor": tuple(unsigned_numbers(output_sizes, "output_sizes"))}
+    return {field: tuple(unsigned_numbers(output_sizes, "output_sizes"))}
 
 
 def own_rule(operator: str, name: str, text: str, *, debug: bool = False) -> Rule:

@@ -7,11 +7,14 @@ A parameter has its own rank. Where it has one dimension alone, that is the one 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
+from ..kernels.binding import Array
 from ..validation.report import Report
 from .operator import Broadcast, Inputs, Sizes, own_rule
 
@@ -63,6 +66,12 @@ def per_channel(parameter: TensorDesc | None, channels: int) -> Broadcast:
     """``{1, channels, 1, 1}``, or one element."""
     rank = _rank(parameter)
     return Broadcast((channels,) if rank == 1 else (1, channels, *(1,) * (rank - 2)))
+
+
+def along(parameter: Array | None, axis: int, rank: int) -> Any:
+    """The elements of a parameter, of whatever rank, along one dimension of a tensor of ``rank``; None of one that is
+    absent."""
+    return None if parameter is None else parameter.reshape(*(1,) * axis, -1, *(1,) * (rank - axis - 1))
 
 
 def _rank(parameter: TensorDesc | None) -> int:

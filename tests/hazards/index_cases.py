@@ -23,6 +23,8 @@ def indexed(bench, operator, indices, **attributes):
     }
     inputs = [bench.buffer(24), bench.buffer(indices.nbytes, data=indices)]
     sizes = OUTPUTS.get(operator, indices.shape)
+    if operator == "MAX_UNPOOLING":
+        fields["InputTensor"], sizes = tensor("FLOAT32", indices.shape), SIZES
     if operator.startswith("SCATTER"):
         updates = (1, 1, 1, 2) if operator == "SCATTER_ND" else indices.shape
         fields["UpdatesTensor"] = tensor("FLOAT32", updates)
@@ -70,6 +72,17 @@ def reading_beyond_an_axis(bench, wrong):
 @every_outside("DML-SCATTER-index-range")
 def writing_beyond_an_axis(bench, wrong):
     along_rows(bench, "SCATTER", wrong)
+
+
+@hazard(
+    "DML-MAX_UNPOOLING-index-range",
+    "2 indices outside [0, 5]",
+    "first is 6 at {0,0,0,1}",
+    path="IndicesTensor",
+)
+def unpooling_beyond_a_tensor(bench, wrong):
+    """The output has two rows of three; 5 is its last element."""
+    indexed(bench, "MAX_UNPOOLING", np.array([[5, 6 if wrong else 3, 2**32 - 1 if wrong else 0]], np.uint32))
 
 
 TUPLES = {"InputDimensionCount": 2, "IndicesDimensionCount": 2}

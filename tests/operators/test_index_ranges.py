@@ -23,6 +23,7 @@ OPERATORS = [
     "SCATTER_ND",
     "ONE_HOT",
     "NONZERO_COORDINATES",
+    "MAX_UNPOOLING",
 ]
 I32, I64 = 2**31, 2**63
 U32, U64 = 2**32, 2**64
@@ -162,6 +163,26 @@ def test_one_hot(index_type, index, read, written, layout):
     (memory,) = Dispatch(desc, [indices, values]).outputs
     assert (memory.outside == FILL).all()
     assert memory.array.tolist() == [[8, 3, 3, 3], [8 if one == written else 3 for one in range(4)]]
+
+
+@every_layout
+@pytest.mark.parametrize(
+    ("index_type", "index"), [("UINT32", 8), ("UINT32", U32 - 1), ("UINT64", U32 + 1), ("UINT64", U64 - 1)]
+)
+@pytest.mark.parametrize("sizes", [(1, 2, 2, 2), (2, 1, 1, 4)])
+def test_max_unpooling(index_type, index, sizes, layout):
+    """Indices count elements, not what lies in memory, and of the whole tensor."""
+    x = np.array([1, 2, 3, 4], np.int16).reshape(1, 2, 2, 1)
+    indices = np.array([7, index, 2, 4], numpy_type(index_type)).reshape(x.shape)
+    found = dispatched("MAX_UNPOOLING", layout, [x, indices], sizes)
+    assert found.ravel().tolist() == [0, 0, 3, 0, 4, 0, 0, 1]
+
+
+@every_layout
+def test_the_last_of_several_unpooled_elements_wins(layout):
+    x = np.arange(1, 9, dtype=np.uint8).reshape(1, 2, 2, 2)
+    indices = np.array([0, 1, 1, 0, 1, 0, 0, 1], np.uint32).reshape(x.shape)
+    assert dispatched("MAX_UNPOOLING", layout, [x, indices], (1, 1, 1, 2)).ravel().tolist() == [7, 8]
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

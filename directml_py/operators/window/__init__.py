@@ -1,5 +1,5 @@
 """Operators whose elements each see a window of the input: convolutions, pools, and regions of interest."""
 
-from . import convolution, pooling, regions
+from . import convolution, pooling, regions, unpooling
 
-__all__ = ["convolution", "pooling", "regions"]
+__all__ = ["convolution", "pooling", "regions", "unpooling"]

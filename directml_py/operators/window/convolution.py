@@ -10,10 +10,11 @@ from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD, DML_CONVOLUTION_MOD
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array
 from ...kernels.contract import convolve, convolve_back
+from ...kernels.elementary import centred
 from ...kernels.windows import Window
 from ..fused import activated
 from ..operator import Compute, Operator, Shapes, Sizes, of_sizes, operator
-from ..quantization_parameters import per_channel, single
+from ..quantization_parameters import along, per_channel, single
 
 
 def filter_window(desc: OperatorDesc) -> Window:
@@ -103,7 +104,10 @@ class Convolution(Operator):
 @operator("CONVOLUTION_INTEGER")
 class ConvolutionInteger(Operator):
     """``(Input - InputZeroPoint) * (Filter - FilterZeroPoint)`` as INT32
-    (ns-directml-dml_convolution_integer_operator_desc)."""
+    (ns-directml-dml_convolution_integer_operator_desc).
+
+    Padding has the value of the zero point, so that it adds nothing, as in ONNX Runtime. Sums wrap.
+    """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """``output_sizes``: those of the output, where fewer than the most are wanted."""
@@ -114,3 +118,19 @@ class ConvolutionInteger(Operator):
             "OutputTensor": sizes,
             **of_sizes(output_sizes),
         }
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return integer_convolution(desc)
+
+
+def integer_convolution(desc: OperatorDesc) -> Compute:
+    """The function of an input and a filter of bytes, each with its zero point, to exact sums in INT64."""
+    window, groups, rank = filter_window(desc), desc.GroupCount, desc.InputTensor.dimension_count
+    steps = desc.OutputTensor.sizes[2:]
+
+    def convolution(x: Array, x_zero: Array | None, weights: Array, weights_zero: Array | None) -> Array:
+        values = centred(x, along(x_zero, 1, rank))
+        # A filter has the channels of the output first.
+        return convolve(values, centred(weights, along(weights_zero, 0, rank)), window, steps, groups)
+
+    return convolution

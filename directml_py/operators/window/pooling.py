@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, reduce
 
 import numpy as np
 
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array
+from ...kernels.fold import accumulator
 from ...kernels.windows import Window
 from ..operator import Compute, Operator, Shapes, Sizes, of_sizes, operator
 
@@ -37,6 +38,27 @@ def pooled_sizes(window: Window, sizes: Sizes, own: Sizes | None) -> Sizes:
     return (*sizes[:2], *least)
 
 
+def divisors(desc: OperatorDesc, sizes: Sizes, steps: Sizes) -> Callable[[], Array]:
+    """How many elements each step of an averaging pool counts over spatial ``sizes``, worked out when first asked.
+
+    IncludePadding counts the padding that the desc names, not what lies behind it. It may be 0.
+    """
+
+    @cache
+    def counted() -> Array:
+        counts = pool_window(desc).counts(sizes, steps, desc.IncludePadding)
+        return np.asarray(reduce(np.multiply.outer, counts))
+
+    return counted
+
+
+def channel_starts(sizes: Sizes) -> Array:
+    """For each batch and channel the index of its first element, which runs on from one to the next."""
+    spatial = sizes[2:]
+    starts = np.arange(sizes[0] * sizes[1]) * int(np.prod(spatial))
+    return starts.reshape(*sizes[:2], *(1,) * len(spatial))
+
+
 class Pool(Operator):
     """One function of all that a window sees."""
 
@@ -51,17 +73,12 @@ class Pool(Operator):
 class AveragePooling(Pool):
     """The mean (ns-directml-dml_average_pooling_operator_desc, ns-directml-dml_average_pooling1_operator_desc).
 
-    IncludePadding counts the padding that the desc names, not what lies behind it. The mean of nothing is NaN.
+    The mean of nothing is NaN.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
         window, steps = pool_window(desc), desc.OutputTensor.sizes[2:]
-        sizes, with_padding = desc.InputTensor.sizes[2:], desc.IncludePadding
-
-        @cache
-        def divisor() -> Array:
-            counts = window.counts(sizes, steps, with_padding)
-            return np.asarray(reduce(np.multiply.outer, counts))
+        divisor = divisors(desc, desc.InputTensor.sizes[2:], steps)
 
         def average(x: Array) -> Array:
             total = window.fold(x, steps, np.add, 0)
@@ -75,8 +92,27 @@ class AveragePooling(Pool):
 class LpPooling(Pool):
     """The norm of order P (ns-directml-dml_lp_pooling_operator_desc, ns-directml-dml_lp_pooling1_operator_desc).
 
-    It is a norm, of magnitudes: the pages' formula leaves them out, and would have no root for many odd P.
+    It is a norm, of magnitudes: the pages' formula leaves them out, and would have no root for many odd P. That of
+    nothing is 0.
     """
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        window, steps, order = pool_window(desc), desc.OutputTensor.sizes[2:], desc.P
+        kind = accumulator(desc.InputTensor.dtype)
+
+        def total(terms: Array, function: np.ufunc = np.add, initial: float = 0) -> Array:
+            return window.fold(terms, steps, function, initial)
+
+        def norm(x: Array) -> Array:
+            if order == 1:
+                return total(np.abs(x, dtype=kind))
+            if order == 2:
+                return np.asarray(np.sqrt(total(np.square(x, dtype=kind))))
+            # Powers would overflow or vanish; their logarithms do not.
+            logarithms = np.log(np.abs(x, dtype=np.float64)) * order
+            return np.asarray(np.exp(total(logarithms, np.logaddexp, -np.inf) / order))
+
+        return norm
 
 
 @operator("MAX_POOLING", "MAX_POOLING1", "MAX_POOLING2")
@@ -108,19 +144,8 @@ class MaxPooling(Pool):
 
         def maximum_and_index(x: Array) -> tuple[Array, Array]:
             values, offsets = window.first_largest(x, steps)
-            # Indices run on from one channel and batch to the next.
-            starts = np.arange(sizes[0] * sizes[1]) * int(np.prod(sizes[2:]))
-            indices = np.where(nothing(), 0, offsets + starts.reshape(*sizes[:2], *(1,) * len(steps)))
+            indices = np.where(nothing(), 0, offsets + channel_starts(sizes))
             values[..., nothing()] = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
             return values, indices
 
         return maximum if getattr(desc, "OutputIndicesTensor", None) is None else maximum_and_index
-
-
-@operator("MAX_UNPOOLING")
-class MaxUnpooling(Operator):
-    """Elements put where their indices say, zeros elsewhere (ns-directml-dml_max_unpooling_operator_desc)."""
-
-    def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the output, which nothing on the page binds to the input."""
-        return {"IndicesTensor": desc.InputTensor.sizes, **of_sizes(output_sizes)}

@@ -36,10 +36,15 @@ def convolution(make: Maker) -> Fields:
     if make.source.chance(30):
         # Not the most steps that fit, or more elements than the least in which they fit.
         batches, groups, first, second = slide.leading
-        sizes = slide.sizes if backward else fewer_steps(slide)
+        sizes = unreached(make, slide) if backward else fewer_steps(slide)
         channels = groups * (second if backward else first)
         fields["OutputTensor"] = [batches, channels, *map(sum, zip(sizes, padding))]
     return {**fields, "present": make.some("BiasTensor")}
+
+
+def unreached(make: Maker, slide: Sliding) -> list[int]:
+    """More elements, maybe, than those that the window slides over: nothing reaches them."""
+    return [size + make.source.integer(0, 2 * roomy(make)) for size in slide.sizes]
 
 
 def fewer_steps(slide: Sliding) -> list[int]:
@@ -52,7 +57,11 @@ def fewer_steps(slide: Sliding) -> list[int]:
 @recipe("CONVOLUTION_INTEGER")
 def convolution_integer(make: Maker) -> Fields:
     zero_points = ("InputZeroPointTensor", "FilterZeroPointTensor")
-    fields = filtered(sliding(make, "InputTensor", leading=4), make)
+    slide = sliding(make, "InputTensor", leading=4)
+    fields = filtered(slide, make)
+    if make.source.chance(30):
+        batches, groups, features, _ = slide.leading
+        fields["OutputTensor"] = [batches, groups * features, *fewer_steps(slide)]
     return {**fields, "present": make.some(*zero_points), "any_rank": zero_points}
 
 
@@ -62,7 +71,11 @@ def pool(make: Maker) -> Fields:
     fields = {"InputTensor": [*slide.leading, *slide.sizes], **slide.attributes(make)}
     if make.source.chance(30):
         fields["OutputTensor"] = [*slide.leading, *more_steps(make, slide)]
-    return {**fields, "P": make.source.integer(1, 4), "present": make.some("OutputIndicesTensor")}
+    return {
+        **fields,
+        "P": make.source.choice((1, 1, 2, 2, 3, 4, 5, 40)),
+        "present": make.some("OutputIndicesTensor"),
+    }
 
 
 def more_steps(make: Maker, slide: Sliding) -> list[int]:
@@ -79,8 +92,9 @@ def more_steps(make: Maker, slide: Sliding) -> list[int]:
 @recipe("MAX_UNPOOLING")
 def max_unpooling(make: Maker) -> Fields:
     sizes = make.shape(make.rank("InputTensor"), 9)
-    larger = [*sizes[:2], *(size * make.source.integer(1, 3) for size in sizes[2:])]
-    return {"InputTensor": sizes, "OutputTensor": larger}
+    unpooled = [*sizes[:2], *(size * make.source.integer(1, 3) for size in sizes[2:])]
+    # Nothing binds the one to the other.
+    return {"InputTensor": sizes, "OutputTensor": make.shape(4) if make.source.chance(20) else unpooled}
 
 
 @recipe("ROI_POOLING")
@@ -100,11 +114,16 @@ def aligned_regions(make: Maker) -> tuple[list[int], list[int], Fields]:
     """The sizes of an image and of what regions of it are brought to, and the fields that say how."""
     # A region has four numbers.
     *image, regions, width, height = make.shape(7, 4)
-    least = make.source.integer(0, 3)
+    choice, least = make.source.choice, make.source.integer(0, 3)
     fields = {
         "ROITensor": make.led("ROITensor", regions, 4),
         "BatchIndicesTensor": make.led("BatchIndicesTensor", regions),
+        # A scale of 0 is that of TensorFlow's images of one element, the largest number of samples ONNX Runtime's.
+        **{f"SpatialScale{axis}": choice((1.0, 0.5, 0.375, 2.0, 0.0)) for axis in "XY"},
+        "InputPixelOffset": choice((0.5, 0.0, 0.25)),
+        "OutputPixelOffset": choice((-0.5, 0.0, -0.25)),
+        "OutOfBoundsInputValue": choice((0.0, 0.5, 3.0)),
         "MinimumSamplesPerOutput": least,
-        "MaximumSamplesPerOutput": make.source.integer(max(1, least), 4),
+        "MaximumSamplesPerOutput": choice((make.source.integer(max(1, least), 4), 0xFFFFFFFF)),
     }
     return image, [regions, image[1], height, width], fields

@@ -25,8 +25,11 @@ def of_reduction(desc: Any) -> Tolerance:
 
 TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
     **FUNCTION_TOLERANCES,
+    "AVERAGE_POOLING_GRAD": {"float32": 0, "float16": 1},
     # Products of FLOAT16 are kept in FLOAT32, in which they are rounded before they are rounded once more.
     "CUMULATIVE_PRODUCT": {"float32": 0, "float16": 1},
+    "LP_POOLING": {"float32": 1, "float16": 1},
+    "LP_POOLING1": {"float32": 1, "float16": 1},
     "REDUCE": of_reduction,
 }
 
@@ -35,6 +38,7 @@ EITHER_ZERO = (
     "ACTIVATION_RELU",
     "AVERAGE_POOLING",
     "AVERAGE_POOLING1",
+    "AVERAGE_POOLING_GRAD",
     "CONVOLUTION",
     "ELEMENT_WISE_ADD1",
     "ELEMENT_WISE_CLIP",
@@ -46,6 +50,7 @@ EITHER_ZERO = (
     "MAX_POOLING",
     "MAX_POOLING1",
     "MAX_POOLING2",
+    "MAX_POOLING_GRAD",
     "REDUCE",
 )
 

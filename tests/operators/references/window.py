@@ -1,7 +1,8 @@
-"""CONVOLUTION and the pools."""
+"""Convolutions, pools and what undoes them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,16 +41,40 @@ def convolution(desc: Any, x: Any, weights: Any, bias: Any) -> Any:
     return fused(desc, result if bias is None else result + bias)
 
 
-class Seen:
-    """What one step of a pool's window sees: ``place`` is the step's, ``inside`` the coordinates of elements, and
-    ``padding`` how many places of padding that the desc names are among the rest."""
+def convolution_integer(desc: Any, x: Any, x_zero: Any, weights: Any, weights_zero: Any) -> Any:
+    """ONNX's ConvInteger, which has one zero point for its filter and takes no groups here: a node for each feature."""
+    result = np.empty(desc.OutputTensor.sizes, object)
+    steps = tuple(slice(count) for count in result.shape[2:])
+    depth, features = weights.shape[1], len(weights)
+    for feature in range(features):
+        first = feature * desc.GroupCount // features * depth
+        zero = None if weights_zero is None else weights_zero.ravel()[feature % weights_zero.size]
+        (whole,) = run(
+            "ConvInteger",
+            [
+                x[:, first : first + depth].astype(desc.InputTensor.dtype),
+                weights[feature : feature + 1].astype(desc.FilterTensor.dtype),
+                None if x_zero is None else np.array(x_zero.item(), desc.InputTensor.dtype),
+                None if zero is None else np.array(zero, desc.FilterTensor.dtype),
+            ],
+            ["int32"],
+            strides=desc.Strides,
+            dilations=desc.Dilations,
+            pads=(*desc.StartPadding, *desc.EndPadding),
+        )
+        result[:, feature] = whole[(slice(None), 0, *steps)].astype(object)
+    return result
 
-    def __init__(self, desc: Any, place: tuple[int, ...]) -> None:
+
+class Seen:
+    """What one step of a window sees of spatial ``sizes``: ``place`` is the step's, ``inside`` the coordinates of
+    elements, and ``padding`` how many places of padding that the desc names are among the rest."""
+
+    def __init__(self, desc: Any, place: tuple[int, ...], sizes: tuple[int, ...]) -> None:
         self.place = place
         self.inside: list[tuple[int, ...]] = []
         self.padding = 0
         dilations = desc.Dilations if "Dilations" in desc.struct.index else (1,) * len(place)
-        sizes = desc.InputTensor.sizes[2:]
         for tap in np.ndindex(desc.WindowSize):
             terms = zip(place, desc.Strides, tap, dilations, desc.StartPadding)
             at = tuple(step * stride + one * dilation - start for step, stride, one, dilation, start in terms)
@@ -58,10 +83,16 @@ class Seen:
             elif all(one < size + end for one, size, end in zip(at, sizes, desc.EndPadding)):
                 self.padding += 1
 
+    def count(self, desc: Any) -> int:
+        """How many elements a mean is of."""
+        return len(self.inside) + (self.padding if desc.IncludePadding else 0)
 
-def steps(desc: Any) -> Iterator[Seen]:
-    for place in np.ndindex(desc.OutputTensor.sizes[2:]):
-        yield Seen(desc, place)
+
+def steps(desc: Any, pooled: Any = None, image: Any = None) -> Iterator[Seen]:
+    """What each step sees from an image to what is pooled, of a pool its input and output."""
+    image, pooled = image or desc.InputTensor, pooled or desc.OutputTensor
+    for place in np.ndindex(pooled.sizes[2:]):
+        yield Seen(desc, place, image.sizes[2:])
 
 
 def average_pooling(desc: Any, x: Any) -> Any:
@@ -69,8 +100,18 @@ def average_pooling(desc: Any, x: Any) -> Any:
     result = np.empty(desc.OutputTensor.sizes)
     for seen in steps(desc):
         total = sum((x[(..., *at)] for at in seen.inside), np.zeros(x.shape[:2]))
-        count = len(seen.inside) + (seen.padding if desc.IncludePadding else 0)
+        count = seen.count(desc)
         result[(..., *seen.place)] = total / count if count else np.nan
+    return result
+
+
+def lp_pooling(desc: Any, x: Any) -> Any:
+    """The formula of the page, of magnitudes."""
+    result = np.empty(desc.OutputTensor.sizes)
+    for seen in steps(desc):
+        for channel in np.ndindex(x.shape[:2]):
+            powers = (abs(float(x[(*channel, *at)])) ** desc.P for at in seen.inside)
+            result[(*channel, *seen.place)] = math.fsum(powers) ** (1 / desc.P)
     return result
 
 
@@ -90,12 +131,55 @@ def max_pooling(desc: Any, x: Any) -> Any:
     return [largest, indices if desc.OutputIndicesTensor is not None else None] if has_indices else largest
 
 
+def max_unpooling(desc: Any, x: Any, indices: Any) -> Any:
+    """In order, the last of several; what is outside is left out."""
+    result = np.zeros(desc.OutputTensor.sizes, x.dtype)
+    places = list(np.ndindex(result.shape))
+    for value, index in zip(x.ravel(), indices.ravel()):
+        if index < len(places):
+            result[places[index]] = value
+    return result
+
+
+def few_outside(desc: Any) -> dict[str, Values]:
+    """Indices of which every other tensor has some that are outside, and most have some twice."""
+    count = int(np.prod(desc.OutputTensor.sizes))
+    more = 2 * (desc.InputTensor.sizes[3] % 2)
+    return {"InputTensor": Values(), "IndicesTensor": Values(0, count - 1 + more, limited=True)}
+
+
+def average_pooling_grad(desc: Any, gradients: Any) -> Any:
+    """Each step gives an equal share to all that it counts."""
+    result = np.zeros(desc.OutputGradientTensor.sizes)
+    for seen in steps(desc, desc.InputGradientTensor, desc.OutputGradientTensor):
+        for at in seen.inside:
+            result[(..., *at)] += gradients[(..., *seen.place)] / seen.count(desc)
+    return result
+
+
+def max_pooling_grad(desc: Any, x: Any, gradients: Any) -> Any:
+    """Each step gives all to the first of the largest elements."""
+    result = np.zeros(x.shape)
+    for seen in steps(desc, desc.InputGradientTensor):
+        for channel in np.ndindex(x.shape[:2]):
+            if seen.inside:
+                best = max(seen.inside, key=lambda at, plane=x[channel]: plane[at])
+                result[(*channel, *best)] += gradients[(*channel, *seen.place)]
+    return result
+
+
 TIED = Values(-1, 1, step=0.25)
 ROWS = {
     "CONVOLUTION": Row(convolution, DYADIC, samples=72),
     "AVERAGE_POOLING": Row(average_pooling, DYADIC),
     "AVERAGE_POOLING1": Row(average_pooling, DYADIC),
+    "AVERAGE_POOLING_GRAD": Row(average_pooling_grad, Values(0, 4)),
+    "CONVOLUTION_INTEGER": Row(convolution_integer, samples=48),
+    "LP_POOLING": Row(lp_pooling, samples=32),
+    "LP_POOLING1": Row(lp_pooling, samples=32),
     "MAX_POOLING": Row(max_pooling, TIED),
     "MAX_POOLING1": Row(max_pooling, TIED),
     "MAX_POOLING2": Row(max_pooling, TIED),
+    "MAX_POOLING_GRAD": Row(max_pooling_grad, {"InputTensor": TIED, "InputGradientTensor": DYADIC}),
+    "MAX_UNPOOLING": Row(max_unpooling, few_outside, samples=48),
 }
