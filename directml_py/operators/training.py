@@ -7,44 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..descs.sizes import unsigned_numbers
 from ..descs.values import OperatorDesc
-from .operator import Broadcast, Operator, Shapes, Sizes, operator
-from .window.pooling import pool_window, pooled_sizes
+from .operator import Broadcast, Operator, Shapes, of_sizes, operator
+from .window import gradients as gradients  # operators of this family, too
 
 
 def gradient_of_sizes(output_sizes: Sequence[int] | None) -> Shapes:
     """The sizes of a gradient with respect to something that may have had any."""
-    if output_sizes is None:
-        return {}
-    return {"OutputGradientTensor": tuple(unsigned_numbers(output_sizes, "output_sizes"))}
-
-
-def pooled_gradient(desc: OperatorDesc, sizes: Sizes) -> Shapes:
-    """The incoming gradient is that of what a pool makes of ``sizes``.
-
-    The pages say "typically", but a window has no further steps, and the gradients of fewer are those of another pool.
-    """
-    return {"InputGradientTensor": pooled_sizes(pool_window(desc), sizes, desc.InputGradientTensor.sizes)}
-
-
-@operator("AVERAGE_POOLING_GRAD")
-class AveragePoolingGrad(Operator):
-    """What each element added to means (ns-directml-dml_average_pooling_grad_operator_desc)."""
-
-    def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the outgoing gradient, which several inputs of the pool have in common."""
-        if desc.OutputGradientTensor is None:
-            return gradient_of_sizes(output_sizes)
-        return pooled_gradient(desc, desc.OutputGradientTensor.sizes)
-
-
-@operator("MAX_POOLING_GRAD")
-class MaxPoolingGrad(Operator):
-    """Gradients put where the largest elements were (ns-directml-dml_max_pooling_grad_operator_desc)."""
-
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        return pooled_gradient(desc, desc.InputTensor.sizes)
+    return of_sizes(output_sizes, "OutputGradientTensor")
 
 
 @operator("RESAMPLE_GRAD", "RESAMPLE_GRAD1")
