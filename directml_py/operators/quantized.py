@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
+
+import numpy as np
 
 from ..descs.values import OperatorDesc
 from ..kernels import elementary
 from ..kernels.binding import Array
-from ..kernels.windows import Window
+from ..kernels.contract import exact_float
 from ..validation.report import Report
 from . import quantization as quantization  # operators of this family, too
 from .matrix.products import product_of
 from .operator import Compute, Inputs, Operator, Shapes, of_sizes, operator
-from .quantization_parameters import inspect_scales, per_channel, per_column, per_row, single
-from .window.pooling import pool_window, pooled_sizes
+from .quantization_parameters import along, inspect_scales, per_channel, per_column, per_row, single
+from .window.convolution import filter_window, integer_convolution
+from .window.pooling import divisors, pool_window, pooled_sizes
+
+# The largest difference of two bytes.
+BYTE = 255
 
 
 @operator("ELEMENT_WISE_QUANTIZED_LINEAR_ADD")
@@ -74,12 +81,16 @@ class QuantizedLinearMatrixMultiply(Operator):
 @operator("QUANTIZED_LINEAR_CONVOLUTION")
 class QuantizedLinearConvolution(Operator):
     """``quantized(convolution(dequantized(Input), dequantized(Filter)) + Bias)``
-    (ns-directml-dml_quantized_linear_convolution_operator_desc)."""
+    (ns-directml-dml_quantized_linear_convolution_operator_desc).
+
+    The page does not say what the integers of the bias stand for. They are multiples of InputScale * FilterScale, as in
+    ONNX, whose bias ONNX Runtime hands over as it is. Padding is a 0 of the dequantized input. What is quantized is
+    exact up to one rounding to FLOAT32.
+    """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         batch, channels, *spatial = desc.InputTensor.sizes
         features, _, *kernel = desc.FilterTensor.sizes
-        window = Window.of(kernel, desc.Strides, desc.Dilations, desc.StartPadding, desc.EndPadding)
         return {
             "InputScaleTensor": single(desc.InputScaleTensor),
             "InputZeroPointTensor": single(desc.InputZeroPointTensor),
@@ -89,8 +100,34 @@ class QuantizedLinearConvolution(Operator):
             "BiasTensor": (1, features, *(1,) * len(spatial)),
             "OutputScaleTensor": single(desc.OutputScaleTensor),
             "OutputZeroPointTensor": single(desc.OutputZeroPointTensor),
-            "OutputTensor": (batch, features, *window.forward(spatial)),
+            "OutputTensor": (batch, features, *filter_window(desc).forward(spatial)),
         }
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        convolution = integer_convolution(desc)
+        rank, dtype = desc.InputTensor.dimension_count, desc.OutputTensor.dtype
+
+        def convolve(
+            x: Array,
+            x_scale: Array,
+            x_zero: Any,
+            weights: Array,
+            weights_scale: Array,
+            weights_zero: Any,
+            bias: Array | None,
+            scale: Array,
+            zero: Any,
+        ) -> Array:
+            total = convolution(x, x_zero, weights, weights_zero)
+            if bias is not None:
+                total += bias
+            unit = along(x_scale, 1, rank).astype(np.float64) * along(weights_scale, 1, rank)
+            return elementary.quantize(total * unit, along(scale, 1, rank), along(zero, 1, rank), dtype)
+
+        return convolve
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        inspect_scales(desc, inputs, report)
 
 
 @operator("QUANTIZED_LINEAR_AVERAGE_POOLING")
@@ -99,6 +136,8 @@ class QuantizedLinearAveragePooling(Operator):
     (ns-directml-dml_quantized_linear_average_pooling_operator_desc).
 
     The output has the sizes of any pool: ONNX Runtime's QLinearAveragePool rounds them up too, where ceil_mode is set.
+    Padding is a 0 of the dequantized input. What is quantized is exact up to one rounding to FLOAT32; the mean of
+    nothing, NaN, comes out as the least integer.
     """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
@@ -113,3 +152,21 @@ class QuantizedLinearAveragePooling(Operator):
             "OutputTensor": pooled_sizes(pool_window(desc), sizes, own),
             **of_sizes(output_sizes),
         }
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        window, steps = pool_window(desc), desc.OutputTensor.sizes[2:]
+        rank, dtype = desc.InputTensor.dimension_count, desc.OutputTensor.dtype
+        divisor = divisors(desc, desc.InputTensor.sizes[2:], steps)
+        # Sums are exact.
+        kind = exact_float(prod(window.size) * BYTE)
+
+        def average(x: Array, x_scale: Array, x_zero: Any, scale: Array, zero: Any) -> Array:
+            values = elementary.centred(x, along(x_zero, 1, rank)).astype(kind)
+            total = window.fold(values, steps, np.add, 0).astype(np.float64)
+            mean = total * along(x_scale, 1, rank) / divisor()
+            return elementary.quantize(mean, along(scale, 1, rank), along(zero, 1, rank), dtype)
+
+        return average
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        inspect_scales(desc, inputs, report)

@@ -35,6 +35,9 @@ ZEROS = {
     "DML-ELEMENT_WISE_QUANTIZED_LINEAR_ADD-scale-zero",
     "DML-ELEMENT_WISE_QUANTIZE_LINEAR-scale-zero",
     "DML-SCATTER-duplicate-indices",
+    "DML-QUANTIZED_LINEAR_AVERAGE_POOLING-scale-zero",
+    "DML-QUANTIZED_LINEAR_CONVOLUTION-scale-zero",
+    "DML-QUANTIZED_LINEAR_MATRIX_MULTIPLY-scale-zero",
     "DML-SCATTER_ND-duplicate-indices",
 }
 SAMPLES = sorted(entry.name for entry in pkgutil.iter_modules(samples.__path__))

@@ -10,13 +10,17 @@ import numpy as np
 from ..values import as_stored
 from .onnx_node import run
 from .row import Row, Values, integers
+from .window import convolution_integer, steps
 
 
 class PowersOfTwo(Values):
-    """Scales by which nothing is rounded, so that halves are halves."""
+    """Scales by which nothing is rounded, so that halves are halves; ``low`` and ``high`` are exponents."""
 
     def draw(self, rng: np.random.Generator, tensor: Any) -> Any:
-        return as_stored(tensor, np.exp2(rng.integers(-2, 3, tensor.sizes)).astype(tensor.dtype))
+        return as_stored(
+            tensor,
+            np.exp2(rng.integers(self.low, self.high, tensor.sizes, endpoint=True)).astype(tensor.dtype),
+        )
 
 
 def quantized_add(desc: Any, *inputs: Any) -> Any:
@@ -75,12 +79,65 @@ def dynamic(desc: Any, x: Any) -> Any:
     ]
 
 
+def requantized(desc: Any, values: Any, scale: Any, zero_point: Any) -> Any:
+    """What was computed exactly, rounded to FLOAT32 and quantized by channel or as a whole."""
+    limits = np.iinfo(desc.OutputTensor.dtype)
+    rounded = np.rint(values.astype(np.float32) / by_channel(scale, values).astype(np.float32))
+    sums = rounded + by_channel(zero_point, values)
+    return np.where(np.isnan(sums), limits.min, np.clip(sums, limits.min, limits.max)).astype(np.int64)
+
+
+def by_channel(parameter: Any, x: Any) -> Any:
+    """In FLOAT64; 0 where there is none."""
+    if parameter is None:
+        return np.zeros(x.shape)
+    return np.stack(
+        [np.full(x.shape[2:], one, np.float64) for one in np.broadcast_to(parameter.ravel(), x.shape[1])]
+    )
+
+
+def quantized_convolution(desc: Any, *inputs: Any) -> Any:
+    """A unit of the bias is the product of the scales."""
+    x, x_scale, x_zero, weights, weights_scale, weights_zero, bias, scale, zero = inputs
+    total = convolution_integer(desc, x, x_zero, weights, weights_zero)
+    total = (total if bias is None else total + bias).astype(np.float64)
+    return requantized(desc, total * by_channel(weights_scale, total) * x_scale.item(), scale, zero)
+
+
+def quantized_average_pooling(desc: Any, x: Any, x_scale: Any, x_zero: Any, scale: Any, zero: Any) -> Any:
+    values = (x.astype(np.float64) - by_channel(x_zero, x)) * by_channel(x_scale, x)
+    means = np.empty(desc.OutputTensor.sizes)
+    for seen in steps(desc):
+        total = sum((values[(..., *at)] for at in seen.inside), np.zeros(x.shape[:2]))
+        means[(..., *seen.place)] = total / seen.count(desc)
+    return requantized(desc, means, scale, zero)
+
+
+def either(exact: tuple[int, int], other: tuple[float, float]) -> Any:
+    """Scales: powers of two, with which halves are halves, or any in a range."""
+    return lambda desc: PowersOfTwo(*exact) if desc.inputs[0].tensor.sizes[-1] % 2 else Values(*other)
+
+
+def convolution_values(desc: Any) -> dict[str, Values]:
+    """Small scales and biases, so that not all comes out as the largest or least integer."""
+    small, large = either((-8, -5), (0.003, 0.03))(desc), either((-4, 0), (0.05, 1))(desc)
+    scales = {"InputScaleTensor": small, "FilterScaleTensor": small, "OutputScaleTensor": large}
+    return {**scales, "BiasTensor": Values(-20000, 20000, limited=True)}
+
+
+def pooling_scales(desc: Any) -> dict[str, Values]:
+    small, large = either((-3, 0), (0.1, 1))(desc), either((-1, 1), (0.5, 2))(desc)
+    return {"InputScaleTensor": small, "OutputScaleTensor": large}
+
+
 SCALES = ("AScaleTensor", "BScaleTensor", "OutputScaleTensor")
 POSITIVE = Values(0.05, 4)
 ROWS = {
     "DEQUANTIZE": Row(dequantize, {"QuantizationTensors": POSITIVE}, samples=64),
     "DYNAMIC_QUANTIZE_LINEAR": Row(dynamic, one_sided, samples=64),
-    "ELEMENT_WISE_QUANTIZED_LINEAR_ADD": Row(quantized_add, dict.fromkeys(SCALES, PowersOfTwo())),
+    "ELEMENT_WISE_QUANTIZED_LINEAR_ADD": Row(quantized_add, dict.fromkeys(SCALES, PowersOfTwo(-2, 2))),
+    "QUANTIZED_LINEAR_AVERAGE_POOLING": Row(quantized_average_pooling, pooling_scales, samples=48),
+    "QUANTIZED_LINEAR_CONVOLUTION": Row(quantized_convolution, convolution_values, samples=48),
     "QUANTIZE": Row(
         quantize,
         {"InputTensor": Values(-300, 300, special=True), "QuantizationTensors": POSITIVE},
