@@ -3671,7 +3671,7 @@ OPERATORS = {
         (),
         ("5_1: 1-4 F16-32", "3_0: 4 F16-32"),
         ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
-        ("dimensions: DimensionCount == InputGradientTensor.DimensionCount", "Scales != 0"),
+        ("dimensions: DimensionCount == InputGradientTensor.DimensionCount",),
     ),
     135: OperatorSchema(
         "SLICE_GRAD",
@@ -4361,7 +4361,7 @@ OPERATORS = {
         (),
         ("5_1: 1-4 F16-32",),
         ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
-        ("dimensions: DimensionCount == InputGradientTensor.DimensionCount", "Scales != 0"),
+        ("dimensions: DimensionCount == InputGradientTensor.DimensionCount",),
     ),
     163: OperatorSchema(
         "DIAGONAL_MATRIX1",

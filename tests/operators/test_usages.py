@@ -246,6 +246,18 @@ for name, level, fields in (
         )
 usage(
     TENSORFLOW,
+    "the gradient of align_corners to one row",
+    "3_0",
+    "RESAMPLE_GRAD",
+    InputGradientTensor=floats(1, 1, 7, 2),
+    OutputGradientTensor=floats(1, 5, 7, 2),
+    InterpolationMode=LINEAR,
+    Scales=[1.0, 0.0, 1.0, 1.0],
+    InputPixelOffsets=[-0.5, 0.0, 0.0, -0.5],
+    OutputPixelOffsets=[0.5, 0.0, 0.0, 0.5],
+)
+usage(
+    TENSORFLOW,
     "CropAndResize of an image of one pixel",
     "4_0",
     "ROI_ALIGN1",
