@@ -1,28 +1,164 @@
-"""Images brought to another size."""
+"""Images brought to another size, and gradients of that."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
 
+import numpy as np
+
+from ..api.enums import DML_AXIS_DIRECTION_INCREASING, DML_INTERPOLATION_MODE_LINEAR
+from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
-from .operator import Operator, Shapes, of_sizes, operator
+from ..kernels.binding import Array, Run
+from ..kernels.filters import Stretched, linear, nearest
+from ..kernels.taps import Parts, Plan, apply, map_apart, pick_along, picks_of, scratch_for
+from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, of_sizes, operator
+
+# Below it, FLOAT32 has all halves.
+HALVES = 1 << 22
+
+
+class Dimension(NamedTuple):
+    """How one dimension is resampled: ``out = (in + input_offset) * scale + output_offset``."""
+
+    scale: float = 1.0
+    input_offset: float = 0.5
+    output_offset: float = -0.5
+
+    def places(self, count: int) -> Array:
+        """Where each of ``count`` results lies among the elements.
+
+        Quotients are FLOAT32, as the scales are: 11 / 1.1 is to be 10, not a little less. 0 / 0, by a scale of 0, is 0;
+        and so is a place that is NaN even then.
+        """
+        with np.errstate(all="ignore"):
+            exact = np.divide(np.arange(count) - self.output_offset, self.scale)
+            quotients = np.where(np.abs(exact) < HALVES, exact.astype(np.float32), exact)
+            places: Array = np.where(np.isnan(quotients), 0.0, quotients) - self.input_offset
+        return np.where(np.isnan(places), 0.0, places)
+
+
+def halves_up(places: Array) -> Array:
+    return np.floor(places + 0.5)
+
+
+def rounding_of(desc: OperatorDesc) -> Callable[[Array], Array]:
+    """How places become those of elements.
+
+    With a RoundingDirection always up or always down. Without, the nearest, and of two the second: the remarks of
+    RESAMPLE2's page say so (their 0.5 belongs to InputPixelOffsets, or it were scaled), and ONNX Runtime's and
+    TensorFlow's resizing rely on it, which add 0.5 to InputPixelOffsets to have places rounded down. The example on
+    RESAMPLE_GRAD's page does not print its offsets; with 0.5 and 0, TensorFlow's, it agrees, with 0.5 and -0.5 it does
+    not.
+    """
+    if "RoundingDirection" not in desc.struct.index:
+        return halves_up
+    return np.ceil if desc.RoundingDirection == DML_AXIS_DIRECTION_INCREASING else np.floor
+
+
+class Sampling(Operator):
+    """What lies beyond the ends of a dimension is its last element there, in filters too: edges are clamped.
+
+    Dimensions are resampled one after the other, in FLOAT64, and results rounded once. Those for integers lose their
+    fraction, as in CAST and in ONNX Runtime, but only after they were FLOAT32: what should be whole is.
+    """
+
+    def dimensions(self, desc: OperatorDesc) -> Sequence[Dimension]:
+        raise NotImplementedError
+
+    def filters(self, desc: OperatorDesc, counts: Sizes, sizes: Sizes) -> Plan:
+        """What of ``sizes`` elements each of ``counts`` results is made of; not where nothing changes."""
+        plan: Plan = {}
+        for axis, (dimension, count, size) in enumerate(zip(self.dimensions(desc), counts, sizes)):
+            places = dimension.places(count)
+            if desc.InterpolationMode != DML_INTERPOLATION_MODE_LINEAR:
+                plan[axis] = (nearest(rounding_of(desc)(places), size),)
+            elif getattr(desc, "Antialiased", False) and 0 < dimension.scale < 0.5:
+                plan[axis] = Stretched(places, size, 1 / dimension.scale)
+            else:
+                plan[axis] = (linear(places, size),)
+        return {axis: parts for axis, parts in plan.items() if not changes_nothing(parts)}
+
+    def plan(self, desc: OperatorDesc) -> Plan:
+        return self.filters(desc, desc.OutputTensor.sizes, desc.InputTensor.sizes)
+
+    def ordered_plan(self, desc: OperatorDesc) -> Plan:
+        """First the dimensions that become smallest."""
+        plan, (before, after) = self.plan(desc), tensors_of(desc)
+        order = sorted(plan, key=lambda axis: after.sizes[axis] / before.sizes[axis])
+        return {axis: plan[axis] for axis in order}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        plan = self.ordered_plan(desc)
+        return partial(apply if is_exact(desc, plan) else apply_to_integers, plan)
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        """Elements are picked; what is added up is so in blocks of the other dimensions."""
+        plan = self.ordered_plan(desc)
+        picks, (x, _) = picks_of(plan), tensors_of(desc)
+        if picks is None:
+            compute = self.compute(desc)
+            return Kernel(lambda inputs, outputs, scratch: map_apart(compute, inputs[0], outputs[0], plan))
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            return pick_along(picks, inputs[0], outputs[0], scratch)
+
+        return Kernel(bind, scratch_for(picks, x.sizes, x.dtype.itemsize))
+
+
+def tensors_of(desc: OperatorDesc) -> tuple[TensorDesc, TensorDesc]:
+    """The only input and the only output."""
+    x, output = (slot.tensor for slot in (*desc.inputs, *desc.outputs))
+    assert x is not None
+    assert output is not None
+    return x, output
+
+
+def changes_nothing(parts: Parts) -> bool:
+    return isinstance(parts, tuple) and parts[0].are_all
+
+
+def is_exact(desc: OperatorDesc, plan: Plan) -> bool:
+    """Whether results have the type of the tensors or are rounded to it."""
+    return tensors_of(desc)[0].dtype.kind == "f" or picks_of(plan) is not None
+
+
+def apply_to_integers(plan: Plan, x: Array) -> Array:
+    return np.trunc(apply(plan, x).astype(np.float32))
 
 
 @operator("UPSAMPLE_2D")
-class Upsample2D(Operator):
-    """Height and width times whole numbers (ns-directml-dml_upsample_2d_operator_desc)."""
+class Upsample2D(Sampling):
+    """Height and width times whole numbers (ns-directml-dml_upsample_2d_operator_desc).
+
+    As by RESAMPLE, which the page calls a more flexible version of it: centers of pixels lie on centers.
+    """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         *others, height, width = desc.InputTensor.sizes
         scale = desc.ScaleSize
         return {"OutputTensor": (*others, height * scale.Height, width * scale.Width)}
 
+    def dimensions(self, desc: OperatorDesc) -> Sequence[Dimension]:
+        others = [Dimension()] * (desc.InputTensor.dimension_count - 2)
+        return [*others, Dimension(desc.ScaleSize.Height), Dimension(desc.ScaleSize.Width)]
+
+
+class AnyScales(Sampling):
+    def dimensions(self, desc: OperatorDesc) -> Sequence[Dimension]:
+        if "InputPixelOffsets" not in desc.struct.index:
+            return [Dimension(scale) for scale in desc.Scales]
+        return list(map(Dimension, desc.Scales, desc.InputPixelOffsets, desc.OutputPixelOffsets))
+
 
 @operator("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3")
-class Resample(Operator):
+class Resample(AnyScales):
     """Any dimensions, by any scales (ns-directml-dml_resample_operator_desc and those of its newer versions).
 
-    The output may have any sizes: it is cropped, or its edge repeated.
+    The output may have any sizes: it is cropped, or its edge repeated. A filter is stretched as the page of RESAMPLE3
+    says, along each dimension whose scale is below 1 / 2, in one step.
     """
 
     has_sizes = False
@@ -30,3 +166,24 @@ class Resample(Operator):
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """``output_sizes``: those of the output."""
         return of_sizes(output_sizes)
+
+
+@operator("RESAMPLE_GRAD", "RESAMPLE_GRAD1")
+class ResampleGrad(AnyScales):
+    """What each element added to a resampled image (ns-directml-dml_resample_grad_operator_desc,
+    ns-directml-dml_resample_grad1_operator_desc).
+
+    As resampling crops images and repeats edges, any sizes may have become any others. All attributes are those of the
+    resampling, as the pages say: InputPixelOffsets are of the image that it read, although that is the output here.
+    """
+
+    has_sizes = False
+
+    def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
+        """``output_sizes``: those of the outgoing gradient."""
+        return of_sizes(output_sizes, "OutputGradientTensor")
+
+    def plan(self, desc: OperatorDesc) -> Plan:
+        """What resampling does, transposed."""
+        filters = self.filters(desc, desc.InputGradientTensor.sizes, desc.OutputGradientTensor.sizes)
+        return {axis: tuple(taps.transposed() for taps in parts) for axis, parts in filters.items()}

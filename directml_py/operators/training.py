@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..descs.values import OperatorDesc
+from . import sampling as sampling  # operators of this family, too
 from .operator import Broadcast, Operator, Shapes, of_sizes, operator
 from .window import gradients as gradients  # operators of this family, too
 
@@ -15,21 +16,6 @@ from .window import gradients as gradients  # operators of this family, too
 def gradient_of_sizes(output_sizes: Sequence[int] | None) -> Shapes:
     """The sizes of a gradient with respect to something that may have had any."""
     return of_sizes(output_sizes, "OutputGradientTensor")
-
-
-@operator("RESAMPLE_GRAD", "RESAMPLE_GRAD1")
-class ResampleGrad(Operator):
-    """What each element added to a resampled image (ns-directml-dml_resample_grad_operator_desc,
-    ns-directml-dml_resample_grad1_operator_desc).
-
-    As resampling crops images and repeats edges, any sizes may have become any others.
-    """
-
-    has_sizes = False
-
-    def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the outgoing gradient."""
-        return gradient_of_sizes(output_sizes)
 
 
 @operator("ADAM_OPTIMIZER")

@@ -21,7 +21,10 @@ def scaled(make: Maker, small: str, large: str) -> Fields:
     """Two images, and scales that bring one to about the size of the other, or do not."""
     source, rank = make.source, make.rank(small)
     sizes = {name: make.shape(rank) for name in (small, large)}
-    scales = [source.choice((other / size, 1.0, 0.5, 2.5)) for size, other in zip(sizes[small], sizes[large])]
+    scales = [
+        source.choice((other / size, other / size, 1.0, 0.5, 2.5, 0.2, -1.5, 0.0))
+        for size, other in zip(sizes[small], sizes[large])
+    ]
     offsets = [
         [source.choice((0.5, -0.5, 0.0, 0.25)) for _ in scales]
         for _ in ("InputPixelOffsets", "OutputPixelOffsets")

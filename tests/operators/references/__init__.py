@@ -14,6 +14,7 @@ from . import (
     ordering,
     quantized,
     reduction,
+    sampling,
     window,
 )
 from .row import Row
@@ -30,6 +31,7 @@ ROWS: dict[str, Row] = {
         ordering,
         quantized,
         reduction,
+        sampling,
         window,
     )
     for name, row in family.ROWS.items()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from directml_py.api.enums import DML_INTERPOLATION_MODE_LINEAR
 from directml_py.testing.tolerances import EXACT, FUNCTION_TOLERANCES, Tolerance
 
 
@@ -23,6 +24,11 @@ def of_reduction(desc: Any) -> Tolerance:
     return {"float32": 2 if function == "L2" else 1, "float16": 1}
 
 
+def of_interpolation(desc: Any) -> Tolerance:
+    """Means are rounded once, from FLOAT64, where what cancels leaves an error; the nearest element is itself."""
+    return {"float32": 1, "float16": 0} if desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR else EXACT
+
+
 TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
     **FUNCTION_TOLERANCES,
     "AVERAGE_POOLING_GRAD": {"float32": 0, "float16": 1},
@@ -31,6 +37,10 @@ TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
     "LP_POOLING": {"float32": 1, "float16": 1},
     "LP_POOLING1": {"float32": 1, "float16": 1},
     "REDUCE": of_reduction,
+    **dict.fromkeys(
+        ("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3", "RESAMPLE_GRAD", "RESAMPLE_GRAD1", "UPSAMPLE_2D"),
+        of_interpolation,
+    ),
 }
 
 # A maximum of zeros may be either, and the sign of a sum of zeros depends on where it begins.

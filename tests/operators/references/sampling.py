@@ -1,0 +1,104 @@
+"""UPSAMPLE_2D, RESAMPLE and its gradients: the pages' formula, tap by tap. What ONNX says is in test_resampling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import directml_py as dml
+
+from .row import ANY, Row, Values
+
+HALF_PIXELS = (0.5, -0.5)
+
+
+def attributes_of(desc: Any, axis: int) -> tuple[float, float, float]:
+    """Scale, input offset and output offset of a dimension."""
+    if desc.name == "UPSAMPLE_2D":
+        scales = (*(1,) * (desc.InputTensor.dimension_count - 2), desc.ScaleSize.Height, desc.ScaleSize.Width)
+        return scales[axis], *HALF_PIXELS
+    if desc.name == "RESAMPLE":
+        return desc.Scales[axis], *HALF_PIXELS
+    return desc.Scales[axis], desc.InputPixelOffsets[axis], desc.OutputPixelOffsets[axis]
+
+
+def rounded(desc: Any, place: float) -> int:
+    if "RoundingDirection" not in desc.struct.index:
+        return math.floor(place + 0.5)
+    up = desc.RoundingDirection == dml.DML_AXIS_DIRECTION_INCREASING
+    return math.ceil(place) if up else math.floor(place)
+
+
+def is_nearest(desc: Any) -> bool:
+    return bool(desc.InterpolationMode == dml.DML_INTERPOLATION_MODE_NEAREST_NEIGHBOR)
+
+
+def taps(desc: Any, axis: int, count: int, size: int) -> Iterator[tuple[int, int, float]]:
+    """Which element is added to which result, and its weight."""
+    scale, input_offset, output_offset = attributes_of(desc, axis)
+    last = size - 1
+    for result in range(count):
+        quotient = float(np.float32(result - output_offset) / np.float32(scale))
+        place = (0.0 if math.isnan(quotient) else quotient) - input_offset
+        if is_nearest(desc):
+            yield result, min(max(rounded(desc, min(max(place, -1.0), size)), 0), last), 1.0
+        elif getattr(desc, "Antialiased", False) and scale and 1 / scale > 2:
+            around = range(math.floor(place - 1 / scale), math.ceil(place + 1 / scale) + 1)
+            weights = [max(0.0, 1 - abs(one - place) * scale) for one in around]
+            for one, weight in zip(around, weights):
+                yield result, min(max(one, 0), last), weight / sum(weights)
+        else:
+            place = min(max(place, 0.0), last)
+            first = math.floor(place)
+            yield result, first, 1 - (place - first)
+            yield result, min(first + 1, last), place - first
+
+
+def resampled(desc: Any, x: Any) -> Any:
+    sizes = desc.OutputTensor.sizes
+    whole = x.dtype == object
+    for axis, (count, size) in enumerate(zip(sizes, desc.InputTensor.sizes)):
+        every = list(taps(desc, axis, count, size))
+        if is_nearest(desc):
+            x = np.take(x, [element for _, element, _ in every], axis)
+        else:
+            x = added(x.astype(np.float64), axis, count, every)
+    if whole and not is_nearest(desc):
+        x = np.trunc(x.astype(np.float32)).astype(np.int64).astype(object)
+    return x
+
+
+def gradient(desc: Any, x: Any) -> Any:
+    """Each tap the other way round."""
+    sizes = desc.OutputGradientTensor.sizes
+    for axis, (count, size) in enumerate(zip(desc.InputGradientTensor.sizes, sizes)):
+        every = [(element, result, weight) for result, element, weight in taps(desc, axis, count, size)]
+        x = added(x, axis, size, every)
+    return x
+
+
+def added(x: Any, axis: int, count: int, every: list[tuple[int, int, float]]) -> Any:
+    """What has no weight takes no part."""
+    source = np.moveaxis(x, axis, 0)
+    sums = np.zeros((count, *source.shape[1:]))
+    for result, element, weight in every:
+        if weight:
+            sums[result] += weight * source[element]
+    return np.moveaxis(sums, 0, axis)
+
+
+def values(desc: Any) -> Values:
+    return ANY if is_nearest(desc) else Values(infinite=True)
+
+
+ROWS = {
+    **dict.fromkeys(
+        ("UPSAMPLE_2D", "RESAMPLE", "RESAMPLE1", "RESAMPLE2"), Row(resampled, values, samples=40)
+    ),
+    "RESAMPLE3": Row(resampled, values, samples=80),
+    # Of the family of training, but computed alike.
+    **dict.fromkeys(("RESAMPLE_GRAD", "RESAMPLE_GRAD1"), Row(gradient, Values(infinite=True), samples=40)),
+}
