@@ -14,7 +14,7 @@ from ..kernels.binding import Array
 from ..kernels.contract import exact_float
 from ..validation.report import Report
 from . import quantization as quantization  # operators of this family, too
-from .matrix.products import product_of
+from .matrix.products import by_column, by_row, integer_products, product_of
 from .operator import Compute, Inputs, Operator, Shapes, of_sizes, operator
 from .quantization_parameters import along, inspect_scales, per_channel, per_column, per_row, single
 from .window.convolution import filter_window, integer_convolution
@@ -62,7 +62,10 @@ def element(tensor: Array | None) -> Any:
 @operator("QUANTIZED_LINEAR_MATRIX_MULTIPLY")
 class QuantizedLinearMatrixMultiply(Operator):
     """``quantized(dequantized(A) x dequantized(B))``
-    (ns-directml-dml_quantized_linear_matrix_multiply_operator_desc)."""
+    (ns-directml-dml_quantized_linear_matrix_multiply_operator_desc).
+
+    What is quantized is exact up to one rounding to FLOAT32.
+    """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         product = product_of(desc)
@@ -76,6 +79,23 @@ class QuantizedLinearMatrixMultiply(Operator):
             "OutputZeroPointTensor": per_row(desc.OutputZeroPointTensor, product.rows),
             "OutputTensor": product.result,
         }
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        rank, dtype = desc.ATensor.dimension_count, desc.OutputTensor.dtype
+
+        def multiply(
+            a: Array, a_scale: Array, a_zero: Any, b: Array, b_scale: Array, b_zero: Any, *output: Any
+        ) -> Array:
+            products = integer_products(a, a_zero, b, b_zero).astype(np.float64)
+            products *= by_row(a_scale, rank)
+            products *= by_column(b_scale, rank)
+            scale, zero_point = (by_row(one, rank) for one in output)
+            return elementary.quantize(products, scale, zero_point, dtype)
+
+        return multiply
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        inspect_scales(desc, inputs, report)
 
 
 @operator("QUANTIZED_LINEAR_CONVOLUTION")

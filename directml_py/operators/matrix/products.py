@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,9 +10,10 @@ from ...api.enums import DML_MATRIX_TRANSFORM_TRANSPOSE
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array
 from ...kernels.contract import matmul
+from ...kernels.elementary import FLOAT64, centred
 from ..fused import activated
 from ..operator import Compute, Operator, Shapes, Sizes, operator
-from ..quantization_parameters import per_column, per_row
+from ..quantization_parameters import along, per_column, per_row
 
 
 class Product(NamedTuple):
@@ -81,7 +82,8 @@ def _is_transposed(transform: int) -> bool:
 
 @operator("MATRIX_MULTIPLY_INTEGER")
 class MatrixMultiplyInteger(Operator):
-    """``(A - AZeroPoint) x (B - BZeroPoint)`` as INT32 (ns-directml-dml_matrix_multiply_integer_operator_desc)."""
+    """``(A - AZeroPoint) x (B - BZeroPoint)`` as INT32, which wraps
+    (ns-directml-dml_matrix_multiply_integer_operator_desc)."""
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         product = product_of(desc)
@@ -92,12 +94,39 @@ class MatrixMultiplyInteger(Operator):
             "OutputTensor": product.result,
         }
 
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return integer_products
+
+
+def integer_products(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None) -> Array:
+    """``(a - a_zero) x (b - b_zero)`` as INT64, exact for integers of up to 16 bits.
+
+    Zero points are for a tensor, or for each row of ``a`` and each column of ``b``.
+    """
+    return matmul(*centred_factors(a, a_zero, b, b_zero))
+
+
+def centred_factors(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None) -> tuple[Array, Array]:
+    left, right = by_row(a_zero, a.ndim), by_column(b_zero, b.ndim)
+    return centred(a, left), centred(b, right)
+
+
+def by_row(parameter: Array | None, rank: int) -> Any:
+    """One element, or one for each row of matrices, beside a tensor of ``rank``."""
+    return along(parameter, rank - 2, rank)
+
+
+def by_column(parameter: Array | None, rank: int) -> Any:
+    """One element, or one for each column of matrices, beside a tensor of ``rank``."""
+    return along(parameter, rank - 1, rank)
+
 
 @operator("MATRIX_MULTIPLY_INTEGER_TO_FLOAT")
 class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
     """``dequantized(A) x dequantized(B) + Bias`` (ns-directml-dml_matrix_multiply_integer_to_float_operator_desc).
 
-    The page speaks of an output scale and zero point, which the struct does not have.
+    The page speaks of an output scale and zero point, which the struct does not have. Sums of products of up to 16 bits
+    are exact, those of 32 bits are added up in FLOAT64; the result is rounded once.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -107,3 +136,28 @@ class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
             "AScaleTensor": per_row(desc.AScaleTensor, product.rows),
             "BScaleTensor": per_column(desc.BScaleTensor, product.columns),
         }
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        # INT64 has no room for sums of products of 32 bits.
+        is_wide = max(desc.ATensor.dtype.itemsize, desc.BTensor.dtype.itemsize) > 2
+
+        def multiply(
+            a: Array,
+            a_scale: Array,
+            a_zero: Array | None,
+            b: Array,
+            b_scale: Array,
+            b_zero: Array | None,
+            bias: Array | None,
+        ) -> Array:
+            left, right = centred_factors(a, a_zero, b, b_zero)
+            if is_wide:
+                left, right = left.astype(FLOAT64), right.astype(FLOAT64)
+            result = matmul(left, right).astype(FLOAT64, copy=False)
+            result *= by_row(a_scale, a.ndim)
+            result *= by_column(b_scale, b.ndim)
+            if bias is not None:
+                result += bias
+            return result
+
+        return multiply

@@ -1,7 +1,8 @@
-"""GEMM."""
+"""Products of matrices."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -28,4 +29,46 @@ def gemm(desc: Any, a: Any, b: Any, c: Any) -> Any:
     return fused(desc, result)
 
 
-ROWS = {"GEMM": Row(gemm, DYADIC, samples=72)}
+def integers(desc: Any, a: Any, a_zero: Any, b: Any, b_zero: Any) -> Any:
+    """ONNX's MatMulInteger, row by row: ONNX Runtime takes one zero point of A at a time."""
+    a, b = a.astype(desc.ATensor.dtype), b.astype(desc.BTensor.dtype)
+    result = np.empty(desc.OutputTensor.sizes, np.int32)
+    for *place, row in np.ndindex(result.shape[:-1]):
+        zeros = [
+            None if a_zero is None else np.array(a_zero.ravel()[row if a_zero.size > 1 else 0], a.dtype),
+            None if b_zero is None else b_zero.ravel().astype(b.dtype),
+        ]
+        factors = [a[(*place, slice(row, row + 1))], b[tuple(place)]]
+        (result[(*place, row)],) = run("MatMulInteger", [*factors, *zeros], ["int32"])[0]
+    return result.astype(object)
+
+
+def scaled(a: Any, a_scale: Any, a_zero: Any, b: Any, b_scale: Any, b_zero: Any) -> Any:
+    """The product of what A and B stand for, in fractions."""
+    left = by_row(a_scale) * (a - by_row(a_zero))
+    right = by_column(b_scale) * (b - by_column(b_zero))
+    return np.matmul(left, right)
+
+
+def by_row(parameter: Any) -> Any:
+    """A column of fractions beside the matrices."""
+    return np.reshape(by_column(parameter), (-1, 1))
+
+
+def by_column(parameter: Any) -> Any:
+    return np.array([0 if parameter is None else Fraction(one) for one in np.ravel(parameter)], object)
+
+
+def to_float(desc: Any, *inputs: Any) -> Any:
+    *factors, bias = inputs
+    result = scaled(*factors)
+    if bias is not None:
+        result = result + np.frompyfunc(Fraction, 1, 1)(bias)
+    return result.astype(np.float64)
+
+
+ROWS = {
+    "GEMM": Row(gemm, DYADIC, samples=72),
+    "MATRIX_MULTIPLY_INTEGER": Row(integers, samples=48),
+    "MATRIX_MULTIPLY_INTEGER_TO_FLOAT": Row(to_float, samples=72),
+}

@@ -11,6 +11,8 @@ import onnxruntime
 from onnx import helper
 
 OPSET, IR_VERSION = 18, 8
+# The domain of ONNX Runtime's own operators: an attribute of their nodes.
+MICROSOFT = "com.microsoft"
 
 
 def element_type(dtype: Any) -> int:
@@ -34,7 +36,8 @@ def session(
         node, [value.name for value in inputs], [value.name for value in outputs], **dict(attributes)
     )
     graph = helper.make_graph([made], node, [value for value in inputs if value.name], outputs)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=IR_VERSION)
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid(MICROSOFT, 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 3

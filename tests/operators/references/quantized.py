@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..values import as_stored
+from .matrix import by_row, scaled
 from .onnx_node import run
 from .row import Row, Values, integers
 from .window import convolution_integer, steps
@@ -32,6 +33,15 @@ def quantized_add(desc: Any, *inputs: Any) -> Any:
     limits = np.iinfo(desc.OutputTensor.dtype)
     rounded = np.rint((a_value + b_value) / np.ravel(scale)[0]) + np.ravel(zero)[0]
     return np.clip(rounded, limits.min, limits.max).astype(np.int64)
+
+
+def quantized_product(desc: Any, *inputs: Any) -> Any:
+    """In fractions but for what is quantized, and its quotient, which are FLOAT32."""
+    *factors, scale, zero = inputs
+    result = scaled(*factors).astype(np.float64).astype(np.float32)
+    rounded = np.rint(result / by_row(scale).astype(np.float32))
+    limits = np.iinfo(desc.OutputTensor.dtype)
+    return np.clip(rounded + by_row(zero).astype(np.float64), limits.min, limits.max).astype(np.int64)
 
 
 def one_sided(desc: Any) -> Values:
@@ -125,6 +135,12 @@ def convolution_values(desc: Any) -> dict[str, Values]:
     return {**scales, "BiasTensor": Values(-20000, 20000, limited=True)}
 
 
+def product_scales(desc: Any) -> dict[str, Values]:
+    """Of products that differ much."""
+    small, large = either((-7, -3), (0.01, 0.1))(desc), either((-1, 3), (0.5, 8))(desc)
+    return {"AScaleTensor": small, "BScaleTensor": small, "OutputScaleTensor": large}
+
+
 def pooling_scales(desc: Any) -> dict[str, Values]:
     small, large = either((-3, 0), (0.1, 1))(desc), either((-1, 1), (0.5, 2))(desc)
     return {"InputScaleTensor": small, "OutputScaleTensor": large}
@@ -138,6 +154,7 @@ ROWS = {
     "ELEMENT_WISE_QUANTIZED_LINEAR_ADD": Row(quantized_add, dict.fromkeys(SCALES, PowersOfTwo(-2, 2))),
     "QUANTIZED_LINEAR_AVERAGE_POOLING": Row(quantized_average_pooling, pooling_scales, samples=48),
     "QUANTIZED_LINEAR_CONVOLUTION": Row(quantized_convolution, convolution_values, samples=48),
+    "QUANTIZED_LINEAR_MATRIX_MULTIPLY": Row(quantized_product, product_scales, samples=72),
     "QUANTIZE": Row(
         quantize,
         {"InputTensor": Values(-300, 300, special=True), "QuantizationTensors": POSITIVE},

@@ -1,0 +1,110 @@
+"""Products of integers: sums that floats do not have, and ONNX Runtime's operators beside ours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+
+from .helpers import generator, tensor, tensor_of
+from .references.onnx_node import MICROSOFT, run
+
+INTEGERS = "MATRIX_MULTIPLY_INTEGER"
+TO_FLOAT = "MATRIX_MULTIPLY_INTEGER_TO_FLOAT"
+QUANTIZED = "QUANTIZED_LINEAR_MATRIX_MULTIPLY"
+# The square of its length is beyond INT32.
+LONG = np.full((1, 40_000), 255, np.uint8)
+
+
+def product(name, kind, **inputs):
+    """The product of matrices; parameters are given in desc order with their tensors' names."""
+    sizes = (inputs["ATensor"].shape[0], inputs["BTensor"].shape[1])
+    tensors = {field: tensor_of(array) for field, array in inputs.items()}
+    struct = getattr(dml, f"DML_{name}_OPERATOR_DESC")
+    fields = [field for field, _ in struct._fields_ if field != "OutputTensor"]
+    desc = struct(**tensors, OutputTensor=tensor(kind, sizes))
+    return dml.evaluate(desc, [inputs.get(field) for field in fields])[0]
+
+
+@pytest.mark.operator(INTEGERS)
+@pytest.mark.parametrize("depth", [258, 259, 1000])
+def test_sums_beyond_float32(depth):
+    """From 259 products of 255 by 255 on, FLOAT32 does not have all sums: 2 is lost beside an odd one."""
+    a, b = np.full((1, depth), 255, np.uint8), np.full((depth, 2), 255, np.uint8)
+    b[-1] = 2, 3
+    wanted = [(depth - 1) * 255 * 255 + 510, (depth - 1) * 255 * 255 + 765]
+    assert product(INTEGERS, "INT32", ATensor=a, BTensor=b).tolist() == [wanted]
+
+
+@pytest.mark.operator(INTEGERS)
+def test_sums_beyond_int32_wrap():
+    result = product(INTEGERS, "INT32", ATensor=LONG, BTensor=LONG.T)
+    assert result.item() == LONG.size * 255 * 255 - 2**32
+
+
+@pytest.mark.operator(TO_FLOAT)
+def test_floats_do_not_wrap():
+    one = np.ones(1, np.float32)
+    factors = {"ATensor": LONG, "BTensor": LONG.T}
+    result = product(TO_FLOAT, "FLOAT32", **factors, AScaleTensor=one, BScaleTensor=one)
+    assert result.item() == np.float32(LONG.size * 255 * 255)
+
+
+@pytest.mark.operator(TO_FLOAT)
+@pytest.mark.parametrize(("a_type", "b_type"), [("uint8", "uint8"), ("uint8", "int8"), ("int8", "int8")])
+def test_to_float_as_onnx_runtime(a_type, b_type):
+    rng = generator(a_type, b_type)
+    a, b = (
+        rng.integers(np.iinfo(kind).min, np.iinfo(kind).max, sizes, kind)
+        for kind, sizes in ((a_type, (5, 20)), (b_type, (20, 7)))
+    )
+    scales = rng.uniform(0.1, 2, 1).astype(np.float32), rng.uniform(0.1, 2, 7).astype(np.float32)
+    zeros = np.array([3], a_type), rng.integers(0, 100, 7).astype(b_type)
+    bias = rng.uniform(-9, 9, 7).astype(np.float32)
+    (wanted,) = run("MatMulIntegerToFloat", [a, b, *scales, *zeros, bias], ["float32"], domain=MICROSOFT)
+    result = product(
+        TO_FLOAT,
+        "FLOAT32",
+        ATensor=a,
+        AScaleTensor=scales[0],
+        AZeroPointTensor=zeros[0],
+        BTensor=b,
+        BScaleTensor=scales[1],
+        BZeroPointTensor=zeros[1],
+        BiasTensor=np.tile(bias, (5, 1)),
+    )
+    np.testing.assert_allclose(result, wanted, rtol=1e-6, atol=1e-3)
+
+
+@pytest.mark.operator(QUANTIZED)
+@pytest.mark.parametrize(("a_type", "b_type"), [("uint8", "uint8"), ("uint8", "int8"), ("int8", "int8")])
+def test_quantized_as_onnx_runtime(a_type, b_type):
+    """With scales by which nothing is rounded but at the end, so that there are halves."""
+    rng = generator(a_type, b_type)
+    a, b = (
+        rng.integers(np.iinfo(kind).min, np.iinfo(kind).max, sizes, kind)
+        for kind, sizes in ((a_type, (5, 20)), (b_type, (20, 7)))
+    )
+    a_scale, scale = np.array([0.5], np.float32), np.array([256], np.float32)
+    b_scale = np.exp2(rng.integers(-2, 2, 7)).astype(np.float32)
+    zeros = np.array([3], a_type), rng.integers(0, 100, 7).astype(b_type), np.array([100], a_type)
+    (wanted,) = run(
+        "QLinearMatMul",
+        [a, a_scale, zeros[0], b, b_scale, zeros[1], scale, zeros[2]],
+        [a_type],
+    )
+    result = product(
+        QUANTIZED,
+        a_type.upper(),
+        ATensor=a,
+        AScaleTensor=a_scale,
+        AZeroPointTensor=zeros[0],
+        BTensor=b,
+        BScaleTensor=b_scale,
+        BZeroPointTensor=zeros[1],
+        OutputScaleTensor=scale,
+        OutputZeroPointTensor=zeros[2],
+    )
+    assert len(np.unique(wanted)) > 10
+    np.testing.assert_array_equal(result, wanted)
