@@ -1,8 +1,10 @@
-"""Attention: the sizes that queries, keys and values have, stacked or not."""
+"""Attention: the sizes that queries, keys and values have, stacked or not, and what is computed of them."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ...api.enums import (
     DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN,
@@ -12,7 +14,11 @@ from ...api.enums import (
 )
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ..operator import Broadcast, Operator, Shape, Shapes, Sizes, operator
+from ...kernels.attention import attend
+from ...kernels.binding import Array
+from ..operator import Broadcast, Compute, Operator, Shape, Shapes, Sizes, operator
+from .masks import mask_of
+from .operands import Given, joined, operands
 
 # What the other sizes follow from: where these are as they must be, they do not follow themselves.
 SOURCES = (
@@ -105,7 +111,11 @@ class MultiheadAttention(Operator):
 
     The page gives PastValueTensor and OutputPresentValueTensor the head size of the keys; what is joined to the values
     has theirs. Nor does it print the sizes of RelativePositionBiasTensor: they are those of the first product,
-    {batch, heads, queries, keys}, each of which may be 1.
+    {batch, heads, queries, keys}, each of which may be 1. Keys and values are present with their bias, as ONNX Runtime
+    has them.
+
+    What is masked has MaskFilterValue added, as the operator's formula and the field itself say, though others say
+    that it is set to that; ONNX Runtime adds it, too. So a query all of whose keys are masked attends as if none were.
     """
 
     def sizes(self, desc: OperatorDesc) -> Attention:
@@ -147,28 +157,48 @@ class MultiheadAttention(Operator):
         shapes["RelativePositionBiasTensor"] = Broadcast(led(scores, desc.RelativePositionBiasTensor))
         return shapes
 
+    def past_lengths(self, desc: OperatorDesc, given: Given) -> Any:
+        """How much of the past each batch has, where a tensor tells."""
+        return None
 
-@operator("MULTIHEAD_ATTENTION1")
-class MultiheadAttention1(MultiheadAttention):
-    """The same with fewer heads for keys and values than for queries, and with a past whose lengths a tensor tells
-    (ns-directml-dml_multihead_attention1_operator_desc, which leaves both open).
-
-    With PastSequenceLengthsTensor the present keys and values are as long as their tensors have room for: ONNX Runtime
-    keeps one pair of them from step to step. ``present_length`` chooses it.
-    """
-
-    def sizes(self, desc: OperatorDesc) -> Attention:
-        return attention_of(desc, desc.QueryHeadCount, desc.KeyValueHeadCount)
-
-    def present(self, desc: OperatorDesc, sizes: Attention, chosen: int | None) -> int:
-        if desc.PastSequenceLengthsTensor is None:
-            return sizes.total
-        own = desc.OutputPresentKeyTensor or desc.OutputPresentValueTensor
-        if chosen is not None or own is None:
-            return sizes.total if chosen is None else chosen
-        return max(sizes.keys, int(own.sizes[-2]))
-
-    def shapes(self, desc: OperatorDesc, *, present_length: int | None = None) -> Shapes:
+    def compute(self, desc: OperatorDesc) -> Compute:
+        """One head at a time, so that the scores of one alone are held."""
         sizes = self.sizes(desc)
-        lengths = led((sizes.batch,), desc.PastSequenceLengthsTensor)
-        return {**super().shapes(desc, present_length=present_length), "PastSequenceLengthsTensor": lengths}
+        room = self.present(desc, sizes, None)
+        names = [slot.field for slot in desc.inputs]
+        group = sizes.heads // sizes.key_heads
+
+        def attention(*inputs: Array | None) -> tuple[Array | None, ...]:
+            given = dict(zip(names, inputs))
+            lengths = self.past_lengths(desc, given)
+            queries, new_keys, new_values = operands(given, sizes)
+            keys = joined(given["PastKeyTensor"], new_keys, room, lengths)
+            values = joined(given["PastValueTensor"], new_values, room, lengths)
+            mask = mask_of(desc.MaskType, given["MaskTensor"], sizes)
+            bias = given["RelativePositionBiasTensor"]
+            if bias is not None:
+                bias = np.broadcast_to(
+                    bias.reshape(bias.shape[-4:]), (sizes.batch, sizes.heads, sizes.queries, room)
+                )
+            shape = (sizes.batch, sizes.queries, sizes.heads, sizes.value_head_size)
+            output = np.empty(shape, queries.dtype)
+            for batch, head in np.ndindex(sizes.batch, sizes.heads):
+                past = None if lengths is None else int(lengths[batch])
+                seen = room if past is None else past + sizes.keys
+                attend(
+                    queries[batch, :, head],
+                    keys[batch, head // group, :seen],
+                    values[batch, head // group, :seen],
+                    output[batch, :, head],
+                    desc.Scale,
+                    None if bias is None else bias[batch, head, :, :seen],
+                    None if mask is None else mask.masked(batch, head, seen),
+                    desc.MaskFilterValue,
+                    past,
+                )
+            return tuple(
+                None if slot.tensor is None else result.reshape(slot.tensor.sizes)
+                for slot, result in zip(desc.outputs, (output, keys, values))
+            )
+
+        return attention

@@ -26,6 +26,8 @@ LED = (
     "MaskTensor",
     "OutputTensor",
 )
+# The usual one, and some that leave the masked keys a share.
+MASK_VALUES = (-10000.0, -1.5, 0.0, 2.0)
 # A mask has three numbers and two more for a batch, other tensors of an attention have three parts at most.
 ATTENTION_GROWTH = 6
 
@@ -61,12 +63,13 @@ def multihead_attention(make: Maker) -> Fields:
     heads = {"HeadCount": sizes.heads, "QueryHeadCount": sizes.heads, "KeyValueHeadCount": sizes.key_heads}
     present = {*make.some(*LED[:4])}
     fields = {**heads, **operands(make, sizes, stack), **mask(make, sizes)}
+    fields["MaskFilterValue"] = make.source.choice(MASK_VALUES)
     if sizes.past:
         state = (sizes.batch, sizes.key_heads, sizes.past, sizes.value_head_size)
         fields["PastValueTensor"] = make.led("PastValueTensor", *state)
         present.add("PastKeyTensor")
-        if "PastSequenceLengthsTensor" in make.schema.struct.index and make.source.chance(50):
-            fields |= past_lengths(make, sizes, present)
+    if "PastSequenceLengthsTensor" in make.schema.struct.index and make.source.chance(50):
+        fields |= past_lengths(make, sizes, present)
     if fields["MaskType"] != DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE:
         present.update(make.some("MaskTensor"))
     return {**fields, "present": present, "any_rank": LED}
@@ -107,7 +110,10 @@ def operands(make: Maker, sizes: Attention, stack: str) -> Fields:
 
 
 def past_lengths(make: Maker, sizes: Attention, present: set[str]) -> Fields:
-    """Lengths of the past, beside which the present keys and values are as many as there is room for."""
+    """Lengths of the past, beside which the present keys and values are as many as there is room for.
+
+    Without a past there is no room for one, which the present ones would have to hold before.
+    """
     room = make.source.integer(max(1, sizes.keys), sizes.total)
     widths = {"OutputPresentKeyTensor": sizes.head_size, "OutputPresentValueTensor": sizes.value_head_size}
     present.add("PastSequenceLengthsTensor")

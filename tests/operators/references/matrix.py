@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Products of matrices and attention."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 import directml_py as dml
 
+from . import attention
 from .activation import fused
 from .onnx_node import run
 from .row import DYADIC, Row
@@ -68,6 +69,7 @@ def to_float(desc: Any, *inputs: Any) -> Any:
 
 
 ROWS = {
+    **attention.ROWS,
     "GEMM": Row(gemm, DYADIC, samples=72),
     "MATRIX_MULTIPLY_INTEGER": Row(integers, samples=48),
     "MATRIX_MULTIPLY_INTEGER_TO_FLOAT": Row(to_float, samples=72),

@@ -29,9 +29,13 @@ def of_interpolation(desc: Any) -> Tolerance:
     return {"float32": 1, "float16": 0} if desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR else EXACT
 
 
+# Scores, exponentials, their sum and the products are each rounded in FLOAT32.
+ATTENTION: Tolerance = {"float32": 4, "float16": 1}
 TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
     **FUNCTION_TOLERANCES,
     "AVERAGE_POOLING_GRAD": {"float32": 0, "float16": 1},
+    "MULTIHEAD_ATTENTION": ATTENTION,
+    "MULTIHEAD_ATTENTION1": ATTENTION,
     # Products of FLOAT16 are kept in FLOAT32, in which they are rounded before they are rounded once more.
     "CUMULATIVE_PRODUCT": {"float32": 0, "float16": 1},
     "LP_POOLING": {"float32": 1, "float16": 1},

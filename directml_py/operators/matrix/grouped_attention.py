@@ -1,0 +1,95 @@
+"""Attention with groups of heads, and with a past whose lengths a tensor tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...descs.format import braces
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array, Run
+from ...kernels.elementary import saturated
+from ...validation.report import Report
+from ..operator import Inputs, Kernel, Outputs, Shapes, operator, own_rule
+from .attention import Attention, MultiheadAttention, attention_of, led
+from .operands import Given
+
+PAST_LENGTHS = own_rule(
+    "MULTIHEAD_ATTENTION1",
+    "past-length-range",
+    "Every past length is within what the past has, and leaves room for the new keys",
+    debug=True,
+)
+
+
+@operator("MULTIHEAD_ATTENTION1")
+class MultiheadAttention1(MultiheadAttention):
+    """The same with fewer heads for keys and values than for queries, and with a past whose lengths a tensor tells
+    (ns-directml-dml_multihead_attention1_operator_desc, which leaves both open).
+
+    As many heads of the queries as there are to one of the keys share that, one after another.
+
+    The rest is what GroupQueryAttention takes in ONNX Runtime, whose provider hands over a length for each batch, no
+    mask and no past. With PastSequenceLengthsTensor the present keys and values are as long as their tensors have room
+    for: one pair of them is kept from step to step. ``present_length`` chooses it. The new ones are written behind as
+    many of the past as the length says, and what lies behind them is not looked at. Without tensors of the past it is
+    what the present ones hold already. Query i of a batch is at place length + i, and sees no key of a later place,
+    whatever MaskFilterValue is. Lengths outside of what there is are clamped, fractions dropped.
+    """
+
+    def sizes(self, desc: OperatorDesc) -> Attention:
+        return attention_of(desc, desc.QueryHeadCount, desc.KeyValueHeadCount)
+
+    def present(self, desc: OperatorDesc, sizes: Attention, chosen: int | None) -> int:
+        if desc.PastSequenceLengthsTensor is None:
+            return sizes.total
+        own = desc.OutputPresentKeyTensor or desc.OutputPresentValueTensor
+        if chosen is not None or own is None:
+            return sizes.total if chosen is None else chosen
+        return max(sizes.keys, int(own.sizes[-2]))
+
+    def shapes(self, desc: OperatorDesc, *, present_length: int | None = None) -> Shapes:
+        sizes = self.sizes(desc)
+        lengths = led((sizes.batch,), desc.PastSequenceLengthsTensor)
+        return {**super().shapes(desc, present_length=present_length), "PastSequenceLengthsTensor": lengths}
+
+    def most_past(self, desc: OperatorDesc) -> int:
+        """The largest length of a past."""
+        sizes = self.sizes(desc)
+        free = self.present(desc, sizes, None) - sizes.keys
+        return free if desc.PastValueTensor is None else min(free, sizes.past)
+
+    def past_lengths(self, desc: OperatorDesc, given: Given) -> Any:
+        lengths = given["PastSequenceLengthsTensor"]
+        if lengths is None:
+            return None
+        whole = lengths if lengths.dtype.kind == "i" else saturated(lengths, np.dtype(np.int64))
+        return np.clip(whole.reshape(-1), 0, self.most_past(desc))
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        lengths = dict(zip((slot.field for slot in desc.inputs), inputs))["PastSequenceLengthsTensor"]
+        if lengths is None:
+            return
+        most = self.most_past(desc)
+        wrong = np.argwhere(~((lengths >= 0) & (lengths <= most)))
+        if len(wrong):
+            report.add(
+                PAST_LENGTHS,
+                "PastSequenceLengthsTensor",
+                f"has lengths outside [0, {most}], {len(wrong)} of {lengths.size}; the first is "
+                f"{lengths[tuple(wrong[0])]} at {braces(wrong[0])}",
+            )
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        kernel = super().kernel(desc)
+        if desc.PastSequenceLengthsTensor is None or desc.PastValueTensor is not None:
+            return kernel
+        names = [slot.field for slot in desc.inputs]
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            _, keys, values = outputs
+            given = {**dict(zip(names, inputs)), "PastKeyTensor": keys, "PastValueTensor": values}
+            return kernel.bind([given[name] for name in names], outputs, scratch)
+
+        return Kernel(bind)

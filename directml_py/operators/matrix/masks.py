@@ -1,0 +1,77 @@
+"""Which keys MaskTensor masks, by its DML_MULTIHEAD_ATTENTION_MASK_TYPE."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ...api.enums import (
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN,
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START,
+)
+from ...kernels.binding import Array
+
+
+class Scores(Protocol):
+    """The sizes of what is masked, and how many of the keys are new."""
+
+    @property
+    def batch(self) -> int: ...
+    @property
+    def heads(self) -> int: ...
+    @property
+    def queries(self) -> int: ...
+    @property
+    def keys(self) -> int: ...
+
+
+class Marks:
+    """BOOLEAN: an element for each score, of which 0 alone masks; the page has 0 and 1.
+
+    A mask for as many keys as are new is for those, behind the keys of the past.
+    """
+
+    def __init__(self, mask: Array, sizes: Scores) -> None:
+        columns = mask.shape[-1]
+        scores = (sizes.batch, sizes.heads, sizes.queries, columns)
+        self.marks = np.broadcast_to(mask.reshape(mask.shape[-4:]), scores)
+        self.new_keys = columns if columns == sizes.keys else None
+
+    def masked(self, batch: int, head: int, keys: int) -> Array:
+        """Those of the first ``keys`` keys that the queries of a head do not see: {queries, keys}, or {queries, 1}."""
+        marks: Array = self.marks[batch, head, :, :keys] == 0
+        if self.new_keys is None or self.new_keys == keys:
+            return marks
+        masked = np.zeros((len(marks), keys), bool)
+        masked[:, keys - self.new_keys :] = marks
+        return masked
+
+
+class Bounds:
+    """The other types: where the keys of a batch end, and with KEY_SEQUENCE_END_START where they start.
+
+    Of KEY_QUERY_SEQUENCE_LENGTH_START_END the page names the parts and not what they do. ONNX Runtime, whose format it
+    is, masks by the lengths of the keys; its starts and ends say where each batch lies among the rows of all batches,
+    which is what the sizes say here.
+    """
+
+    def __init__(self, kind: int, mask: Array, batch: int) -> None:
+        bounds = mask.reshape(-1)
+        self.ends = bounds[:batch]
+        has_starts = kind == DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START
+        self.starts = bounds[batch:] if has_starts else np.zeros_like(self.ends)
+
+    def masked(self, batch: int, head: int, keys: int) -> Array:
+        """Those of the first ``keys`` keys that no query of the batch sees."""
+        places = np.arange(keys)
+        return np.asarray((places < self.starts[batch]) | (places >= self.ends[batch]))
+
+
+def mask_of(kind: int, mask: Array | None, sizes: Scores) -> Marks | Bounds | None:
+    """What MaskTensor says; None without one."""
+    if mask is None:
+        return None
+    if kind == DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN:
+        return Marks(mask, sizes)
+    return Bounds(kind, mask, sizes.batch)

@@ -1,0 +1,74 @@
+"""The queries, keys and values of an attention, whatever tensors they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...kernels.binding import Array
+
+OPERANDS = ("QueryTensor", "KeyTensor", "ValueTensor")
+# Which of the operands each stack has, in its order.
+STACKS = {
+    "StackedQueryKeyTensor": (0, 1),
+    "StackedKeyValueTensor": (1, 2),
+    "StackedQueryKeyValueTensor": (0, 1, 2),
+}
+Given = Mapping[str, "Array | None"]
+
+
+class Heads(Protocol):
+    """How many heads the queries have, how many the keys and values, and the size of those that are multiplied."""
+
+    @property
+    def heads(self) -> int: ...
+    @property
+    def key_heads(self) -> int: ...
+    @property
+    def head_size(self) -> int: ...
+
+
+def operands(given: Given, sizes: Heads) -> list[Any]:
+    """The queries, the new keys and the new values, {batch, sequence, heads, size} with their bias; None without."""
+    parts: list[Any] = [None, None, None]
+    for name, places in STACKS.items():
+        stack = given[name]
+        if stack is not None:
+            for index, place in enumerate(places):
+                parts[place] = stack[..., index, :]
+    for place, (name, heads) in enumerate(zip(OPERANDS, (sizes.heads, sizes.key_heads, sizes.key_heads))):
+        alone = given[name]
+        if alone is not None:
+            parts[place] = alone.reshape(*alone.shape[-3:-1], heads, -1)
+    bias = given["BiasTensor"]
+    if bias is None:
+        return parts
+    hidden, key_hidden = sizes.heads * sizes.head_size, sizes.key_heads * sizes.head_size
+    shares = np.split(bias.reshape(-1), [hidden, hidden + key_hidden])
+    return [
+        None if part is None else part + share.reshape(part.shape[2:]) for part, share in zip(parts, shares)
+    ]
+
+
+def joined(past: Any, new: Any, room: int, lengths: Any) -> Any:
+    """The present keys or values, {batch, heads, sequence, size}: the past, and behind it what is new.
+
+    With ``lengths`` the past of each batch ends there, and the present has ``room``, the rest of which keeps what the
+    past has there, or is 0.
+    """
+    past = None if past is None else past.reshape(past.shape[-4:])
+    new = None if new is None else new.swapaxes(1, 2)
+    known = [one for one in (past, new) if one is not None]
+    if lengths is None:
+        return known[0] if len(known) == 1 else np.concatenate(known, axis=2)
+    batch, heads, _, size = known[0].shape
+    present = np.zeros((batch, heads, room, size), known[0].dtype)
+    if past is not None:
+        common = min(room, past.shape[2])
+        present[:, :, :common] = past[:, :, :common]
+    if new is not None:
+        for target, part, length in zip(present, new, lengths):
+            target[:, length : length + part.shape[1]] = part
+    return present

@@ -1,0 +1,233 @@
+"""Attention beside ONNX Runtime's operators, over many steps that share one present, and a few queries at a time."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.kernels import attention
+from directml_py.session import Session
+
+from .helpers import generator, tensor, tensor_of
+from .references import ROWS
+from .references.onnx_node import MICROSOFT, run
+from .references.row import exactly
+from .test_references import differences, sample
+
+MHA, MHA1 = "MULTIHEAD_ATTENTION", "MULTIHEAD_ATTENTION1"
+BATCH, HEADS, QUERIES, KEYS, SIZE, PAST = 2, 4, 5, 5, 8, 3
+SCALE = SIZE**-0.5
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}
+
+
+def normal(*sizes):
+    return generator(*sizes).normal(0, 1, sizes).astype(np.float32)
+
+
+def described(name, output_sizes, attributes, **inputs):
+    """The desc of an operator for arrays by the names of their tensors, and what ``evaluate`` takes."""
+    struct = getattr(dml, f"DML_{name}_OPERATOR_DESC")
+    tensors = {field: tensor_of(array) for field, array in inputs.items()}
+    names = ("OutputTensor", "OutputPresentKeyTensor", "OutputPresentValueTensor")
+    tensors |= {field: tensor("FLOAT32", sizes) for field, sizes in zip(names, output_sizes)}
+    fields = [field for field, _ in struct._fields_]
+    arrays = [inputs.get(field) for field in fields[: fields.index("OutputTensor")]]
+    return struct(**tensors, **attributes), arrays
+
+
+def attend(name, output_sizes, attributes, **inputs):
+    return dml.evaluate(*described(name, output_sizes, attributes, **inputs))
+
+
+def mask_type(name):
+    return dml.DML_MULTIHEAD_ATTENTION_MASK_TYPE[f"DML_MULTIHEAD_ATTENTION_MASK_TYPE_{name}"]
+
+
+LENGTHS = np.array([2, 7], np.int32)
+# What ONNX Runtime is given, what its provider makes of it, and how it calls that; for {BATCH, PAST + KEYS}.
+MASKS = {
+    "NONE": (None, None),
+    "KEY_SEQUENCE_LENGTH": (LENGTHS, LENGTHS[np.newaxis]),
+    "KEY_QUERY_SEQUENCE_LENGTH_START_END": (
+        np.array([*LENGTHS, 0, 5, 10, 0, 8, 16], np.int32),
+        np.array([*LENGTHS, 0, 5, 10, 0, 8, 16], np.int32),
+    ),
+    "BOOLEAN": (
+        np.array([[1, 1, 0, 1, 0, 1, 1, 0], [0, 1, 1, 0, 0, 0, 1, 1]], np.int32),
+        np.array([[[[1, 1, 0, 1, 0, 1, 1, 0]]], [[[0, 1, 1, 0, 0, 0, 1, 1]]]], np.int32),
+    ),
+}
+
+
+@pytest.mark.operator(MHA)
+@pytest.mark.parametrize("kind", MASKS)
+def test_as_onnx_runtime(kind):
+    """Bias, mask, position bias and past all at once."""
+    hidden = HEADS * SIZE
+    query, key, value = (normal(BATCH, QUERIES, hidden) + one for one in range(3))
+    bias, past = normal(3 * hidden), [normal(BATCH, HEADS, PAST, SIZE) + one for one in range(2)]
+    position = normal(BATCH, HEADS, QUERIES, PAST + KEYS)
+    theirs, ours = MASKS[kind]
+    wanted = run(
+        "MultiHeadAttention",
+        [query, key, value, bias, theirs, position, *past],
+        ["float32"] * 3,
+        num_heads=HEADS,
+        domain=MICROSOFT,
+    )
+    results = attend(
+        MHA,
+        [one.shape for one in wanted],
+        {"Scale": SCALE, "MaskFilterValue": -10000.0, "HeadCount": HEADS, "MaskType": mask_type(kind)},
+        QueryTensor=query,
+        KeyTensor=key,
+        ValueTensor=value,
+        BiasTensor=bias,
+        **({} if ours is None else {"MaskTensor": ours}),
+        RelativePositionBiasTensor=position,
+        PastKeyTensor=past[0],
+        PastValueTensor=past[1],
+    )
+    for result, one in zip(results, wanted):
+        np.testing.assert_allclose(result, one, **CLOSE)
+
+
+@pytest.mark.operator(MHA)
+def test_start_and_end_as_onnx_runtime():
+    """Attention has the ends before the starts, and its own product before all that."""
+    bounds = np.array([5, 4, 1, 0], np.int32)
+    x, weights, bias = normal(BATCH, KEYS, 6), normal(6, 3 * HEADS * SIZE), normal(3 * HEADS * SIZE)
+    (wanted,) = run("Attention", [x, weights, bias, bounds], ["float32"], num_heads=HEADS, domain=MICROSOFT)
+    query, key, value = np.split(x @ weights, 3, axis=-1)
+    (result, *_) = attend(
+        MHA,
+        [wanted.shape],
+        {
+            "Scale": SCALE,
+            "MaskFilterValue": -10000.0,
+            "HeadCount": HEADS,
+            "MaskType": mask_type("KEY_SEQUENCE_END_START"),
+        },
+        QueryTensor=query,
+        KeyTensor=key,
+        ValueTensor=value,
+        BiasTensor=bias,
+        MaskTensor=bounds.reshape(2, BATCH),
+    )
+    np.testing.assert_allclose(result, wanted, **CLOSE)
+
+
+GROUPED = {"Scale": SCALE, "QueryHeadCount": HEADS, "KeyValueHeadCount": 2}
+
+
+@pytest.mark.operator(MHA1)
+@pytest.mark.parametrize("filter_value", [-10000.0, 0.0])
+def test_groups_as_onnx_runtime(filter_value):
+    """The first step of GroupQueryAttention: no past, and no key of a later place."""
+    query, key, value = (normal(BATCH, QUERIES, heads * SIZE) for heads in (HEADS, 2, 2))
+    lasts, total = np.full(BATCH, QUERIES - 1, np.int32), np.array([QUERIES], np.int32)
+    wanted = run(
+        "GroupQueryAttention",
+        [query, key, value, None, None, lasts, total],
+        ["float32"] * 3,
+        num_heads=HEADS,
+        kv_num_heads=2,
+        domain=MICROSOFT,
+    )
+    results = attend(
+        MHA1,
+        [one.shape for one in wanted],
+        {**GROUPED, "MaskFilterValue": filter_value},
+        QueryTensor=query,
+        KeyTensor=key,
+        ValueTensor=value,
+        PastSequenceLengthsTensor=np.zeros(BATCH, np.int32),
+    )
+    for result, one in zip(results, wanted):
+        np.testing.assert_allclose(result, one, **CLOSE)
+
+
+@pytest.mark.operator(MHA1)
+def test_steps_over_one_present():
+    """Prompts of 5, and 4 more tokens for each batch; the second batch is 2 behind. In a present that holds NaN before,
+    the outputs are those of everything at once."""
+    starts, steps, room = np.array([QUERIES, QUERIES - 2], np.int32), 4, 12
+    total = QUERIES + steps
+    whole = [normal(BATCH, total, heads * SIZE) for heads in (HEADS, 2, 2)]
+    causal = np.triu(np.full((total, total), -np.inf, np.float32), 1)[np.newaxis, np.newaxis]
+    (wanted, *_) = attend(
+        MHA1,
+        [whole[0].shape],
+        {**GROUPED, "MaskFilterValue": 0.0},
+        **dict(zip(("QueryTensor", "KeyTensor", "ValueTensor"), whole)),
+        RelativePositionBiasTensor=causal,
+    )
+    session = Session()
+    present = [session.upload(np.full((BATCH, 2, room, SIZE), np.nan, np.float32)) for _ in range(2)]
+
+    def step(lengths, count):
+        places = lengths[:, np.newaxis] + np.arange(count)
+        parts = [array[np.arange(BATCH)[:, np.newaxis], places] for array in whole]
+        shapes = [parts[0].shape, (BATCH, 2, room, SIZE), (BATCH, 2, room, SIZE)]
+        named = dict(zip(("QueryTensor", "KeyTensor", "ValueTensor"), parts))
+        desc, arrays = described(
+            MHA1,
+            shapes,
+            {**GROUPED, "MaskFilterValue": -10000.0},
+            **named,
+            PastSequenceLengthsTensor=lengths,
+        )
+        op = session.compile(desc)
+        inputs = [None if one is None else session.upload(one) for one in arrays]
+        output = session.buffer(op.outputs[0].tensor.total_size)
+        session.initialize(op)
+        session.dispatch(op, inputs, [output, *present])
+        session.execute()
+        result = session.load(output, op.outputs[0].tensor)
+        np.testing.assert_allclose(result, wanted[np.arange(BATCH)[:, np.newaxis], places], **CLOSE)
+
+    step(np.zeros(BATCH, np.int32), QUERIES)
+    # The second batch writes over what its prompt was filled up with.
+    for more in range(steps):
+        step(starts + np.int32(more), 1)
+    keys = session.read(present[0], np.float32).reshape(BATCH, 2, room, SIZE)
+    for batch, end in enumerate(starts + steps):
+        np.testing.assert_array_equal(
+            keys[batch, :, :end], whole[1][batch, :end].reshape(end, 2, SIZE).swapaxes(0, 1)
+        )
+        assert np.isnan(keys[batch, :, max(end, QUERIES) :]).all()
+
+
+@pytest.mark.operator(MHA, MHA1)
+@pytest.mark.parametrize("operator", [MHA, MHA1])
+def test_a_few_queries_at_a_time(operator, monkeypatch):
+    """What is masked, biased and later stays beside its queries."""
+    monkeypatch.setattr(attention, "SCORES", 4)
+    for seed in range(40):
+        desc, level = sample(operator, seed)
+        inputs = ROWS[operator].draw(generator(seed), desc)
+        results = dml.evaluate(desc, inputs, feature_level=level)
+        for result, wanted in zip(results, ROWS[operator].reference(desc, *map(exactly, inputs))):
+            assert result is None or not differences(desc, result, wanted).any()
+
+
+@pytest.mark.operator(MHA)
+def test_scores_are_not_held_all_at_once():
+    """They are 16 MB."""
+    length, heads = 512, 16
+    sizes = (1, length, heads)
+    desc, arrays = described(
+        MHA,
+        [sizes],
+        {"Scale": 1.0, "HeadCount": heads},
+        **dict.fromkeys(("QueryTensor", "KeyTensor", "ValueTensor"), normal(*sizes)),
+    )
+    dml.evaluate(desc, arrays)
+    tracemalloc.start()
+    dml.evaluate(desc, arrays)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * 4 * length * length
