@@ -289,10 +289,10 @@ def _activations(reader: Reader, fields: list[str]) -> Breaches:
     return [
         (
             f"{path}[{index}]" if isinstance(value, tuple) else path,
-            f"is {one.schema.type_name}, which is no activation",
+            f"is {one.schema.type_name}, which is no activation of one tensor",
         )
         for index, one in enumerate(nested)
-        if one is not None and not one.name.startswith("ACTIVATION_")
+        if one is not None and not (one.name.startswith("ACTIVATION_") and len(one.inputs) == 1)
     ]
 
 
@@ -303,5 +303,5 @@ STATEMENTS: dict[str, Statement] = {
     "together": Statement("together", "{rest} are given together or not at all", _together),
     "exclusive": Statement("exclusive", "At most one of {rest} is given", _exclusive),
     "not_owned": Statement("owned", "{rest} is not OWNED_BY_DML", _not_owned),
-    "activations": Statement("activations", "{0} holds activations", _activations),
+    "activations": Statement("activations", "{0} holds activations of one tensor", _activations),
 }

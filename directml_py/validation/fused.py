@@ -16,6 +16,11 @@ TENSORS = rule(
     PAGE,
 )
 SUPPORTED = rule("DML-FusedActivation-type", "Only the activations that the page lists can be fused", PAGE)
+AXES = rule(
+    "DML-FusedActivation-axes",
+    "The axes of a fused activation are dimensions of the output, each named once",
+    PAGE,
+)
 LEVEL = rule(
     "DML-FusedActivation-feature-level",
     "The device's feature level has the fused activation",
@@ -67,6 +72,19 @@ def nested_descs(desc: OperatorDesc) -> Iterator[tuple[str, OperatorDesc]]:
             )
 
 
+def check_axes(desc: OperatorDesc, path: str, nested: OperatorDesc, report: Report) -> None:
+    """Check what the facts of an activation, which speak of its own tensors, cannot: RNN's outputs have the dimension
+    count of what its activations work on, too."""
+    axes = nested.Axes if "Axes" in nested.struct.index else ()
+    rank = next((slot.tensor.dimension_count for slot in desc.outputs if slot.tensor is not None), None)
+    for index, axis in enumerate(axes):
+        if rank is not None and axis >= rank:
+            text = f"is {axis}; it must be less than the output's DimensionCount, which is {rank}"
+            report.add(AXES, f"{path}.Axes[{index}]", text)
+        elif axis in axes[:index]:
+            report.add(AXES, f"{path}.Axes[{index}]", f"is {axis}, as Axes[{axes.index(axis)}] is")
+
+
 def check_fused(desc: OperatorDesc, level: int, report: Report) -> None:
     """Check the activations inside ``desc``. Those of RNN, LSTM and GRU may be of any type here."""
     for path, nested in nested_descs(desc):
@@ -74,6 +92,7 @@ def check_fused(desc: OperatorDesc, level: int, report: Report) -> None:
             if slot.tensor is not None:
                 text = "must be null; the operator it is fused into supplies the tensors"
                 report.add(TENSORS, f"{path}.{slot.path}", text)
+        check_axes(desc, path, nested, report)
         operators, needed = ONLY_IN.get(nested.name, ((), 0))
         if path == "FusedActivation" and nested.name not in ANYWHERE and desc.name not in operators:
             report.add(

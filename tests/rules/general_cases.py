@@ -96,6 +96,9 @@ broken(
     activation("ACTIVATION_HARDMAX"),
     activation("ACTIVATION_SOFTMAX"),
 )
+AXES, SOFTMAX = "DML-FusedActivation-axes", "ACTIVATION_SOFTMAX1"
+broken(AXES, "FusedActivation.Axes[1]", activation(SOFTMAX, Axes=[1, 2]), activation(SOFTMAX, Axes=[1, 0]))
+broken(AXES, "FusedActivation.Axes[1]", activation(SOFTMAX, Axes=[1, 1]), activation(SOFTMAX, Axes=[1]))
 for name, level in (
     ("ACTIVATION_GELU", 0x5000),
     ("ELEMENT_WISE_CLIP", 0x5200),
