@@ -14,6 +14,7 @@ from . import (  # noqa: F401
     content_cases,
     descriptor_cases,
     index_cases,
+    length_cases,
     life_cases,
     scale_cases,
     state_cases,

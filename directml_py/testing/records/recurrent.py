@@ -8,16 +8,21 @@ from ..recipes import recipe
 
 # Operator: gates, and activations of one direction.
 GATES = {"RNN": (1, 1), "LSTM": (4, 3), "GRU": (3, 2)}
-# The largest tensor for its hidden size is the bias: two numbers for each gate of each direction.
-GROWTH = 2 * 4 * 2
+# Both directions of all gates: as often as the sizes of a matrix the weights have elements.
+MATRICES = 2 * 4
+LONGEST = 5
 
 
 @recipe(*GATES)
 def recurrent(make: Maker) -> Fields:
     gates, activations = GATES[make.schema.name]
-    sequence, batch, width, *hidden = make.shape(5, GROWTH)
-    # The recurrence's tensor has the hidden size twice.
+    # The recurrence's tensor has the hidden size twice, and a bias has two numbers for each row of the weights.
+    width, *hidden = make.shape(3, MATRICES)
     size, direction = min(hidden), make.enumerator("Direction")
+    share = max(width, 2 * size)
+    # Along a long sequence, most activations get out of any range.
+    sequence = make.source.integer(1, max(1, min(LONGEST, make.max_elements // share)))
+    (batch,) = make.shape(1, share * sequence)
     directions = 2 if direction == DML_RECURRENT_NETWORK_DIRECTION_BIDIRECTIONAL else 1
     optional = [entry for entry in make.schema.struct.tensors if entry.optional]
     outputs = [entry.name for entry in optional if entry.role == "output"]

@@ -31,6 +31,8 @@ def of_interpolation(desc: Any) -> Tolerance:
 
 # Scores, exponentials, their sum and the products are each rounded in FLOAT32.
 ATTENTION: Tolerance = {"float32": 4, "float16": 1}
+# Each step rounds in FLOAT32, and what is added up may cancel.
+OF_STEPS: Tolerance = {"float32": 1 << 13, "float16": 1}
 TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
     **FUNCTION_TOLERANCES,
     "AVERAGE_POOLING_GRAD": {"float32": 0, "float16": 1},
@@ -38,6 +40,7 @@ TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
     "MULTIHEAD_ATTENTION1": ATTENTION,
     # Products of FLOAT16 are kept in FLOAT32, in which they are rounded before they are rounded once more.
     "CUMULATIVE_PRODUCT": {"float32": 0, "float16": 1},
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), OF_STEPS),
     "LP_POOLING": {"float32": 1, "float16": 1},
     "LP_POOLING1": {"float32": 1, "float16": 1},
     "REDUCE": of_reduction,
