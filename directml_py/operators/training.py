@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..descs.values import OperatorDesc
+from . import normalization as normalization  # operators of this family, too
 from . import sampling as sampling  # operators of this family, too
-from .operator import Broadcast, Operator, Shapes, of_sizes, operator
+from .operator import Operator, Shapes, of_sizes, operator
 from .window import gradients as gradients  # operators of this family, too
 
 
@@ -24,26 +25,6 @@ class AdamOptimizer(Operator):
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         return {"TrainingStepTensor": (1,) * desc.TrainingStepTensor.dimension_count}
-
-
-@operator("BATCH_NORMALIZATION_GRAD", "BATCH_NORMALIZATION_TRAINING_GRAD")
-class BatchNormalizationGrad(Operator):
-    """Gradients with respect to the input, scale and bias (ns-directml-dml_batch_normalization_grad_operator_desc,
-    ns-directml-dml_batch_normalization_training_grad_operator_desc)."""
-
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        """All statistics have the sizes of the mean."""
-        return {"MeanTensor": Broadcast(desc.InputTensor.sizes)}
-
-
-@operator("BATCH_NORMALIZATION_TRAINING")
-class BatchNormalizationTraining(Operator):
-    """Normalization with the mean and the variance of the input itself
-    (ns-directml-dml_batch_normalization_training_operator_desc)."""
-
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        """All statistics have the sizes of the scale."""
-        return {"ScaleTensor": Broadcast(desc.InputTensor.sizes)}
 
 
 @operator("ROI_ALIGN_GRAD")

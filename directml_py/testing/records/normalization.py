@@ -18,6 +18,8 @@ def batch_normalization(make: Maker) -> Fields:
 @recipe("MEAN_VARIANCE_NORMALIZATION", "MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2")
 def mean_variance_normalization(make: Maker) -> Fields:
     fields, names = plain(make), make.some("ScaleTensor", "BiasTensor")
+    if "Axes" in fields and make.source.chance(10):
+        fields["Axes"] = ()
     if names and make.level < DML_FEATURE_LEVEL_5_2:
         names = ("ScaleTensor", "BiasTensor")
     kept = (1,) if "Axes" in fields and make.level < DML_FEATURE_LEVEL_4_0 else ()

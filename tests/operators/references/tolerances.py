@@ -33,6 +33,20 @@ def of_interpolation(desc: Any) -> Tolerance:
 ATTENTION: Tolerance = {"float32": 4, "float16": 1}
 # Each step rounds in FLOAT32, and what is added up may cancel.
 OF_STEPS: Tolerance = {"float32": 1 << 13, "float16": 1}
+# Computed in FLOAT64 throughout, of sums whose order is free.
+NORMALIZATION: Tolerance = {"float32": 1, "float16": 1}
+NORMALIZATIONS = (
+    "BATCH_NORMALIZATION",
+    "BATCH_NORMALIZATION_GRAD",
+    "BATCH_NORMALIZATION_TRAINING",
+    "BATCH_NORMALIZATION_TRAINING_GRAD",
+    "LOCAL_RESPONSE_NORMALIZATION",
+    "LOCAL_RESPONSE_NORMALIZATION_GRAD",
+    "LP_NORMALIZATION",
+    "MEAN_VARIANCE_NORMALIZATION",
+    "MEAN_VARIANCE_NORMALIZATION1",
+    "MEAN_VARIANCE_NORMALIZATION2",
+)
 TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
     **FUNCTION_TOLERANCES,
     "AVERAGE_POOLING_GRAD": {"float32": 0, "float16": 1},
@@ -43,6 +57,7 @@ TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
     **dict.fromkeys(("GRU", "LSTM", "RNN"), OF_STEPS),
     "LP_POOLING": {"float32": 1, "float16": 1},
     "LP_POOLING1": {"float32": 1, "float16": 1},
+    **dict.fromkeys(NORMALIZATIONS, NORMALIZATION),
     "REDUCE": of_reduction,
     **dict.fromkeys(
         ("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3", "RESAMPLE_GRAD", "RESAMPLE_GRAD1", "UPSAMPLE_2D"),

@@ -1,0 +1,142 @@
+"""Normalization with one mean and variance for several elements: given, or those of the input in training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...descs.tensor import TensorDesc
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array
+from ..fused import activated
+from ..operator import Broadcast, Compute, Shapes, operator
+from .rows import InRows, doubles, mean
+
+
+@operator("BATCH_NORMALIZATION")
+class BatchNormalization(InRows):
+    """``FusedActivation(Scale * (Input - Mean) / sqrt(Variance + Epsilon) + Bias)``
+    (ns-directml-dml_batch_normalization_operator_desc).
+
+    Spatial is about sizes alone: each of the four tensors is broadcast by itself, whatever it says.
+    """
+
+    def axes(self, desc: OperatorDesc) -> Sequence[int]:
+        return ()
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        whole = Broadcast(desc.InputTensor.sizes)
+        return dict.fromkeys(("MeanTensor", "VarianceTensor", "ScaleTensor", "BiasTensor"), whole)
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        epsilon, activation = desc.Epsilon, activated(desc.FusedActivation)
+
+        def normalized(x: Array, mean: Array, variance: Array, scale: Array, bias: Array) -> Array:
+            values = doubles(x)
+            values -= mean
+            values /= np.sqrt(doubles(variance) + epsilon)
+            values *= scale
+            values += bias
+            return activation(values)
+
+        return normalized
+
+
+def summed_axes(statistics: TensorDesc) -> Sequence[int]:
+    """The dimensions that a mean, or another tensor of its sizes, is one number for."""
+    return tuple(axis for axis, size in enumerate(statistics.sizes) if size == 1)
+
+
+@operator("BATCH_NORMALIZATION_TRAINING")
+class BatchNormalizationTraining(InRows):
+    """``FusedActivation(Scale * (Input - Mean) / sqrt(Variance + Epsilon) + Bias + FusedAdd)``, with the mean and the
+    variance of the input over all dimensions in which ScaleTensor has size 1
+    (ns-directml-dml_batch_normalization_training_operator_desc).
+
+    The variance that is put out is the one that is divided by, of all elements: TensorFlow, which wants that of a
+    sample, corrects it itself.
+    """
+
+    def axes(self, desc: OperatorDesc) -> Sequence[int]:
+        return summed_axes(desc.ScaleTensor)
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        """All statistics have the sizes of the scale."""
+        return {"ScaleTensor": Broadcast(desc.InputTensor.sizes)}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        axes, epsilon, activation = self.axes(desc), desc.Epsilon, activated(desc.FusedActivation)
+
+        def normalized(x: Array, scale: Array, bias: Array, more: Array | None) -> tuple[Array, Array, Array]:
+            values = doubles(x)
+            average = mean(values, axes)
+            values -= average
+            variance = mean(np.square(values), axes)
+            values /= np.sqrt(variance + epsilon)
+            values *= scale
+            values += bias
+            if more is not None:
+                values += more
+            return activation(values), average, variance
+
+        return normalized
+
+
+class Gradients(InRows):
+    """Gradients with respect to the input, scale and bias; those of the latter are summed over all dimensions in which
+    MeanTensor has size 1."""
+
+    def axes(self, desc: OperatorDesc) -> Sequence[int]:
+        return summed_axes(desc.MeanTensor)
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        """All statistics have the sizes of the mean."""
+        return {"MeanTensor": Broadcast(desc.InputTensor.sizes)}
+
+    def centered(self, gradient: Array, values: Array, squared: Array, axes: Sequence[int]) -> Array:
+        """The gradient with respect to ``(values - mean) / deviation``, by the square of the deviation, less what
+        comes back through statistics."""
+        raise NotImplementedError
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        axes, epsilon = self.axes(desc), desc.Epsilon
+
+        def gradients(
+            x: Array, gradient: Array, average: Array, variance: Array, scale: Array
+        ) -> tuple[Array, Array, Array]:
+            values, incoming = doubles(x), doubles(gradient)
+            squared = doubles(variance) + epsilon
+            deviation = np.sqrt(squared)
+            of_input = self.centered(incoming, values, squared, axes) * (scale / deviation)
+            values -= average
+            values *= incoming
+            values /= deviation
+            return of_input, values.sum(axes, keepdims=True), incoming.sum(axes, keepdims=True)
+
+        return gradients
+
+
+@operator("BATCH_NORMALIZATION_GRAD")
+class BatchNormalizationGrad(Gradients):
+    """Of BATCH_NORMALIZATION: mean and variance do not depend on the input
+    (ns-directml-dml_batch_normalization_grad_operator_desc)."""
+
+    def centered(self, gradient: Array, values: Array, squared: Array, axes: Sequence[int]) -> Array:
+        return gradient
+
+
+@operator("BATCH_NORMALIZATION_TRAINING_GRAD")
+class BatchNormalizationTrainingGrad(Gradients):
+    """Of BATCH_NORMALIZATION_TRAINING: mean and variance are those of the input
+    (ns-directml-dml_batch_normalization_training_grad_operator_desc).
+
+    As on the page, the gradient of the input takes the mean from InputTensor itself, but the variance from
+    VarianceTensor, and that of the scale takes MeanTensor. For the page's "InputCentered - mean(InputCentered)" read
+    the same of Input.
+    """
+
+    def centered(self, gradient: Array, values: Array, squared: Array, axes: Sequence[int]) -> Array:
+        own = values - mean(values, axes)
+        own *= mean(gradient * own, axes) / squared
+        return np.asarray(gradient - mean(gradient, axes) - own)

@@ -1,0 +1,71 @@
+"""Normalization with the mean and the variance of the input along axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array
+from ..fused import activated
+from ..operator import Broadcast, Compute, Shapes, operator
+from .rows import InRows, doubles, mean
+
+# MEAN_VARIANCE_NORMALIZATION has tensors of { N, C, H, W } alone.
+SPATIAL, WITH_CHANNELS = (2, 3), (1, 2, 3)
+
+
+class Choices(NamedTuple):
+    """What the attributes of a version say."""
+
+    axes: Sequence[int]
+    uses_mean: bool
+    uses_variance: bool
+
+    @classmethod
+    def of(cls, desc: OperatorDesc) -> Choices:
+        names = desc.struct.index
+        axes = desc.Axes if "Axes" in names else WITH_CHANNELS if desc.CrossChannel else SPATIAL
+        if "UseMean" in names:
+            return cls(axes, bool(desc.UseMean), bool(desc.UseVariance))
+        return cls(axes, True, bool(desc.NormalizeVariance))
+
+
+@operator("MEAN_VARIANCE_NORMALIZATION", "MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2")
+class MeanVarianceNormalization(InRows):
+    """``FusedActivation(Scale * (Input - Mean) / sqrt(Variance + Epsilon) + Bias)``
+    (ns-directml-dml_mean_variance_normalization_operator_desc,
+    ns-directml-dml_mean_variance_normalization1_operator_desc,
+    ns-directml-dml_mean_variance_normalization2_operator_desc).
+
+    The page says nothing of UseMean and UseVariance. Without either, its part of the formula is left out, as
+    NormalizeVariance has it on the pages of the older versions. Without the mean, the variance is about 0, the mean of
+    squares: ONNX Runtime makes its SimplifiedLayerNormalization, which divides by the root of that, with UseMean FALSE.
+    """
+
+    def axes(self, desc: OperatorDesc) -> Sequence[int]:
+        return Choices.of(desc).axes
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        sizes = desc.InputTensor.sizes
+        return {"ScaleTensor": Broadcast(sizes), "BiasTensor": Broadcast(sizes), "OutputTensor": sizes}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        axes, uses_mean, uses_variance = Choices.of(desc)
+        epsilon, activation = desc.Epsilon, activated(desc.FusedActivation)
+
+        def normalized(x: Array, scale: Array | None, bias: Array | None) -> Array:
+            values = doubles(x)
+            if uses_mean:
+                values -= mean(values, axes)
+            if uses_variance:
+                values /= np.sqrt(mean(np.square(values), axes) + epsilon)
+            if scale is not None:
+                values *= scale
+            if bias is not None:
+                values += bias
+            return activation(values)
+
+        return normalized

@@ -1,0 +1,39 @@
+"""What normalizations have in common: they see all elements along some axes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array, Run
+from ...kernels.rows import map_rows
+from ..operator import Inputs, Kernel, Operator, Outputs
+
+
+class InRows(Operator):
+    """An operator whose ``compute`` knows no other elements than those that lie beside each along ``axes``.
+
+    It is computed in FLOAT64 throughout, whatever the tensors hold.
+    """
+
+    def axes(self, desc: OperatorDesc) -> Sequence[int]:
+        raise NotImplementedError
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        compute, axes = self.compute(desc), self.axes(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            return map_rows(compute, inputs, outputs, axes)
+
+        return Kernel(bind)
+
+
+def doubles(x: Array) -> Array:
+    """A copy in FLOAT64."""
+    return x.astype(np.float64)
+
+
+def mean(x: Array, axes: Sequence[int]) -> Array:
+    return np.asarray(x.mean(tuple(axes), keepdims=True))

@@ -1,0 +1,177 @@
+"""Normalizations, their gradients, and BATCH_NORMALIZATION_TRAINING."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .activation import fused
+from .onnx_node import run
+from .row import Row, Values
+
+
+def batch_normalization(desc: Any, x: Any, *statistics: Any) -> Any:
+    """ONNX's, every element a channel of its own."""
+    mean, variance, scale, bias = (np.broadcast_to(one, x.shape).ravel() for one in statistics)
+    (result,) = run(
+        "BatchNormalization", [x.reshape(1, -1), scale, bias, mean, variance], epsilon=desc.Epsilon
+    )
+    return fused(desc, result.reshape(x.shape))
+
+
+def as_rows(x: Any, axes: Sequence[int]) -> Any:
+    """A matrix, whose rows are what ``axes`` span."""
+    kept = [axis for axis in range(x.ndim) if axis not in axes]
+    return x.transpose(*kept, *axes).reshape(-1, math.prod(x.shape[axis] for axis in axes))
+
+
+def from_rows(rows: Any, axes: Sequence[int], sizes: Sequence[int]) -> Any:
+    """The array of which a matrix has the rows; the last of its dimensions may have become 1."""
+    kept = [axis for axis in range(len(sizes)) if axis not in axes]
+    inner = [sizes[axis] if rows.shape[1] > 1 else 1 for axis in axes]
+    return rows.reshape([sizes[axis] for axis in kept] + inner).transpose(np.argsort([*kept, *axes]))
+
+
+def normalized_rows(rows: Any, uses_mean: bool, uses_variance: bool, epsilon: float) -> Any:
+    """ONNX's LayerNormalization, ONNX Runtime's of root mean squares, or exact means taken away."""
+    ones = np.ones(rows.shape[1])
+    if not uses_variance:
+        return np.array([[x - math.fsum(row) / len(row) * uses_mean for x in row] for row in rows.tolist()])
+    if uses_mean:
+        return run("LayerNormalization", [rows, ones, 0 * ones], axis=-1, epsilon=epsilon)[0]
+    return run("SimplifiedLayerNormalization", [rows, ones], axis=-1, epsilon=epsilon)[0]
+
+
+def mean_variance_normalization(desc: Any, x: Any, scale: Any, bias: Any) -> Any:
+    names = desc.struct.index
+    axes = desc.Axes if "Axes" in names else [1, 2, 3] if desc.CrossChannel else [2, 3]
+    uses_mean = desc.UseMean if "UseMean" in names else True
+    uses_variance = desc.UseVariance if "UseVariance" in names else desc.NormalizeVariance
+    rows = normalized_rows(as_rows(x, axes), uses_mean, uses_variance, desc.Epsilon)
+    result = from_rows(rows, axes, x.shape)
+    result = result if scale is None else result * scale
+    return fused(desc, result if bias is None else result + bias)
+
+
+def lp_normalization(desc: Any, x: Any) -> Any:
+    """ONNX's, where the norm is not less than Epsilon."""
+    (result,) = run("LpNormalization", [x], axis=desc.Axis, p=desc.P)
+    norm = np.linalg.norm(x, desc.P, desc.Axis, keepdims=True)
+    return np.where(norm < desc.Epsilon, x / desc.Epsilon, result)
+
+
+def region_axes(desc: Any) -> list[int]:
+    return [1] if desc.CrossChannel else [2, 3]
+
+
+def regions(desc: Any) -> Any:
+    """A row for each element of a channel's column or of a plane: 1 for those in its region, ONNX's."""
+    sizes = [desc.InputTensor.sizes[axis] for axis in region_axes(desc)]
+    before, behind = math.floor((desc.LocalSize - 1) / 2), math.ceil((desc.LocalSize - 1) / 2)
+    places = list(np.ndindex(*sizes))
+    return np.array(
+        [
+            [float(all(-before <= b - a <= behind for a, b in zip(one, other))) for other in places]
+            for one in places
+        ]
+    )
+
+
+def local_response(desc: Any, x: Any) -> Any:
+    axes = region_axes(desc)
+    rows = as_rows(x, axes)
+    base = desc.Bias + desc.Alpha / desc.LocalSize * (np.square(rows) @ regions(desc).T)
+    return from_rows(rows / base**desc.Beta, axes, x.shape)
+
+
+def local_response_gradient(desc: Any, x: Any, gradient: Any) -> Any:
+    """Products with the matrix of all derivatives."""
+    axes = region_axes(desc)
+    inside, eye = regions(desc), np.eye(regions(desc).shape[0])
+    factor = desc.Alpha / desc.LocalSize
+    result = []
+    for row, incoming in zip(as_rows(x, axes), as_rows(gradient, axes)):
+        base = desc.Bias + factor * (inside @ np.square(row))
+        own = eye * base[:, np.newaxis] ** -desc.Beta
+        through = np.outer(-desc.Beta * row * base ** (-desc.Beta - 1), 2 * factor * row) * inside
+        result.append(incoming @ (own + through))
+    return from_rows(np.array(result), axes, x.shape)
+
+
+def statistics_axes(tensor: Any) -> list[int]:
+    return [axis for axis, size in enumerate(tensor.sizes) if size == 1]
+
+
+def batch_training(desc: Any, x: Any, scale: Any, bias: Any, more: Any) -> Any:
+    """ONNX's in its training mode, which puts out the statistics of the batch where there is no momentum."""
+    axes = statistics_axes(desc.ScaleTensor)
+    rows = as_rows(x, axes)
+    ones = np.ones(rows.shape[0])
+    normalized, mean, variance = run(
+        "BatchNormalization",
+        [np.ascontiguousarray(rows.T), ones, 0 * ones, 0 * ones, ones],
+        ["float64"] * 3,
+        epsilon=desc.Epsilon,
+        momentum=0.0,
+        training_mode=1,
+    )
+    result = from_rows(normalized.T, axes, x.shape) * scale + bias
+    of_rows = [one.reshape(scale.shape) for one in (mean, variance)]
+    return [fused(desc, result if more is None else result + more), *of_rows]
+
+
+def each_statistic(desc: Any, *arrays: Any) -> Iterator[tuple[Any, ...]]:
+    """The elements that have a mean in common, and their statistics; as lists and numbers."""
+    axes = statistics_axes(desc.MeanTensor)
+    full, single = arrays[:2], arrays[2:]
+    rows = [as_rows(one, axes).tolist() for one in full]
+    yield from zip(*rows, *(one.ravel().tolist() for one in single))
+
+
+def gradients(of_input: Callable[..., list[float]]) -> Callable[..., Any]:
+    """The page's formulas, sum by sum; ``of_input`` is that of OutputGradient."""
+
+    def reference(desc: Any, *arrays: Any) -> Any:
+        axes = statistics_axes(desc.MeanTensor)
+        results, scales, biases = [], [], []
+        for x, gradient, mean, variance, scale in each_statistic(desc, *arrays):
+            root = math.sqrt(variance + desc.Epsilon)
+            results.append(of_input(x, gradient, root, scale))
+            scales.append(math.fsum(g * (one - mean) / root for one, g in zip(x, gradient)))
+            biases.append(math.fsum(gradient))
+        small = [np.array(one).reshape(desc.MeanTensor.sizes) for one in (scales, biases)]
+        return [from_rows(np.array(results), axes, arrays[0].shape), *small]
+
+    return reference
+
+
+def through_constants(x: list[float], gradient: list[float], root: float, scale: float) -> list[float]:
+    return [one * (scale / root) for one in gradient]
+
+
+def through_statistics(x: list[float], gradient: list[float], root: float, scale: float) -> list[float]:
+    count = len(x)
+    mean, mean_gradient = math.fsum(x) / count, math.fsum(gradient) / count
+    coefficient = math.fsum(g * (one - mean) for one, g in zip(x, gradient)) / count
+    return [
+        scale / root * (g - mean_gradient - (one - mean) * coefficient / root**2)
+        for one, g in zip(x, gradient)
+    ]
+
+
+VARIANCES = {"VarianceTensor": Values(0, 4)}
+ROWS = {
+    "BATCH_NORMALIZATION": Row(batch_normalization, VARIANCES, samples=48),
+    "MEAN_VARIANCE_NORMALIZATION": Row(mean_variance_normalization, samples=48),
+    "MEAN_VARIANCE_NORMALIZATION1": Row(mean_variance_normalization, samples=48),
+    "MEAN_VARIANCE_NORMALIZATION2": Row(mean_variance_normalization, samples=72),
+    "LP_NORMALIZATION": Row(lp_normalization),
+    "LOCAL_RESPONSE_NORMALIZATION": Row(local_response),
+    "LOCAL_RESPONSE_NORMALIZATION_GRAD": Row(local_response_gradient),
+    "BATCH_NORMALIZATION_TRAINING": Row(batch_training, samples=48),
+    "BATCH_NORMALIZATION_GRAD": Row(gradients(through_constants), VARIANCES),
+    "BATCH_NORMALIZATION_TRAINING_GRAD": Row(gradients(through_statistics), VARIANCES),
+}
