@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ..descs.values import OperatorDesc
 from . import normalization as normalization  # operators of this family, too
+from . import optimizer as optimizer
 from . import sampling as sampling  # operators of this family, too
 from .operator import Operator, Shapes, of_sizes, operator
 from .window import gradients as gradients  # operators of this family, too
@@ -17,14 +18,6 @@ from .window import gradients as gradients  # operators of this family, too
 def gradient_of_sizes(output_sizes: Sequence[int] | None) -> Shapes:
     """The sizes of a gradient with respect to something that may have had any."""
     return of_sizes(output_sizes, "OutputGradientTensor")
-
-
-@operator("ADAM_OPTIMIZER")
-class AdamOptimizer(Operator):
-    """One step of Adam (ns-directml-dml_adam_optimizer_operator_desc)."""
-
-    def shapes(self, desc: OperatorDesc) -> Shapes:
-        return {"TrainingStepTensor": (1,) * desc.TrainingStepTensor.dimension_count}
 
 
 @operator("ROI_ALIGN_GRAD")

@@ -18,6 +18,7 @@ from . import (  # noqa: F401
     life_cases,
     scale_cases,
     state_cases,
+    step_cases,
     unneeded_cases,
 )
 from .hazard import HAZARDS, HazardBench

@@ -29,8 +29,9 @@ EXAMPLES = [
     for one in examples()
     if executes(one.operator)
 ]
-# Indices that are all zeros name one element more than once, and a scale should not be 0.
+# Indices that are all zeros name one element more than once, and neither a scale nor a training step should be 0.
 ZEROS = {
+    "DML-ADAM_OPTIMIZER-training-step",
     "DML-ELEMENT_WISE_DEQUANTIZE_LINEAR-scale-zero",
     "DML-ELEMENT_WISE_QUANTIZED_LINEAR_ADD-scale-zero",
     "DML-ELEMENT_WISE_QUANTIZE_LINEAR-scale-zero",

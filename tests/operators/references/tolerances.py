@@ -36,6 +36,7 @@ OF_STEPS: Tolerance = {"float32": 1 << 13, "float16": 1}
 # Computed in FLOAT64 throughout, of sums whose order is free.
 NORMALIZATION: Tolerance = {"float32": 1, "float16": 1}
 NORMALIZATIONS = (
+    "ADAM_OPTIMIZER",
     "BATCH_NORMALIZATION",
     "BATCH_NORMALIZATION_GRAD",
     "BATCH_NORMALIZATION_TRAINING",

@@ -1,0 +1,48 @@
+"""Optimizers: how parameters follow their gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..descs.values import OperatorDesc
+from ..kernels.binding import Array
+from ..validation.report import Report
+from .operator import Compute, ElementWise, Inputs, Shapes, operator, own_rule
+
+_STEP = own_rule("ADAM_OPTIMIZER", "training-step", "Training steps are counted from 1", debug=True)
+
+
+@operator("ADAM_OPTIMIZER")
+class AdamOptimizer(ElementWise):
+    """One step of Adam (ns-directml-dml_adam_optimizer_operator_desc).
+
+    The page lets programs begin with step 0, at which its formula has the quotient of two zeros: parameters are NaN
+    then, and the debug layer warns. TensorFlow's plugin, too, counts from 1. Parameters follow the moments before these
+    are rounded.
+    """
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        return {"TrainingStepTensor": (1,) * desc.TrainingStepTensor.dimension_count}
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        rate, epsilon = desc.LearningRate, desc.Epsilon
+        beta1, beta2 = np.float64(desc.Beta1), np.float64(desc.Beta2)
+
+        def stepped(
+            parameters: Array, first: Array, second: Array, gradient: Array, step: Array
+        ) -> tuple[Array, Array, Array]:
+            count = np.float64(step.flat[0])
+            correction = np.sqrt(1 - beta2**count) / (1 - beta1**count)
+            first = beta1 * first + (1 - beta1) * gradient
+            second = beta2 * second + (1 - beta2) * np.square(gradient, dtype=np.float64)
+            change = rate * correction * first / (np.sqrt(second) + epsilon)
+            return parameters - change, first, second
+
+        return stepped
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        step = inputs[4].flat[0]
+        if step == 0:
+            report.add(
+                _STEP, "TrainingStepTensor", "is 0, at which all parameters become NaN; it must be at least 1"
+            )
