@@ -33,6 +33,8 @@ def test_all_samples_are_tested():
         "hello_directml",
         "hello_directmlx",
         "join_split",
+        "lstm_text",
+        "photograph",
         "reduce_strided",
         "train_digits",
     }
