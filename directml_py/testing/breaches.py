@@ -10,7 +10,7 @@ from typing import Any
 from ..abi.schema import FieldSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_OWNED_BY_DML
 from ..api.schema_data import STRUCTS
-from ..descs.build import build_operator_desc
+from ..descs.build import RANGES, build_operator_desc
 from ..descs.data_types import DATA_TYPES
 from ..descs.decode import enum_class
 from ..descs.tensor import TensorDesc
@@ -131,9 +131,9 @@ def _values(desc: OperatorDesc, entry: FieldSchema, fact: Fact) -> Iterator[tupl
         members = enum_class(entry.type).__members__.values()
         yield from ((member, None) for member in members if member != value)
     elif entry.kind == "integer":
-        low = 1 if entry.type == "UINT" else None
-        near = (value + 1, value - 1 if value or low is None else 0)
-        yield from ((number, entry.name) for number in (*near, *NUMBERS) if number <= 0x7FFFFFFF or low)
+        low, high = RANGES[entry.type]
+        near = (value + 1, value - 1)
+        yield from ((number, entry.name) for number in (*near, *NUMBERS) if low <= number <= high)
     elif entry.kind == "bool":
         yield not value, None
     elif entry.kind == "float":
