@@ -38,10 +38,17 @@ def counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
-def check_range(rule: Rule, indices: Array, size: int, report: Report, behind: Iterable[int] = ()) -> None:
+def check_range(
+    rule: Rule,
+    indices: Array,
+    size: int,
+    report: Report,
+    behind: Iterable[int] = (),
+    field: str = "IndicesTensor",
+) -> None:
     """Report how many indices are outside a dimension of ``size``, and the first of them.
 
-    ``indices`` are those of IndicesTensor at the last coordinates ``behind``.
+    ``indices`` are those of ``field`` at the last coordinates ``behind``.
     """
     lowest = -size if indices.dtype.kind == "i" else 0
     wrong = (indices < lowest) | (indices >= size)
@@ -50,7 +57,7 @@ def check_range(rule: Rule, indices: Array, size: int, report: Report, behind: I
         first = np.argwhere(wrong)[0]
         report.add(
             rule,
-            "IndicesTensor",
+            field,
             f"has {counted(count, 'index', 'indices')} outside [{lowest}, {size - 1}]; the first is "
             f"{indices[tuple(first)]} at {braces([*first, *behind])}",
         )
