@@ -16,6 +16,7 @@ from . import (  # noqa: F401
     index_cases,
     length_cases,
     life_cases,
+    region_cases,
     scale_cases,
     state_cases,
     step_cases,

@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import numpy as np
+
+from ...api.enums import DML_INTERPOLATION_MODE_LINEAR, DML_REDUCE_FUNCTION_MAX
+from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ..operator import Operator, Shapes, of_sizes, operator
+from ...kernels.binding import Array
+from ...kernels.patches import patches
+from ...kernels.pick import safe_indices
+from ...kernels.regions import Grid, Steps, windows_of
+from ...validation.report import Report
+from ..indexing.places import check_range, counted
+from ..operator import Compute, Inputs, Operator, Shapes, Sizes, of_sizes, operator, own_rule
+
+BATCHES = {
+    name: own_rule(name, "batch-range", "Every batch index is that of a batch of the image", debug=True)
+    for name in ("ROI_POOLING", "ROI_ALIGN", "ROI_ALIGN1", "ROI_ALIGN_GRAD")
+}
+CORNERS = own_rule("ROI_POOLING", "corners", "No second corner of a region is before the first", debug=True)
+
+
+def image_of(x: Array) -> Array:
+    """The view with channels last."""
+    image: Array = x.transpose(0, 2, 3, 1)
+    return image
+
+
+def by_channel(elements: Array, sizes: Sizes) -> Array:
+    """Elements of regions or images, each with all channels, as an output of ``sizes``."""
+    number, channels, height, width = sizes
+    output: Array = elements.reshape(number, height, width, channels).transpose(0, 3, 1, 2)
+    return output
 
 
 @operator("ROI_POOLING")
 class RoiPooling(Operator):
-    """The largest elements of regions (ns-directml-dml_roi_pooling_operator_desc)."""
+    """The largest elements of regions (ns-directml-dml_roi_pooling_operator_desc).
+
+    As in ONNX Runtime, corners are scaled in FLOAT32 and rounded away from 0 half way between two elements; a region
+    whose second corner is before the first has one element there; and the largest of nothing, where a region is outside
+    the image, is 0. That is also the result of a corner that is NaN. As in Direct3D, a number is larger than NaN.
+    Batches are rounded toward 0 and clamped to those that there are.
+    """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         regions, channels = desc.ROITensor.sizes[2], desc.InputTensor.sizes[1]
@@ -19,10 +54,111 @@ class RoiPooling(Operator):
             "OutputTensor": (regions, channels, desc.PooledSize.Height, desc.PooledSize.Width),
         }
 
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        batch, x1, y1, x2, y2 = inputs[1].reshape(-1, 5).T
+        last = desc.InputTensor.sizes[0] - 1
+        is_batch = (batch >= 0) & (batch <= last) & (batch == np.floor(batch))
+        for rule, is_right, what in (
+            (BATCHES["ROI_POOLING"], is_batch, f"whose batch is not a whole number in [0, {last}]"),
+            (CORNERS, (x2 >= x1) & (y2 >= y1), "whose second corner is not at or behind the first"),
+        ):
+            wrong = np.flatnonzero(~is_right)
+            if wrong.size:
+                many = counted(wrong.size, "region", "regions")
+                report.add(rule, "ROITensor", f"has {many} {what}; the first has the index {wrong[0]}")
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        output, (batches, channels, *sizes) = desc.OutputTensor.sizes, desc.InputTensor.sizes
+        scale = np.float32(desc.SpatialScale)
+
+        def pool(x: Array, regions: Array) -> Array:
+            regions = regions.reshape(-1, 5)
+            corners = (regions[:, 1:] * scale).reshape(-1, 2, 2)
+            # NaN is no integer, and becomes 0.
+            batch = np.fmin(np.fmax(regions[:, 0], 0), batches - 1).astype(np.intp)
+
+            def windows(part: slice) -> tuple[Steps, Steps]:
+                rows, columns = zip(sizes, output[2:])
+                return windows_of(corners[part, :, 1], *rows), windows_of(corners[part, :, 0], *columns)
+
+            result = np.empty((output[0] * output[2] * output[3], channels))
+            for patch in patches(output[0], windows, sum(sizes) + output[2] * output[3], channels):
+                result[patch.outputs] = patch.maximum(patch.read(image_of(x), batch, 0.0))
+            return by_channel(result, output)
+
+        return pool
+
+
+class AlignedRegions(Operator):
+    """Regions sampled at regular distances.
+
+    A sample that is more than one element outside the image, or has coordinates that are NaN, is out of bounds; others
+    outside take the element at the edge. The pages leave that open: it is ONNX's rule, and that of results of DirectML
+    which ONNX Runtime has in its tests. What is half way between two elements is nearest to the first, as in the
+    example of ROI_ALIGN_GRAD. An element without a weight is not read: infinity stays where it is.
+
+    The formula of ROI_ALIGN1 is that of all. Its last line about sizes has X where it means Y, and its loops have one
+    turn too many for the example and for the samples that it says there are. As in ONNX, their number is rounded up.
+    There is always one, for a region may be empty; and no more than the least for inverted regions.
+
+    AlignRegionsToCorners is not in the formula. As the page says, and TensorFlow's CropAndResize wants, the first and
+    the last sample of a region are at its very corners, whatever OutputPixelOffset; one that is both is in the middle.
+
+    Batches are clamped to those that there are; the pages leave others undefined.
+    """
+
+    def image(self, desc: OperatorDesc) -> TensorDesc:
+        """The image, or something that has its sizes."""
+        tensor: TensorDesc = desc.InputTensor
+        return tensor
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        batches = self.image(desc).sizes[0]
+        check_range(BATCHES[desc.name], inputs[-1], batches, report, field="BatchIndicesTensor")
+
+    def grids(self, desc: OperatorDesc, steps: Sequence[int]) -> tuple[Grid, Grid]:
+        """How regions are sampled along rows and columns to become ``steps`` elements of each."""
+        rows, columns = (
+            Grid(
+                size,
+                count,
+                scale,
+                desc.MinimumSamplesPerOutput,
+                desc.MaximumSamplesPerOutput,
+                getattr(desc, "InputPixelOffset", 0.5),
+                getattr(desc, "OutputPixelOffset", -0.5),
+                bool(getattr(desc, "AlignRegionsToCorners", False)),
+                desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR,
+            )
+            for size, count, scale in zip(
+                self.image(desc).sizes[2:], steps, (desc.SpatialScaleY, desc.SpatialScaleX)
+            )
+        )
+        return rows, columns
+
+    def sampled(
+        self, desc: OperatorDesc, regions: Array, steps: Sequence[int], slopes: bool = False
+    ) -> tuple[Callable[[slice], tuple[Steps, Steps]], int]:
+        """A function that gives the steps of part of the regions, and how many numbers that takes for each."""
+        rows, columns = self.grids(desc, steps)
+        ends_alone = desc.ReductionFunction == DML_REDUCE_FUNCTION_MAX
+        corners = regions.reshape(-1, 2, 2)
+
+        def sample(part: slice) -> tuple[Steps, Steps]:
+            return (
+                rows.steps_of(corners[part, :, 1], ends_alone, slopes),
+                columns.steps_of(corners[part, :, 0], ends_alone, slopes),
+            )
+
+        return sample, 2 * (rows.size + columns.size) + rows.steps * columns.steps
+
 
 @operator("ROI_ALIGN", "ROI_ALIGN1")
-class RoiAlign(Operator):
-    """Regions resampled (ns-directml-dml_roi_align_operator_desc, ns-directml-dml_roi_align1_operator_desc)."""
+class RoiAlign(AlignedRegions):
+    """Regions resampled (ns-directml-dml_roi_align_operator_desc, ns-directml-dml_roi_align1_operator_desc).
+
+    Samples that are out of bounds count, with OutOfBoundsInputValue. As in Direct3D, a number is larger than NaN.
+    """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """``output_sizes``: those of the output; the last two are free."""
@@ -35,3 +171,18 @@ class RoiAlign(Operator):
             **output,
             **of_sizes(output_sizes),
         }
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        output = desc.OutputTensor.sizes
+        is_maximum = desc.ReductionFunction == DML_REDUCE_FUNCTION_MAX
+
+        def align(x: Array, regions: Array, indices: Array) -> Array:
+            batches = safe_indices(indices.reshape(-1), len(x) - 1)
+            sample, numbers = self.sampled(desc, regions, output[2:])
+            result = np.empty((output[0] * output[2] * output[3], output[1]))
+            for patch in patches(output[0], sample, numbers, output[1]):
+                values = patch.read(image_of(x), batches, desc.OutOfBoundsInputValue)
+                result[patch.outputs] = patch.maximum(values) if is_maximum else patch.mean(values)
+            return by_channel(result, output)
+
+        return align

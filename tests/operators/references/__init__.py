@@ -17,6 +17,7 @@ from . import (
     quantized,
     recurrent,
     reduction,
+    regions,
     sampling,
     window,
 )
@@ -37,6 +38,7 @@ ROWS: dict[str, Row] = {
         quantized,
         recurrent,
         reduction,
+        regions,
         sampling,
         window,
     )

@@ -29,10 +29,6 @@ def of_interpolation(desc: Any) -> Tolerance:
     return {"float32": 1, "float16": 0} if desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR else EXACT
 
 
-# Scores, exponentials, their sum and the products are each rounded in FLOAT32.
-ATTENTION: Tolerance = {"float32": 4, "float16": 1}
-# Each step rounds in FLOAT32, and what is added up may cancel.
-OF_STEPS: Tolerance = {"float32": 1 << 13, "float16": 1}
 # Computed in FLOAT64 throughout, of sums whose order is free.
 NORMALIZATION: Tolerance = {"float32": 1, "float16": 1}
 NORMALIZATIONS = (
@@ -48,6 +44,10 @@ NORMALIZATIONS = (
     "MEAN_VARIANCE_NORMALIZATION1",
     "MEAN_VARIANCE_NORMALIZATION2",
 )
+# Scores, exponentials, their sum and the products are each rounded in FLOAT32.
+ATTENTION: Tolerance = {"float32": 4, "float16": 1}
+# Each step rounds in FLOAT32, and what is added up may cancel.
+OF_STEPS: Tolerance = {"float32": 1 << 13, "float16": 1}
 TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
     **FUNCTION_TOLERANCES,
     "AVERAGE_POOLING_GRAD": {"float32": 0, "float16": 1},
@@ -64,6 +64,9 @@ TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
         ("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3", "RESAMPLE_GRAD", "RESAMPLE_GRAD1", "UPSAMPLE_2D"),
         of_interpolation,
     ),
+    **dict.fromkeys(("ROI_ALIGN", "ROI_ALIGN1"), of_interpolation),
+    # Sums in FLOAT64, in another order.
+    "ROI_ALIGN_GRAD": {"float32": 1, "float16": 1},
 }
 
 # A maximum of zeros may be either, and the sign of a sum of zeros depends on where it begins.
@@ -86,6 +89,9 @@ EITHER_ZERO = (
     "MAX_POOLING2",
     "MAX_POOLING_GRAD",
     "REDUCE",
+    "ROI_ALIGN",
+    "ROI_ALIGN1",
+    "ROI_POOLING",
 )
 
 

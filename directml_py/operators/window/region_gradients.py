@@ -1,0 +1,98 @@
+"""Gradients of regions of interest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...api.enums import DML_REDUCE_FUNCTION_MAX
+from ...descs.tensor import TensorDesc
+from ...descs.values import OperatorDesc
+from ...kernels.binding import Array
+from ...kernels.patches import Patch, patches
+from ...kernels.pick import safe_indices
+from ..operator import Compute, Shapes, of_sizes, operator
+from .regions import AlignedRegions, by_channel, image_of
+
+
+@operator("ROI_ALIGN_GRAD")
+class RoiAlignGrad(AlignedRegions):
+    """Gradients with respect to the image and to the regions (ns-directml-dml_roi_align_grad_operator_desc).
+
+    A mean's gradient is shared out among its samples, a maximum's belongs to the sample that is the largest: row by
+    row the first of those that are equal in FLOAT32. What falls to samples out of bounds is lost; for a maximum these
+    do not count, as their value is not known. So is what falls to batches that there are not.
+
+    The gradient with respect to a region is the derivative of the formula, of which the page's own is the case of one
+    sample for each element, regions that are the whole image, and corners scaled by their size. As there, a coordinate
+    that is a whole number has no slope. Nor has the nearest element, which does not change with coordinates.
+    """
+
+    def image(self, desc: OperatorDesc) -> TensorDesc:
+        """The image, or something that has its sizes."""
+        tensor: TensorDesc = desc.OutputGradientTensor if desc.InputTensor is None else desc.InputTensor
+        return tensor
+
+    def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
+        """``output_sizes``: those of the image's gradient, where there is no image."""
+        regions = desc.ROITensor.sizes[-2]
+        image = self.image(desc)
+        channels = (desc.InputGradientTensor if image is None else image).sizes[1]
+        return {
+            "ROITensor": (*(1,) * (desc.ROITensor.dimension_count - 2), regions, 4),
+            "BatchIndicesTensor": (*(1,) * (desc.BatchIndicesTensor.dimension_count - 1), regions),
+            "InputGradientTensor": (regions, channels, *desc.InputGradientTensor.sizes[2:]),
+            **of_sizes(output_sizes, "OutputGradientTensor"),
+        }
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        sizes, (number, channels, *steps) = self.image(desc).sizes, desc.InputGradientTensor.sizes
+        is_maximum = desc.ReductionFunction == DML_REDUCE_FUNCTION_MAX
+        wants_image, wants_regions = (
+            desc.OutputGradientTensor is not None,
+            desc.OutputROIGradientTensor is not None,
+        )
+        scales = np.array([desc.SpatialScaleX, desc.SpatialScaleY])
+
+        def gradients(
+            x: Array | None, incoming: Array, regions: Array, indices: Array
+        ) -> tuple[Array | None, ...]:
+            named = indices.reshape(-1)
+            batches = safe_indices(named, sizes[0] - 1)
+            outputs = image_of(incoming).reshape(-1, channels)
+            of_image = np.zeros((sizes[0], *sizes[2:], channels)) if wants_image else None
+            of_regions = np.zeros((number, 2, 2)) if wants_regions else None
+            sample, numbers = self.sampled(desc, regions, steps, slopes=wants_regions)
+            # Without an image, as for means of which the regions' gradients are not wanted, nothing is read.
+            image = image_of(incoming if x is None else x)
+            for patch in patches(number, sample, numbers, channels):
+                if is_maximum:
+                    values = patch.read(image, batches, np.nan).astype(np.float32)
+                    parts = patch.chosen(outputs[patch.outputs], values)
+                else:
+                    parts = patch.spread(outputs[patch.outputs])
+                if of_image is not None:
+                    patch.add(of_image, named, parts)
+                if of_regions is not None:
+                    np.add.at(of_regions, patch.regions, pulls(patch, image, batches, parts))
+            return (
+                None if of_image is None else by_channel(of_image, sizes),
+                None if of_regions is None else (of_regions * scales).reshape(desc.ROITensor.sizes),
+            )
+
+        return gradients
+
+
+def pulls(patch: Patch, image: Array, batches: Array, parts: Array) -> Array:
+    """What the gradients of points are with respect to scaled corners, each of its columns and rows."""
+    along_rows, along_columns = patch.slopes(image, batches)
+    result = np.empty((len(parts), 2, 2))
+    for axis, (slopes, places) in enumerate(((along_columns, patch.columns), (along_rows, patch.rows))):
+        products = parts * slopes
+        # No gradient is none, even where a slope is infinite.
+        products[parts == 0] = 0
+        total = products.sum(axis=1)
+        result[:, 0, axis] = total * (1 - places.share)
+        result[:, 1, axis] = total * places.share
+    return result

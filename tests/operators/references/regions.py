@@ -1,0 +1,180 @@
+"""Regions of interest, sample by sample at exact places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from math import ceil, floor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import directml_py as dml
+
+from .onnx_node import run
+from .row import Row, Values
+
+HALF = Fraction(1, 2)
+Tap = tuple[int, float]
+
+
+class Sample(NamedTuple):
+    """One coordinate of a sample: None where it is out of bounds. ``share`` is how it goes with the second corner."""
+
+    place: Fraction | None
+    share: Fraction
+
+
+def samples(desc: Any, axis: str, corners: Any, size: int, steps: int) -> list[list[Sample]]:
+    """Those of each step of a region along one axis, by the formula of ROI_ALIGN1."""
+    scale = np.float32(getattr(desc, f"SpatialScale{axis}"))
+    first, second = corners.astype(np.float32) * scale
+    extent = second - first
+    count = ceil(extent / np.float32(steps))
+    count = min(max(count, desc.MinimumSamplesPerOutput, 1), desc.MaximumSamplesPerOutput)
+    total = steps * count
+    given = {name: getattr(desc, name, None) for name in ("InputPixelOffset", "OutputPixelOffset")}
+    inner, outer = (
+        Fraction(default if one is None else one) for one, default in zip(given.values(), (HALF, -HALF))
+    )
+    places = []
+    for number in range(total):
+        share = (number - outer) / total
+        if getattr(desc, "AlignRegionsToCorners", False):
+            share = Fraction(number, total - 1) if total > 1 else HALF
+        place = Fraction(float(first)) + share * Fraction(float(extent)) - inner
+        places.append(Sample(place if -1 <= place <= size else None, share))
+    return [places[step * count : (step + 1) * count] for step in range(steps)]
+
+
+def taps(desc: Any, place: Fraction, size: int) -> list[Tap]:
+    """Elements and weights."""
+    if desc.InterpolationMode == dml.DML_INTERPOLATION_MODE_NEAREST_NEIGHBOR:
+        return [(min(max(ceil(place - HALF), 0), size - 1), 1.0)]
+    place = min(max(place, Fraction(0)), Fraction(size - 1))
+    low = floor(place)
+    return [(low, float(1 - (place - low))), (ceil(place), float(place - low))]
+
+
+class Point:
+    """A sample of an element of the output."""
+
+    def __init__(self, desc: Any, sizes: Any, y: Sample, x: Sample) -> None:
+        self.desc, self.sizes, self.y, self.x = desc, sizes, y, x
+        self.taps: list[tuple[int, int, float]] = []
+        if y.place is not None and x.place is not None:
+            both = (taps(desc, place, size) for place, size in zip((y.place, x.place), sizes))
+            self.taps = [(row, column, tall * wide) for (row, tall), (column, wide) in product(*both)]
+
+    def value(self, plane: Any) -> float:
+        return sum((plane[row, column] * weight for row, column, weight in self.taps), 0.0)
+
+    def slopes(self, plane: Any) -> tuple[float, float]:
+        """With X and with Y, by the formula of ROI_ALIGN_GRAD."""
+        y, x = self.y.place, self.x.place
+        linear = self.desc.InterpolationMode == dml.DML_INTERPOLATION_MODE_LINEAR
+        if y is None or x is None or not linear:
+            return 0.0, 0.0
+        along_y = along_x = 0.0
+        if 0 <= y <= self.sizes[0] - 1:
+            for column, weight in taps(self.desc, x, self.sizes[1]):
+                along_y += weight * (plane[ceil(y), column] - plane[floor(y), column])
+        if 0 <= x <= self.sizes[1] - 1:
+            for row, weight in taps(self.desc, y, self.sizes[0]):
+                along_x += weight * (plane[row, ceil(x)] - plane[row, floor(x)])
+        return along_x, along_y
+
+
+def sampled(
+    desc: Any, regions: Any, sizes: Any, steps: Any
+) -> Iterator[tuple[tuple[int, int, int], list[Point]]]:
+    """Region, row and column of each element of the output, and its samples, row by row."""
+    for number, region in enumerate(regions.reshape(-1, 4)):
+        rows = samples(desc, "Y", region[1::2], sizes[0], steps[0])
+        columns = samples(desc, "X", region[::2], sizes[1], steps[1])
+        for (row, above), (column, beside) in product(enumerate(rows), enumerate(columns)):
+            yield (number, row, column), [Point(desc, sizes, y, x) for y, x in product(above, beside)]
+
+
+def align(desc: Any, x: Any, regions: Any, batches: Any) -> Any:
+    result = np.empty(desc.OutputTensor.sizes)
+    is_maximum = desc.ReductionFunction == dml.DML_REDUCE_FUNCTION_MAX
+    for (region, row, column), points in sampled(desc, regions, x.shape[2:], result.shape[2:]):
+        batch = min(batches.ravel()[region], len(x) - 1)
+        for channel, plane in enumerate(x[batch]):
+            values = [
+                point.value(plane) if point.taps else float(desc.OutOfBoundsInputValue) for point in points
+            ]
+            result[region, channel, row, column] = max(values) if is_maximum else sum(values) / len(values)
+    return result
+
+
+def align_gradient(desc: Any, x: Any, incoming: Any, regions: Any, batches: Any) -> Any:
+    wanted = desc.OutputGradientTensor, desc.OutputROIGradientTensor
+    sizes = (desc.OutputGradientTensor if x is None else desc.InputTensor).sizes
+    of_image, of_regions = np.zeros(sizes), np.zeros((len(incoming), 4))
+    scales = float(np.float32(desc.SpatialScaleX)), float(np.float32(desc.SpatialScaleY))
+    is_maximum = desc.ReductionFunction == dml.DML_REDUCE_FUNCTION_MAX
+    for (region, row, column), points in sampled(desc, regions, sizes[2:], incoming.shape[2:]):
+        batch = batches.ravel()[region]
+        for channel in range(sizes[1]):
+            gradient = incoming[region, channel, row, column] / (1 if is_maximum else len(points))
+            plane = None if x is None else x[min(batch, len(x) - 1), channel]
+            inside = [point for point in points if point.taps]
+            if is_maximum:
+                inside = sorted(inside, key=lambda point, of=plane: -np.float32(point.value(of)))[:1]
+            for point in inside:
+                for at_row, at_column, weight in point.taps:
+                    if batch < sizes[0]:
+                        of_image[batch, channel, at_row, at_column] += gradient * weight
+                if wanted[1] is not None:
+                    for axis, (slope, one) in enumerate(zip(point.slopes(plane), (point.x, point.y))):
+                        of_regions[region, axis] += gradient * slope * scales[axis] * float(1 - one.share)
+                        of_regions[region, axis + 2] += gradient * slope * scales[axis] * float(one.share)
+    results = of_image, of_regions.reshape(regions.shape)
+    return [None if tensor is None else result for tensor, result in zip(wanted, results)]
+
+
+def pooling(desc: Any, x: Any, regions: Any) -> Any:
+    """ONNX's MaxRoiPool, which needs batches that there are; those of the row's values are clamped."""
+    regions = regions.reshape(-1, 5).astype(np.float32)
+    regions[:, 0] = np.clip(np.trunc(regions[:, 0]), 0, len(x) - 1)
+    size = desc.PooledSize
+    return run(
+        "MaxRoiPool",
+        [x.astype(np.float32), regions],
+        pooled_shape=(size.Height, size.Width),
+        spatial_scale=desc.SpatialScale,
+    )[0].astype(np.float64)
+
+
+def values(desc: Any) -> dict[str, Values]:
+    """Sums that cancel out would have no digit in common; sums of multiples of an eighth are exact.
+
+    Corners that are multiples of a quarter often lead to places that are elements, or half way between two. One batch
+    more than there are is named, too.
+    """
+    image = desc.OutputGradientTensor if desc.inputs[0].tensor is None else desc.inputs[0].tensor
+    linear = desc.InterpolationMode == dml.DML_INTERPOLATION_MODE_LINEAR
+    positive = Values(0.25, 4.0)
+    tied = Values(0.25, 1.0, step=0.25)
+    is_maximum = desc.ReductionFunction == dml.DML_REDUCE_FUNCTION_MAX
+    pixels = (tied if is_maximum else positive) if linear else Values(-1.0, 1.0, step=0.125)
+    side = max(image.sizes[2:])
+    return {
+        "InputTensor": pixels,
+        "InputGradientTensor": positive,
+        "ROITensor": Values(-2.0, side + 2.0, step=0.25 if image.sizes[3] % 2 else 0.0),
+        "BatchIndicesTensor": Values(0, image.sizes[0], limited=True),
+    }
+
+
+ROWS = {
+    "ROI_POOLING": Row(
+        pooling, {"InputTensor": Values(), "ROITensor": Values(-2.0, 6.0, step=0.25)}, samples=48
+    ),
+    "ROI_ALIGN": Row(align, values, samples=48),
+    "ROI_ALIGN1": Row(align, values, samples=72),
+    "ROI_ALIGN_GRAD": Row(align_gradient, values, samples=72),
+}

@@ -1,0 +1,206 @@
+"""Gradients of regions of interest: slopes of ROI_ALIGN1, and what is at their ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.kernels import patches
+from directml_py.operators import kernel_of
+
+from .dispatch import FILL, Dispatch
+from .helpers import LAYOUTS, generator, tensor_of
+from .test_regions import LINEAR, MOST, NAN, NEAREST, align_desc, line, points, sampling
+
+BOTH = pytest.mark.parametrize("reduction", ["AVERAGE", "MAX"])
+
+
+def gradients(x, incoming, regions, *, batches=None, layout="packed", **fields):
+    """What ROI_ALIGN_GRAD gives for the image and for the regions; nothing around its outputs is written."""
+    regions, incoming = np.asarray(regions, x.dtype), np.asarray(incoming, x.dtype)
+    batches = np.zeros(len(regions), np.uint32) if batches is None else batches
+    strided = LAYOUTS[layout]
+    of_image, of_regions = (tensor_of(one, strided(one.shape)) for one in (x, regions))
+    desc = dml.DML_ROI_ALIGN_GRAD_OPERATOR_DESC(
+        InputTensor=of_image,
+        InputGradientTensor=tensor_of(incoming, strided(incoming.shape)),
+        ROITensor=of_regions,
+        BatchIndicesTensor=tensor_of(batches),
+        OutputGradientTensor=of_image,
+        OutputROIGradientTensor=of_regions,
+        **sampling(**fields),
+    )
+    outputs = Dispatch(desc, [x, incoming, regions, batches]).outputs
+    assert all((memory.outside == FILL).all() for memory in outputs)
+    return tuple(memory.array for memory in outputs)
+
+
+@pytest.mark.parametrize("to_corners", [False, True], ids=["apart", "corners"])
+@pytest.mark.parametrize("samples", [1, 3])
+@BOTH
+def test_slopes(reduction, samples, to_corners):
+    """How much the regions' elements change with each element of the image, and with each corner."""
+    rng = generator("slopes", reduction, samples, to_corners)
+    fields = {
+        "function": reduction,
+        "samples": samples,
+        "to_corners": to_corners,
+        "scale": (2.0, 0.75),
+        "input_offset": 0.5,
+    }
+    batches = np.array([1, 0, 1], np.uint32)
+    x = rng.uniform(-4, 4, (2, 2, 5, 6)).astype(np.float32)
+    # Partly outside, and inverted.
+    regions = np.array([[0.41, 0.77, 2.3, 5.1], [-0.2, 0.3, 3.3, 7.4], [2.6, 4.2, 0.37, 1.1]], np.float32)
+    weights = rng.uniform(0.5, 2, (3, 2, 2, 3)).astype(np.float32)
+    desc, _ = dml.decode_operator_desc(align_desc(x, regions, (2, 3), batches, **fields))
+    # In FLOAT64, of which small changes leave more.
+    result = np.empty(weights.shape)
+
+    def total(image, corners):
+        kernel_of(desc).bind([image, corners, batches], [result], np.empty(0, np.uint8))()
+        return float((result * weights).sum())
+
+    of_image, of_regions = gradients(x, weights, regions, batches=batches, **fields)
+    for place in np.ndindex(regions.shape):
+        step = np.zeros_like(regions)
+        step[place] = 2**-13
+        slope = (total(x, regions + step) - total(x, regions - step)) * 2**12
+        assert of_regions[place] == pytest.approx(slope, rel=0.01, abs=0.02)
+    for _ in range(8):
+        step = (rng.integers(-4, 5, x.shape) * 2.0**-12).astype(np.float32)
+        change = total(x + step, regions) - total(x - step, regions)
+        assert 2 * (of_image * step).sum() == pytest.approx(change, rel=0.01, abs=1e-4)
+
+
+def test_corners_by_the_pages_formula():
+    """With the scale of a whole image and as many elements as it has, the derivative is what the page prints."""
+    x = np.random.default_rng(0).integers(-8, 8, (1, 1, 4, 5)).astype(np.float32)
+    incoming = np.random.default_rng(1).integers(1, 5, (1, 1, 4, 5)).astype(np.float32)
+    region = [[0.0625, 0.09375, 0.90625, 0.84375]]
+    _, found = gradients(x, incoming, region, scale=(4.0, 3.0), to_corners=True)
+    wanted = np.zeros(4)
+    for (row, column), weight in np.ndenumerate(incoming[0, 0]):
+        y, x_ = (
+            scale * (first + number / scale * (second - first))
+            for number, scale, first, second in (
+                (row, 3, region[0][1], region[0][3]),
+                (column, 4, region[0][0], region[0][2]),
+            )
+        )
+        above, left = int(y), int(x_)
+        (top_left, top_right), (bottom_left, bottom_right) = x[0, 0, above : above + 2, left : left + 2]
+        down, right = y - above, x_ - left
+        along_y = weight * ((1 - right) * (bottom_left - top_left) + right * (bottom_right - top_right))
+        along_x = weight * ((1 - down) * (top_right - top_left) + down * (bottom_right - bottom_left))
+        wanted += [along_x * (4 - column), along_y * (3 - row), along_x * column, along_y * row]
+    np.testing.assert_allclose(found[0], wanted, rtol=1e-6)
+
+
+def test_on_an_element_there_is_no_slope():
+    """As in the page's formula, whose floor and ceiling are the same there."""
+    _, found = gradients(line(1, 4, 2), np.ones((3, 1, 1, 1)), points(1, 0.5, 1.5))
+    # A single sample goes with either corner alike.
+    assert found[:, [0, 2]].tolist() == [[0, 0], [1.5, 1.5], [-1, -1]]
+    assert not found[:, [1, 3]].any()
+    # One of three samples is on the element.
+    _, found = gradients(line(1, 4, 2), np.ones((1, 1, 1, 1)), [[0.25, 0, 1.75, 0]], samples=3)
+    # 0.5 with 1/6 of the way, 1 with none, 1.5 with 5/6: slopes 3, 0 and -2.
+    np.testing.assert_allclose(found[0, [0, 2]], [(3 * 5 - 2 * 1) / 18, (3 * 1 - 2 * 5) / 18], rtol=1e-6)
+
+
+def test_at_the_edge_and_for_the_nearest_element_there_is_no_slope():
+    x = line(1, 4, 2)
+    _, found = gradients(x, np.ones((5, 1, 1, 1)), points(-0.5, 2.5, -1.5, 3.5, 2))
+    assert not found.any()
+    _, found = gradients(x, np.ones((2, 1, 1, 1)), points(0.25, 1.25), mode=NEAREST)
+    assert not found.any()
+
+
+def test_an_even_image_has_no_slope():
+    """Not even one that rounding leaves."""
+    x = np.full((1, 2, 5, 7), 0.1, np.float32)
+    _, found = gradients(x, np.ones((1, 2, 3, 3)), [[0.3, 0.4, 5.3, 3.3]], samples=7)
+    assert not found.any()
+
+
+def test_of_equal_samples_the_first_is_the_largest():
+    """Row by row, whatever the loops of the page; what rounding makes of equal values does not matter."""
+    x = np.zeros((1, 1, 3, 3), np.float32)
+    x[0, 0, 0, 2] = x[0, 0, 2, 0] = 7
+    region = [[-0.5, -0.5, 2.5, 2.5]]
+    fields = {"function": "MAX", "samples": 3}
+    for mode in (NEAREST, LINEAR):
+        found, _ = gradients(x, [[[[5]]]], region, mode=mode, **fields)
+        assert np.argwhere(found).tolist() == [[0, 0, 0, 2]]
+        assert found.max() == 5
+    # In FLOAT64 the second of these samples is a little larger than the first, at 0.15.
+    found, _ = gradients(np.full_like(x, 0.1), [[[[6]]]], [[0, 0, 1.5, 0]], function="MAX", samples=5)
+    np.testing.assert_allclose(found[0, 0], [[5.1, 0.9, 0], [0, 0, 0], [0, 0, 0]], rtol=1e-6)
+
+
+def test_what_falls_out_of_bounds_is_lost():
+    """Of a mean its share; of a maximum nothing, whatever the value there was."""
+    x = line(-3, -2)
+    region = [[0, 0, 4, 0]]
+    found, _ = gradients(x, [[[[8]]]], region, samples=4, mode=NEAREST)
+    assert found.ravel().tolist() == [2, 2]
+    found, _ = gradients(x, [[[[8]]]], region, samples=4, mode=NEAREST, function="MAX")
+    assert found.ravel().tolist() == [0, 8]
+    for reduction in ("AVERAGE", "MAX"):
+        for place in ([9, 0, 9, 0], [NAN, 0, 0, 0]):
+            for found in gradients(x, [[[[8]]]], [place], function=reduction):
+                assert not found.any()
+
+
+def test_the_largest_is_no_nan():
+    """Unless there is nothing else."""
+    fields = {"function": "MAX", "samples": 2, "mode": NEAREST}
+    for values, wanted in (([NAN, -5], [0, 3]), ([-5, NAN], [3, 0]), ([NAN, NAN], [3, 0])):
+        found, _ = gradients(line(*values), [[[[3]]]], [[-0.5, 0, 1.5, 0]], **fields)
+        assert found.ravel().tolist() == wanted
+
+    # Not even what is out of bounds and comes first.
+    found, _ = gradients(line(NAN), [[[[3]]]], [[-3, 0, 1, 0]], **fields)
+    assert found.ravel().tolist() == [3]
+
+
+def test_what_has_no_weight_or_no_gradient_gets_none():
+    """Infinity is not spread, nor made NaN of."""
+    found, _ = gradients(line(1, 2, 3), [[[[np.inf]]]], points(1))
+    assert found.ravel().tolist() == [0, np.inf, 0]
+    found = gradients(line(np.inf, 2), np.zeros((1, 1, 1, 1)), points(0.5))
+    assert not any(one.any() for one in found)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_batches_that_there_are_not_get_nothing(layout):
+    """They are not written to, while for the regions' gradients they are clamped, as where they are read."""
+    x = np.array([[0, 1], [0, 2]], np.float32).reshape(2, 1, 1, 2)
+    batches = np.array([1, 2, MOST, 0], np.uint32)
+    incoming = np.array([2, 4, 8, 16], np.float32).reshape(4, 1, 1, 1)
+    for mode, image in ((LINEAR, [8, 8, 1, 1]), (NEAREST, [16, 0, 2, 0])):
+        found = gradients(x, incoming, points(*[0.5] * 4), batches=batches, mode=mode, layout=layout)
+        assert found[0].ravel().tolist() == image
+        if mode == LINEAR:
+            assert found[1][:, 0].tolist() == [2, 4, 8, 8]
+
+
+@BOTH
+def test_many_regions_are_those_few_at_a_time(monkeypatch, reduction):
+    rng = generator("many", reduction)
+    x = rng.uniform(-4, 4, (3, 2, 5, 4)).astype(np.float32)
+    regions = rng.uniform(-1, 6, (30, 4)).astype(np.float32)
+    incoming = rng.uniform(-4, 4, (30, 2, 2, 3)).astype(np.float32)
+    fields = {"batches": rng.integers(0, 3, 30, np.uint32), "function": reduction, "samples": (1, 3)}
+    once = gradients(x, incoming, regions, **fields)
+    monkeypatch.setattr(patches, "BLOCK", 64)
+    for one, other in zip(once, gradients(x, incoming, regions, **fields)):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+
+
+def test_as_many_samples_as_there_can_be():
+    """The gradient is that of the integral."""
+    found, _ = gradients(line(0, 1, 2), [[[[1]]]], [[0, 0, 2, 0]], samples=MOST)
+    np.testing.assert_allclose(found.ravel(), [0.25, 0.5, 0.25], rtol=1e-6)
