@@ -1,4 +1,4 @@
-"""``python -m directml_py support``: which operators execute, and what an operator's page says that it supports."""
+"""``python -m directml_py support``: which operators there are, and what an operator's page says that it supports."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from ..api import enums
 from ..api.schema_data import OPERATORS as CATALOG
 from ..descs.data_types import type_name
 from ..descs.decode import enum_class
-from ..operators import executing
 from ..validation.tables import Support, support_of
 from ..validation.tensors import level_name
 
-HELP = "The support table of one operator, or the list of operators that execute."
+HELP = "The support table of one operator, or the list of operators."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,25 +28,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """0, or 2 if there is no such operator."""
     if arguments.operator is None:
-        print("\n".join(executing()))
+        print("\n".join(sorted(schema.name for schema in CATALOG.values())))
         return 0
     name = arguments.operator.upper().removeprefix("DML_OPERATOR_")
     schema = next((entry for entry in CATALOG.values() if entry.name == name), None)
     if schema is None:
         print(f"support: there is no operator DML_OPERATOR_{name}", file=sys.stderr)
         return 2
-    print(support_table(schema, executes=name in executing()))
+    print(support_table(schema))
     return 0
 
 
-def support_table(schema: OperatorSchema, executes: bool) -> str:
-    """What the operator's page says that it supports, per feature level, and whether it executes here."""
+def support_table(schema: OperatorSchema) -> str:
+    """What the operator's page says that it supports, per feature level."""
     lines = [
         f"{schema.type_name} ({schema.struct.name})",
-        f"introduced in {level_name(schema.level)}; {'executes' if executes else 'is checked, does not execute yet'}",
+        f"introduced in {level_name(schema.level)}",
     ]
-    if not schema.support:
-        lines.append("its support tables have not been filled in")
     condition = None
     for entry in support_of(schema):
         if entry.when and entry.when != condition:

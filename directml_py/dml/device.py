@@ -6,7 +6,7 @@ from typing import Any
 
 from ..abi.arguments import counted, enumerator, instance
 from ..abi.arguments import flags as known_flags
-from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, E_NOTIMPL
+from ..abi.hresult import DXGI_ERROR_UNSUPPORTED
 from ..abi.interface import IUnknown
 from ..abi.rules import Severity, breach, rule
 from ..api.enums import (
@@ -18,7 +18,7 @@ from ..api.enums import (
 )
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
-from ..operators import check, executes
+from ..operators import check
 from ..validation.report import Report
 from .binding_table import IDMLBindingTable
 from .compiled_operator import IDMLCompiledOperator, IDMLOperator
@@ -59,10 +59,6 @@ EXECUTION_FLAGS = rule(
     "DML-CompileOperator-flags",
     "flags holds bits of DML_EXECUTION_FLAGS alone",
     "ne-directml-dml_execution_flags",
-)
-# Not of the documents: what this package cannot do yet.
-OPERATOR_EMULATED = rule(
-    "DML-CompileOperator-emulated", "The operator is one that executes here", "directml-py"
 )
 PAGEABLE_COUNT = rule(
     "DML-Pageable-count", "count is the number of objects given", "nf-directml-idmldevice-makeresident"
@@ -125,14 +121,11 @@ class IDMLDevice(IDMLObject):
 
     @hresult_method
     def CompileOperator(self, op: IDMLOperator, flags: int = 0) -> IDMLCompiledOperator:
-        """Choose the kernel of an operator. Raises ``DMLError`` ``E_NOTIMPL`` if there is none yet."""
+        """Choose the kernel of an operator (nf-directml-idmldevice-compileoperator)."""
         report = Report()
         same_device(IDMLOperator, op, "op", self, report, SAME_DEVICE)
         self.removal.report("CompileOperator failed:", report)
         kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
-        if not executes(op.desc.name):
-            text = f"is of type {op.desc.schema.type_name}, which cannot be executed yet; its desc is valid"
-            raise breach(OPERATOR_EMULATED, "op", text, E_NOTIMPL)
         return IDMLCompiledOperator(self, kind, OperatorProgram(op.desc), op)
 
     @hresult_method
@@ -187,8 +180,7 @@ class IDMLDevice1(IDMLDevice):
     def CompileGraph(self, desc: Any, flags: int = 0) -> IDMLCompiledOperator:
         """Compile a graph of operators into one (nf-directml-idmldevice1-compilegraph).
 
-        ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule,
-        ``E_NOTIMPL`` naming the operators that cannot be executed yet.
+        ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule.
         """
         # Loaded when the first graph comes: most programs that import this package have none.
         from .compiler.description import read_graph_desc
@@ -202,10 +194,6 @@ class IDMLDevice1(IDMLDevice):
         self.removal.report("CompileGraph refuses the graph:", report)
         assert graph is not None
         kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
-        for node in graph.nodes:
-            if node is not None and node.desc is not None and not executes(node.desc.name):
-                text = f"is of type {node.desc.schema.type_name}, which cannot be executed yet; its desc is valid"
-                raise breach(OPERATOR_EMULATED, f"Nodes[{node.index}].Operator", text, E_NOTIMPL)
         return IDMLCompiledOperator(self, kind, GraphProgram(graph))
 
 

@@ -52,7 +52,7 @@ class _Functions(type):
 class Graph(metaclass=_Functions):
     """A graph of operators on a DirectML device (None makes a device), in the vocabulary of DirectMLX.
 
-    There is a function for every operator that executes. Each adds a node and returns its output, or a list of
+    There is a function for every operator. Each adds a node and returns its output, or a list of
     outputs; what the output tensors are follows from the inputs, and how they lie in memory from ``tensor_policy``.
     ``inputs`` are the graph's inputs by index, ``nodes`` its nodes, each behind those that feed it.
     """

@@ -2,7 +2,7 @@
 
 from .check import check, check_inputs, every_rule, kernel_of
 from .operator import SCHEMAS, Kernel, Move, Operator
-from .registry import executes, executing, operator_of
+from .registry import operator_of
 
 __all__ = [
     "SCHEMAS",
@@ -12,8 +12,6 @@ __all__ = [
     "check",
     "check_inputs",
     "every_rule",
-    "executes",
-    "executing",
     "kernel_of",
     "operator_of",
 ]

@@ -97,13 +97,6 @@ class Operator:
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         """Report what the values of the inputs break. Asked under the debug layer alone, before the kernel runs."""
 
-    def executes(self) -> bool:
-        """Whether there is a kernel, or rules alone."""
-        kind = type(self)
-        return any(
-            getattr(kind, name) is not getattr(Operator, name) for name in ("compute", "moves", "kernel")
-        )
-
 
 class ElementWise(Operator):
     """An operator whose ``compute`` looks at one element of each array at a time."""

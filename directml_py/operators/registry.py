@@ -7,22 +7,9 @@ from importlib import import_module
 
 from .operator import OPERATORS, SCHEMAS, Operator
 
-# An operator of which the tables say all.
-PLAIN = Operator()
-
 
 @cache
 def operator_of(name: str) -> Operator:
     """The operator DML_OPERATOR_``name``. Raises ``KeyError`` if there is none."""
     import_module(f".{SCHEMAS[name].family}", __package__)
-    return OPERATORS.get(name, PLAIN)
-
-
-def executes(name: str) -> bool:
-    """Whether the operator has arithmetic, not rules alone."""
-    return operator_of(name).executes()
-
-
-def executing() -> list[str]:
-    """The names of the operators that execute, sorted."""
-    return sorted(filter(executes, SCHEMAS))
+    return OPERATORS[name]

@@ -118,19 +118,6 @@ def test_wild_pointers(bench, address):
     assert [diagnostic.rule for diagnostic in error.diagnostics] == ["DML-Desc-unreadable"]
 
 
-def test_operators_that_do_not_execute(bench, monkeypatch):
-    """CreateOperator takes a right desc and refuses a wrong one; CompileOperator names the operator."""
-    monkeypatch.setattr("directml_py.dml.device.executes", lambda name: name != "ELEMENT_WISE_ABS")
-    right = dml.DML_ELEMENT_WISE_ABS_OPERATOR_DESC(tensor(4), tensor(4))
-    error = failure(lambda: bench.dml.CompileOperator(bench.dml.CreateOperator(right)))
-    assert error.hresult == dml.E_NOTIMPL
-    assert "DML_OPERATOR_ELEMENT_WISE_ABS" in str(error)
-    wrong = dml.DML_ELEMENT_WISE_ABS_OPERATOR_DESC(tensor(4), None)
-    error = failure(lambda: bench.dml.CreateOperator(wrong))
-    assert error.hresult == dml.E_INVALIDARG
-    assert "OutputTensor" in str(error)
-
-
 def test_the_feature_level_decides():
     wide = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_INT64, [1, 1, 1, 4])
     desc = dml.DML_JOIN_OPERATOR_DESC(InputTensors=[wide], OutputTensor=wide, Axis=0)

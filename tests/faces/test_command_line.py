@@ -13,7 +13,7 @@ from toolchain import later
 import directml_py as dml
 from directml_py.api.schema_data import OPERATORS as CATALOG
 from directml_py.cli import main
-from directml_py.operators import executing
+from directml_py.operators import SCHEMAS
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_info(run):
     assert lines["directml-py"] == dml.__version__
     assert lines["DirectML API"] == "1.15"
     assert lines["feature level"] == "DML_FEATURE_LEVEL_6_4"
-    assert lines["operators"] == f"{len(executing())} of 177 execute"
+    assert lines["operators"] == "177"
     assert lines["NumPy"] == np.__version__
     assert lines["Python"] == ".".join(map(str, sys.version_info[:3]))
     assert "kernels" in lines
@@ -68,7 +68,7 @@ def test_info_names_the_checks_of_the_debug_layers(run):
 def test_the_list_of_operators(run):
     names = succeeds(run("support")).split()
     assert {"JOIN", "SPLIT", "REDUCE", "GATHER", "ARGMIN", "ARGMAX", "ELEMENT_WISE_IDENTITY"} <= set(names)
-    assert names == executing()
+    assert names == sorted(SCHEMAS)
 
 
 @pytest.mark.parametrize("name", ["JOIN", "join", "DML_OPERATOR_JOIN", "dml_operator_join"])
@@ -114,7 +114,6 @@ def test_every_operator_has_an_answer(capsys):
         assert main(["support", entry.name]) == 0
         table = capsys.readouterr().out
         assert table.startswith(f"DML_OPERATOR_{entry.name} ")
-        assert ("does not execute yet" in table) == (entry.name not in executing())
 
 
 def test_rules(run):

@@ -16,7 +16,7 @@ from directml_py.descs.values import Record
 from directml_py.graph import Graph, GraphFileError, load
 from directml_py.graph.reading import Item
 from directml_py.graph.values import read_operator, write_record
-from directml_py.operators import executing
+from directml_py.operators import SCHEMAS
 from directml_py.testing.source import RandomSource
 from directml_py.testing.valid import valid_desc
 
@@ -62,7 +62,7 @@ def test_nothing_is_lost(device, tmp_path, first):
         assert again == (tmp_path / "graph.json").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("operator", executing())
+@pytest.mark.parametrize("operator", sorted(SCHEMAS))
 def test_operator_descs_come_back(tmp_path, operator):
     """All layouts, flags, totals and alignments, through JSON text."""
     for seed in range(60):

@@ -1,4 +1,4 @@
-"""Every operator that executes against its independent reference, on valid descs of all kinds."""
+"""Every operator against its independent reference, on valid descs of all kinds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.api.enums import DML_FEATURE_LEVEL
-from directml_py.operators import SCHEMAS, executing
+from directml_py.operators import SCHEMAS
 from directml_py.testing.changes import change
 from directml_py.testing.source import RandomSource
 from directml_py.testing.tolerances import ulps_apart
@@ -53,7 +53,7 @@ def activation_for(desc, seed, level):
     raise AssertionError(f"nothing can be fused into {desc}")
 
 
-@pytest.mark.parametrize("operator", executing())
+@pytest.mark.parametrize("operator", sorted(SCHEMAS))
 def test_reference(operator):
     assert operator in ROWS, f"{operator} has no row in references/{SCHEMAS[operator].family}.py"
     row = ROWS[operator]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-from unittest import mock
 
 import directml_py as dml
-from directml_py.dml import device as device_module
 from directml_py.validation import RULES, Diagnostic
 
 from ..dml.helpers import CUSTOM, DEBUG, DEFAULT, Bench, binding, identity, join, log_sum_exp, spans
@@ -89,19 +87,6 @@ def an_execution_flag_that_is_none(wrong):
     bench = Bench(DEBUG)
     op = bench.dml.CreateOperator(identity())
     return lambda: bench.dml.CompileOperator(op, 8 if wrong else 7)
-
-
-@breaks("DML-CompileOperator-emulated", "op", hresult=dml.E_NOTIMPL)
-def an_operator_that_does_not_execute(wrong):
-    """As if it did not: all of them may execute one day."""
-    bench = Bench(DEBUG)
-    op = bench.dml.CreateOperator(identity())
-
-    def call():
-        with mock.patch.object(device_module, "executes", return_value=not wrong):
-            return bench.dml.CompileOperator(op)
-
-    return call
 
 
 @breaks("DML-OperatorInitializer-count", "operatorCount")

@@ -1,4 +1,4 @@
-"""Descs that break the rules of the executing operators: their own, and those of their tables."""
+"""Descs that break the rules of operators: their own, and those of their tables."""
 
 from __future__ import annotations
 

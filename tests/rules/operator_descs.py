@@ -1,4 +1,4 @@
-"""Descs of every executing operator that are right unless something is asked for that is not."""
+"""Descs of operators that are right unless something is asked for that is not."""
 
 from __future__ import annotations
 

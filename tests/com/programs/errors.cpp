@@ -82,13 +82,6 @@ namespace
             device->CompileOperator(
                 world.op.Get(), DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator), nullptr),
             False);
-        const Tensor four(Float32, {1, 1, 1, 4});
-        const FLOAT scales[] = {1, 1, 1, 1};
-        const DML_RESAMPLE_OPERATOR_DESC resample = {
-            four.desc(), four.desc(), DML_INTERPOLATION_MODE_LINEAR, 4, scales};
-        ComPtr<IDMLOperator> op;
-        if (hresult("an operator that is not emulated", create(device, DML_OPERATOR_RESAMPLE, &resample, op), Fine))
-            refused("cannot be compiled", E_NOTIMPL, compile(op.Get(), DML_EXECUTION_FLAG_NONE));
         const Bench other;
         refused("CompileOperator of another device's", E_INVALIDARG, [&](void** found) {
             return other.dml->CompileOperator(
