@@ -253,6 +253,7 @@ class Session:
     ) -> list[Array | None]:
         """Upload ``arrays``, initialize, dispatch, and read back.
 
+        An operator that is initialized already, and has no persistent resource, is not initialized again.
         ``inputs`` and ``outputs`` say how the arrays lie in memory, if not as the operator's own tensors. Raises
         ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if that removes the device.
         """
@@ -262,7 +263,8 @@ class Session:
         ]
         results = op.outputs if outputs is None else outputs
         targets = [None if slot.tensor is None else self.buffer(slot.tensor.total_size) for slot in results]
-        persistent = self.initialize(op, sources)
+        needs_initialization = not op.initialized or op.persistent_size
+        persistent = self.initialize(op, sources) if needs_initialization else None
         self.dispatch(op, sources, targets, persistent)
         self.execute()
         self.dml.removal.check()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy.typing as npt
@@ -40,7 +41,8 @@ class CompiledGraph:
             )
         desc, self.nodes = describe(graph)
         self.graph = graph
-        self.operator: IDMLCompiledOperator = compile_graph(desc, flags)
+        self._compile = partial(compile_graph, desc, flags)
+        self.operator: IDMLCompiledOperator = self._compile()
         read = {source.position for index in self.nodes for source in _inputs(graph, index)}
         self.inputs = {
             graph.inputs[index].name if index in graph.inputs else f"input{index}": (
@@ -64,7 +66,7 @@ class CompiledGraph:
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Array]: ...
 
     def run(self, inputs: Sequence[Any] | Mapping[str, Any]) -> list[Array] | dict[str, Array]:
-        """Initialize and dispatch the graph; ``inputs`` by position or by name, and outputs likewise.
+        """Initialize, if need be, and dispatch the graph; ``inputs`` by position or by name, and outputs likewise.
 
         An input that no node reads may be left out (None by position). Raises ``TypeError`` and ``ValueError`` that
         name the input that does not fit.
@@ -91,6 +93,9 @@ class CompiledGraph:
             None if slot.tensor is None else input_array(slot, value) for slot, value in zip(slots, values)
         ]
         results = [TensorSlot(name, name, desc) for name, desc in self.outputs.items()]
+        if self.operator.initialized and self.operator.persistent_size:
+            # An operator is initialized only once, and inputs that it owns may be others now.
+            self.operator = self._compile()
         outputs = Session(self.graph.device).evaluate(self.operator, arrays, slots, results)
         return [array for array in outputs if array is not None]
 

@@ -14,6 +14,8 @@ from directml_py.graph import Graph, TensorProperties, interleaved_channel
 from directml_py.graph.methods import Method, argument_name, snake_case
 from directml_py.operators import SCHEMAS
 
+from ..rules.layer import layer_bench, messages
+
 FLOAT32, INT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_INT32
 UINT32, INT64 = dml.DML_TENSOR_DATA_TYPE_UINT32, dml.DML_TENSOR_DATA_TYPE_INT64
 SUM, ARGMAX = dml.DML_REDUCE_FUNCTION_SUM, dml.DML_REDUCE_FUNCTION_ARGMAX
@@ -249,6 +251,21 @@ def test_owned_inputs(graph, x):
     assert compiled.operator.GetBindingProperties().PersistentResourceSize >= 24
     arrays = [np.zeros((1, 2, 6, 3), np.float32), np.ones((1, 2, 1, 3), np.float32)]
     assert compiled.run(arrays)[0][0, :, 6].tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+@pytest.mark.parametrize("flags", [dml.DML_TENSOR_FLAG_NONE, dml.DML_TENSOR_FLAG_OWNED_BY_DML])
+def test_running_again(flags):
+    """Under the debug layers too, where an operator may be initialized once only; an owned input may be another one."""
+    bench = layer_bench()
+    graph = Graph(bench.dml)
+    x = graph.input_tensor("x", FLOAT32, [3])
+    weights = graph.input_tensor("w", FLOAT32, [3], flags=flags)
+    compiled = graph.compile([x * weights])
+    for factor in (2, 3):
+        arrays = {"x": np.ones(3, np.float32), "w": np.full(3, factor, np.float32)}
+        (result,) = compiled.run(arrays).values()
+        assert result.tolist() == [factor] * 3
+    assert messages(bench) == []
 
 
 def test_low_feature_levels(monkeypatch):
