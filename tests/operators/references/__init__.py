@@ -4,45 +4,11 @@ A row's reference is an ONNX operator as ONNX Runtime computes it, or else the f
 or in Python's integers. Where a page is silent the reference follows what the operator's docstring decided.
 """
 
-from . import (
-    activation,
-    element_wise,
-    filling,
-    indexing,
-    matrix,
-    movement,
-    normalization,
-    optimizer,
-    ordering,
-    quantized,
-    recurrent,
-    reduction,
-    regions,
-    sampling,
-    window,
-)
+from importlib import import_module
+from pkgutil import iter_modules
+
 from .row import Row
 
-ROWS: dict[str, Row] = {
-    name: row
-    for family in (
-        activation,
-        element_wise,
-        filling,
-        indexing,
-        matrix,
-        movement,
-        normalization,
-        optimizer,
-        ordering,
-        quantized,
-        recurrent,
-        reduction,
-        regions,
-        sampling,
-        window,
-    )
-    for name, row in family.ROWS.items()
-}
-
-__all__ = ["ROWS"]
+ROWS: dict[str, Row] = {}
+for _module in iter_modules(__path__):
+    ROWS |= getattr(import_module(f"{__name__}.{_module.name}"), "ROWS", {})
