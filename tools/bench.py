@@ -19,7 +19,19 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from benchmarks import descs, dispatch, graphs, moving, native, peers, reducing, small
+from benchmarks import (
+    descs,
+    dispatch,
+    graphs,
+    mapping,
+    moving,
+    native,
+    networks,
+    peers,
+    reducing,
+    rowwise,
+    small,
+)
 from benchmarks.timing import Row
 
 import directml_py as dml
@@ -42,7 +54,7 @@ def rows(filters: Sequence[str], threads: int) -> Iterator[Row]:
     for name, subject in SUBJECTS.items():
         if not filters or any(name in entry.split() for entry in filters):
             yield from subject()
-    for case in (*moving.cases(), *reducing.cases()):
+    for case in (*moving.cases(), *reducing.cases(), *mapping.cases(), *rowwise.cases(), *networks.cases()):
         if wanted(f"{case.group} {case.name}", filters):
             yield case.measure(threads)
 

@@ -26,10 +26,14 @@ ELEMENT = {
 }
 
 
+def strides_of(array: Any) -> list[int]:
+    """In elements."""
+    return [stride // array.itemsize for stride in array.strides]
+
+
 def tensor(array: Any) -> dml.DML_TENSOR_DESC:
     """The desc of a tensor that lies in memory as ``array`` does."""
-    strides = [stride // array.itemsize for stride in array.strides]
-    return dml.tensor_desc(ELEMENT[array.dtype], list(array.shape), strides)
+    return dml.tensor_desc(ELEMENT[array.dtype], list(array.shape), strides_of(array))
 
 
 class Recorded(NamedTuple):
@@ -54,13 +58,18 @@ def opened(debug: bool = False) -> Session:
 
 
 def recorded(desc: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
-    """A dispatch of ``desc`` over copies of ``inputs``, recorded once."""
+    """A dispatch of ``desc`` over copies of ``inputs``, one for each tensor that is there, recorded once."""
     session = opened(debug)
-    compiled = session.compile(desc)
-    tensors = [slot.tensor for slot in compiled.inputs if slot.tensor is not None]
-    results = [slot.tensor for slot in compiled.outputs if slot.tensor is not None]
-    sources = [session.upload(array, tensor) for tensor, array in zip(tensors, inputs)]
-    targets = [session.buffer(tensor.total_size) for tensor in results]
+    return replayed(session, session.compile(desc), inputs, debug)
+
+
+def replayed(session: Session, compiled: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
+    """The same of what is compiled already, on the session's device."""
+    given = iter(inputs)
+    tensors = [slot.tensor for slot in compiled.inputs]
+    results = [slot.tensor for slot in compiled.outputs]
+    sources = [None if tensor is None else session.upload(next(given), tensor) for tensor in tensors]
+    targets = [None if tensor is None else session.buffer(tensor.total_size) for tensor in results]
     session.initialize(compiled)
     session.dispatch(compiled, sources, targets)
     session.commands.Close()
@@ -77,9 +86,10 @@ def recorded(desc: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
             # The debug layer takes a list again only when somebody has seen that it ran.
             fence.SetEventOnCompletion(value, None)
 
-    return Recorded(
-        execute,
-        [tensor.view(source.memory) for tensor, source in zip(tensors, sources)],
-        [tensor.view(target.memory) for tensor, target in zip(results, targets)],
-        session,
-    )
+    execute()
+    session.dml.removal.check()
+
+    def views(tensors: Sequence[Any], buffers: Sequence[Any]) -> list[Any]:
+        return [tensor.view(buffer.memory) for tensor, buffer in zip(tensors, buffers) if tensor is not None]
+
+    return Recorded(execute, views(tensors, sources), views(results, targets), session)

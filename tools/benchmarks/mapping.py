@@ -1,0 +1,174 @@
+"""Element by element: arithmetic, functions, conversions, and a chain of ten in one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import directml_py as dml
+from directml_py.graph import Graph
+from directml_py.session import Session
+
+from .cases import SIZES, Case, Contest, filled, matrix
+from .operation import Operation, contest
+from .peers import torch, torch_call
+from .replay import ELEMENT, replayed
+
+SIZE_NAME = "64 MiB"
+SIZE = SIZES[SIZE_NAME]
+LAYOUTS = ("packed", "rows", "columns", "transposed")
+SCALE, BIAS = 2.0, 1.0
+SCALE_BIAS = dml.DML_SCALE_BIAS(SCALE, BIAS)
+NODES = 10
+
+
+def out_of(name: str) -> Any:
+    """A function of PyTorch's that takes ``out``, as one of inputs and output."""
+    return lambda *tensors: getattr(torch, name)(*tensors[:-1], out=tensors[-1])
+
+
+def aten(name: str, *attributes: Any) -> Any:
+    """An operator of PyTorch's whose function takes no ``out``."""
+    return lambda *tensors: getattr(torch.ops.aten, name).out(*tensors[:-1], *attributes, out=tensors[-1])
+
+
+def scale_bias(x: Any, out: Any) -> None:
+    """In one pass over memory."""
+    torch.add(torch.tensor(BIAS, dtype=x.dtype), x, alpha=SCALE, out=out)
+
+
+# Memory bounds these; what is computed beside it is little.
+ARITHMETIC = {
+    "ADD": (2, Operation("add", {}, np.add, out_of("add"), ("Add", {}))),
+    "MULTIPLY": (2, Operation("multiply", {}, np.multiply, out_of("mul"), ("Mul", {}))),
+    "ABS": (1, Operation("abs", {}, np.abs, out_of("abs"), ("Abs", {}))),
+    "RELU": (1, Operation("activation_relu", {}, None, aten("clamp_min", 0), ("Relu", {}))),
+    "CLIP": (
+        1,
+        Operation(
+            "clip",
+            {"min": -1.0, "max": 1.0},
+            lambda x, out: np.clip(x, -1, 1, out=out),
+            aten("clamp", -1.0, 1.0),
+        ),
+    ),
+    "IDENTITY with ScaleBias": (
+        1,
+        Operation("identity", {"scale_bias": SCALE_BIAS}, None, scale_bias),
+    ),
+}
+FUNCTIONS = {
+    "EXP": Operation("exp", {}, np.exp, out_of("exp"), ("Exp", {})),
+    "LOG": Operation("log", {}, np.log, out_of("log"), ("Log", {})),
+    "TANH": Operation("tanh", {}, np.tanh, out_of("tanh"), ("Tanh", {})),
+    "SIGMOID": Operation("activation_sigmoid", {}, None, out_of("sigmoid"), ("Sigmoid", {})),
+    "ERF": Operation("erf", {}, None, out_of("erf"), ("Erf", {})),
+    "GELU": Operation("activation_gelu", {}, None, aten("gelu"), None),
+    "SIN": Operation("sin", {}, np.sin, out_of("sin"), ("Sin", {})),
+    "SQRT": Operation("sqrt", {}, np.sqrt, out_of("sqrt"), ("Sqrt", {})),
+}
+POSITIVE = ("LOG", "SQRT")
+CONVERSIONS = (
+    ("float16", "float32"),
+    ("float32", "float16"),
+    ("float32", "int32"),
+    ("int32", "float32"),
+    ("float32", "uint8"),
+    ("uint8", "float32"),
+)
+
+
+def cases() -> Iterator[Case]:
+    for dtype in ("float32", "float16"):
+        for name, (inputs, operation) in ARITHMETIC.items():
+            moved = (inputs + 1) * SIZE // 2
+            label = f"packed, {dtype}, {SIZE_NAME}"
+            yield Case(name, label, partial(arithmetic, operation, inputs, dtype, "packed"), ("copy", moved))
+        for layout in LAYOUTS[1:]:
+            operation = ARITHMETIC["ADD"][1]
+            limit = None if layout == "transposed" else ("copy", SIZE)
+            yield Case(
+                "ADD",
+                f"{layout}, {dtype}, {SIZE_NAME}",
+                partial(arithmetic, operation, 2, dtype, layout),
+                limit,
+            )
+        yield Case("IF", f"packed, {dtype}, {SIZE_NAME}", partial(choice, dtype), ("copy", 3 * SIZE // 2))
+        for name, operation in FUNCTIONS.items():
+            yield Case(name, f"packed, {dtype}, {SIZE_NAME}", partial(function, name, operation, dtype))
+        yield Case("POW", f"packed, {dtype}, {SIZE_NAME}", partial(power, dtype))
+    for before, after in CONVERSIONS:
+        moved = (SIZE + SIZE // np.dtype(before).itemsize * np.dtype(after).itemsize) // 2
+        name = f"{before} to {after}, {SIZE_NAME}"
+        yield Case("CAST", name, partial(conversion, before, after), ("copy", moved))
+    yield Case("chain of ten", f"float32, {SIZE_NAME}", chain, ("copy", SIZE))
+
+
+def arithmetic(operation: Operation, inputs: int, dtype: str, layout: str, threads: int) -> Contest:
+    """With two inputs, the second is one row, one column, or transposed."""
+    rows, columns = matrix(dtype, SIZE)
+    arrays = [filled(dtype, (rows, columns))]
+    if inputs == 2:
+        shape = {
+            "packed": (rows, columns),
+            "rows": (1, columns),
+            "columns": (rows, 1),
+            "transposed": (columns, rows),
+        }
+        other = filled(dtype, shape[layout])
+        arrays.append(np.broadcast_to(other.T if layout == "transposed" else other, (rows, columns)))
+    return contest(operation, arrays, threads)
+
+
+def choice(dtype: str, threads: int) -> Contest:
+    shape = matrix(dtype, SIZE)
+    condition = (filled("int8", shape) > 0).astype(np.uint8)
+    operation = Operation(
+        "element_wise_if",
+        {},
+        None,
+        lambda c, a, b, out: torch.where(c.view(torch.bool), a, b, out=out),
+    )
+    return contest(operation, [condition, filled(dtype, shape), filled(dtype, shape)], threads)
+
+
+def function(name: str, operation: Operation, dtype: str, threads: int) -> Contest:
+    x = filled(dtype, matrix(dtype, SIZE))
+    return contest(operation, [np.abs(x) if name in POSITIVE else x], threads)
+
+
+def power(dtype: str, threads: int) -> Contest:
+    x = filled(dtype, matrix(dtype, SIZE))
+    operation = Operation("pow", {}, np.power, out_of("pow"), ("Pow", {}))
+    return contest(operation, [np.abs(x), x], threads)
+
+
+def conversion(before: str, after: str, threads: int) -> Contest:
+    x = np.abs(filled(before, matrix(before, SIZE)))
+    operation = Operation(
+        "cast",
+        {"output_data_type": ELEMENT[np.dtype(after)]},
+        lambda x, out: np.copyto(out, x, casting="unsafe"),
+        lambda x, out: out.copy_(x),
+    )
+    return contest(operation, [x], threads)
+
+
+def chain(threads: int) -> Contest:
+    """``x * 2 + 1`` and RELU, five times; PyTorch eagerly, a call after the other."""
+    x = filled("float32", matrix("float32", SIZE))
+    graph = Graph()
+    y = graph.input_tensor(0, ELEMENT[x.dtype], list(x.shape))
+    for _ in range(NODES // 2):
+        y = graph.activation_relu(graph.identity(y, scale_bias=SCALE_BIAS))
+    ours = replayed(Session(graph.device), graph.compile([y]).operator, [x])
+
+    def pytorch(x: Any, out: Any) -> None:
+        for index in range(NODES // 2):
+            scale_bias(x if index == 0 else out, out)
+            torch.ops.aten.clamp_min.out(out, 0, out=out)
+
+    return Contest(ours, {"PyTorch": torch_call(pytorch, ours.inputs, ours.outputs)})

@@ -1,0 +1,232 @@
+"""What networks spend their time in: matrices, convolutions, pools, images resized, recurrence, attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import directml_py as dml
+
+from .cases import Case, Contest, filled
+from .operation import Operation, contest
+from .peers import torch
+
+PRODUCTS = {
+    "512": ((1, 1, 512, 512), (1, 1, 512, 512)),
+    "2048": ((1, 1, 2048, 2048), (1, 1, 2048, 2048)),
+    "64 times 64": ((1, 64, 64, 64), (1, 64, 64, 64)),
+    "1 by 4096 by 4096": ((1, 1, 1, 4096), (1, 1, 4096, 4096)),
+}
+
+
+class Layer(NamedTuple):
+    """A convolution of square images: sizes, and how its window moves. ``padding`` is that of each side."""
+
+    name: str
+    batch: int
+    inputs: int
+    outputs: int
+    size: int
+    window: int
+    stride: int = 1
+    padding: int = 0
+    groups: int = 1
+    dimensions: int = 2
+
+
+# The kinds of layers of ResNet-50, MobileNet-v2 (depthwise too), SqueezeNet, and two that are unlike them.
+LAYERS = (
+    Layer("ResNet-50 first", 1, 3, 64, 224, 7, 2, 3),
+    Layer("ResNet-50 3x3, 56", 1, 64, 64, 56, 3, 1, 1),
+    Layer("ResNet-50 1x1, 56", 1, 64, 256, 56, 1),
+    Layer("ResNet-50 1x1 back, 56", 1, 256, 64, 56, 1),
+    Layer("ResNet-50 3x3, 28", 1, 128, 128, 28, 3, 1, 1),
+    Layer("ResNet-50 3x3 stride 2, 28", 1, 256, 256, 28, 3, 2, 1),
+    Layer("ResNet-50 3x3, 14", 1, 256, 256, 14, 3, 1, 1),
+    Layer("ResNet-50 1x1, 14", 1, 256, 1024, 14, 1),
+    Layer("ResNet-50 3x3, 7", 1, 512, 512, 7, 3, 1, 1),
+    Layer("ResNet-50 1x1, 7", 1, 2048, 512, 7, 1),
+    Layer("MobileNet-v2 first", 1, 3, 32, 224, 3, 2, 1),
+    Layer("MobileNet-v2 depthwise, 112", 1, 32, 32, 112, 3, 1, 1, 32),
+    Layer("MobileNet-v2 depthwise stride 2, 112", 1, 96, 96, 112, 3, 2, 1, 96),
+    Layer("MobileNet-v2 expand, 56", 1, 24, 144, 56, 1),
+    Layer("MobileNet-v2 project, 56", 1, 144, 24, 56, 1),
+    Layer("MobileNet-v2 depthwise, 14", 1, 576, 576, 14, 3, 1, 1, 576),
+    Layer("MobileNet-v2 last, 7", 1, 320, 1280, 7, 1),
+    Layer("SqueezeNet first", 1, 3, 64, 224, 3, 2),
+    Layer("SqueezeNet squeeze, 55", 1, 64, 16, 55, 1),
+    Layer("SqueezeNet expand, 55", 1, 16, 64, 55, 3, 1, 1),
+    Layer("SqueezeNet classifier, 13", 1, 512, 1000, 13, 1),
+    Layer("9x9 on 720", 1, 3, 32, 720, 9, 1, 4),
+    Layer("3-D 3x3x3", 1, 16, 32, 28, 3, 1, 1, dimensions=3),
+)
+
+
+def cases() -> Iterator[Case]:
+    for name in PRODUCTS:
+        for dtype in ("float32", "float16"):
+            yield Case("GEMM", f"{name}, {dtype}", partial(product, name, dtype))
+    for layer in LAYERS:
+        yield Case("CONVOLUTION", f"{layer.name}, float32", partial(convolution, layer, False))
+    yield Case("CONVOLUTION", "backward 64 to 32, 180, float32", partial(convolution, TRANSPOSED, True))
+    yield Case("MAX_POOLING", "3x3 stride 2, 112, float32", max_pool)
+    yield Case("AVERAGE_POOLING", "2x2, 112, float32", average_pool)
+    yield Case("RESAMPLE", "linear, twice, 256, float32", resample)
+    yield Case("LSTM", "128 steps, batch 32, hidden 512", partial(lstm, 32))
+    yield Case("LSTM", "128 steps, batch 1, hidden 512", partial(lstm, 1))
+    yield Case("MULTIHEAD_ATTENTION", "12 heads, 512 x 64", attention)
+
+
+TRANSPOSED = Layer("backward", 1, 64, 32, 180, 3, 2, 1)
+
+
+def product(name: str, dtype: str, threads: int) -> Contest:
+    operation = Operation(
+        "gemm",
+        {"trans_a": 0, "trans_b": 0, "alpha": 1.0, "beta": 0.0},
+        np.matmul if dtype == "float32" else None,
+        lambda a, b, out: torch.matmul(a, b, out=out),
+        ("MatMul", {}),
+    )
+    return contest(operation, [filled(dtype, sizes) for sizes in PRODUCTS[name]], threads)
+
+
+def convolution(layer: Layer, backward: bool, threads: int) -> Contest:
+    spatial = (layer.size,) * layer.dimensions
+    x = filled("float32", (layer.batch, layer.inputs, *spatial))
+    window = (layer.window,) * layer.dimensions
+    channels = (layer.inputs, layer.outputs) if backward else (layer.outputs, layer.inputs // layer.groups)
+    weights, bias = filled("float32", (*channels, *window)), filled("float32", (layer.outputs,))
+    every = [1] * layer.dimensions
+    padding, strides = [layer.padding * one for one in every], [layer.stride * one for one in every]
+    attributes = {"strides": strides, "pads": padding * 2, "group": layer.groups}
+    name = f"conv{'_transpose' if backward else ''}{layer.dimensions}d"
+
+    def pytorch(x: Any, weights: Any, bias: Any, out: Any) -> None:
+        getattr(torch.nn.functional, name)(x, weights, bias, strides, padding, groups=layer.groups)
+
+    operation = Operation(
+        "convolution",
+        {
+            "mode": dml.DML_CONVOLUTION_MODE_CROSS_CORRELATION,
+            "direction": dml.DML_CONVOLUTION_DIRECTION_BACKWARD
+            if backward
+            else dml.DML_CONVOLUTION_DIRECTION_FORWARD,
+            "strides": strides,
+            "dilations": every,
+            "start_padding": padding,
+            "end_padding": padding,
+            "output_padding": [0] * layer.dimensions,
+            "group_count": layer.groups,
+        },
+        None,
+        pytorch,
+        ("ConvTranspose" if backward else "Conv", attributes),
+    )
+    spread = bias.reshape(1, -1, *every)
+    return contest(operation, [x, weights, spread], threads, seen=[x, weights, bias])
+
+
+def max_pool(threads: int) -> Contest:
+    window = {"strides": [2, 2], "start_padding": [1, 1], "end_padding": [1, 1]}
+    operation = Operation(
+        "max_pooling2",
+        {**window, "window_size": [3, 3], "dilations": [1, 1]},
+        None,
+        lambda x, out: torch.nn.functional.max_pool2d(x, 3, 2, 1),
+        ("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}),
+    )
+    return contest(operation, [filled("float32", (1, 64, 112, 112))], threads)
+
+
+def average_pool(threads: int) -> Contest:
+    operation = Operation(
+        "average_pooling",
+        {
+            "strides": [2, 2],
+            "window_size": [2, 2],
+            "start_padding": [0, 0],
+            "end_padding": [0, 0],
+            "include_padding": False,
+        },
+        None,
+        lambda x, out: torch.nn.functional.avg_pool2d(x, 2),
+        ("AveragePool", {"kernel_shape": [2, 2], "strides": [2, 2]}),
+    )
+    return contest(operation, [filled("float32", (1, 64, 112, 112))], threads)
+
+
+def resample(threads: int) -> Contest:
+    operation = Operation(
+        "resample1",
+        {
+            "interpolation_mode": dml.DML_INTERPOLATION_MODE_LINEAR,
+            "scales": [1, 1, 2, 2],
+            "input_pixel_offsets": [0.5] * 4,
+            "output_pixel_offsets": [-0.5] * 4,
+            "output_sizes": [1, 32, 512, 512],
+        },
+        None,
+        lambda x, out: torch.nn.functional.interpolate(x, scale_factor=2, mode="bilinear"),
+    )
+    return contest(operation, [filled("float32", (1, 32, 256, 256))], threads)
+
+
+def lstm(batch: int, threads: int) -> Contest:
+    """The gates' order differs between the peers, which costs nothing."""
+    steps, hidden = 128, 512
+    x = filled("float32", (1, steps, batch, hidden))
+    weights, recurrence = (filled("float32", (1, 1, 4 * hidden, hidden)) / 32 for _ in range(2))
+    activations: Sequence[Any] = [
+        dml.DML_ACTIVATION_SIGMOID_OPERATOR_DESC(),
+        dml.DML_ACTIVATION_TANH_OPERATOR_DESC(),
+        dml.DML_ACTIVATION_TANH_OPERATOR_DESC(),
+    ]
+
+    def pytorch() -> Callable[..., object]:
+        made = torch.nn.LSTM(hidden, hidden, bias=False)
+        return torch.inference_mode()(lambda x, weights, recurrence, out: made(x))  # type: ignore[no-any-return]
+
+    operation = Operation(
+        "lstm",
+        {
+            "activation_descs": activations,
+            "direction": dml.DML_RECURRENT_NETWORK_DIRECTION_FORWARD,
+            "clip_threshold": 0.0,
+            "use_clip_threshold": False,
+            "couple_input_forget": False,
+            "output_sequence": True,
+            "output_single": False,
+            "output_cell_single": False,
+        },
+        None,
+        None if torch is None else pytorch(),
+        ("LSTM", {"hidden_size": hidden}),
+    )
+    seen = [x[0], weights[0], recurrence[0]]
+    return contest(operation, [x, weights, recurrence], threads, seen)
+
+
+def attention(threads: int) -> Contest:
+    heads, length, width = 12, 512, 64
+    query, key, value = (filled("float32", (1, length, heads * width)) for _ in range(3))
+
+    def pytorch(*tensors: Any) -> None:
+        parts = [one.view(1, length, heads, width).transpose(1, 2) for one in tensors[:3]]
+        torch.nn.functional.scaled_dot_product_attention(*parts)
+
+    operation = Operation(
+        "multihead_attention",
+        {
+            "scale": width**-0.5,
+            "mask_filter_value": -1e4,
+            "head_count": heads,
+            "mask_type": dml.DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE,
+        },
+        None,
+        pytorch,
+    )
+    return contest(operation, [query, key, value], threads)
