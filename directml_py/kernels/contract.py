@@ -62,6 +62,13 @@ def _peak(array: Array) -> int:
     return max(-int(array.min()), int(array.max()))
 
 
+def _results(sizes: Sizes, kind: np.dtype[Any], out: Array | None) -> Array:
+    """Memory for sums: ``out``, if they can be added up there."""
+    if out is not None and out.dtype == kind and out.flags.c_contiguous:
+        return out.reshape(sizes)
+    return np.empty(sizes, kind)
+
+
 def _finished(result: Array, x: Array, weights: Array) -> Array:
     return result if _are_floats(x, weights) else result.astype(np.int64)
 
@@ -70,16 +77,19 @@ def _are_floats(a: Array, b: Array) -> bool:
     return a.dtype.kind == "f" and b.dtype.kind == "f"
 
 
-def convolve(x: Array, weights: Array, window: Window, steps: Sizes, groups: int = 1) -> Array:
+def convolve(
+    x: Array, weights: Array, window: Window, steps: Sizes, groups: int = 1, out: Array | None = None
+) -> Array:
     """Slide ``weights`` over ``x`` and add up the products: {N, C, ...} and {M, C / groups, ...} give {N, M, *steps}.
 
     The filter is taken as it stands; output padding is the caller's. Floats come in their common type, at least
-    FLOAT32; integers of up to 16 bits, exact, as INT64.
+    FLOAT32; integers of up to 16 bits, exact, as INT64. They are in ``out`` where that has their type and lies together
+    in memory.
     """
     channels, outputs = x.shape[1] // groups, weights.shape[0] // groups
     kind = _working_type(x, weights, channels * count_of(window.size))
     rows = np.ascontiguousarray(weights, kind).reshape(groups, outputs, -1)
-    result = np.zeros((x.shape[0], groups, outputs, *steps), kind)
+    result = _results((x.shape[0], groups, outputs, *steps), kind, out)
     # Where outputs are few, it is cheaper to move the products than to unroll the input. What that pads with 0 is not
     # multiplied then, which shows where the filter is not finite.
     moves = PRODUCTS_COST * outputs * count_of(x.shape[2:]) < channels * count_of(steps)
@@ -87,6 +97,7 @@ def convolve(x: Array, weights: Array, window: Window, steps: Sizes, groups: int
     for image, target in zip(x, result):
         grouped = image.reshape(groups, channels, *image.shape[1:])
         if moves:
+            target.fill(0)
             taps = rows.reshape(groups, outputs, channels, -1).swapaxes(2, 3).reshape(groups, -1, channels)
             _add_products(grouped, taps, window, target, forward=True)
         else:
@@ -94,7 +105,9 @@ def convolve(x: Array, weights: Array, window: Window, steps: Sizes, groups: int
     return _finished(result, x, weights).reshape(x.shape[0], groups * outputs, *steps)
 
 
-def convolve_back(x: Array, weights: Array, window: Window, sizes: Sizes, groups: int = 1) -> Array:
+def convolve_back(
+    x: Array, weights: Array, window: Window, sizes: Sizes, groups: int = 1, out: Array | None = None
+) -> Array:
     """The transpose of ``convolve``: {N, C, ...} and {C, M / groups, ...} give {N, M, *sizes}.
 
     Each element of ``x`` is a step of the window, over whose elements its products are spread and added up. What no
@@ -103,7 +116,8 @@ def convolve_back(x: Array, weights: Array, window: Window, sizes: Sizes, groups
     channels, outputs = x.shape[1] // groups, weights.shape[1]
     kind = _working_type(x, weights, channels * count_of(window.size))
     rows = weights.reshape(groups, channels, -1).swapaxes(1, 2).astype(kind, copy=False)
-    result = np.zeros((x.shape[0], groups, outputs, *sizes), kind)
+    result = _results((x.shape[0], groups, outputs, *sizes), kind, out)
+    result.fill(0)
     for image, target in zip(x, result):
         grouped = image.reshape(groups, channels, *image.shape[1:])
         _add_products(grouped, rows, window, target, forward=False)

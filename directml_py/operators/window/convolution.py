@@ -8,12 +8,12 @@ import numpy as np
 
 from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD, DML_CONVOLUTION_MODE_CONVOLUTION
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
+from ...kernels.binding import Array, Run
 from ...kernels.contract import convolve, convolve_back
 from ...kernels.elementary import centred
 from ...kernels.windows import Window
 from ..fused import activated
-from ..operator import Compute, Operator, Shapes, Sizes, of_sizes, operator
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, of_sizes, operator
 from ..quantization_parameters import along, per_channel, single
 
 
@@ -89,8 +89,9 @@ class Convolution(Operator):
         product = convolve_back if is_backward(desc) else convolve
         activation = activated(desc.FusedActivation)
 
-        def convolution(x: Array, weights: Array, bias: Array | None) -> Array:
-            result = product(x, np.flip(weights, spatial) if turned else weights, window, inner, groups)
+        def convolution(x: Array, weights: Array, bias: Array | None, out: Array | None = None) -> Array:
+            rows = np.flip(weights, spatial) if turned else weights
+            result = product(x, rows, window, inner, groups, out)
             if any(window.output_padding):
                 result = np.pad(result, behind)
             if bias is not None:
@@ -99,6 +100,25 @@ class Convolution(Operator):
             return fused
 
         return convolution
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        """Sums are added up in the output itself: fresh memory costs as much as what is computed."""
+        if desc.OutputTensor.dtype != np.float32 or any(filter_window(desc).output_padding):
+            return super().kernel(desc)
+        compute = self.compute(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            (output,) = outputs
+
+            def run() -> None:
+                with np.errstate(all="ignore"):
+                    result = compute(*inputs, output)
+                    if not np.shares_memory(result, output):
+                        np.copyto(output, result)
+
+            return run
+
+        return Kernel(bind)
 
 
 @operator("CONVOLUTION_INTEGER")
