@@ -24,13 +24,15 @@ def count_of(sizes: Sizes) -> int:
     return reduce(mul, sizes, 1)
 
 
-def matmul(a: Array, b: Array) -> Array:
+def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
     """The products of the matrices in the last two dimensions; those before broadcast.
 
-    Floats in their common type, at least FLOAT32. Integers exactly, modulo 2**64, as INT64 (UINT64 if either is).
+    Floats in their common type, at least FLOAT32, in ``out`` if that has it. Integers exactly, modulo 2**64, as INT64
+    (UINT64 if either is).
     """
     if _are_floats(a, b):
-        return _matmul(a, b, np.result_type(a, b, np.float32))
+        kind = np.result_type(a, b, np.float32)
+        return _matmul(a, b, kind, out if out is not None and out.dtype == kind else None)
     whole = np.dtype(np.uint64 if np.uint64 in (a.dtype, b.dtype) else np.int64)
     largest = a.shape[-1] * _peak(a) * _peak(b)
     if largest <= EXACT:
@@ -39,8 +41,8 @@ def matmul(a: Array, b: Array) -> Array:
     return _matmul(a, b, whole)
 
 
-def _matmul(a: Array, b: Array, kind: np.dtype[Any]) -> Array:
-    product: Array = np.matmul(a.astype(kind, copy=False), b.astype(kind, copy=False))
+def _matmul(a: Array, b: Array, kind: np.dtype[Any], out: Array | None = None) -> Array:
+    product: Array = np.matmul(a.astype(kind, copy=False), b.astype(kind, copy=False), out=out)
     return product
 
 

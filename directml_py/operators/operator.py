@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
+import numpy as np
+
 from ..abi.schema import OperatorSchema
 from ..api.schema_data import OPERATORS as CATALOG
 from ..descs.sizes import unsigned_numbers
 from ..descs.values import OperatorDesc
 from ..kernels.binding import Array, Run
+from ..kernels.half import widened
 from ..kernels.map import map_blocks, map_whole
 from ..kernels.move import move
 from ..validation.report import Report
@@ -143,6 +146,26 @@ def computing_kernel(compute: Compute) -> Kernel:
         return partial(map_whole, compute, inputs, outputs)
 
     return Kernel(bind)
+
+
+def adding_kernel(compute: Compute) -> Kernel:
+    """The kernel of a function that can add up its result in the output, which it is given as ``out``, where that is
+    FLOAT32: fresh memory costs as much as a good part of what is computed."""
+
+    def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+        (output,) = outputs
+        if output.dtype != np.float32:
+            return partial(map_whole, compute, inputs, outputs)
+        return partial(_run_in_output, compute, inputs, output)
+
+    return Kernel(bind)
+
+
+def _run_in_output(compute: Compute, inputs: Inputs, output: Array) -> None:
+    with np.errstate(all="ignore"):
+        result = compute(*[None if x is None else widened(x) for x in inputs], out=output)
+        if not np.shares_memory(result, output):
+            np.copyto(output, result)
 
 
 def mapping_kernel(compute: Compute) -> Kernel:

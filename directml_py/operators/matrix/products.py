@@ -12,7 +12,7 @@ from ...kernels.binding import Array
 from ...kernels.contract import matmul
 from ...kernels.elementary import FLOAT64, centred
 from ..fused import activated
-from ..operator import Compute, Operator, Shapes, Sizes, operator
+from ..operator import Compute, Kernel, Operator, Shapes, Sizes, adding_kernel, operator
 from ..quantization_parameters import along, per_column, per_row
 
 
@@ -62,10 +62,10 @@ class Gemm(Operator):
         transposed_a, transposed_b = _is_transposed(desc.TransA), _is_transposed(desc.TransB)
         activation = activated(desc.FusedActivation)
 
-        def gemm(a: Array, b: Array, c: Array | None) -> Array:
+        def gemm(a: Array, b: Array, c: Array | None, out: Array | None = None) -> Array:
             left = np.swapaxes(a, -1, -2) if transposed_a else a
             right = np.swapaxes(b, -1, -2) if transposed_b else b
-            result = matmul(left, right)
+            result = matmul(left, right, out)
             if desc.Alpha != 1:
                 result *= desc.Alpha
             if c is not None:
@@ -74,6 +74,9 @@ class Gemm(Operator):
             return fused
 
         return gemm
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        return adding_kernel(self.compute(desc))
 
 
 def _is_transposed(transform: int) -> bool:

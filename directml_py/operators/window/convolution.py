@@ -8,12 +8,12 @@ import numpy as np
 
 from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD, DML_CONVOLUTION_MODE_CONVOLUTION
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
+from ...kernels.binding import Array
 from ...kernels.contract import convolve, convolve_back
 from ...kernels.elementary import centred
 from ...kernels.windows import Window
 from ..fused import activated
-from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, of_sizes, operator
+from ..operator import Compute, Kernel, Operator, Shapes, Sizes, adding_kernel, of_sizes, operator
 from ..quantization_parameters import along, per_channel, single
 
 
@@ -91,8 +91,9 @@ class Convolution(Operator):
 
         def convolution(x: Array, weights: Array, bias: Array | None, out: Array | None = None) -> Array:
             rows = np.flip(weights, spatial) if turned else weights
-            result = product(x, rows, window, inner, groups, out)
-            if any(window.output_padding):
+            is_padded = any(window.output_padding)
+            result = product(x, rows, window, inner, groups, None if is_padded else out)
+            if is_padded:
                 result = np.pad(result, behind)
             if bias is not None:
                 result += bias
@@ -102,23 +103,7 @@ class Convolution(Operator):
         return convolution
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """Sums are added up in the output itself: fresh memory costs as much as what is computed."""
-        if desc.OutputTensor.dtype != np.float32 or any(filter_window(desc).output_padding):
-            return super().kernel(desc)
-        compute = self.compute(desc)
-
-        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            (output,) = outputs
-
-            def run() -> None:
-                with np.errstate(all="ignore"):
-                    result = compute(*inputs, output)
-                    if not np.shares_memory(result, output):
-                        np.copyto(output, result)
-
-            return run
-
-        return Kernel(bind)
+        return adding_kernel(self.compute(desc))
 
 
 @operator("CONVOLUTION_INTEGER")
