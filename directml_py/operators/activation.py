@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
 
 from ..descs.values import OperatorDesc
-from ..kernels import activations
-from ..kernels.binding import Array
-from .operator import Compute, ElementWise, Move, Operator, operator
+from ..kernels import activations, row_loops
+from ..kernels.binding import Array, Run
+from ..kernels.map import map_whole
+from ..kernels.rows import map_rows
+from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator
 
 # Each takes the input tensors and then the desc's FLOATs, in desc order.
 FUNCTIONS: dict[str, Callable[..., Array]] = {
@@ -41,6 +46,8 @@ ALONG_AXES: dict[str, Callable[..., Array]] = {
     "ACTIVATION_LOG_SOFTMAX1": activations.log_softmax,
     "ACTIVATION_SOFTMAX1": activations.softmax,
 }
+# Those that have a native loop, and whether it is the one of logarithms.
+SOFTMAX = {"ACTIVATION_SOFTMAX": False, "ACTIVATION_LOG_SOFTMAX": True}
 
 
 @operator(*FUNCTIONS)
@@ -63,9 +70,26 @@ class AlongAxes(Operator):
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        function = ALONG_AXES[desc.name]
-        axes = desc.Axes if "Axes" in desc.struct.index else (-1,)
+        function, axes = ALONG_AXES[desc.name], self.axes(desc)
         return lambda x: function(x, axes)
+
+    def axes(self, desc: OperatorDesc) -> tuple[int, ...]:
+        return tuple(desc.Axes) if "Axes" in desc.struct.index else (-1,)
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        compute, name = self.compute(desc), desc.name.rstrip("1")
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            (x,), (output,) = inputs, outputs
+            axes = [axis % x.ndim for axis in self.axes(desc)]
+            if np.may_share_memory(x, output):
+                return partial(map_whole, compute, inputs, outputs)
+            run = None
+            if name in SOFTMAX:
+                run = row_loops.softmax(x, output, axes, logarithm=SOFTMAX[name])
+            return run or map_rows(compute, inputs, outputs, axes)
+
+        return Kernel(bind)
 
 
 @operator("ACTIVATION_IDENTITY")

@@ -8,9 +8,10 @@ import numpy as np
 
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
+from ...kernels import row_loops
+from ...kernels.binding import Array, Run
 from ..fused import activated
-from ..operator import Broadcast, Compute, Shapes, operator
+from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator
 from .rows import InRows, doubles, mean
 
 
@@ -41,6 +42,12 @@ class BatchNormalization(InRows):
             return activation(values)
 
         return normalized
+
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
+        if desc.FusedActivation is not None:
+            return None
+        (x, mean, variance, scale, bias), (output,) = inputs, outputs
+        return row_loops.given(x, mean, variance, scale, bias, output, desc.Epsilon)
 
 
 def summed_axes(statistics: TensorDesc) -> Sequence[int]:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
+from ...kernels import row_loops
+from ...kernels.binding import Array, Run
 from ..fused import activated
-from ..operator import Broadcast, Compute, Shapes, operator
+from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator
 from .rows import InRows, doubles, mean
 
 # MEAN_VARIANCE_NORMALIZATION has tensors of { N, C, H, W } alone.
@@ -69,3 +70,12 @@ class MeanVarianceNormalization(InRows):
             return activation(values)
 
         return normalized
+
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
+        if desc.FusedActivation is not None:
+            return None
+        axes, uses_mean, uses_variance = Choices.of(desc)
+        (x, scale, bias), (output,) = inputs, outputs
+        return row_loops.mean_variance(
+            x, scale, bias, output, axes, desc.Epsilon, uses_mean=uses_mean, uses_variance=uses_variance
+        )

@@ -25,9 +25,13 @@ class InRows(Operator):
         compute, axes = self.compute(desc), self.axes(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return map_rows(compute, inputs, outputs, axes)
+            return self.native(desc, inputs, outputs) or map_rows(compute, inputs, outputs, axes)
 
         return Kernel(bind)
+
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
+        """The same in a native loop, if there is one for the desc and these arrays."""
+        return None
 
 
 def doubles(x: Array) -> Array:

@@ -1,0 +1,22 @@
+#include "../fold/declarations.h"
+
+/* Functions of rows: SOFTMAX and its logarithm, normalization with the row's own mean and variance, and with those that
+   are given. */
+enum { DML_ROWS_SOFTMAX, DML_ROWS_LOG_SOFTMAX, DML_ROWS_MEAN_VARIANCE, DML_ROWS_GIVEN };
+/* The tensors of a task: its output, its input, and up to four that the function takes besides: of MEAN_VARIANCE the
+   scale and the bias, of GIVEN the mean, the variance, the scale and the bias. */
+enum { DML_ROWS_TENSORS = 6, DML_ROWS_LONGEST_HALVES = 8192 };
+/* `rows` rows of `count` elements of FLOAT32, or FLOAT16 if `is_half`. In the output and the input these lie next to
+   each other; in the others too where `moves` is not 0, else all are the same. Dimensions of rows begin with the
+   innermost; strides are in bytes. Absent tensors are at 0. Output and input are apart in memory. Rows of FLOAT16 have up
+   to DML_ROWS_LONGEST_HALVES elements. */
+typedef struct {
+    int32_t function, is_half, uses_mean, uses_variance;
+    double epsilon;
+    int64_t rows, count;
+    int32_t rank;
+    int32_t moves[6];
+    int64_t sizes[8], strides[8][6];
+    uintptr_t memory[6];
+} dml_rows;
+void dml_rows_run(const dml_rows *task);

@@ -1,0 +1,39 @@
+/* Rows one after the other, each read from memory once: what is computed of it finds it in the cache. */
+
+/* So many bytes are worth a visit to the counter that threads share. */
+#define DML_ROWS_GRAIN (64 << 10)
+
+static void dml_rows_range(void *context, int64_t begin, int64_t end)
+{
+    const dml_rows *task = context;
+    dml_rows_loop loop = task->is_half ? dml_loop->rows->halves : dml_loop->rows->floats;
+    int64_t at[DML_MAX_DIMENSIONS] = {0}, rest = begin;
+    char *places[DML_ROWS_TENSORS];
+    for (int k = 0; k < DML_ROWS_TENSORS; k++)
+        places[k] = (char *)task->memory[k];
+    for (int i = 0; i < task->rank && rest > 0; i++) {
+        at[i] = rest % task->sizes[i];
+        rest /= task->sizes[i];
+        for (int k = 0; k < DML_ROWS_TENSORS; k++)
+            places[k] += at[i] * task->strides[i][k];
+    }
+    for (int64_t row = begin; row < end; row++) {
+        loop(task, places);
+        for (int i = 0; i < task->rank; i++) {
+            int is_last = ++at[i] == task->sizes[i];
+            for (int k = 0; k < DML_ROWS_TENSORS; k++)
+                places[k] += is_last ? (1 - at[i]) * task->strides[i][k] : task->strides[i][k];
+            if (!is_last)
+                break;
+            at[i] = 0;
+        }
+    }
+}
+
+void dml_rows_run(const dml_rows *task)
+{
+    int64_t size = task->count * (task->is_half ? 2 : 4), grain = DML_ROWS_GRAIN / size, bytes = 2 * task->rows * size;
+    /* Exponentials are worth more threads than memory alone. */
+    dml_parallel(dml_rows_range, (void *)task, task->rows, grain < 1 ? 1 : grain,
+                 task->function <= DML_ROWS_LOG_SOFTMAX ? 4 * bytes : bytes);
+}

@@ -1,0 +1,191 @@
+"""The native loops of rows against their twins, in any layout, and what lies beside the tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from directml_py.kernels import activations, row_loops
+from directml_py.kernels.backend import backend
+
+from .loops import IS_BASELINE, assert_passes_with_baseline_loops
+
+pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
+EPSILON = 1e-3
+TYPES = {np.float32: 2, np.float16: 1}
+COUNTS = [2, 3, 4, 15, 16, 17, 31, 33, 100, 1000, 4099]
+CORNERS = [0.0, -0.0, 1.0, -2.5, 1000.0, -1000.0, np.inf, -np.inf, np.nan]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _loops():
+    if IS_BASELINE:
+        backend.native.lib.dml_use_baseline_loops()
+
+
+def test_baseline_loops():
+    if not IS_BASELINE:
+        assert_passes_with_baseline_loops(__file__)
+
+
+def numbers(shape, dtype, seed=3):
+    return np.random.default_rng(seed).normal(0, 3, shape).astype(dtype)
+
+
+def guarded_like(x):
+    """An array of these sizes with rows that lie together, and the memory around them."""
+    memory = np.full((*x.shape[:-1], x.shape[-1] + 24), 7, x.dtype)
+    return memory[..., 8:-16], memory
+
+
+def check(run, output, memory, expected, ulps):
+    assert run is not None
+    for _ in range(2):
+        output[...] = 3
+        run()
+        with np.errstate(all="ignore"):
+            expected = np.asarray(expected).astype(output.dtype)
+        np.testing.assert_array_equal(np.isnan(output), np.isnan(expected))
+        numeric = np.where(np.isnan(expected), 0, expected)
+        np.testing.assert_array_max_ulp(np.where(np.isnan(output), 0, output), numeric, ulps)
+        assert (memory[..., :8] == 7).all()
+        assert (memory[..., -16:] == 7).all()
+
+
+def twin_of_mean_variance(x, scale, bias, axes, uses_mean=True, uses_variance=True):
+    values = x.astype(np.float64)
+    if uses_mean:
+        values = values - values.mean(axes, keepdims=True)
+    if uses_variance:
+        values = values / np.sqrt(np.square(values).mean(axes, keepdims=True) + EPSILON)
+    return values * (1 if scale is None else scale) + (-0.0 if bias is None else bias)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("count", COUNTS)
+def test_softmax(count, dtype):
+    x = numbers((5, count), dtype)
+    for logarithm, twin in ((False, activations.softmax), (True, activations.log_softmax)):
+        output, memory = guarded_like(x)
+        run = row_loops.softmax(x, output, (1,), logarithm)
+        check(run, output, memory, twin(x, (1,)), TYPES[dtype])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_corners_of_softmax(dtype):
+    """Every pair of them, in rows that are else finite or else -infinity, alone and in what is left of vectors."""
+    for base in (0.5, -np.inf):
+        x = np.full((len(CORNERS) ** 2, 37), base, dtype)
+        x[:, 2] = np.repeat(CORNERS, len(CORNERS))
+        x[:, 35] = np.tile(CORNERS, len(CORNERS))
+        for logarithm, twin in ((False, activations.softmax), (True, activations.log_softmax)):
+            output, memory = guarded_like(x)
+            expected = twin(x, (1,))
+            check(row_loops.softmax(x, output, (1,), logarithm), output, memory, expected, TYPES[dtype])
+            ours, theirs = (np.signbit(np.where(np.isnan(one), 0, one)) for one in (output, expected))
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_digits_beside_one():
+    """What is left of the sum of exponentials keeps its digits."""
+    x = np.float32([[0, -50, -60], [3, -20, 3 - 1e-6], [-90, 0, -89]])
+    output, memory = guarded_like(x)
+    check(row_loops.softmax(x, output, (1,), True), output, memory, activations.log_softmax(x, (1,)), ulps=2)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("axes", [(0,), (3,), (2, 3), (1, 2, 3), (0, 1, 2, 3)])
+def test_axes_and_layouts(axes, dtype):
+    """Where rows lie together they are computed, whichever dimensions they are; where they do not, nobody says so."""
+    base = numbers((3, 4, 5, 6), dtype)
+    kept = [axis for axis in range(4) if axis not in axes]
+    order = np.argsort([*kept, *axes])
+    together = np.ascontiguousarray(base.transpose(*kept, *axes)).transpose(*order)
+    turned = together[tuple(slice(None, None, -1 if axis in kept else 1) for axis in range(4))]
+    for x in (together, turned):
+        output = np.empty((*(base.shape[axis] for axis in kept), *(base.shape[axis] for axis in axes)), dtype)
+        output = output.transpose(*order)
+        run = row_loops.softmax(x, output, axes)
+        assert run is not None
+        run()
+        expected = activations.softmax(x, axes).astype(dtype)
+        np.testing.assert_array_max_ulp(output, expected, TYPES[dtype])
+    backward = together[tuple(slice(None, None, -1 if axis in axes else 1) for axis in range(4))]
+    assert row_loops.softmax(backward, output, axes) is None
+    assert row_loops.softmax(base.repeat(2, -1)[..., ::2], np.empty_like(base), axes) is None
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("uses", [(True, True), (False, True), (True, False), (False, False)])
+def test_mean_and_variance_of_the_row(count, dtype, uses):
+    x = numbers((6, count), dtype)
+    along, across, one = (numbers(sizes, dtype, 5) for sizes in ((1, count), (6, 1), (1, 1)))
+    for scale in (None, along, across, one):
+        for bias in (None, along[:, ::-1].copy(), across, one):
+            output, memory = guarded_like(x)
+            run = row_loops.mean_variance(
+                x, scale, bias, output, (1,), EPSILON, uses_mean=uses[0], uses_variance=uses[1]
+            )
+            expected = twin_of_mean_variance(x, scale, bias, (1,), *uses)
+            check(run, output, memory, expected, TYPES[dtype])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("sizes", [(3, 5, 7, 9), (1, 4, 1, 2), (2, 3, 16, 16), (1, 1, 1, 40)])
+def test_mean_and_variance_that_are_given(sizes, dtype):
+    x = numbers(sizes, dtype)
+    mean, variance, scale, bias = (numbers((1, sizes[1], 1, 1), dtype, seed) for seed in range(4))
+    variance = abs(variance)
+    expected = (x.astype(np.float64) - mean) / np.sqrt(variance.astype(np.float64) + EPSILON) * scale + bias
+    output, memory = guarded_like(x)
+    check(
+        row_loops.given(x, mean, variance, scale, bias, output, EPSILON),
+        output,
+        memory,
+        expected,
+        TYPES[dtype],
+    )
+
+
+def test_corners_of_normalization():
+    corners = np.float32([*CORNERS, 1e-40, 3e38])
+    x = np.ascontiguousarray(np.broadcast_to(corners, (len(corners), len(corners))))
+    mean, variance, scale, bias = (np.roll(corners, step)[:, np.newaxis] for step in range(4))
+    for epsilon in (0.0, EPSILON):
+        output, memory = guarded_like(x)
+        with np.errstate(all="ignore"):
+            expected = (x.astype(np.float64) - mean) / np.sqrt(variance.astype(np.float64) + epsilon)
+            expected = expected * scale + bias
+        check(
+            row_loops.given(x, mean, variance, scale, bias, output, epsilon),
+            output,
+            memory,
+            expected,
+            ulps=1,
+        )
+
+
+def test_what_there_are_no_loops_for():
+    x = numbers((4, 10), np.float32)
+    assert row_loops.softmax(x, x, (1,)) is None
+    assert row_loops.softmax(x.astype(np.float64), np.empty((4, 10)), (1,)) is None
+    assert row_loops.softmax(x, np.empty((4, 10), np.float16), (1,)) is None
+    assert row_loops.softmax(x, np.empty((4, 10), np.float32), ()) is None
+    long = np.ones((2, backend.native.lib.DML_ROWS_LONGEST_HALVES + 1), np.float16)
+    assert row_loops.softmax(long, np.empty_like(long), (1,)) is None
+    along = np.ones((1, 10), np.float32)
+    assert row_loops.given(x, along, along, along, along, np.empty_like(x), EPSILON) is None
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_in_threads(dtype):
+    before = backend.native.lib.dml_get_threads()
+    x = numbers((3001, 1024), dtype)
+    output, memory = guarded_like(x)
+    backend.native.lib.dml_set_threads(4)
+    try:
+        run = row_loops.softmax(x, output, (1,))
+        check(run, output, memory, activations.softmax(x, (1,)), TYPES[dtype])
+    finally:
+        backend.native.lib.dml_set_threads(before)
