@@ -18,8 +18,9 @@ from typing import Concatenate, ParamSpec
 import numpy as np
 
 from .binding import Array
-from .elementary import erf, saturated
+from .elementary import erf, plain, saturated
 from .fold import first_index
+from .trace import primitive
 
 P = ParamSpec("P")
 Axes = tuple[int, ...]
@@ -45,7 +46,7 @@ def in_double(function: Callable[Concatenate[Array, P], Array]) -> Callable[Conc
     @wraps(function)
     def call(x: Array, /, *args: P.args, **kwargs: P.kwargs) -> Array:
         with np.errstate(all="ignore"):
-            return function(np.asarray(x, np.float64), *args, **kwargs)
+            return function(plain(x).astype(np.float64, copy=False), *args, **kwargs)
 
     return call
 
@@ -55,7 +56,7 @@ def identity(x: Array) -> Array:
 
 
 def relu(x: Array) -> Array:
-    return np.asarray(np.fmax(x, 0))
+    return plain(np.fmax(x, 0))
 
 
 @quiet
@@ -97,7 +98,7 @@ def linear(x: Array, alpha: float, beta: float) -> Array:
 
 @in_double
 def hard_sigmoid(x: Array, alpha: float, beta: float) -> Array:
-    return np.asarray(np.fmax(0, np.fmin(alpha * x + beta, 1)))
+    return plain(np.fmax(0, np.fmin(alpha * x + beta, 1)))
 
 
 @in_double
@@ -105,40 +106,47 @@ def hard_swish(x: Array, alpha: float, beta: float) -> Array:
     return x * hard_sigmoid(x, alpha, beta)
 
 
+@primitive("sigmoid")
 @in_double
 def sigmoid(x: Array) -> Array:
     small = np.exp(-np.abs(x))
-    return np.asarray(np.where(x >= 0, 1, small) / (1 + small))
+    return plain(np.where(x >= 0, 1, small) / (1 + small))
 
 
 @in_double
 def swish(x: Array, scale: float) -> Array:
-    return x * sigmoid(scale * x)
+    return x * plain(sigmoid(scale * x))
 
 
 @in_double
 def tanh(x: Array) -> Array:
-    return np.asarray(np.tanh(x))
+    return plain(np.tanh(x))
 
 
 @in_double
 def scaled_tanh(x: Array, alpha: float, beta: float) -> Array:
-    return alpha * np.asarray(np.tanh(beta * x))
+    return alpha * plain(np.tanh(beta * x))
 
 
 @in_double
 def softsign(x: Array) -> Array:
-    return np.asarray(x / (1 + np.abs(x)))
+    return plain(x / (1 + np.abs(x)))
+
+
+@primitive("softplus")
+def softplus_of(x: Array) -> Array:
+    """log(1 + exp(x))"""
+    return plain(np.logaddexp(0, x))
 
 
 @in_double
 def softplus(x: Array, steepness: float) -> Array:
-    return np.asarray(np.logaddexp(0, steepness * x) / np.float64(steepness))
+    return plain(softplus_of(steepness * x) / np.float64(steepness))
 
 
 @in_double
 def parametric_softplus(x: Array, alpha: float, beta: float) -> Array:
-    return np.asarray(alpha * np.logaddexp(0, beta * x))
+    return plain(alpha * softplus_of(beta * x))
 
 
 @in_double
@@ -153,9 +161,10 @@ def scaled_elu(x: Array, alpha: float, gamma: float) -> Array:
 
 @in_double
 def celu(x: Array, alpha: float) -> Array:
-    return np.asarray(np.fmax(0, x) + np.fmin(0, alpha * np.expm1(x / np.float64(alpha))))
+    return plain(np.fmax(0, x) + np.fmin(0, alpha * np.expm1(x / np.float64(alpha))))
 
 
+@primitive("gelu")
 @in_double
 def gelu(x: Array) -> Array:
     """x times the share of a normal distribution below x."""
@@ -171,7 +180,7 @@ def share_below(x: Array) -> Array:
     fraction = -x
     for term in range(TAIL_TERMS, 0, -1):
         fraction = -x + term / fraction
-    return np.asarray(np.exp(-0.5 * x * x) / (sqrt(2 * pi) * fraction))
+    return plain(np.exp(-0.5 * x * x) / (sqrt(2 * pi) * fraction))
 
 
 @in_double

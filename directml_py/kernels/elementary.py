@@ -15,17 +15,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .trace import Symbol, primitive
+
 Array = npt.NDArray[Any]
 Function = Callable[..., Any]
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
+def plain(values: Any) -> Array:
+    """What NumPy makes of arrays may be a number; what stands for an array in a program stays what it is."""
+    return values if isinstance(values, Symbol) else np.asarray(values)  # type: ignore[return-value]
+
+
 def in_float64(function: Function) -> Function:
     """``function`` of floats in FLOAT64; NumPy's loops for FLOAT32 are up to 4 units in the last place off."""
 
     def widened(*arrays: Array) -> Array:
-        return np.asarray(function(*(array.astype(FLOAT64, copy=False) for array in arrays)))
+        return plain(function(*(array.astype(FLOAT64, copy=False) for array in arrays)))
 
     return widened
 
@@ -42,6 +49,7 @@ ERF = (
 )
 
 
+@primitive("erf")
 def erf(x: Array) -> Array:
     """The error function, 6e-12 off at most; from 5 on it is 1 to that precision."""
     inside = np.clip(x.astype(FLOAT64, copy=False), -5.0, 5.0)
@@ -58,6 +66,8 @@ def erf(x: Array) -> Array:
 
 def saturated(x: Array, dtype: np.dtype[Any]) -> Array:
     """Floats as integers: rounded toward zero, the nearest value where that is out of range, 0 for NaN."""
+    if isinstance(x, Symbol):
+        return plain(x.saturated(dtype))
     limits = np.iinfo(dtype)
     whole = np.trunc(x)
     # Powers of two, which every float type has; the largest integer itself may round to the one above it.
@@ -82,14 +92,14 @@ def cast(x: Array, dtype: np.dtype[Any]) -> Array:
 def scale_bias(x: Array, scale: float, bias: float | Array) -> Array:
     """``x * scale + bias`` of floats; integers, of up to 32 bits, are ``saturated``."""
     values = x.astype(FLOAT64) * scale + bias
-    return np.asarray(values) if x.dtype.kind == "f" else saturated(values, x.dtype)
+    return plain(values) if x.dtype.kind == "f" else saturated(values, x.dtype)
 
 
 def round_half_away(x: Array) -> Array:
     """Floats rounded to the nearest integer, halves away from zero; the sign of zero stays."""
     whole = np.trunc(x)
     away = np.abs(x - whole) >= 0.5
-    return np.asarray(np.copysign(np.abs(whole) + away, x))
+    return plain(np.copysign(np.abs(whole) + away, x))
 
 
 def sign(x: Array) -> Array:
@@ -100,12 +110,12 @@ def sign(x: Array) -> Array:
 def mean(a: Array, b: Array) -> Array:
     """``(a + b) / 2``; the sum of integers wraps and is halved toward zero, that of floats does not overflow."""
     if a.dtype.kind == "f":
-        return np.asarray(np.add(a, b, dtype=FLOAT64) / 2)
+        return plain(np.add(a, b, dtype=FLOAT64) / 2)
     return divide(a + b, a.dtype.type(2))
 
 
 def difference_square(a: Array, b: Array) -> Array:
-    return np.asarray(np.square(np.subtract(a, b, dtype=FLOAT64 if a.dtype.kind == "f" else a.dtype)))
+    return plain(np.square(np.subtract(a, b, dtype=FLOAT64 if a.dtype.kind == "f" else a.dtype)))
 
 
 def _by(a: Array, b: Array, function: Function, minus_one: Array) -> Array:
@@ -132,7 +142,7 @@ def _truncated_quotient(a: Array, b: Array) -> Array:
 def divide(a: Array, b: Array) -> Array:
     """``a / b``; integers rounded toward zero, with all bits set where ``b`` is 0 (the specification's ``udiv``)."""
     if a.dtype.kind == "f":
-        return np.asarray(a / b)
+        return plain(a / b)
     return _by(a, b, _truncated_quotient, np.negative(a))
 
 
@@ -154,6 +164,7 @@ def modulus_floor(a: Array, b: Array) -> Array:
     return np.remainder(a, b) if a.dtype.kind == "f" else _by(a, b, np.remainder, np.zeros_like(a))
 
 
+@primitive("power")
 def power(x: Array, exponent: Array) -> Array:
     """``x`` to the power of ``exponent``, as C's ``pow`` at infinities and NaN.
 
@@ -195,12 +206,12 @@ def bits_of(x: Array) -> Array:
 
 def shift_left(x: Array, count: Array) -> Array:
     """Unsigned integers shifted by ``count`` modulo their width, as the specification's ``ishl``."""
-    return np.asarray(x << (count & count.dtype.type(8 * x.dtype.itemsize - 1)))
+    return plain(x << (count & count.dtype.type(8 * x.dtype.itemsize - 1)))
 
 
 def shift_right(x: Array, count: Array) -> Array:
     """Unsigned integers shifted by ``count`` modulo their width, as the specification's ``ushr``."""
-    return np.asarray(x >> (count & count.dtype.type(8 * x.dtype.itemsize - 1)))
+    return plain(x >> (count & count.dtype.type(8 * x.dtype.itemsize - 1)))
 
 
 def bit_count(x: Array) -> Array:
@@ -211,7 +222,7 @@ def bit_count(x: Array) -> Array:
     x = x - ((x >> kind(1)) & ones)
     x = (x & pairs) + ((x >> kind(2)) & pairs)
     x = (x + (x >> kind(4))) & halves
-    return np.asarray((x * bytes_) >> kind(bits - 8))
+    return plain((x * bytes_) >> kind(bits - 8))
 
 
 def quantize(x: Array, scale: Array, zero_point: Array | None, dtype: np.dtype[Any]) -> Array:
@@ -244,4 +255,4 @@ def dequantize(x: Array, scale: Array, zero_point: Array | None) -> Array:
     if zero_point is not None:
         # A float leaves a fraction to round, and the product is rounded anyway.
         values = values - (zero_point if zero_point.dtype.kind in "iu" else zero_point.astype(FLOAT64))
-    return np.asarray(values * scale)
+    return plain(values * scale)

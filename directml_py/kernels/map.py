@@ -13,11 +13,20 @@ from . import half
 from .backend import backend
 from .binding import Array, Run
 from .blocks import BLOCK, Grid, Place, block_sizes, joined
+from .machine import mapped
 from .move import move
 from .threads import share
 
 Function = Callable[..., Any]
 Arrays = Sequence["Array | None"]
+
+
+def map_elements(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
+    """``map_blocks``, by native loops where ``function`` can be traced.
+
+    It must be the same for equal inputs, whenever it is called, and of each element by itself.
+    """
+    return mapped(function, inputs, outputs) or map_blocks(function, inputs, outputs)
 
 
 def map_blocks(function: Function, inputs: Arrays, outputs: Arrays) -> Run:

@@ -63,7 +63,28 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #else
 #pragma GCC pop_options
 #endif
+
+/* Functions of elements gain by longer vectors; what else there is waits for memory. */
+#define DML_AVX512 1
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c,avx512f,avx512dq")
+#endif
+#define DML_SUFFIX _avx512
+#include "half/loops.h"
+#include "map/loops.h"
+#undef DML_SUFFIX
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#undef DML_AVX512
 #undef DML_AVX2
+
+static dml_loops dml_loops_avx512;
 #endif
 
 static const dml_loops *dml_loop = &dml_loops_baseline;
@@ -79,6 +100,13 @@ __attribute__((constructor)) static void dml_choose_loops(void)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && (c & bit_F16C)) {
         dml_loop = &dml_loops_avx2;
         dml_processor = "avx2";
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+            dml_loops_avx512 = dml_loops_avx2;
+            dml_loops_avx512.half = &half_table_avx512;
+            dml_loops_avx512.map = &map_table_avx512;
+            dml_loop = &dml_loops_avx512;
+            dml_processor = "avx512";
+        }
     }
 #endif
 }

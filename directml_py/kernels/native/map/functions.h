@@ -1,0 +1,229 @@
+/* Functions of FLOAT64, as many at a time as a register holds, or four, for results that are rounded to FLOAT32: 4e-9 off at most, where not said
+   otherwise much less. Polynomials are fitted at Chebyshev's nodes. Each is without branches. */
+
+#undef DML_LANES
+#if defined(DML_AVX512)
+#define DML_LANES 8
+#else
+#define DML_LANES 4
+#endif
+typedef double LOOP(map_doubles) __attribute__((vector_size(8 * DML_LANES), aligned(8), may_alias));
+typedef uint64_t LOOP(map_bits) __attribute__((vector_size(8 * DML_LANES), aligned(8), may_alias));
+typedef float LOOP(map_floats) __attribute__((vector_size(4 * DML_LANES), aligned(4), may_alias));
+#undef DML_DOUBLES
+#undef DML_BITS
+#undef DML_PICK
+#define DML_DOUBLES LOOP(map_doubles)
+#define DML_BITS LOOP(map_bits)
+#define DML_PICK(mask, a, b) \
+    ((DML_DOUBLES)(((DML_BITS)(mask) & (DML_BITS)(a)) | (~(DML_BITS)(mask) & (DML_BITS)(b))))
+/* No number is beyond `low` and `high` then; NaN stays. */
+#undef DML_BETWEEN
+#if defined(DML_AVX512)
+#define DML_BETWEEN(x, low, high) \
+    x = (DML_DOUBLES)_mm512_min_pd(_mm512_set1_pd(high), _mm512_max_pd(_mm512_set1_pd(low), (__m512d)(x)))
+#elif defined(DML_AVX2)
+#define DML_BETWEEN(x, low, high) \
+    x = (DML_DOUBLES)_mm256_min_pd(_mm256_set1_pd(high), _mm256_max_pd(_mm256_set1_pd(low), (__m256d)(x)))
+#else
+#define DML_BETWEEN(x, low, high) \
+    x = DML_PICK(x < (low), (DML_DOUBLES){0} + (low), x); \
+    x = DML_PICK(x > (high), (DML_DOUBLES){0} + (high), x)
+#endif
+#define DML_SIGN 0x8000000000000000u
+#define DML_MAGNITUDE(x) ((DML_DOUBLES)((DML_BITS)(x) & ~DML_SIGN))
+/* Added to a number this leaves no bits for a fraction, and the integer in the lowest bits. */
+#define DML_WHOLE 0x1.8p52
+
+/* x = k ln 2 + r: gives exp(r) - 1 in `x`, and 2^k, of which infinity is taken care of elsewhere. NaN stays. */
+DML_INLINE void LOOP(exp_parts)(DML_DOUBLES *x, DML_DOUBLES *scale)
+{
+    DML_DOUBLES r = *x, shifted, k, sum;
+    DML_BETWEEN(r, -708.0, 709.0);
+    shifted = r * 0x1.71547652b82fep0 + DML_WHOLE;
+    k = shifted - DML_WHOLE;
+    r = r - k * 0x1.62e42fefa39efp-1;
+    *scale = (DML_DOUBLES)(((DML_BITS)shifted + 1023) << 52);
+    sum = r * 0.000198992860970568 + 0.0013941118899499568;
+    sum = sum * r + 0.008333298468885862;
+    sum = sum * r + 0.04166635277105741;
+    sum = sum * r + 0.1666666671903285;
+    sum = sum * r + 0.5000000047146076;
+    sum = sum * r + 1.0;
+    *x = sum * r;
+}
+
+DML_INLINE void LOOP(map_exp)(DML_DOUBLES *x)
+{
+    DML_DOUBLES r = *x, scale;
+    DML_BITS much = (DML_BITS)(r > 709.0), little = (DML_BITS)(r < -708.0);
+    LOOP(exp_parts)(&r, &scale);
+    r = DML_PICK(little, (DML_DOUBLES){0}, r * scale + scale);
+    *x = DML_PICK(much, (DML_DOUBLES){0} + INFINITY, r);
+}
+
+DML_INLINE void LOOP(map_expm1)(DML_DOUBLES *x)
+{
+    DML_DOUBLES r = *x, scale;
+    DML_BITS much = (DML_BITS)(r > 709.0), zero = (DML_BITS)(r == 0.0);
+    LOOP(exp_parts)(&r, &scale);
+    r = DML_PICK(zero, *x, r * scale + (scale - 1.0));
+    *x = DML_PICK(much, (DML_DOUBLES){0} + INFINITY, r);
+}
+
+/* With d = exp(-2 |x|) - 1 it is -d / (d + 2), with the sign of x. */
+DML_INLINE void LOOP(map_tanh)(DML_DOUBLES *x)
+{
+    DML_DOUBLES d = DML_MAGNITUDE(*x) * -2.0, scale;
+    LOOP(exp_parts)(&d, &scale);
+    d = d * scale + (scale - 1.0);
+    d = DML_MAGNITUDE(d / (d + 2.0));
+    *x = (DML_DOUBLES)((DML_BITS)d | ((DML_BITS)*x & DML_SIGN));
+}
+
+DML_INLINE void LOOP(map_sigmoid)(DML_DOUBLES *x)
+{
+    DML_DOUBLES e = -*x;
+    LOOP(map_exp)(&e);
+    *x = 1.0 / (1.0 + e);
+}
+
+/* log(1 + exp(x)) is the larger of x and 0 and log(1 + e) with e = exp(-|x|); that is 2 atanh(e / (2 + e)). */
+DML_INLINE void LOOP(map_softplus)(DML_DOUBLES *x)
+{
+    DML_DOUBLES e = -DML_MAGNITUDE(*x), s, z, sum;
+    LOOP(map_exp)(&e);
+    s = e / (e + 2.0);
+    z = s * s;
+    sum = z * 0.2439390734394351 + 0.21398560630495922;
+    sum = sum * z + 0.2862020740649018;
+    sum = sum * z + 0.3999871124636203;
+    sum = sum * z + 0.6666667902645588;
+    sum = sum * z + 1.9999999998090046;
+    *x = DML_PICK(*x > 0.0, *x, (DML_DOUBLES){0}) + sum * s;
+}
+
+/* With x = m 2^e, m between sqrt(1/2) and sqrt(2), and s = (m - 1) / (m + 1), log(m) is 2 (s + s^3/3 + s^5/5 ...), of
+   which powers need many digits: 4e-14 off at most. Subnormal FLOAT64 do not come from FLOAT32. */
+DML_INLINE void LOOP(map_log)(DML_DOUBLES *x)
+{
+    DML_BITS bits = (DML_BITS)*x, above;
+    DML_DOUBLES m = (DML_DOUBLES)((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u), e, s, z, sum;
+    /* An integer below the fraction of 2^52 is that number when 2^52 is taken away. */
+    e = (DML_DOUBLES)((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1023.0);
+    above = (DML_BITS)(m > 0x1.6a09e667f3bcdp0);
+    m = (DML_DOUBLES)((DML_BITS)m - (above & 0x0010000000000000u));
+    e = e + (DML_DOUBLES)(above & 0x3ff0000000000000u);
+    s = (m - 1.0) / (m + 1.0);
+    z = s * s;
+    sum = z * (2.0 / 15) + 2.0 / 13;
+    sum = sum * z + 2.0 / 11;
+    sum = sum * z + 2.0 / 9;
+    sum = sum * z + 2.0 / 7;
+    sum = sum * z + 2.0 / 5;
+    sum = sum * z + 2.0 / 3;
+    sum = sum * z + 2.0;
+    sum = e * 0x1.62e42fefa39efp-1 + sum * s;
+    sum = DML_PICK(*x < INFINITY, sum, *x);
+    sum = DML_PICK(*x == 0.0, (DML_DOUBLES){0} - INFINITY, sum);
+    *x = DML_PICK(*x < 0.0, (DML_DOUBLES){0} + NAN, sum);
+}
+
+#undef DML_THEN
+#define DML_THEN(coefficient) sum = sum * t + (coefficient);
+
+/* erf(x) / x over t = x^2 / 8 - 1; from 4 on erf is 1 to FLOAT32's precision. */
+DML_INLINE void LOOP(map_erf)(DML_DOUBLES *x)
+{
+    DML_DOUBLES inside = *x, t, sum;
+    DML_BETWEEN(inside, -4.0, 4.0);
+    t = inside * inside * 0.125 - 1.0;
+    sum = t * -0.00023753031503777797 + 0.0005955966168787401;
+    DML_THEN(-0.0003632395497940404)
+    DML_THEN(0.0006199185878712251)
+    DML_THEN(-0.002843842227270619)
+    DML_THEN(0.005571999517447538)
+    DML_THEN(-0.008445061457535985)
+    DML_THEN(0.013912674173346157)
+    DML_THEN(-0.022530380791170555)
+    DML_THEN(0.0332148846541129)
+    DML_THEN(-0.04575393376864029)
+    DML_THEN(0.05985653047771719)
+    DML_THEN(-0.07472896226649528)
+    DML_THEN(0.09021197583841245)
+    DML_THEN(-0.1077104012535271)
+    DML_THEN(0.13167500462302462)
+    DML_THEN(-0.17657623355634583)
+    DML_THEN(0.35353099633699625)
+    *x = sum * inside;
+}
+
+/* x times the share of a normal distribution below x. The share q beyond |x| is exp(-x^2/2) R(|x|), of which
+   R(a) (a + 4) is a polynomial of (a - 4) / (a + 4). */
+DML_INLINE void LOOP(map_gelu)(DML_DOUBLES *x)
+{
+    DML_DOUBLES a = DML_MAGNITUDE(*x), q = *x * *x * -0.5, t, sum;
+    LOOP(map_exp)(&q);
+    a = DML_PICK(a > 16.0, (DML_DOUBLES){0} + 16.0, a) + 4.0;
+    a = 1.0 / a;
+    t = ((1.0 - 8.0 * a) + 0.2) * 1.25;
+    sum = t * 1.3447598424439395e-06 - 5.179091469168877e-06;
+    DML_THEN(-2.0831833741870764e-05)
+    DML_THEN(8.231509044757486e-05)
+    DML_THEN(0.00023143990812239204)
+    DML_THEN(-0.001431338744620092)
+    DML_THEN(-0.0006880380839309197)
+    DML_THEN(0.026794331527326094)
+    DML_THEN(-0.12145189732576478)
+    DML_THEN(0.3289950791467708)
+    DML_THEN(-0.6296958755160585)
+    DML_THEN(0.8939409337012927)
+    q = q * sum * a;
+    *x = *x * DML_PICK(*x < 0.0, q, 1.0 - q);
+}
+
+/* The sine of x + turn * pi / 2, for |x| up to 2^20: pi / 2 is taken out in three parts, so that no digit is lost even
+   where the sine is almost 0. */
+DML_INLINE void LOOP(map_wave)(DML_DOUBLES *x, uint64_t turn)
+{
+    DML_DOUBLES shifted = *x * 0x1.45f306dc9c883p-1 + DML_WHOLE, k = shifted - DML_WHOLE, r, t, sum, sine;
+    DML_BITS quarter = (DML_BITS)shifted + turn;
+    r = *x - k * 0x1.921fb544p0;
+    r = r - k * 0x1.0b4611a6p-34;
+    r = r - k * 0x1.3198a2e037073p-69;
+    t = r * r;
+    sum = t * 2.71733766842087e-06 - 0.00019839201340575774;
+    DML_THEN(0.008333328779546133)
+    DML_THEN(-0.16666666631560617)
+    DML_THEN(0.9999999999956681)
+    sine = sum * r;
+    sum = t * 2.4379747280143e-05 - 0.001388661709248211;
+    DML_THEN(0.04166661666252168)
+    DML_THEN(-0.4999999961454848)
+    DML_THEN(0.9999999999524414)
+    sum = DML_PICK(0 - (quarter & 1), sum, sine);
+    *x = (DML_DOUBLES)((DML_BITS)sum ^ ((quarter & 2) << 62));
+}
+
+/* As C's pow, but NaN for every negative base with a fraction as exponent, and 0 or infinity for -0 with one. */
+DML_INLINE void LOOP(map_pow)(DML_DOUBLES *x, const DML_DOUBLES *exponent)
+{
+    const DML_DOUBLES one = (DML_DOUBLES){0} + 1.0;
+    DML_DOUBLES base = *x, y = *exponent, large = DML_MAGNITUDE(y), result = DML_MAGNITUDE(base), whole, half, product;
+    DML_BITS is_one = (DML_BITS)(result == 1.0), odd, fraction;
+    LOOP(map_log)(&result);
+    /* Of 2^52 on all numbers are whole, of 2^53 on even. */
+    whole = DML_PICK(large < 0x1p52, (large + 0x1p52) - 0x1p52, large);
+    fraction = (DML_BITS)(whole != large);
+    half = large * 0.5;
+    half = DML_PICK(large < 0x1p53, (half + 0x1p52) - 0x1p52 - half, (DML_DOUBLES){0});
+    odd = (DML_BITS)(half != 0.0) & ~fraction;
+    product = result * y;
+    LOOP(map_exp)(&product);
+    result = DML_PICK(is_one, one, product);
+    result = DML_PICK(fraction & (DML_BITS)(base < 0.0), (DML_DOUBLES){0} + NAN, result);
+    result = (DML_DOUBLES)((DML_BITS)result | (odd & (DML_BITS)base & DML_SIGN));
+    result = DML_PICK((DML_BITS)(y != y) | (DML_BITS)(base != base), (DML_DOUBLES){0} + NAN, result);
+    *x = DML_PICK((DML_BITS)(y == 0.0) | (DML_BITS)(base == 1.0), one, result);
+}
+#undef DML_THEN

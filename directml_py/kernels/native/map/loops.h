@@ -1,0 +1,231 @@
+/* The loops of single steps, over blocks that stay in the nearest cache. Results may lie where operands do. */
+
+#include "functions.h"
+
+#undef DML_ALIKE
+#if defined(__clang__)
+#define DML_ALIKE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define DML_ALIKE _Pragma("GCC ivdep")
+#endif
+
+/* Numbers too large for the three parts of pi / 2 take C's way. */
+DML_INLINE int LOOP(map_is_far)(const DML_DOUBLES *x)
+{
+    DML_DOUBLES magnitude = DML_MAGNITUDE(*x);
+#if defined(DML_AVX512)
+    return _mm512_cmp_pd_mask((__m512d)magnitude, _mm512_set1_pd(0x1p20), _CMP_LT_OQ) != 0xff;
+#elif defined(DML_AVX2)
+    return _mm256_movemask_pd((__m256d)(magnitude < 0x1p20)) != 0xf;
+#else
+    DML_BITS near = (DML_BITS)(magnitude < 0x1p20);
+    return (near[0] & near[1] & near[2] & near[3]) == 0;
+#endif
+}
+
+DML_INLINE void LOOP(map_sin)(DML_DOUBLES *x)
+{
+    if (LOOP(map_is_far)(x))
+        for (int i = 0; i < DML_LANES; i++)
+            (*x)[i] = sin((*x)[i]);
+    else
+        LOOP(map_wave)(x, 0);
+}
+
+DML_INLINE void LOOP(map_cos)(DML_DOUBLES *x)
+{
+    if (LOOP(map_is_far)(x))
+        for (int i = 0; i < DML_LANES; i++)
+            (*x)[i] = cos((*x)[i]);
+    else
+        LOOP(map_wave)(x, 1);
+}
+
+DML_INLINE void LOOP(map_power)(DML_DOUBLES *x, const DML_DOUBLES *y)
+{
+    LOOP(map_pow)(x, y);
+}
+
+DML_INLINE void LOOP(load_float64)(DML_DOUBLES *x, const double *from)
+{
+    memcpy(x, from, sizeof *x);
+}
+
+DML_INLINE void LOOP(load_float32)(DML_DOUBLES *x, const float *from)
+{
+    LOOP(map_floats) lanes;
+    memcpy(&lanes, from, sizeof lanes);
+    *x = __builtin_convertvector(lanes, DML_DOUBLES);
+}
+
+DML_INLINE void LOOP(store_float64)(double *to, const DML_DOUBLES *x)
+{
+    memcpy(to, x, sizeof *x);
+}
+
+DML_INLINE void LOOP(store_float32)(float *to, const DML_DOUBLES *x)
+{
+    LOOP(map_floats) lanes = __builtin_convertvector(*x, LOOP(map_floats));
+    memcpy(to, &lanes, sizeof lanes);
+}
+
+#define DML_UNARY(NAME, R, T, VALUE) \
+    static void LOOP(map_step_##NAME)(void *result, const void *const *operands, int64_t count) \
+    { \
+        R *to = result; \
+        const T *first = operands[0]; \
+        DML_ALIKE for (int64_t i = 0; i < count; i++) \
+        { \
+            const T x = first[i]; \
+            to[i] = VALUE; \
+        } \
+    }
+#define DML_BINARY(NAME, R, T, VALUE) \
+    static void LOOP(map_step_##NAME)(void *result, const void *const *operands, int64_t count) \
+    { \
+        R *to = result; \
+        const T *first = operands[0], *second = operands[1]; \
+        DML_ALIKE for (int64_t i = 0; i < count; i++) \
+        { \
+            const T x = first[i], y = second[i]; \
+            to[i] = VALUE; \
+        } \
+    }
+#define DML_TERNARY(NAME, R, A, B, C, VALUE) \
+    static void LOOP(map_step_##NAME)(void *result, const void *const *operands, int64_t count) \
+    { \
+        R *to = result; \
+        const A *first = operands[0]; \
+        const B *second = operands[1]; \
+        const C *third = operands[2]; \
+        DML_ALIKE for (int64_t i = 0; i < count; i++) \
+        { \
+            const A x = first[i]; \
+            const B y = second[i]; \
+            const C z = third[i]; \
+            to[i] = VALUE; \
+        } \
+    }
+/* As many elements at a time as there are lanes. The last ones are completed with 1. */
+#define DML_BY_LANES(NAME, T, lane) \
+    DML_INLINE void LOOP(map_lanes_##NAME##_##lane)(T *to, const T *first) \
+    { \
+        DML_DOUBLES x; \
+        LOOP(load_##lane)(&x, first); \
+        LOOP(map_##NAME)(&x); \
+        LOOP(store_##lane)(to, &x); \
+    } \
+    static void LOOP(map_step_##NAME##_##lane)(void *result, const void *const *operands, int64_t count) \
+    { \
+        T *to = result, rest[8] = {1, 1, 1, 1, 1, 1, 1, 1}; \
+        const T *first = operands[0]; \
+        int64_t i = 0; \
+        for (; i + DML_LANES <= count; i += DML_LANES) \
+            LOOP(map_lanes_##NAME##_##lane)(to + i, first + i); \
+        if (i < count) { \
+            memcpy(rest, first + i, (size_t)(count - i) * sizeof(T)); \
+            LOOP(map_lanes_##NAME##_##lane)(rest, rest); \
+            memcpy(to + i, rest, (size_t)(count - i) * sizeof(T)); \
+        } \
+    }
+#define DML_BY_LANES2(NAME, T, lane) \
+    DML_INLINE void LOOP(map_lanes_##NAME##_##lane)(T *to, const T *first, const T *second) \
+    { \
+        DML_DOUBLES x, y; \
+        LOOP(load_##lane)(&x, first); \
+        LOOP(load_##lane)(&y, second); \
+        LOOP(map_##NAME)(&x, &y); \
+        LOOP(store_##lane)(to, &x); \
+    } \
+    static void LOOP(map_step_##NAME##_##lane)(void *result, const void *const *operands, int64_t count) \
+    { \
+        T *to = result, rest[8] = {1, 1, 1, 1, 1, 1, 1, 1}, others[8] = {1, 1, 1, 1, 1, 1, 1, 1}; \
+        const T *first = operands[0], *second = operands[1]; \
+        int64_t i = 0; \
+        for (; i + DML_LANES <= count; i += DML_LANES) \
+            LOOP(map_lanes_##NAME##_##lane)(to + i, first + i, second + i); \
+        if (i < count) { \
+            memcpy(rest, first + i, (size_t)(count - i) * sizeof(T)); \
+            memcpy(others, second + i, (size_t)(count - i) * sizeof(T)); \
+            LOOP(map_lanes_##NAME##_##lane)(rest, rest, others); \
+            memcpy(to + i, rest, (size_t)(count - i) * sizeof(T)); \
+        } \
+    }
+#define DML_FUNCTION(NAME) DML_BY_LANES(NAME, float, float32) DML_BY_LANES(NAME, double, float64)
+#define DML_FUNCTION2(NAME) DML_BY_LANES2(NAME, float, float32) DML_BY_LANES2(NAME, double, float64)
+DML_MAP_STEPS(DML_UNARY, DML_BINARY, DML_TERNARY, DML_FUNCTION, DML_FUNCTION2)
+
+#define DML_CODE(NAME, ...) LOOP(map_step_##NAME),
+#define DML_CODES(NAME) LOOP(map_step_##NAME##_float32), LOOP(map_step_##NAME##_float64),
+static const dml_map_function LOOP(map_steps)[] = {DML_MAP_STEPS(DML_CODE, DML_CODE, DML_CODE, DML_CODES, DML_CODES)};
+
+#define DML_CONVERT(NAME, R, T) \
+    static void LOOP(map_##NAME)(void *result, const void *elements, int64_t count) \
+    { \
+        LOOP(map_step_##NAME)(result, &elements, count); \
+    }
+#define DML_CONVERSION(NAME, R, T) DML_UNARY(NAME, R, T, (R)x) DML_CONVERT(NAME, R, T)
+DML_CONVERSION(load_i8, int32_t, int8_t)
+DML_CONVERSION(load_i16, int32_t, int16_t)
+DML_CONVERSION(load_u8, uint32_t, uint8_t)
+DML_CONVERSION(load_u16, uint32_t, uint16_t)
+DML_CONVERSION(store_8, uint8_t, uint32_t)
+DML_CONVERSION(store_16, uint16_t, uint32_t)
+DML_CONVERSION(store_f32, float, double)
+
+static void LOOP(map_load_f16)(void *lanes, const void *elements, int64_t count)
+{
+    LOOP(floats_of_halves)(lanes, elements, count);
+}
+
+static void LOOP(map_store_f16)(void *elements, const void *lanes, int64_t count)
+{
+    LOOP(halves_of_floats)(elements, lanes, count);
+}
+
+/* By way of FLOAT32: if digits are lost there, the last one that is left is made odd, so that what is rounded next is
+   never a tie by that. */
+static void LOOP(map_store_wide_f16)(void *elements, const void *lanes, int64_t count)
+{
+    enum { PART = 256 };
+    const uint64_t lost = 0x1fffffffu, last = 0x20000000u;
+    uint64_t bits[PART];
+    double odd[PART];
+    float narrow[PART];
+    for (int64_t i = 0; i < count; i += PART) {
+        int64_t n = count - i < PART ? count - i : PART;
+        memcpy(bits, (const double *)lanes + i, (size_t)n * sizeof(double));
+        for (int64_t j = 0; j < n; j++)
+            bits[j] = (bits[j] | (((bits[j] & lost) + lost) & last)) & ~lost;
+        memcpy(odd, bits, (size_t)n * sizeof(double));
+        for (int64_t j = 0; j < n; j++)
+            narrow[j] = (float)odd[j];
+        LOOP(halves_of_floats)((uint16_t *)elements + i, narrow, n);
+    }
+}
+
+static const dml_map_table LOOP(map_table) = {
+    .steps = LOOP(map_steps),
+    .load = {[DML_MAP_F16] = LOOP(map_load_f16),
+             [DML_MAP_I8] = LOOP(map_load_i8),
+             [DML_MAP_I16] = LOOP(map_load_i16),
+             [DML_MAP_U8] = LOOP(map_load_u8),
+             [DML_MAP_U16] = LOOP(map_load_u16)},
+    .store = {[DML_MAP_F16] = LOOP(map_store_f16),
+              [DML_MAP_I8] = LOOP(map_store_8),
+              [DML_MAP_I16] = LOOP(map_store_16),
+              [DML_MAP_U8] = LOOP(map_store_8),
+              [DML_MAP_U16] = LOOP(map_store_16)},
+    .store_wide = {[DML_MAP_F16] = LOOP(map_store_wide_f16), [DML_MAP_F32] = LOOP(map_store_f32)},
+};
+#undef DML_UNARY
+#undef DML_BINARY
+#undef DML_TERNARY
+#undef DML_BY_LANES
+#undef DML_BY_LANES2
+#undef DML_FUNCTION
+#undef DML_FUNCTION2
+#undef DML_CODE
+#undef DML_CODES
+#undef DML_CONVERT
+#undef DML_CONVERSION

@@ -1,0 +1,271 @@
+/* Maps: programs over blocks of elements, each of whose values stays in the nearest cache. */
+
+/* Elements that a step is done for at a time. */
+#define DML_MAP_BLOCK 1024
+/* Elements of the parts of a tensor that threads share, and the side of a part that is read across. */
+#define DML_MAP_PART 16384
+#define DML_MAP_SIDE 128
+#define DML_MAP_VALUES 64
+#define DML_MAP_TENSORS 16
+
+static const char *const dml_map_step_names[] = {
+#define DML_NAME(NAME, ...) #NAME,
+#define DML_NAMES(NAME) #NAME "_float32", #NAME "_float64",
+    DML_MAP_STEPS(DML_NAME, DML_NAME, DML_NAME, DML_NAMES, DML_NAMES)
+#undef DML_NAME
+#undef DML_NAMES
+        NULL};
+static const char *const dml_map_type_names[] = {"float16", "float32", "int8",    "int16",   "int32",
+                                                 "uint8",   "uint16",  "uint32", "float64", NULL};
+static const int64_t dml_map_sizes[DML_MAP_TYPES] = {2, 4, 1, 2, 4, 1, 2, 4, 8};
+
+const char *dml_map_step_name(int code)
+{
+    return dml_map_step_names[code];
+}
+
+const char *dml_map_type_name(int type)
+{
+    return dml_map_type_names[type];
+}
+
+/* What a thread knows of a tensor: the part that is being worked on, and the element that a value was filled with. */
+typedef struct {
+    char *first;
+    int64_t line, step;
+    const char *filled;
+    int64_t filled_count;
+} dml_map_view;
+
+typedef struct {
+    const dml_map *task;
+    char *memory;
+    /* For inputs that are read across: DML_MAP_SIDE * DML_MAP_SIDE elements each; NULL if there is no memory. */
+    char *turned;
+    int stream;
+    void *values[DML_MAP_VALUES];
+    dml_map_view views[DML_MAP_TENSORS];
+} dml_map_worker;
+
+static int dml_map_logarithm(int64_t size)
+{
+    return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+}
+
+/* `count` elements in steps, to or from where they lie together. */
+static void dml_map_gather(char *output, int64_t output_step, const char *input, int64_t input_step, int64_t count,
+                           int64_t size)
+{
+    const dml_span span = {output, input, 1, 0, 0, count, output_step, input_step};
+    dml_loop->move->strided[dml_map_logarithm(size)](&span, 0);
+}
+
+/* A row of lanes, of elements that may be one and the same. */
+static void dml_map_load_row(int type, char *lanes, const char *elements, int64_t step, int64_t count)
+{
+    int64_t size = dml_map_sizes[type];
+    char together[DML_MAP_BLOCK * 4] __attribute__((aligned(64)));
+    void (*load)(void *, const void *, int64_t) = dml_loop->map->load[type];
+    if (step == 0) {
+        uint32_t lane = 0;
+        if (load)
+            load(&lane, elements, 1);
+        else
+            memcpy(&lane, elements, 4);
+        for (int64_t i = 0; i < count; i++)
+            memcpy(lanes + 4 * i, &lane, 4);
+        return;
+    }
+    if (step != size || (uintptr_t)elements % (uintptr_t)size != 0) {
+        dml_map_gather(load ? together : lanes, size, elements, step, count, size);
+        if (!load)
+            return;
+        elements = together;
+    }
+    if (load)
+        load(lanes, elements, count);
+    else
+        memcpy(lanes, elements, (size_t)(4 * count));
+}
+
+static void dml_map_load(dml_map_worker *worker, int index, int64_t row, int64_t column, int64_t rows, int64_t columns)
+{
+    const dml_map_tensor *tensor = worker->task->tensors + index;
+    dml_map_view *view = worker->views + index;
+    const char *elements = view->first + row * view->line + column * view->step;
+    int64_t size = dml_map_sizes[tensor->type], count = rows * columns;
+    char *lanes = worker->memory + worker->task->places[tensor->value];
+    worker->values[tensor->value] = lanes;
+    if (view->step == 0 && (view->line == 0 || rows == 1)) {
+        if (view->filled == elements && view->filled_count >= count)
+            return;
+        view->filled = elements;
+        view->filled_count = count;
+        dml_map_load_row(tensor->type, lanes, elements, 0, count);
+        return;
+    }
+    view->filled = NULL;
+    if (view->step == size && (rows == 1 || view->line == size * columns)) {
+        if (!dml_loop->map->load[tensor->type] && (uintptr_t)elements % (uintptr_t)size == 0)
+            worker->values[tensor->value] = (void *)elements;
+        else
+            dml_map_load_row(tensor->type, lanes, elements, size, count);
+        return;
+    }
+    for (int64_t i = 0; i < rows; i++)
+        dml_map_load_row(tensor->type, lanes + 4 * i * columns, elements + i * view->line, view->step, columns);
+}
+
+static void dml_map_store_row(const dml_map_worker *worker, int type, char *elements, int64_t step, const char *lanes,
+                              int is_wide, int64_t count)
+{
+    int64_t size = dml_map_sizes[type];
+    char together[DML_MAP_BLOCK * 4] __attribute__((aligned(64)));
+    void (*store)(void *, const void *, int64_t) =
+        is_wide ? dml_loop->map->store_wide[type] : dml_loop->map->store[type];
+    int direct = step == size && !worker->stream && (uintptr_t)elements % (uintptr_t)size == 0;
+    if (store) {
+        store(direct ? elements : together, lanes, count);
+        if (direct)
+            return;
+        lanes = together;
+    }
+    if (step == size) {
+        const dml_span span = {elements, lanes, 1, 0, 0, count * size, 1, 1};
+        dml_loop->move->rows(&span, worker->stream);
+    } else {
+        dml_map_gather(elements, step, lanes, size, count, size);
+    }
+}
+
+static void dml_map_store(const dml_map_worker *worker, int index, int64_t row, int64_t column, int64_t rows,
+                          int64_t columns)
+{
+    const dml_map *task = worker->task;
+    const dml_map_tensor *tensor = task->tensors + index;
+    const dml_map_view *view = worker->views + index;
+    char *elements = view->first + row * view->line + column * view->step;
+    const char *lanes = worker->values[tensor->value];
+    int64_t size = dml_map_sizes[tensor->type];
+    int is_wide = task->wide[tensor->value];
+    int64_t lane = is_wide ? 8 : 4;
+    if (view->step == size && (rows == 1 || view->line == size * columns)) {
+        columns *= rows;
+        rows = 1;
+    }
+    if (elements == lanes)
+        return;
+    for (int64_t i = 0; i < rows; i++)
+        dml_map_store_row(worker, tensor->type, elements + i * view->line, view->step, lanes + i * columns * lane,
+                          is_wide, columns);
+}
+
+/* A block: rows that are worked on together, or a part of a long one. */
+static void dml_map_block(dml_map_worker *worker, int64_t row, int64_t column, int64_t rows, int64_t columns)
+{
+    const dml_map *task = worker->task;
+    const void *operands[3];
+    for (int i = 0; i < task->inputs; i++)
+        dml_map_load(worker, i, row, column, rows, columns);
+    for (int i = 0; i < task->steps; i++) {
+        const dml_map_step *step = task->first_step + i;
+        for (int k = 0; k < 3; k++)
+            operands[k] = worker->values[step->operands[k]];
+        dml_loop->map->steps[step->code](worker->values[step->result], operands, rows * columns);
+    }
+    for (int i = task->inputs; i < task->inputs + task->outputs; i++)
+        dml_map_store(worker, i, row, column, rows, columns);
+}
+
+/* Brings an input that lies across into the order of the outputs. */
+static void dml_map_turn(dml_map_worker *worker, int index, int64_t rows, int64_t columns)
+{
+    const dml_map *task = worker->task;
+    dml_map_view *view = worker->views + index;
+    int64_t size = dml_map_sizes[task->tensors[index].type];
+    char *turned = worker->turned + (int64_t)index * DML_MAP_SIDE * DML_MAP_SIDE * 4;
+    dml_span span = {turned, view->first, rows, columns * size, view->line, columns, size, view->step};
+    if (!worker->turned || view->line == 0 || dml_magnitude(view->step) <= dml_magnitude(view->line) ||
+        rows * columns == 1)
+        return;
+    dml_loop->move->tiles[dml_map_logarithm(size)](&span, 0);
+    view->first = turned;
+    view->line = columns * size;
+    view->step = size;
+}
+
+/* A part of the tensors, by its number. */
+static void dml_map_part(dml_map_worker *worker, int64_t unit)
+{
+    const dml_map *task = worker->task;
+    int last = task->rank - 1;
+    int64_t columns = task->sizes[last], rows = task->sizes[last - 1];
+    int64_t across = dml_quotient_up(columns, task->columns), down = dml_quotient_up(rows, task->rows);
+    int64_t column = unit % across * task->columns, row = unit / across % down * task->rows, left = unit / across / down;
+    int64_t together;
+    columns = columns - column < task->columns ? columns - column : task->columns;
+    rows = rows - row < task->rows ? rows - row : task->rows;
+    for (int i = 0; i < task->inputs + task->outputs; i++) {
+        const dml_map_tensor *tensor = task->tensors + i;
+        dml_map_view *view = worker->views + i;
+        view->line = tensor->strides[last - 1];
+        view->step = tensor->strides[last];
+        view->first = (char *)tensor->memory + row * view->line + column * view->step;
+        for (int64_t axis = last - 2, rest = left; axis >= 0; axis--) {
+            view->first += rest % task->sizes[axis] * tensor->strides[axis];
+            rest /= task->sizes[axis];
+        }
+        if (task->across && i < task->inputs)
+            dml_map_turn(worker, i, rows, columns);
+    }
+    together = columns < DML_MAP_BLOCK ? DML_MAP_BLOCK / columns : 1;
+    for (int64_t i = 0; i < rows; i += together)
+        for (int64_t j = 0; j < columns; j += DML_MAP_BLOCK)
+            dml_map_block(worker, i, j, rows - i < together ? rows - i : together,
+                          columns - j < DML_MAP_BLOCK ? columns - j : DML_MAP_BLOCK);
+}
+
+static void dml_map_fill(char *place, const dml_map_constant *constant)
+{
+    for (int64_t i = 0; i < DML_MAP_BLOCK; i++)
+        memcpy(place + i * constant->bytes, &constant->bits, (size_t)constant->bytes);
+}
+
+static void dml_map_parts(void *context, int64_t begin, int64_t end)
+{
+    const dml_map *task = context;
+    dml_map_worker worker = {.task = task, .stream = task->output_bytes >= DML_STREAM_BYTES};
+    char memory[task->memory + 64];
+    worker.memory = memory + (-(uintptr_t)memory & 63);
+    for (int i = 0; i < task->values; i++)
+        worker.values[i] = worker.memory + task->places[i];
+    for (int i = 0; i < task->constants; i++)
+        dml_map_fill(worker.values[task->first_constant[i].value], task->first_constant + i);
+    if (task->across)
+        worker.turned = malloc((size_t)task->inputs * DML_MAP_SIDE * DML_MAP_SIDE * 4);
+    for (; begin < end; begin++)
+        dml_map_part(&worker, begin);
+    free(worker.turned);
+    if (worker.stream)
+        dml_loop->move->stream_end();
+}
+
+void dml_map_prepare(dml_map *task)
+{
+    int64_t rows = task->sizes[task->rank - 2], columns = task->sizes[task->rank - 1];
+    if (task->across) {
+        task->columns = columns < DML_MAP_SIDE ? columns : DML_MAP_SIDE;
+        task->rows = rows < DML_MAP_SIDE ? rows : DML_MAP_SIDE;
+    } else {
+        task->columns = columns < DML_MAP_PART ? columns : DML_MAP_PART;
+        task->rows = DML_MAP_PART / task->columns < rows ? DML_MAP_PART / task->columns : rows;
+    }
+    task->units = dml_quotient_up(columns, task->columns) * dml_quotient_up(rows, task->rows);
+    for (int i = 0; i < task->rank - 2; i++)
+        task->units *= task->sizes[i];
+}
+
+void dml_map_run(const dml_map *task)
+{
+    dml_parallel(dml_map_parts, (void *)task, task->units, 1, task->work);
+}

@@ -1,0 +1,248 @@
+"""Native maps against the twin, which takes all elements at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from directml_py.kernels import activations, elementary, machine
+from directml_py.kernels.blocks import BLOCK
+from directml_py.kernels.map import map_whole
+from directml_py.kernels.trace import traced
+from directml_py.testing.tolerances import ulps_apart
+
+from .loops import LAYOUTS, assert_passes_with_baseline_loops, guarded
+
+INF, NAN = np.inf, np.nan
+TYPES = ("float16", "float32", "int8", "int16", "int32", "uint8", "uint16", "uint32")
+BIG = 3 * BLOCK + 17
+SPECIAL = [
+    0.0,
+    -0.0,
+    INF,
+    -INF,
+    NAN,
+    1,
+    -1,
+    0.5,
+    -0.5,
+    2.5,
+    -2.5,
+    3,
+    -3,
+    127.5,
+    255.9,
+    300,
+    -129,
+    1e-7,
+    -6e4,
+    7e4,
+]
+SPECIAL += [2.0**31, -(2.0**31), 2.0**32, 3e9, 1e30, -1e30, 1e-42, 88.7, -103.9, 16777217]
+
+
+def numbers(dtype, size=5000, seed=1):
+    rng, dtype = np.random.default_rng(seed), np.dtype(dtype)
+    if dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            special = np.array(SPECIAL).astype(dtype)
+        values = np.concatenate([special, (rng.standard_normal(max(size, 40)) * 8).astype(dtype)])
+        return rng.permutation(values)[:size]
+    limits = np.iinfo(dtype)
+    wide = rng.integers(limits.min, limits.max, size, dtype, endpoint=True)
+    return np.where(rng.random(size) < 0.5, wide, rng.integers(0, 6, size).astype(dtype))
+
+
+def assert_maps(function, inputs, outputs, ulps=0):
+    run = machine.mapped(function, inputs, outputs)
+    assert run is not None
+    expected = [np.empty(output.shape, output.dtype) for output in outputs]
+    map_whole(function, inputs, expected)
+    for _ in range(2):
+        run()
+        for one, other in zip(outputs, expected):
+            if ulps and one.dtype.kind == "f":
+                assert ulps_apart(one, other).max() <= ulps
+            else:
+                np.testing.assert_array_equal(one, other)
+
+
+ARITHMETIC = {
+    "add": np.add,
+    "clip": lambda x, _: np.fmax(np.float32(-2), np.fmin(x, np.float32(3))),
+    "compare": lambda x, y: (x <= y).astype(np.uint8),
+    "difference square": elementary.difference_square,
+    "equal": lambda x, y: np.equal(x, y).astype(np.uint32),
+    "is infinite": lambda x, _: np.isinf(x).astype(np.uint8),
+    "is nan": lambda x, _: np.isnan(x).astype(np.uint8),
+    "leaky relu": lambda x, _: activations.leaky_relu(x, float(np.float32(0.1))),
+    "logical": lambda x, y: np.logical_xor(x, y).astype(np.uint8),
+    "maximum": np.fmax,
+    "mean": elementary.mean,
+    "multiply": np.multiply,
+    "negate": lambda x, _: np.negative(x),
+    "quotient": elementary.divide,
+    "reciprocal": lambda x, _: np.reciprocal(x),
+    "round": lambda x, _: elementary.round_half_away(x),
+    "scale": lambda x, _: elementary.scale_bias(x, float(np.float32(1 / 3)), -1.0),
+    "sign": lambda x, _: elementary.sign(x),
+    "square root": lambda x, _: np.sqrt(x),
+    "subtract": np.subtract,
+    "where": lambda x, y: np.where(x > 0, x, y),
+}
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", ARITHMETIC)
+def test_arithmetic_is_numpys(native, name, dtype):
+    x, y = numbers(dtype), numbers(dtype, seed=2)
+    with np.errstate(all="ignore"):
+        result = ARITHMETIC[name](*(one.astype("f4") if dtype == "float16" else one for one in (x, y)))
+    stored = np.dtype(dtype) if result.dtype.kind == "f" else result.dtype
+    if traced(ARITHMETIC[name], [x.dtype, y.dtype], [stored]) is None:
+        pytest.skip("blocks do")
+    assert_maps(ARITHMETIC[name], [x, y], [np.empty(x.shape, stored)])
+
+
+@pytest.mark.parametrize("to", TYPES)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_casts(native, dtype, to):
+    x = numbers(dtype)
+    assert_maps(lambda x: elementary.cast(x, np.dtype(to)), [x], [np.empty(x.shape, to)])
+
+
+FUNCTIONS = {
+    "celu": (lambda x: activations.celu(x, 0.5), 2),
+    "cos": (elementary.in_float64(np.cos), 2),
+    "elu": (lambda x: activations.elu(x, 0.5), 2),
+    "erf": (elementary.erf, 4),
+    "exp": (elementary.in_float64(np.exp), 2),
+    "gelu": (activations.gelu, 4),
+    "log": (elementary.in_float64(np.log), 2),
+    "sigmoid": (activations.sigmoid, 2),
+    "sin": (elementary.in_float64(np.sin), 2),
+    "softplus": (lambda x: activations.softplus(x, 0.5), 2),
+    "swish": (lambda x: activations.swish(x, 0.5), 2),
+    "tanh": (elementary.in_float64(np.tanh), 2),
+    "scaled": (lambda x: elementary.in_float64(np.exp)(elementary.scale_bias(x, 0.5, 1.0)), 2),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_are_near(native, name, dtype):
+    function, ulps = FUNCTIONS[name]
+    for size in (1, 3, 1024, 9001):
+        x = numbers(dtype, size)
+        assert_maps(function, [x], [np.empty_like(x)], 1 if dtype == "float16" else ulps)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_powers(native, dtype):
+    special = np.array([0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 3, -3, INF, -INF, NAN, 2.5], dtype)
+    x = np.concatenate([np.repeat(special, 14), numbers(dtype)])
+    y = np.concatenate([np.tile(special, 14), numbers(dtype, seed=5)])
+    assert_maps(elementary.power, [x, y], [np.empty_like(x)], 1 if dtype == "float16" else 4)
+
+
+def test_what_cannot_be_traced():
+    kind = np.dtype(np.float32)
+    assert traced(lambda x: x.sum(), [kind], [kind]) is None
+    assert traced(lambda x: np.where(x.any(), x, 0), [kind], [kind]) is None
+    assert traced(lambda x: x if x > 0 else -x, [kind], [kind]) is None
+    assert traced(lambda x: x + np.arange(3), [kind], [kind]) is None
+    assert traced(np.add, [np.dtype(np.int64)] * 2, [np.dtype(np.int64)]) is None
+    assert traced(lambda x: x.astype(np.int32), [kind], [np.dtype(np.int32)]) is None
+
+
+def test_steps_are_narrow_where_results_are_the_same():
+    kind = np.dtype(np.float32)
+
+    def steps(function, dtype=kind):
+        program = traced(function, [kind], [dtype])
+        names = [program.nodes[place].name for place in program.needed()]
+        return [name for name in names if name not in ("input", "constant")]
+
+    assert steps(elementary.in_float64(np.exp)) == ["exp_float32"]
+    assert steps(lambda x: elementary.scale_bias(x, 2.0, 1.0)) == ["multiply_add_float32"]
+    assert steps(lambda x: activations.leaky_relu(x, 0.5))[-1] == "where_bits"
+    # 0.1 is no FLOAT32.
+    assert "multiply_float64" in steps(lambda x: activations.leaky_relu(x, 0.1))
+
+
+def view_of(rng, sizes, layout, dtype):
+    item, order = dtype.itemsize, list(range(len(sizes)))
+    if layout == "permuted":
+        order = list(rng.permutation(len(sizes)))
+    strides, step = [0] * len(sizes), item * (2 if layout == "gapped" else 1)
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= sizes[axis] + (layout == "padded")
+    if layout == "negative":
+        strides = [-stride if rng.random() < 0.5 else stride for stride in strides]
+    if layout == "broadcast":
+        strides = [0 if rng.random() < 0.5 else stride for stride in strides]
+    memory, low = guarded(rng, sizes, strides, item)
+    array = np.ndarray(sizes, dtype, memory, low, strides)
+    if layout != "broadcast":
+        array[...] = rng.integers(0, 100, sizes)
+    else:
+        memory.view(np.uint8)[...] = 1
+    return array, memory
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_layouts(native, data):
+    """Nothing is written beside the output, whatever lies how."""
+    sizes = data.draw(st.lists(st.sampled_from([1, 2, 3, 17, 64, 130, 300]), min_size=1, max_size=4))
+    while np.prod(sizes) > 300_000:
+        sizes.pop()
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    kinds = [np.dtype(data.draw(st.sampled_from(["float32", "float16", "int8", "int32"]))) for _ in range(2)]
+    inputs = [view_of(rng, sizes, data.draw(st.sampled_from(LAYOUTS)), kind)[0] for kind in kinds]
+    layout = data.draw(st.sampled_from(LAYOUTS[:-1]))
+    output, memory = view_of(rng, sizes, layout, np.dtype(data.draw(st.sampled_from(["float32", "float16"]))))
+    before = memory.copy()
+    wanted = np.empty(sizes, output.dtype)
+
+    def function(x, y):
+        return np.fmax(x.astype(np.float32), y.astype(np.float32))
+
+    map_whole(function, inputs, [wanted])
+    run = machine.mapped(function, inputs, [output])
+    assert run is not None
+    run()
+    np.testing.assert_array_equal(output, wanted)
+    output[...] = 0
+    place = output.ctypes.data - memory.ctypes.data
+    np.ndarray(output.shape, output.dtype, before, place, output.strides)[...] = 0
+    np.testing.assert_array_equal(memory, before)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_large_in_place_and_streamed(native, threads, dtype):
+    x, y = (np.resize(numbers(dtype, 99_991, seed), (2300, 2311)) for seed in (1, 2))
+    assert_maps(np.add, [x, y], [np.empty_like(x)])
+    assert_maps(np.add, [x, y.T.copy().T], [np.empty_like(x)])
+    assert_maps(np.add, [x, y[:1]], [np.empty_like(x)])
+    assert_maps(np.add, [x, y[:, :1]], [np.empty_like(x)[:, ::-1]])
+    wanted = np.empty_like(x)
+    map_whole(np.subtract, [x, y], [wanted])
+    machine.mapped(np.subtract, [x, y], [x])()
+    np.testing.assert_array_equal(x, wanted)
+
+
+def test_a_single_element(native):
+    for sizes in ((), (1,), (1, 1, 1)):
+        assert_maps(
+            np.add,
+            [np.full(sizes, 2, np.float32), np.full(sizes, 3, np.float16)],
+            [np.zeros(sizes, np.float32)],
+        )
+
+
+def test_baseline_loops(native):
+    assert_passes_with_baseline_loops(__file__, "-k", "not baseline")
