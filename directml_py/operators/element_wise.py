@@ -24,7 +24,7 @@ from ..kernels import elementary
 from ..kernels.binding import Array, Run
 from ..kernels.elementary import in_float64
 from ..kernels.half import widened
-from ..kernels.map import store
+from ..kernels.map import map_elements
 from ..validation.report import Report
 from .fused import activated
 from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator
@@ -283,11 +283,17 @@ class DequantizeLinear(ElementWise):
 class Native(Operator):
     """An operator that takes elements as they lie in memory: FLOAT16 is not widened, and every NaN stays what it is."""
 
+    def bits(self, desc: OperatorDesc) -> Compute:
+        """What becomes of elements as unsigned integers of their width."""
+        raise NotImplementedError
+
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        compute = self.compute(desc)
+        function = self.bits(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return lambda: store(outputs, compute(*inputs))
+            return map_elements(
+                function, *([elementary.bits_of(x) for x in arrays] for arrays in (inputs, outputs))
+            )
 
         return Kernel(bind)
 
@@ -299,19 +305,27 @@ class If(Native):
     def compute(self, desc: OperatorDesc) -> Compute:
         return np.where
 
+    bits = compute
+
 
 @operator(*named(BITWISE))
 class Bitwise(Native):
     """Bits in the elements' own encoding (ns-directml-dml_element_wise_bit_and_operator_desc and its like)."""
 
+    def bits(self, desc: OperatorDesc) -> Compute:
+        return BITWISE[desc.name.removeprefix(PREFIX)]
+
     def compute(self, desc: OperatorDesc) -> Compute:
-        function, dtype = BITWISE[desc.name.removeprefix(PREFIX)], desc.OutputTensor.dtype
+        function, dtype = self.bits(desc), desc.OutputTensor.dtype
         return lambda *arrays: function(*(encoded(array, dtype) for array in arrays)).view(dtype)
 
 
 @operator("ELEMENT_WISE_BIT_COUNT")
 class BitCount(Native):
     """How many bits are set (ns-directml-dml_element_wise_bit_count_operator_desc)."""
+
+    def bits(self, desc: OperatorDesc) -> Compute:
+        return elementary.bit_count
 
     def compute(self, desc: OperatorDesc) -> Compute:
         dtype, counted = desc.InputTensor.dtype, desc.OutputTensor.dtype

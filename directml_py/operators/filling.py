@@ -11,7 +11,7 @@ from ..kernels import philox
 from ..kernels.binding import Array, Run
 from ..kernels.elementary import FLOAT64, bits_of
 from ..kernels.fill import Elements, fill
-from ..kernels.map import map_blocks
+from ..kernels.map import map_elements
 from ..kernels.move import move
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, of_sizes, operator
 from .scalars import element
@@ -128,7 +128,7 @@ class DiagonalMatrix1(Operator):
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             arrays = [is_value, bits_of(inputs[0])]
-            return map_blocks(lambda place, x: np.where(place, value, x), arrays, [bits_of(outputs[0])])
+            return map_elements(lambda place, x: np.where(place, value, x), arrays, [bits_of(outputs[0])])
 
         return Kernel(bind)
 

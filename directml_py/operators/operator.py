@@ -14,7 +14,7 @@ from ..descs.sizes import unsigned_numbers
 from ..descs.values import OperatorDesc
 from ..kernels.binding import Array, Run
 from ..kernels.half import widened
-from ..kernels.map import map_blocks, map_whole
+from ..kernels.map import map_elements, map_whole
 from ..kernels.move import move
 from ..validation.report import Report
 from ..validation.rule import Rule, Severity, rule
@@ -169,10 +169,10 @@ def _run_in_output(compute: Compute, inputs: Inputs, output: Array) -> None:
 
 
 def mapping_kernel(compute: Compute) -> Kernel:
-    """The kernel of a function of elements: block by block, on several threads."""
+    """The kernel of a function of elements: in one pass over memory, on several threads."""
 
     def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-        return map_blocks(compute, inputs, outputs)
+        return map_elements(compute, inputs, outputs)
 
     return Kernel(bind)
 

@@ -14,7 +14,7 @@ from ..kernels.binding import Array, Run
 from ..kernels.elementary import FLOAT32, FLOAT64
 from ..kernels.fold import fold
 from ..kernels.half import widened
-from ..kernels.map import map_blocks, store
+from ..kernels.map import map_elements, store
 from ..validation.report import Report
 from .operator import (
     Compute,
@@ -72,7 +72,7 @@ class BlockQuantization(Operator):
         function = function_of(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return map_blocks(function, [split(x, factors) for x in inputs], [split(outputs[0], factors)])
+            return map_elements(function, [split(x, factors) for x in inputs], [split(outputs[0], factors)])
 
         return Kernel(bind)
 
@@ -155,7 +155,7 @@ class DynamicQuantizeLinear(Operator):
             low, high = np.empty(ones, x.dtype), np.empty(ones, x.dtype)
             scale, zero_point = np.empty(ones, FLOAT32), np.empty(ones, dtype)
             folds = [fold("MIN", x, low, axes), fold("MAX", x, high, axes)]
-            apply = map_blocks(
+            apply = map_elements(
                 lambda x, scale, zero_point: elementary.quantize(x, scale, zero_point, dtype),
                 [x, scale, zero_point],
                 outputs[:1],

@@ -7,7 +7,7 @@ import numpy as np
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array, Run
 from ...kernels.elementary import scale_bias
-from ...kernels.map import map_blocks
+from ...kernels.map import map_elements
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, operator
 
 
@@ -23,7 +23,7 @@ class ValueScale2D(Operator):
         bias = channels(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return map_blocks(lambda x, bias: scale_bias(x, desc.Scale, bias), [inputs[0], bias], outputs)
+            return map_elements(lambda x, bias: scale_bias(x, desc.Scale, bias), [inputs[0], bias], outputs)
 
         return Kernel(bind)
 
