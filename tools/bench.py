@@ -23,6 +23,7 @@ from benchmarks import (
     descs,
     dispatch,
     graphs,
+    indexing,
     mapping,
     moving,
     native,
@@ -54,7 +55,14 @@ def rows(filters: Sequence[str], threads: int) -> Iterator[Row]:
     for name, subject in SUBJECTS.items():
         if not filters or any(name in entry.split() for entry in filters):
             yield from subject()
-    for case in (*moving.cases(), *reducing.cases(), *mapping.cases(), *rowwise.cases(), *networks.cases()):
+    for case in (
+        *moving.cases(),
+        *indexing.cases(),
+        *reducing.cases(),
+        *mapping.cases(),
+        *rowwise.cases(),
+        *networks.cases(),
+    ):
         if wanted(f"{case.group} {case.name}", filters):
             yield case.measure(threads)
 
