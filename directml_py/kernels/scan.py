@@ -10,9 +10,12 @@ import numpy as np
 
 from . import half
 from .backend import backend
-from .binding import Array, Run
+from .binding import Array, Run, address, bound
 from .blocks import BLOCK, Grid, block_sizes, joined
 from .threads import share
+
+# Dimensions that the native loops take, the axis among them.
+MAX_RANK = 9
 
 
 def scan(
@@ -28,18 +31,50 @@ def scan(
 
     ``function`` is NumPy's ``add`` or ``multiply``. ``exclusive`` leaves ``x[i]`` itself out; the first result is then
     that of no elements. ``decreasing`` goes from the last element to the first. FLOAT32 is kept in FLOAT64 on the way,
-    FLOAT16 in FLOAT32; integers wrap. ``output`` may be the very memory of ``x``.
+    FLOAT16 in FLOAT32; integers wrap. ``output`` may be the very memory of ``x``. Sums of a row that threads share are
+    added up part by part, so that what is kept of them may be rounded otherwise than one after the other.
     """
     if decreasing:
         x, output = np.flip(x, axis), np.flip(output, axis)
     x, output = np.moveaxis(x, axis, 0), np.moveaxis(output, axis, 0)
+    if backend.native is not None and x.dtype.isnative and x.dtype == output.dtype and x.ndim <= MAX_RANK:
+        return native_scan(function, x, output, exclusive)
+    return numpy_scan(function, x, output, exclusive)
+
+
+def native_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> Run:
+    """The same along the first axis in native loops."""
+    ffi, lib = backend.native.ffi, backend.native.lib
+    kind = f"FLOAT{8 * x.itemsize}" if x.dtype.kind == "f" else str(8 * x.itemsize)
+    task = ffi.new(
+        "dml_scan *",
+        {
+            "x": address(x),
+            "output": address(output),
+            "length": x.shape[0],
+            "x_step": x.strides[0],
+            "output_step": output.strides[0],
+            "rank": x.ndim - 1,
+            "type": getattr(lib, f"DML_SCAN_{kind}"),
+            "function": getattr(lib, f"DML_SCAN_{function.__name__.upper()}"),
+            "exclusive": exclusive,
+            "sizes": x.shape[1:],
+            "x_strides": x.strides[1:],
+            "output_strides": output.strides[1:],
+        },
+    )
+    return bound(lib.dml_scan_run, task, memory=(x, output))
+
+
+def numpy_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> Run:
+    """The twin of the native loops, along the first axis."""
     if backend.is_plain or x.size <= BLOCK:
         return partial(scan_whole, function, x, output, exclusive)
     return Tiles(function, x, output, exclusive)
 
 
 def scan_whole(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> None:
-    """The twin: all elements at once, along the first axis."""
+    """All elements at once, along the first axis."""
     results = np.empty((x.shape[0] + 1, *x.shape[1:]), kept_type(x.dtype))
     results[0] = nothing(function, results.dtype, exclusive)
     step(function, x, output, results, exclusive)

@@ -12,18 +12,27 @@ from directml_py.kernels import blocks, threads
 from directml_py.kernels.backend import backend
 from directml_py.kernels.scan import Tiles, scan
 
+from .loops import IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops
+from .test_pick import laid_out
+
 BLOCK = 1 << 14
 SHAPES = [(7,), (3 * BLOCK + 5,), (300, 200), (3, 70_000), (70_000, 3), (40, 50, 30), (1, 9, 130, 70)]
 FLOATS = (np.float16, np.float32, np.float64)
 
 
-@pytest.fixture(autouse=True)
-def _small_work_has_blocks_and_threads(monkeypatch):
+@pytest.fixture(autouse=True, params=["native", "numpy"])
+def loops(request, monkeypatch):
+    """Small work has blocks and threads."""
+    if request.param == "native":
+        request.getfixturevalue("set_threads")(3)
+    else:
+        monkeypatch.setattr(backend, "native", None)
     monkeypatch.setattr(blocks, "BLOCK", BLOCK)
     monkeypatch.setattr("directml_py.kernels.scan.BLOCK", BLOCK)
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1e-9)
     monkeypatch.setattr(backend, "is_plain", False)
     monkeypatch.setattr(backend, "threads", 3)
+    return request.param
 
 
 def numbers(shape, dtype):
@@ -47,12 +56,12 @@ def expected(function, x, axis, exclusive, decreasing):
 
 @pytest.mark.parametrize("dtype", [*FLOATS, np.int8, np.uint32, np.int64])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_shape_axis_and_direction(shape, dtype):
+def test_every_shape_axis_and_direction(shape, dtype, loops):
     x = numbers(shape, dtype)
     for axis, exclusive, decreasing in itertools.product(range(len(shape)), [False, True], [False, True]):
         output = np.empty_like(x)
         run = scan(np.add, x, output, axis, exclusive=exclusive, decreasing=decreasing)
-        assert isinstance(run, Tiles) == (math.prod(shape) > BLOCK)
+        assert isinstance(run, Tiles) == (loops == "numpy" and math.prod(shape) > BLOCK)
         for _ in range(2):
             run()
             np.testing.assert_array_equal(output, expected(np.add, x, axis, exclusive, decreasing))
@@ -111,8 +120,54 @@ def test_plain_loops_give_the_same(monkeypatch):
     x = numbers((300, 200), np.float32)
     first, second = np.empty_like(x), np.empty_like(x)
     scan(np.add, x, first, 1)()
+    monkeypatch.setattr(backend, "native", None)
     monkeypatch.setattr(backend, "is_plain", True)
     run = scan(np.add, x, second, 1)
     assert not isinstance(run, Tiles)
     run()
     np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.float16, np.float32, np.float64, np.int8, np.uint16, np.int32, np.uint64]
+)
+def test_every_layout_byte_for_byte(dtype):
+    """Also what lies around and between the elements, which products that overflow do not touch either."""
+    rng = np.random.default_rng(5)
+    for layout, other in itertools.product(LAYOUTS, LAYOUTS[:-1]):
+        for sizes in [(5, 70, 3), (80, 9), (1,), (2, 3, 2, 2, 1, 3, 2, 2)]:
+            x, _ = laid_out(rng, sizes, dtype, layout)
+            x[...] = numbers(sizes, dtype)
+            output, memory = laid_out(rng, sizes, dtype, other)
+            for function, axis in itertools.product((np.add, np.multiply), range(len(sizes))):
+                exclusive, decreasing = rng.random(2) < 0.5
+                options = {"exclusive": bool(exclusive), "decreasing": bool(decreasing)}
+                before = memory.copy()
+                output[...] = expected(function, x, axis, exclusive, decreasing)
+                right, memory[:] = memory.copy(), before
+                scan(function, x, output, axis, **options)()
+                np.testing.assert_array_equal(memory, right)
+
+
+def test_long_rows_in_parts():
+    """Sums go on from part to part, in place too; products of floats are one after the other."""
+    rng = np.random.default_rng(9)
+    for sizes, axis in [((1_200_007,), 0), ((3, 400_003), 1), ((400_003, 3), 0), ((9, 300_001), 1)]:
+        for dtype in (np.int32, np.float32, np.float16):
+            x = rng.integers(-1, 2, sizes).astype(dtype)
+            for exclusive in (False, True):
+                output = x.copy()
+                scan(np.add, output, output, axis, exclusive=exclusive)()
+                np.testing.assert_array_equal(output, expected(np.add, x, axis, exclusive, False))
+    x = np.ones(100_000, np.float32)
+    # The later ones by themselves are out of FLOAT64's range.
+    x[:8], x[50_000:50_009] = 2.0**-126, 2.0**120
+    output = np.empty_like(x)
+    scan(np.multiply, x, output, 0)()
+    assert output[[0, 49_999, 60_000]].tolist() == [2.0**-126, 0, 2.0**72]
+
+
+@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
+@pytest.mark.parametrize("loops", ["native"], indirect=True)
+def test_baseline_loops():
+    assert_passes_with_baseline_loops(__file__, "-k", "native")

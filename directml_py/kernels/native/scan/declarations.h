@@ -1,0 +1,25 @@
+#include "../half/declarations.h"
+#include "../move/declarations.h"
+
+enum { DML_SCAN_ADD, DML_SCAN_MULTIPLY };
+enum {
+    DML_SCAN_FLOAT16,
+    DML_SCAN_FLOAT32,
+    DML_SCAN_FLOAT64,
+    DML_SCAN_8,
+    DML_SCAN_16,
+    DML_SCAN_32,
+    DML_SCAN_64
+};
+
+/* output[i] = function(x[0], x[1], ... x[i]) along a dimension of `length` elements, for each place in the others.
+   Strides and steps are in bytes. An exclusive scan leaves x[i] itself out. `output` is apart from `x`, or the very
+   same elements. */
+typedef struct {
+    uintptr_t x, output;
+    int64_t length, x_step, output_step;
+    int rank, type, function, exclusive;
+    int64_t sizes[8], x_strides[8], output_strides[8];
+} dml_scan;
+
+void dml_scan_run(const dml_scan *task);

@@ -1,0 +1,182 @@
+/* Long rows that are too few for threads, and for each thread to scan several in step, are cut in so many parts at
+   most, together. */
+#define DML_SCAN_PARTS 512
+#define DML_SCAN_PART_ITEMS 8192
+/* Columns are worth it from so many on. */
+#define DML_SCAN_FEW_COLUMNS 64
+
+typedef struct {
+    const dml_scan *task;
+    const dml_scan_loops *loops;
+    int64_t items, stream;
+    /* The dimension that columns lie side by side along, its columns in one block, and the blocks that makes. */
+    int across;
+    int64_t width, blocks;
+    /* Parts of each row, their length, and what is kept of each; outputs are written in the second pass alone. */
+    int64_t rows, parts, length;
+    char (*kept)[8];
+    int writes;
+} dml_scan_plan;
+
+static const int dml_scan_items[] = {2, 4, 8, 1, 2, 4, 8};
+
+/* Where place number `index` of all dimensions but `without` lies. */
+static void dml_scan_seek(const dml_scan *task, int without, int64_t index, int64_t *x, int64_t *output)
+{
+    *x = *output = 0;
+    for (int i = task->rank - 1; i >= 0; i--) {
+        if (i == without)
+            continue;
+        int64_t at = index % task->sizes[i];
+        index /= task->sizes[i];
+        *x += at * task->x_strides[i];
+        *output += at * task->output_strides[i];
+    }
+}
+
+static void dml_scan_share_columns(void *context, int64_t begin, int64_t end)
+{
+    const dml_scan_plan *plan = context;
+    const dml_scan *task = plan->task;
+    for (; begin < end; begin++) {
+        int64_t x, output, first = begin % plan->blocks * plan->width, left = task->sizes[plan->across] - first;
+        dml_scan_seek(task, plan->across, begin / plan->blocks, &x, &output);
+        x += first * task->x_strides[plan->across];
+        output += first * task->output_strides[plan->across];
+        dml_scan_columns columns = {(const char *)task->x + x,
+                                    (char *)task->output + output,
+                                    left < plan->width ? left : plan->width,
+                                    task->x_strides[plan->across],
+                                    task->output_strides[plan->across],
+                                    task->length,
+                                    task->x_step,
+                                    task->output_step,
+                                    task->exclusive,
+                                    (int)plan->stream};
+        plan->loops->columns(&columns);
+    }
+    if (plan->stream)
+        dml_loop->move->stream_end();
+}
+
+/* Units are rows, or parts of rows: a part of all rows, then the next of all. Those that follow each other are scanned in
+   step. */
+static void dml_scan_share_rows(void *context, int64_t begin, int64_t end)
+{
+    const dml_scan_plan *plan = context;
+    const dml_scan *task = plan->task;
+    for (; begin < end; begin += DML_SCAN_ROWS) {
+        char kept[DML_SCAN_ROWS][8];
+        dml_scan_rows rows = {.length = plan->length,
+                              .x_step = task->x_step,
+                              .output_step = task->output_step,
+                              .count = (int)(end - begin < DML_SCAN_ROWS ? end - begin : DML_SCAN_ROWS),
+                              .exclusive = task->exclusive,
+                              .stream = (int)plan->stream};
+        for (int k = 0; k < DML_SCAN_ROWS; k++) {
+            /* What is scanned for nothing is the first row, again. */
+            int64_t unit = begin + (k < rows.count ? k : 0), first = unit / plan->rows * plan->length, x, output;
+            dml_scan_seek(task, -1, unit % plan->rows, &x, &output);
+            rows.x[k] = (const char *)task->x + x + first * task->x_step;
+            rows.output[k] = plan->writes ? (char *)task->output + output + first * task->output_step : NULL;
+            rows.kept[k] = plan->kept ? plan->kept[unit] : kept[k];
+            if (!plan->kept)
+                plan->loops->start(kept[k], task->exclusive);
+            else if (!plan->writes)
+                plan->loops->start(plan->kept[unit], 0);
+        }
+        plan->loops->rows(&rows);
+    }
+    if (plan->stream)
+        dml_loop->move->stream_end();
+}
+
+/* First what is kept of each part, then, with that, the results. What is left behind the last part of a row, less than
+   there are parts, ends it. */
+static void dml_scan_run_parts(dml_scan_plan *plan, int64_t bytes)
+{
+    const dml_scan *task = plan->task;
+    char kept[DML_SCAN_PARTS][8], ends[DML_SCAN_PARTS][8];
+    int64_t done = plan->parts * plan->length;
+    plan->kept = kept;
+    plan->writes = 0;
+    dml_parallel(dml_scan_share_rows, plan, plan->rows * plan->parts, DML_SCAN_ROWS, bytes);
+    for (int64_t row = 0; row < plan->rows; row++) {
+        plan->loops->start(ends[row], task->exclusive);
+        plan->loops->carry(kept[row], plan->parts, 8 * plan->rows, ends[row]);
+    }
+    /* Before the rest of an input is overwritten, of which it would be the sum. */
+    plan->writes = 1;
+    dml_parallel(dml_scan_share_rows, plan, plan->rows * plan->parts, DML_SCAN_ROWS, bytes);
+    for (int64_t row = 0; row < plan->rows && done < task->length; row++) {
+        int64_t x, output;
+        dml_scan_rows rest = {.length = task->length - done,
+                              .x_step = task->x_step,
+                              .output_step = task->output_step,
+                              .count = 1,
+                              .exclusive = task->exclusive};
+        dml_scan_seek(task, -1, row, &x, &output);
+        for (int k = 0; k < DML_SCAN_ROWS; k++) {
+            rest.x[k] = (const char *)task->x + x + done * task->x_step;
+            rest.output[k] = (char *)task->output + output + done * task->output_step;
+            rest.kept[k] = ends[row];
+        }
+        plan->loops->rows(&rest);
+    }
+}
+
+/* Parts may be put together only where the result is the same but for its rounding: a product of some factors may be
+   out of range when that of all is not. */
+static int dml_scan_has_parts(const dml_scan *task)
+{
+    return task->type >= DML_SCAN_8 || (task->function == DML_SCAN_ADD && task->type != DML_SCAN_FLOAT64);
+}
+
+/* The dimension in which the output's elements lie closest to each other; -1 if that is the one that is scanned, or it
+   has few. */
+static int dml_scan_across(const dml_scan *task)
+{
+    int across = -1;
+    int64_t least = dml_magnitude(task->output_step);
+    for (int i = 0; i < task->rank; i++) {
+        if (task->sizes[i] > 1 && dml_magnitude(task->output_strides[i]) < least) {
+            least = dml_magnitude(task->output_strides[i]);
+            across = i;
+        }
+    }
+    return across >= 0 && task->sizes[across] >= DML_SCAN_FEW_COLUMNS ? across : -1;
+}
+
+void dml_scan_run(const dml_scan *task)
+{
+    dml_scan_plan plan = {.task = task, .loops = &dml_loop->scan->loops[task->function][task->type]};
+    int64_t bytes, share;
+    plan.rows = 1;
+    for (int i = 0; i < task->rank; i++)
+        plan.rows *= task->sizes[i];
+    bytes = plan.rows * task->length * dml_scan_items[task->type];
+    if (bytes == 0)
+        return;
+    plan.stream = bytes >= DML_STREAM_BYTES;
+    plan.across = dml_scan_across(task);
+    if (plan.across >= 0) {
+        int64_t size = task->sizes[plan.across];
+        share = dml_quotient_up(plan.rows, (int64_t)4 * dml_get_threads());
+        plan.width = share > DML_SCAN_COLUMNS ? DML_SCAN_COLUMNS : share > 64 ? (share + 63) / 64 * 64 : 64;
+        plan.blocks = dml_quotient_up(size, plan.width);
+        dml_parallel(dml_scan_share_columns, &plan, plan.rows / size * plan.blocks, 1, bytes);
+        return;
+    }
+    plan.parts = 1;
+    plan.length = task->length;
+    plan.writes = 1;
+    if (plan.rows < 2 * DML_SCAN_ROWS && task->length >= 4 * DML_SCAN_PART_ITEMS && dml_scan_has_parts(task)) {
+        plan.parts = task->length / DML_SCAN_PART_ITEMS;
+        if (plan.parts > DML_SCAN_PARTS / plan.rows)
+            plan.parts = DML_SCAN_PARTS / plan.rows;
+        plan.length = task->length / plan.parts;
+        dml_scan_run_parts(&plan, bytes);
+        return;
+    }
+    dml_parallel(dml_scan_share_rows, &plan, plan.rows, DML_SCAN_ROWS, bytes);
+}
