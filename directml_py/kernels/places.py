@@ -9,13 +9,15 @@ from math import prod
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .binding import Array, Run
+from .backend import backend
+from .binding import Array, Run, address, bound
 from .map import map_blocks
-from .pick import pick, safe_indices
+from .pick import INDEX_TYPES, pick, safe_indices, spread_strides
 
 # One for each of an array's first dimensions, all of the same sizes; None stands for a place's own coordinate there.
 Coordinates = Sequence["Array | None"]
 Locate = Callable[[Array, int], Array]
+MAX_RANK = 8
 
 
 def exact_indices(indices: Array, last: int) -> Array:
@@ -75,6 +77,9 @@ def read_places(x: Array, coordinates: Coordinates, output: Array, scratch: Arra
     may be missing or added anywhere. Indices are read at each call: negative ones count from the end, and those that
     are outside are clamped.
     """
+    native = native_places("CLAMPED", x, coordinates, output)
+    if native is not None:
+        return native
     find, rows, places = bind_places(x, coordinates, safe_indices, scratch)
     read = pick(rows, places, output, 0)
 
@@ -91,6 +96,9 @@ def write_places(output: Array, coordinates: Coordinates, updates: Array, scratc
     Sizes and indices are as those of ``read_places``, but what is outside is not written. Of several places that are
     the same the last one wins, in the order of their own coordinates.
     """
+    native = native_places("EXACT", output, coordinates, updates)
+    if native is not None:
+        return native
     find, rows, found = bind_places(output, coordinates, exact_indices, scratch)
     # NumPy goes through several dimensions in the order of memory, whichever that is, but through one from its start.
     found = found.reshape(-1)
@@ -104,6 +112,101 @@ def write_places(output: Array, coordinates: Coordinates, updates: Array, scratc
         rows[places] = values
 
     return run
+
+
+def read_reversed(x: Array, coordinates: Coordinates, output: Array) -> Run | None:
+    """What ``read_places`` gives, but the coordinates are lengths: of as many first elements along their dimension, the
+    last one is read first. None if there are no native loops for these tensors."""
+    return native_places("REVERSED", x, coordinates, output)
+
+
+def native_places(mode: str, array: Array, coordinates: Coordinates, values: Array) -> Run | None:
+    """Reads of ``array`` into ``values`` or, if ``mode`` is EXACT, writes of them, in native loops; None if there are
+    none for these tensors."""
+    native = backend.native
+    given = [(along, one) for along, one in enumerate(coordinates) if one is not None]
+    sizes, trail = sizes_of(coordinates), array.shape[len(coordinates) :]
+    if (
+        native is None
+        or max(len(sizes), len(trail), len(given)) > MAX_RANK
+        or any(one.dtype not in INDEX_TYPES for _, one in given)
+    ):
+        return None
+    strides = spread_strides((*sizes, *trail), values)
+    own = [0] * len(sizes)
+    for along, one in enumerate(coordinates):
+        if one is None:
+            own[along] = array.strides[along]
+    # Lengths along the dimension that they reverse count places there, which must not become one with others.
+    alone = [along for along, _ in given] if mode == "REVERSED" else []
+    joined, places, kept = merged(
+        sizes, [own, strides[: len(sizes)], *(one.strides for _, one in given)], alone
+    )
+    # Places that differ in a coordinate of their own are different.
+    apart = [size if stride else 0 for size, stride in zip(joined, places[0])]
+    task = native.ffi.new(
+        "dml_places *",
+        {
+            "rank": len(joined),
+            "is_write": mode == "EXACT",
+            "mode": getattr(native.lib, f"DML_PLACES_{mode}"),
+            "count": len(given),
+            "sizes": joined,
+            "own": places[0],
+            "values_strides": places[1],
+            "array": address(array),
+            "values": address(values),
+            "given": [
+                {
+                    "indices": address(one),
+                    "strides": steps,
+                    "size": array.shape[along],
+                    "step": array.strides[along],
+                    "type": INDEX_TYPES[one.dtype],
+                    "along": kept.get(along, -1),
+                }
+                for (along, one), steps in zip(given, places[2:])
+            ],
+            "apart": apart.index(max(apart)) if any(apart) else -1,
+        },
+    )
+    if not native.lib.dml_places_prepare(
+        task,
+        array.itemsize,
+        len(trail),
+        trail,
+        array.strides[len(coordinates) :],
+        strides[len(strides) - len(trail) :],
+    ):
+        return None
+    return bound(native.lib.dml_places_run, task, memory=(array, values, *(one for _, one in given)))
+
+
+def merged(
+    sizes: Sequence[int], layouts: Sequence[Sequence[int]], alone: Sequence[int]
+) -> tuple[list[int], list[list[int]], dict[int, int]]:
+    """Dimensions that all layouts allow to be one, as one: sizes, strides by layout, and where those ``alone`` are."""
+    found: list[tuple[int, tuple[int, ...]]] = []
+    kept: dict[int, int] = {}
+    for dimension, (size, strides) in enumerate(zip(sizes, zip(*layouts))):
+        if size == 1:
+            continue
+        outer = (
+            found[-1] if found and dimension not in alone and len(found) - 1 not in kept.values() else None
+        )
+        if outer is not None and outer[1] == tuple(stride * size for stride in strides):
+            found[-1] = outer[0] * size, strides
+        else:
+            found.append((size, strides))
+        if dimension in alone:
+            kept[dimension] = len(found) - 1
+    if not found:
+        found.append((1, (0,) * len(layouts)))
+    return (
+        [size for size, _ in found],
+        [list(strides) for strides in zip(*(steps for _, steps in found))],
+        kept,
+    )
 
 
 def bind_places(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -10,13 +12,14 @@ from directml_py.kernels.backend import backend
 from directml_py.kernels.places import (
     exact_indices,
     read_places,
+    read_reversed,
     read_whole,
     scratch_for,
     write_places,
     written_whole,
 )
 
-from .loops import DTYPES, LAYOUTS
+from .loops import DTYPES, IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops
 from .test_pick import INDEX_TYPES, fill_indices, laid_out
 
 # sizes of the array, and of the places for its first dimensions: a number is that of an index, None the place's own
@@ -82,10 +85,15 @@ def scratch_of(sizes):
     return np.full(scratch_for(sizes), 0xA5, np.uint8)
 
 
+def assert_is_native(run):
+    assert hasattr(run, "memory") == (backend.native is not None)
+
+
 def assert_reads(rng, case, layout, dtype):
     x, _, coordinates, sizes = prepared(rng, case, layout, dtype)
     output, memory = laid_out(rng, sizes, dtype, rng.choice(LAYOUTS[:-1]))
     run = read_places(x, coordinates, output, scratch_of(case[1]))
+    assert_is_native(run)
     before = memory.copy()
     for own, place in places(case[0], coordinates, case[1], clamp=True):
         output[own] = x[place]
@@ -99,6 +107,7 @@ def assert_writes(rng, case, layout, dtype):
     x, memory, coordinates, sizes = prepared(rng, case, layout, dtype)
     updates, _ = laid_out(rng, sizes, dtype, rng.choice(LAYOUTS))
     run = write_places(x, coordinates, updates, scratch_of(case[1]))
+    assert_is_native(run)
     before, twin = memory.copy(), written_whole(x, coordinates, updates)
     for own, place in places(case[0], coordinates, case[1], clamp=False):
         if place is not None:
@@ -111,7 +120,7 @@ def assert_writes(rng, case, layout, dtype):
 
 @pytest.mark.parametrize("item", DTYPES)
 @pytest.mark.parametrize("number", range(len(CASES)))
-def test_every_layout(number, item):
+def test_every_layout(number, item, native):
     rng = np.random.default_rng([number, item])
     for layout in LAYOUTS:
         assert_reads(rng, CASES[number], layout, DTYPES[item])
@@ -129,8 +138,48 @@ def test_without_native_loops(monkeypatch, number):
 
 
 @pytest.mark.parametrize("number", range(len(LARGE)))
+def test_native_blocks_and_threads(number, set_threads):
+    set_threads(3)
+    rng = np.random.default_rng(number)
+    for layout, dtype in (("permuted", np.uint32), ("negative", np.uint64)):
+        assert_reads(rng, LARGE[number], layout, dtype)
+        assert_writes(rng, LARGE[number], layout, dtype)
+
+
+def reversed_elements(x, lengths, axis):
+    """By plain loops; the sizes of ``lengths`` are those of ``x`` but 1 along ``axis``."""
+    output = x.copy()
+    rows, results = np.moveaxis(x, axis, -1), np.moveaxis(output, axis, -1)
+    for place in np.ndindex(*rows.shape[:-1]):
+        count = min(int(np.moveaxis(lengths, axis, -1)[place][0]), rows.shape[-1])
+        results[place][:count] = rows[place][:count][::-1]
+    return output
+
+
+@pytest.mark.parametrize("sizes", [(4, 5, 3), (200, 300), (1, 7), (2, 1, 9, 2), (9_000, 2)])
+def test_reversed_places(sizes, set_threads):
+    set_threads(3)
+    rng = np.random.default_rng(len(sizes))
+    for axis, dtype in itertools.product(range(len(sizes)), (np.uint32, np.uint64)):
+        for layout in LAYOUTS[:-1]:
+            x, _ = laid_out(rng, sizes, np.uint16, rng.choice(LAYOUTS))
+            of = [1 if each == axis else size for each, size in enumerate(sizes)]
+            lengths, _ = laid_out(rng, of, dtype, rng.choice(LAYOUTS))
+            fill_indices(rng, lengths, sizes[axis])
+            output, memory = laid_out(rng, sizes, np.uint16, layout)
+            alike = np.broadcast_to(lengths, sizes)
+            run = read_reversed(x, [alike if each == axis else None for each in range(len(sizes))], output)
+            before = memory.copy()
+            output[...] = reversed_elements(x, lengths, axis)
+            expected, memory[:] = memory.copy(), before
+            run()
+            np.testing.assert_array_equal(memory, expected)
+
+
+@pytest.mark.parametrize("number", range(len(LARGE)))
 def test_blocks_and_threads(monkeypatch, number):
     """Places are found in blocks; elements are the sums of all that differ."""
+    monkeypatch.setattr(backend, "native", None)
     monkeypatch.setattr(blocks, "BLOCK", 1 << 12)
     monkeypatch.setattr("directml_py.kernels.map.BLOCK", 1 << 12)
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1e-9)
@@ -191,3 +240,8 @@ def test_axes_longer_than_32_bits(dtype):
             2**32 + 5,
             2**32 + 6 - 2**31,
         ]
+
+
+@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
+def test_baseline_loops():
+    assert_passes_with_baseline_loops(__file__, "-k", "every_layout or reversed")

@@ -8,6 +8,7 @@ from numpy.lib.stride_tricks import as_strided
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array, Run
 from ...kernels.pick import pick
+from ...kernels.places import read_reversed
 from ..axes import resized
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator
 
@@ -53,6 +54,10 @@ def reverse(x: Array, lengths: Array, output: Array, axis: int) -> Run:
     The sources of elements are picked from all the memory between the first and the last, as one dimension.
     """
     sizes, trail = x.shape[: lengths.ndim], x.shape[lengths.ndim :]
+    alike = np.broadcast_to(lengths, sizes)
+    native = read_reversed(x, [alike if each == axis else None for each in range(lengths.ndim)], output)
+    if native is not None:
+        return native
     steps = [stride // x.itemsize for stride in x.strides[: lengths.ndim]]
     lowest = x[tuple(slice(-1, None) if step < 0 else slice(1) for step in steps)]
     extent = 1 + sum((size - 1) * abs(step) for size, step in zip(sizes, steps))
