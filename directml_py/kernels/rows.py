@@ -25,14 +25,15 @@ LINE = 16
 def map_rows(function: Function, inputs: Arrays, outputs: Arrays, axes: Sequence[int]) -> Run:
     """Bind arrays, and give the call that stores ``function`` of the inputs in the outputs.
 
-    All have equally many dimensions, in which sizes are equal or 1, and one of them has the largest everywhere.
+    All have equally many dimensions, in which sizes are equal or 1, and one of them has the largest everywhere; along
+    ``axes`` outputs may have any.
     ``function`` takes an array for each input, None for an absent one, and gives an array, or one for each output in a
     tuple; it must not write into what it is given. Of the dimensions ``axes`` it is given all, of the others any part:
     what it gives there must depend on nothing else. FLOAT16 arrives as FLOAT32; results are rounded once, when they are
     stored. Inputs and outputs are apart in memory.
     """
     arrays = [array for array in (*inputs, *outputs) if array is not None]
-    sizes = np.broadcast_shapes(*(array.shape for array in arrays))
+    sizes = tuple(map(max, zip(*(array.shape for array in arrays))))
     grid = Grid(sizes, row_steps(next(array for array in arrays if array.shape == sizes), axes))
     if backend.is_plain or grid.count == 1:
         return partial(map_whole, function, inputs, outputs)

@@ -6,9 +6,17 @@ import numpy as np
 
 from ..api.enums import DML_AXIS_DIRECTION_DECREASING
 from ..descs.values import OperatorDesc
-from ..kernels.binding import Array
+from ..kernels.binding import Array, Run
+from ..kernels.rows import map_rows
+from ..kernels.top import top
 from .axes import resized
-from .operator import Compute, Operator, Shapes, operator
+from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator
+
+
+def is_decreasing(desc: OperatorDesc) -> bool:
+    """TOP_K takes the largest."""
+    direction = getattr(desc, "AxisDirection", DML_AXIS_DIRECTION_DECREASING)
+    return bool(direction == DML_AXIS_DIRECTION_DECREASING)
 
 
 @operator("TOP_K", "TOP_K1")
@@ -27,14 +35,23 @@ class TopK(Operator):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         axis, count = desc.Axis, desc.K
-        direction = getattr(desc, "AxisDirection", DML_AXIS_DIRECTION_DECREASING)
 
-        def top(x: Array) -> tuple[Array, Array]:
-            keys = sort_keys(np.moveaxis(x, axis, -1), direction == DML_AXIS_DIRECTION_DECREASING)
+        def top_elements(x: Array) -> tuple[Array, Array]:
+            keys = sort_keys(np.moveaxis(x, axis, -1), is_decreasing(desc))
             indices = np.moveaxis(first_indices(keys, count), -1, axis)
             return np.take_along_axis(x, indices, axis), indices
 
-        return top
+        return top_elements
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        compute = self.compute(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            values, indices = outputs
+            few = top(inputs[0], values, indices, desc.Axis, decreasing=is_decreasing(desc))
+            return few or map_rows(compute, inputs, outputs, [desc.Axis])
+
+        return Kernel(bind)
 
 
 def sort_keys(x: Array, decreasing: bool) -> Array:
