@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .binding import Array
+from .backend import backend
+from .binding import Array, address
 
 ROUNDS = 10
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
@@ -49,6 +50,17 @@ def state_numbers(state: Array) -> tuple[int, int]:
 
 def blocks(counter: int, key: int, count: int) -> Array:
     """``{count, 4}`` words, a row for each value of the 128-bit counter, which wraps."""
+    native = backend.native
+    if native is None:
+        return numpy_blocks(counter, key, count)
+    rows = np.empty((count, COUNTER_WORDS), np.uint32)
+    halves = counter % 2**64, (counter >> 64) % 2**64
+    native.lib.dml_philox(address(rows), *halves, key % 2**32, (key >> 32) % 2**32, count)
+    return rows
+
+
+def numpy_blocks(counter: int, key: int, count: int) -> Array:
+    """The twin of the native loop."""
     start = np.uint64(counter % 2**64)
     low = np.arange(count, dtype=np.uint64) + start
     high = np.uint64((counter >> 64) % 2**64) + (low < start)

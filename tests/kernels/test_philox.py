@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from directml_py.kernels import philox
+from directml_py.kernels.backend import backend
+
+from .loops import IS_BASELINE, assert_passes_with_baseline_loops
 
 # From the file kat_vectors of Random123, philox4x32 with 10 rounds: the counter and the key, and the words.
 KNOWN = [
@@ -60,3 +63,24 @@ def test_any_part_of_the_sequence(first, count):
     state = np.array([ONES - 1, ONES, 1, 2, *KEY], np.uint32)
     whole = philox.words(state, 0, 20)
     np.testing.assert_array_equal(philox.words(state, first, count), whole[first : first + count])
+
+
+@pytest.mark.usefixtures("native")
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 1000])
+@pytest.mark.parametrize("counter", [0, 2**32 - 5, 2**64 - 16, 2**64 - 5, 2**96 - 3, 2**128 - 20])
+def test_native_loops_give_what_their_twin_gives(counter, count):
+    key = 0x299F31D0A4093822
+    np.testing.assert_array_equal(
+        philox.blocks(counter, key, count), philox.numpy_blocks(counter, key, count)
+    )
+
+
+def test_known_answers_without_native_loops(monkeypatch):
+    monkeypatch.setattr(backend, "native", None)
+    for state, words in KNOWN:
+        np.testing.assert_array_equal(philox.words(hexadecimal(state), 0, 4), hexadecimal(words))
+
+
+@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
+def test_baseline_loops():
+    assert_passes_with_baseline_loops(__file__)

@@ -1,0 +1,3 @@
+typedef struct {
+    void (*words)(uint32_t *words, uint64_t low, uint64_t high, uint32_t key_low, uint32_t key_high, int64_t count);
+} dml_philox_table;
