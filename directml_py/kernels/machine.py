@@ -67,18 +67,15 @@ class Code:
                 self.constants.append((self.new(place, is_wide), 8 if is_wide else 4, node.bits))
             else:
                 operands = [self.values[one] for one in node.operands]
-                for one in set(node.operands):
-                    kept = one in program.outputs or nodes[one].name in ("input", "constant")
-                    if last[one] == place and not kept and self.wide[self.values[one]] != is_wide:
-                        free[self.wide[self.values[one]]].append(self.values[one])
                 if free[is_wide]:
                     self.values[place] = free[is_wide].pop()
                 else:
                     self.new(place, is_wide)
+                # Only now: a step does not write what it reads.
                 for one in set(node.operands):
                     kept = one in program.outputs or nodes[one].name in ("input", "constant")
-                    if last[one] == place and not kept and self.wide[self.values[one]] == is_wide:
-                        free[is_wide].append(self.values[one])
+                    if last[one] == place and not kept:
+                        free[self.wide[self.values[one]]].append(self.values[one])
                 self.steps.append((vocabulary.steps[node.name], self.values[place], operands))
                 self.functions += node.name.rpartition("_")[0] in FUNCTIONS
         self.outputs = [self.values[place] for place in program.outputs]

@@ -62,6 +62,9 @@ static void dml_elsewhere(pthread_attr_t *attributes)
 }
 #endif
 
+/* Loops keep up to 512 KiB on their stack, which is all, or more, that threads get on macOS and with musl. */
+#define DML_STACK_BYTES (2 << 20)
+
 /* Run `body` over [0, units) in as many threads as `bytes` of memory are worth, in ranges that begin at a multiple of
    `grain`. A thread that cannot be started is done without. */
 static void dml_parallel(dml_body body, void *context, int64_t units, int64_t grain, int64_t bytes)
@@ -80,6 +83,7 @@ static void dml_parallel(dml_body body, void *context, int64_t units, int64_t gr
     dml_team team = {body, context, units, grain, parts, 0, count};
     int64_t started = 0;
     pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, DML_STACK_BYTES);
     dml_elsewhere(&attributes);
     while (started < count - 1 && pthread_create(&threads[started], &attributes, dml_work, &team) == 0)
         started++;
