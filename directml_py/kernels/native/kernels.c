@@ -30,6 +30,7 @@
 #define DML_INLINE static inline __attribute__((always_inline))
 
 #include "common/dimensions.h"
+#include "common/log.h"
 #include "common/parallel.h"
 
 /* What the rest of a loop calls its loops.h by: the table of the chosen processor. */

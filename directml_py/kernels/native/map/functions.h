@@ -1,5 +1,5 @@
-/* Functions of FLOAT64, as many at a time as a register holds, or four, for results that are rounded to FLOAT32: 4e-9 off at most, where not said
-   otherwise much less. Polynomials are fitted at Chebyshev's nodes. Each is without branches. */
+/* Functions of FLOAT64, as many at a time as a register holds or four, for results that are rounded to FLOAT32: 4e-9
+   off at most, where not said otherwise much less. Polynomials are fitted at Chebyshev's nodes. None has branches. */
 
 #undef DML_LANES
 #if defined(DML_AVX512)
@@ -103,30 +103,16 @@ DML_INLINE void LOOP(map_softplus)(DML_DOUBLES *x)
     *x = DML_PICK(*x > 0.0, *x, (DML_DOUBLES){0}) + sum * s;
 }
 
-/* With x = m 2^e, m between sqrt(1/2) and sqrt(2), and s = (m - 1) / (m + 1), log(m) is 2 (s + s^3/3 + s^5/5 ...), of
-   which powers need many digits: 4e-14 off at most. Subnormal FLOAT64 do not come from FLOAT32. */
+DML_DEFINE_LOG(LOOP(map_log_positive), DML_DOUBLES, DML_BITS)
+
+/* Subnormal FLOAT64 do not come from FLOAT32. */
 DML_INLINE void LOOP(map_log)(DML_DOUBLES *x)
 {
-    DML_BITS bits = (DML_BITS)*x, above;
-    DML_DOUBLES m = (DML_DOUBLES)((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u), e, s, z, sum;
-    /* An integer below the fraction of 2^52 is that number when 2^52 is taken away. */
-    e = (DML_DOUBLES)((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1023.0);
-    above = (DML_BITS)(m > 0x1.6a09e667f3bcdp0);
-    m = (DML_DOUBLES)((DML_BITS)m - (above & 0x0010000000000000u));
-    e = e + (DML_DOUBLES)(above & 0x3ff0000000000000u);
-    s = (m - 1.0) / (m + 1.0);
-    z = s * s;
-    sum = z * (2.0 / 15) + 2.0 / 13;
-    sum = sum * z + 2.0 / 11;
-    sum = sum * z + 2.0 / 9;
-    sum = sum * z + 2.0 / 7;
-    sum = sum * z + 2.0 / 5;
-    sum = sum * z + 2.0 / 3;
-    sum = sum * z + 2.0;
-    sum = e * 0x1.62e42fefa39efp-1 + sum * s;
-    sum = DML_PICK(*x < INFINITY, sum, *x);
-    sum = DML_PICK(*x == 0.0, (DML_DOUBLES){0} - INFINITY, sum);
-    *x = DML_PICK(*x < 0.0, (DML_DOUBLES){0} + NAN, sum);
+    DML_DOUBLES result = *x;
+    LOOP(map_log_positive)(&result);
+    result = DML_PICK(*x < INFINITY, result, *x);
+    result = DML_PICK(*x == 0.0, (DML_DOUBLES){0} - INFINITY, result);
+    *x = DML_PICK(*x < 0.0, (DML_DOUBLES){0} + NAN, result);
 }
 
 #undef DML_THEN

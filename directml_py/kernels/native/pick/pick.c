@@ -26,6 +26,19 @@ static int64_t dml_product(int rank, const int64_t *sizes)
     return product;
 }
 
+/* How the bytes are copied that one index moves, and how many indices are taken at once, which are at most `most`. */
+static void dml_pick_trail(const dml_move *trail, int64_t moved, int64_t most, int *kind, int64_t *block)
+{
+    if (trail->item == moved)
+        *kind = DML_PICK_ITEMS;
+    else if (trail->kind == DML_MOVE_ROWS && trail->dimensions[trail->rank - 1].size == moved)
+        *kind = DML_PICK_ROWS;
+    else
+        *kind = DML_PICK_NESTED;
+    *block = moved > 0 ? DML_PICK_BLOCK_BYTES / moved : 1;
+    *block = *block < 1 ? 1 : *block > most ? most : *block;
+}
+
 int dml_pick_prepare(dml_pick *task, int64_t item, int rank, const int64_t *x_sizes, const int64_t *x_strides,
                      int axis, int index_rank, const int64_t *index_sizes, const int64_t *index_strides,
                      int index_type, const int64_t *output_strides, uintptr_t x, uintptr_t indices, uintptr_t output)
@@ -65,14 +78,7 @@ int dml_pick_prepare(dml_pick *task, int64_t item, int rank, const int64_t *x_si
     }
     task->lead_rank = dml_pick_dimensions(task->lead, axis, x_sizes, output_strides, x_strides);
     dml_move_layout(&task->trail, item, trail_rank, x_sizes + axis + 1, trail_output, x_strides + axis + 1);
-    if (task->trail.item == moved)
-        task->kind = DML_PICK_ITEMS;
-    else if (task->trail.kind == DML_MOVE_ROWS && task->trail.dimensions[task->trail.rank - 1].size == moved)
-        task->kind = DML_PICK_ROWS;
-    else
-        task->kind = DML_PICK_NESTED;
-    task->block = moved > 0 ? DML_PICK_BLOCK_BYTES / moved : 1;
-    task->block = task->block < 1 ? 1 : task->block > DML_PICK_BLOCK ? DML_PICK_BLOCK : task->block;
+    dml_pick_trail(&task->trail, moved, DML_PICK_BLOCK, &task->kind, &task->block);
     return 1;
 }
 

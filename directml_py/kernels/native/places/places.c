@@ -14,14 +14,7 @@ int dml_places_prepare(dml_places *task, int64_t item, int rank, const int64_t *
     task->bytes = moved * places;
     if (moved == 0)
         return 1;
-    if (task->trail.item == moved)
-        task->kind = DML_PICK_ITEMS;
-    else if (task->trail.kind == DML_MOVE_ROWS && task->trail.dimensions[task->trail.rank - 1].size == moved)
-        task->kind = DML_PICK_ROWS;
-    else
-        task->kind = DML_PICK_NESTED;
-    task->block = DML_PICK_BLOCK_BYTES / moved;
-    task->block = task->block < 1 ? 1 : task->block > DML_PLACES_BLOCK ? DML_PLACES_BLOCK : task->block;
+    dml_pick_trail(&task->trail, moved, DML_PLACES_BLOCK, &task->kind, &task->block);
     return 1;
 }
 
