@@ -113,7 +113,7 @@ def convolve_back(
     """The transpose of ``convolve``: {N, C, ...} and {C, M / groups, ...} give {N, M, *sizes}.
 
     Each element of ``x`` is a step of the window, over whose elements its products are spread and added up. What no
-    step reaches is 0.
+    step reaches is 0. ``out`` is that of ``convolve``.
     """
     channels, outputs = x.shape[1] // groups, weights.shape[1]
     kind = _working_type(x, weights, channels * count_of(window.size))

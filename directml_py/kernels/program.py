@@ -18,7 +18,7 @@ CHOOSING = ("fmin", "fmax", "minimum", "maximum", "absolute", "negative", "copys
 WHOLE = ("floor", "ceil", "trunc", "rint")
 # ... and those for which FLOAT64 has more than twice as many digits.
 ARITHMETIC = ("add", "subtract", "multiply", "divide", "sqrt")
-FUNCTIONS = (*("exp", "expm1", "log", "tanh", "sigmoid", "softplus", "erf", "gelu", "sin", "cos", "power"),)
+FUNCTIONS = ("exp", "expm1", "log", "tanh", "sigmoid", "softplus", "erf", "gelu", "sin", "cos", "power")
 COMPARISONS = ("less", "less_equal", "equal", "not_equal")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -146,22 +146,31 @@ class Window(NamedTuple):
 
     def _fold_axis(self, array: Array, axis: int, count: int, function: np.ufunc, initial: Any) -> Array:
         place = len(array.shape) - len(self.size) + axis
-        size, taps = array.shape[place], self.size[axis]
         result = np.full((*array.shape[:place], count, *array.shape[place + 1 :]), initial, array.dtype)
         source, target = np.moveaxis(array, place, 0), np.moveaxis(result, place, 0)
-        # Whichever takes fewer calls: all steps for each element of the window, or all elements for each step.
-        if count > taps:
-            for tap in range(taps):
+        for elements, steps in self._meetings(axis, array.shape[place], count):
+            if isinstance(steps, int):
+                function.reduce(source[elements], axis=0, out=target[steps])
+            else:
+                function(target[steps], source[elements], out=target[steps])
+        return result
+
+    def _meetings(self, axis: int, size: int, count: int) -> Iterator[tuple[slice, slice | int]]:
+        """Which of ``size`` elements along ``axis`` which of ``count`` steps see, each pair of them once.
+
+        Either elements and as many steps, each of which sees the element at its place, or all elements that one step
+        sees: whichever takes fewer turns.
+        """
+        if count > self.size[axis]:
+            for tap in range(self.size[axis]):
                 places = self.hits(axis, tap, range(size), range(count))
                 if places is not None:
-                    met, at = places
-                    function(target[at], source[met], out=target[at])
-            return result
+                    yield places
+            return
         for step in range(count):
             elements = self.seen(axis, step, size)
             if elements is not None:
-                function.reduce(source[elements], axis=0, out=target[step])
-        return result
+                yield elements, step
 
     def seen(self, axis: int, step: int, size: int) -> slice | None:
         """What a step sees of ``size`` elements along ``axis``; None where it sees padding alone."""
@@ -181,21 +190,10 @@ class Window(NamedTuple):
 
     def _spread_axis(self, array: Array, axis: int, size: int) -> Array:
         place = len(array.shape) - len(self.size) + axis
-        count, taps = array.shape[place], self.size[axis]
         result = np.zeros((*array.shape[:place], size, *array.shape[place + 1 :]), array.dtype)
         source, target = np.moveaxis(array, place, 0), np.moveaxis(result, place, 0)
-        # As in ``_fold_axis``.
-        if count > taps:
-            for tap in range(taps):
-                places = self.hits(axis, tap, range(size), range(count))
-                if places is not None:
-                    met, at = places
-                    target[met] += source[at]
-            return result
-        for step in range(count):
-            elements = self.seen(axis, step, size)
-            if elements is not None:
-                target[elements] += source[step]
+        for elements, steps in self._meetings(axis, size, array.shape[place]):
+            target[elements] += source[steps]
         return result
 
     def first_largest(self, array: Array, steps: Sizes) -> tuple[Array, npt.NDArray[np.int64]]:

@@ -126,9 +126,11 @@ class DiagonalMatrix1(Operator):
         value, sizes = bits_of(element(desc.Value, desc.OutputTensor.dtype)), desc.OutputTensor.sizes
         is_value = along_diagonals(strip(sizes, desc.DiagonalFillBegin, desc.DiagonalFillEnd), sizes)
 
+        def written(place: Array, x: Array) -> Array:
+            return np.where(place, value, x)
+
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            arrays = [is_value, bits_of(inputs[0])]
-            return map_elements(lambda place, x: np.where(place, value, x), arrays, [bits_of(outputs[0])])
+            return map_elements(written, [is_value, bits_of(inputs[0])], [bits_of(outputs[0])])
 
         return Kernel(bind)
 

@@ -164,7 +164,7 @@ def adding_kernel(compute: Compute) -> Kernel:
 def _run_in_output(compute: Compute, inputs: Inputs, output: Array) -> None:
     with np.errstate(all="ignore"):
         result = compute(*[None if x is None else widened(x) for x in inputs], out=output)
-        if not np.shares_memory(result, output):
+        if not np.may_share_memory(result, output):
             np.copyto(output, result)
 
 

@@ -150,16 +150,15 @@ class DynamicQuantizeLinear(Operator):
         """One pass to find the range, another one to quantize."""
         dtype, ones = desc.OutputTensor.dtype, single(desc.InputTensor)
 
+        def quantize(x: Array, scale: Array, zero_point: Array) -> Array:
+            return elementary.quantize(x, scale, zero_point, dtype)
+
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             x, axes = inputs[0], tuple(range(len(ones)))
             low, high = np.empty(ones, x.dtype), np.empty(ones, x.dtype)
             scale, zero_point = np.empty(ones, FLOAT32), np.empty(ones, dtype)
             folds = [fold("MIN", x, low, axes), fold("MAX", x, high, axes)]
-            apply = map_elements(
-                lambda x, scale, zero_point: elementary.quantize(x, scale, zero_point, dtype),
-                [x, scale, zero_point],
-                outputs[:1],
-            )
+            apply = map_elements(quantize, [x, scale, zero_point], outputs[:1])
 
             def run() -> None:
                 for one in folds:

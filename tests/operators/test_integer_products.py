@@ -27,6 +27,11 @@ def product(name, kind, **inputs):
     return dml.evaluate(desc, [inputs.get(field) for field in fields])[0]
 
 
+def drawn(rng, kind, sizes):
+    """Any integers of a type."""
+    return rng.integers(np.iinfo(kind).min, np.iinfo(kind).max, sizes, kind)
+
+
 @pytest.mark.operator(INTEGERS)
 @pytest.mark.parametrize("depth", [258, 259, 1000])
 def test_sums_beyond_float32(depth):
@@ -55,10 +60,7 @@ def test_floats_do_not_wrap():
 @pytest.mark.parametrize(("a_type", "b_type"), [("uint8", "uint8"), ("uint8", "int8"), ("int8", "int8")])
 def test_to_float_as_onnx_runtime(a_type, b_type):
     rng = generator(a_type, b_type)
-    a, b = (
-        rng.integers(np.iinfo(kind).min, np.iinfo(kind).max, sizes, kind)
-        for kind, sizes in ((a_type, (5, 20)), (b_type, (20, 7)))
-    )
+    a, b = drawn(rng, a_type, (5, 20)), drawn(rng, b_type, (20, 7))
     scales = rng.uniform(0.1, 2, 1).astype(np.float32), rng.uniform(0.1, 2, 7).astype(np.float32)
     zeros = np.array([3], a_type), rng.integers(0, 100, 7).astype(b_type)
     bias = rng.uniform(-9, 9, 7).astype(np.float32)
@@ -82,10 +84,7 @@ def test_to_float_as_onnx_runtime(a_type, b_type):
 def test_quantized_as_onnx_runtime(a_type, b_type):
     """With scales by which nothing is rounded but at the end, so that there are halves."""
     rng = generator(a_type, b_type)
-    a, b = (
-        rng.integers(np.iinfo(kind).min, np.iinfo(kind).max, sizes, kind)
-        for kind, sizes in ((a_type, (5, 20)), (b_type, (20, 7)))
-    )
+    a, b = drawn(rng, a_type, (5, 20)), drawn(rng, b_type, (20, 7))
     a_scale, scale = np.array([0.5], np.float32), np.array([256], np.float32)
     b_scale = np.exp2(rng.integers(-2, 2, 7)).astype(np.float32)
     zeros = np.array([3], a_type), rng.integers(0, 100, 7).astype(b_type), np.array([100], a_type)

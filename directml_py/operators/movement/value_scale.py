@@ -22,8 +22,11 @@ class ValueScale2D(Operator):
     def kernel(self, desc: OperatorDesc) -> Kernel:
         bias = channels(desc)
 
+        def scaled(x: Array, bias: Array) -> Array:
+            return scale_bias(x, desc.Scale, bias)
+
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return map_elements(lambda x, bias: scale_bias(x, desc.Scale, bias), [inputs[0], bias], outputs)
+            return map_elements(scaled, [inputs[0], bias], outputs)
 
         return Kernel(bind)
 
