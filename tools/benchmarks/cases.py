@@ -32,7 +32,8 @@ class Contest(NamedTuple):
 class Case:
     """Its contest is made when the case is measured: only then is its memory needed.
 
-    ``limit``: the bytes read or copied at least, for operations that memory bounds.
+    ``limit``: the bytes that are read or copied at least, for operations that memory bounds (``("copy", bytes)``), or
+    the operations of FLOAT32 that a product takes (``("sgemm", operations)``).
     """
 
     group: str

@@ -1,4 +1,4 @@
-"""The machine's own limits: the fastest read and the fastest copy of so many bytes, by any number of threads."""
+"""The machine's own limits: the fastest read and copy of so many bytes, and a product of so many operations."""
 
 from __future__ import annotations
 
@@ -47,11 +47,14 @@ def library() -> Any:
 
 
 def limits(kind: str, size: int, memory: Recorded, threads: int) -> dict[str, Callable[[], object]]:
-    """The candidates for the limit of ``kind`` (``read`` or ``copy``) over ``size`` bytes, by name, in the memory of a
-    dispatch as far as that is large enough.
+    """The candidates for the limit of ``kind``, by name; the fastest of them counts.
 
-    The fastest of them counts. Nothing where there is no compiler.
+    ``read`` and ``copy`` go over ``size`` bytes, in the memory of a dispatch as far as that is large enough; none where
+    there is no compiler. ``sgemm`` is a product of FLOAT32 matrices, nearly square, of ``size`` operations, additions
+    counted too; it runs on as many threads as NumPy's BLAS was started with.
     """
+    if kind == "sgemm":
+        return {"limit sgemm": sgemm(size)}
     lib = library()
     if lib is None:
         return {}
@@ -64,6 +67,14 @@ def limits(kind: str, size: int, memory: Recorded, threads: int) -> dict[str, Ca
         for name, call in (("stream", lib.limit_stream), ("copy", lib.limit_copy)):
             found[f"limit {name} {count}"] = partial(_run, call, (source, target), size, count)
     return found
+
+
+def sgemm(operations: int) -> Callable[[], object]:
+    """BLAS's product of a square matrix and one with as many columns as make up the rest of the operations."""
+    rows = max(1, 16 * round((operations / 2) ** (1 / 3) / 16))
+    columns = max(1, round(operations / 2 / rows**2))
+    left, right = np.ones((rows, rows), np.float32), np.ones((rows, columns), np.float32)
+    return partial(np.matmul, left, right, np.empty((rows, columns), np.float32))
 
 
 def _run(call: Any, blocks: tuple[Any, ...], size: int, threads: int) -> None:
