@@ -32,6 +32,7 @@ from benchmarks import (
     reducing,
     rowwise,
     small,
+    whole,
 )
 from benchmarks.timing import Row
 
@@ -44,6 +45,7 @@ SUBJECTS = {
     "dispatch": dispatch.rows,
     "graphs": graphs.rows,
     "native": native.rows,
+    "whole": whole.rows,
 }
 
 
@@ -62,6 +64,7 @@ def rows(filters: Sequence[str], threads: int) -> Iterator[Row]:
         *mapping.cases(),
         *rowwise.cases(),
         *networks.cases(),
+        *whole.cases(),
     ):
         if wanted(f"{case.group} {case.name}", filters):
             yield case.measure(threads)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .sessions import onnx, onnxruntime, session
+
 Call = Callable[[], object]
 Array = Any
 
@@ -15,11 +17,6 @@ try:
     torch: Any = import_module("torch")
 except ImportError:
     torch = None
-try:
-    import onnxruntime
-    from onnx import TensorProto, helper
-except ImportError:
-    onnxruntime = None
 
 
 def versions() -> dict[str, str]:
@@ -69,36 +66,33 @@ def onnx_call(
     names = [f"x{index}" for index in range(len(inputs))]
     results = [f"y{index}" for index in range(len(outputs))]
     held = constants or {}
-    graph = helper.make_graph(
-        [helper.make_node(node, [*names, *held], results, **attributes)],
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node(node, [*names, *held], results, **attributes)],
         "case",
         [_info(name, array) for name, array in zip(names, inputs)],
         [_info(name, array) for name, array in zip(results, outputs)],
         [
-            helper.make_tensor(name, TensorProto.INT64, array.shape, array.ravel().tolist())
+            onnx.helper.make_tensor(name, onnx.TensorProto.INT64, array.shape, array.ravel().tolist())
             for name, array in held.items()
         ],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 4
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=9)
     try:
-        session = onnxruntime.InferenceSession(
-            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
-        binding = session.io_binding()
+        run = session(model.SerializeToString(), threads)
+        binding = run.io_binding()
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in (*inputs, *outputs)]
         for name, value in zip(names, values):
             binding.bind_ortvalue_input(name, value)
         for name, value in zip(results, values[len(names) :]):
             binding.bind_ortvalue_output(name, value)
-        session.run_with_iobinding(binding)
+        run.run_with_iobinding(binding)
     except Exception:
-        # Whatever it raises for a type without a kernel: its exceptions have no base of their own.
+        # Whatever it raises for a type without a kernel.
         return None
-    return lambda: session.run_with_iobinding(binding)
+    return lambda: run.run_with_iobinding(binding)
 
 
 def _info(name: str, array: Array) -> Any:
-    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+    return onnx.helper.make_tensor_value_info(
+        name, onnx.helper.np_dtype_to_tensor_dtype(array.dtype), array.shape
+    )

@@ -64,14 +64,13 @@ def recorded(desc: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
 
 
 def replayed(session: Session, compiled: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
-    """The same of what is compiled already, on the session's device."""
+    """The same of what is compiled already, on the session's device; inputs that it owns are none of ``inputs``."""
     given = iter(inputs)
     tensors = [slot.tensor for slot in compiled.inputs]
     results = [slot.tensor for slot in compiled.outputs]
     sources = [None if tensor is None else session.upload(next(given), tensor) for tensor in tensors]
     targets = [None if tensor is None else session.buffer(tensor.total_size) for tensor in results]
-    session.initialize(compiled)
-    session.dispatch(compiled, sources, targets)
+    session.dispatch(compiled, sources, targets, session.initialize(compiled, sources))
     session.commands.Close()
     fence = session.d3d12.CreateFence(0)
     queue, lists = session.queue, [session.commands]
@@ -90,6 +89,10 @@ def replayed(session: Session, compiled: Any, inputs: Sequence[Any], debug: bool
     session.dml.removal.check()
 
     def views(tensors: Sequence[Any], buffers: Sequence[Any]) -> list[Any]:
-        return [tensor.view(buffer.memory) for tensor, buffer in zip(tensors, buffers) if tensor is not None]
+        return [
+            tensor.view(buffer.memory)
+            for tensor, buffer in zip(tensors, buffers)
+            if tensor is not None and not tensor.is_owned_by_dml
+        ]
 
     return Recorded(execute, views(tensors, sources), views(results, targets), session)

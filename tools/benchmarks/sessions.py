@@ -1,0 +1,20 @@
+"""Sessions of ONNX Runtime, where that and the package ``onnx`` are installed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+try:
+    onnx: Any = import_module("onnx")
+    onnxruntime: Any = import_module("onnxruntime")
+except ImportError:
+    onnx = onnxruntime = None
+
+
+def session(model: bytes, threads: int) -> Any:
+    """Raises exceptions of ONNX Runtime's own, which have no base in common, for what it cannot do."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,113 @@
+"""Whole networks: run again as a compiled graph, compiled, and the memory that running takes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import directml_py as dml
+from directml_py.descs import encode
+from directml_py.graph import Graph
+from directml_py.graph.nodes import OperatorNode
+from directml_py.session import UPLOAD, Session
+
+from .architectures import NETWORKS, Array
+from .cases import Case, Contest
+from .eager import eager
+from .replay import replayed
+from .sessions import onnxruntime, session
+from .timing import Row, interleaved
+from .translations import directml, onnx_model
+
+# Of the largest element of the result. Networks are deep, and nobody adds up in the order of another.
+TOLERANCE = 1e-3
+FOOTPRINT = Path(__file__).with_name("footprint.py")
+
+
+def cases() -> Iterator[Case]:
+    for name in NETWORKS:
+        yield Case("network", f"{name}, run again", partial(running, name))
+
+
+def running(name: str, threads: int) -> Contest:
+    network = NETWORKS[name]()
+    image = network.image()
+    graph, weights = directml(network)
+    ours = replayed(Session(graph.device), graph.compile().operator, [image, *weights])
+    calls = {"PyTorch": eager(network, image), "ONNX Runtime": None}
+    if onnxruntime is not None:
+        run = session(onnx_model(network), threads).run
+        calls["ONNX Runtime"] = lambda: run(None, {"image": image})[0]
+    for peer, call in calls.items():
+        if call is not None:
+            compare(f"{name}: {peer}", ours.outputs[0], call())
+    return Contest(ours, calls)
+
+
+def compare(title: str, ours: Array, theirs: Any) -> None:
+    """Say so if results are unlike each other: then times say nothing."""
+    error = np.abs(ours - theirs).max() / np.abs(theirs).max()
+    if not error <= TOLERANCE:
+        print(f"{title} computes something else, by {error:.2g} of the largest element", file=sys.stderr)
+
+
+def rows() -> Iterator[Row]:
+    threads = dml.thread_count()
+    for name in NETWORKS:
+        network = NETWORKS[name]()
+        calls: dict[str, Callable[[], object]] = {"ours": compiling(*directml(network))}
+        if onnxruntime is not None:
+            calls["ONNX Runtime"] = partial(session, onnx_model(network), threads)
+        times = interleaved(calls)
+        yield Row("compile", f"{name}, once more", times.pop("ours"), times)
+        yield from footprints(name, threads)
+
+
+def compiling(graph: Graph, weights: list[Array]) -> Callable[[], object]:
+    """CreateOperator for every node, CompileGraph and initialization, from descs and weights in memory."""
+    descs = [encode(node.desc) for node in graph.nodes if isinstance(node, OperatorNode)]
+    whole = graph.desc()
+    session = Session(graph.device)
+    sources = [None, *(uploaded(session, array) for array in weights)]
+    device: Any = graph.device
+
+    def call() -> None:
+        nodes = [
+            dml.DML_GRAPH_NODE_DESC(
+                dml.DML_GRAPH_NODE_TYPE_OPERATOR,
+                dml.DML_OPERATOR_GRAPH_NODE_DESC(Operator=device.CreateOperator(desc)),
+            )
+            for desc in descs
+        ]
+        whole.Nodes = nodes
+        session.initialize(device.CompileGraph(whole), sources)
+
+    return call
+
+
+def uploaded(session: Session, array: Array) -> Any:
+    buffer = session.buffer(array.nbytes, UPLOAD)
+    buffer.Map()[:] = array.reshape(-1).view(np.uint8)
+    buffer.Unmap()
+    return buffer
+
+
+def footprints(name: str, threads: int) -> Iterator[Row]:
+    """Of each runtime in a process of its own."""
+    found = {}
+    for runtime in ("ours", "ONNX Runtime"):
+        if runtime == "ours" or onnxruntime is not None:
+            command = [sys.executable, str(FOOTPRINT), runtime, name, str(threads)]
+            output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            found[runtime] = tuple(map(float, output.split()))
+    peaks, times = ({runtime: numbers[place] for runtime, numbers in found.items()} for place in (0, 1))
+    yield Row(
+        "compile", f"{name}, described and compiled the first time", times.pop("ours"), times, unit="ms"
+    )
+    yield Row("memory", f"{name}, peak resident", peaks.pop("ours"), peaks, unit="MiB")
