@@ -20,8 +20,10 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from benchmarks import (
+    arranging,
     descs,
     dispatch,
+    filling,
     graphs,
     indexing,
     mapping,
@@ -59,6 +61,8 @@ def rows(filters: Sequence[str], threads: int) -> Iterator[Row]:
             yield from subject()
     for case in (
         *moving.cases(),
+        *arranging.cases(),
+        *filling.cases(),
         *indexing.cases(),
         *reducing.cases(),
         *mapping.cases(),

@@ -13,7 +13,8 @@ from .replay import Recorded
 from .timing import Row, interleaved
 
 KIB = 1024
-SIZES = {"1 KiB": KIB, "256 KiB": 256 * KIB, "64 MiB": 64 << 20}
+LARGE = 64 << 20
+SIZES = {"1 KiB": KIB, "256 KiB": 256 * KIB, "64 MiB": LARGE}
 TYPES = ("float32", "float16", "int8", "int64")
 
 

@@ -36,6 +36,16 @@ def tensor(array: Any) -> dml.DML_TENSOR_DESC:
     return dml.tensor_desc(ELEMENT[array.dtype], list(array.shape), strides_of(array))
 
 
+def output_like(array: Any, sizes: Sequence[int]) -> dml.DML_TENSOR_DESC:
+    """The desc of a packed tensor of ``array``'s type."""
+    return dml.tensor_desc(ELEMENT[array.dtype], list(sizes))
+
+
+def scalar(kind: Any, number: float) -> dml.DML_SCALAR_UNION:
+    """``number`` as an element of type ``kind``."""
+    return dml.DML_SCALAR_UNION.from_buffer_copy(np.array(number, kind).tobytes().ljust(8, b"\0"))
+
+
 class Recorded(NamedTuple):
     """``execute`` runs a recorded dispatch and signals a fence; ``inputs`` and ``outputs`` are the tensors in its
     buffers, for peers to work on the same memory. ``session`` keeps alive what was recorded."""
