@@ -58,6 +58,15 @@ def test_which_elements_padding_keeps(size, start, end, kept):
     assert kept.source.stop <= size
 
 
+# How NumPy calls what repeats elements.
+MODES = {
+    dml.DML_PADDING_MODE_EDGE: "edge",
+    dml.DML_PADDING_MODE_REFLECTION: "reflect",
+    dml.DML_PADDING_MODE_SYMMETRIC: "symmetric",
+    dml.DML_PADDING_MODE_WRAP: "wrap",
+}
+
+
 def dispatches(desc, inputs):
     """What its kernel gives, and its twin."""
     kernels = kernel_of(desc), computing_kernel(operator_of(desc.name).compute(desc))
@@ -81,6 +90,20 @@ def test_long_paddings_of_large_tensors(mode):
     x = np.arange(180000, dtype=np.uint16).reshape(3, 200, 300)
     one, other = dispatches(desc, [x])
     np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("before", [(0, 0, 0), (1, 2, 3), (4, 0, 7), (0, 150, 41)])
+@pytest.mark.parametrize(("mode", "name"), MODES.items())
+def test_paddings_of_few_parts_and_of_many(mode, name, before):
+    """What is mirrored turns at every edge, so that long borders of short dimensions have many parts."""
+    sizes, behind = (1, 2, 5), tuple(reversed(before))
+    whole = tuple(map(sum, zip(sizes, before, behind)))
+    attributes = {"PaddingMode": mode, "PaddingValue": 0.0, "StartPadding": before, "EndPadding": behind}
+    desc = of_sizes("PADDING", sizes, whole, **attributes)
+    x = np.arange(10, dtype=np.uint16).reshape(sizes)
+    expected = np.pad(x, list(zip(before, behind)), name)
+    for output in dispatches(desc, [x]):
+        np.testing.assert_array_equal(output, expected)
 
 
 @pytest.mark.parametrize("strides", [(-1, 1), (1, -1), (-2, 1), (-1, -3)])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice, product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +24,11 @@ from ...validation.report import Report
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Place, Shapes, Sizes, operator, own_rule
 from ..scalars import element
 from .borders import border, sides
+from .slices import steps
 
 UINT_COUNT = 2**32
+# Copies of more parts than that take longer to prepare than indices to be gone through.
+MOST_PARTS = 64
 
 REMAINDER = {
     name: own_rule(
@@ -95,6 +100,26 @@ def sources(desc: OperatorDesc, kept: Kept, places: slice) -> Array:
     return SOURCES[desc.PaddingMode](np.arange(places.start, places.stop) - kept.place.start, kept.size)
 
 
+def parts(desc: OperatorDesc, kept: Kept, size: int) -> Iterator[tuple[slice, slice]]:
+    """Places of a dimension of the output, and which of what remains is there: in steps, or one for all of them."""
+    yield kept.place, slice(0, kept.size)
+    for side in sides(size, kept.place):
+        indices = sources(desc, kept, side)
+        distances = np.diff(indices)
+        turns = np.flatnonzero(np.diff(distances))
+        begin = 0
+        while begin < indices.size:
+            next_turn = int(np.searchsorted(turns, begin))
+            end = int(turns[next_turn]) + 2 if next_turn < turns.size else indices.size
+            first, distance = int(indices[begin]), int(distances[begin]) if end - begin > 1 else 0
+            place = slice(side.start + begin, side.start + end)
+            yield (
+                place,
+                *(steps([first], [end - begin], [distance]) if distance else (slice(first, first + 1),)),
+            )
+            begin = end
+
+
 @operator("PADDING", "PADDING1")
 class Padding(Operator):
     """A tensor with a border of constant, repeated or mirrored elements (ns-directml-dml_padding_operator_desc,
@@ -148,8 +173,13 @@ class Padding(Operator):
             return move([*fill, (output[place], inputs[0][remains])])
 
         def bind_repeated(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            output = outputs[0]
-            runs = [move([(output[place], inputs[0][remains])])]
+            output, x = outputs[0], inputs[0][remains]
+            along = [list(islice(parts(desc, *each), MOST_PARTS + 1)) for each in zip(kept, sizes)]
+            if prod(map(len, along)) <= MOST_PARTS:
+                pairs = (tuple(zip(*one)) for one in product(*along))
+                views = ((output[there], x[here]) for there, here in pairs)
+                return move([(part, np.broadcast_to(source, part.shape)) for part, source in views])
+            runs = [move([(output[place], x)])]
             # The last dimensions first: what the others repeat are then whole rows.
             for axis in reversed(range(len(sizes))):
                 here = (*place[: axis + 1], ...)
