@@ -1,9 +1,8 @@
 """Measure directml-py side by side with NumPy, PyTorch and ONNX Runtime, in one process and in turn.
 
 ``python tools/bench.py [--only TEXT]... [--threads N] [--json FILE]``. A row is measured if every word of some
-TEXT occurs in it. ``--profile NETWORK`` tells where the time of a network goes instead. Ratios are ours / the fastest
-peer, and ours / limit, the fastest read or copy of the same bytes, or product of as many operations, that this machine
-does. PyTorch and ONNX Runtime are compared to where they are installed.
+TEXT occurs in it. Ratios are ours / the fastest peer, and ours / limit, the fastest read or copy of the same bytes that
+this machine does. PyTorch and ONNX Runtime are compared to where they are installed.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from benchmarks import (
-    architectures,
     arranging,
     descs,
     dispatch,
@@ -33,7 +31,6 @@ from benchmarks import (
     native,
     networks,
     peers,
-    profiling,
     reducing,
     rowwise,
     small,
@@ -87,10 +84,6 @@ def ratio(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def terminal() -> Console:
-    return Console(width=None if sys.stdout.isatty() else 160)
-
-
 def print_table(found: Sequence[Row]) -> None:
     table = Table("subject", "what", "ours", "best peer", "its", "ours / its", "limit", "ours / limit")
     for row in found:
@@ -104,7 +97,7 @@ def print_table(found: Sequence[Row]) -> None:
             amount(row.limit, row.unit),
             ratio(row.limit_ratio),
         )
-    console = terminal()
+    console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(", ".join(f"{name} {version}" for name, version in peers.versions().items()))
     console.print(f"directml-py: {backend.title}")
     console.print(table)
@@ -118,18 +111,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--threads", type=int, default=dml.thread_count(), help="for everybody (default: %(default)s)"
     )
-    parser.add_argument(
-        "--profile",
-        choices=architectures.NETWORKS,
-        help="print where the time of a network goes, and no rows",
-    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there too")
     arguments = parser.parse_args(argv)
     dml.set_thread_count(arguments.threads)
     peers.set_threads(arguments.threads)
-    if arguments.profile:
-        terminal().print(profiling.profile_table(arguments.profile))
-        return 0
     found = list(rows(arguments.only, arguments.threads))
     print_table(found)
     if arguments.json:

@@ -65,16 +65,17 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #pragma GCC pop_options
 #endif
 
-/* Functions of elements gain by longer vectors; what else there is waits for memory. */
+/* Functions of elements and convolutions gain by longer vectors; what else there is waits for memory. */
 #define DML_AVX512 1
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl"))), apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC target("avx2,fma,f16c,avx512f,avx512dq")
+#pragma GCC target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl")
 #endif
 #define DML_SUFFIX _avx512
 #include "half/loops.h"
+#include "conv/loops.h"
 #include "map/loops.h"
 #undef DML_SUFFIX
 #if defined(__clang__)
@@ -101,8 +102,10 @@ __attribute__((constructor)) static void dml_choose_loops(void)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && (c & bit_F16C)) {
         dml_loop = &dml_loops_avx2;
         dml_processor = "avx2";
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
             dml_loops_avx512 = dml_loops_avx2;
+            dml_loops_avx512.conv = &conv_table_avx512;
             dml_loops_avx512.half = &half_table_avx512;
             dml_loops_avx512.map = &map_table_avx512;
             dml_loop = &dml_loops_avx512;

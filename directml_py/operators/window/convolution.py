@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from math import prod
 
 import numpy as np
 
 from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD, DML_CONVOLUTION_MODE_CONVOLUTION
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
+from ...kernels.backend import backend
+from ...kernels.binding import Array, Run
 from ...kernels.contract import convolve, convolve_back
+from ...kernels.convolution import convolution
 from ...kernels.elementary import centred
+from ...kernels.map import map_elements
 from ...kernels.windows import Window
 from ..fused import activated
-from ..operator import Compute, Kernel, Operator, Shapes, Sizes, adding_kernel, of_sizes, operator
+from ..operator import (
+    Compute,
+    ElementWise,
+    Inputs,
+    Kernel,
+    Operator,
+    Outputs,
+    Shapes,
+    Sizes,
+    adding_kernel,
+    of_sizes,
+    operator,
+)
 from ..quantization_parameters import along, per_channel, single
+from ..registry import operator_of
 
 
 def filter_window(desc: OperatorDesc) -> Window:
@@ -62,6 +80,10 @@ def convolved_sizes(desc: OperatorDesc) -> Sizes:
     return (batches, channels, *follow)
 
 
+# Activations that the native loop applies to what it stores.
+STORED = ("IDENTITY", "RELU")
+
+
 @operator("CONVOLUTION")
 class Convolution(Operator):
     """``FusedActivation(Input * Filter + Bias)`` (ns-directml-dml_convolution_operator_desc).
@@ -103,7 +125,38 @@ class Convolution(Operator):
         return convolution
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        return adding_kernel(self.compute(desc))
+        twin = adding_kernel(self.compute(desc))
+        fused = desc.FusedActivation
+        name = "IDENTITY" if fused is None else fused.name.removeprefix("ACTIVATION_")
+        is_half = desc.OutputTensor.dtype == np.float16
+        # The product with the slope is rounded once, to FLOAT16.
+        is_stored = name in STORED or (name == "LEAKY_RELU" and not is_half)
+        is_mapped = not is_stored and isinstance(operator_of(fused.name), ElementWise)
+        if is_backward(desc) or not (is_stored or is_mapped):
+            return twin
+        window, activation = filter_window(desc), activated(fused)
+        options = {
+            "is_turned": desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION,
+            "activation": name if is_stored else "IDENTITY",
+            "slope": fused.Alpha if name == "LEAKY_RELU" else 0.0,
+        }
+        sizes = desc.OutputTensor.sizes
+        memory = 4 * prod(sizes) if is_mapped and is_half and backend.native is not None else 0
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            (x, filters, bias), (output,) = inputs, outputs
+            sums = scratch[:memory].view(np.float32).reshape(sizes) if memory else output
+            run = convolution(x, filters, bias, sums, window, desc.GroupCount, **options)
+            if run is None:
+                return twin.bind(inputs, outputs, scratch)
+            return partial(in_turn, run, map_elements(activation, [sums], [output])) if is_mapped else run
+
+        return Kernel(bind, memory)
+
+
+def in_turn(*runs: Run) -> None:
+    for run in runs:
+        run()
 
 
 @operator("CONVOLUTION_INTEGER")

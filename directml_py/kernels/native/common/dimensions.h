@@ -1,3 +1,8 @@
+static int64_t dml_quotient_up(int64_t value, int64_t by)
+{
+    return (value + by - 1) / by;
+}
+
 static void dml_swap(dml_dimension *a, dml_dimension *b)
 {
     dml_dimension one = *a;

@@ -19,11 +19,6 @@ static int64_t dml_portion(int64_t count, int64_t part, int64_t whole)
     return part >= whole ? count : part <= 0 ? 0 : (int64_t)((__int128)count * part / whole);
 }
 
-static int64_t dml_quotient_up(int64_t value, int64_t by)
-{
-    return (value + by - 1) / by;
-}
-
 /* The dimensions that there really are, in the order of the output's memory, as few as possible. */
 static void dml_move_normalize(dml_move *task, int rank, const int64_t *sizes, const int64_t *output_strides,
                                const int64_t *input_strides)

@@ -1,0 +1,23 @@
+#include "../half/declarations.h"
+
+/* Convolutions: what a window sees of the input, times a filter, added up. */
+enum { DML_CONV_FLOATS, DML_CONV_HALVES };
+/* What becomes of a sum and its bias: max(x, 0), and x times `slope` where it is less than 0. */
+enum { DML_CONV_IDENTITY, DML_CONV_RELU, DML_CONV_LEAKY_RELU };
+/* There are three spatial dimensions, outermost first; those that are missing have the size 1. `channels` and `outputs`
+   are those of one group. Sizes are at least 1. Strides are in elements, and those of the input may be any: of batches,
+   channels and spatial dimensions. An output's plane lies together; so does each of the filters, which begin
+   `filter_stride` elements apart and are taken from their end if `is_turned`. The bias, one element an output channel,
+   may be absent. `type` is that of all but the output. */
+typedef struct {
+    int32_t type, output_type, activation, is_turned;
+    float slope;
+    int64_t batches, groups, channels, outputs;
+    int64_t sizes[3], steps[3], window[3], strides[3], dilations[3], padding[3];
+    int64_t input_strides[5], output_strides[2], filter_stride, bias_stride;
+    uintptr_t input, filters, bias, output;
+    /* How the work is cut; dml_conv_prepare fills them in. */
+    int64_t taps, depth, slice_channels, slice_taps, pixels, panels, parts, part_rows;
+} dml_conv;
+void dml_conv_prepare(dml_conv *task);
+void dml_conv_run(const dml_conv *task);

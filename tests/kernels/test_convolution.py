@@ -1,0 +1,217 @@
+"""The native loop of convolutions against its twin, at the borders of its blocks, and what lies beside the tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from directml_py.kernels.backend import backend
+from directml_py.kernels.contract import convolve
+from directml_py.kernels.convolution import convolution
+from directml_py.kernels.windows import Window
+
+from .loops import IS_BASELINE, assert_passes_with_baseline_loops
+from .test_windows import WINDOWS, sizes_for
+
+pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
+TYPES = [np.float32, np.float16]
+ONE = Window.of((1,))
+SQUARE = Window.of((3, 3), start_padding=(1, 1), end_padding=(1, 1))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _loops():
+    if IS_BASELINE:
+        backend.native.lib.dml_use_baseline_loops()
+
+
+def test_baseline_loops():
+    if not IS_BASELINE:
+        assert_passes_with_baseline_loops(__file__)
+
+
+def whole_numbers(shape, dtype=np.float32, seed=2, most=4):
+    return np.random.default_rng(seed).integers(-most, most + 1, shape).astype(dtype)
+
+
+def at_the_end(values):
+    """The same numbers where memory ends, between two that must not be read or written."""
+    memory = np.full(values.size + 2, np.nan, values.dtype)
+    memory[1:-1] = values.ravel()
+    return memory[1:-1].reshape(values.shape)
+
+
+def check(x, filters, window, *, groups=1, bias=None, steps=None, output=np.float32, **options):
+    """All sums are small whole numbers, which any order gives exactly."""
+    steps = window.forward(x.shape[2:]) if steps is None else steps
+    turned = np.flip(filters, tuple(range(2, filters.ndim))) if options.get("is_turned") else filters
+    wanted = convolve(x, turned, window, steps, groups)
+    if bias is not None:
+        wanted = wanted + bias
+    if options.get("activation") == "RELU":
+        wanted = np.fmax(wanted, 0)
+    elif options.get("activation") == "LEAKY_RELU":
+        wanted = np.where(wanted < 0, wanted * np.float32(options["slope"]), wanted)
+    # Planes apart in memory, and what is between them and around.
+    memory = np.full((wanted.shape[0], wanted.shape[1], wanted[0, 0].size + 5), 77, output)
+    target = memory[:, :, 2:-3].reshape(wanted.shape)
+    assert np.shares_memory(target, memory)
+    run = convolution(x, filters, bias, target, window, groups, **options)
+    assert run is not None
+    for _ in range(2):
+        target[...] = 55
+        run()
+        np.testing.assert_array_equal(target, wanted.astype(output))
+        assert (memory[:, :, :2] == 77).all()
+        assert (memory[:, :, -3:] == 77).all()
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("groups", [1, 3])
+@pytest.mark.parametrize("fewer", [0, 1])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_windows(window, groups, fewer, dtype):
+    """``fewer``: steps less than fit."""
+    x = at_the_end(whole_numbers((2, 2 * groups, *sizes_for(window)), dtype))
+    filters = at_the_end(whole_numbers((3 * groups, 2, *window.size), dtype, 3))
+    steps = tuple(max(1, count - fewer) for count in window.forward(sizes_for(window)))
+    bias = whole_numbers((1, 3 * groups, *[1] * len(steps)), dtype, 4)
+    for output in {np.float32, dtype}:
+        check(x, filters, window, groups=groups, steps=steps, output=output)
+        check(x, filters, window, groups=groups, steps=steps, output=output, bias=bias, is_turned=True)
+
+
+@pytest.mark.parametrize(
+    "pixels", [1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 47, 48, 49, 63, 64, 65, 81, 97, 113, 161]
+)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_counts_of_pixels(pixels, dtype):
+    for filters in (1, 2, 3, 7, 8, 9, 15):
+        x = at_the_end(whole_numbers((1, 5, pixels), dtype))
+        check(x, at_the_end(whole_numbers((filters, 5, 1), dtype)), ONE, output=dtype)
+
+
+@pytest.mark.parametrize("filters", [23, 24, 25, 127, 129, 256, 512, 513, 520, 1100])
+@pytest.mark.usefixtures("threads")
+def test_counts_of_filters(filters):
+    """Parts of the filters for threads to share, and as many as have room."""
+    x = whole_numbers((1, 3, 7, 7))
+    check(x, whole_numbers((filters, 3, 3, 3)), SQUARE, bias=whole_numbers((1, filters, 1, 1), seed=5))
+
+
+@pytest.mark.parametrize("channels", [1, 28, 29, 57, 113, 256, 257, 600])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_slices_of_channels(channels, dtype):
+    for window in (ONE, Window.of((3,), start_padding=(1,), end_padding=(1,)), Window.of((9,))):
+        x, filters = (
+            whole_numbers((count, channels, size), dtype, most=1)
+            for count, size in ((2, 50), (9, *window.size))
+        )
+        check(x, filters, window, bias=np.ones((1, 9, 1), dtype))
+
+
+@pytest.mark.parametrize("size", [(255,), (257,), (31, 33), (32, 32), (33, 32), (47, 45)])
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_slices_of_windows(size, is_turned):
+    window = Window.of(size, start_padding=(3,) * len(size), end_padding=(3,) * len(size))
+    x = whole_numbers((1, 3, *(each + 1 for each in size)), most=1)
+    check(x, whole_numbers((5, 3, *size), seed=4, most=1), window, is_turned=is_turned)
+
+
+@pytest.mark.parametrize("size", [(40, 30), (19, 21), (3, 100), (100, 3), (1, 1)])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.usefixtures("threads")
+def test_images(size, stride, dtype):
+    for dilation, padding in ((1, 1), (2, 0), (2, 5)):
+        window = Window.of((3, 2), (stride,) * 2, (dilation,) * 2, (padding,) * 2, (padding,) * 2)
+        if min(window.forward(size)) >= 1:
+            check(at_the_end(whole_numbers((2, 4, *size), dtype)), whole_numbers((6, 4, 3, 2), dtype), window)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_layouts_of_the_input(dtype):
+    base = whole_numbers((4, 6, 20, 22), dtype)
+    filters = whole_numbers((4, 6, 3, 3), dtype)
+    for x in (
+        base[::2, :, ::2, ::2],
+        base[::-1, ::-1, ::-1, ::-1],
+        base.transpose(0, 1, 3, 2),
+        np.ascontiguousarray(base.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2),
+        np.broadcast_to(base[:1, :1], base.shape),
+        np.broadcast_to(base[:, :, :1], base.shape),
+        np.broadcast_to(base[..., :1], base.shape),
+    ):
+        check(x, filters, SQUARE)
+        check(x, filters[:, :, :1, :1].copy(), Window.of((1, 1)))
+
+
+def test_layouts_of_filters_and_bias():
+    x = whole_numbers((1, 6, 9, 9))
+    apart = whole_numbers((9, 8, 3, 3))[::-2, :6]
+    for bias in (whole_numbers((1, 10, 1, 1))[:, ::-2], np.broadcast_to(np.float32(3), (1, 5, 1, 1))):
+        check(x, apart, SQUARE, bias=bias)
+    assert convolution(x, apart[..., ::-1], None, np.empty((1, 5, 9, 9), np.float32), SQUARE, 1) is None
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_activations(dtype):
+    x = whole_numbers((1, 2, 9, 9), dtype)
+    x[0, :, 4, 4] = np.nan
+    x[0, :, 8, 8] = np.inf
+    filters = whole_numbers((4, 2, 3, 3), dtype)
+    with np.errstate(invalid="ignore"):
+        for options in ({"activation": "RELU"}, {"activation": "LEAKY_RELU", "slope": 0.3}):
+            check(x, filters, SQUARE, bias=np.ones((1, 4, 1, 1), dtype), **options)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_padding_is_multiplied(dtype):
+    """0 times infinity is NaN."""
+    window = Window.of((3,), start_padding=(1,), end_padding=(1,))
+    filters, output = np.array([[[np.inf, 1, 1]]], dtype), np.empty((1, 1, 3), np.float32)
+    run = convolution(np.ones((1, 1, 3), dtype), filters, None, output, window, 1)
+    assert run is not None
+    run()
+    np.testing.assert_array_equal(output, [[[np.nan, np.inf, np.inf]]])
+
+
+def test_results_do_not_depend_on_threads(set_threads):
+    rng = np.random.default_rng(1)
+    x, filters = (
+        rng.standard_normal(shape).astype(np.float32) for shape in ((1, 200, 14, 14), (300, 200, 3, 3))
+    )
+    results = []
+    for count in (1, 2, 3, 8):
+        set_threads(count)
+        output = np.empty((1, 300, 14, 14), np.float32)
+        run = convolution(x, filters, None, output, SQUARE, 1)
+        assert run is not None
+        run()
+        results.append(output)
+    assert all(np.array_equal(results[0], one) for one in results)
+    exact = convolve(x.astype(np.float64), filters.astype(np.float64), SQUARE, (14, 14))
+    assert abs(results[0] - exact).max() < 1800 * 2.0**-24 * 8
+
+
+def test_halves_are_rounded_once():
+    """Sums of 4096 halves, which FLOAT16 could not keep on the way."""
+    x = np.ones((1, 4096, 3), np.float16)
+    x[0, ::2] = 2.0**-10
+    output = np.empty((1, 1, 3), np.float16)
+    run = convolution(x, np.ones((1, 4096, 1), np.float16), None, output, ONE, 1)
+    assert run is not None
+    run()
+    assert (output == 2050).all()
+
+
+def test_what_there_is_no_loop_for():
+    x = filters = output = np.ones((1, 1, 4, 4), np.float32)
+    one = Window.of((4, 4))
+    small = output[..., :1, :1]
+    assert convolution(x, filters, None, small, one, 1) is not None
+    assert convolution(x.astype(np.float64), filters, None, small, one, 1) is None
+    assert convolution(x, filters.astype(np.float16), None, small, one, 1) is None
+    assert convolution(x, filters, None, output[..., ::2], Window.of((4, 3)), 1) is None
+    padded = Window.of((4, 4), output_padding=(1, 1))
+    assert convolution(x, filters, None, output[..., :2, :2].copy(), padded, 1) is None
