@@ -77,6 +77,7 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #include "half/loops.h"
 #include "conv/loops.h"
 #include "map/loops.h"
+#include "slide/loops.h"
 #undef DML_SUFFIX
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -108,6 +109,7 @@ __attribute__((constructor)) static void dml_choose_loops(void)
             dml_loops_avx512.conv = &conv_table_avx512;
             dml_loops_avx512.half = &half_table_avx512;
             dml_loops_avx512.map = &map_table_avx512;
+            dml_loops_avx512.slide = &slide_table_avx512;
             dml_loop = &dml_loops_avx512;
             dml_processor = "avx512";
         }

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD, DML_CONVOLUTION_MODE_CONVOLUTION
 from ...descs.values import OperatorDesc
+from ...kernels import slide
 from ...kernels.backend import backend
 from ...kernels.binding import Array, Run
 from ...kernels.contract import convolve, convolve_back
@@ -146,7 +147,8 @@ class Convolution(Operator):
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x, filters, bias), (output,) = inputs, outputs
             sums = scratch[:memory].view(np.float32).reshape(sizes) if memory else output
-            run = convolution(x, filters, bias, sums, window, desc.GroupCount, **options)
+            task = (x, filters, bias, sums, window, desc.GroupCount)
+            run = slide.products(*task, **options) or convolution(*task, **options)
             if run is None:
                 return twin.bind(inputs, outputs, scratch)
             return partial(in_turn, run, map_elements(activation, [sums], [output])) if is_mapped else run

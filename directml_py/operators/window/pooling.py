@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, reduce
+from functools import cache, partial, reduce
 
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
+from ...kernels import slide
+from ...kernels.binding import Array, Run
 from ...kernels.fold import accumulator
+from ...kernels.map import map_whole
 from ...kernels.windows import Window
-from ..operator import Compute, Operator, Shapes, Sizes, of_sizes, operator
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, of_sizes, operator
 
 
 def pool_window(desc: OperatorDesc) -> Window:
@@ -68,6 +70,18 @@ class Pool(Operator):
         follow = pooled_sizes(pool_window(desc), desc.InputTensor.sizes, own)
         return {"OutputTensor": follow, **of_sizes(output_sizes)}
 
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        compute = self.compute(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            return self.native(desc, inputs, outputs) or partial(map_whole, compute, inputs, outputs)
+
+        return Kernel(bind)
+
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
+        """The same in a native loop, if there is one for these arrays."""
+        return None
+
 
 @operator("AVERAGE_POOLING", "AVERAGE_POOLING1")
 class AveragePooling(Pool):
@@ -86,6 +100,12 @@ class AveragePooling(Pool):
             return mean
 
         return average
+
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
+        window, (x,), (output,) = pool_window(desc), inputs, outputs
+        return slide.mean(
+            x, output, window, window.counts(x.shape[2:], output.shape[2:], desc.IncludePadding)
+        )
 
 
 @operator("LP_POOLING", "LP_POOLING1")
@@ -149,3 +169,7 @@ class MaxPooling(Pool):
             return values, indices
 
         return maximum if getattr(desc, "OutputIndicesTensor", None) is None else maximum_and_index
+
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
+        (x,), (output, *indices) = inputs, outputs
+        return slide.maximum(x, output, indices[0] if indices else None, pool_window(desc))

@@ -1,0 +1,26 @@
+#include "../half/declarations.h"
+
+/* Windows that slide over one channel at a time: sums of products with a filter of its own (depthwise convolution),
+   means, and the largest element, with its index if `indices` is not 0. */
+enum { DML_SLIDE_PRODUCTS, DML_SLIDE_MEAN, DML_SLIDE_MAXIMUM };
+/* What becomes of a sum of products: max(x, 0), and x times `slope` where it is less than 0. */
+enum { DML_SLIDE_IDENTITY, DML_SLIDE_RELU, DML_SLIDE_LEAKY_RELU };
+/* A window has at most so many elements. */
+enum { DML_SLIDE_TAPS = 1024 };
+/* Tensors have a batch, a channel and three spatial dimensions, the last of which is the innermost; their strides are in
+   bytes. `channels` are those of the output, each of `multiplier` of which sees the same channel of `x`. All tensors
+   are FLOAT32, or FLOAT16 if `is_half`, the output if `stores_half`. `weights` have the channels of the output, strides for these and for the
+   window; `bias`, which may be absent, one for channels. `counts` are what means are divided by, a factor for each step
+   along each spatial dimension. Indices count in `channel`, from the first of all; they have `index_item` bytes. */
+typedef struct {
+    int32_t function, activation, is_half, stores_half, index_item;
+    float slope;
+    int64_t batches, channels, multiplier;
+    int64_t sizes[3], steps[3], window[3], strides[3], dilations[3], padding[3];
+    int64_t x_strides[5], output_strides[5], index_strides[5], weight_strides[4], bias_stride;
+    uintptr_t x, output, indices, weights, bias, counts[3];
+} dml_slide;
+
+/* 0 if the loops cannot: windows that reach too far. */
+int dml_slide_check(const dml_slide *task);
+void dml_slide_run(const dml_slide *task);

@@ -1,0 +1,120 @@
+/* Windows of more taps are computed along columns and then along rows, where that comes to the same. */
+#define DML_SLIDE_FEW_TAPS 9
+
+static void dml_slide_follow(dml_slide_axis *axis, int64_t window, int64_t stride, int64_t dilation)
+{
+    axis->phases = axis->reach = 0;
+    for (int64_t tap = 0; tap < window; tap++) {
+        int64_t first = tap * dilation % stride, offset = tap * dilation / stride, phase = 0;
+        while (phase < axis->phases && axis->firsts[phase] != first)
+            phase++;
+        if (phase == axis->phases) {
+            axis->firsts[phase] = first;
+            axis->phases++;
+        }
+        axis->phase_of[tap] = phase;
+        axis->offsets[tap] = offset;
+        axis->reaches[phase] = axis->reach = offset;
+    }
+    /* Offsets grow with the taps. */
+}
+
+/* The memory of a unit of so many rows and columns. */
+static void dml_slide_measure(dml_slide_plan *plan, int64_t rows, int64_t columns)
+{
+    const dml_slide *task = plan->task;
+    int64_t all = task->window[0] * plan->axes[1].phases * plan->axes[2].phases, plain = task->is_half ? 2 : 4;
+    int64_t span = (columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
+    plan->rows = rows;
+    plan->columns = columns;
+    plan->height = rows + plan->axes[1].reach;
+    plan->width = columns + plan->axes[2].reach;
+    plan->packed = all * plan->height * plan->width + DML_SLIDE_SLACK;
+    plan->values = rows * plan->width + DML_SLIDE_SLACK;
+    plan->between = plan->is_split ? plan->axes[2].phases * rows * plan->width + DML_SLIDE_SLACK : 0;
+    plan->memory = plan->packed + plan->values * (task->indices ? 2 : 1) + plan->between;
+    if (task->is_half || task->x_strides[4] != plain)
+        plan->memory += span < task->sizes[2] ? span : task->sizes[2];
+}
+
+static int dml_slide_plan_units(dml_slide_plan *plan, const dml_slide *task)
+{
+    const int64_t *window = task->window, *steps = task->steps;
+    int64_t rows = 1, columns = steps[2] < DML_SLIDE_COLUMNS ? steps[2] : DML_SLIDE_COLUMNS, first, more;
+    plan->task = task;
+    plan->taps = 1;
+    for (int i = 0; i < 3; i++) {
+        if (window[i] > DML_SLIDE_TAPS || (plan->taps *= window[i]) > DML_SLIDE_TAPS)
+            return 0;
+        dml_slide_follow(&plan->axes[i], window[i], task->strides[i], task->dilations[i]);
+    }
+    plan->is_split = task->function != DML_SLIDE_PRODUCTS && !task->indices && plan->taps > DML_SLIDE_FEW_TAPS;
+    dml_slide_measure(plan, 1, columns);
+    while (plan->memory > DML_SLIDE_MEMORY && columns > 1) {
+        columns = columns > 64 ? columns / 2 : 1;
+        dml_slide_measure(plan, 1, columns);
+    }
+    if (plan->memory > DML_SLIDE_MEMORY)
+        return 0;
+    first = plan->memory;
+    dml_slide_measure(plan, 2, columns);
+    more = plan->memory - first;
+    if (first < DML_SLIDE_NEAR)
+        rows = (DML_SLIDE_NEAR - first) / more + 1;
+    rows = rows < steps[1] ? rows : steps[1];
+    /* All units alike. */
+    plan->row_blocks = dml_quotient_up(steps[1], rows);
+    rows = dml_quotient_up(steps[1], plan->row_blocks);
+    dml_slide_measure(plan, rows, columns);
+    plan->column_blocks = dml_quotient_up(steps[2], columns);
+    plan->units = task->batches * task->channels * steps[0] * plan->row_blocks * plan->column_blocks;
+    return 1;
+}
+
+static void dml_slide_find_places(dml_slide_plan *plan)
+{
+    const int64_t *window = plan->task->window, *dilations = plan->task->dilations, *sizes = plan->task->sizes;
+    const dml_slide_axis *rows = &plan->axes[1], *columns = &plan->axes[2];
+    int32_t *places = plan->places;
+    int64_t slab = plan->rows * plan->width;
+    for (int64_t x = 0; plan->is_split && x < window[2]; x++)
+        plan->across[x] = (int32_t)(columns->phase_of[x] * slab + columns->offsets[x]);
+    for (int64_t z = 0; z < window[0]; z++) {
+        for (int64_t y = 0; y < window[1]; y++) {
+            int64_t phase = (z * rows->phases + rows->phase_of[y]) * columns->phases;
+            for (int64_t x = 0; x < (plan->is_split ? 1 : window[2]); x++) {
+                plan->behind[places - plan->places] =
+                    ((z * dilations[0] * sizes[1]) + y * dilations[1]) * sizes[2] + x * dilations[2];
+                *places++ = (int32_t)(((phase + columns->phase_of[x]) * plan->height + rows->offsets[y]) * plan->width +
+                                      columns->offsets[x]);
+            }
+        }
+    }
+    plan->taps = places - plan->places;
+}
+
+int dml_slide_check(const dml_slide *task)
+{
+    dml_slide_plan plan;
+    return dml_slide_plan_units(&plan, task);
+}
+
+static void dml_slide_share(void *context, int64_t begin, int64_t end)
+{
+    dml_loop->slide->run(context, begin, end);
+}
+
+void dml_slide_run(const dml_slide *task)
+{
+    dml_slide_plan plan;
+    int64_t seen, made, item = task->is_half ? 2 : 4;
+    if (task->batches * task->channels * task->steps[0] * task->steps[1] * task->steps[2] == 0 ||
+        !dml_slide_plan_units(&plan, task))
+        return;
+    made = plan.units * plan.rows * plan.columns;
+    seen = plan.units * plan.packed;
+    /* What is computed takes as long as moving some bytes. */
+    int64_t work = 2 * (seen * item + made * (item + plan.taps)), grain = (32 << 10) * plan.units / (work + 1) + 1;
+    dml_slide_find_places(&plan);
+    dml_parallel(dml_slide_share, &plan, plan.units, grain, work);
+}

@@ -1,0 +1,117 @@
+"""The native loops of windows that slide over one channel at a time: depthwise convolution and pools.
+
+Each function gives the call that computes, or None where there is no loop for these tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .backend import backend
+from .binding import Array, Run, address, bound
+from .windows import Window
+
+LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
+# Spatial dimensions of a task; those that an array has not are of size 1, before its own.
+RANK = 3
+# Of more channels of the output than these for each of the input, products of matrices are faster.
+FEW = 4
+
+
+def products(
+    x: Array,
+    filters: Array,
+    bias: Array | None,
+    output: Array,
+    window: Window,
+    groups: int,
+    *,
+    is_turned: bool = False,
+    activation: str = "IDENTITY",
+    slope: float = 0.0,
+) -> Run | None:
+    """``convolution.convolution`` where each group has one channel of ``x`` and few of the output: a depthwise one."""
+    if x.shape[1] != groups or output.shape[1] > FEW * groups or any(window.output_padding):
+        return None
+    task = task_of("PRODUCTS", x, output, window, [filters, bias])
+    if task is None:
+        return None
+    if is_turned:
+        filters = np.flip(filters, tuple(range(2, filters.ndim)))
+    task.multiplier = output.shape[1] // groups
+    task.activation, task.slope = getattr(backend.native.lib, f"DML_SLIDE_{activation}"), slope
+    task.weights, task.weight_strides = (
+        address(filters),
+        [filters.strides[0], *spatial(filters.strides[2:], 0)],
+    )
+    if bias is not None:
+        task.bias, task.bias_stride = address(bias), bias.strides[1]
+    return run_of(task, (x, filters, bias, output))
+
+
+def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Run | None:
+    """Sums divided by how many elements each step counts: the product of a number for each spatial dimension."""
+    task = task_of("MEAN", x, output, window)
+    if task is None:
+        return None
+    factors = [np.ones(1, np.float32)] * (RANK - len(counts)) + [one.astype(np.float32) for one in counts]
+    task.counts = list(map(address, factors))
+    return run_of(task, (x, output, factors))
+
+
+def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> Run | None:
+    """The largest of all that a step sees, and the index of the first of them: a number is larger than NaN, and of
+    nothing the result is -infinity, with index 0."""
+    task = task_of("MAXIMUM", x, output, window)
+    if task is None:
+        return None
+    if indices is not None:
+        if indices.itemsize not in (4, 8) or np.may_share_memory(x, indices):
+            return None
+        task.indices, task.index_item, task.index_strides = (
+            address(indices),
+            indices.itemsize,
+            strides_of(indices),
+        )
+    return run_of(task, (x, output, indices))
+
+
+def task_of(
+    function: str, x: Array, output: Array, window: Window, more: Sequence[Array | None] = ()
+) -> Any | None:
+    read = [x, *(one for one in more if one is not None)]
+    if backend.native is None or output.dtype not in LOOPS or not 3 <= x.ndim <= 2 + RANK:
+        return None
+    if any(one.dtype not in LOOPS or one.dtype != x.dtype for one in read):
+        return None
+    if not all(one.dtype.isnative and one.flags.aligned for one in (output, *read)):
+        return None
+    if any(np.may_share_memory(one, output) for one in read):
+        return None
+    task = backend.native.ffi.new("dml_slide *")
+    task.function = getattr(backend.native.lib, f"DML_SLIDE_{function}")
+    task.is_half, task.stores_half = (one.dtype == np.float16 for one in (x, output))
+    task.batches, task.channels = output.shape[:2]
+    task.multiplier = 1
+    task.sizes, task.steps = spatial(x.shape[2:], 1), spatial(output.shape[2:], 1)
+    task.window, task.strides = spatial(window.size, 1), spatial(window.strides, 1)
+    task.dilations, task.padding = spatial(window.dilations, 1), spatial(window.start_padding, 0)
+    task.x, task.x_strides = address(x), strides_of(x)
+    task.output, task.output_strides = address(output), strides_of(output)
+    return task
+
+
+def run_of(task: Any, memory: object) -> Run | None:
+    lib = backend.native.lib
+    return bound(lib.dml_slide_run, task, memory=memory) if lib.dml_slide_check(task) else None
+
+
+def spatial(numbers: Sequence[int], missing: int) -> list[int]:
+    return [missing] * (RANK - len(numbers)) + list(numbers)
+
+
+def strides_of(array: Array) -> list[int]:
+    return [*array.strides[:2], *spatial(array.strides[2:], 0)]

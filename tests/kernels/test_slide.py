@@ -1,0 +1,245 @@
+"""The native loops of windows that slide over a channel: against their twins, over windows and layouts of all kinds."""
+
+from __future__ import annotations
+
+from functools import reduce
+from math import prod
+
+import numpy as np
+import pytest
+
+from directml_py.kernels import slide
+from directml_py.kernels.backend import backend
+from directml_py.kernels.contract import convolve
+from directml_py.kernels.windows import Window
+
+from .loops import IS_BASELINE, assert_passes_with_baseline_loops
+
+pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
+TYPES = [np.float32, np.float16]
+# Where a vector ends, and a block of vectors; and what is longer than a unit of work.
+WIDTHS = [1, 2, 7, 15, 16, 17, 33, 63, 64, 65, 130, 5000]
+GUARD = 5
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _loops():
+    if IS_BASELINE:
+        backend.native.lib.dml_use_baseline_loops()
+
+
+def test_baseline_loops():
+    if not IS_BASELINE:
+        assert_passes_with_baseline_loops(__file__)
+
+
+def whole(rng, shape, dtype):
+    """Whole numbers, few enough for all sums of them to be exact."""
+    return rng.integers(-4, 5, shape).astype(dtype)
+
+
+def laid_out(x, layout):
+    """The same numbers: together, from their end, channels last, with gaps between rows and elements."""
+    if layout == "backward":
+        every = (slice(None, None, -1),) * x.ndim
+        return np.ascontiguousarray(x[every])[every]
+    if layout == "channels last":
+        return np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
+    if layout == "gaps":
+        wide = np.full((*x.shape[:-1], 2 * x.shape[-1] + 3), 99, x.dtype)
+        wide[..., : 2 * x.shape[-1] : 2] = x
+        return wide[..., : 2 * x.shape[-1] : 2]
+    return x
+
+
+def guarded(shape, dtype):
+    memory = np.full((*shape[:-1], shape[-1] + 2 * GUARD), 77, dtype)
+    return memory[..., GUARD:-GUARD], memory
+
+
+def check(run, output, memory, expected):
+    assert run is not None
+    for _ in range(2):
+        output[...] = 55
+        run()
+        np.testing.assert_array_equal(output, expected)
+        assert (memory[..., :GUARD] == 77).all()
+        assert (memory[..., -GUARD:] == 77).all()
+
+
+def windows():
+    """Windows of one to three dimensions, sizes that they slide over, and steps, sometimes one more than are whole."""
+    rng = np.random.default_rng(11)
+    for number in range(160):
+        rank = number % 3 + 1
+        sizes, size = rng.integers(1, (70, 30, 10)[rank - 1], rank), rng.integers(1, 6, rank)
+        strides, dilations = rng.integers(1, 4, (2, rank))
+        paddings = rng.integers(0, 6 if number % 5 == 0 else 3, (2, rank))
+        window = Window.of(*(one.tolist() for one in (size, strides, dilations, *paddings)))
+        steps = tuple(int(count) + number % 2 for count in window.forward(sizes.tolist()))
+        if min(steps) >= 1:
+            yield window, tuple(sizes.tolist()), steps
+
+
+WINDOWS = list(windows())
+LAYOUTS = ("together", "backward", "channels last", "gaps")
+
+
+def cases():
+    for number, (window, sizes, steps) in enumerate(WINDOWS):
+        yield number, window, sizes, steps, LAYOUTS[number // 2 % 4], TYPES[number % 2]
+
+
+def convolved(x, filters, bias, window, steps, groups):
+    return convolve(x.astype(np.float32), filters.astype(np.float32), window, steps, groups) + bias
+
+
+def largest(x, window, steps):
+    """The twin of the loop, as MAX_POOLING puts it."""
+    sizes = x.shape[2:]
+    seen = [count > 0 for count in window.counts(sizes, steps, with_padding=False)]
+    nothing = ~reduce(np.logical_and.outer, seen)
+    values, offsets = window.first_largest(x, steps)
+    starts = np.arange(prod(x.shape[:2])).reshape(*x.shape[:2], *(1,) * len(sizes)) * prod(sizes)
+    return np.where(nothing, -np.inf, values), np.where(nothing, 0, offsets + starts)
+
+
+def mean_of(x, window, steps, counts):
+    with np.errstate(all="ignore"):
+        total = window.fold(x.astype(np.float32), steps, np.add, 0)
+        return (total / reduce(np.multiply.outer, counts).astype(np.float32)).astype(x.dtype)
+
+
+def test_products():
+    for number, window, sizes, steps, layout, dtype in cases():
+        rng = np.random.default_rng(number)
+        groups, each = int(rng.integers(1, 5)), int(rng.integers(1, slide.FEW + 1))
+        x = laid_out(whole(rng, (2, groups, *sizes), dtype), layout)
+        filters = laid_out(whole(rng, (groups * each, 1, *window.size), dtype), layout)
+        bias = whole(rng, (1, groups * each, *(1,) * len(sizes)), dtype)
+        output, memory = guarded((2, groups * each, *steps), dtype)
+        for turned in (False, True):
+            own = np.flip(filters, range(2, filters.ndim)) if turned else filters
+            expected = convolved(x, own, bias, window, steps, groups).astype(dtype)
+            run = slide.products(x, filters, bias, output, window, groups, is_turned=turned)
+            check(run, output, memory, expected)
+        run = slide.products(x, filters, None, output, window, groups)
+        check(run, output, memory, convolved(x, filters, 0, window, steps, groups).astype(dtype))
+
+
+def test_activations_and_sums_that_are_not_rounded():
+    rng = np.random.default_rng(5)
+    window = Window.of((3, 3), start_padding=(1, 1), end_padding=(1, 1))
+    x, filters = whole(rng, (1, 3, 20, 37), np.float16), whole(rng, (3, 1, 3, 3), np.float16)
+    x[0, 1, 5, 5] = np.nan
+    bias = np.float16([0.5, 1, 3000.25]).reshape(1, 3, 1, 1)
+    sums = convolved(x, filters, bias.astype(np.float32), window, (20, 37), 3)
+    output, memory = guarded(sums.shape, np.float32)
+    check(slide.products(x, filters, bias, output, window, 3), output, memory, sums)
+    check(
+        slide.products(x, filters, bias, output, window, 3, activation="RELU"),
+        output,
+        memory,
+        np.fmax(sums, 0),
+    )
+    run = slide.products(x, filters, bias, output, window, 3, activation="LEAKY_RELU", slope=0.25)
+    check(run, output, memory, np.where(sums < 0, sums * 0.25, sums))
+
+
+def test_means():
+    for number, window, sizes, steps, layout, dtype in cases():
+        x = laid_out(whole(np.random.default_rng(number), (2, 3, *sizes), dtype), layout)
+        output, memory = guarded((2, 3, *steps), dtype)
+        for with_padding in (False, True):
+            counts = window.counts(sizes, steps, with_padding)
+            run = slide.mean(x, output, window, counts)
+            check(run, output, memory, mean_of(x, window, steps, counts))
+
+
+@pytest.mark.parametrize("corners", [False, True])
+def test_largest_elements_and_where_they_are(corners):
+    for number, window, sizes, steps, layout, dtype in cases():
+        rng = np.random.default_rng(number)
+        x = whole(rng, (2, 3, *sizes), dtype)
+        if corners:
+            for one in (np.nan, -np.inf, np.inf):
+                x[rng.random(x.shape) < 0.3] = one
+        values, places = largest(x, window, steps)
+        x = laid_out(x, layout)
+        output, memory = guarded(values.shape, dtype)
+        check(slide.maximum(x, output, None, window), output, memory, values)
+        for kind in (np.uint32, np.uint64):
+            indices, around = guarded(values.shape, kind)
+            run = slide.maximum(x, output, indices, window)
+            check(run, output, memory, values)
+            check(run, indices, around, places)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_widths(width, stride, dtype):
+    window = Window.of((2, 3), (1, stride), (1, 1), (0, 1), (1, 1))
+    x = whole(np.random.default_rng(width), (1, 2, 9, width), dtype)
+    steps = window.forward(x.shape[2:])
+    filters = whole(np.random.default_rng(width), (2, 1, 2, 3), dtype)
+    output, memory = guarded((1, 2, *steps), dtype)
+    expected = convolved(x, filters, 0, window, steps, 2).astype(dtype)
+    check(slide.products(x, filters, None, output, window, 2), output, memory, expected)
+    check(slide.maximum(x, output, None, window), output, memory, largest(x, window, steps)[0])
+    counts = window.counts(x.shape[2:], steps, with_padding=False)
+    check(slide.mean(x, output, window, counts), output, memory, mean_of(x, window, steps, counts))
+
+
+@pytest.mark.parametrize("size", [(1, 40), (40, 1), (11, 13), (4, 3, 5)])
+def test_windows_of_many_elements(size):
+    window = Window.of(size, dilations=(2,) * len(size), start_padding=(3,) * len(size))
+    sizes = tuple(2 * one + 17 for one in size)
+    x = whole(np.random.default_rng(3), (1, 2, *sizes), np.float32)
+    steps = window.forward(sizes)
+    output, memory = guarded((1, 2, *steps), np.float32)
+    check(slide.maximum(x, output, None, window), output, memory, largest(x, window, steps)[0])
+    counts = window.counts(sizes, steps, with_padding=True)
+    check(slide.mean(x, output, window, counts), output, memory, mean_of(x, window, steps, counts))
+
+
+def test_what_there_are_no_loops_for():
+    window = Window.of((3, 3))
+    x, filters = np.ones((1, 2, 9, 9), np.float32), np.ones((2, 1, 3, 3), np.float32)
+    output = np.empty((1, 2, 7, 7), np.float32)
+    assert slide.products(x, filters, None, output, window, 2) is not None
+    assert slide.products(x.astype(np.float64), filters, None, output, window, 2) is None
+    assert slide.products(x, filters.astype(np.float16), None, output, window, 2) is None
+    assert slide.products(x, np.ones((1, 2, 3, 3), np.float32), None, output[:, :1], window, 1) is None
+    assert slide.maximum(x, x[..., :7, :7], None, window) is None
+    assert slide.maximum(x.astype(np.int32), np.empty(output.shape, np.int32), None, window) is None
+    # Sums of these would be of more elements than the loops keep.
+    assert (
+        slide.maximum(np.ones((1, 1, 40, 40), np.float32), output[:, :1, :1, :1], None, Window.of((40, 40)))
+        is None
+    )
+    far = Window.of((2, 2), dilations=(500, 500))
+    assert (
+        slide.maximum(np.ones((1, 1, 510, 510), np.float32), np.empty((1, 1, 10, 10), np.float32), None, far)
+        is None
+    )
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_in_threads(dtype):
+    """Results are those of one thread, to the last bit."""
+    rng = np.random.default_rng(9)
+    window = Window.of((3, 3), (2, 2), (1, 1), (1, 1), (1, 1))
+    x = rng.standard_normal((2, 40, 111, 113), np.float32).astype(dtype)
+    filters = rng.standard_normal((40, 1, 3, 3), np.float32).astype(dtype)
+    output = np.empty((2, 40, 56, 57), dtype)
+    before, results = backend.native.lib.dml_get_threads(), []
+    for count in (1, 2, 4):
+        backend.native.lib.dml_set_threads(count)
+        try:
+            slide.products(x, filters, None, output, window, 40)()
+        finally:
+            backend.native.lib.dml_set_threads(before)
+        results.append(output.copy())
+    for one in results[1:]:
+        np.testing.assert_array_equal(one, results[0])
