@@ -64,7 +64,9 @@ class BuildExt(build_ext):
         # an element of a sum of absolute INT16 values under -fwrapv.
         flags = ["-fno-math-errno", "-fno-trapping-math", "-fno-wrapv"]
         ext.extra_compile_args = ["-std=gnu11", "-O3", "-g0", *flags]
-        ext.extra_link_args = ["-pthread", "-lm"]
+        # Threads of the loops live as long as the process, and so must the code that they run.
+        stays = ["-Wl,-z,nodelete"] if sys.platform.startswith("linux") else []
+        ext.extra_link_args = ["-pthread", "-lm", *stays]
 
 
 class BuildPy(build_py):

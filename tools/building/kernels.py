@@ -19,15 +19,16 @@ COMMON = "common"
 PARTS = {"DML_TABLES": "table.h", "DML_LOOPS": "loops.h", "DML_SOURCES": "{loop}.c"}
 USED = re.compile(r'^#include "\.\./(\w+)/declarations\.h"\n', re.MULTILINE)
 INCLUDES = """\
+#include <fenv.h>
 #include <math.h>
 #include <pthread.h>
-#if defined(__linux__)
 #include <sched.h>
-#endif
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>

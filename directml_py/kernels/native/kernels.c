@@ -3,8 +3,10 @@
    loaded. tools/building/kernels.py lists the folders: in DML_FOR_LOOPS, and as files that include one part of each. */
 
 #define DML_MAX_DIMENSIONS 8
-/* Below this much memory per thread another thread costs more than it brings. */
-#define DML_BYTES_PER_THREAD (1 << 20)
+/* Below this much memory per thread another thread costs more than it brings, even if it waits for work. */
+#define DML_BYTES_PER_THREAD (64 << 10)
+/* So much memory is worth waking a thread that sleeps. */
+#define DML_BYTES_PER_WAKING (1 << 20)
 /* Results beyond this size are written past the caches: by the time they are read they would be gone anyway. */
 #define DML_STREAM_BYTES (8 << 20)
 
@@ -31,6 +33,8 @@
 
 #include "common/dimensions.h"
 #include "common/log.h"
+#include "common/team.h"
+#include "common/helpers.h"
 #include "common/parallel.h"
 
 /* What the rest of a loop calls its loops.h by: the table of the chosen processor. */
