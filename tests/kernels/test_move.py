@@ -116,12 +116,50 @@ def test_beyond_the_blocks_and_the_streaming_threshold(layout, item, threads):
         assert_moves([(output, inputs[layout]())], memory)
 
 
+@pytest.mark.parametrize("item", DTYPES)
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 7, 8, 15, 16, 17])
+def test_groups_of_a_few_items(count, item):
+    """Taken apart, as a whole or some of them, forwards and backwards; put together; and of one item each."""
+    rng = np.random.default_rng([count, item])
+    for length in (1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 97):
+        groups = np.frombuffer(rng.bytes(length * count * item), DTYPES[item]).reshape(length, count)
+        # Memory ends where the last item that is read does.
+        for kept in {1, count - 1, count}:
+            lines, memory = view(rng, [kept, length], [length * item + 3 * item, item], item, length)
+            assert_moves([(lines, groups[:, :kept].T)], memory)
+            turned = groups.reshape(-1)[count - kept :].copy()[::-1]
+            line, memory = view(rng, [length], [item], item, length)
+            assert_moves([(line, turned[::count])], memory)
+        together, memory = view(rng, [length, count], [count * item, item], item, length)
+        assert_moves([(together, groups.reshape(count, length).T)], memory)
+        assert_moves([(together, np.broadcast_to(groups[:, 0].copy()[:, None], groups.shape))], memory)
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("item", DTYPES)
+@pytest.mark.parametrize("blocks", [(2, 2), (1, 3), (4, 1)])
+def test_blocks_of_planes(blocks, item):
+    """Rows and columns of blocks become planes, in either order, and go back."""
+    rng = np.random.default_rng(item)
+    rows, columns = blocks
+    channels, height = 5, 33
+    width = 1 + (9 << 20) // item // channels // height // rows // columns
+    whole = np.frombuffer(rng.bytes(channels * height * rows * width * columns * item), DTYPES[item])
+    whole = whole.reshape(channels, height, rows, width, columns)
+    for order in ((2, 4, 0, 1, 3), (0, 2, 4, 1, 3)):
+        source = whole.transpose(order)
+        planes = np.empty(source.shape, source.dtype)
+        assert_moves([(planes, source)], planes.reshape(-1).view(np.uint8))
+        back = np.empty_like(whole)
+        assert_moves([(back, planes.transpose(np.argsort(order)))], back.reshape(-1).view(np.uint8))
+
+
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("item", DTYPES)
 @pytest.mark.parametrize("channels", [1, 3, 4, 7, 64])
 def test_channels_last_and_back(channels, item):
     rng = np.random.default_rng(channels)
-    sizes = [2, channels, 61, 1 + (3 << 20) // 61 // channels // item]
+    sizes = [2, channels, 61, 1 + (5 << 20) // 61 // channels // item]
     last = np.frombuffer(rng.bytes(math.prod(sizes) * item), DTYPES[item])
     last = last.reshape(sizes[0], *sizes[2:], channels).transpose(0, 3, 1, 2)
     first = np.empty(sizes, last.dtype)

@@ -99,36 +99,6 @@ static void LOOP(move_rows)(const dml_span *span, int stream)
     }
 }
 
-/* Lines that repeat one item each. */
-DML_INLINE void LOOP(fill)(const dml_span *span, int stream, const int64_t item)
-{
-    char pattern[64];
-    for (int64_t line = 0; line < span->lines; line++) {
-        char *output = span->output + line * span->output_line;
-        const char *input = span->input + line * span->input_line;
-        int64_t done = 0, count = span->length;
-        if (count * item >= 128) {
-            for (int64_t i = 0; i < 64; i += item)
-                memcpy(pattern + i, input, (size_t)item);
-#if defined(__x86_64__)
-            if (stream && (uintptr_t)output % item == 0) {
-                const int64_t size = sizeof(LOOP(vector));
-                LOOP(vector) value = DML_LOAD(pattern);
-                done = (-(int64_t)(uintptr_t)output & 63) / item;
-                memcpy(output, pattern, (size_t)(done * item));
-                for (; done + 64 / item <= count; done += 64 / item)
-                    for (int64_t i = 0; i < 64; i += size)
-                        DML_STREAM(output + done * item + i, value);
-            }
-#endif
-            for (; done + 64 / item <= count; done += 64 / item)
-                memcpy(output + done * item, pattern, 64);
-        }
-        for (; done < count; done++)
-            memcpy(output + done * item, input, (size_t)item);
-    }
-}
-
 DML_INLINE void LOOP(strided_line)(char *output, int64_t output_step, const char *input, int64_t input_step,
                                    int64_t count, const int64_t item)
 {
@@ -158,25 +128,54 @@ DML_INLINE void LOOP(packed_line)(char *output, const char *input, int64_t input
         LOOP(strided_line)(output, item, input, input_step, count, item);
 }
 
-DML_INLINE void LOOP(strided)(const dml_span *span, int stream, const int64_t item)
+#include "narrow.h"
+
+/* Lines that repeat one item each. */
+DML_INLINE void LOOP(fill)(const dml_span *span, int stream, const int64_t item)
 {
-    char chunk[4096] __attribute__((aligned(64)));
-    const int64_t most = (int64_t)sizeof chunk / item;
+    char pattern[64];
+    if (span->length * item <= 8 && span->output_line == span->length * item && span->input_line == item) {
+        LOOP(together)(span->output, span->input, 0, span->length, span->lines, stream, item);
+        return;
+    }
     for (int64_t line = 0; line < span->lines; line++) {
         char *output = span->output + line * span->output_line;
         const char *input = span->input + line * span->input_line;
-        if (span->output_step != item) {
-            LOOP(strided_line)(output, span->output_step, input, span->input_step, span->length, item);
-        } else if (!stream) {
-            LOOP(packed_line)(output, input, span->input_step, span->length, item);
-        } else {
-            /* By way of a chunk that stays in the cache, from which whole cache lines are written past it. */
-            for (int64_t i = 0, count; i < span->length; i += count) {
-                count = span->length - i < most ? span->length - i : most;
-                LOOP(packed_line)(chunk, input + i * span->input_step, span->input_step, count, item);
-                LOOP(stream_bytes)(output + i * item, chunk, count * item, chunk);
+        int64_t done = 0, count = span->length;
+        if (count * item >= 128) {
+            for (int64_t i = 0; i < 64; i += item)
+                memcpy(pattern + i, input, (size_t)item);
+#if defined(__x86_64__)
+            if (stream && (uintptr_t)output % item == 0) {
+                const int64_t size = sizeof(LOOP(vector));
+                LOOP(vector) value = DML_LOAD(pattern);
+                done = (-(int64_t)(uintptr_t)output & 63) / item;
+                memcpy(output, pattern, (size_t)(done * item));
+                for (; done + 64 / item <= count; done += 64 / item)
+                    for (int64_t i = 0; i < 64; i += size)
+                        DML_STREAM(output + done * item + i, value);
             }
+#endif
+            for (; done + 64 / item <= count; done += 64 / item)
+                memcpy(output + done * item, pattern, 64);
         }
+        for (; done < count; done++)
+            memcpy(output + done * item, input, (size_t)item);
+    }
+}
+
+DML_INLINE void LOOP(strided)(const dml_span *span, int stream, const int64_t item)
+{
+    int64_t reach = span->length * span->input_step, ahead = span->input_line;
+    if (reach < -4096 || reach > 4096)
+        ahead = reach < 0 ? -DML_AHEAD : DML_AHEAD;
+    for (int64_t line = 0; line < span->lines; line++) {
+        char *output = span->output + line * span->output_line;
+        const char *input = span->input + line * span->input_line;
+        if (span->output_step == item)
+            LOOP(apart)(output, 0, input, span->input_step, ahead, 1, span->length, stream, item);
+        else
+            LOOP(strided_line)(output, span->output_step, input, span->input_step, span->length, item);
     }
 }
 

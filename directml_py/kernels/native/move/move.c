@@ -79,6 +79,11 @@ static void dml_move_choose(dml_move *task)
         task->kind = DML_MOVE_TILES;
         for (; nearest < last - 1; nearest++)
             dml_swap(&task->dimensions[nearest], &task->dimensions[nearest + 1]);
+        /* A few items side by side become lines elsewhere: where these lie matters less than to read on. */
+        for (int i = 0; i < last - 1 && task->dimensions[last - 1].size * task->item <= 16; i++)
+            for (int k = i; k > 0 && dml_magnitude(task->dimensions[k - 1].input) < dml_magnitude(task->dimensions[k].input);
+                 k--)
+                dml_swap(&task->dimensions[k - 1], &task->dimensions[k]);
     } else {
         task->kind = DML_MOVE_STRIDED;
     }

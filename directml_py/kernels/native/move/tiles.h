@@ -92,6 +92,18 @@ DML_INLINE void LOOP(strips)(const dml_span *span, const int64_t item)
 DML_INLINE void LOOP(tiles)(const dml_span *span, int stream, const int64_t item)
 {
     const int64_t side = 64 / item;
+    if (span->input_line == item && span->output_step == item) {
+        if (span->lines <= 16 && LOOP(has_groups)(span->input_step, span->lines, item) &&
+            (span->lines * item < 16 || span->lines <= 4)) {
+            LOOP(apart)(span->output, span->output_line, span->input, span->input_step, DML_AHEAD, span->lines,
+                        span->length, stream, item);
+            return;
+        }
+        if (span->length * item < 16 && span->output_line == span->length * item) {
+            LOOP(together)(span->output, span->input, span->input_step, span->length, span->lines, stream, item);
+            return;
+        }
+    }
     int64_t output_line = span->output_line, input_step = span->input_step;
     if (span->input_line != item || span->output_step != item || span->lines * item < 16 || span->length * item < 16) {
         LOOP(strips)(span, item);

@@ -1,0 +1,165 @@
+/* Transposes of a few items, whichever way round: what lies side by side in one layout, fewer bytes than a vector has,
+   lies in as many lines in the other. A vector of results is put together out of vectors that each have some of its
+   bytes. */
+
+/* So many bytes before they are needed memory is fetched: the processor does not foresee short lines. */
+#define DML_AHEAD 1024
+
+#if defined(DML_AVX2)
+
+/* The most items that are a group, as groups have at most 16 bytes. */
+#define DML_GROUP 16
+
+/* What a shuffle takes byte number `place` of a vector for: 0 where that is no number of a byte. */
+DML_INLINE __m256i LOOP(shuffle_of)(__m128i places)
+{
+    return _mm256_broadcastsi128_si256(_mm_adds_epu8(places, _mm_set1_epi8(0x70)));
+}
+
+DML_INLINE __m256i LOOP(both)(const char *low, const char *high)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)low)),
+                                   _mm_loadu_si128((const __m128i *)high), 1);
+}
+
+/* The first `lines` items of each of `count` groups, a line for each place in the group: groups begin every `step` bytes,
+   of either sign if there is one line. What is `ahead` of them will be read soon. Gives for how many groups that is
+   done. */
+DML_INLINE int64_t LOOP(take_apart)(char *output, int64_t output_line, const char *input, int64_t step, int64_t ahead,
+                                    int64_t lines, int64_t count, const int64_t item)
+{
+    const int64_t size = step < 0 ? -step : step, vectors = size / item, whole = 32 / item;
+    /* Nothing is read behind the last item, nor before the first. */
+    int64_t most = ((count - 1) * size + lines * item) / (whole * size) * whole;
+    uint8_t places[16];
+    __m256i shuffles[DML_GROUP * DML_GROUP];
+    if (most <= 0)
+        return 0;
+    for (int64_t i = 0; i < 16; i++)
+        places[i] = (uint8_t)((step < 0 ? 16 / item - 1 - i / item : i / item) * size + i % item +
+                              (step < 0 ? size - item : 0));
+    for (int64_t line = 0; line < lines; line++)
+        for (int64_t i = 0; i < vectors; i++)
+            shuffles[line * vectors + i] =
+                LOOP(shuffle_of)(_mm_add_epi8(_mm_loadu_si128((const __m128i *)places),
+                                              _mm_set1_epi8((char)(line * item - 16 * i))));
+    for (int64_t done = 0; done < most; done += whole) {
+        const char *low = input + (step < 0 ? (done + whole / 2) * step + item : done * step);
+        const char *high = low + whole / 2 * step;
+        for (int64_t i = 0; i < 2 * vectors; i += 4)
+            _mm_prefetch((step < 0 ? high : low) + ahead + 16 * i, _MM_HINT_T0);
+        for (int64_t line = 0; line < lines; line++) {
+            const __m256i *shuffle = shuffles + line * vectors;
+            __m256i found = _mm256_shuffle_epi8(LOOP(both)(low, high), shuffle[0]);
+            for (int64_t i = 1; i < vectors; i++)
+                found = _mm256_or_si256(
+                    found, _mm256_shuffle_epi8(LOOP(both)(low + 16 * i, high + 16 * i), shuffle[i]));
+            DML_STORE(output + line * output_line + done * item, found);
+        }
+    }
+    return most;
+}
+
+/* `count` groups, one after another, of an item of each of `lines`, which are `step` bytes apart. Gives for how many that
+   is done. */
+DML_INLINE int64_t LOOP(put_together)(char *output, const char *input, int64_t step, int64_t lines, int64_t count,
+                                      const int64_t item)
+{
+    const int64_t whole = 32 / item, most = count - count % whole;
+    __m256i shuffles[DML_GROUP * DML_GROUP];
+    if (most == 0)
+        return 0;
+    for (int64_t part = 0; part < lines; part++) {
+        uint16_t line[16], place[16];
+        uint8_t own[16], places[16];
+        for (int i = 0; i < 16; i++) {
+            uint16_t number = (uint16_t)((16 * part + i) / item), group = 0;
+            /* number / lines, which are both below 256 */
+            group = (uint16_t)((uint32_t)number * (uint32_t)(65536 / lines + 1) >> 16);
+            line[i] = (uint16_t)(number - group * lines);
+            place[i] = (uint16_t)(group * item + i % item);
+        }
+        for (int i = 0; i < 16; i++) {
+            own[i] = (uint8_t)line[i];
+            places[i] = (uint8_t)place[i];
+        }
+        for (int64_t i = 0; i < lines; i++) {
+            __m128i is_own =
+                _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)own), _mm_set1_epi8((char)i));
+            shuffles[part * lines + i] = LOOP(shuffle_of)(
+                _mm_or_si128(_mm_loadu_si128((const __m128i *)places), _mm_andnot_si128(is_own, _mm_set1_epi8(-1))));
+        }
+    }
+    for (int64_t done = 0; done < most; done += whole) {
+        char *low = output + done * lines * item, *high = low + 16 * lines;
+        for (int64_t part = 0; part < lines; part++) {
+            const __m256i *shuffle = shuffles + part * lines;
+            const char *from = input + done * item;
+            _mm_prefetch(from + part * step + DML_AHEAD, _MM_HINT_T0);
+            __m256i found = _mm256_shuffle_epi8(DML_LOAD(from), shuffle[0]);
+            for (int64_t i = 1; i < lines; i++)
+                found =
+                    _mm256_or_si256(found, _mm256_shuffle_epi8(DML_LOAD(from + i * step), shuffle[i]));
+            _mm_storeu_si128((__m128i *)(low + 16 * part), _mm256_castsi256_si128(found));
+            _mm_storeu_si128((__m128i *)(high + 16 * part), _mm256_extracti128_si256(found, 1));
+        }
+    }
+    return most;
+}
+
+#endif
+
+/* Whether vectors take groups apart that begin every `step` bytes and have at least `lines` items. */
+DML_INLINE int LOOP(has_groups)(int64_t step, int64_t lines, const int64_t item)
+{
+#if defined(DML_AVX2)
+    int64_t size = step < 0 ? -step : step;
+    return step % item == 0 && lines * item <= size && size <= 16 && (step > 0 || lines == 1);
+#else
+    (void)step, (void)lines, (void)item;
+    return 0;
+#endif
+}
+
+/* `lines` that lie `item` bytes apart in the input, with their items every `step` bytes; together in the output. */
+DML_INLINE void LOOP(apart)(char *output, int64_t output_line, const char *input, int64_t step, int64_t ahead,
+                            int64_t lines, int64_t length, int stream, const int64_t item)
+{
+    /* By way of a chunk that stays in the cache, from which whole cache lines are written past it. */
+    char chunk[8192] __attribute__((aligned(64)));
+    const int64_t room = (int64_t)sizeof chunk / lines & -64, most = stream ? room / item : length;
+    for (int64_t i = 0, count; i < length; i += count, output += count * item, input += count * step) {
+        char *to = stream ? chunk : output;
+        int64_t to_line = stream ? room : output_line, done = 0;
+        count = length - i < most ? length - i : most;
+#if defined(DML_AVX2)
+        if (LOOP(has_groups)(step, lines, item))
+            done = LOOP(take_apart)(to, to_line, input, step, ahead, lines, count, item);
+#endif
+        for (int64_t line = 0; line < lines; line++)
+            LOOP(packed_line)(to + line * to_line + done * item, input + line * item + done * step, step, count - done, item);
+        for (int64_t line = 0; stream && line < lines; line++)
+            LOOP(stream_bytes)(output + line * output_line, chunk + line * room, count * item, chunk);
+    }
+}
+
+/* An item of each of `lines`, `step` bytes apart, side by side; and so on for `length` of them. */
+DML_INLINE void LOOP(together)(char *output, const char *input, int64_t step, int64_t lines, int64_t length, int stream,
+                               const int64_t item)
+{
+    char chunk[8192] __attribute__((aligned(64)));
+    const int64_t group = lines * item, room = (int64_t)sizeof chunk / group & -32, most = stream ? room : length;
+    for (int64_t i = 0, count; i < length; i += count, output += count * group, input += count * item) {
+        char *to = stream ? chunk : output;
+        int64_t done = 0;
+        count = length - i < most ? length - i : most;
+#if defined(DML_AVX2)
+        done = LOOP(put_together)(to, input, step, lines, count, item);
+#endif
+        for (; done < count; done++)
+            for (int64_t line = 0; line < lines; line++)
+                memcpy(to + done * group + line * item, input + line * step + done * item, (size_t)item);
+        if (stream)
+            LOOP(stream_bytes)(output, chunk, count * group, chunk);
+    }
+}
