@@ -27,6 +27,7 @@ from benchmarks import (
     graphs,
     indexing,
     mapping,
+    matrices,
     moving,
     native,
     networks,
@@ -68,6 +69,7 @@ def rows(filters: Sequence[str], threads: int) -> Iterator[Row]:
         *mapping.cases(),
         *rowwise.cases(),
         *networks.cases(),
+        *matrices.cases(),
         *whole.cases(),
     ):
         if wanted(f"{case.group} {case.name}", filters):

@@ -1,25 +1,16 @@
-"""What networks spend their time in: matrices, convolutions, pools, images resized, recurrence, attention."""
+"""What networks of images spend their time in: convolutions, pools, images resized."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
-
-import numpy as np
 
 import directml_py as dml
 
 from .cases import Case, Contest, filled
 from .operation import Operation, contest
 from .peers import torch
-
-PRODUCTS = {
-    "512": ((1, 1, 512, 512), (1, 1, 512, 512)),
-    "2048": ((1, 1, 2048, 2048), (1, 1, 2048, 2048)),
-    "64 times 64": ((1, 64, 64, 64), (1, 64, 64, 64)),
-    "1 by 4096 by 4096": ((1, 1, 1, 4096), (1, 1, 4096, 4096)),
-}
 
 
 class Layer(NamedTuple):
@@ -66,32 +57,15 @@ LAYERS = (
 
 
 def cases() -> Iterator[Case]:
-    for name in PRODUCTS:
-        for dtype in ("float32", "float16"):
-            yield Case("GEMM", f"{name}, {dtype}", partial(product, name, dtype))
     for layer in LAYERS:
         yield Case("CONVOLUTION", f"{layer.name}, float32", partial(convolution, layer, False))
     yield Case("CONVOLUTION", "backward 64 to 32, 180, float32", partial(convolution, TRANSPOSED, True))
     yield Case("MAX_POOLING", "3x3 stride 2, 112, float32", max_pool)
     yield Case("AVERAGE_POOLING", "2x2, 112, float32", average_pool)
     yield Case("RESAMPLE", "linear, twice, 256, float32", resample)
-    yield Case("LSTM", "128 steps, batch 32, hidden 512", partial(lstm, 32))
-    yield Case("LSTM", "128 steps, batch 1, hidden 512", partial(lstm, 1))
-    yield Case("MULTIHEAD_ATTENTION", "12 heads, 512 x 64", attention)
 
 
 TRANSPOSED = Layer("backward", 1, 64, 32, 180, 3, 2, 1)
-
-
-def product(name: str, dtype: str, threads: int) -> Contest:
-    operation = Operation(
-        "gemm",
-        {"trans_a": 0, "trans_b": 0, "alpha": 1.0, "beta": 0.0},
-        np.matmul if dtype == "float32" else None,
-        lambda a, b, out: torch.matmul(a, b, out=out),
-        ("MatMul", {}),
-    )
-    return contest(operation, [filled(dtype, sizes) for sizes in PRODUCTS[name]], threads)
 
 
 def convolution(layer: Layer, backward: bool, threads: int) -> Contest:
@@ -173,60 +147,3 @@ def resample(threads: int) -> Contest:
         lambda x, out: torch.nn.functional.interpolate(x, scale_factor=2, mode="bilinear"),
     )
     return contest(operation, [filled("float32", (1, 32, 256, 256))], threads)
-
-
-def lstm(batch: int, threads: int) -> Contest:
-    """The gates' order differs between the peers, which costs nothing."""
-    steps, hidden = 128, 512
-    x = filled("float32", (1, steps, batch, hidden))
-    weights, recurrence = (filled("float32", (1, 1, 4 * hidden, hidden)) / 32 for _ in range(2))
-    activations: Sequence[Any] = [
-        dml.DML_ACTIVATION_SIGMOID_OPERATOR_DESC(),
-        dml.DML_ACTIVATION_TANH_OPERATOR_DESC(),
-        dml.DML_ACTIVATION_TANH_OPERATOR_DESC(),
-    ]
-
-    def pytorch() -> Callable[..., object]:
-        made = torch.nn.LSTM(hidden, hidden, bias=False)
-        return torch.inference_mode()(lambda x, weights, recurrence, out: made(x))  # type: ignore[no-any-return]
-
-    operation = Operation(
-        "lstm",
-        {
-            "activation_descs": activations,
-            "direction": dml.DML_RECURRENT_NETWORK_DIRECTION_FORWARD,
-            "clip_threshold": 0.0,
-            "use_clip_threshold": False,
-            "couple_input_forget": False,
-            "output_sequence": True,
-            "output_single": False,
-            "output_cell_single": False,
-        },
-        None,
-        None if torch is None else pytorch(),
-        ("LSTM", {"hidden_size": hidden}),
-    )
-    seen = [x[0], weights[0], recurrence[0]]
-    return contest(operation, [x, weights, recurrence], threads, seen)
-
-
-def attention(threads: int) -> Contest:
-    heads, length, width = 12, 512, 64
-    query, key, value = (filled("float32", (1, length, heads * width)) for _ in range(3))
-
-    def pytorch(*tensors: Any) -> None:
-        parts = [one.view(1, length, heads, width).transpose(1, 2) for one in tensors[:3]]
-        torch.nn.functional.scaled_dot_product_attention(*parts)
-
-    operation = Operation(
-        "multihead_attention",
-        {
-            "scale": width**-0.5,
-            "mask_filter_value": -1e4,
-            "head_count": heads,
-            "mask_type": dml.DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE,
-        },
-        None,
-        pytorch,
-    )
-    return contest(operation, [query, key, value], threads)

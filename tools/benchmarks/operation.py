@@ -27,18 +27,28 @@ class Operation(NamedTuple):
     onnx: tuple[str, Mapping[str, Any]] | None = None
 
 
-def contest(operation: Operation, arrays: Sequence[Any], threads: int, seen: Sequence[Any] = ()) -> Contest:
-    """``arrays`` are the inputs; peers read ``seen`` in their stead if it is given: the same numbers in other sizes."""
+def contest(
+    operation: Operation,
+    arrays: Sequence[Any],
+    threads: int,
+    seen: Sequence[Any] = (),
+    others: Mapping[str, Any] = {},
+) -> Contest:
+    """``arrays`` are the inputs; peers read ``seen`` in their stead if it is given: the same numbers in other sizes.
+
+    ``others`` are inputs by name, in the order of the desc, behind those of ``arrays``.
+    """
     graph = Graph()
     inputs = [
         graph.input_tensor(index, ELEMENT[one.dtype], list(one.shape), strides_of(one))
-        for index, one in enumerate(arrays)
+        for index, one in enumerate([*arrays, *others.values()])
     ]
-    getattr(graph, operation.method)(*inputs, **operation.attributes)
+    named = dict(zip(others, inputs[len(arrays) :]))
+    getattr(graph, operation.method)(*inputs[: len(arrays)], **named, **operation.attributes)
     node = graph.nodes[-1]
     assert isinstance(node, OperatorNode)
-    ours = recorded(encode(node.desc), arrays)
-    sources, (out, *_) = list(seen) or ours.inputs, ours.outputs
+    ours = recorded(encode(node.desc), [*arrays, *others.values()])
+    sources, (out, *_) = list(seen) or ours.inputs[: len(arrays)], ours.outputs
     function, onnx = operation.numpy, operation.onnx
     peers = {
         "NumPy": None if function is None else lambda: function(*sources, out),
