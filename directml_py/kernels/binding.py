@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,3 +23,15 @@ def bound(run: Callable[..., None], *arguments: Any, memory: object) -> Run:
     call.memory = memory
     ready: Run = call
     return ready
+
+
+def in_turn(runs: Sequence[Run]) -> Run:
+    """Calls as one."""
+    if len(runs) == 1:
+        return runs[0]
+
+    def run() -> None:
+        for each in runs:
+            each()
+
+    return run

@@ -44,6 +44,11 @@ def map_blocks(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
     return Blocks(function, inputs, outputs)
 
 
+def map_at_once(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
+    """The same for a function that looks at all elements of an array."""
+    return partial(map_whole, function, inputs, outputs)
+
+
 def map_whole(function: Function, inputs: Arrays, outputs: Arrays) -> None:
     """The twin: all elements at once."""
     with np.errstate(all="ignore"):

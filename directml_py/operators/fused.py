@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..descs.values import OperatorDesc
 from ..kernels.activations import identity
 from ..kernels.binding import Array
+from .operator import ElementWise
 from .registry import operator_of
 
 
@@ -17,3 +18,10 @@ def activated(desc: OperatorDesc | None) -> Callable[[Array], Array]:
     maybe of a wider type.
     """
     return identity if desc is None else operator_of(desc.name).compute(desc)
+
+
+def is_of_elements(desc: OperatorDesc | None) -> bool:
+    """Whether the activation looks at one element at a time; what is none does."""
+    return (
+        desc is None or desc.name == "ACTIVATION_IDENTITY" or isinstance(operator_of(desc.name), ElementWise)
+    )

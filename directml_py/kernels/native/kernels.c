@@ -29,6 +29,13 @@
 #define DML_ROLLED _Pragma("GCC unroll 1")
 #endif
 
+/* A loop over an array that stays in registers. */
+#if defined(__clang__)
+#define DML_UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define DML_UNROLLED _Pragma("GCC unroll 16")
+#endif
+
 #define DML_INLINE static inline __attribute__((always_inline))
 
 #include "common/dimensions.h"
@@ -81,6 +88,7 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #include "half/loops.h"
 #include "conv/loops.h"
 #include "map/loops.h"
+#include "product/loops.h"
 #include "slide/loops.h"
 #undef DML_SUFFIX
 #if defined(__clang__)
@@ -113,6 +121,7 @@ __attribute__((constructor)) static void dml_choose_loops(void)
             dml_loops_avx512.conv = &conv_table_avx512;
             dml_loops_avx512.half = &half_table_avx512;
             dml_loops_avx512.map = &map_table_avx512;
+            dml_loops_avx512.product = &product_table_avx512;
             dml_loops_avx512.slide = &slide_table_avx512;
             dml_loop = &dml_loops_avx512;
             dml_processor = "avx512";

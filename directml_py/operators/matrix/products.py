@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...api.enums import DML_MATRIX_TRANSFORM_TRANSPOSE
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
+from ...kernels.binding import Array, Run, in_turn
 from ...kernels.contract import matmul
 from ...kernels.elementary import FLOAT64, centred
-from ..fused import activated
-from ..operator import Compute, Kernel, Operator, Shapes, Sizes, adding_kernel, operator
+from ...kernels.map import map_at_once, map_elements
+from ...kernels.product import multiply
+from ..fused import activated, is_of_elements
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator
 from ..quantization_parameters import along, per_column, per_row
 
 
@@ -59,24 +63,48 @@ class Gemm(Operator):
         return {"BTensor": turned(product.right, transposed_b), "OutputTensor": product.result}
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        transposed_a, transposed_b = _is_transposed(desc.TransA), _is_transposed(desc.TransB)
-        activation = activated(desc.FusedActivation)
+        finish = self.finish(desc)
 
-        def gemm(a: Array, b: Array, c: Array | None, out: Array | None = None) -> Array:
-            left = np.swapaxes(a, -1, -2) if transposed_a else a
-            right = np.swapaxes(b, -1, -2) if transposed_b else b
-            result = matmul(left, right, out)
-            if desc.Alpha != 1:
-                result *= desc.Alpha
-            if c is not None:
-                result += c if desc.Beta == 1 else c * desc.Beta
-            fused: Array = activation(result)
-            return fused
+        def gemm(a: Array, b: Array, c: Array | None) -> Array:
+            return finish(matmul(*_factors(desc, a, b)), c)
 
         return gemm
 
+    def finish(self, desc: OperatorDesc) -> Callable[[Array, Array | None], Array]:
+        """What becomes of the product."""
+        activation = activated(desc.FusedActivation)
+
+        def finish(product: Array, c: Array | None) -> Array:
+            result = product if desc.Alpha == 1 else product * desc.Alpha
+            if c is not None:
+                result = result + (c if desc.Beta == 1 else c * desc.Beta)
+            return activation(result)
+
+        return finish
+
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        return adding_kernel(self.compute(desc))
+        """The product is added up in the output if that is FLOAT32 in rows, and goes through ``finish`` where it is."""
+        output = desc.OutputTensor
+        is_direct = output.dtype == np.float32 and (output.strides is None or output.strides[-1] == 1)
+        is_finished = is_direct and desc.Alpha == 1 and desc.CTensor is None and desc.FusedActivation is None
+        apply = map_elements if is_of_elements(desc.FusedActivation) else map_at_once
+        finish = self.finish(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            (a, b, c), (out,) = inputs, outputs
+            sums = out if is_direct else scratch[: 4 * out.size].view(np.float32).reshape(out.shape)
+            runs = [multiply(*_factors(desc, a, b), sums)]
+            if not is_finished:
+                runs.append(apply(finish, [sums, c], [out]))
+            return in_turn(runs)
+
+        return Kernel(bind, 0 if is_direct else 4 * prod(output.sizes))
+
+
+def _factors(desc: OperatorDesc, a: Array, b: Array) -> tuple[Array, Array]:
+    """The matrices that are multiplied, in the order of their rows."""
+    left = np.swapaxes(a, -1, -2) if _is_transposed(desc.TransA) else a
+    return left, np.swapaxes(b, -1, -2) if _is_transposed(desc.TransB) else b
 
 
 def _is_transposed(transform: int) -> bool:

@@ -1,0 +1,149 @@
+/* Products of matrices. `b` comes in panels as wide as a tile, a block of which stays in the second cache; it is read
+   where it lies if that is small, or there are few rows to multiply it by. */
+
+/* Steps that are added up at a time, and columns that a block has at most: what one thread has on its stack. */
+#define DML_PRODUCT_STEPS 256
+#define DML_PRODUCT_COLUMNS 384
+#define DML_PRODUCT_ROW_STEPS 4096
+/* More rows than these are worth panels, if `b` does not fit into the nearest cache. */
+#define DML_PRODUCT_FEW_ROWS 16
+#define DML_PRODUCT_NEAR_BYTES (32 << 10)
+/* Rows of a block that are worth its panels. */
+#define DML_PRODUCT_ROWS 128
+#define DML_PRODUCT_TILE_ROWS 8
+/* Products that take as long as a byte of memory. */
+#define DML_PRODUCT_PER_BYTE 8
+
+/* The place of a matrix among those of a batch. */
+static char *dml_product_place(const dml_products *task, const dml_matrix *matrix, int64_t number)
+{
+    char *place = (char *)matrix->memory;
+    for (int axis = task->rank - 1; axis >= 0; axis--) {
+        place += number % task->sizes[axis] * matrix->batch[axis];
+        number /= task->sizes[axis];
+    }
+    return place;
+}
+
+/* One row: nothing is used twice, so that `b` is read where it lies if that is in order. */
+static int dml_product_is_row(const dml_products *task)
+{
+    int64_t item = task->b.is_half ? 2 : 4;
+    return task->rows == 1 && (task->b.column == item || task->b.row == item);
+}
+
+static void dml_product_row(const dml_products *task, const char *a, const char *b, float *out, int64_t columns)
+{
+    float room[DML_PRODUCT_ROW_STEPS];
+    const dml_product_table *loops = dml_loop->product;
+    const dml_matrix *left = &task->a, *right = &task->b;
+    int64_t item = right->is_half ? 2 : 4;
+    for (int64_t j = 0; j < columns; j++)
+        out[j] = 0.0f;
+    for (int64_t k = 0; k < task->depth; k += DML_PRODUCT_ROW_STEPS) {
+        int64_t depth = task->depth - k < DML_PRODUCT_ROW_STEPS ? task->depth - k : DML_PRODUCT_ROW_STEPS;
+        loops->panel(room, 1, a + k * left->column, 0, left->column, 1, depth, left->is_half);
+        if (right->column == item)
+            loops->add_rows(out, room, b + k * right->row, right->row, columns, depth, right->is_half);
+        else
+            for (int64_t j = 0; j < columns; j++)
+                out[j] += loops->dot(room, b + k * right->row + j * right->column, depth, right->is_half);
+    }
+}
+
+/* A block of the result: rows and columns of it, all steps. */
+static void dml_product_block(const dml_products *task, const char *a, const char *b, char *out, int64_t rows,
+                              int64_t columns)
+{
+    const dml_product_table *loops = dml_loop->product;
+    const dml_matrix *left = &task->a, *right = &task->b;
+    const int64_t width = loops->width;
+    float panels[DML_PRODUCT_STEPS * DML_PRODUCT_COLUMNS] __attribute__((aligned(64)));
+    float lines[DML_PRODUCT_TILE_ROWS * DML_PRODUCT_STEPS] __attribute__((aligned(64)));
+    float part[DML_PRODUCT_TILE_ROWS * 32] __attribute__((aligned(64)));
+    int packs_a = left->is_half || left->column != 4;
+    int packs_b = right->is_half || right->column != 4 ||
+                  (task->rows > DML_PRODUCT_FEW_ROWS && task->depth * task->columns * 4 > DML_PRODUCT_NEAR_BYTES);
+    for (int64_t k = 0; k < task->depth; k += DML_PRODUCT_STEPS) {
+        int64_t depth = task->depth - k < DML_PRODUCT_STEPS ? task->depth - k : DML_PRODUCT_STEPS;
+        const char *b_block = b + k * right->row;
+        /* Of what is read where it lies, the last columns that do not fill a tile. */
+        for (int64_t j = packs_b ? 0 : columns / width * width; j < columns; j += width)
+            loops->panel(panels + j * DML_PRODUCT_STEPS, width, b_block + j * right->column, right->column, right->row,
+                         columns - j < width ? columns - j : width, depth, right->is_half);
+        for (int64_t i = 0; i < rows; i += DML_PRODUCT_TILE_ROWS) {
+            int64_t count = rows - i < DML_PRODUCT_TILE_ROWS ? rows - i : DML_PRODUCT_TILE_ROWS, a_row, a_step;
+            const char *a_block = a + i * left->row + k * left->column;
+            const float *line = (const float *)a_block;
+            if (packs_a) {
+                loops->panel(lines, DML_PRODUCT_TILE_ROWS, a_block, left->row, left->column, count, depth,
+                             left->is_half);
+                line = lines;
+                a_row = 1;
+                a_step = DML_PRODUCT_TILE_ROWS;
+            } else {
+                a_row = left->row / 4;
+                a_step = 1;
+            }
+            for (int64_t j = 0; j < columns; j += width) {
+                int is_whole = columns - j >= width, in_place = !packs_b && is_whole;
+                float *target = (float *)(out + i * task->out.row) + j;
+                const float *panel = in_place ? (const float *)(b_block + j * 4) : panels + j * DML_PRODUCT_STEPS;
+                int64_t b_step = in_place ? right->row / 4 : width;
+                if (is_whole) {
+                    loops->tiles(count, depth, line, a_row, a_step, panel, b_step, target, task->out.row / 4, k > 0);
+                    continue;
+                }
+                loops->tiles(count, depth, line, a_row, a_step, panel, b_step, part, width, 0);
+                for (int64_t row = 0; row < count; row++, target = (float *)((char *)target + task->out.row))
+                    for (int64_t column = 0; column < columns - j; column++) {
+                        float sum = part[row * width + column];
+                        target[column] = k > 0 ? target[column] + sum : sum;
+                    }
+            }
+        }
+    }
+}
+
+static void dml_product_units(void *context, int64_t begin, int64_t end)
+{
+    const dml_products *task = context;
+    int64_t across = dml_quotient_up(task->columns, task->column_block);
+    int64_t down = dml_quotient_up(task->rows, task->row_block);
+    for (; begin < end; begin++) {
+        int64_t column = begin % across * task->column_block, row = begin / across % down * task->row_block;
+        int64_t number = begin / across / down;
+        int64_t rows = task->rows - row < task->row_block ? task->rows - row : task->row_block;
+        int64_t columns = task->columns - column < task->column_block ? task->columns - column : task->column_block;
+        const char *a = dml_product_place(task, &task->a, number) + row * task->a.row;
+        const char *b = dml_product_place(task, &task->b, number) + column * task->b.column;
+        char *out = dml_product_place(task, &task->out, number) + row * task->out.row + column * 4;
+        if (dml_product_is_row(task))
+            dml_product_row(task, a, b, (float *)out, columns);
+        else
+            dml_product_block(task, a, b, out, rows, columns);
+    }
+}
+
+/* Blocks of equal sizes, enough of them for all threads. */
+void dml_product_prepare(dml_products *task)
+{
+    int64_t batch = 1, across = DML_PRODUCT_COLUMNS * (dml_product_is_row(task) ? 4 : 1);
+    for (int i = 0; i < task->rank; i++)
+        batch *= task->sizes[i];
+    across = dml_quotient_up(task->columns, across);
+    task->column_block = dml_quotient_up(dml_quotient_up(task->columns, across), 32) * 32;
+    across = dml_quotient_up(task->columns, task->column_block);
+    task->row_block = task->rows;
+    while (batch * across * dml_quotient_up(task->rows, task->row_block) < 4 && task->row_block > DML_PRODUCT_ROWS)
+        task->row_block = dml_quotient_up(task->row_block, 2 * DML_PRODUCT_TILE_ROWS) * DML_PRODUCT_TILE_ROWS;
+    task->units = batch * across * dml_quotient_up(task->rows, task->row_block);
+}
+
+void dml_product_run(const dml_products *task)
+{
+    double products = (double)task->rows * (double)task->columns * (double)task->depth;
+    for (int i = 0; i < task->rank; i++)
+        products *= (double)task->sizes[i];
+    dml_parallel(dml_product_units, (void *)task, task->units, 1, (int64_t)(products / DML_PRODUCT_PER_BYTE));
+}
