@@ -62,7 +62,8 @@ def summary(graph: Graph) -> str:
     lines = []
     for figure in drawn.figures:
         tensors = ", ".join(str(one) for one in (figure.outputs or figure.inputs))
-        fate = "" if figure.fate is Fate.EXECUTED else f" ({figure.fate.value})"
+        together = f" in step {figure.step}" if figure.fate is Fate.FUSED else ""
+        fate = "" if figure.fate is Fate.EXECUTED else f" ({figure.fate.value}{together})"
         lines.append(f"{figure.name + ':':24} {' '.join(figure.lines)} -> {tensors}{fate}")
     if drawn.plan is not None:
         lines.append(f"{'temporary memory:':24} {drawn.plan.temporary_size} bytes")

@@ -106,15 +106,27 @@ class Code:
         )
 
 
+@lru_cache(maxsize=1024)
+def program_of(
+    function: Callable[..., Any], inputs: tuple[np.dtype[Any] | None, ...], outputs: tuple[np.dtype[Any], ...]
+) -> Program | None:
+    """What ``trace.traced`` gives."""
+    return traced(function, inputs, outputs)
+
+
+def code_for(program: Program) -> Code | None:
+    """None for a program that is too large for the native loops, or has no inputs."""
+    code = Code(program)
+    fits = len(code.wide) <= MAX_VALUES and len(code.inputs) + len(code.outputs) <= MAX_TENSORS
+    return code if fits and code.inputs else None
+
+
 @lru_cache(maxsize=512)
 def code_of(
     function: Callable[..., Any], inputs: tuple[np.dtype[Any] | None, ...], outputs: tuple[np.dtype[Any], ...]
 ) -> Code | None:
-    program = traced(function, inputs, outputs)
-    if program is None or len(inputs) + len(outputs) > MAX_TENSORS:
-        return None
-    code = Code(program)
-    return code if len(code.wide) <= MAX_VALUES and code.inputs else None
+    program = program_of(function, inputs, outputs)
+    return None if program is None else code_for(program)
 
 
 def mapped(
@@ -127,13 +139,17 @@ def mapped(
     code = code_of(
         function, tuple(None if x is None else x.dtype for x in inputs), tuple(x.dtype for x in targets)
     )
-    if code is None:
-        return None
-    sources = [np.broadcast_to(inputs[number], targets[0].shape) for number, _ in code.inputs]  # type: ignore[arg-type]
-    views, across = laid_out([*targets, *sources])
+    return None if code is None else bound_code(code, inputs, targets)
+
+
+def bound_code(code: Code, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> Run | None:
+    """The call that runs a program over arrays, inputs of equal sizes or broadcast; None where they have too many
+    dimensions."""
+    sources = [np.broadcast_to(inputs[number], outputs[0].shape) for number, _ in code.inputs]  # type: ignore[arg-type]
+    views, across = laid_out([*outputs, *sources])
     if views[0].ndim > MAX_RANK:
         return None
-    views = [*views[len(targets) :], *views[: len(targets)]]
+    views = [*views[len(outputs) :], *views[: len(outputs)]]
     return task_of(code, views, len(sources), across)
 
 

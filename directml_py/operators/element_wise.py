@@ -21,13 +21,12 @@ from ..api.enums import (
 )
 from ..descs.values import OperatorDesc, Scalar
 from ..kernels import elementary
-from ..kernels.binding import Array, Run
+from ..kernels.binding import Array
 from ..kernels.elementary import in_float64
 from ..kernels.half import widened
-from ..kernels.map import map_elements
 from ..validation.report import Report
 from .fused import activated
-from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator
+from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, mapping_kernel, operator
 from .quantization_parameters import inspect_scales
 from .scalars import element
 
@@ -288,14 +287,7 @@ class Native(Operator):
         raise NotImplementedError
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        function = self.bits(desc)
-
-        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return map_elements(
-                function, *([elementary.bits_of(x) for x in arrays] for arrays in (inputs, outputs))
-            )
-
-        return Kernel(bind)
+        return mapping_kernel(self.bits(desc), bits=True)
 
 
 @operator("ELEMENT_WISE_IF")

@@ -26,15 +26,32 @@ Sizes = tuple[int, ...]
 Compute = Callable[..., Any]
 
 
+class Elements(NamedTuple):
+    """A function of single elements: of numbers as ``compute`` has them, or of ``bits`` as unsigned integers."""
+
+    function: Compute
+    bits: bool = False
+
+    def dtype(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """The type in which elements of ``dtype`` are loaded and stored."""
+        return np.dtype(f"u{dtype.itemsize}") if self.bits else dtype
+
+    def bind(self, inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+        arrays = [[x if x is None else x.view(self.dtype(x.dtype)) for x in row] for row in (inputs, outputs)]
+        return map_elements(self.function, *arrays)
+
+
 class Kernel(NamedTuple):
     """How an operator runs: ``bind(inputs, outputs, scratch)`` over NumPy views gives the call that computes.
 
     It is chosen once for equal descs, bound once for each recorded dispatch, and run many times. ``scratch`` is how
-    many bytes of temporary memory it takes, a uint8 array. Absent tensors are None; views may be strided.
+    many bytes of temporary memory it takes, a uint8 array. Absent tensors are None; views may be strided. A kernel that
+    does nothing but apply a function to ``elements`` says so: graphs run several of these at once.
     """
 
     bind: Callable[[Inputs, Outputs, Array], Run]
     scratch: int = 0
+    elements: Elements | None = None
 
 
 class Move(NamedTuple):
@@ -168,13 +185,10 @@ def _run_in_output(compute: Compute, inputs: Inputs, output: Array) -> None:
             np.copyto(output, result)
 
 
-def mapping_kernel(compute: Compute) -> Kernel:
-    """The kernel of a function of elements: in one pass over memory, on several threads."""
-
-    def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-        return map_elements(compute, inputs, outputs)
-
-    return Kernel(bind)
+def mapping_kernel(compute: Compute, *, bits: bool = False) -> Kernel:
+    """The kernel of a function of elements, or of their bits: in one pass over memory, on several threads."""
+    elements = Elements(compute, bits)
+    return Kernel(elements.bind, elements=elements)
 
 
 def moving_kernel(moves: Sequence[Move]) -> Kernel:

@@ -25,6 +25,13 @@ class Graphs:
             dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, y, dml.DML_SCALE_BIAS(scale, bias))
         )
 
+    def running(self, sizes, axis=1):
+        """Running sums: what computes, and runs by itself."""
+        desc = dml.tensor_desc(FLOAT32, sizes)
+        return self.operator(
+            dml.DML_CUMULATIVE_SUMMATION_OPERATOR_DESC(desc, desc, axis, dml.DML_AXIS_DIRECTION_INCREASING)
+        )
+
     def identity(self, sizes, in_strides=None, out_strides=None):
         x = dml.tensor_desc(FLOAT32, sizes, in_strides)
         return self.operator(

@@ -2,20 +2,23 @@
 
 Data movement is the first thing to go. An output of a SPLIT or an identity can be a view into its input; an input of a
 JOIN or an identity can be written where the joined tensor lies. Both need that everybody sees the value as the tensor
-that its producer writes: a consumer that reinterprets the bytes needs them where its desc says.
+that its producer writes: a consumer that reinterprets the bytes needs them where its desc says. What is left runs node
+by node, functions of elements several nodes at a time (``fusion``).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...descs.tensor import TensorDesc
 from ...operators import kernel_of, operator_of
-from ...operators.operator import Move, Place
+from ...operators.operator import Place
 from .description import GraphDesc, GraphInput, Port, Value
+from .fusion import Fusion
 from .memory import Block, pack
+from .step import Step
 from .validation import topological_order
 
 
@@ -46,20 +49,6 @@ class PartOfInput(NamedTuple):
 
 
 Location = OutputRoot | BlockRoot | PartOf | PartOfInput
-
-
-@dataclass
-class Step:
-    """A node's turn. ``folded``: nothing is left to do, all that it moves is in place already."""
-
-    node: int
-    name: str
-    operator: str
-    folded: bool = False
-    moves: list[Move] | None = None
-    scratch: int | None = None
-    # Graph outputs beyond the first that get this node's outputs.
-    copies: list[tuple[Value, int]] = field(default_factory=list)
 
 
 @dataclass
@@ -105,6 +94,7 @@ class Planner:
         self.locations: dict[Value, Location] = {}
         self.blocks: list[Block] = []
         self.steps = [self._step(index) for index in order]
+        self.vanished: set[Value] = set()
 
     def plan(self) -> Plan:
         for value, positions in self.graph_outputs.items():
@@ -115,6 +105,8 @@ class Planner:
             self._write_in_place(step)
         for step in self.steps:
             step.folded = step.moves is not None and not step.moves and not step.copies
+        fusion = Fusion(self)
+        self.steps, self.vanished = fusion.fuse(), fusion.vanished
         self._find_blocks()
         temporary_size = pack(self.blocks)
         return Plan(self.graph, self.steps, self.sources, self.locations, self.blocks, temporary_size)
@@ -138,7 +130,18 @@ class Planner:
         tensor = self.graph.output_tensor(value)
         if tensor is None or value in self.graph_outputs or value in self.locations or tensor.is_nibbles:
             return False
-        return all(same_view(tensor, self.graph.input_tensor(port)) for port in self.consumers.get(value, ()))
+        return all(self.is_seen_alike(value, port) for port in self.consumers.get(value, ()))
+
+    def is_seen_alike(self, value: Value, port: Port) -> bool:
+        """Whether a node reads ``value`` as the elements that another one wrote."""
+        tensor = self.graph.output_tensor(value)
+        return tensor is not None and same_view(tensor, self.graph.input_tensor(port))
+
+    def inputs_of(self, node: int) -> list[tuple[Port, Value | GraphInput]]:
+        """The inputs that a node has, and what feeds them."""
+        slots = enumerate(self.graph.node(node).inputs)
+        ports = [Port(node, index) for index, slot in slots if slot.tensor is not None]
+        return [(port, self.sources[port]) for port in ports]
 
     def _view_inputs(self, step: Step) -> None:
         """Make outputs that are parts of an input views into it."""
@@ -167,7 +170,11 @@ class Planner:
         """Let producers write straight into what this node would copy their values to."""
         if not step.moves:
             return
-        origins = {move.input: self._origin(self.sources[Port(step.node, move.input)]) for move in step.moves}
+        sources = {move.input: self.sources[Port(step.node, move.input)] for move in step.moves}
+        origins = {
+            index: self.origin(source) if isinstance(source, Value) else source
+            for index, source in sources.items()
+        }
         per_source = Counter(origins.values())
         for move in list(step.moves):
             source = origins[move.input]
@@ -177,14 +184,13 @@ class Planner:
                 self.locations[source] = PartOf(Value(step.node, move.output), move.output_place)
                 step.moves.remove(move)
 
-    def _origin(self, source: Value | GraphInput) -> Value | GraphInput:
-        """The value that ``source`` is another name for, where identities vanished."""
-        while isinstance(source, Value):
-            location = self.locations.get(source)
-            if not isinstance(location, PartOf) or location.place:
-                break
-            source = location.value
-        return source
+    def origin(self, value: Value) -> Value:
+        """The value that ``value`` is another name for, where identities vanished."""
+        location = self.locations.get(value)
+        while isinstance(location, PartOf) and not location.place:
+            value = location.value
+            location = self.locations.get(value)
+        return value
 
     def root(self, value: Value) -> Value | None:
         """The value whose memory ``value`` lies in; None for a view into a graph input or constant."""
@@ -202,11 +208,11 @@ class Planner:
 
     def _find_blocks(self) -> None:
         """A block for every value that lies in no other memory, for as long as anything in it is needed."""
-        when = {step.node: position for position, step in enumerate(self.steps)}
+        when = {node: position for position, step in enumerate(self.steps) for node in step.nodes}
         lives: dict[Value, list[int]] = {}
         for value in self._values():
             root = self.root(value)
-            if root is None or isinstance(self.locations.get(root), OutputRoot):
+            if root is None or root in self.vanished or isinstance(self.locations.get(root), OutputRoot):
                 continue
             times = [when[value.node], *(when[port.node] for port in self.consumers.get(value, ()))]
             lives.setdefault(root, []).extend(times)
@@ -219,7 +225,7 @@ class Planner:
             self.blocks.append(Block(name, tensor.total_size, min(times), max(times)))
         for position, step in enumerate(self.steps):
             desc = self.graph.node(step.node).desc
-            size = 0 if desc is None or step.folded else kernel_of(desc).scratch
+            size = 0 if desc is None or step.folded or step.fused else kernel_of(desc).scratch
             if size:
                 step.scratch = len(self.blocks)
                 self.blocks.append(

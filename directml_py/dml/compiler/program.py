@@ -10,11 +10,13 @@ import numpy as np
 
 from ...descs.tensor import TensorDesc
 from ...descs.values import TensorSlot
+from ...kernels.machine import bound_code
 from ...operators import kernel_of
 from ...operators.operator import Kernel, Move, moving_kernel
 from ..program import NO_BYTES, Bytes, Notify, bound_call, inspector, view_of
 from .description import GraphDesc, GraphInput, Port, Value
-from .plan import BlockRoot, OutputRoot, PartOf, Plan, Planner, Step
+from .plan import BlockRoot, OutputRoot, PartOf, Plan, Planner
+from .step import Fused, Step
 
 Call = Callable[[], Any]
 WHOLE = moving_kernel([Move(0, (), 0, ())])
@@ -37,7 +39,9 @@ class GraphProgram:
         self.outputs = tuple(_output_slot(graph, position) for position in range(graph.output_count))
         self.unused = frozenset(index for index, slot in enumerate(self.inputs) if slot.tensor is None)
         self._kernels = {
-            step.node: _kernel(graph, step) for step in self.plan.steps if step.operator != "CONSTANT"
+            step.node: _kernel(graph, step)
+            for step in self.plan.steps
+            if step.operator != "CONSTANT" and step.fused is None
         }
         self._constants = {
             node.index: np.frombuffer(node.data, np.uint8)
@@ -55,7 +59,9 @@ class GraphProgram:
         bound = _Bound(self.plan, self._constants, inputs, outputs, temporary)
         calls: list[Call] = []
         for step in self.plan.steps:
-            if step.moves != []:
+            if step.fused is not None:
+                calls.append(_fused_call(step.fused, bound))
+            elif step.moves != []:
                 calls.append(self._call(step, bound, temporary, notify))
             calls += [
                 bound_call(WHOLE, [bound.value(value)], [bound.output(position, value)], NO_BYTES)
@@ -152,6 +158,14 @@ class _Bound:
         if isinstance(location, (OutputRoot, BlockRoot)):
             return view_of(tensor, self._root_bytes(location))
         return self.value(source)
+
+
+def _fused_call(fused: Fused, bound: _Bound) -> Call:
+    inputs = [bound.port(port).view(dtype) for port, dtype in fused.inputs]
+    outputs = [bound.value(value).view(dtype) for value, dtype in fused.outputs]
+    call = bound_code(fused.code, inputs, outputs)
+    assert call is not None
+    return call
 
 
 def _kernel(graph: GraphDesc, step: Step) -> Kernel:

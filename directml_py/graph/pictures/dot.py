@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from ..graph import Graph
 
 SHAPES = {"input": "ellipse", "output": "ellipse", "constant": "note", "operator": "box"}
-STYLES = {Fate.EXECUTED: "solid", Fate.FOLDED: "dashed", Fate.DEAD: "dotted"}
+STYLES = {Fate.EXECUTED: "solid", Fate.FUSED: "bold", Fate.FOLDED: "dashed", Fate.DEAD: "dotted"}
 
 
 def to_dot(graph: Graph) -> str:
-    """Nodes with their operator, edges with their tensors; what was folded away is dashed, what no output needs
-    dotted."""
+    """Nodes with their operator, edges with their tensors; what runs together with others is bold, what was
+    folded away dashed, what no output needs dotted."""
     drawn = sketch(graph)
     lines = ["digraph {", '  node [fontname="monospace"];', '  edge [fontname="monospace", fontsize=10];']
     lines += [f"  {figure.id} [{_attributes(figure)}];" for figure in drawn.figures]
@@ -26,7 +26,7 @@ def to_dot(graph: Graph) -> str:
         seen = drawn.reinterpreted(arrow)
         if seen is not None:
             label += ["as " + line for line in tensor_lines(seen)]
-        style = f", style={STYLES[target.fate]}" if target.fate is not Fate.EXECUTED else ""
+        style = f", style={STYLES[target.fate]}" if target.fate in (Fate.FOLDED, Fate.DEAD) else ""
         lines.append(f"  {source.id} -> {target.id} [label={quoted(label)}{style}];")
     return "\n".join([*lines, "}"]) + "\n"
 

@@ -15,8 +15,8 @@ NAME_SIZE, TEXT_SIZE, LABEL_SIZE = 11.0, 9.5, 9.0
 PADDING = 8.0
 LONGEST = 34
 FILLS = {"input": "#e3f1fb", "output": "#e4f5e1", "constant": "#f3ecdf", "operator": "#fdfdfd"}
-DASHES = {Fate.EXECUTED: None, Fate.FOLDED: "5 3", Fate.DEAD: "1 3"}
-INKS = {Fate.EXECUTED: "#222222", Fate.FOLDED: "#666666", Fate.DEAD: "#aaaaaa"}
+DASHES = {Fate.EXECUTED: None, Fate.FUSED: None, Fate.FOLDED: "5 3", Fate.DEAD: "1 3"}
+INKS = {Fate.EXECUTED: "#222222", Fate.FUSED: "#222222", Fate.FOLDED: "#666666", Fate.DEAD: "#aaaaaa"}
 
 
 @dataclass

@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 
 
 class Fate(Enum):
-    """What the compiler made of a node: it runs, its work vanished, or no output depends on it."""
+    """What the compiler made of a node: it runs, runs together with others, its work vanished, or no output depends on
+    it."""
 
     EXECUTED = "executed"
+    FUSED = "fused"
     FOLDED = "folded away"
     DEAD = "left out"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A box: ``kind`` is "input", "output", "constant" or "operator"; ``step`` its turn in the compiled graph."""
+    """A box: ``kind`` is "input", "output", "constant" or "operator"; ``step`` its turn in the compiled graph,
+    which fused nodes share."""
 
     id: str
     kind: str
@@ -98,7 +101,9 @@ def sketch(graph: Graph) -> Sketch:
         plan, nodes = compiled.plan, compiled.nodes
     except (DMLError, ValueError) as error:
         problem = str(error)
-    turns = {} if plan is None else {nodes[step.node]: turn for turn, step in enumerate(plan.steps)}
+    turns: dict[int, int] = {}
+    if plan is not None:
+        turns = {nodes[node]: turn for turn, step in enumerate(plan.steps) for node in step.nodes}
     figures = [
         Figure(f"input{one.index}", "input", one.name, (f"graph input {one.index}",), (one.desc,), ())
         for one in graph.inputs.values()
@@ -108,13 +113,9 @@ def sketch(graph: Graph) -> Sketch:
     for index, node in enumerate(graph.nodes):
         turn = turns.get(index)
         fate = Fate.EXECUTED if index in nodes else Fate.DEAD
-        if (
-            plan is not None
-            and turn is not None
-            and plan.steps[turn].folded
-            and not isinstance(node, ConstantNode)
-        ):
-            fate = Fate.FOLDED
+        if plan is not None and turn is not None and not isinstance(node, ConstantNode):
+            step = plan.steps[turn]
+            fate = Fate.FOLDED if step.folded else Fate.FUSED if step.fused else fate
         places[index] = len(figures)
         for position, source in enumerate(node.inputs):
             if source is not None:

@@ -151,13 +151,11 @@ DML_INLINE void LOOP(store_float32)(float *to, const DML_DOUBLES *x)
             memcpy(to + i, rest, (size_t)(count - i) * sizeof(T)); \
         } \
     }
+/* Defined below, by the conversions of elements in memory. */
+#define DML_LATER(NAME)
 #define DML_FUNCTION(NAME) DML_BY_LANES(NAME, float, float32) DML_BY_LANES(NAME, double, float64)
 #define DML_FUNCTION2(NAME) DML_BY_LANES2(NAME, float, float32) DML_BY_LANES2(NAME, double, float64)
-DML_MAP_STEPS(DML_UNARY, DML_BINARY, DML_TERNARY, DML_FUNCTION, DML_FUNCTION2)
-
-#define DML_CODE(NAME, ...) LOOP(map_step_##NAME),
-#define DML_CODES(NAME) LOOP(map_step_##NAME##_float32), LOOP(map_step_##NAME##_float64),
-static const dml_map_function LOOP(map_steps)[] = {DML_MAP_STEPS(DML_CODE, DML_CODE, DML_CODE, DML_CODES, DML_CODES)};
+DML_MAP_STEPS(DML_UNARY, DML_BINARY, DML_TERNARY, DML_LATER, DML_FUNCTION, DML_FUNCTION2)
 
 #define DML_CONVERT(NAME, R, T) \
     static void LOOP(map_##NAME)(void *result, const void *elements, int64_t count) \
@@ -204,6 +202,28 @@ static void LOOP(map_store_wide_f16)(void *elements, const void *lanes, int64_t 
     }
 }
 
+/* In parts, as a result may lie where its operand does, and its elements are not as long. */
+#define DML_THROUGH_HALVES(NAME, R, T, TO_HALVES, OF_HALVES) \
+    static void LOOP(map_step_##NAME)(void *result, const void *const *operands, int64_t count) \
+    { \
+        enum { PART = 256 }; \
+        uint16_t halves[PART]; \
+        for (int64_t i = 0; i < count; i += PART) { \
+            int64_t n = count - i < PART ? count - i : PART; \
+            TO_HALVES(halves, (const T *)operands[0] + i, n); \
+            OF_HALVES((R *)result + i, halves, n); \
+        } \
+    }
+DML_THROUGH_HALVES(half_float32, float, float, LOOP(map_store_f16), LOOP(map_load_f16))
+DML_THROUGH_HALVES(half_float64, float, double, LOOP(map_store_wide_f16), LOOP(map_load_f16))
+DML_THROUGH_HALVES(bits_half, uint32_t, float, LOOP(map_store_f16), LOOP(map_load_u16))
+DML_THROUGH_HALVES(half_bits, float, uint32_t, LOOP(map_store_16), LOOP(map_load_f16))
+
+#define DML_CODE(NAME, ...) LOOP(map_step_##NAME),
+#define DML_CODES(NAME) LOOP(map_step_##NAME##_float32), LOOP(map_step_##NAME##_float64),
+static const dml_map_function LOOP(map_steps)[] = {
+    DML_MAP_STEPS(DML_CODE, DML_CODE, DML_CODE, DML_CODE, DML_CODES, DML_CODES)};
+
 static const dml_map_table LOOP(map_table) = {
     .steps = LOOP(map_steps),
     .load = {[DML_MAP_F16] = LOOP(map_load_f16),
@@ -223,9 +243,11 @@ static const dml_map_table LOOP(map_table) = {
 #undef DML_TERNARY
 #undef DML_BY_LANES
 #undef DML_BY_LANES2
+#undef DML_LATER
 #undef DML_FUNCTION
 #undef DML_FUNCTION2
 #undef DML_CODE
 #undef DML_CODES
 #undef DML_CONVERT
 #undef DML_CONVERSION
+#undef DML_THROUGH_HALVES

@@ -11,7 +11,7 @@
 static const char *const dml_map_step_names[] = {
 #define DML_NAME(NAME, ...) #NAME,
 #define DML_NAMES(NAME) #NAME "_float32", #NAME "_float64",
-    DML_MAP_STEPS(DML_NAME, DML_NAME, DML_NAME, DML_NAMES, DML_NAMES)
+    DML_MAP_STEPS(DML_NAME, DML_NAME, DML_NAME, DML_NAME, DML_NAMES, DML_NAMES)
 #undef DML_NAME
 #undef DML_NAMES
         NULL};

@@ -37,7 +37,8 @@
     (x >= 0x1p31f ? INT32_MAX : (int32_t)(x >= 0x1p31f || x != x ? 0 : x < -0x1p31f ? -0x1p31f : x))
 #define DML_UINT32_OF(x) (x >= 0x1p32f ? UINT32_MAX : (uint32_t)(x > 0 && x < 0x1p32f ? x : 0))
 
-#define DML_MAP_STEPS(UNARY, BINARY, TERNARY, FUNCTION, FUNCTION2) \
+/* HALF: what is left of a number that FLOAT16 rounds, in a FLOAT32 lane; its 16 bits in a lane of integers; and back. */
+#define DML_MAP_STEPS(UNARY, BINARY, TERNARY, HALF, FUNCTION, FUNCTION2) \
     DML_OF_FLOATS(UNARY, BINARY, TERNARY, float32, float, f) \
     DML_OF_FLOATS(UNARY, BINARY, TERNARY, float64, double, ) \
     DML_OF_INTEGERS(UNARY, BINARY, int32, int32_t) \
@@ -65,6 +66,10 @@
     UNARY(float32_float64, float, double, (float)x) \
     TERNARY(where_bits, uint32_t, uint32_t, uint32_t, uint32_t, x ? y : z) \
     TERNARY(where_float64, double, uint32_t, double, double, x ? y : z) \
+    HALF(half_float32) \
+    HALF(half_float64) \
+    HALF(bits_half) \
+    HALF(half_bits) \
     FUNCTION(exp) \
     FUNCTION(expm1) \
     FUNCTION(log) \

@@ -1,0 +1,248 @@
+"""Which nodes of a graph run together: functions of elements, in one pass over memory and with none between them.
+
+Nodes join those that feed them as long as what they all become can run at once: nothing outside waits for one of them
+and is waited for by another. Each value is rounded as its tensor says, so that nobody sees whether nodes were fused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...descs.values import OperatorDesc
+from ...kernels.backend import backend
+from ...kernels.chain import Chain, Stored
+from ...kernels.machine import code_for, program_of
+from ...kernels.program import Program
+from ...operators import kernel_of, operator_of
+from ...operators.operator import Operator
+from .description import Port, Value
+from .step import Fused, Step
+
+if TYPE_CHECKING:
+    from .plan import Planner
+
+Types = tuple["np.dtype[Any] | None", ...]
+
+
+class Part(NamedTuple):
+    """A node's own program, the types that this loads and stores, and the sizes of its outputs."""
+
+    program: Program
+    inputs: Types
+    outputs: tuple[np.dtype[Any], ...]
+    sizes: tuple[int, ...]
+
+
+@lru_cache(maxsize=1024)
+def part_of(desc: OperatorDesc) -> Part | None:
+    """None if the operator does anything but apply a function to elements, or wants to see its inputs' values."""
+    elements = kernel_of(desc).elements
+    if elements is None or type(operator_of(desc.name)).inspect is not Operator.inspect:
+        return None
+    tensors = [slot.tensor for slot in desc.outputs]
+    sizes = {one.sizes for one in tensors if one is not None}
+    if len(sizes) != 1 or None in tensors:
+        return None
+    if any(slot.tensor is not None and slot.tensor.is_nibbles for slot in (*desc.inputs, *desc.outputs)):
+        return None
+    inputs = tuple(None if slot.tensor is None else elements.dtype(slot.tensor.dtype) for slot in desc.inputs)
+    outputs = tuple(elements.dtype(one.dtype) for one in tensors if one is not None)
+    program = program_of(elements.function, inputs, outputs)
+    return None if program is None else Part(program, inputs, outputs, *sizes)
+
+
+class Fusion:
+    """The sets of nodes that run together, and the values that need no memory by that."""
+
+    def __init__(self, planner: Planner) -> None:
+        self.planner = planner
+        self.graph = planner.graph
+        self.steps = {step.node: step for step in planner.steps}
+        self.turns = {node: turn for turn, node in enumerate(self.steps)}
+        self.parts = self._parts()
+        # The value that an executing node writes, by what all call it that see the same.
+        self.writers = {
+            planner.origin(value): value
+            for node, part in self.parts.items()
+            for value in (Value(node, output) for output in range(len(part.outputs)))
+        }
+        # What a node takes from another one as that leaves it, element by element.
+        self.linked: dict[Port, Value] = {}
+        self.links: dict[int, set[int]] = {}
+        # Nodes that one waits for and can only run after, and all that it waits for.
+        self.barred: dict[int, set[int]] = {}
+        self.needs: dict[int, set[int]] = {}
+        self._find_needs()
+        self.readers = self._readers()
+        self.groups: dict[int, frozenset[int]] = {}
+        self.vanished: set[Value] = set()
+
+    def fuse(self) -> list[Step]:
+        """The steps, those of nodes that run together as one."""
+        for node in self.parts:
+            self._join(node)
+        sets = [
+            part
+            for group in set(self.groups.values())
+            for part in self._cut(sorted(group, key=self.turns.__getitem__))
+        ]
+        return self._ordered(sets)
+
+    def _parts(self) -> dict[int, Part]:
+        if backend.native is None:
+            return {}
+        parts = {}
+        for step in self.planner.steps:
+            desc = self.graph.node(step.node).desc
+            part = part_of(desc) if desc is not None and step.moves is None else None
+            if part is not None:
+                parts[step.node] = part
+        return parts
+
+    def _find_needs(self) -> None:
+        """Through steps that do nothing to those behind them."""
+        feeders: dict[int, set[int]] = {}
+        for node, step in self.steps.items():
+            links, barred = set[int](), set[int]()
+            for port, source in self.planner.inputs_of(node):
+                if not isinstance(source, Value):
+                    continue
+                written = self.writers.get(self.planner.origin(source))
+                if written is not None and self._is_element_by_element(written, source, port):
+                    self.linked[port] = written
+                    links.add(written.node)
+                else:
+                    barred |= feeders[source.node]
+            self.links[node], self.barred[node], self.needs[node] = links, barred, links | barred
+            feeders[node] = barred | links if step.folded else {node}
+
+    def _is_element_by_element(self, written: Value, source: Value, port: Port) -> bool:
+        if port.node not in self.parts or self.parts[port.node].sizes != self.parts[written.node].sizes:
+            return False
+        return self.planner.is_seen_alike(source, port)
+
+    def _readers(self) -> dict[Value, list[Port]]:
+        """The ports at which a value is seen, by what all call it; those of folded steps see what lies in it."""
+        readers: dict[Value, list[Port]] = {}
+        for node, step in self.steps.items():
+            for port, source in self.planner.inputs_of(node):
+                if isinstance(source, Value):
+                    origin = self.planner.origin(source)
+                    if not step.folded or self.planner.origin(Value(node, 0)) != origin:
+                        readers.setdefault(origin, []).append(port)
+        return readers
+
+    def _join(self, node: int) -> None:
+        group = frozenset((node,))
+        for link in sorted(self.links[node], key=self.turns.__getitem__, reverse=True):
+            if link not in group:
+                group = self._merged(group, self.groups[link])
+        self.groups.update(dict.fromkeys(group, group))
+
+    def _merged(self, group: frozenset[int], other: frozenset[int]) -> frozenset[int]:
+        """Both, if they can run at once, or ``group``."""
+        merged = group | other
+        # The other one can run at once, and nothing comes after a single new node.
+        fresh = group if len(group) == 1 else merged
+        if any(self.barred[node] & merged for node in fresh):
+            return group
+        seen: set[int] = set()
+        left = [need for node in fresh for need in self.needs[node] - merged]
+        while left:
+            node = left.pop()
+            if node in seen:
+                continue
+            together = self.groups.get(node) or {node}
+            seen |= together
+            needs = {need for one in together for need in self.needs[one]}
+            if needs & merged:
+                return group
+            left += needs - seen
+        return merged
+
+    def _cut(self, nodes: list[int]) -> list[Step]:
+        """One step for all ``nodes``, or several where they are too many for one program."""
+        if len(nodes) == 1:
+            return [self.steps[nodes[0]]]
+        stored = [value for value in self._written(nodes) if self._is_stored(value, nodes)]
+        fused = self._fused(nodes, stored)
+        if fused is None:
+            half = len(nodes) // 2
+            return self._cut(nodes[:half]) + self._cut(nodes[half:])
+        self.vanished |= {self.planner.origin(value) for value in self._written(nodes) if value not in stored}
+        steps = [self.steps[node] for node in nodes]
+        return [
+            Step(
+                nodes[-1],
+                " + ".join(step.name for step in steps if step.name),
+                " + ".join(step.operator for step in steps),
+                copies=[copy for step in steps for copy in step.copies],
+                nodes=tuple(nodes),
+                fused=fused,
+            )
+        ]
+
+    def _written(self, nodes: Iterable[int]) -> list[Value]:
+        return [Value(node, output) for node in nodes for output in range(len(self.parts[node].outputs))]
+
+    def _is_stored(self, value: Value, nodes: Sequence[int]) -> bool:
+        origin = self.planner.origin(value)
+        if origin in self.planner.locations:
+            return True
+        return any(port.node not in nodes for port in self.readers.get(origin, ()))
+
+    def _fused(self, nodes: Sequence[int], stored: Sequence[Value]) -> Fused | None:
+        chain, values = Chain(), dict[Value, Stored]()
+        loaded: dict[Any, Stored] = {}
+        inputs: list[tuple[Port, np.dtype[Any]]] = []
+        for node in nodes:
+            part = self.parts[node]
+            sources: list[Stored | None] = [None] * len(part.inputs)
+            for port, source in self.planner.inputs_of(node):
+                dtype, written = part.inputs[port.input], self.linked.get(port)
+                assert dtype is not None
+                if written in values:
+                    sources[port.input] = values[written]
+                    continue
+                key = source, self.graph.input_tensor(port), dtype
+                if key not in loaded:
+                    loaded[key] = chain.input(dtype)
+                    inputs.append((port, dtype))
+                sources[port.input] = loaded[key]
+            made = chain.then(part.program, sources, part.inputs, part.outputs)
+            values.update((Value(node, output), one) for output, one in enumerate(made))
+        for value in stored:
+            chain.output(values[value])
+        code = code_for(chain.program)
+        if code is None:
+            return None
+        return Fused(code, inputs, [(value, values[value].dtype) for value in stored])
+
+    def _ordered(self, sets: Sequence[Step]) -> list[Step]:
+        """All steps so that each comes behind those that it needs, where the last of its nodes was if it can be."""
+        covered = {node for step in sets for node in step.nodes}
+        steps = [*sets, *(step for node, step in self.steps.items() if node not in covered)]
+        step_of = {node: number for number, step in enumerate(steps) for node in step.nodes}
+        waiting: list[set[int]] = []
+        followers: list[list[int]] = [[] for _ in steps]
+        for number, step in enumerate(steps):
+            needs = {step_of[need] for node in step.nodes if not step.folded for need in self.needs[node]}
+            waiting.append(needs - {number})
+            for need in waiting[number]:
+                followers[need].append(number)
+        ready = [(self.turns[step.node], number) for number, step in enumerate(steps) if not waiting[number]]
+        heapify(ready)
+        ordered: list[Step] = []
+        while ready:
+            _, number = heappop(ready)
+            ordered.append(steps[number])
+            for follower in followers[number]:
+                waiting[follower].discard(number)
+                if not waiting[follower]:
+                    heappush(ready, (self.turns[steps[follower].node], follower))
+        return ordered
