@@ -58,9 +58,9 @@ class StructSchema:
         return {entry.name: position for position, entry in enumerate(self.fields)}
 
     @lazy
-    def holds_operators(self) -> bool:
-        """Whether operator descs can stand inside."""
-        return any(entry.type == "DML_OPERATOR_DESC" for entry in self.fields)
+    def operators(self) -> tuple[str, ...]:
+        """The fields in which operator descs stand."""
+        return tuple(entry.name for entry in self.fields if entry.type == "DML_OPERATOR_DESC")
 
     @lazy
     def has_floats(self) -> bool:

@@ -18,6 +18,9 @@ from .nibbles import offsets, pack, unpacked
 from .overlap import elements_overlap
 from .sizes import bytes_for, last_element_offset, packed_strides
 
+# Plain numbers: arithmetic on members of enumerations looks its result up.
+OWNED_BY_DML = int(DML_TENSOR_FLAG_OWNED_BY_DML)
+
 
 @dataclass(frozen=True)
 class TensorDesc:
@@ -91,7 +94,7 @@ class TensorDesc:
 
     @lazy
     def is_owned_by_dml(self) -> bool:
-        return bool(self.flags & DML_TENSOR_FLAG_OWNED_BY_DML)
+        return bool(int(self.flags) & OWNED_BY_DML)
 
     @property
     def dtype(self) -> np.dtype[Any]:

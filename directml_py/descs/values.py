@@ -60,14 +60,13 @@ class Record:
     def __init__(self, struct: StructSchema, values: tuple[Any, ...]) -> None:
         object.__setattr__(self, "struct", struct)
         object.__setattr__(self, "_values", values)
+        # Fields are read far more often than records are made.
+        self.__dict__.update(zip(struct.index, values))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        position = self.struct.index.get(name)
-        if position is None:
-            raise AttributeError(f"{self.struct.name} has no field {name}")
-        return self._values[position]
+        raise AttributeError(f"{self.struct.name} has no field {name}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{self.struct.name} is immutable")
@@ -84,11 +83,15 @@ class Record:
         return isinstance(other, Record) and self.struct.name == other.struct.name and self._key == other._key
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @lazy
+    def _hash(self) -> int:
         return hash((self.struct.name, self._key))
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         """The fields as (name, value), in C order."""
-        return zip((entry.name for entry in self.struct.fields), self._values)
+        return zip(self.struct.index, self._values)
 
     def __repr__(self) -> str:
         return format_record(self)
@@ -136,7 +139,7 @@ class OperatorDesc(Record):
         for entry in self.struct.tensors:
             if entry.role != role:
                 continue
-            value = self._values[self.struct.index[entry.name]]
+            value = self.__dict__[entry.name]
             if isinstance(value, tuple):
                 slots += (TensorSlot(f"{entry.name}[{i}]", entry.name, t) for i, t in enumerate(value))
             else:

@@ -120,7 +120,7 @@ def comparison(node: ast.Compare, schema: OperatorSchema) -> Comparison:
 
 @lru_cache(maxsize=8192)
 def test_of(node: ast.Compare, schema: OperatorSchema) -> Callable[[OperatorDesc], bool]:
-    """Whether a comparison holds for a desc, as fast as can be: nearly always it compares two single values."""
+    """Whether a comparison holds for a desc, as fast as can be: nearly always something is compared to one value."""
     terms, tests = comparison(node, schema)
     (first, _), (second, several) = terms[:2]
     simple, test = len(terms) == 2, tests[0]
@@ -131,8 +131,8 @@ def test_of(node: ast.Compare, schema: OperatorSchema) -> Callable[[OperatorDesc
                 one, other = first(desc), second(desc)
             except (Absent, IndexError, ZeroDivisionError):
                 return True
-            if type(one) is not tuple and (several or type(other) is not tuple):
-                return test(one, other)
+            if several or type(other) is not tuple:
+                return all(test(each, other) for each in one) if type(one) is tuple else test(one, other)
         return not Reader(desc).failures(node)
 
     return holds

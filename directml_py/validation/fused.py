@@ -63,7 +63,8 @@ ONLY_IN = {
 
 def nested_descs(desc: OperatorDesc) -> Iterator[tuple[str, OperatorDesc]]:
     """The operator descs directly inside ``desc``, with their paths."""
-    for name, value in desc:
+    for name in desc.struct.operators:
+        value = getattr(desc, name)
         if isinstance(value, OperatorDesc):
             yield name, value
         elif isinstance(value, tuple):

@@ -31,7 +31,7 @@ def check_operator(
     before = len(report.diagnostics)
     check_values(desc, report)
     known = len(report.diagnostics) == before
-    if desc.struct.holds_operators:
+    if desc.struct.operators:
         check_fused(desc, level, report)
     sound: list[TensorSlot] = []
     broken = bool(faults)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import cache
 from typing import Any
 
 from ..abi.arguments import known_bits
+from ..abi.schema import FieldSchema, StructSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN
-from ..descs.decode import enum_class
+from ..descs.decode import enum_class, struct_schema
 from ..descs.values import Record
 from .report import Report
 from .rule import rule
@@ -24,12 +26,22 @@ FLAGS_VALUE = rule(
 PLAIN = frozenset({"integer", "bool", "float", "union", "interface", "string", "bytes", "address"})
 
 
+@cache
+def judged_fields(struct: StructSchema) -> tuple[FieldSchema, ...]:
+    """The fields of which not every value is fine, or that hold such."""
+    return tuple(
+        entry
+        for entry in struct.fields
+        if entry.kind not in PLAIN
+        and not entry.is_tensor
+        and (entry.kind != "array" or struct_schema(entry.type) is not None)
+    )
+
+
 def check_values(record: Record, report: Report, prefix: str = "") -> None:
     """Check ``record`` and the records inside it."""
-    for entry, (name, value) in zip(record.struct.fields, record):
-        if entry.kind in PLAIN or entry.is_tensor:
-            continue
-        path = prefix + name
+    for entry in judged_fields(record.struct):
+        value, path = getattr(record, entry.name), prefix + entry.name
         if entry.kind == "enum" and not is_known(value):
             is_unknown = value is DML_TENSOR_DATA_TYPE_UNKNOWN
             problem = (

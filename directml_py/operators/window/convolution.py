@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from math import prod
 
 import numpy as np
@@ -36,6 +36,7 @@ from ..quantization_parameters import along, per_channel, single
 from ..registry import operator_of
 
 
+@lru_cache(maxsize=64)
 def filter_window(desc: OperatorDesc) -> Window:
     return Window.of(
         desc.FilterTensor.sizes[2:],
