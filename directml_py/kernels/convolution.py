@@ -1,7 +1,8 @@
-"""The native loop of convolutions."""
+"""The native loop of convolutions, of floats and of integers of 8 bits."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from .backend import backend
 from .binding import Array, Run, address, bound
 from .windows import Window
 
-LOOPS = {np.dtype(np.float32): "FLOATS", np.dtype(np.float16): "HALVES"}
+FLOATS = {np.dtype(np.float32): "FLOATS", np.dtype(np.float16): "HALVES"}
+BYTES = {np.dtype(np.uint8): "UINT8", np.dtype(np.int8): "INT8"}
 SPATIAL = 3
 
 
@@ -33,27 +35,105 @@ def convolution(
     tensors: there is one for FLOAT32 and FLOAT16, up to three spatial dimensions, filters and planes of the output
     that lie together in memory, and no padding of the output.
     """
-    dimensions = len(window.size)
-    arrays = [one for one in (x, filters, bias, output) if one is not None]
-    if backend.native is None or dimensions > SPATIAL or any(window.output_padding):
+    inputs = [one for one in (x, filters, bias) if one is not None]
+    if backend.native is None or x.dtype not in FLOATS or output.dtype not in FLOATS:
         return None
-    if any(one.dtype not in LOOPS or not one.dtype.isnative or not one.flags.aligned for one in arrays):
+    if any(one.dtype != x.dtype for one in inputs) or not fits(x, filters, output, window):
         return None
-    if any(one.dtype != x.dtype for one in arrays[:-1]) or 0 in (x.size, filters.size, output.size):
+    return bound_task(
+        x,
+        filters,
+        output,
+        window,
+        groups,
+        [*inputs, output],
+        type=code(FLOATS[x.dtype]),
+        output_type=code(FLOATS[output.dtype]),
+        activation=code(activation),
+        slope=slope,
+        is_turned=is_turned,
+        bias_stride=0 if bias is None else elements(bias)[1],
+        bias=0 if bias is None else address(bias),
+    )
+
+
+def byte_convolution(
+    x: Array,
+    x_zero: Array | None,
+    filters: Array,
+    filter_zeros: Array | None,
+    output: Array,
+    window: Window,
+    groups: int,
+) -> Run | None:
+    """The call that stores sums of ``(x - x_zero) * (filters - filter_zeros)``, which wrap, in INT32.
+
+    Zero points have the type of what they belong to: a single one of ``x``, one or one for each filter of the filters,
+    along whichever dimension; they are read when the call runs. None if there is no loop for these tensors: there is
+    one for INT8 and UINT8, where ``convolution`` has one for floats.
+    """
+    if backend.native is None or output.dtype != np.int32 or not fits(x, filters, output, window):
         return None
-    if not lie_together(filters, 1) or not lie_together(output, 2):
+    pairs = ((x, x_zero), (filters, filter_zeros))
+    if any(one.dtype not in BYTES or (zero is not None and zero.dtype != one.dtype) for one, zero in pairs):
         return None
+    zeros = None if filter_zeros is None else filter_zeros.reshape(-1)
+    return bound_task(
+        x,
+        filters,
+        output,
+        window,
+        groups,
+        [one for one in (x, filters, output, x_zero, zeros) if one is not None],
+        type=code(BYTES[x.dtype]),
+        filter_type=code(BYTES[filters.dtype]),
+        input_zero=0 if x_zero is None else address(x_zero),
+        filter_zero=0 if zeros is None else address(zeros),
+        filter_zero_stride=0 if zeros is None else elements(zeros)[0],
+    )
+
+
+def fits(x: Array, filters: Array, output: Array, window: Window) -> bool:
+    """Whether there is a loop for tensors that lie in memory like this."""
+    if len(window.size) > SPATIAL or any(window.output_padding) or 0 in (x.size, filters.size, output.size):
+        return False
+    if not all(one.dtype.isnative and one.flags.aligned for one in (x, filters, output)):
+        return False
+    return lie_together(filters, 1) and lie_together(output, 2)
+
+
+def lie_together(array: Array, first: int) -> bool:
+    """Whether the dimensions from ``first`` on lie in memory without gaps, as C has them."""
+    part: Any = array[(0,) * first]
+    return bool(part.flags.c_contiguous)
+
+
+def elements(array: Array) -> tuple[int, ...]:
+    """Strides in elements; of dimensions of size 1 they mean nothing."""
+    return tuple(0 if size == 1 else step // array.itemsize for size, step in zip(array.shape, array.strides))
+
+
+def code(name: str) -> int:
+    number: int = getattr(backend.native.lib, f"DML_CONV_{name}")
+    return number
+
+
+def bound_task(
+    x: Array,
+    filters: Array,
+    output: Array,
+    window: Window,
+    groups: int,
+    memory: Sequence[Array],
+    **fields: Any,
+) -> Run:
+    """The call of a task; ``memory``: the arrays that it reads and writes."""
     lib, ffi = backend.native.lib, backend.native.ffi
-    missing = SPATIAL - dimensions
+    missing = SPATIAL - len(window.size)
     ones, zeros = (1,) * missing, (0,) * missing
     task = ffi.new(
         "dml_conv *",
         {
-            "type": getattr(lib, f"DML_CONV_{LOOPS[x.dtype]}"),
-            "output_type": getattr(lib, f"DML_CONV_{LOOPS[output.dtype]}"),
-            "activation": getattr(lib, f"DML_CONV_{activation}"),
-            "is_turned": is_turned,
-            "slope": slope,
             "batches": x.shape[0],
             "groups": groups,
             "channels": x.shape[1] // groups,
@@ -67,23 +147,11 @@ def convolution(
             "input_strides": elements(x)[:2] + zeros + elements(x)[2:],
             "output_strides": elements(output)[:2],
             "filter_stride": elements(filters)[0],
-            "bias_stride": 0 if bias is None else elements(bias)[1],
             "input": address(x),
             "filters": address(filters),
-            "bias": 0 if bias is None else address(bias),
             "output": address(output),
+            **fields,
         },
     )
     lib.dml_conv_prepare(task)
-    return bound(lib.dml_conv_run, task, memory=arrays)
-
-
-def elements(array: Array) -> tuple[int, ...]:
-    """Strides in elements; of dimensions of size 1 they mean nothing."""
-    return tuple(0 if size == 1 else step // array.itemsize for size, step in zip(array.shape, array.strides))
-
-
-def lie_together(array: Array, first: int) -> bool:
-    """Whether the dimensions from ``first`` on lie in memory without gaps, as C has them."""
-    part: Any = array[(0,) * first]
-    return bool(part.flags.c_contiguous)
+    return bound(lib.dml_conv_run, task, memory=memory)

@@ -234,10 +234,10 @@ def quantize(x: Array, scale: Array, zero_point: Array | None, dtype: np.dtype[A
     limits = np.iinfo(dtype)
     values: Array = np.rint(x.astype(FLOAT32, copy=False) / scale)
     if zero_point is not None:
-        values += zero_point
+        values = np.add(values, zero_point, dtype=FLOAT32)
         if zero_point.dtype.kind == "f":
-            np.rint(values, out=values)
-    return np.asarray(np.clip(np.fmax(values, limits.min), None, limits.max), dtype)
+            values = np.rint(values)
+    return saturated(np.fmax(values, limits.min), dtype)
 
 
 def centred(x: Array, zero_point: Array | None) -> Array:

@@ -7,7 +7,8 @@ import pytest
 
 from directml_py.kernels.backend import backend
 from directml_py.kernels.contract import convolve
-from directml_py.kernels.convolution import convolution
+from directml_py.kernels.convolution import byte_convolution, convolution
+from directml_py.kernels.elementary import centred
 from directml_py.kernels.windows import Window
 
 from .loops import IS_BASELINE, assert_passes_with_baseline_loops
@@ -36,7 +37,7 @@ def whole_numbers(shape, dtype=np.float32, seed=2, most=4):
 
 def at_the_end(values):
     """The same numbers where memory ends, between two that must not be read or written."""
-    memory = np.full(values.size + 2, np.nan, values.dtype)
+    memory = np.full(values.size + 2, np.nan if values.dtype.kind == "f" else 99, values.dtype)
     memory[1:-1] = values.ravel()
     return memory[1:-1].reshape(values.shape)
 
@@ -215,3 +216,109 @@ def test_what_there_is_no_loop_for():
     assert convolution(x, filters, None, output[..., ::2], Window.of((4, 3)), 1) is None
     padded = Window.of((4, 4), output_padding=(1, 1))
     assert convolution(x, filters, None, output[..., :2, :2].copy(), padded, 1) is None
+
+
+def random_bytes(shape, dtype, seed=2):
+    limits = np.iinfo(dtype)
+    return np.random.default_rng(seed).integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+def check_bytes(x, filters, window, *, x_zero=None, filter_zeros=None, groups=1, steps=None):
+    steps = window.forward(x.shape[2:]) if steps is None else steps
+    zeros = None if filter_zeros is None else filter_zeros.reshape(-1, *[1] * (x.ndim - 1))
+    wanted = convolve(centred(x, x_zero), centred(filters, zeros), window, steps, groups)
+    memory = np.full((*wanted.shape[:2], wanted[0, 0].size + 5), 77, np.int32)
+    target = memory[:, :, 2:-3].reshape(wanted.shape)
+    assert np.shares_memory(target, memory)
+    run = byte_convolution(x, x_zero, filters, filter_zeros, target, window, groups)
+    assert run is not None
+    for _ in range(2):
+        target[...] = 55
+        run()
+        np.testing.assert_array_equal(target, wanted.astype(np.int32))
+        assert (memory[:, :, :2] == 77).all()
+        assert (memory[:, :, -3:] == 77).all()
+
+
+BYTES = [np.uint8, np.int8]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("groups", [1, 3])
+@pytest.mark.parametrize("dtype", BYTES)
+@pytest.mark.parametrize("filter_type", BYTES)
+def test_windows_over_bytes(window, groups, dtype, filter_type):
+    """All bytes and all zero points: padding is a zero point, and sums of pairs need more than 16 bits."""
+    x = at_the_end(random_bytes((2, 2 * groups, *sizes_for(window)), dtype))
+    filters = at_the_end(random_bytes((3 * groups, 2, *window.size), filter_type, 3))
+    limits = [np.iinfo(kind) for kind in (dtype, filter_type)]
+    each = random_bytes(3 * groups, filter_type, 5)
+    for x_zero in (None, limits[0].min, limits[0].max):
+        zero = None if x_zero is None else np.full((1,) * x.ndim, x_zero, dtype)
+        for filter_zeros in (None, each[:1], np.full(1, limits[1].max, filter_type), each, each[::-1]):
+            check_bytes(x, filters, window, x_zero=zero, filter_zeros=filter_zeros, groups=groups)
+
+
+@pytest.mark.parametrize("dtype", BYTES)
+@pytest.mark.parametrize("filter_type", BYTES)
+@pytest.mark.usefixtures("threads")
+def test_counts_of_bytes(dtype, filter_type):
+    """What is left of fours, vectors, tiles, parts and slices."""
+    window = Window.of((3,), start_padding=(1,), end_padding=(1,))
+    for pixels in (1, 4, 15, 16, 17, 48, 49, 65, 113):
+        for filters, channels in ((1, 1), (7, 2), (9, 3), (23, 5), (520, 4), (3, 341), (2, 342), (5, 1025)):
+            x, taps = (
+                random_bytes((1, channels, pixels), dtype),
+                random_bytes((filters, channels, 3), filter_type),
+            )
+            check_bytes(x, taps, window, x_zero=x[0, 0, :1].copy(), filter_zeros=taps[0, 0, :1].copy())
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("dtype", BYTES)
+def test_images_of_bytes(stride, dtype):
+    x = random_bytes((2, 5, 21, 37), dtype)
+    window = Window.of((3, 2), (stride,) * 2, (2, 1), (2, 3), (1, 3))
+    filters, zero = random_bytes((6, 5, 3, 2), np.int8), np.array(7, dtype)
+    for image in (
+        x,
+        x[::-1, ::-1, ::-1, ::-1],
+        x.transpose(0, 1, 3, 2),
+        np.broadcast_to(x[..., :1], x.shape),
+    ):
+        check_bytes(image, filters, window, x_zero=zero)
+
+
+def test_the_largest_sums_of_bytes():
+    x, filters = np.full((1, 33025, 17), 255, np.uint8), np.full((1, 33025, 1), 255, np.uint8)
+    check_bytes(x, filters, ONE)
+    check_bytes(x, filters ^ np.uint8(255), ONE, filter_zeros=np.full(1, 255, np.uint8))
+
+
+def test_sums_of_bytes_wrap():
+    x, filters = np.full((1, 1 << 16, 3), 255, np.uint8), np.full((1, 1 << 16, 1), 255, np.uint8)
+    check_bytes(x, filters, ONE)
+
+
+def test_zero_points_are_read_when_it_runs():
+    x, filters, zero = np.full((1, 1, 3), 5, np.uint8), np.full((1, 1, 1), 2, np.int8), np.zeros(1, np.uint8)
+    output = np.empty((1, 1, 3), np.int32)
+    run = byte_convolution(x, zero, filters, None, output, ONE, 1)
+    assert run is not None
+    zero[0] = 4
+    run()
+    assert (output == 2).all()
+
+
+def test_what_there_is_no_loop_of_bytes_for():
+    x, filters, output = (
+        np.ones((1, 1, 4), np.uint8),
+        np.ones((1, 1, 2), np.int8),
+        np.empty((1, 1, 3), np.int32),
+    )
+    window = Window.of((2,))
+    assert byte_convolution(x, None, filters, None, output, window, 1) is not None
+    assert byte_convolution(x.astype(np.int16), None, filters, None, output, window, 1) is None
+    assert byte_convolution(x, np.ones(1, np.int8), filters, None, output, window, 1) is None
+    assert byte_convolution(x, None, filters, None, output.astype(np.int64), window, 1) is None
+    assert byte_convolution(x, None, filters[..., ::-1], None, output, window, 1) is None

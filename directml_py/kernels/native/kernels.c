@@ -96,10 +96,29 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #else
 #pragma GCC pop_options
 #endif
+
+/* Products of bytes, four at a time. */
+#define DML_VNNI 1
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl,avx512vnni"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl,avx512vnni")
+#endif
+#define DML_SUFFIX _vnni
+#include "conv/bytes.h"
+#undef DML_SUFFIX
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#undef DML_VNNI
 #undef DML_AVX512
 #undef DML_AVX2
 
 static dml_loops dml_loops_avx512;
+static dml_conv_table dml_conv_avx512;
 #endif
 
 static const dml_loops *dml_loop = &dml_loops_baseline;
@@ -118,7 +137,10 @@ __attribute__((constructor)) static void dml_choose_loops(void)
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
             dml_loops_avx512 = dml_loops_avx2;
-            dml_loops_avx512.conv = &conv_table_avx512;
+            dml_conv_avx512 = conv_table_avx512;
+            if (__builtin_cpu_supports("avx512vnni"))
+                dml_conv_avx512.bytes = &conv_bytes_table_vnni;
+            dml_loops_avx512.conv = &dml_conv_avx512;
             dml_loops_avx512.half = &half_table_avx512;
             dml_loops_avx512.map = &map_table_avx512;
             dml_loops_avx512.product = &product_table_avx512;

@@ -14,7 +14,7 @@ from ...kernels import slide
 from ...kernels.backend import backend
 from ...kernels.binding import Array, Run
 from ...kernels.contract import convolve, convolve_back
-from ...kernels.convolution import convolution
+from ...kernels.convolution import byte_convolution, convolution
 from ...kernels.elementary import centred
 from ...kernels.map import map_elements
 from ...kernels.windows import Window
@@ -29,6 +29,7 @@ from ..operator import (
     Shapes,
     Sizes,
     adding_kernel,
+    computing_kernel,
     of_sizes,
     operator,
 )
@@ -182,6 +183,16 @@ class ConvolutionInteger(Operator):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         return integer_convolution(desc)
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        twin, window = computing_kernel(self.compute(desc)), filter_window(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            (x, x_zero, filters, filter_zero), (output,) = inputs, outputs
+            run = byte_convolution(x, x_zero, filters, filter_zero, output, window, desc.GroupCount)
+            return run or twin.bind(inputs, outputs, scratch)
+
+        return Kernel(bind)
 
 
 def integer_convolution(desc: OperatorDesc) -> Compute:

@@ -1,176 +1,76 @@
 /* Panels and tiles. A panel has a row for each tap of the window in each channel: what so many neighbouring steps see
    there. A tile has the sums of some filters at these steps, in registers while a panel goes by. */
 
+#include "bytes.h"
+
+typedef float LOOP(conv_floats) __attribute__((vector_size(4 * LOOP(conv_lanes))));
+typedef float LOOP(conv_near_floats) __attribute__((vector_size(4 * LOOP(conv_lanes)), aligned(4), may_alias));
+
+#define DML_CONV_STEP(SUMS, PIXELS, FILTER) SUMS += (PIXELS) * (FILTER)
 #if defined(DML_AVX512)
-#define DML_CONV_LANES 16
-#elif defined(DML_AVX2)
-#define DML_CONV_LANES 8
+DML_CONV_LONG_TILES(floats, float, DML_CONV_STEP)
 #else
-#define DML_CONV_LANES 4
+DML_CONV_SHORT_TILES(floats, float, DML_CONV_STEP)
 #endif
+#undef DML_CONV_STEP
 
-typedef float LOOP(conv_vector) __attribute__((vector_size(4 * DML_CONV_LANES)));
+#include "gather.h"
 
-/* ROWS filters and VECTORS vectors of pixels: sums of ROWS * VECTORS vectors stay in registers. */
-#define DML_CONV_TILE(ROWS, VECTORS)                                                                                   \
-    static void LOOP(conv_tile_##ROWS##_##VECTORS)(float *tile, const float *weights, int64_t row, const float *panel, \
-                                                   int64_t depth, int adds)                                            \
-    {                                                                                                                  \
-        LOOP(conv_vector) sums[ROWS][VECTORS], *results = (LOOP(conv_vector) *)tile;                                   \
-        const LOOP(conv_vector) *pixels = (const LOOP(conv_vector) *)panel;                                            \
-        const float *rows[ROWS];                                                                                       \
-        _Pragma("GCC unroll 16") for (int i = 0; i < ROWS; i++)                                                        \
-        {                                                                                                              \
-            rows[i] = weights + i * row;                                                                               \
-            _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) sums[i][j] =                                    \
-                adds ? results[i * VECTORS + j] : (LOOP(conv_vector)){0};                                              \
-        }                                                                                                              \
-        DML_ROLLED for (int64_t k = 0; k < depth; k++)                                                                 \
-        {                                                                                                              \
-            LOOP(conv_vector) seen[VECTORS];                                                                           \
-            _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) seen[j] = pixels[k * VECTORS + j];              \
-            _Pragma("GCC unroll 16") for (int i = 0; i < ROWS; i++)                                                    \
-                _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) sums[i][j] += seen[j] * rows[i][k];         \
-        }                                                                                                              \
-        _Pragma("GCC unroll 16") for (int i = 0; i < ROWS; i++)                                                        \
-            _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) results[i * VECTORS + j] = sums[i][j];          \
-    }
-#define DML_CONV_TILES(VECTORS, MOST)                                                                                  \
-    DML_CONV_TILE(MOST, VECTORS) DML_CONV_TILE(4, VECTORS) DML_CONV_TILE(2, VECTORS) DML_CONV_TILE(1, VECTORS)
-#define DML_CONV_NAMES(VECTORS, MOST)                                                                                  \
-    {LOOP(conv_tile_##MOST##_##VECTORS), LOOP(conv_tile_4_##VECTORS), LOOP(conv_tile_2_##VECTORS),                     \
-     LOOP(conv_tile_1_##VECTORS)}
+typedef int32_t LOOP(conv_choice) __attribute__((vector_size(4 * LOOP(conv_lanes))));
 
-DML_CONV_TILES(1, 8)
-DML_CONV_TILES(2, 6)
-#if defined(DML_AVX512)
-DML_CONV_TILES(3, 8)
-DML_CONV_TILES(4, 6)
-#endif
-
-DML_INLINE float LOOP(conv_element)(const void *input, int64_t place, int type)
+DML_INLINE LOOP(conv_floats) LOOP(conv_activated)(LOOP(conv_floats) sums, float slope, int activation)
 {
-    if (type == DML_CONV_FLOATS)
-        return ((const float *)input)[place];
-    return dml_float_of_half(((const uint16_t *)input)[place]);
+    LOOP(conv_choice) bits;
+    if (activation == DML_CONV_RELU) {
+        /* Of what is above 0 alone: max(NaN, 0) is 0. */
+        bits = (LOOP(conv_choice))sums & (sums > 0.0f);
+        memcpy(&sums, &bits, sizeof sums);
+    } else if (activation == DML_CONV_LEAKY_RELU) {
+        LOOP(conv_floats) scaled = sums * slope;
+        bits = sums < 0.0f;
+        bits = ((LOOP(conv_choice))scaled & bits) | ((LOOP(conv_choice))sums & ~bits);
+        memcpy(&sums, &bits, sizeof sums);
+    }
+    return sums;
 }
 
-DML_INLINE void LOOP(conv_pack_any)(float *panel, const char *input, const dml_conv_packing *packing, int type,
-                                    int64_t step)
+DML_INLINE void LOOP(conv_store_as)(const dml_conv *task, const dml_conv_storing *storing, int activation, int type)
 {
-    for (int64_t c = 0; c < packing->channels; c++) {
-        memset(panel, 0, (size_t)packing->vectors * DML_CONV_LANES * 4);
-        for (const dml_conv_run_of_pixels *run = packing->run; run < packing->run + packing->runs; run++)
-            for (int i = run->first; i < run->first + run->count; i++)
-                panel[run->vector * DML_CONV_LANES + i] = LOOP(conv_element)(input, run->place + i * step, type);
-        input += packing->channel_stride * (type == DML_CONV_FLOATS ? 4 : 2);
-        panel += packing->row;
-    }
-}
-
-#if defined(DML_AVX512)
-/* The pixels of a run, neighbours or every other one; elsewhere 0. Nothing is read but these. */
-DML_INLINE __m512 LOOP(conv_pixels)(const char *input, int64_t place, uint32_t mask, int type, int64_t step)
-{
-    if (type == DML_CONV_HALVES) {
-        const uint16_t *halves = (const uint16_t *)input + place;
-        if (step == 1)
-            return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16((__mmask16)mask, halves));
-        return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_maskz_loadu_epi16(mask, halves)));
-    }
-    const float *floats = (const float *)input + place;
-    __m512 low = _mm512_maskz_loadu_ps((__mmask16)mask, floats);
-    if (step == 1)
-        return low;
-    return _mm512_permutex2var_ps(
-        low, _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0),
-        _mm512_maskz_loadu_ps((__mmask16)(mask >> 16), floats + 16));
-}
-
-DML_INLINE void LOOP(conv_pack_near)(float *panel, const char *input, const dml_conv_packing *packing, int type,
-                                     int64_t step)
-{
-    uint32_t masks[2 * 16 * DML_CONV_VECTORS];
-    for (int r = 0; r < packing->runs; r++) {
-        const dml_conv_run_of_pixels *run = packing->run + r;
-        masks[r] = step == 1 ? ((1u << run->count) - 1) << run->first
-                             : (uint32_t)((((uint64_t)1 << 2 * run->count) - 1) << 2 * run->first) & 0x55555555u;
-    }
-    for (int64_t c = 0; c < packing->channels; c++) {
-        int r = 0;
-        for (int i = 0; i < packing->vectors; i++) {
-            __m512 pixels = _mm512_setzero_ps();
-            for (; r < packing->runs && packing->run[r].vector == i; r++)
-                pixels = _mm512_or_ps(
-                    pixels, LOOP(conv_pixels)(input, packing->run[r].place, masks[r], type, step));
-            _mm512_store_ps(panel + 16 * i, pixels);
+    int64_t width = storing->vectors * LOOP(conv_lanes);
+    for (int64_t row = 0; row < storing->rows; row++) {
+        const LOOP(conv_floats) *sums = (const LOOP(conv_floats) *)(storing->tile + row * width);
+        int64_t place = storing->place + row * task->output_strides[1], i = 0;
+        float *target = (float *)task->output + place, bias = 0.0f;
+        if (task->bias)
+            bias = LOOP(conv_element)((const void *)task->bias, (storing->channel + row) * task->bias_stride, task->type);
+        for (int64_t j = 0; j < storing->vectors; j++, i += LOOP(conv_lanes)) {
+            LOOP(conv_floats) values = LOOP(conv_activated)(sums[j] + bias, task->slope, activation);
+            int64_t left = storing->count - i < LOOP(conv_lanes) ? storing->count - i : LOOP(conv_lanes);
+            if (type == DML_CONV_HALVES)
+                LOOP(halves_of_floats)((uint16_t *)task->output + place + i, (const float *)&values, left);
+            else if (left == LOOP(conv_lanes))
+                *(LOOP(conv_near_floats) *)(target + i) = values;
+            else
+                memcpy(target + i, &values, (size_t)left * 4);
         }
-        input += packing->channel_stride * (type == DML_CONV_FLOATS ? 4 : 2);
-        panel += packing->row;
     }
 }
-#else
-#define conv_pack_near conv_pack_any
-#endif
 
-static DML_ONCE void LOOP(conv_pack)(float *panel, const void *input, const dml_conv_packing *packing)
+static DML_ONCE void LOOP(conv_store)(const dml_conv *task, const dml_conv_storing *storing)
 {
-    int64_t step = packing->step;
-    if (packing->type == DML_CONV_FLOATS) {
-        if (step == 1)
-            LOOP(conv_pack_near)(panel, input, packing, DML_CONV_FLOATS, 1);
-        else if (step == 2)
-            LOOP(conv_pack_near)(panel, input, packing, DML_CONV_FLOATS, 2);
-        else
-            LOOP(conv_pack_any)(panel, input, packing, DML_CONV_FLOATS, step);
-    } else {
-        if (step == 1)
-            LOOP(conv_pack_near)(panel, input, packing, DML_CONV_HALVES, 1);
-        else if (step == 2)
-            LOOP(conv_pack_near)(panel, input, packing, DML_CONV_HALVES, 2);
-        else
-            LOOP(conv_pack_any)(panel, input, packing, DML_CONV_HALVES, step);
-    }
-}
-#undef conv_pack_near
-
-/* `count` sums of one filter, into the output. */
-static DML_ONCE void LOOP(conv_store)(const dml_conv *task, int64_t place, const float *tile, int64_t count,
-                                      int64_t output)
-{
-    float values[DML_CONV_LANES * DML_CONV_VECTORS], slope = task->slope;
-    float *target = task->output_type == DML_CONV_FLOATS ? (float *)task->output + place : values;
-    float bias = 0.0f;
-    if (task->bias)
-        bias = LOOP(conv_element)((const void *)task->bias, output * task->bias_stride, task->type);
-    for (int64_t i = 0; i < count; i++) {
-        float sum = tile[i] + bias;
-        if (task->activation == DML_CONV_RELU)
-            target[i] = sum > 0.0f ? sum : 0.0f;
-        else if (task->activation == DML_CONV_LEAKY_RELU)
-            target[i] = sum < 0.0f ? sum * slope : sum;
-        else
-            target[i] = sum;
-    }
     if (task->output_type == DML_CONV_HALVES)
-        LOOP(halves_of_floats)((uint16_t *)task->output + place, values, count);
+        LOOP(conv_store_as)(task, storing, task->activation, DML_CONV_HALVES);
+    else if (task->activation == DML_CONV_IDENTITY)
+        LOOP(conv_store_as)(task, storing, DML_CONV_IDENTITY, DML_CONV_FLOATS);
+    else
+        LOOP(conv_store_as)(task, storing, task->activation, DML_CONV_FLOATS);
 }
 
 static const dml_conv_table LOOP(conv_table) = {
-    DML_CONV_LANES,
 #if defined(DML_AVX512)
-    4,
-    {{8, 4, 2, 1}, {6, 4, 2, 1}, {8, 4, 2, 1}, {6, 4, 2, 1}},
-    {DML_CONV_NAMES(1, 8), DML_CONV_NAMES(2, 6), DML_CONV_NAMES(3, 8), DML_CONV_NAMES(4, 6)},
+    LOOP(conv_lanes), 4, DML_CONV_LONG_ROWS, DML_CONV_LONG_NAMES(floats),
 #else
-    2,
-    {{8, 4, 2, 1}, {6, 4, 2, 1}},
-    {DML_CONV_NAMES(1, 8), DML_CONV_NAMES(2, 6)},
+    LOOP(conv_lanes), 2, DML_CONV_SHORT_ROWS, DML_CONV_SHORT_NAMES(floats),
 #endif
-    LOOP(conv_pack),
-    LOOP(conv_store),
+    LOOP(conv_pack), LOOP(conv_store), &LOOP(conv_bytes_table),
 };
-#undef DML_CONV_LANES
-#undef DML_CONV_TILE
-#undef DML_CONV_TILES
-#undef DML_CONV_NAMES

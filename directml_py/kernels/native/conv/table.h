@@ -1,7 +1,12 @@
-/* Products of a panel: a row of LANES * vectors pixels for each of `depth` taps, and filters whose rows lie `row`
-   elements apart. They are added to the tile if `adds`. */
-typedef void (*dml_conv_tile)(float *tile, const float *weights, int64_t row, const float *panel, int64_t depth,
-                              int adds);
+#include "tiles.h"
+
+enum { DML_CONV_VECTORS = 4, DML_CONV_ROWS = 4, DML_CONV_WIDEST = 64 };
+
+/* Products of a panel, whose row of neighbouring pixels for the k-th of `depth` taps is at `places[k]`, and of filters
+   that begin `row` elements apart. They are added to the tile if `adds`. */
+typedef void (*dml_conv_tile)(void *tile, const void *filters, int64_t row, const void *panel, const int64_t *places,
+                              int64_t depth, int adds);
+typedef dml_conv_tile dml_conv_tiles[DML_CONV_VECTORS][DML_CONV_ROWS];
 
 /* A part of a panel's row that comes from one row of the input: `count` pixels from `first` on, and where, in elements,
    the first pixel of its vector would lie. */
@@ -12,16 +17,30 @@ typedef struct {
 
 typedef struct {
     int64_t channels, channel_stride, step, row;
-    int type, vectors, runs;
+    int type, vectors, runs, zero;
     const dml_conv_run_of_pixels *run;
 } dml_conv_packing;
 
-enum { DML_CONV_VECTORS = 4, DML_CONV_ROWS = 4 };
+/* A tile of `rows` filters from `channel` on, and where in the output its `count` pixels go. */
+typedef struct {
+    const float *tile;
+    int64_t vectors, rows, count, place, channel;
+} dml_conv_storing;
+
+typedef struct {
+    dml_conv_tiles tiles;
+    void (*join)(uint32_t *panel, const uint8_t *rows, int64_t width, int64_t count, int is_signed);
+    int32_t (*sign)(int8_t *filter, const uint8_t *bytes, int64_t depth, int is_signed);
+    void (*store)(int32_t *output, const int32_t *tile, const int32_t *seen, int64_t count, int32_t filter_zero,
+                  uint32_t rest);
+} dml_conv_bytes_table;
+
 typedef struct {
     int lanes, vectors;
     /* By the vectors of a panel, from 1 on: how many filters are worked on at a time, most first, and how. */
     int rows[DML_CONV_VECTORS][DML_CONV_ROWS];
-    dml_conv_tile tiles[DML_CONV_VECTORS][DML_CONV_ROWS];
-    void (*pack)(float *panel, const void *input, const dml_conv_packing *packing);
-    void (*store)(const dml_conv *task, int64_t place, const float *tile, int64_t count, int64_t output);
+    dml_conv_tiles tiles;
+    void (*pack)(void *panel, const void *input, const dml_conv_packing *packing);
+    void (*store)(const dml_conv *task, const dml_conv_storing *storing);
+    const dml_conv_bytes_table *bytes;
 } dml_conv_table;
