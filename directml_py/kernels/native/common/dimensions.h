@@ -26,8 +26,3 @@ static int dml_join(dml_dimension *dimensions, int count)
     }
     return joined;
 }
-
-static int64_t dml_quotient_up(int64_t value, int64_t by)
-{
-    return (value + by - 1) / by;
-}
