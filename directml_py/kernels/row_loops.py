@@ -93,7 +93,7 @@ def native(function: str, rows: Sequence[Array], places: Sequence[int], **option
     count, size = rows[0].shape[-1], rows[0].itemsize
     if any(one.strides[-1] not in ((size,) if place < 2 else (0, size)) for place, one in zip(places, rows)):
         return None
-    if size == 2 and count > lib.DML_ROWS_LONGEST_HALVES:
+    if size == 2 and count > lib.DML_ROWS_LONGEST_HALVES and function != "GIVEN":
         return None
     heads = joined([one[..., 0] for one in rows])
     task = ffi.new("dml_rows *")

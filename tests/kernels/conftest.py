@@ -7,7 +7,7 @@ import pytest
 
 from directml_py.kernels.backend import backend
 
-from .loops import IS_BASELINE
+from .loops import IS_BASELINE, use_loops
 
 
 @pytest.fixture(scope="module")
@@ -15,8 +15,7 @@ def native() -> Any:
     """The extension module, with the loops that this process is for."""
     if backend.native is None:
         pytest.skip("the native loops are not built")
-    if IS_BASELINE:
-        backend.native.lib.dml_use_baseline_loops()
+    use_loops(backend.native)
     return backend.native
 
 

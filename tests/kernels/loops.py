@@ -6,12 +6,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pytest
 
 LOOPS = "DIRECTML_PY_TEST_LOOPS"
-# In the process that tests the loops of every processor: which loops are in use cannot be taken back.
-IS_BASELINE = os.environ.get(LOOPS) == "baseline"
+# The kind of processor whose loops a process tests that was started for them; empty for those of the one at hand.
+KIND = os.environ.get(LOOPS, "")
+IS_BASELINE = KIND == "baseline"
+OTHER_KINDS = ("baseline", "avx2")
 # Elements that are moved, by their bytes.
 DTYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 LAYOUTS = ("packed", "padded", "gapped", "permuted", "negative", "broadcast")
@@ -29,8 +33,18 @@ def guarded(
     return np.frombuffer(rng.bytes(count), np.uint8).copy(), low
 
 
-def assert_passes_with_baseline_loops(file: str, *options: str) -> None:
-    """Run a test file once more, in a process of its own."""
+def use_loops(native: Any) -> None:
+    """Choose the loops that this process is for."""
+    if KIND and not native.lib.dml_use_loops(KIND.encode()):
+        pytest.skip(f"no loops for {KIND} run here")
+
+
+def assert_passes_with_loops(kind: str, file: str, *options: str) -> None:
+    """Run a test file once more, in a process of its own, with the loops for a kind of processor."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *options, file]
-    done = subprocess.run(command, env={**os.environ, LOOPS: "baseline"}, capture_output=True, text=True)
+    done = subprocess.run(command, env={**os.environ, LOOPS: kind}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def assert_passes_with_baseline_loops(file: str, *options: str) -> None:
+    assert_passes_with_loops("baseline", file, *options)

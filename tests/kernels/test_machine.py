@@ -13,7 +13,7 @@ from directml_py.kernels.map import map_whole
 from directml_py.kernels.trace import traced
 from directml_py.testing.tolerances import ulps_apart
 
-from .loops import LAYOUTS, assert_passes_with_baseline_loops, guarded
+from .loops import LAYOUTS, OTHER_KINDS, assert_passes_with_loops, guarded
 
 INF, NAN = np.inf, np.nan
 TYPES = ("float16", "float32", "int8", "int16", "int32", "uint8", "uint16", "uint32")
@@ -147,6 +147,55 @@ def test_powers(native, dtype):
     assert_maps(elementary.power, [x, y], [np.empty_like(x)], 1 if dtype == "float16" else 4)
 
 
+def everywhere(dtype):
+    """Numbers of every exponent and both signs, and many where functions change from one way to another."""
+    rng = np.random.default_rng(3)
+    bits = np.arange(0, 1 << 32, 85_991, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    near = [one + rng.standard_normal(300) * 1e-3 * abs(one) for one in (0.625, 0.75, 1, 1.5, 4, 14.875)]
+    limits = [88.72283, 88.72284, -87.3365, -103.97, -104, 2.0**14, 2.0**20, 3e38, 1e-38, 1e-45, 0, INF, NAN]
+    ends = np.float32([*limits, *np.negative(limits)])
+    with np.errstate(all="ignore"):
+        around = [ends, np.nextafter(ends, np.float32(INF)), np.nextafter(ends, np.float32(-INF))]
+        parts = [bits, *near, *np.negative(near), *around, np.linspace(-110, 110, 20_001)]
+        return rng.permutation(np.concatenate(parts).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_are_near_everywhere(native, name, dtype):
+    function, ulps = FUNCTIONS[name]
+    x = everywhere(dtype)
+    assert_maps(function, [x], [np.empty_like(x)], 1 if dtype == "float16" else ulps)
+
+
+def test_signs_of_zeros_and_of_what_vanishes(native):
+    x = np.float32([0, 1e-45, 1e-30, 1e-5])
+    x = np.concatenate([x, -x])
+    for name in ("erf", "gelu", "sin", "tanh", "elu"):
+        output = np.empty_like(x)
+        machine.mapped(FUNCTIONS[name][0], [x], [output])()
+        assert (np.signbit(output) == np.signbit(x)).all(), name
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, "power"])
+def test_an_element_does_not_see_its_neighbours(native, name):
+    """Neither those that take another way than it does, nor how many there are."""
+    functions = {name: lambda x, _, function=one[0]: function(x) for name, one in FUNCTIONS.items()}
+    function = {**functions, "power": elementary.power}[name]
+    x, y = everywhere(np.float32)[:999], numbers(np.float32, 999)
+    together = np.empty_like(x)
+    machine.mapped(function, [x, y], [together])()
+    for size in (1, 7, 17, 37):
+        parts = np.empty_like(x)
+        for first in range(0, len(x), size):
+            part = slice(first, first + size)
+            machine.mapped(function, [x[part], y[part]], [parts[part]])()
+        for results in (parts, together):
+            # No bits of NaN are anybody's.
+            results[np.isnan(results)] = NAN
+        np.testing.assert_array_equal(parts.view(np.uint32), together.view(np.uint32))
+
+
 def test_what_cannot_be_traced():
     kind = np.dtype(np.float32)
     assert traced(lambda x: x.sum(), [kind], [kind]) is None
@@ -244,5 +293,6 @@ def test_a_single_element(native):
         )
 
 
-def test_baseline_loops(native):
-    assert_passes_with_baseline_loops(__file__, "-k", "not baseline")
+@pytest.mark.parametrize("kind", OTHER_KINDS)
+def test_loops_of_other_processors(native, kind):
+    assert_passes_with_loops(kind, __file__, "-k", "not other_processors")

@@ -8,7 +8,7 @@ import pytest
 from directml_py.kernels import activations, row_loops
 from directml_py.kernels.backend import backend
 
-from .loops import IS_BASELINE, assert_passes_with_baseline_loops
+from .loops import KIND, OTHER_KINDS, assert_passes_with_loops, use_loops
 
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
 EPSILON = 1e-3
@@ -19,13 +19,13 @@ CORNERS = [0.0, -0.0, 1.0, -2.5, 1000.0, -1000.0, np.inf, -np.inf, np.nan]
 
 @pytest.fixture(autouse=True, scope="module")
 def _loops():
-    if IS_BASELINE:
-        backend.native.lib.dml_use_baseline_loops()
+    use_loops(backend.native)
 
 
-def test_baseline_loops():
-    if not IS_BASELINE:
-        assert_passes_with_baseline_loops(__file__)
+@pytest.mark.skipif(bool(KIND), reason="this is such a run")
+@pytest.mark.parametrize("kind", OTHER_KINDS)
+def test_loops_of_other_processors(kind):
+    assert_passes_with_loops(kind, __file__)
 
 
 def numbers(shape, dtype, seed=3):
@@ -148,6 +148,40 @@ def test_mean_and_variance_that_are_given(sizes, dtype):
     )
 
 
+def test_long_rows_of_halves_with_what_is_given():
+    """More than are widened at a time."""
+    x = numbers((2, 3, 2 * backend.native.lib.DML_ROWS_LONGEST_HALVES + 5), np.float16)
+    mean, variance, scale, bias = (numbers((1, 3, 1), np.float16, seed) for seed in range(4))
+    output, memory = guarded_like(x)
+    wide = x.astype(np.float64)
+    expected = (wide - mean) / np.sqrt(abs(variance).astype(np.float64) + EPSILON) * scale + bias
+    run = row_loops.given(x, mean, abs(variance), scale, bias, output, EPSILON)
+    check(run, output, memory, expected, 1)
+
+
+def test_differences_are_exact():
+    """Where the difference from the largest element has more digits than FLOAT32."""
+    rng = np.random.default_rng(4)
+    x = np.float32(rng.standard_normal((64, 100)) * 10.0 ** rng.integers(-3, 3, (64, 1)))
+    x += np.float32(10.0) ** rng.integers(-2, 7, (64, 1))
+    x[:, 7] += 30
+    for logarithm, twin in ((False, activations.softmax), (True, activations.log_softmax)):
+        output, memory = guarded_like(x)
+        check(row_loops.softmax(x, output, (1,), logarithm), output, memory, twin(x, (1,)), 2)
+
+
+def test_what_is_small_beside_the_largest():
+    """Results of every exponent, subnormal ones too, and others that FLOAT32 has not beside 1."""
+    x = np.zeros((4, 700), np.float32)
+    x[:, 1:] = -np.linspace(0.1, 210, 699)
+    x[1, 1:200] = -np.inf
+    x[2, 1:] = -100
+    x[3, 2:] = -300
+    for logarithm, twin in ((False, activations.softmax), (True, activations.log_softmax)):
+        output, memory = guarded_like(x)
+        check(row_loops.softmax(x, output, (1,), logarithm), output, memory, twin(x, (1,)), 2)
+
+
 def test_corners_of_normalization():
     corners = np.float32([*CORNERS, 1e-40, 3e38])
     x = np.ascontiguousarray(np.broadcast_to(corners, (len(corners), len(corners))))
@@ -179,10 +213,12 @@ def test_what_there_are_no_loops_for():
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_in_threads(dtype):
+@pytest.mark.parametrize("count", [1024, 1023, 8192])
+def test_in_threads_and_past_the_caches(dtype, count):
     before = backend.native.lib.dml_get_threads()
-    x = numbers((3001, 1024), dtype)
+    x = numbers(((5 << 20) // count, count), dtype)
     output, memory = guarded_like(x)
+    assert output.nbytes >= 8 << 20
     backend.native.lib.dml_set_threads(4)
     try:
         run = row_loops.softmax(x, output, (1,))

@@ -76,7 +76,8 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #pragma GCC pop_options
 #endif
 
-/* Functions of elements and convolutions gain by longer vectors; what else there is waits for memory. */
+/* These loops gain by longer vectors; what else there is waits for memory. */
+#define DML_FOR_LONG_LOOPS(DO) DO(conv) DO(half) DO(map) DO(product) DO(rows) DO(slide)
 #define DML_AVX512 1
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl"))), apply_to = function)
@@ -90,6 +91,7 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #include "map/loops.h"
 #include "product/loops.h"
 #include "slide/loops.h"
+#include "rows/loops.h"
 #undef DML_SUFFIX
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -124,32 +126,64 @@ static dml_conv_table dml_conv_avx512;
 static const dml_loops *dml_loop = &dml_loops_baseline;
 static const char *dml_processor = "baseline";
 
-__attribute__((constructor)) static void dml_choose_loops(void)
+/* The kinds of processors, the best first, and the loops that were made for them. */
+typedef struct {
+    const char *name;
+    const dml_loops *loops;
+} dml_kind;
+static const dml_kind dml_kinds[] = {
+#if defined(DML_HAS_AVX2)
+    {"avx512", &dml_loops_avx512},
+    {"avx2", &dml_loops_avx2},
+#endif
+    {"baseline", &dml_loops_baseline},
+};
+enum { DML_KINDS = sizeof dml_kinds / sizeof *dml_kinds };
+
+/* How many of the kinds, from the last on, the processor at hand can run. */
+static int dml_able(void)
 {
+    int able = 1;
 #if defined(DML_HAS_AVX2)
     /* clang does not know the feature f16c by name. */
     unsigned int a, b, c = 0, d;
     __builtin_cpu_init();
     __get_cpuid(1, &a, &b, &c, &d);
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && (c & bit_F16C)) {
-        dml_loop = &dml_loops_avx2;
-        dml_processor = "avx2";
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
-            dml_loops_avx512 = dml_loops_avx2;
-            dml_conv_avx512 = conv_table_avx512;
-            if (__builtin_cpu_supports("avx512vnni"))
-                dml_conv_avx512.bytes = &conv_bytes_table_vnni;
-            dml_loops_avx512.conv = &dml_conv_avx512;
-            dml_loops_avx512.half = &half_table_avx512;
-            dml_loops_avx512.map = &map_table_avx512;
-            dml_loops_avx512.product = &product_table_avx512;
-            dml_loops_avx512.slide = &slide_table_avx512;
-            dml_loop = &dml_loops_avx512;
-            dml_processor = "avx512";
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && (c & bit_F16C))
+        able = 2;
+    if (able == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        able = 3;
+#endif
+    return able;
+}
+
+int dml_use_loops(const char *kind)
+{
+    for (int i = DML_KINDS - dml_able(); i < DML_KINDS; i++)
+        if (!kind || strcmp(dml_kinds[i].name, kind) == 0) {
+            dml_loop = dml_kinds[i].loops;
+            dml_processor = dml_kinds[i].name;
+            return 1;
         }
+    return 0;
+}
+
+__attribute__((constructor)) static void dml_choose_loops(void)
+{
+#if defined(DML_HAS_AVX2)
+    __builtin_cpu_init();
+    dml_loops_avx512 = dml_loops_avx2;
+#define DML_LONG(loop) dml_loops_avx512.loop = &loop##_table_avx512;
+    DML_FOR_LONG_LOOPS(DML_LONG)
+#undef DML_LONG
+    if (__builtin_cpu_supports("avx512vnni")) {
+        dml_conv_avx512 = conv_table_avx512;
+        dml_conv_avx512.bytes = &conv_bytes_table_vnni;
+        dml_loops_avx512.conv = &dml_conv_avx512;
     }
 #endif
+    dml_use_loops(NULL);
 }
 
 const char *dml_chosen_loops(void)
@@ -157,11 +191,9 @@ const char *dml_chosen_loops(void)
     return dml_processor;
 }
 
-/* For tests: the loops that every processor can run. */
 void dml_use_baseline_loops(void)
 {
-    dml_loop = &dml_loops_baseline;
-    dml_processor = "baseline";
+    dml_use_loops("baseline");
 }
 
 #include DML_SOURCES

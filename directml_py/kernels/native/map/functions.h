@@ -191,8 +191,53 @@ DML_INLINE void LOOP(map_wave)(DML_DOUBLES *x, uint64_t turn)
     *x = (DML_DOUBLES)((DML_BITS)sum ^ ((quarter & 2) << 62));
 }
 
+/* Numbers too large for the three parts of pi / 2 take C's way, each by itself: what the others give does not depend
+   on it. */
+DML_INLINE int LOOP(map_is_far)(const DML_DOUBLES *x)
+{
+    DML_DOUBLES magnitude = DML_MAGNITUDE(*x);
+#if defined(DML_AVX512)
+    return _mm512_cmp_pd_mask((__m512d)magnitude, _mm512_set1_pd(0x1p20), _CMP_LT_OQ) != 0xff;
+#elif defined(DML_AVX2)
+    return _mm256_movemask_pd((__m256d)(magnitude < 0x1p20)) != 0xf;
+#else
+    DML_BITS near = (DML_BITS)(magnitude < 0x1p20);
+    return (near[0] & near[1] & near[2] & near[3]) == 0;
+#endif
+}
+
+static DML_ONCE void LOOP(map_far)(double *results, const double *x, int turn)
+{
+    for (int i = 0; i < DML_LANES; i++)
+        if (!(fabs(x[i]) < 0x1p20))
+            results[i] = turn ? cos(x[i]) : sin(x[i]);
+}
+
+DML_INLINE void LOOP(map_turned)(DML_DOUBLES *x, int turn)
+{
+    DML_DOUBLES angle = *x;
+    double angles[DML_LANES], results[DML_LANES];
+    LOOP(map_wave)(x, turn);
+    if (LOOP(map_is_far)(&angle)) {
+        memcpy(angles, &angle, sizeof angles);
+        memcpy(results, x, sizeof results);
+        LOOP(map_far)(results, angles, turn);
+        memcpy(x, results, sizeof results);
+    }
+}
+
+DML_INLINE void LOOP(map_sin)(DML_DOUBLES *x)
+{
+    LOOP(map_turned)(x, 0);
+}
+
+DML_INLINE void LOOP(map_cos)(DML_DOUBLES *x)
+{
+    LOOP(map_turned)(x, 1);
+}
+
 /* As C's pow, but NaN for every negative base with a fraction as exponent, and 0 or infinity for -0 with one. */
-DML_INLINE void LOOP(map_pow)(DML_DOUBLES *x, const DML_DOUBLES *exponent)
+DML_INLINE void LOOP(map_power)(DML_DOUBLES *x, const DML_DOUBLES *exponent)
 {
     const DML_DOUBLES one = (DML_DOUBLES){0} + 1.0;
     DML_DOUBLES base = *x, y = *exponent, large = DML_MAGNITUDE(y), result = DML_MAGNITUDE(base), whole, half, product;

@@ -1,6 +1,9 @@
 /* The loops of single steps, over blocks that stay in the nearest cache. Results may lie where operands do. */
 
 #include "functions.h"
+#if defined(DML_AVX2)
+#include "floats.h"
+#endif
 
 #undef DML_ALIKE
 #if defined(__clang__)
@@ -8,43 +11,6 @@
 #else
 #define DML_ALIKE _Pragma("GCC ivdep")
 #endif
-
-/* Numbers too large for the three parts of pi / 2 take C's way. */
-DML_INLINE int LOOP(map_is_far)(const DML_DOUBLES *x)
-{
-    DML_DOUBLES magnitude = DML_MAGNITUDE(*x);
-#if defined(DML_AVX512)
-    return _mm512_cmp_pd_mask((__m512d)magnitude, _mm512_set1_pd(0x1p20), _CMP_LT_OQ) != 0xff;
-#elif defined(DML_AVX2)
-    return _mm256_movemask_pd((__m256d)(magnitude < 0x1p20)) != 0xf;
-#else
-    DML_BITS near = (DML_BITS)(magnitude < 0x1p20);
-    return (near[0] & near[1] & near[2] & near[3]) == 0;
-#endif
-}
-
-DML_INLINE void LOOP(map_sin)(DML_DOUBLES *x)
-{
-    if (LOOP(map_is_far)(x))
-        for (int i = 0; i < DML_LANES; i++)
-            (*x)[i] = sin((*x)[i]);
-    else
-        LOOP(map_wave)(x, 0);
-}
-
-DML_INLINE void LOOP(map_cos)(DML_DOUBLES *x)
-{
-    if (LOOP(map_is_far)(x))
-        for (int i = 0; i < DML_LANES; i++)
-            (*x)[i] = cos((*x)[i]);
-    else
-        LOOP(map_wave)(x, 1);
-}
-
-DML_INLINE void LOOP(map_power)(DML_DOUBLES *x, const DML_DOUBLES *y)
-{
-    LOOP(map_pow)(x, y);
-}
 
 DML_INLINE void LOOP(load_float64)(DML_DOUBLES *x, const double *from)
 {
@@ -151,10 +117,46 @@ DML_INLINE void LOOP(store_float32)(float *to, const DML_DOUBLES *x)
             memcpy(to + i, rest, (size_t)(count - i) * sizeof(T)); \
         } \
     }
+#if defined(DML_AVX2)
+/* The same for FLOAT32 that is computed in FLOAT32. */
+#define DML_BY_FLOATS(NAME) \
+    static void LOOP(map_step_##NAME##_float32)(void *result, const void *const *operands, int64_t count) \
+    { \
+        const float *first = operands[0]; \
+        float *to = result, rest[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}; \
+        int64_t i = 0; \
+        for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES) \
+            DML_F(storeu)(to + i, LOOP(float_##NAME)(DML_F(loadu)(first + i))); \
+        if (i < count) { \
+            memcpy(rest, first + i, (size_t)(count - i) * sizeof(float)); \
+            DML_F(storeu)(rest, LOOP(float_##NAME)(DML_F(loadu)(rest))); \
+            memcpy(to + i, rest, (size_t)(count - i) * sizeof(float)); \
+        } \
+    }
+#define DML_BY_FLOATS2(NAME) \
+    static void LOOP(map_step_##NAME##_float32)(void *result, const void *const *operands, int64_t count) \
+    { \
+        const float *first = operands[0], *second = operands[1]; \
+        float *to = result, rest[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, others[16]; \
+        int64_t i = 0; \
+        for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES) \
+            DML_F(storeu)(to + i, LOOP(float_##NAME)(DML_F(loadu)(first + i), DML_F(loadu)(second + i))); \
+        if (i < count) { \
+            memcpy(others, rest, sizeof others); \
+            memcpy(rest, first + i, (size_t)(count - i) * sizeof(float)); \
+            memcpy(others, second + i, (size_t)(count - i) * sizeof(float)); \
+            DML_F(storeu)(rest, LOOP(float_##NAME)(DML_F(loadu)(rest), DML_F(loadu)(others))); \
+            memcpy(to + i, rest, (size_t)(count - i) * sizeof(float)); \
+        } \
+    }
+#else
+#define DML_BY_FLOATS(NAME) DML_BY_LANES(NAME, float, float32)
+#define DML_BY_FLOATS2(NAME) DML_BY_LANES2(NAME, float, float32)
+#endif
+#define DML_FUNCTION(NAME) DML_BY_FLOATS(NAME) DML_BY_LANES(NAME, double, float64)
+#define DML_FUNCTION2(NAME) DML_BY_FLOATS2(NAME) DML_BY_LANES2(NAME, double, float64)
 /* Defined below, by the conversions of elements in memory. */
 #define DML_LATER(NAME)
-#define DML_FUNCTION(NAME) DML_BY_LANES(NAME, float, float32) DML_BY_LANES(NAME, double, float64)
-#define DML_FUNCTION2(NAME) DML_BY_LANES2(NAME, float, float32) DML_BY_LANES2(NAME, double, float64)
 DML_MAP_STEPS(DML_UNARY, DML_BINARY, DML_TERNARY, DML_LATER, DML_FUNCTION, DML_FUNCTION2)
 
 #define DML_CONVERT(NAME, R, T) \
@@ -243,7 +245,8 @@ static const dml_map_table LOOP(map_table) = {
 #undef DML_TERNARY
 #undef DML_BY_LANES
 #undef DML_BY_LANES2
-#undef DML_LATER
+#undef DML_BY_FLOATS
+#undef DML_BY_FLOATS2
 #undef DML_FUNCTION
 #undef DML_FUNCTION2
 #undef DML_CODE

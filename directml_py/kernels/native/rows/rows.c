@@ -2,6 +2,24 @@
 
 /* So many bytes are worth a visit to the counter that threads share. */
 #define DML_ROWS_GRAIN (64 << 10)
+/* The longest row that is made aside. */
+#define DML_ROWS_STREAMED (32 << 10)
+
+/* A row that is written past the caches is made in one of them. */
+static void dml_rows_row(const dml_rows *task, dml_rows_loop loop, char *const *places)
+{
+    char made[DML_ROWS_STREAMED] __attribute__((aligned(64))), *aside[DML_ROWS_TENSORS];
+    int64_t bytes = task->count * (task->is_half ? 2 : 4);
+    const dml_span span = {places[0], made, 1, 0, 0, bytes, 1, 1};
+    if (bytes > DML_ROWS_STREAMED || task->rows * bytes < DML_STREAM_BYTES) {
+        loop(task, places);
+        return;
+    }
+    memcpy(aside, places, sizeof aside);
+    aside[0] = made;
+    loop(task, aside);
+    dml_loop->move->rows(&span, 1);
+}
 
 static void dml_rows_range(void *context, int64_t begin, int64_t end)
 {
@@ -18,7 +36,7 @@ static void dml_rows_range(void *context, int64_t begin, int64_t end)
             places[k] += at[i] * task->strides[i][k];
     }
     for (int64_t row = begin; row < end; row++) {
-        loop(task, places);
+        dml_rows_row(task, loop, places);
         for (int i = 0; i < task->rank; i++) {
             int is_last = ++at[i] == task->sizes[i];
             for (int k = 0; k < DML_ROWS_TENSORS; k++)
@@ -28,6 +46,7 @@ static void dml_rows_range(void *context, int64_t begin, int64_t end)
             at[i] = 0;
         }
     }
+    dml_loop->move->stream_end();
 }
 
 void dml_rows_run(const dml_rows *task)

@@ -1,0 +1,370 @@
+/* Functions of FLOAT32, as many at a time as a register holds: to 1 ULP of the nearest, 2 where said. They need fused
+   multiplication and addition, which keeps the digits that arguments lose when multiples of ln 2 or pi / 2 are taken out
+   of them; processors without it compute in FLOAT64. Polynomials are minimax with coefficients that are FLOAT32, the
+   first ones rounded first. */
+
+#undef DML_FLOAT_LANES
+#undef DML_F
+#undef DML_I
+#undef DML_WHERE
+#undef DML_IS
+#undef DML_EVERY
+#undef DML_NOT_SIGN
+#undef DML_BITS_OF
+#undef DML_FROM_BITS
+#undef DML_NEAREST
+#undef DML_AMONG
+#undef DML_HALF_OF
+#undef DML_OF_HALVES
+#if defined(DML_AVX512)
+#define DML_FLOAT_LANES 16
+typedef __m512 LOOP(floats);
+typedef __m512i LOOP(ints);
+typedef __mmask16 LOOP(mask);
+#define DML_F(operation) _mm512_##operation##_ps
+#define DML_I(operation) _mm512_##operation##_epi32
+#define DML_BITS_OF(x) _mm512_castps_si512(x)
+#define DML_FROM_BITS(x) _mm512_castsi512_ps(x)
+#define DML_NOT_SIGN(x) _mm512_and_si512(DML_BITS_OF(x), DML_I(set1)(0x7fffffff))
+#define DML_WHERE(mask, a, b) _mm512_mask_blend_ps(mask, b, a)
+#define DML_IS(relation, a, b) _mm512_cmp_ps_mask(a, b, _CMP_##relation##_OQ)
+#define DML_EVERY(mask) ((mask) == 0xffff)
+#define DML_NEAREST(x) _mm512_roundscale_ps(x, 0)
+#define DML_AMONG(table, index) _mm512_permutexvar_ps(index, _mm512_broadcast_f32x8(table))
+#define DML_HALF_OF(x, i) ((DML_DOUBLES)_mm512_cvtps_pd((i) ? _mm512_extractf32x8_ps(x, 1) : _mm512_castps512_ps256(x)))
+#define DML_OF_HALVES(low, high) \
+    _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)(low))), _mm512_cvtpd_ps((__m512d)(high)), 1)
+#else
+#define DML_FLOAT_LANES 8
+typedef __m256 LOOP(floats);
+typedef __m256i LOOP(ints);
+typedef __m256 LOOP(mask);
+#define DML_F(operation) _mm256_##operation##_ps
+#define DML_I(operation) _mm256_##operation##_epi32
+#define DML_BITS_OF(x) _mm256_castps_si256(x)
+#define DML_FROM_BITS(x) _mm256_castsi256_ps(x)
+#define DML_NOT_SIGN(x) _mm256_and_si256(DML_BITS_OF(x), DML_I(set1)(0x7fffffff))
+#define DML_WHERE(mask, a, b) _mm256_blendv_ps(b, a, mask)
+#define DML_IS(relation, a, b) _mm256_cmp_ps(a, b, _CMP_##relation##_OQ)
+#define DML_EVERY(mask) (_mm256_movemask_ps(mask) == 0xff)
+#define DML_NEAREST(x) _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define DML_AMONG(table, index) _mm256_permutevar8x32_ps(table, index)
+#define DML_HALF_OF(x, i) ((DML_DOUBLES)_mm256_cvtps_pd((i) ? _mm256_extractf128_ps(x, 1) : _mm256_castps256_ps128(x)))
+#define DML_OF_HALVES(low, high) \
+    _mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps((__m256d)(low))), _mm256_cvtpd_ps((__m256d)(high)), 1)
+#endif
+#undef DML_ALL
+#undef DML_MAGNITUDE_OF
+#undef DML_LIKE
+#undef DML_FMA
+#define DML_ALL(number) DML_F(set1)(number)
+#define DML_MAGNITUDE_OF(x) DML_FROM_BITS(DML_NOT_SIGN(x))
+/* `x` with the sign of `y`, if its own is that or none: -0, too, which sums lose. */
+#define DML_LIKE(x, y) DML_FROM_BITS(DML_BITS_OF(x) | (DML_BITS_OF(y) ^ DML_NOT_SIGN(y)))
+#define DML_FMA(a, b, c) DML_F(fmadd)(a, b, c)
+/* One step of a polynomial. */
+#undef DML_STEP
+#define DML_STEP(sum, x, coefficient) sum = DML_FMA(sum, x, DML_ALL(coefficient))
+
+/* x = k ln 2 + r: exp(r) - 1, for x of which k ln 2 is representable. `less` is taken from x, which need not have the
+   digits for it. */
+DML_INLINE LOOP(floats) LOOP(exp_reduced)(LOOP(floats) x, LOOP(floats) less, LOOP(floats) *k)
+{
+    LOOP(floats) r, sum = DML_ALL(0x1.6d815ep-10f);
+    *k = DML_NEAREST(x * DML_ALL(0x1.715476p0f));
+    r = DML_F(fnmadd)(*k, DML_ALL(0x1.62e430p-1f), x);
+    r = DML_F(fnmadd)(*k, DML_ALL(-0x1.05c610p-29f), r) - less;
+    DML_STEP(sum, r, 0x1.123f90p-7f);
+    DML_STEP(sum, r, 0x1.5554bap-5f);
+    DML_STEP(sum, r, 0x1.55548ap-3f);
+    DML_STEP(sum, r, 0.5f);
+    return DML_FMA(sum, r * r, r);
+}
+
+/* x 2^k, rounded once, also where that is subnormal or infinite. */
+DML_INLINE LOOP(floats) LOOP(float_scaled)(LOOP(floats) x, LOOP(floats) k)
+{
+#if defined(DML_AVX512)
+    return DML_F(scalef)(x, k);
+#else
+    __m256i whole = _mm256_cvtps_epi32(k), half = DML_I(srai)(whole, 1), one = DML_I(set1)(127);
+    x = x * DML_FROM_BITS(DML_I(slli)(DML_I(add)(half, one), 23));
+    return x * DML_FROM_BITS(DML_I(slli)(DML_I(add)(DML_I(sub)(whole, half), one), 23));
+#endif
+}
+
+/* No number is beyond `low` and `high` then; NaN stays. */
+DML_INLINE LOOP(floats) LOOP(float_between)(LOOP(floats) x, float low, float high)
+{
+    return DML_F(min)(DML_ALL(high), DML_F(max)(DML_ALL(low), x));
+}
+
+DML_INLINE LOOP(floats) LOOP(float_exp)(LOOP(floats) x)
+{
+    LOOP(floats) k, r = LOOP(exp_reduced)(LOOP(float_between)(x, -104.0f, 89.0f), DML_ALL(0.0f), &k);
+    return LOOP(float_scaled)(r + DML_ALL(1.0f), k);
+}
+
+/* With the last digits of (2^k - 1) + 2^k (exp(r) - 1). Half of it, as 2^128 is no number. */
+DML_INLINE LOOP(floats) LOOP(float_expm1)(LOOP(floats) x)
+{
+    LOOP(floats) k, r, scale, inside = LOOP(float_between)(x, -30.0f, 89.0f);
+    r = LOOP(exp_reduced)(inside, DML_ALL(0.0f), &k);
+    scale = LOOP(float_scaled)(DML_ALL(0.5f), k);
+    r = DML_FMA(r, scale, scale - DML_ALL(0.5f));
+    return DML_WHERE(DML_IS(LT, DML_MAGNITUDE_OF(x), DML_ALL(0x1p-25f)), x, r + r);
+}
+
+/* From 0.625 on 1 - 2 / (exp(2 |x|) + 1). */
+DML_INLINE LOOP(floats) LOOP(float_tanh)(LOOP(floats) x)
+{
+    const LOOP(floats) one = DML_ALL(1.0f);
+    LOOP(floats) a = DML_MAGNITUDE_OF(x), z = x * x, k, e, sum = DML_ALL(-0x1.75619ap-8f), far;
+    far = DML_F(min)(DML_ALL(10.0f), a);
+    e = one + LOOP(exp_reduced)(far + far, DML_ALL(0.0f), &k);
+    e = LOOP(float_scaled)(e, k);
+    far = one - DML_ALL(2.0f) / (e + one);
+    DML_STEP(sum, z, 0x1.5207b8p-6f);
+    DML_STEP(sum, z, -0x1.b83738p-5f);
+    DML_STEP(sum, z, 0x1.1106fcp-3f);
+    DML_STEP(sum, z, -0x1.555532p-2f);
+    return DML_LIKE(DML_WHERE(DML_IS(LT, a, DML_ALL(0.625f)), DML_FMA(sum * z, x, x), far), x);
+}
+
+DML_INLINE LOOP(floats) LOOP(float_sigmoid)(LOOP(floats) x)
+{
+    const LOOP(floats) one = DML_ALL(1.0f);
+    LOOP(floats) e = LOOP(float_exp)(DML_ALL(0.0f) - DML_MAGNITUDE_OF(x));
+    return DML_WHERE(DML_IS(LT, x, DML_ALL(0.0f)), e, one) / (one + e);
+}
+
+/* Two roundings more than 2 ULP allow are in it: FLOAT64 does it. */
+DML_INLINE LOOP(floats) LOOP(float_softplus)(LOOP(floats) x)
+{
+    DML_DOUBLES halves[2];
+    for (int i = 0; i < 2; i++) {
+        halves[i] = DML_HALF_OF(x, i);
+        LOOP(map_softplus)(&halves[i]);
+    }
+    return DML_OF_HALVES(halves[0], halves[1]);
+}
+
+/* x = m 2^e, m between 3/4 and 3/2, for positive numbers, also subnormal ones. */
+DML_INLINE LOOP(floats) LOOP(float_parts)(LOOP(floats) x, LOOP(floats) *e)
+{
+#if defined(DML_AVX512)
+    LOOP(floats) m = DML_F(getmant)(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero), one = DML_ALL(1.0f);
+    LOOP(mask) above = _mm512_cmp_ps_mask(m, DML_ALL(1.5f), _CMP_GE_OQ);
+    *e = DML_F(getexp)(x);
+    *e = DML_F(mask_add)(*e, above, *e, one);
+    return DML_F(mask_mul)(m, above, m, DML_ALL(0.5f));
+#else
+    __m256 small = DML_IS(LT, x, DML_ALL(0x1p-126f));
+    __m256i bits, above;
+    x = DML_WHERE(small, x * DML_ALL(0x1p24f), x);
+    bits = DML_BITS_OF(x);
+    above = DML_I(srai)(DML_I(sub)(bits, DML_I(set1)(0x3f400000)), 23);
+    *e = _mm256_cvtepi32_ps(above) - _mm256_and_ps(small, DML_ALL(24.0f));
+    return DML_FROM_BITS(DML_I(sub)(bits, DML_I(slli)(above, 23)));
+#endif
+}
+
+DML_INLINE LOOP(floats) LOOP(float_log)(LOOP(floats) x)
+{
+    const LOOP(floats) zero = DML_ALL(0.0f);
+    LOOP(floats) e, f = LOOP(float_parts)(x, &e) - DML_ALL(1.0f), z = f * f, sum = DML_ALL(0x1.340cf2p-5f), rest;
+    DML_STEP(sum, f, -0x1.74ff40p-4f);
+    DML_STEP(sum, f, 0x1.df1c2cp-4f);
+    DML_STEP(sum, f, -0x1.04ad9ep-3f);
+    DML_STEP(sum, f, 0x1.246390p-3f);
+    DML_STEP(sum, f, -0x1.5519d2p-3f);
+    DML_STEP(sum, f, 0x1.999764p-3f);
+    DML_STEP(sum, f, -0x1.00006ep-2f);
+    DML_STEP(sum, f, 0x1.55555ap-2f);
+    /* f - f^2 / 2 + f^3 (1/3 ...), and the digits of e ln 2. */
+    rest = DML_FMA(e, DML_ALL(-0x1.05c610p-29f), sum * f * z);
+    rest = DML_FMA(z, DML_ALL(-0.5f), rest);
+    rest = DML_FMA(e, DML_ALL(0x1.62e430p-1f), f + rest);
+    rest = DML_WHERE(DML_IS(LT, x, DML_ALL(INFINITY)), rest, x);
+    rest = DML_WHERE(DML_IS(EQ, x, zero), DML_ALL(-INFINITY), rest);
+    return DML_WHERE(DML_IS(LT, x, zero), DML_ALL(NAN), rest);
+}
+
+/* Up to 1 x plus a polynomial of it, beyond it 1 - 2^(-|x| G(|x|)). */
+DML_INLINE LOOP(floats) LOOP(float_erf)(LOOP(floats) x)
+{
+    const LOOP(floats) one = DML_ALL(1.0f);
+    LOOP(floats) a = DML_F(min)(DML_ALL(4.0f), DML_MAGNITUDE_OF(x)), z = x * x, k, t;
+    LOOP(floats) sum = DML_ALL(0x1.4771fep-14f), tail = DML_ALL(0x1.3eaa42p-12f), power = DML_ALL(0x1.5fa100p-10f);
+    DML_STEP(sum, z, -0x1.a3515ep-11f);
+    DML_STEP(sum, z, 0x1.53f224p-8f);
+    DML_STEP(sum, z, -0x1.b7f71ap-6f);
+    DML_STEP(sum, z, 0x1.ce2ce6p-4f);
+    DML_STEP(sum, z, -0x1.81273ep-2f);
+    DML_STEP(sum, z, 0x1.06eba8p-3f);
+    DML_STEP(tail, a, -0x1.2d532ep-8f);
+    DML_STEP(tail, a, 0x1.0d7242p-5f);
+    DML_STEP(tail, a, -0x1.3694acp-3f);
+    DML_STEP(tail, a, -0x1.d5a9c2p-1f);
+    DML_STEP(tail, a, -0x1.a0c80ep0f);
+    tail = tail * a;
+    k = DML_NEAREST(tail);
+    t = tail - k;
+    DML_STEP(power, t, 0x1.3cebbap-7f);
+    DML_STEP(power, t, 0x1.c6add8p-5f);
+    DML_STEP(power, t, 0x1.ebf9b8p-3f);
+    DML_STEP(power, t, 0x1.62e432p-1f);
+    tail = one - LOOP(float_scaled)(DML_FMA(power, t, one), k);
+    return DML_WHERE(DML_IS(LT, a, one), DML_FMA(sum, x, x), DML_LIKE(tail, x));
+}
+
+/* Of R(a) = exp(a^2 / 2) (the share of a normal distribution beyond a): polynomials between 0, 1/2, 1, 2, 3, 5, 7, 11
+   and 15. A row has the places that they are around, or their coefficients of one power, beginning with that from 1
+   on: the order of the exponent and the first digit of a + 1. */
+static const float LOOP(gelu_shares)[9][8] = {
+    {1.5f, 2.5f, 4.0f, 6.0f, 9.0f, 13.0f, 0.25f, 0.75f},
+    {0.20578067f, 0.14133133f, 0.094410643f, 0.0647793114f, 0.0437987857f, 0.0305094142f, 0.414032102f, 0.30023247f},
+    {-0.0902712792f, -0.045613952f, -0.0212997161f, -0.0102663944f, -0.00475318031f, -0.00231989194f, -0.295434266f,
+     -0.173767939f},
+    {0.035186749f, 0.0136483386f, 0.00460591866f, 0.00159052154f, 0.000510096434f, 0.000175410547f, 0.170087188f,
+     0.0849522725f},
+    {-0.0124969576f, -0.00383115141f, -0.00095871673f, -0.00024119328f, -5.41489972e-05f, -1.31896231e-05f,
+     -0.0843031406f, -0.0366835073f},
+    {0.00411048345f, 0.00101625803f, 0.000192517211f, 3.57170466e-05f, 5.67256166e-06f, 9.854665e-07f, 0.0372328572f,
+     0.0143910982f},
+    {-0.00126653677f, -0.00025710871f, -3.75124109e-05f, -5.19824061e-06f, -5.90036223e-07f, -7.33006047e-08f,
+     -0.0150220757f, -0.00521063851f},
+    {0.000376378855f, 6.69112051e-05f, 7.5450348e-06f, 8.4503921e-07f, 6.64451534e-08f, 5.71072523e-09f, 0.005845231f,
+     0.00147393497f},
+    {-0.000103175422f, -1.56336773e-05f, -1.3758148e-06f, -1.25784084e-07f, -6.73702916e-09f, -4.20551455e-10f,
+     -0.0017980854f, -0.000295300444f},
+};
+
+/* x times the share of a normal distribution below x: of negative numbers x times the share beyond |x|, of others
+   x times what that leaves. */
+DML_INLINE LOOP(floats) LOOP(float_gelu)(LOOP(floats) x)
+{
+    LOOP(floats) a = DML_F(min)(DML_ALL(14.875f), DML_MAGNITUDE_OF(x)), z = a * a, k, share, sum;
+    LOOP(ints) index = DML_I(srli)(DML_BITS_OF(a + DML_ALL(1.0f)), 22);
+    LOOP(mask) is_negative = DML_IS(LE, x, DML_ALL(0.0f));
+#define DML_GELU_ROW(row) DML_AMONG(_mm256_loadu_ps(LOOP(gelu_shares)[row]), index)
+    LOOP(floats) t = a - DML_GELU_ROW(0);
+    sum = DML_GELU_ROW(8);
+    for (int row = 7; row > 0; row--)
+        sum = DML_FMA(sum, t, DML_GELU_ROW(row));
+#undef DML_GELU_ROW
+    /* The digits that a^2 / 2 lost go to the exponential, too. */
+    share = LOOP(exp_reduced)(z * DML_ALL(-0.5f), DML_F(fmsub)(a, a, z) * DML_ALL(0.5f), &k);
+    share = DML_FMA(share, sum, sum);
+    share = LOOP(float_scaled)(DML_WHERE(is_negative, share * a, share), k);
+    /* Of -infinity it is NaN, as a product of it is. */
+    return DML_WHERE(is_negative, DML_F(fmsub)(x, DML_ALL(0.0f), share), x * (DML_ALL(1.0f) - share));
+}
+
+/* The sine of x + turn * pi / 2, for |x| up to 2^14: pi / 2 is taken out in three parts, none of
+   which is negative, so that -0 stays. */
+DML_INLINE LOOP(floats) LOOP(float_wave)(LOOP(floats) x, int turn)
+{
+    LOOP(floats) shifted = DML_FMA(x, DML_ALL(0x1.45f306p-1f), DML_ALL(0x1.8p23f)), k = shifted - DML_ALL(0x1.8p23f);
+    LOOP(floats) r, z, sine = DML_ALL(0x1.7c1a24p-19f), cosine = DML_ALL(0x1.99e0ecp-16f);
+    LOOP(ints) quarter = DML_I(add)(DML_BITS_OF(shifted), DML_I(set1)(turn)), sign;
+    r = DML_F(fnmadd)(k, DML_ALL(0x1.921fb4p0f), x);
+    r = DML_F(fnmadd)(k, DML_ALL(0x1.4442d0p-24f), r);
+    r = DML_F(fnmadd)(k, DML_ALL(0x1.84698ap-48f), r);
+    z = r * r;
+    DML_STEP(sine, z, -0x1.a05930p-13f);
+    DML_STEP(sine, z, 0x1.111174p-7f);
+    DML_STEP(sine, z, -0x1.555556p-3f);
+    sine = DML_LIKE(DML_FMA(sine * z, r, r), r);
+    DML_STEP(cosine, z, -0x1.6c0c1ap-10f);
+    DML_STEP(cosine, z, 0x1.55554ap-5f);
+    DML_STEP(cosine, z, -0.5f);
+    cosine = DML_FMA(cosine, z, DML_ALL(1.0f));
+    sign = DML_I(slli)(DML_I(srli)(quarter, 1), 31);
+#if defined(DML_AVX512)
+    sine = DML_WHERE(_mm512_test_epi32_mask(quarter, DML_I(set1)(1)), cosine, sine);
+#else
+    sine = DML_WHERE(DML_FROM_BITS(DML_I(slli)(quarter, 31)), cosine, sine);
+#endif
+    return DML_FROM_BITS(DML_BITS_OF(sine) ^ sign);
+}
+
+/* Beyond 2^14 FLOAT64 does it: k pi / 2 has more digits there than two FLOAT32 of it take out. */
+DML_INLINE LOOP(floats) LOOP(float_turned)(LOOP(floats) x, int turn)
+{
+    LOOP(mask) near = DML_IS(LT, DML_MAGNITUDE_OF(x), DML_ALL(0x1p14f));
+    LOOP(floats) result = LOOP(float_wave)(x, turn);
+    DML_DOUBLES halves[2];
+    if (DML_EVERY(near))
+        return result;
+    for (int i = 0; i < 2; i++) {
+        halves[i] = DML_HALF_OF(x, i);
+        LOOP(map_turned)(&halves[i], turn);
+    }
+    return DML_WHERE(near, result, DML_OF_HALVES(halves[0], halves[1]));
+}
+
+DML_INLINE LOOP(floats) LOOP(float_sin)(LOOP(floats) x)
+{
+    return LOOP(float_turned)(x, 0);
+}
+
+DML_INLINE LOOP(floats) LOOP(float_cos)(LOOP(floats) x)
+{
+    return LOOP(float_turned)(x, 1);
+}
+
+/* The exponent of 2 that x^y has, for x = m 2^e, in FLOAT64: what is whole of it, and what is not. The polynomial is of
+   odd and of even powers, which do not wait for each other. */
+DML_INLINE void LOOP(power_exponent)(DML_DOUBLES m, DML_DOUBLES e, DML_DOUBLES y, DML_DOUBLES *whole, DML_DOUBLES *rest)
+{
+    DML_DOUBLES f = m - 1.0, z = f * f, even, odd;
+    odd = z * -0.03229314763735128 + -0.1267618887661847;
+    even = z * 0.0905482557212498 + 0.1365876527964499;
+    odd = odd * z + -0.1447477962044754;
+    even = even * z + 0.15992483840686234;
+    odd = odd * z + -0.18026577374435004;
+    even = even * z + 0.2061098073543288;
+    odd = odd * z + -0.24045190495690938;
+    even = even * z + 0.2885388887418658;
+    odd = odd * z + -0.3606737213303205;
+    even = even * z + 0.4808983474237922;
+    odd = odd * z + -0.721347520595798;
+    even = even * z + 1.4426950408885733;
+    even = ((odd * f + even) * f + e) * y;
+    DML_BETWEEN(even, -160.0, 160.0);
+    odd = even + DML_WHOLE;
+    *whole = odd - DML_WHOLE;
+    *rest = even - *whole;
+}
+
+/* As C's pow, but NaN for every negative base with a fraction as exponent, and 0 or infinity for -0 with one. */
+DML_INLINE LOOP(floats) LOOP(float_power)(LOOP(floats) x, LOOP(floats) y)
+{
+    const LOOP(floats) zero = DML_ALL(0.0f), one = DML_ALL(1.0f), infinity = DML_ALL(INFINITY);
+    LOOP(floats) a = DML_MAGNITUDE_OF(x), half = y * DML_ALL(0.5f), k, t, sum = DML_ALL(0x1.4447b8p-13f), sign;
+    LOOP(floats) m = LOOP(float_parts)(a, &k);
+    DML_DOUBLES whole[2], rest[2];
+    for (int i = 0; i < 2; i++)
+        LOOP(power_exponent)(DML_HALF_OF(m, i), DML_HALF_OF(k, i), DML_HALF_OF(y, i), &whole[i], &rest[i]);
+    k = DML_OF_HALVES(whole[0], whole[1]);
+    t = DML_OF_HALVES(rest[0], rest[1]);
+    DML_STEP(sum, t, 0x1.5f0960p-10f);
+    DML_STEP(sum, t, 0x1.3b2a28p-7f);
+    DML_STEP(sum, t, 0x1.c6af7ap-5f);
+    DML_STEP(sum, t, 0x1.ebfbe0p-3f);
+    DML_STEP(sum, t, 0x1.62e430p-1f);
+    sum = LOOP(float_scaled)(DML_FMA(sum, t, one), k);
+    /* Of 0 and infinity, and what is between them and 1 to the power of infinity, the logarithm above is none. */
+    t = DML_WHERE(DML_IS(LT, y, zero), infinity, zero);
+    sum = DML_WHERE(DML_IS(EQ, a, zero), t, sum);
+    t = DML_WHERE(DML_IS(LT, y, zero), zero, infinity);
+    sum = DML_WHERE(DML_IS(EQ, a, infinity), t, sum);
+    sum = DML_WHERE(DML_IS(EQ, a, one), one, sum);
+    sign = DML_WHERE(DML_IS(EQ, DML_NEAREST(half), half), zero, x);
+    t = DML_WHERE(DML_IS(LT, x, zero), DML_ALL(NAN), sum);
+    sum = DML_WHERE(DML_IS(EQ, DML_NEAREST(y), y), DML_LIKE(sum, sign), t);
+    /* NaN of either, but not of anything to the power of 0, nor of 1 to that of anything. */
+    sum = DML_WHERE(DML_IS(EQ, x, x), DML_WHERE(DML_IS(EQ, y, y), sum, y), x);
+    return DML_WHERE(DML_IS(EQ, y, zero), one, DML_WHERE(DML_IS(EQ, x, one), one, sum));
+}
