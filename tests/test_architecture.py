@@ -41,6 +41,7 @@ FACES = {
     "samples",
     "testing",
     "com",
+    "pydirectml",
 }
 FACES_ALLOWED = OBJECT_MODEL | FACES | {"cffi", "session"}
 # And of Python's own library what has nothing to do with memory.

@@ -54,8 +54,8 @@ NAMES: Final = {
 }
 
 
-class DMLError(OSError):
-    """A failing HRESULT.
+class DMLError(OSError, RuntimeError):
+    """A failing HRESULT, which is an ``OSError`` in ctypes, and a ``RuntimeError`` in extensions made with pybind11.
 
     ``hresult`` is the code as an unsigned 32-bit number (``0x80070057``); ``diagnostics`` lists everything
     that is wrong, one ``Diagnostic`` per broken rule (empty where no desc was involved). ``reported`` says whether the

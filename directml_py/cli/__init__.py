@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from .._version import __version__
-from . import config, graph, info, rules, support
+from . import config, graph, info, rules, run, support
 
 DESCRIPTION = "``python -m directml_py``: what this installation can do."
 
@@ -30,6 +30,7 @@ COMMANDS: dict[str, Command] = {
     "graph": graph,
     "info": info,
     "rules": rules,
+    "run": run,
     "support": support,
 }
 

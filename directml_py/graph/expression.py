@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 class Expression:
     """A value of a graph, seen as the tensor ``desc``.
 
-    ``a + b``, ``a - b``, ``a * b`` and ``a / b`` are the element-wise operators, where they execute; with a number
-    they are an identity with a scale and a bias, as in DirectMLX.
+    ``a + b``, ``a - b``, ``a * b``, ``a / b`` and ``a % b`` (MODULUS_TRUNCATE) are the element-wise operators; with a
+    number the first four are an identity with a scale and a bias, or a reciprocal, as in DirectMLX.
     """
 
     graph: Graph
@@ -53,6 +54,14 @@ class Expression:
 
     def __truediv__(self, other: Any) -> Any:
         return self._binary("divide", other, 1 / other if _is_number(other) else other, 0)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        if not _is_number(other):
+            return NotImplemented
+        return self.graph.recip(self, scale_bias=(1 / other if other else math.inf, 0))
+
+    def __mod__(self, other: Any) -> Any:
+        return self.graph.modulus_truncate(self, other) if isinstance(other, Expression) else NotImplemented
 
     def __neg__(self) -> Any:
         return self._scaled(-1, 0)

@@ -175,12 +175,14 @@ def test_running_by_name_and_position(branches):
 def test_arithmetic_with_numbers(graph, x):
     """As in DirectMLX: an identity with a scale and a bias."""
     rows = {"a": x + 2, "b": 2 - x, "c": -x, "d": x / 4, "e": 3 * x, "f": x - 0.5, "g": +x}
-    array = np.arange(36, dtype=np.float32).reshape(1, 2, 6, 3)
+    rows |= {"h": 8 / x, "i": x % (x / 4 + 1), "j": 0 / x}
+    array = np.arange(1, 37, dtype=np.float32).reshape(1, 2, 6, 3)
     found = graph.compile(rows).run({"x": array})
     expected = [array + 2, 2 - array, -array, array / 4, array * 3, array - 0.5, array]
+    expected += [8 / array, np.fmod(array, array / 4 + 1), array * 0]
     for one, other in zip(found.values(), expected, strict=True):
         np.testing.assert_array_equal(one, other)
-    for wrong in (lambda: x + "1", lambda: x * None, lambda: 1 / x):
+    for wrong in (lambda: x + "1", lambda: x * None, lambda: None / x, lambda: x % 2):
         with pytest.raises(TypeError):
             wrong()
 

@@ -1,0 +1,31 @@
+"""``python -m directml_py run``: scripts written for ``pydirectml`` or ``directml``."""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+import sys
+from pathlib import Path
+
+HELP = "Run a Python script that imports pydirectml or directml, which are then those of this package."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("script", metavar="SCRIPT", help="the script, as python takes it")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its own arguments")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """0, or 2 if there is no such script; the script itself may end the process as it likes."""
+    from ..pydirectml import install
+
+    path = Path(arguments.script)
+    if not path.exists():
+        print(f"run: there is no file {path}", file=sys.stderr)
+        return 2
+    install()
+    sys.argv = [arguments.script, *arguments.arguments]
+    # As python does: what lies beside the script can be imported.
+    sys.path[0] = str(path.resolve().parent if path.is_file() else path)
+    runpy.run_path(arguments.script, run_name="__main__")
+    return 0

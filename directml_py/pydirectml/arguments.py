@@ -1,0 +1,148 @@
+"""Arguments as pybind11 takes them: what an annotation says is what a caller may give."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from .enums import Enumeration
+
+# The default of a parameter that must be given but stands behind others that need not.
+REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Range(NamedTuple):
+    low: int
+    high: int
+
+
+UInt = Annotated[int, Range(0, (1 << 32) - 1)]
+UInt64 = Annotated[int, Range(0, (1 << 64) - 1)]
+Int = Annotated[int, Range(-(1 << 31), (1 << 31) - 1)]
+
+
+def converted(hint: Any, value: Any, name: str) -> Any:
+    """``value`` as the annotation ``hint`` says. Raises ``TypeError`` naming the argument."""
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        if value is None:
+            return None
+        (inner,) = (one for one in get_args(hint) if one is not type(None))
+        return converted(inner, value, name)
+    if origin is list:
+        return _list(get_args(hint)[0], value, name)
+    if origin is Annotated:
+        return _integer(get_args(hint)[1], value, name)
+    if hint is Any:
+        return value
+    if hint is bool:
+        return _bool(value, name)
+    if hint is float:
+        return _float(value, name)
+    if not isinstance(value, hint):
+        raise TypeError(f"{name} must be {_article(hint.__name__)}, not {type(value).__name__}")
+    return value
+
+
+def _list(element: Any, value: Any, name: str) -> list[Any]:
+    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, range, np.ndarray)):
+        raise TypeError(f"{name} must be a list, not {type(value).__name__}")
+    return [converted(element, one, f"{name}[{index}]") for index, one in enumerate(value)]
+
+
+def _integer(allowed: Range, value: Any, name: str) -> int:
+    if isinstance(value, Enumeration):
+        raise TypeError(f"{name} must be an int, not {type(value).__name__}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an int, not {type(value).__name__}") from None
+    if not allowed.low <= number <= allowed.high:
+        raise TypeError(f"{name} must be from {allowed.low} to {allowed.high}, not {number}")
+    return number
+
+
+def _bool(value: Any, name: str) -> bool:
+    if not isinstance(value, (bool, int, np.bool_, np.integer)):
+        raise TypeError(f"{name} must be a bool, not {type(value).__name__}")
+    return bool(value)
+
+
+def _float(value: Any, name: str) -> float:
+    if isinstance(value, (str, bytes)) or (
+        not hasattr(value, "__float__") and not hasattr(value, "__index__")
+    ):
+        raise TypeError(f"{name} must be a float, not {type(value).__name__}")
+    return float(value)
+
+
+def _article(name: str) -> str:
+    return f"an {name}" if name[0] in "AEIOU" else f"a {name}"
+
+
+class Signature:
+    """The parameters of a function, with what each may be given."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.name = function.__qualname__.removesuffix(".__init__")
+        signature = inspect.signature(function)
+        self.is_method = "self" in signature.parameters
+        parameters = [one for one in signature.parameters.values() if one.name != "self"]
+        self.signature = signature.replace(parameters=parameters)
+        self.function = function
+
+    @functools.cached_property
+    def hints(self) -> dict[str, Any]:
+        """Resolved when they are first needed: they may name classes further below."""
+        return get_type_hints(self.function, include_extras=True)
+
+    def bind(self, arguments: Iterable[Any], keywords: Mapping[str, Any]) -> inspect.BoundArguments:
+        """The arguments, defaults among them. Raises ``TypeError`` that begins with the function's name."""
+        try:
+            bound = self.signature.bind(*arguments, **keywords)
+            bound.apply_defaults()
+            for name, value in bound.arguments.items():
+                if value is REQUIRED:
+                    raise TypeError(f"missing a required argument: {name!r}")
+                bound.arguments[name] = converted(self.hints[name], value, name)
+        except TypeError as error:
+            raise TypeError(f"{self.name}(): {error}") from None
+        return bound
+
+
+def checked(call: F) -> F:
+    """A function or a method that converts its arguments, or refuses them, by its annotations."""
+    signature = Signature(call)
+
+    @functools.wraps(call)
+    def function(*arguments: Any, **keywords: Any) -> Any:
+        bound = signature.bind(arguments, keywords)
+        return call(*bound.args, **bound.kwargs)
+
+    @functools.wraps(call)
+    def method(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        bound = signature.bind(arguments, keywords)
+        return call(self, *bound.args, **bound.kwargs)
+
+    return cast(F, method if signature.is_method else function)
+
+
+def overloaded(
+    name: str, signatures: Sequence[Signature], arguments: Iterable[Any], keywords: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The arguments by the first signature that takes them. Raises ``TypeError`` with what each of them says."""
+    problems = []
+    for one in signatures:
+        try:
+            return one.bind(arguments, keywords).arguments
+        except TypeError as error:
+            problems.append(f"({', '.join(one.signature.parameters)}): {str(error).partition('(): ')[2]}")
+    raise TypeError(f"{name}() takes none of these: {'; '.join(problems)}")

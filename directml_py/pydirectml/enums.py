@@ -1,0 +1,198 @@
+"""The enumerations, as pybind11 makes them of DirectML's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum, IntFlag
+from typing import Any, ClassVar
+
+from ..api import enums as c
+
+
+class _Members(type):
+    """Lets type checkers believe in members, which are made from the catalog."""
+
+    def __getattr__(cls, name: str) -> Any:
+        raise AttributeError(f"{cls.__name__} has no member {name!r}")
+
+
+class Enumeration(metaclass=_Members):
+    """A number with a name. Any number makes one (``ExecutionFlags(3)``); where it has no name that is ``???``.
+
+    Members equal their numbers and no member of another enumeration: so pybind11 has it for C's enumerations, which
+    convert to integers. They do not come from numbers by themselves where a function wants one.
+    """
+
+    __members__: ClassVar[dict[str, Enumeration]]
+    is_arithmetic: ClassVar[bool] = False
+    # Whether C++ has it as ``enum class``, which does not convert to integers.
+    is_scoped: ClassVar[bool] = False
+
+    def __init_subclass__(
+        cls, *, members: Iterable[tuple[str, int]], arithmetic: bool = False, scoped: bool = False
+    ) -> None:
+        cls.is_arithmetic, cls.is_scoped = arithmetic, scoped
+        cls.__members__ = {name: cls(value) for name, value in members}
+        for name, member in cls.__members__.items():
+            setattr(cls, name, member)
+
+    def __init__(self, value: int) -> None:
+        if isinstance(value, (str, float)) or not hasattr(value, "__index__"):
+            raise TypeError(f"{type(self).__name__}(): value must be an int, not {type(value).__name__}")
+        self.value = value.__index__()
+
+    @property
+    def name(self) -> str:
+        return next((name for name, one in self.__members__.items() if one.value == self.value), "???")
+
+    def __int__(self) -> int:
+        return self.value
+
+    __index__ = __int__
+
+    def __hash__(self) -> int:
+        return self.value
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Enumeration):
+            return type(self) is type(other) and self.value == other.value
+        return not self.is_scoped and isinstance(other, int) and self.value == other
+
+    def __repr__(self) -> str:
+        return f"<{self}: {self.value}>"
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+    def _number(self, other: object) -> int | None:
+        """What arithmetic takes beside this member."""
+        if not self.is_arithmetic:
+            return None
+        if isinstance(other, type(self)):
+            return other.value
+        return other if isinstance(other, int) and not self.is_scoped else None
+
+    def __lt__(self, other: object) -> Any:
+        number = self._number(other)
+        return NotImplemented if number is None else self.value < number
+
+    def __le__(self, other: object) -> Any:
+        number = self._number(other)
+        return NotImplemented if number is None else self.value <= number
+
+    def __gt__(self, other: object) -> Any:
+        number = self._number(other)
+        return NotImplemented if number is None else self.value > number
+
+    def __ge__(self, other: object) -> Any:
+        number = self._number(other)
+        return NotImplemented if number is None else self.value >= number
+
+
+class Flags(Enumeration, members=()):
+    """Members that combine to integers, of which the enumeration makes flags again."""
+
+    def __or__(self, other: object) -> Any:
+        number = self._number(other)
+        return NotImplemented if number is None else self.value | number
+
+    def __and__(self, other: object) -> Any:
+        number = self._number(other)
+        return NotImplemented if number is None else self.value & number
+
+    def __xor__(self, other: object) -> Any:
+        number = self._number(other)
+        return NotImplemented if number is None else self.value ^ number
+
+    def __invert__(self) -> int:
+        return ~self.value
+
+    __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
+
+
+def _members(
+    source: type[IntEnum] | type[IntFlag], prefix: str, last: int | None = None
+) -> Iterable[tuple[str, int]]:
+    """The names of C without ``prefix``; up to ``last``, where DirectML 1.9 knew no more."""
+    for name, member in source.__members__.items():
+        # SCATTER_ELEMENTS is SCATTER by a later name.
+        is_alias = member.name != name
+        if not is_alias and (last is None or member <= last):
+            yield name.removeprefix(prefix), int(member)
+
+
+class TensorDataType(
+    Enumeration,
+    members=_members(c.DML_TENSOR_DATA_TYPE, "DML_TENSOR_DATA_TYPE_", c.DML_TENSOR_DATA_TYPE_INT64),
+):
+    """DML_TENSOR_DATA_TYPE."""
+
+
+class TensorFlags(Enumeration, members=_members(c.DML_TENSOR_FLAGS, "DML_TENSOR_FLAG_")):
+    """DML_TENSOR_FLAGS."""
+
+
+class MatrixTransform(Enumeration, members=_members(c.DML_MATRIX_TRANSFORM, "DML_MATRIX_TRANSFORM_")):
+    """DML_MATRIX_TRANSFORM."""
+
+
+class RecurrentNetworkDirection(
+    Enumeration, members=_members(c.DML_RECURRENT_NETWORK_DIRECTION, "DML_RECURRENT_NETWORK_DIRECTION_")
+):
+    """DML_RECURRENT_NETWORK_DIRECTION."""
+
+
+class OutputOptions(
+    Enumeration, members=[("Both", 0), ("Sequence", 1), ("Single", 2)], arithmetic=True, scoped=True
+):
+    """Which outputs of ``gru`` there are (DirectMLX's GRUOutputOptions)."""
+
+
+class ConvolutionMode(Enumeration, members=_members(c.DML_CONVOLUTION_MODE, "DML_CONVOLUTION_MODE_")):
+    """DML_CONVOLUTION_MODE."""
+
+
+class ConvolutionDirection(
+    Enumeration, members=_members(c.DML_CONVOLUTION_DIRECTION, "DML_CONVOLUTION_DIRECTION_")
+):
+    """DML_CONVOLUTION_DIRECTION."""
+
+
+class InterpolationMode(Enumeration, members=_members(c.DML_INTERPOLATION_MODE, "DML_INTERPOLATION_MODE_")):
+    """DML_INTERPOLATION_MODE."""
+
+
+class PaddingMode(
+    Enumeration, members=_members(c.DML_PADDING_MODE, "DML_PADDING_MODE_", c.DML_PADDING_MODE_REFLECTION)
+):
+    """DML_PADDING_MODE."""
+
+
+class ExecutionFlags(Flags, members=_members(c.DML_EXECUTION_FLAGS, "DML_EXECUTION_FLAG_"), arithmetic=True):
+    """DML_EXECUTION_FLAGS."""
+
+
+class OperatorType(
+    Enumeration, members=_members(c.DML_OPERATOR_TYPE, "DML_OPERATOR_", c.DML_OPERATOR_RESAMPLE)
+):
+    """DML_OPERATOR_TYPE."""
+
+
+# In the order in which Microsoft's module takes their members over, of which the last one of a name stays.
+EXPORTED = (
+    TensorDataType,
+    TensorFlags,
+    MatrixTransform,
+    RecurrentNetworkDirection,
+    ConvolutionMode,
+    ConvolutionDirection,
+    InterpolationMode,
+    PaddingMode,
+    ExecutionFlags,
+    OperatorType,
+)
+
+
+def exported() -> dict[str, Enumeration]:
+    """What the module itself has by the names of members."""
+    return {name: member for kind in EXPORTED for name, member in kind.__members__.items()}

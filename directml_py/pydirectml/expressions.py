@@ -1,0 +1,147 @@
+"""The values of a graph, and what goes with them into functions."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..descs.build import build_operator_desc
+from ..descs.values import OperatorDesc
+from ..graph import expression as graph
+from ..operators import SCHEMAS
+from .arguments import checked
+from .enums import OperatorType
+from .tensors import TensorDesc
+
+Operation = Callable[[Any, Any], Any]
+
+
+def _operand(value: Any, numbers: bool) -> Any:
+    """What the graph builder takes beside an expression; None for anything else."""
+    if isinstance(value, Expression):
+        return value.value
+    return float(value) if numbers and isinstance(value, (int, float, np.integer, np.floating)) else None
+
+
+def _giving(function: Operation, numbers: bool = True) -> Callable[[Expression, Any], Any]:
+    """A method that makes a new expression."""
+
+    def method(self: Expression, other: Any) -> Any:
+        operand = _operand(other, numbers)
+        return NotImplemented if operand is None else Expression.of(function(self.value, operand))
+
+    return method
+
+
+def _changing(function: Operation, numbers: bool = True) -> Callable[[Expression, Any], Any]:
+    """A method that makes the object itself another expression."""
+
+    def method(self: Expression, other: Any) -> Any:
+        operand = _operand(other, numbers)
+        if operand is None:
+            return NotImplemented
+        self._value = function(self.value, operand)
+        return self
+
+    return method
+
+
+def _swapped(function: Operation) -> Operation:
+    return lambda one, other: function(other, one)
+
+
+class Expression:
+    """A value of a graph. ``Expression()`` is empty, which stands for what a function did not make.
+
+    With an expression, ``+ - * / %`` are ADD, SUBTRACT, MULTIPLY, DIVIDE and MODULUS_TRUNCATE; with a number, IDENTITY
+    with a scale and a bias, or RECIP. ``+=`` and the like change the object itself. Whatever uses an empty expression
+    raises ``TypeError``, where Microsoft's build ends the process.
+    """
+
+    def __init__(self) -> None:
+        self._value: graph.Expression | None = None
+
+    @classmethod
+    def of(cls, value: graph.Expression | None) -> Expression:
+        made = cls()
+        made._value = value
+        return made
+
+    @property
+    def value(self) -> graph.Expression:
+        if self._value is None:
+            raise TypeError("the Expression is empty")
+        return self._value
+
+    def get_output_desc(self) -> TensorDesc:
+        return TensorDesc.of(self.value.desc)
+
+    __add__, __radd__, __iadd__ = (
+        _giving(operator.add),
+        _giving(_swapped(operator.add)),
+        _changing(operator.add),
+    )
+    __sub__, __rsub__, __isub__ = (
+        _giving(operator.sub),
+        _giving(_swapped(operator.sub)),
+        _changing(operator.sub),
+    )
+    __mul__, __rmul__, __imul__ = (
+        _giving(operator.mul),
+        _giving(_swapped(operator.mul)),
+        _changing(operator.mul),
+    )
+    __truediv__, __rtruediv__, __itruediv__ = (
+        _giving(operator.truediv),
+        _giving(_swapped(operator.truediv)),
+        _changing(operator.truediv),
+    )
+    __mod__, __imod__ = _giving(operator.mod, numbers=False), _changing(operator.mod, numbers=False)
+
+    def __neg__(self) -> Expression:
+        return Expression.of(self.value.graph.negate(self.value))
+
+
+class FusedActivation:
+    """An activation that an operator applies to its result. ``OperatorType.INVALID`` is none.
+
+    ``param_1`` and ``param_2`` are the activation's attributes, in the order of its desc. Raises ``TypeError`` for an
+    operator that takes more than numbers.
+    """
+
+    @checked
+    def __init__(self, activation: OperatorType, param_1: float = 0, param_2: float = 0) -> None:
+        self.desc: OperatorDesc | None = None
+        if activation != OperatorType.INVALID:
+            self.desc = _activation(activation, [param_1, param_2])
+
+
+def _activation(activation: OperatorType, parameters: list[float]) -> OperatorDesc:
+    schema = SCHEMAS.get(activation.name)
+    if schema is None:
+        raise TypeError(f"FusedActivation(): activation is {activation!r}, which is no operator")
+    attributes = [entry for entry in schema.struct.fields if not entry.is_tensor]
+    if any(entry.kind != "float" for entry in attributes):
+        raise TypeError(f"FusedActivation(): {activation.name} cannot be fused")
+    return build_operator_desc(schema, {entry.name: one for entry, one in zip(attributes, parameters)})
+
+
+class MaxPoolingOutputs:
+    """``indices`` is empty where it was not asked for."""
+
+    @checked
+    def __init__(self, values: Expression, indices: Expression, /) -> None:
+        self.values = values
+        self.indices = indices
+
+
+class GRUOutputs:
+    """What was not asked for is empty."""
+
+    @checked
+    def __init__(self, sequence: Expression, single: Expression, /) -> None:
+        self.sequence = sequence
+        self.single = single

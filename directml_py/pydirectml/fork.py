@@ -1,0 +1,218 @@
+"""``directml``, the module of the fork aisk/PyDirectML, where that differs from Microsoft's.
+
+Tensors keep their data types both ways, models are initialized once, and some functions have more arguments. Members of
+enumerations are not names of the module. What the fork took away (``Expression()`` and other constructors) is there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..descs import tensor as values
+from . import devices
+from .arguments import REQUIRED, UInt, checked
+from .devices import Bytes, GraphBuilder, Model
+from .enums import (
+    ConvolutionDirection,
+    ConvolutionMode,
+    ExecutionFlags,
+    InterpolationMode,
+    MatrixTransform,
+    OperatorType,
+    OutputOptions,
+    PaddingMode,
+    RecurrentNetworkDirection,
+    TensorDataType,
+    TensorFlags,
+)
+from .expressions import Expression, FusedActivation, GRUOutputs, MaxPoolingOutputs
+from .functions import (
+    EMPTY,
+    NONE,
+    activation_identity,
+    activation_linear,
+    activation_relu,
+    activation_sigmoid,
+    activation_tanh,
+    add,
+    batch_normalization,
+    convolution,
+    divide,
+    gather,
+    gemm,
+    gru,
+    input_tensor,
+    join,
+    local_response_normalization,
+    max_pooling,
+    multiply,
+    node,
+    operator,
+    padding,
+    reinterpret,
+    slice,
+    subtract,
+    up_sample_2d,
+    value_scale_2d,
+)
+from .tensors import Size2D, TensorData, TensorDesc, TensorPolicy
+
+__all__ = [
+    "Binding",
+    "ConvolutionDirection",
+    "ConvolutionMode",
+    "Device",
+    "ExecutionFlags",
+    "Expression",
+    "FusedActivation",
+    "GRUOutputs",
+    "GraphBuilder",
+    "InterpolationMode",
+    "MatrixTransform",
+    "MaxPoolingOutputs",
+    "Model",
+    "OperatorType",
+    "OutputOptions",
+    "PaddingMode",
+    "RecurrentNetworkDirection",
+    "Size2D",
+    "TensorData",
+    "TensorDataType",
+    "TensorDesc",
+    "TensorFlags",
+    "TensorPolicy",
+    "activation_gelu",
+    "activation_identity",
+    "activation_linear",
+    "activation_relu",
+    "activation_sigmoid",
+    "activation_softmax",
+    "activation_tanh",
+    "add",
+    "average_pooling",
+    "batch_normalization",
+    "convolution",
+    "divide",
+    "gather",
+    "gemm",
+    "gru",
+    "input_tensor",
+    "join",
+    "local_response_normalization",
+    "max_pooling",
+    "mean_variance_normalization",
+    "multiply",
+    "padding",
+    "reinterpret",
+    "slice",
+    "subtract",
+    "up_sample_2d",
+    "value_scale_2d",
+]
+
+
+class Binding(devices.Binding):
+    """Data for a graph input, in the tensor's own type.
+
+    Raises ``ValueError`` where NumPy's conversion is neither safe nor within a kind of types, and for more bytes than
+    the tensor has; fewer are completed with 0.
+    """
+
+    def _bytes(self, data: Any) -> Bytes:
+        array, dtype, size = np.asarray(data), self.desc.dtype, self.desc.total_size
+        if array.dtype.kind != dtype.kind and not np.can_cast(array.dtype, dtype, "safe"):
+            raise ValueError(
+                f"cannot bind a {array.dtype} array to a {dtype} tensor; convert it explicitly with astype()"
+            )
+        memory = np.frombuffer(array.astype(dtype).tobytes(), np.uint8)
+        if memory.size > size:
+            raise ValueError(f"array of {memory.size} bytes does not fit a tensor of {size} bytes")
+        return np.pad(memory, (0, size - memory.size))
+
+    def release_data(self) -> None:
+        """Forget the data: those of an owned input are needed no more once the model is initialized."""
+        self.memory = None
+
+
+class Device(devices.Device):
+    """An emulated GPU or, with ``use_gpu=False``, the software adapter (WARP); with the debug layers, if asked for."""
+
+    @checked
+    def compute(
+        self, model: Model, inputs: list[devices.Binding | None], outputs: list[Expression | None]
+    ) -> list[TensorData]:
+        """``initialize`` if that was never called for the model, and ``dispatch``."""
+        if model.owned is None:
+            self._initialize(model, inputs)
+        return self._dispatch(model, inputs, outputs)
+
+    @checked
+    def initialize(self, model: Model, inputs: list[devices.Binding | None]) -> None:
+        """Read the inputs that the model owns."""
+        self._initialize(model, inputs)
+
+    @checked
+    def dispatch(
+        self, model: Model, inputs: list[devices.Binding | None], outputs: list[Expression | None]
+    ) -> list[TensorData]:
+        """Run an initialized model with the other inputs. Raises ``ValueError`` if it is not."""
+        if model.owned is None:
+            raise ValueError("the model must be initialized before it is dispatched")
+        return self._dispatch(model, inputs, outputs)
+
+    def _result(self, tensor: values.TensorDesc, memory: npt.NDArray[np.uint8]) -> TensorData:
+        return TensorData.of(tensor, memory, tensor.dtype)
+
+
+@operator("activation_gelu")
+def activation_gelu(input: Expression) -> Any:
+    """ACTIVATION_GELU."""
+
+
+@checked
+def activation_softmax(input: Expression, axes: list[UInt] = EMPTY) -> Any:
+    """ACTIVATION_SOFTMAX1 along ``axes``, or ACTIVATION_SOFTMAX without any."""
+    if axes:
+        return node("activation_softmax1", {"input": input, "axes": axes})
+    return node("activation_softmax", {"input": input})
+
+
+@operator("mean_variance_normalization2")
+def mean_variance_normalization(
+    input: Expression,
+    scale: Expression | None = None,
+    bias: Expression | None = None,
+    axes: list[UInt] = EMPTY,
+    normalize_variance: bool = REQUIRED,
+    normalize_mean: bool = REQUIRED,
+    epsilon: float = REQUIRED,
+    fused_activation: FusedActivation = NONE,
+) -> Any:
+    """MEAN_VARIANCE_NORMALIZATION2."""
+    return {
+        "normalize_variance": None,
+        "normalize_mean": None,
+        "use_variance": normalize_variance,
+        "use_mean": normalize_mean,
+    }
+
+
+@operator("average_pooling1")
+def average_pooling(
+    input: Expression,
+    strides: list[UInt],
+    window_sizes: list[UInt],
+    start_padding: list[UInt],
+    end_padding: list[UInt],
+    dilations: list[UInt],
+    include_padding: bool,
+) -> Any:
+    """AVERAGE_POOLING1. No dilations are 1."""
+    return {
+        "window_sizes": None,
+        "window_size": window_sizes,
+        "dilations": dilations or [1] * len(window_sizes),
+    }
