@@ -1,130 +1,144 @@
 """Measure directml-py side by side with NumPy, PyTorch and ONNX Runtime, in one process and in turn.
 
-``python tools/bench.py [--only TEXT]... [--threads N] [--json FILE]``. A row is measured if every word of some
-TEXT occurs in it. Ratios are ours / the fastest peer, and ours / limit, the fastest read or copy of the same bytes that
-this machine does. PyTorch and ONNX Runtime are compared to where they are installed.
+Without options, the rows that say most, in some ten minutes. ``--all`` measures every row, ``--only TEXT``, which may
+come several times, those in which every word of some TEXT occurs; ``--list`` names them. A run goes to the terminal,
+with ``--json FILE`` and ``--html FILE`` to files, with ``--readme`` to the table in README.md, whose rows are then
+those that are measured; what Ctrl-C interrupts ends with the rows that it has. ``--load FILE`` takes a run from what
+``--json`` wrote, or from several, instead of measuring. ``--profile NETWORK`` tells where the time of a network goes.
+
+Ratios are ours / the fastest peer, and ours / limit, the fastest read or copy of the same bytes, or product of as many
+operations, that this machine does. PyTorch and ONNX Runtime are compared to where they are installed.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
 
 from rich.console import Console
-from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from benchmarks import (
-    arranging,
-    descs,
-    dispatch,
-    filling,
-    graphs,
-    indexing,
-    mapping,
-    matrices,
-    moving,
-    native,
-    networks,
-    peers,
-    reducing,
-    rowwise,
-    small,
-    whole,
-)
-from benchmarks.timing import Row
+import benchmarks
+from benchmarks import architectures, peers, profiling
+from benchmarks.bars import LEFT_OUT, matches
+from benchmarks.cases import Measurable
+from benchmarks.reports.page import page
+from benchmarks.reports.readme import CHOSEN, README, rewrite
+from benchmarks.reports.table import print_table
+from benchmarks.runs import Run, load, save, this_machine, today
+from benchmarks.timing import Row, title
 
 import directml_py as dml
-from directml_py.kernels import backend
-
-SUBJECTS = {
-    "small": small.rows,
-    "descs": descs.rows,
-    "dispatch": dispatch.rows,
-    "graphs": graphs.rows,
-    "native": native.rows,
-    "whole": whole.rows,
-}
 
 
-def wanted(text: str, filters: Sequence[str]) -> bool:
-    return not filters or any(all(word in text for word in entry.split()) for entry in filters)
+def modules() -> Iterator[ModuleType]:
+    """Those that have ``cases``, each a row, or ``rows``, which are measured together."""
+    for entry in iter_modules(benchmarks.__path__):
+        module = import_module(f"benchmarks.{entry.name}")
+        if entry.name != "cases" and (hasattr(module, "cases") or hasattr(module, "rows")):
+            yield module
 
 
-def rows(filters: Sequence[str], threads: int) -> Iterator[Row]:
-    for name, subject in SUBJECTS.items():
-        if not filters or any(name in entry.split() for entry in filters):
-            yield from subject()
-    for case in (
-        *moving.cases(),
-        *arranging.cases(),
-        *filling.cases(),
-        *indexing.cases(),
-        *reducing.cases(),
-        *mapping.cases(),
-        *rowwise.cases(),
-        *networks.cases(),
-        *matrices.cases(),
-        *whole.cases(),
-    ):
-        if wanted(f"{case.group} {case.name}", filters):
-            yield case.measure(threads)
+def family(module: ModuleType) -> str:
+    return (module.__doc__ or "").partition("\n")[0].rstrip(".")
 
 
-def amount(value: float | None, unit: str) -> str:
-    if value is None:
-        return ""
-    return f"{value / 1000:,.2f} ms" if unit == "µs" and value >= 1000 else f"{value:,.2f} {unit}"
+Wanted = Callable[[str], bool]
+Measure = Callable[[int], Iterator[Row]]
 
 
-def ratio(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
+def wanted(filters: Sequence[str], every: bool) -> Wanted:
+    """Of the titles of rows, and of the names of modules whose rows are measured together."""
+
+    def is_wanted(name: str) -> bool:
+        if filters:
+            return any(matches(name, words) or name == words.split()[0] for words in filters)
+        return every or not any(matches(name, words) for words in LEFT_OUT)
+
+    return is_wanted
 
 
-def print_table(found: Sequence[Row]) -> None:
-    table = Table("subject", "what", "ours", "best peer", "its", "ours / its", "limit", "ours / limit")
-    for row in found:
-        table.add_row(
-            row.group,
-            row.name,
-            amount(row.ours, row.unit),
-            row.best,
-            amount(row.peers.get(row.best), row.unit),
-            ratio(row.ratio),
-            amount(row.limit, row.unit),
-            ratio(row.limit_ratio),
-        )
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    console.print(", ".join(f"{name} {version}" for name, version in peers.versions().items()))
-    console.print(f"directml-py: {backend.title}")
-    console.print(table)
+def chosen(is_wanted: Wanted) -> Iterator[tuple[str, str, Measure]]:
+    """The family and the title of what to measure, and what measures it with so many threads."""
+    for module in modules():
+        name = module.__name__.rpartition(".")[2]
+        if hasattr(module, "rows") and is_wanted(name):
+            yield family(module), name, partial(together, module)
+        for case in module.cases() if hasattr(module, "cases") else ():
+            name = title(case.group, case.name)
+            if is_wanted(name):
+                yield family(module), name, partial(alone, case)
+
+
+def together(module: ModuleType, threads: int) -> Iterator[Row]:
+    yield from module.rows()
+
+
+def alone(case: Measurable, threads: int) -> Iterator[Row]:
+    yield case.measure(threads)
+
+
+def measured(is_wanted: Wanted, threads: int) -> Run:
+    """What cannot be measured is named on standard error and left out."""
+    dml.set_thread_count(threads)
+    peers.set_threads(threads)
+    rows: list[Row] = []
+    subjects = list(chosen(is_wanted))
+    for place, (heading, name, measure) in enumerate(subjects):
+        if sys.stderr.isatty():
+            print(f"\r\033[K{place + 1} of {len(subjects)}: {name}", end="\r", file=sys.stderr, flush=True)
+        try:
+            rows += [replace(row, family=heading) for row in measure(threads)]
+        except KeyboardInterrupt:
+            break
+        except Exception as error:
+            print(f"{name} cannot be measured: {type(error).__name__}: {error}", file=sys.stderr)
+    return Run(today(), this_machine(threads), rows)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--only", action="append", default=[], metavar="TEXT", help="rows with all these words alone"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--threads", type=int, default=dml.thread_count(), help="for everybody (default: %(default)s)"
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there too")
+    add = parser.add_argument
+    add("--only", action="append", default=[], metavar="TEXT", help="the rows with all these words")
+    add("--all", action="store_true", help="every row, and not those alone that say most")
+    add("--list", action="store_true", help="name the rows and measure nothing")
+    add("--threads", type=int, default=dml.thread_count(), help="for everybody (default: %(default)s)")
+    add("--load", action="append", default=[], type=Path, metavar="FILE", help="a run that --json wrote")
+    add("--json", type=Path, metavar="FILE", help="write the run there")
+    add("--html", type=Path, metavar="FILE", help="write a page for people there")
+    add("--readme", action="store_true", help="write the table of README.md; measure its rows")
+    add("--profile", choices=architectures.NETWORKS, help="where the time of a network goes")
     arguments = parser.parse_args(argv)
-    dml.set_thread_count(arguments.threads)
-    peers.set_threads(arguments.threads)
-    found = list(rows(arguments.only, arguments.threads))
-    print_table(found)
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    is_wanted = wanted(arguments.only, arguments.all)
+    if arguments.readme and not arguments.only and not arguments.all:
+        is_wanted = set(CHOSEN.values()).__contains__
+    if arguments.list:
+        for _, name, _ in chosen(is_wanted):
+            print(name)
+        return 0
+    if arguments.profile:
+        dml.set_thread_count(arguments.threads)
+        console.print(profiling.profile_table(arguments.profile))
+        return 0
+    run = load(arguments.load) if arguments.load else measured(is_wanted, arguments.threads)
+    print_table(run, console)
     if arguments.json:
-        entries = [
-            {**dataclasses.asdict(row), "best": row.best, "ratio": row.ratio, "limit_ratio": row.limit_ratio}
-            for row in found
-        ]
-        arguments.json.write_text(json.dumps(entries, indent=2) + "\n")
+        save(run, arguments.json)
+    if arguments.html:
+        arguments.html.write_text(page(run), encoding="utf-8")
+    if arguments.readme:
+        README.write_text(rewrite(README.read_text(encoding="utf-8"), run), encoding="utf-8")
     return 0
 
 

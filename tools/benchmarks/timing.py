@@ -9,15 +9,26 @@ from dataclasses import dataclass, field
 
 ROUNDS = 7
 ROUND_SECONDS = 0.02
-# Worker threads of other libraries spin for a while after their work, on the processors that the next call needs if it
-# is one of those that use several.
+# Of a call that takes long, fewer rounds are enough: what lasts longer varies less.
+FEW_ROUNDS = 3
+MOST_SECONDS = 0.5
+# Worker threads of libraries spin for a while after their work, on the processors that the next call needs if it is one
+# of those that use several. BLAS's are the last to give up, after some 25 ms.
 LONG_SECONDS = 0.0002
-PAUSE_SECONDS = 0.05
+PAUSE_SECONDS = 0.03
+
+
+def title(group: str, name: str) -> str:
+    """What a row is called and found by; names that begin with their group do not say it twice."""
+    return name if name.startswith(group) else f"{group} {name}"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table, in ``unit``: our time, those of the ``peers``, and the machine's ``limit``."""
+    """One line of the table, in ``unit``: our time, those of the ``peers``, and the machine's ``limit``.
+
+    ``family`` is what rows of a kind stand under.
+    """
 
     group: str
     name: str
@@ -25,6 +36,11 @@ class Row:
     peers: Mapping[str, float] = field(default_factory=dict)
     limit: float | None = None
     unit: str = "µs"
+    family: str = ""
+
+    @property
+    def title(self) -> str:
+        return title(self.group, self.name)
 
     @property
     def best(self) -> str:
@@ -46,9 +62,11 @@ def interleaved(calls: Mapping[str, Callable[[], object]]) -> dict[str, float]:
     """The median time of each call in microseconds, measured in turn over several rounds."""
     counts = {name: _repeats(call) for name, call in calls.items()}
     times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(ROUNDS):
+    for done in range(ROUNDS):
         for name, call in calls.items():
             count = counts[name]
+            if done >= FEW_ROUNDS and sum(times[name]) * count > MOST_SECONDS * 1e6:
+                continue
             if count < ROUND_SECONDS / LONG_SECONDS:
                 time.sleep(PAUSE_SECONDS)
             start = time.perf_counter()

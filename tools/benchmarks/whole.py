@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from directml_py.graph.nodes import OperatorNode
 from directml_py.session import UPLOAD, Session
 
 from .architectures import NETWORKS, Array
-from .cases import Case, Contest
+from .cases import Case, Contest, Measurable
 from .eager import eager
 from .replay import replayed
 from .sessions import onnxruntime, session
@@ -27,12 +28,16 @@ from .translations import directml, onnx_model
 
 # Of the largest element of the result. Networks are deep, and nobody adds up in the order of another.
 TOLERANCE = 1e-3
+FIGURES = ("peak resident", "described and compiled")
 FOOTPRINT = Path(__file__).with_name("footprint.py")
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[Measurable]:
     for name in NETWORKS:
         yield Case("network", f"{name}, run again", partial(running, name))
+        yield Compiling(name)
+        for group, figure in zip(("memory", "compile"), FIGURES):
+            yield Fresh(name, group, figure)
 
 
 def running(name: str, threads: int) -> Contest:
@@ -57,16 +62,50 @@ def compare(title: str, ours: Array, theirs: Any) -> None:
         print(f"{title} computes something else, by {error:.2g} of the largest element", file=sys.stderr)
 
 
-def rows() -> Iterator[Row]:
-    threads = dml.thread_count()
-    for name in NETWORKS:
-        network = NETWORKS[name]()
+@dataclass(frozen=True)
+class Compiling:
+    """From descs, or a model's bytes, to what is ready to run; all has been compiled before in this process."""
+
+    network: str
+    group: str = "compile"
+
+    @property
+    def name(self) -> str:
+        return f"{self.network}, compiled again"
+
+    def measure(self, threads: int) -> Row:
+        network = NETWORKS[self.network]()
         calls: dict[str, Callable[[], object]] = {"ours": compiling(*directml(network))}
         if onnxruntime is not None:
             calls["ONNX Runtime"] = partial(session, onnx_model(network), threads)
         times = interleaved(calls)
-        yield Row("compile", f"{name}, once more", times.pop("ours"), times)
-        yield from footprints(name, threads)
+        return Row(self.group, self.name, times.pop("ours"), times)
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """What a network takes in a process of its own; ``figure`` is one of those that ``footprint.py`` prints."""
+
+    network: str
+    group: str
+    figure: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.network}, {self.figure}"
+
+    def measure(self, threads: int) -> Row:
+        runtimes = ["ours"] if onnxruntime is None else ["ours", "ONNX Runtime"]
+        found = {one: footprint(one, self.network, threads)[self.figure] for one in runtimes}
+        unit = "MiB" if self.group == "memory" else "ms"
+        return Row(self.group, self.name, found.pop("ours"), found, unit=unit)
+
+
+@cache
+def footprint(runtime: str, network: str, threads: int) -> dict[str, float]:
+    command = [sys.executable, str(FOOTPRINT), runtime, network, str(threads)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return dict(zip(FIGURES, map(float, output.split())))
 
 
 def compiling(graph: Graph, weights: list[Array]) -> Callable[[], object]:
@@ -96,18 +135,3 @@ def uploaded(session: Session, array: Array) -> Any:
     buffer.Map()[:] = array.reshape(-1).view(np.uint8)
     buffer.Unmap()
     return buffer
-
-
-def footprints(name: str, threads: int) -> Iterator[Row]:
-    """Of each runtime in a process of its own."""
-    found = {}
-    for runtime in ("ours", "ONNX Runtime"):
-        if runtime == "ours" or onnxruntime is not None:
-            command = [sys.executable, str(FOOTPRINT), runtime, name, str(threads)]
-            output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-            found[runtime] = tuple(map(float, output.split()))
-    peaks, times = ({runtime: numbers[place] for runtime, numbers in found.items()} for place in (0, 1))
-    yield Row(
-        "compile", f"{name}, described and compiled the first time", times.pop("ours"), times, unit="ms"
-    )
-    yield Row("memory", f"{name}, peak resident", peaks.pop("ours"), peaks, unit="MiB")

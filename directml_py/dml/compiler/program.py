@@ -56,23 +56,34 @@ class GraphProgram:
         temporary: Bytes | None,
         notify: Notify | None = None,
     ) -> Call:
-        bound = _Bound(self.plan, self._constants, inputs, outputs, temporary)
-        calls: list[Call] = []
-        for step in self.plan.steps:
-            if step.fused is not None:
-                calls.append(_fused_call(step.fused, bound))
-            elif step.moves != []:
-                calls.append(self._call(step, bound, temporary, notify))
-            calls += [
-                bound_call(WHOLE, [bound.value(value)], [bound.output(position, value)], NO_BYTES)
-                for value, position in step.copies
-            ]
+        calls = [call for _, call in self.calls(inputs, outputs, temporary, notify)]
 
         def run() -> None:
             for call in calls:
                 call()
 
         return run
+
+    def calls(
+        self,
+        inputs: Sequence[Bytes | None],
+        outputs: Sequence[Bytes | None],
+        temporary: Bytes | None,
+        notify: Notify | None = None,
+    ) -> list[tuple[Step, Call]]:
+        """What ``bind`` runs, one after the other, with the steps that each is part of."""
+        bound = _Bound(self.plan, self._constants, inputs, outputs, temporary)
+        calls: list[tuple[Step, Call]] = []
+        for step in self.plan.steps:
+            if step.fused is not None:
+                calls.append((step, _fused_call(step.fused, bound)))
+            elif step.moves != []:
+                calls.append((step, self._call(step, bound, temporary, notify)))
+            calls += [
+                (step, bound_call(WHOLE, [bound.value(value)], [bound.output(position, value)], NO_BYTES))
+                for value, position in step.copies
+            ]
+        return calls
 
     def _call(self, step: Step, bound: _Bound, temporary: Bytes | None, notify: Notify | None) -> Call:
         node = self.graph.node(step.node)

@@ -1,0 +1,89 @@
+"""What each row must reach: ratios to the best peer and to the machine's limit, and amounts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .timing import Row
+
+
+class Bar(NamedTuple):
+    """The most that a row may take, as a multiple of the best peer's and of the limit, and in the row's unit; None is
+    no bar."""
+
+    peer: float | None = None
+    limit: float | None = None
+    amount: float | None = None
+
+
+class Verdict(NamedTuple):
+    """``what`` is a field of ``Bar``."""
+
+    what: str
+    value: float
+    bar: float
+
+    @property
+    def met(self) -> bool:
+        return self.value <= self.bar
+
+
+# The first entry counts whose words all occur in a row's group and name.
+BARS: Sequence[tuple[str, Bar]] = (
+    ("small execute recorded", Bar(amount=5)),
+    ("small evaluate", Bar(amount=120)),
+    ("small CreateOperator CONVOLUTION no two", Bar(amount=150)),
+    ("small CreateOperator no two", Bar(amount=100)),
+    ("small the same, no two of one size", Bar(amount=100)),
+    ("small import", Bar(peer=0.4)),
+    ("graphs tiny nodes", Bar(peer=1.2)),
+    ("small", Bar()),
+    ("descs", Bar()),
+    ("dispatch", Bar()),
+    ("graphs", Bar()),
+    ("native", Bar()),
+    ("network", Bar(peer=1)),
+    ("compile compiled again", Bar(peer=2)),
+    ("compile", Bar()),
+    ("memory", Bar(peer=1.2)),
+    ("1 KiB", Bar()),
+    ("256 KiB", Bar(peer=1.1)),
+    ("chain of ten", Bar(peer=0.4, limit=1.5)),
+    ("geometric mean", Bar(peer=0.9)),
+    ("CONVOLUTION", Bar(peer=1.1)),
+    ("GEMM", Bar(peer=1, limit=1.1)),
+    ("REDUCE", Bar(peer=1)),
+    ("", Bar(peer=1, limit=1.25)),
+)
+# Groups whose ratios' geometric mean is a row of its own.
+MEANS = ("CONVOLUTION",)
+# What no short run measures: other sizes and types of what it has, or relatives of it.
+LEFT_OUT = (
+    "1 KiB",
+    "256 KiB float16",
+    "256 KiB int8",
+    "256 KiB int64",
+    "int64 64 MiB",
+    *(f"REDUCE {kind}" for kind in ("middle", "all", "padded", "MULTIPLY", "MIN", "ARGMIN", "SUM_SQUARE")),
+    *(f"REDUCE {kind} 256 KiB" for kind in ("L1", "L2", "LOG_SUM", "AVERAGE", "ARGMAX", "transposed")),
+)
+
+
+def matches(text: str, words: str) -> bool:
+    return all(word in text for word in words.split())
+
+
+def bar_of(row: Row) -> Bar:
+    return next(bar for words, bar in BARS if matches(row.title, words))
+
+
+def verdicts(row: Row) -> list[Verdict]:
+    """Of the row's bars, those that there is something to compare to."""
+    bar = bar_of(row)
+    values = (row.ratio, row.limit_ratio, row.ours)
+    return [
+        Verdict(what, value, most)
+        for what, value, most in zip(Bar._fields, values, bar)
+        if value is not None and most is not None
+    ]

@@ -1,0 +1,120 @@
+"""Where the time of a compiled network goes, node by node."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Any, NamedTuple
+
+from rich.table import Table
+
+from directml_py.dml.compiler.program import GraphProgram
+from directml_py.session import Session
+
+from .architectures import NETWORKS
+from .replay import replayed
+from .translations import directml
+
+ROUNDS = 9
+
+
+class Timed:
+    """A graph's program whose calls note how many nanoseconds they take, by the index of their node."""
+
+    def __init__(self, program: GraphProgram) -> None:
+        self._program = program
+        self.rounds: list[Counter[int]] = []
+        self.operators: dict[int, str] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._program, name)
+
+    def bind(self, *arguments: Any) -> Any:
+        calls = self._program.calls(*arguments)
+        self.operators = {step.node: step.operator for step, _ in calls}
+
+        def run() -> None:
+            spent: Counter[int] = Counter()
+            for step, call in calls:
+                start = time.perf_counter_ns()
+                call()
+                spent[step.node] += time.perf_counter_ns() - start
+            self.rounds.append(spent)
+
+        return run
+
+
+class Spent(NamedTuple):
+    """The least of several runs; ``operations`` are those of a convolution, additions counted too.
+
+    Of nodes that run together, ``node`` and ``tensors`` are those of the last.
+    """
+
+    node: int
+    operator: str
+    tensors: str
+    nanoseconds: int
+    operations: int
+
+
+def profile(name: str) -> list[Spent]:
+    """The nodes of a network of ``NETWORKS``, slowest first."""
+    network = NETWORKS[name]()
+    graph, weights = directml(network)
+    op = graph.compile().operator
+    program: Any = op.program
+    timed: Any = Timed(program)
+    op.program = timed
+    ours = replayed(Session(graph.device), op, [network.image(), *weights])
+    for _ in range(ROUNDS):
+        ours.execute()
+    found = []
+    for index in timed.rounds[-1]:
+        desc = program.graph.node(index).desc
+        least = min(spent[index] for spent in timed.rounds)
+        found.append(Spent(index, timed.operators[index], tensors(desc), least, operations(desc)))
+    return sorted(found, key=lambda one: -one.nanoseconds)
+
+
+def tensors(desc: Any) -> str:
+    """The sizes of inputs and outputs; those that hold a number for each channel are left out."""
+    sides = [
+        [slot.tensor.sizes for slot in side if slot.tensor is not None]
+        for side in (desc.inputs, desc.outputs)
+    ]
+    return " -> ".join(
+        " ".join(
+            "x".join(map(str, sizes))
+            for index, sizes in enumerate(side)
+            if index == 0 or sum(size > 1 for size in sizes) > 1
+        )
+        for side in sides
+    )
+
+
+def operations(desc: Any) -> int:
+    if desc.name != "CONVOLUTION":
+        return 0
+    image = desc.InputTensor if desc.Direction else desc.OutputTensor
+    return int(2 * image.element_count * desc.FilterTensor.element_count // desc.FilterTensor.sizes[0])
+
+
+def profile_table(name: str) -> Table:
+    found = profile(name)
+    total = sum(one.nanoseconds for one in found)
+    by_operator: Counter[str] = Counter()
+    table = Table(
+        "node", "operator", "tensors", "ms", "share", "GFLOP/s", title=f"{name}: {total / 1e6:.2f} ms"
+    )
+
+    def add(node: str, operator: str, sizes: str, nanoseconds: int, speed: str = "") -> None:
+        table.add_row(node, operator, sizes, f"{nanoseconds / 1e6:.3f}", f"{nanoseconds / total:.1%}", speed)
+
+    for one in found:
+        by_operator[one.operator] += one.nanoseconds
+        speed = f"{one.operations / one.nanoseconds:.0f}" if one.operations else ""
+        add(str(one.node), one.operator, one.tensors, one.nanoseconds, speed)
+    table.add_section()
+    for operator, nanoseconds in by_operator.most_common():
+        add("all", operator, "", nanoseconds)
+    return table
