@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import directml_py as dml
 
 from .cases import Case, Contest, filled
@@ -56,10 +58,20 @@ LAYERS = (
 )
 
 
+# Those that are measured in other types too.
+TYPICAL = ("ResNet-50 3x3, 56", "ResNet-50 1x1, 14", "ResNet-50 3x3, 7", "SqueezeNet expand, 55")
+
+
 def cases() -> Iterator[Case]:
     for layer in LAYERS:
-        yield Case("CONVOLUTION", f"{layer.name}, float32", partial(convolution, layer, False))
-    yield Case("CONVOLUTION", "backward 64 to 32, 180, float32", partial(convolution, TRANSPOSED, True))
+        yield Case("CONVOLUTION", f"{layer.name}, float32", partial(convolution, layer, "float32", False))
+    for layer in (one for one in LAYERS if one.name in TYPICAL):
+        yield Case("CONVOLUTION", f"{layer.name}, float16", partial(convolution, layer, "float16", False))
+        yield Case("CONVOLUTION_INTEGER", f"{layer.name}, int8", partial(integer_convolution, layer))
+        yield Case("QUANTIZED_LINEAR_CONVOLUTION", f"{layer.name}, int8", partial(quantized, layer))
+    yield Case(
+        "CONVOLUTION", "backward 64 to 32, 180, float32", partial(convolution, TRANSPOSED, "float32", True)
+    )
     yield Case("MAX_POOLING", "3x3 stride 2, 112, float32", max_pool)
     yield Case("AVERAGE_POOLING", "2x2, 112, float32", average_pool)
     yield Case("RESAMPLE", "linear, twice, 256, float32", resample)
@@ -68,15 +80,41 @@ def cases() -> Iterator[Case]:
 TRANSPOSED = Layer("backward", 1, 64, 32, 180, 3, 2, 1)
 
 
-def convolution(layer: Layer, backward: bool, threads: int) -> Contest:
-    spatial = (layer.size,) * layer.dimensions
-    x = filled("float32", (layer.batch, layer.inputs, *spatial))
-    window = (layer.window,) * layer.dimensions
+class Movement(NamedTuple):
+    """How a layer's window moves: of each dimension the stride, the padding on either side, and 1."""
+
+    strides: list[int]
+    padding: list[int]
+    every: list[int]
+
+    @classmethod
+    def of(cls, layer: Layer) -> Movement:
+        return cls(*([one] * layer.dimensions for one in (layer.stride, layer.padding, 1)))
+
+    def attributes(self, layer: Layer) -> dict[str, Any]:
+        return {
+            "strides": self.strides,
+            "dilations": self.every,
+            "start_padding": self.padding,
+            "end_padding": self.padding,
+            "group_count": layer.groups,
+        }
+
+    def onnx(self, layer: Layer) -> dict[str, Any]:
+        return {"strides": self.strides, "pads": self.padding * 2, "group": layer.groups}
+
+
+def operands(layer: Layer, dtype: str, filter_type: str, backward: bool = False) -> tuple[Any, Any]:
+    """The input and the filters."""
     channels = (layer.inputs, layer.outputs) if backward else (layer.outputs, layer.inputs // layer.groups)
-    weights, bias = filled("float32", (*channels, *window)), filled("float32", (layer.outputs,))
-    every = [1] * layer.dimensions
-    padding, strides = [layer.padding * one for one in every], [layer.stride * one for one in every]
-    attributes = {"strides": strides, "pads": padding * 2, "group": layer.groups}
+    sizes = (layer.batch, layer.inputs, *(layer.size,) * layer.dimensions)
+    return filled(dtype, sizes), filled(filter_type, (*channels, *(layer.window,) * layer.dimensions))
+
+
+def convolution(layer: Layer, dtype: str, backward: bool, threads: int) -> Contest:
+    x, weights = operands(layer, dtype, dtype, backward)
+    movement, bias = Movement.of(layer), filled(dtype, (layer.outputs,))
+    strides, padding, every = movement
     name = f"conv{'_transpose' if backward else ''}{layer.dimensions}d"
 
     def pytorch(x: Any, weights: Any, bias: Any, out: Any) -> None:
@@ -85,23 +123,59 @@ def convolution(layer: Layer, backward: bool, threads: int) -> Contest:
     operation = Operation(
         "convolution",
         {
+            **movement.attributes(layer),
             "mode": dml.DML_CONVOLUTION_MODE_CROSS_CORRELATION,
             "direction": dml.DML_CONVOLUTION_DIRECTION_BACKWARD
             if backward
             else dml.DML_CONVOLUTION_DIRECTION_FORWARD,
-            "strides": strides,
-            "dilations": every,
-            "start_padding": padding,
-            "end_padding": padding,
             "output_padding": [0] * layer.dimensions,
-            "group_count": layer.groups,
         },
         None,
         pytorch,
-        ("ConvTranspose" if backward else "Conv", attributes),
+        ("ConvTranspose" if backward else "Conv", movement.onnx(layer)),
     )
     spread = bias.reshape(1, -1, *every)
     return contest(operation, [x, weights, spread], threads, seen=[x, weights, bias])
+
+
+def integer_convolution(layer: Layer, threads: int) -> Contest:
+    x, weights = operands(layer, "uint8", "int8")
+    movement, zero = Movement.of(layer), np.full((1,) * x.ndim, 120, np.uint8)
+    operation = Operation(
+        "convolution_integer",
+        movement.attributes(layer),
+        onnx=("ConvInteger", movement.onnx(layer)),
+    )
+    others = {"input": x, "input_zero_point": zero, "filter": weights}
+    return contest(operation, [], threads, [x, weights, zero.reshape(())], others)
+
+
+def quantized(layer: Layer, threads: int) -> Contest:
+    """With a scale for each output channel, as quantized networks have them."""
+    x, weights = operands(layer, "uint8", "int8")
+    movement, one = Movement.of(layer), np.ones((1,) * x.ndim, np.float32)
+    zero, scales = np.full(one.shape, 120, np.uint8), abs(filled("float32", (layer.outputs,))) / 100
+    operation = Operation(
+        "quantized_linear_convolution",
+        movement.attributes(layer),
+        onnx=("QLinearConv", movement.onnx(layer)),
+    )
+    bias, output = filled("int32", (layer.outputs,)), np.float32(30)
+    spread = (1, -1, *movement.every)
+    others = {
+        "input": x,
+        "input_scale": one,
+        "input_zero_point": zero,
+        "filter": weights,
+        "filter_scale": scales.reshape(spread),
+        "bias": bias.reshape(spread),
+        "output_scale": one * output,
+        "output_zero_point": zero,
+    }
+    scalars = [part.reshape(()) for part in (one, zero, one * output, zero)]
+    signed = np.zeros(layer.outputs, np.int8)
+    seen = [x, *scalars[:2], weights, scales, signed, *scalars[2:], bias]
+    return contest(operation, [], threads, seen, others)
 
 
 def max_pool(threads: int) -> Contest:
