@@ -153,5 +153,4 @@ def bound_task(
             **fields,
         },
     )
-    lib.dml_conv_prepare(task)
     return bound(lib.dml_conv_run, task, memory=memory)

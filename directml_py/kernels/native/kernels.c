@@ -80,7 +80,8 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #define DML_FOR_LONG_LOOPS(DO) DO(conv) DO(half) DO(map) DO(product) DO(rows) DO(slide)
 #define DML_AVX512 1
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl"))), \
+                             apply_to = function)
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl")
@@ -102,7 +103,8 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 /* Products of bytes, four at a time. */
 #define DML_VNNI 1
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl,avx512vnni"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl,avx512vnni"))), \
+                             apply_to = function)
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl,avx512vnni")

@@ -4,7 +4,7 @@
 /* Taps of a panel that are gathered at a time, and filters whose sums are kept meanwhile. Both are on the stack. */
 #define DML_CONV_DEPTH 256
 #define DML_CONV_DEEPEST 1024
-#define DML_CONV_FILTERS 512
+#define DML_CONV_FILTERS 384
 #define DML_CONV_HIGHEST 8
 /* Operations that are worth as much as a byte of memory. */
 #define DML_CONV_WORTH 2.5
@@ -12,8 +12,12 @@
 #define DML_CONV_FEW 128
 /* For so many, panels need not be gathered that lie in the input as they are. */
 #define DML_CONV_FEWER 64
+/* A last vector that has less than such a part of its pixels is not worth the others. */
+#define DML_CONV_PART 4
 /* Places that are so many bytes apart have the same place in the nearest cache. */
 #define DML_CONV_PAGE 4096
+
+#include "window.h"
 
 static int64_t dml_conv_size(int type)
 {
@@ -45,9 +49,8 @@ static void dml_conv_flatten(dml_conv *task)
     task->sizes[2] = task->steps[2] = pixels;
 }
 
-void dml_conv_prepare(dml_conv *task)
+static void dml_conv_cut(dml_conv *task)
 {
-    dml_conv_flatten(task);
     int64_t usual = dml_conv_usual(), vectors, units, threads = dml_get_threads();
     task->taps = task->window[0] * task->window[1] * task->window[2];
     task->depth = task->taps * task->channels;
@@ -55,7 +58,10 @@ void dml_conv_prepare(dml_conv *task)
     task->slice_taps = task->taps < DML_CONV_DEEPEST ? task->taps : DML_CONV_DEEPEST;
     task->slice_channels = (dml_conv_is_bytes(task) ? DML_CONV_DEEPEST : DML_CONV_DEPTH) / task->taps;
     task->slice_channels = task->slice_channels < 1 ? 1 : task->slice_channels;
-    vectors = dml_quotient_up(task->pixels, dml_loop->conv->lanes);
+    task->rest = task->pixels % dml_loop->conv->lanes;
+    if (dml_conv_is_bytes(task) || task->rest > dml_loop->conv->lanes / DML_CONV_PART || task->rest == task->pixels)
+        task->rest = 0;
+    vectors = dml_quotient_up(task->pixels - task->rest, dml_loop->conv->lanes);
     task->panels = vectors <= dml_loop->conv->vectors ? 1 : dml_quotient_up(vectors, usual);
     if (task->panels > 1 && vectors % usual == 1 && dml_loop->conv->vectors > usual)
         task->panels--;
@@ -67,96 +73,29 @@ void dml_conv_prepare(dml_conv *task)
     task->parts = dml_quotient_up(task->outputs, task->part_rows);
 }
 
-/* The least number whose `times` fold is at least `least`; `times` is above 0. */
-static int64_t dml_conv_first(int64_t least, int64_t times)
-{
-    return least <= 0 ? 0 : (least + times - 1) / times;
-}
-
-/* A zero point of what is unsigned or made so by 128 more, or of what is signed or made so by 128 less. */
-static int32_t dml_conv_zero(uintptr_t zero, int64_t place, int type, int is_unsigned)
-{
-    int32_t value = 0;
-    if (zero)
-        value = type == DML_CONV_UINT8 ? ((const uint8_t *)zero)[place] : ((const int8_t *)zero)[place];
-    if (is_unsigned)
-        return type == DML_CONV_UINT8 ? value : value + 128;
-    return type == DML_CONV_INT8 ? value : value - 128;
-}
-
-/* A part of a panel that lies in one row of the output: pixels from `x` on, and where, without padding, they see the
-   first tap of the window. */
+/* `channels` from `channel` on, and in each of them `taps` from `tap` on. */
 typedef struct {
-    int64_t z, y, x, lane, count;
-} dml_conv_line;
-
-static int dml_conv_find_lines(const dml_conv *task, int64_t begin, int64_t count, dml_conv_line *lines)
-{
-    int64_t x = begin % task->steps[2], y = begin / task->steps[2] % task->steps[1];
-    int64_t z = begin / task->steps[2] / task->steps[1], lane = 0;
-    int found = 0;
-    while (lane < count) {
-        int64_t some = task->steps[2] - x < count - lane ? task->steps[2] - x : count - lane;
-        lines[found++] = (dml_conv_line){z * task->strides[0] - task->padding[0],
-                                         y * task->strides[1] - task->padding[1], x, lane, some};
-        lane += some;
-        x = 0;
-        if (++y == task->steps[1]) {
-            y = 0;
-            z++;
-        }
-    }
-    return found;
-}
-
-/* Where in the input the first pixel of a line sees a tap of the window. */
-static int64_t dml_conv_place(const dml_conv *task, const dml_conv_line *line, int64_t tap)
-{
-    int64_t x = line->x * task->strides[2] - task->padding[2] + tap % task->window[2] * task->dilations[2];
-    int64_t y = line->y + tap / task->window[2] % task->window[1] * task->dilations[1];
-    int64_t z = line->z + tap / task->window[2] / task->window[1] * task->dilations[0];
-    return z * task->input_strides[2] + y * task->input_strides[3] + x * task->input_strides[4];
-}
-
-/* What the pixels of lines see at a tap of the window, where that is not padding. */
-static int dml_conv_find_runs(const dml_conv *task, int64_t tap, const dml_conv_line *lines, int count,
-                              dml_conv_run_of_pixels *runs)
-{
-    int64_t lanes = dml_loop->conv->lanes, step = task->strides[2] * task->input_strides[4];
-    int64_t tx = tap % task->window[2] * task->dilations[2] - task->padding[2];
-    int64_t ty = tap / task->window[2] % task->window[1] * task->dilations[1];
-    int64_t tz = tap / task->window[2] / task->window[1] * task->dilations[0];
-    int64_t low = dml_conv_first(-tx, task->strides[2]), high = dml_conv_first(task->sizes[2] - tx, task->strides[2]);
-    int found = 0;
-    for (const dml_conv_line *line = lines; line < lines + count; line++) {
-        int64_t z = line->z + tz, y = line->y + ty, behind = line->x + line->count;
-        int64_t place = z * task->input_strides[2] + y * task->input_strides[3] + tx * task->input_strides[4];
-        if (z < 0 || z >= task->sizes[0] || y < 0 || y >= task->sizes[1])
-            continue;
-        behind = behind < high ? behind : high;
-        for (int64_t x = line->x < low ? low : line->x; x < behind;) {
-            int64_t lane = line->lane + x - line->x, first = lane % lanes;
-            int64_t some = lanes - first < behind - x ? lanes - first : behind - x;
-            runs[found++] = (dml_conv_run_of_pixels){place + (x - first) * step, (int32_t)(lane / lanes),
-                                                     (int32_t)first, (int32_t)some};
-            x += some;
-        }
-    }
-    return found;
-}
+    int64_t channel, channels, tap, taps;
+} dml_conv_slice;
 
 typedef struct {
     const char *input, *filters;
-    int64_t output, channel, begin, count, rows;
+    int64_t output, channel, begin, count, rest, rows;
 } dml_conv_unit;
 
 /* What a thread works with: a slice of a panel, how much of it there is, and the sums of all slices so far. Of bytes
    there are also the rows before they are joined, the sums of filters, and after the last row of the tile those of what
-   pixels see. */
+   pixels see. Of the rest of the pixels, which fill no vector, there is a column for each, and for each filter a vector
+   of sums. */
 typedef struct {
     float panel[DML_CONV_DEEPEST * DML_CONV_WIDEST] __attribute__((aligned(64)));
     float tile[(DML_CONV_FILTERS + 1) * DML_CONV_WIDEST] __attribute__((aligned(64)));
-    uint8_t rows[DML_CONV_DEEPEST * DML_CONV_WIDEST] __attribute__((aligned(64)));
+    union {
+        uint8_t rows[DML_CONV_DEEPEST * DML_CONV_WIDEST];
+        float rest[DML_CONV_DEEPEST * DML_CONV_LONGEST];
+    } __attribute__((aligned(64)));
+    float columns[DML_CONV_LONGEST / DML_CONV_PART][DML_CONV_DEEPEST];
+    float rest_tile[DML_CONV_FILTERS * DML_CONV_LONGEST] __attribute__((aligned(64)));
     int64_t places[DML_CONV_DEEPEST];
     int32_t filter_sums[DML_CONV_FILTERS];
     const float *pixels;
@@ -182,6 +121,9 @@ static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, d
         }
         loops->tiles[work->vectors - 1][k](work->tile + row * work->vectors * loops->lanes, filters, stride,
                                            work->pixels, work->places, work->depth, work->first > 0);
+        for (int64_t i = 0; i < unit->rest; i++)
+            loops->dots(work->rest_tile + row * loops->lanes + i, filters, stride, work->columns[i], work->depth,
+                        heights[k], work->first > 0);
     }
 }
 
@@ -232,7 +174,9 @@ static void dml_conv_store_bytes(const dml_conv *task, const dml_conv_unit *unit
 static int dml_conv_lies_ready(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_line *line, int lines)
 {
     int64_t x = line->x * task->strides[2] - task->padding[2], last[3] = {line->z, line->y, x + line->count - 1};
-    if (task->type != DML_CONV_FLOATS || unit->rows > DML_CONV_FEWER || lines > 1 || x < 0 || line->z < 0 || line->y < 0)
+    if (task->type != DML_CONV_FLOATS || unit->rows > DML_CONV_FEWER || lines > 1)
+        return 0;
+    if (x < 0 || line->z < 0 || line->y < 0)
         return 0;
     if (task->strides[2] * task->input_strides[4] != 1 || line->count % dml_loop->conv->lanes != 0)
         return 0;
@@ -242,54 +186,81 @@ static int dml_conv_lies_ready(const dml_conv *task, const dml_conv_unit *unit, 
     return task->channels == 1 || task->input_strides[1] * 4 % DML_CONV_PAGE != 0;
 }
 
+/* Gathers a slice of the panel of some lines of pixels. */
+static void dml_conv_gather(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_line *lines, int line_count,
+                            const dml_conv_slice *slice, void *panel, int64_t vectors)
+{
+    dml_conv_run_of_pixels runs[2 * DML_CONV_WIDEST];
+    int64_t width = vectors * dml_loop->conv->lanes, stride = task->input_strides[1];
+    int64_t size = dml_conv_is_bytes(task) ? 1 : 4;
+    dml_conv_packing packing = {.channels = slice->channels,
+                                .channel_stride = stride,
+                                .step = task->strides[2] * task->input_strides[4],
+                                .row = slice->taps * width,
+                                .type = task->type,
+                                .vectors = (int)vectors,
+                                .zero = task->input_zero ? *(const uint8_t *)task->input_zero : 0,
+                                .run = runs};
+    const void *input = unit->input + slice->channel * stride * dml_conv_size(task->type);
+    dml_conv_tap tap = dml_conv_find_tap(task, slice->tap);
+    for (int64_t i = 0; i < slice->taps; i++, dml_conv_next_tap(task, &tap)) {
+        packing.runs = dml_conv_find_runs(task, &tap, lines, line_count, runs);
+        dml_loop->conv->pack((char *)panel + i * width * size, input, &packing);
+    }
+}
+
+/* The rest of the pixels, as columns. */
+static void dml_conv_gather_rest(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_slice *slice,
+                                 dml_conv_work *work)
+{
+    dml_conv_line lines[DML_CONV_WIDEST];
+    int count = dml_conv_find_lines(task, unit->begin + unit->count, unit->rest, lines);
+    dml_conv_gather(task, unit, lines, count, slice, work->rest, 1);
+    for (int64_t k = 0; k < work->depth; k++)
+        for (int64_t i = 0; i < unit->rest; i++)
+            work->columns[i][k] = work->rest[k * dml_loop->conv->lanes + i];
+}
+
 /* A panel times some filters, a slice of the panel at a time. */
 static void dml_conv_panel(const dml_conv *task, const dml_conv_unit *unit)
 {
     dml_conv_work work;
-    dml_conv_run_of_pixels runs[2 * DML_CONV_WIDEST];
     dml_conv_line lines[DML_CONV_WIDEST];
     const dml_conv_table *loops = dml_loop->conv;
-    int64_t width, size = dml_conv_size(task->type), stride = task->input_strides[1];
-    int line_count = dml_conv_find_lines(task, unit->begin, unit->count, lines), is_bytes = dml_conv_is_bytes(task);
-    int lies_ready = dml_conv_lies_ready(task, unit, lines, line_count);
+    int count = dml_conv_find_lines(task, unit->begin, unit->count, lines), is_bytes = dml_conv_is_bytes(task);
+    int lies_ready = dml_conv_lies_ready(task, unit, lines, count);
     work.vectors = dml_quotient_up(unit->count, loops->lanes);
     work.pixels = lies_ready ? (const float *)unit->input : work.panel;
-    width = work.vectors * loops->lanes;
-    dml_conv_packing packing = {.channel_stride = stride,
-                                .step = task->strides[2] * task->input_strides[4],
-                                .type = task->type,
-                                .vectors = (int)work.vectors,
-                                .zero = task->input_zero ? *(const uint8_t *)task->input_zero : 0,
-                                .run = runs};
     for (int64_t c = 0; c < task->channels; c += task->slice_channels)
         for (int64_t t = 0; t < task->taps; t += task->slice_taps) {
-            int64_t channels = task->channels - c < task->slice_channels ? task->channels - c : task->slice_channels;
-            int64_t taps = task->taps - t < task->slice_taps ? task->taps - t : task->slice_taps;
+            dml_conv_slice slice = {c, dml_least(task->channels - c, task->slice_channels), t,
+                                    dml_least(task->taps - t, task->slice_taps)};
             work.first = c * task->taps + t;
-            work.depth = channels * taps;
-            packing.channels = channels;
-            packing.row = taps * width;
-            for (int64_t i = 0; i < taps; i++) {
-                int64_t tap = task->is_turned ? task->taps - 1 - t - i : t + i;
-                const void *input = unit->input + c * stride * size;
-                if (lies_ready) {
-                    int64_t place = dml_conv_place(task, lines, tap) + c * stride;
-                    for (int64_t k = 0; k < channels; k++)
-                        work.places[k * taps + i] = place + k * stride;
-                    continue;
+            work.depth = slice.channels * slice.taps;
+            if (lies_ready) {
+                dml_conv_tap tap = dml_conv_find_tap(task, t);
+                for (int64_t i = 0; i < slice.taps; i++, dml_conv_next_tap(task, &tap)) {
+                    int64_t place = dml_conv_place(task, lines, &tap);
+                    for (int64_t k = 0; k < slice.channels; k++)
+                        work.places[k * slice.taps + i] = place + (c + k) * task->input_strides[1];
                 }
-                packing.runs = dml_conv_find_runs(task, tap, lines, line_count, runs);
-                loops->pack(is_bytes ? (void *)(work.rows + i * width) : work.panel + i * width, input, &packing);
-            }
-            if (!lies_ready)
+            } else {
+                void *panel = is_bytes ? (void *)work.rows : work.panel;
+                dml_conv_gather(task, unit, lines, count, &slice, panel, work.vectors);
                 for (int64_t k = 0; k < work.depth; k++)
-                    work.places[k] = k * width;
+                    work.places[k] = k * work.vectors * loops->lanes;
+            }
+            if (unit->rest)
+                dml_conv_gather_rest(task, unit, &slice, &work);
             (is_bytes ? dml_conv_multiply_bytes : dml_conv_multiply)(task, unit, &work);
         }
     if (is_bytes)
         dml_conv_store_bytes(task, unit, &work);
     else
         loops->store(task, &(dml_conv_storing){work.tile, work.vectors, unit->rows, unit->count, unit->output,
+                                               unit->channel});
+    if (unit->rest)
+        loops->store(task, &(dml_conv_storing){work.rest_tile, 1, unit->rows, unit->rest, unit->output + unit->count,
                                                unit->channel});
 }
 
@@ -306,7 +277,8 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
                                                          group * task->channels * task->input_strides[1]);
         unit.filters = (const char *)task->filters + size * channel * task->filter_stride;
         unit.begin = panel * width;
-        unit.count = panel == task->panels - 1 ? task->pixels - unit.begin : width;
+        unit.rest = panel == task->panels - 1 ? task->rest : 0;
+        unit.count = panel == task->panels - 1 ? task->pixels - task->rest - unit.begin : width;
         unit.rows = task->outputs - row < task->part_rows ? task->outputs - row : task->part_rows;
         unit.channel = channel;
         unit.output = batch * task->output_strides[0] + channel * task->output_strides[1] + unit.begin;
@@ -314,10 +286,13 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
     }
 }
 
-void dml_conv_run(const dml_conv *task)
+void dml_conv_run(const dml_conv *asked)
 {
-    double results = (double)task->pixels * (double)(task->outputs * task->groups * task->batches);
-    double operations = 2.0 * (double)task->depth * results;
-    dml_parallel(dml_conv_units, (void *)task, task->batches * task->groups * task->panels * task->parts, 1,
+    dml_conv task = *asked;
+    dml_conv_flatten(&task);
+    dml_conv_cut(&task);
+    double results = (double)task.pixels * (double)(task.outputs * task.groups * task.batches);
+    double operations = 2.0 * (double)task.depth * results;
+    dml_parallel(dml_conv_units, &task, task.batches * task.groups * task.panels * task.parts, 1,
                  (int64_t)(operations / DML_CONV_WORTH));
 }

@@ -11,8 +11,8 @@ enum { DML_CONV_IDENTITY, DML_CONV_RELU, DML_CONV_LEAKY_RELU };
    may be absent.
 
    Of floats, `type` is that of all but the output, which has its own. Of integers it is that of the input; the output
-   is INT32, of sums that wrap, and there is no bias and no activation. Zero points have the type of what they belong to,
-   and may be absent; those of filters lie `filter_zero_stride` elements apart. */
+   is INT32, of sums that wrap, and there is no bias and no activation. Zero points have the type of what they belong
+   to, and may be absent; those of filters lie `filter_zero_stride` elements apart. */
 typedef struct {
     int32_t type, filter_type, output_type, activation, is_turned;
     float slope;
@@ -20,8 +20,7 @@ typedef struct {
     int64_t sizes[3], steps[3], window[3], strides[3], dilations[3], padding[3];
     int64_t input_strides[5], output_strides[2], filter_stride, bias_stride, filter_zero_stride;
     uintptr_t input, filters, bias, output, input_zero, filter_zero;
-    /* How the work is cut; dml_conv_prepare fills them in. */
-    int64_t taps, depth, slice_channels, slice_taps, pixels, panels, parts, part_rows;
+    /* How the work is cut; dml_conv_run finds these. */
+    int64_t taps, depth, slice_channels, slice_taps, pixels, rest, panels, parts, part_rows;
 } dml_conv;
-void dml_conv_prepare(dml_conv *task);
 void dml_conv_run(const dml_conv *task);

@@ -14,6 +14,38 @@ DML_CONV_SHORT_TILES(floats, float, DML_CONV_STEP)
 #endif
 #undef DML_CONV_STEP
 
+/* Products of ROWS filters and one pixel, whose sums go to the first lane of a vector each. */
+DML_INLINE void LOOP(conv_dots_of)(float *sums, const float *filters, int64_t row, const float *column, int64_t depth,
+                                   const int rows, int adds)
+{
+    LOOP(conv_floats) parts[4] = {{0}, {0}, {0}, {0}};
+    int64_t k = 0;
+    for (; k + LOOP(conv_lanes) <= depth; k += LOOP(conv_lanes)) {
+        LOOP(conv_floats) seen = *(const LOOP(conv_near_floats) *)(column + k);
+        for (int i = 0; i < rows; i++)
+            parts[i] += seen * *(const LOOP(conv_near_floats) *)(filters + i * row + k);
+    }
+    for (int i = 0; i < rows; i++) {
+        float sum = adds ? sums[i * LOOP(conv_lanes)] : 0.0f;
+        for (int64_t j = k; j < depth; j++)
+            sum += column[j] * filters[i * row + j];
+        for (int width = LOOP(conv_lanes) / 2; width > 0; width /= 2)
+            for (int j = 0; j < width; j++)
+                parts[i][j] += parts[i][j + width];
+        sums[i * LOOP(conv_lanes)] = sum + parts[i][0];
+    }
+}
+
+static DML_ONCE void LOOP(conv_dots)(float *sums, const float *filters, int64_t row, const float *column, int64_t depth,
+                                     int64_t count, int adds)
+{
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        LOOP(conv_dots_of)(sums + i * LOOP(conv_lanes), filters + i * row, row, column, depth, 4, adds);
+    for (; i < count; i++)
+        LOOP(conv_dots_of)(sums + i * LOOP(conv_lanes), filters + i * row, row, column, depth, 1, adds);
+}
+
 #include "gather.h"
 
 typedef int32_t LOOP(conv_choice) __attribute__((vector_size(4 * LOOP(conv_lanes))));
@@ -39,10 +71,10 @@ DML_INLINE void LOOP(conv_store_as)(const dml_conv *task, const dml_conv_storing
     int64_t width = storing->vectors * LOOP(conv_lanes);
     for (int64_t row = 0; row < storing->rows; row++) {
         const LOOP(conv_floats) *sums = (const LOOP(conv_floats) *)(storing->tile + row * width);
-        int64_t place = storing->place + row * task->output_strides[1], i = 0;
+        int64_t place = storing->place + row * task->output_strides[1], channel = storing->channel + row, i = 0;
         float *target = (float *)task->output + place, bias = 0.0f;
         if (task->bias)
-            bias = LOOP(conv_element)((const void *)task->bias, (storing->channel + row) * task->bias_stride, task->type);
+            bias = LOOP(conv_element)((const void *)task->bias, channel * task->bias_stride, task->type);
         for (int64_t j = 0; j < storing->vectors; j++, i += LOOP(conv_lanes)) {
             LOOP(conv_floats) values = LOOP(conv_activated)(sums[j] + bias, task->slope, activation);
             int64_t left = storing->count - i < LOOP(conv_lanes) ? storing->count - i : LOOP(conv_lanes);
@@ -72,5 +104,5 @@ static const dml_conv_table LOOP(conv_table) = {
 #else
     LOOP(conv_lanes), 2, DML_CONV_SHORT_ROWS, DML_CONV_SHORT_NAMES(floats),
 #endif
-    LOOP(conv_pack), LOOP(conv_store), &LOOP(conv_bytes_table),
+    LOOP(conv_dots), LOOP(conv_pack), LOOP(conv_store), &LOOP(conv_bytes_table),
 };

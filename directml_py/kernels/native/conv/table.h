@@ -1,6 +1,6 @@
 #include "tiles.h"
 
-enum { DML_CONV_VECTORS = 4, DML_CONV_ROWS = 4, DML_CONV_WIDEST = 64 };
+enum { DML_CONV_VECTORS = 4, DML_CONV_ROWS = 4, DML_CONV_LONGEST = 16, DML_CONV_WIDEST = 64 };
 
 /* Products of a panel, whose row of neighbouring pixels for the k-th of `depth` taps is at `places[k]`, and of filters
    that begin `row` elements apart. They are added to the tile if `adds`. */
@@ -40,6 +40,8 @@ typedef struct {
     /* By the vectors of a panel, from 1 on: how many filters are worked on at a time, most first, and how. */
     int rows[DML_CONV_VECTORS][DML_CONV_ROWS];
     dml_conv_tiles tiles;
+    void (*dots)(float *sums, const float *filters, int64_t row, const float *column, int64_t depth, int64_t count,
+                 int adds);
     void (*pack)(void *panel, const void *input, const dml_conv_packing *packing);
     void (*store)(const dml_conv *task, const dml_conv_storing *storing);
     const dml_conv_bytes_table *bytes;
