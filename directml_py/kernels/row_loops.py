@@ -32,15 +32,24 @@ def mean_variance(
     *,
     uses_mean: bool,
     uses_variance: bool,
+    relu: bool = False,
 ) -> Run | None:
     """``scale * (x - mean) / sqrt(variance + epsilon) + bias``, with mean and variance along ``axes``; ``scale`` and
-    ``bias`` broadcast."""
-    options = {"epsilon": epsilon, "uses_mean": uses_mean, "uses_variance": uses_variance}
+    ``bias`` broadcast. With ``relu`` it is 0 where it is not above that."""
+    options = {"epsilon": epsilon, "uses_mean": uses_mean, "uses_variance": uses_variance, "relu": relu}
     return rows_along("MEAN_VARIANCE", axes, output, x, [scale, bias], **options)
 
 
 def given(
-    x: Array, mean: Array, variance: Array, scale: Array, bias: Array, output: Array, epsilon: float
+    x: Array,
+    mean: Array,
+    variance: Array,
+    scale: Array,
+    bias: Array,
+    output: Array,
+    epsilon: float,
+    *,
+    relu: bool = False,
 ) -> Run | None:
     """The same with a mean and a variance that are given and broadcast, as scale and bias do: in a row all are one
     number."""
@@ -50,7 +59,7 @@ def given(
     rows = joined(views)
     if rows[0].ndim == 0 or any(view.strides[-1] for view in rows[2:]):
         return None
-    return native("GIVEN", rows, [0, 1, 2, 3, 4, 5], epsilon=epsilon)
+    return native("GIVEN", rows, [0, 1, 2, 3, 4, 5], epsilon=epsilon, relu=relu)
 
 
 def rows_along(

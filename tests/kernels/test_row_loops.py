@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -118,16 +120,18 @@ def test_axes_and_layouts(axes, dtype):
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("uses", [(True, True), (False, True), (True, False), (False, False)])
-def test_mean_and_variance_of_the_row(count, dtype, uses):
+@pytest.mark.parametrize("relu", [False, True])
+def test_mean_and_variance_of_the_row(count, dtype, uses, relu):
     x = numbers((6, count), dtype)
     along, across, one = (numbers(sizes, dtype, 5) for sizes in ((1, count), (6, 1), (1, 1)))
     for scale in (None, along, across, one):
         for bias in (None, along[:, ::-1].copy(), across, one):
             output, memory = guarded_like(x)
             run = row_loops.mean_variance(
-                x, scale, bias, output, (1,), EPSILON, uses_mean=uses[0], uses_variance=uses[1]
+                x, scale, bias, output, (1,), EPSILON, uses_mean=uses[0], uses_variance=uses[1], relu=relu
             )
             expected = twin_of_mean_variance(x, scale, bias, (1,), *uses)
+            expected = np.fmax(expected, 0) if relu else expected
             check(run, output, memory, expected, TYPES[dtype])
 
 
@@ -186,16 +190,16 @@ def test_corners_of_normalization():
     corners = np.float32([*CORNERS, 1e-40, 3e38])
     x = np.ascontiguousarray(np.broadcast_to(corners, (len(corners), len(corners))))
     mean, variance, scale, bias = (np.roll(corners, step)[:, np.newaxis] for step in range(4))
-    for epsilon in (0.0, EPSILON):
+    for epsilon, relu in product((0.0, EPSILON), (False, True)):
         output, memory = guarded_like(x)
         with np.errstate(all="ignore"):
             expected = (x.astype(np.float64) - mean) / np.sqrt(variance.astype(np.float64) + epsilon)
             expected = expected * scale + bias
         check(
-            row_loops.given(x, mean, variance, scale, bias, output, epsilon),
+            row_loops.given(x, mean, variance, scale, bias, output, epsilon, relu=relu),
             output,
             memory,
-            expected,
+            np.fmax(expected, 0) if relu else expected,
             ulps=1,
         )
 

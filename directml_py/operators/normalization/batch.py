@@ -43,11 +43,9 @@ class BatchNormalization(InRows):
 
         return normalized
 
-    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
-        if desc.FusedActivation is not None:
-            return None
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | None:
         (x, mean, variance, scale, bias), (output,) = inputs, outputs
-        return row_loops.given(x, mean, variance, scale, bias, output, desc.Epsilon)
+        return row_loops.given(x, mean, variance, scale, bias, output, desc.Epsilon, relu=relu)
 
 
 def summed_axes(statistics: TensorDesc) -> Sequence[int]:

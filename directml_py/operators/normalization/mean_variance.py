@@ -71,11 +71,17 @@ class MeanVarianceNormalization(InRows):
 
         return normalized
 
-    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
-        if desc.FusedActivation is not None:
-            return None
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | None:
         axes, uses_mean, uses_variance = Choices.of(desc)
         (x, scale, bias), (output,) = inputs, outputs
         return row_loops.mean_variance(
-            x, scale, bias, output, axes, desc.Epsilon, uses_mean=uses_mean, uses_variance=uses_variance
+            x,
+            scale,
+            bias,
+            output,
+            axes,
+            desc.Epsilon,
+            uses_mean=uses_mean,
+            uses_variance=uses_variance,
+            relu=relu,
         )

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
+from ...kernels.binding import Array, Run, in_turn
+from ...kernels.map import map_elements
 from ...kernels.rows import map_rows
+from ..fused import activated, is_of_elements
 from ..operator import Inputs, Kernel, Operator, Outputs
 
 
@@ -24,13 +26,25 @@ class InRows(Operator):
     def kernel(self, desc: OperatorDesc) -> Kernel:
         compute, axes = self.compute(desc), self.axes(desc)
 
+        fused = desc.FusedActivation if "FusedActivation" in desc.struct.index else None
+        relu = fused is not None and fused.name == "ACTIVATION_RELU"
+        is_alone = fused is None or relu or fused.name == "ACTIVATION_IDENTITY"
+        activation = None if is_alone else activated(fused)
+
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return self.native(desc, inputs, outputs) or map_rows(compute, inputs, outputs, axes)
+            run = None
+            # Other activations go on where FLOAT32 was stored; of FLOAT16 too few digits would be left.
+            if activation is None or (outputs[0].dtype == np.float32 and is_of_elements(fused)):
+                run = self.native(desc, inputs, outputs, relu=relu)
+            if run is None:
+                return map_rows(compute, inputs, outputs, axes)
+            return run if activation is None else in_turn([run, map_elements(activation, outputs, outputs)])
 
         return Kernel(bind)
 
-    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
-        """The same in a native loop, if there is one for the desc and these arrays."""
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | None:
+        """The same in a native loop, if there is one for the desc and these arrays: before what is fused into it, or
+        with RELU."""
         return None
 
 

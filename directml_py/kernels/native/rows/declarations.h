@@ -9,10 +9,11 @@ enum { DML_ROWS_SOFTMAX, DML_ROWS_LOG_SOFTMAX, DML_ROWS_MEAN_VARIANCE, DML_ROWS_
 enum { DML_ROWS_TENSORS = 6, DML_ROWS_LONGEST_HALVES = 8192 };
 /* `rows` rows of `count` elements of FLOAT32, or FLOAT16 if `is_half`. In the output and the input these lie next to
    each other; in the others too where `moves` is not 0, else all are the same. Dimensions of rows begin with the
-   innermost; strides are in bytes. Absent tensors are at 0. Output and input are apart in memory. Rows of FLOAT16
-   have up to DML_ROWS_LONGEST_HALVES elements, but where the mean and the variance are given. */
+   innermost; strides are in bytes. Absent tensors are at 0. With `relu`, what is normalized becomes 0 where it is not
+   above that. Output and input are apart in memory. Rows of FLOAT16 have up to DML_ROWS_LONGEST_HALVES elements, but
+   where the mean and the variance are given. */
 typedef struct {
-    int32_t function, is_half, uses_mean, uses_variance;
+    int32_t function, is_half, uses_mean, uses_variance, relu;
     double epsilon;
     int64_t rows, count;
     int32_t rank;

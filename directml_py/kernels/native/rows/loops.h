@@ -15,9 +15,10 @@ DML_INLINE double LOOP(rows_total)(const DML_DOUBLES *sums)
     return total;
 }
 
-/* (x - mean) * factor * scale + bias, with `scale` and `bias` where they are not NULL. */
+/* (x - mean) * factor * scale + bias, with `scale` and `bias` where they are not NULL, and 0 for what is not above that
+   if `relu`. */
 DML_INLINE void LOOP(rows_affine)(float *out, const float *x, int64_t n, double mean, double factor, const float *scale,
-                                  const float *bias, double shift)
+                                  const float *bias, double shift, int relu)
 {
     int64_t i = 0;
     for (; i + DML_LANES <= n; i += DML_LANES) {
@@ -28,26 +29,33 @@ DML_INLINE void LOOP(rows_affine)(float *out, const float *x, int64_t n, double 
             values += DML_ROWS_LOAD(bias + i);
         else
             values += shift;
+        if (relu)
+            values = DML_PICK(values > 0.0, values, (DML_DOUBLES){0});
         DML_ROWS_STORE(out + i, values);
     }
     for (; i < n; i++) {
         double value = ((double)x[i] - mean) * factor;
-        out[i] = (float)((scale ? value * (double)scale[i] : value) + (bias ? (double)bias[i] : shift));
+        value = (scale ? value * (double)scale[i] : value) + (bias ? (double)bias[i] : shift);
+        out[i] = (float)(relu && !(value > 0.0) ? 0.0 : value);
     }
 }
 
-static DML_ONCE void LOOP(rows_shifted)(float *out, const float *x, int64_t n, double mean, double factor, double shift)
+static DML_ONCE void LOOP(rows_shifted)(float *out, const float *x, int64_t n, double mean, double factor, double shift,
+                                        int relu)
 {
-    LOOP(rows_affine)(out, x, n, mean, factor, NULL, NULL, shift);
+    if (relu)
+        LOOP(rows_affine)(out, x, n, mean, factor, NULL, NULL, shift, 1);
+    else
+        LOOP(rows_affine)(out, x, n, mean, factor, NULL, NULL, shift, 0);
 }
 
 static DML_ONCE void LOOP(rows_scaled)(float *out, const float *x, int64_t n, double mean, double factor,
-                                       const float *scale, const float *bias, double shift)
+                                       const float *scale, const float *bias, double shift, int relu)
 {
     if (bias)
-        LOOP(rows_affine)(out, x, n, mean, factor, scale, bias, 0.0);
+        LOOP(rows_affine)(out, x, n, mean, factor, scale, bias, 0.0, relu);
     else
-        LOOP(rows_affine)(out, x, n, mean, factor, scale, NULL, shift);
+        LOOP(rows_affine)(out, x, n, mean, factor, scale, NULL, shift, relu);
 }
 
 #include "softmax.h"
@@ -113,11 +121,11 @@ static void LOOP(rows_one)(const dml_rows *task, int64_t n, float *out, const fl
         bias = NULL;
     }
     if (scale)
-        LOOP(rows_scaled)(out, x, n, mean, factor, scale, bias, shift);
+        LOOP(rows_scaled)(out, x, n, mean, factor, scale, bias, shift, task->relu);
     else if (bias)
-        LOOP(rows_affine)(out, x, n, mean, factor, NULL, bias, 0.0);
+        LOOP(rows_affine)(out, x, n, mean, factor, NULL, bias, 0.0, task->relu);
     else
-        LOOP(rows_shifted)(out, x, n, mean, factor, shift);
+        LOOP(rows_shifted)(out, x, n, mean, factor, shift, task->relu);
 }
 
 static void LOOP(rows_of_floats)(const dml_rows *task, char *const *places)

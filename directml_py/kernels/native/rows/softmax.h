@@ -174,5 +174,5 @@ static DML_ONCE void LOOP(row_log_softmax)(float *out, const float *x, int64_t n
         first++;
     others = LOOP(row_exp_sum)(x, first, largest) + LOOP(row_exp_sum)(x + first + 1, n - first - 1, largest);
     /* 0 is taken away, not -0 added: the logarithm of 1 is 0. */
-    LOOP(rows_shifted)(out, x, n, largest, 1.0, 0.0 - log1p(others));
+    LOOP(rows_shifted)(out, x, n, largest, 1.0, 0.0 - log1p(others), 0);
 }
