@@ -1,7 +1,7 @@
 /* The steps, by the name that programs know them by: what they do, and the lane of results and operands. A lane of truth
    has all bits of 32 set, or none. */
 
-#define DML_OF_FLOATS(UNARY, BINARY, TERNARY, lane, T, suffix) \
+#define DML_OF_FLOATS(UNARY, BINARY, lane, T, suffix) \
     BINARY(add_##lane, T, T, x + y) \
     BINARY(subtract_##lane, T, T, x - y) \
     BINARY(multiply_##lane, T, T, x * y) \
@@ -21,8 +21,7 @@
     BINARY(less_##lane, uint32_t, T, -(uint32_t)(x < y)) \
     BINARY(less_equal_##lane, uint32_t, T, -(uint32_t)(x <= y)) \
     BINARY(equal_##lane, uint32_t, T, -(uint32_t)(x == y)) \
-    BINARY(not_equal_##lane, uint32_t, T, -(uint32_t)(x != y)) \
-    TERNARY(multiply_add_##lane, T, T, T, T, (T)((double)x * y + z))
+    BINARY(not_equal_##lane, uint32_t, T, -(uint32_t)(x != y))
 
 #define DML_OF_INTEGERS(UNARY, BINARY, lane, T) \
     BINARY(minimum_##lane, T, T, x < y ? x : y) \
@@ -39,8 +38,8 @@
 
 /* HALF: what is left of a number that FLOAT16 rounds, in a FLOAT32 lane; its 16 bits in a lane of integers; and back. */
 #define DML_MAP_STEPS(UNARY, BINARY, TERNARY, HALF, FUNCTION, FUNCTION2) \
-    DML_OF_FLOATS(UNARY, BINARY, TERNARY, float32, float, f) \
-    DML_OF_FLOATS(UNARY, BINARY, TERNARY, float64, double, ) \
+    DML_OF_FLOATS(UNARY, BINARY, float32, float, f) \
+    DML_OF_FLOATS(UNARY, BINARY, float64, double, ) \
     DML_OF_INTEGERS(UNARY, BINARY, int32, int32_t) \
     DML_OF_INTEGERS(UNARY, BINARY, uint32, uint32_t) \
     BINARY(add_bits, uint32_t, uint32_t, x + y) \
@@ -64,6 +63,7 @@
     UNARY(saturated_float64_uint32, uint32_t, double, DML_UINT32_OF(x)) \
     UNARY(float64_float32, double, float, x) \
     UNARY(float32_float64, float, double, (float)x) \
+    TERNARY(multiply_add_float32, float, float, float, float, DML_MULTIPLY_ADD(x, y, z)) \
     TERNARY(where_bits, uint32_t, uint32_t, uint32_t, uint32_t, x ? y : z) \
     TERNARY(where_float64, double, uint32_t, double, double, x ? y : z) \
     HALF(half_float32) \
