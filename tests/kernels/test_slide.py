@@ -13,7 +13,7 @@ from directml_py.kernels.backend import backend
 from directml_py.kernels.contract import convolve
 from directml_py.kernels.windows import Window
 
-from .loops import IS_BASELINE, assert_passes_with_baseline_loops
+from .loops import KIND, OTHER_KINDS, assert_passes_with_loops, use_loops
 
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
 TYPES = [np.float32, np.float16]
@@ -24,13 +24,13 @@ GUARD = 5
 
 @pytest.fixture(autouse=True, scope="module")
 def _loops():
-    if IS_BASELINE:
-        backend.native.lib.dml_use_baseline_loops()
+    use_loops(backend.native)
 
 
-def test_baseline_loops():
-    if not IS_BASELINE:
-        assert_passes_with_baseline_loops(__file__)
+@pytest.mark.skipif(bool(KIND), reason="this is such a run")
+@pytest.mark.parametrize("kind", OTHER_KINDS)
+def test_loops_of_other_processors(kind):
+    assert_passes_with_loops(kind, __file__)
 
 
 def whole(rng, shape, dtype):
@@ -213,16 +213,18 @@ def test_what_there_are_no_loops_for():
     assert slide.products(x, np.ones((1, 2, 3, 3), np.float32), None, output[:, :1], window, 1) is None
     assert slide.maximum(x, x[..., :7, :7], None, window) is None
     assert slide.maximum(x.astype(np.int32), np.empty(output.shape, np.int32), None, window) is None
-    # Sums of these would be of more elements than the loops keep.
+    # More elements than the loops keep places of.
     assert (
         slide.maximum(np.ones((1, 1, 40, 40), np.float32), output[:, :1, :1, :1], None, Window.of((40, 40)))
         is None
     )
-    far = Window.of((2, 2), dilations=(500, 500))
-    assert (
-        slide.maximum(np.ones((1, 1, 510, 510), np.float32), np.empty((1, 1, 10, 10), np.float32), None, far)
-        is None
+    far, x, output = (
+        Window.of((2, 2), dilations=(500, 500)),
+        np.ones((1, 1, 510, 510)),
+        np.empty((1, 1, 10, 10)),
     )
+    x, output, filters = (one.astype(np.float32) for one in (x, output, np.ones((1, 1, 2, 2))))
+    assert slide.products(x, filters, None, output, far, 1) is None
 
 
 @pytest.mark.parametrize("dtype", TYPES)

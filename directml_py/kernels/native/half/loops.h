@@ -22,4 +22,20 @@ static void LOOP(halves_of_floats)(uint16_t *restrict halves, const float *restr
         halves[i] = dml_half_of_float(floats[i]);
 }
 
+/* Elements `begin` to `end` of a row of a tensor as floats: themselves, or in `floats`. */
+DML_INLINE const float *LOOP(floats_of_row)(float *floats, const char *row, int64_t step, int64_t begin, int64_t end,
+                                            int is_half)
+{
+    row += begin * step;
+    if (!is_half && step == 4)
+        return (const float *)row;
+    if (is_half && step == 2) {
+        LOOP(floats_of_halves)(floats, (const uint16_t *)row, end - begin);
+        return floats;
+    }
+    for (int64_t i = 0; i < end - begin; i++)
+        floats[i] = dml_load_float(row + i * step, is_half);
+    return floats;
+}
+
 static const dml_half_table LOOP(half_table) = {LOOP(floats_of_halves), LOOP(halves_of_floats)};

@@ -31,3 +31,16 @@ DML_INLINE uint16_t dml_half_of_float(float value)
     half = magnitude > 0x7f800000u ? 0x7e00u : half;
     return (uint16_t)((bits >> 16 & 0x8000u) | half);
 }
+
+/* A FLOAT32, or a FLOAT16. */
+DML_INLINE float dml_load_float(const char *place, int is_half)
+{
+    float value;
+    uint16_t half;
+    if (is_half) {
+        memcpy(&half, place, 2);
+        return dml_float_of_half(half);
+    }
+    memcpy(&value, place, 4);
+    return value;
+}

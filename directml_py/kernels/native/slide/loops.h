@@ -50,13 +50,13 @@ DML_INLINE LOOP(slide_vector) LOOP(slide_larger)(LOOP(slide_vector) value, LOOP(
     }
 #undef DML_SLIDE_ADD
 #undef DML_SLIDE_ADD_PRODUCT
+#undef DML_SLIDE_TAKE_LARGER
 #define DML_SLIDE_ADD(total, value) (total) + (value)
 #define DML_SLIDE_ADD_PRODUCT(total, value) (total) + weights[tap] * (value)
 #define DML_SLIDE_TAKE_LARGER(best, value) LOOP(slide_larger)(value, best)
 DML_SLIDE_FLAT(slide_add, DML_SLIDE_ADD)
 DML_SLIDE_FLAT(slide_add_products, DML_SLIDE_ADD_PRODUCT)
 DML_SLIDE_FLAT(slide_maximum, DML_SLIDE_TAKE_LARGER)
-#undef DML_SLIDE_TAKE_LARGER
 
 /* The largest ones too, and the first tap of each; -1 where no tap is larger than -infinity. */
 static DML_ONCE void LOOP(slide_first)(float *out, int32_t *which, const float *in, const int32_t *places, int64_t taps,
@@ -86,6 +86,42 @@ static DML_ONCE void LOOP(slide_first)(float *out, int32_t *which, const float *
         memcpy(which + i, firsts, sizeof firsts);
     }
 }
+
+/* `line` is what is computed of `start` and all rows. */
+#undef DML_SLIDE_JOIN
+#define DML_SLIDE_JOIN(NAME, STEP)                                                                                     \
+    static DML_ONCE void LOOP(NAME)(float *line, float start, const float *const *rows, int64_t height, int64_t count) \
+    {                                                                                                                  \
+        int64_t i = 0;                                                                                                 \
+        for (; i + DML_SLIDE_LANES <= count; i += DML_SLIDE_LANES) {                                                   \
+            LOOP(slide_vector) total = (LOOP(slide_vector)){0} + start;                                                \
+            for (int64_t row = 0; row < height; row++)                                                                 \
+                total = STEP(total, *(const LOOP(slide_vector) *)(rows[row] + i));                                     \
+            *(LOOP(slide_vector) *)(line + i) = total;                                                                 \
+        }                                                                                                              \
+        if (i == count)                                                                                                \
+            return;                                                                                                    \
+        LOOP(slide_vector) total = (LOOP(slide_vector)){0} + start;                                                    \
+        for (int64_t row = 0; row < height; row++)                                                                     \
+            total = STEP(total, LOOP(slide_begin)(rows[row] + i, count - i));                                          \
+        memcpy(line + i, &total, (size_t)(count - i) * 4);                                                             \
+    }
+
+/* The first elements of a vector; nothing behind them is read. */
+DML_INLINE LOOP(slide_vector) LOOP(slide_begin)(const float *from, int64_t count)
+{
+#if defined(DML_AVX512)
+    return (LOOP(slide_vector))_mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), from);
+#else
+    LOOP(slide_vector) values = {0};
+    for (int64_t i = 0; i < count; i++)
+        values[i] = from[i];
+    return values;
+#endif
+}
+
+DML_SLIDE_JOIN(slide_add_rows, DML_SLIDE_ADD)
+DML_SLIDE_JOIN(slide_maximum_rows, DML_SLIDE_TAKE_LARGER)
 
 DML_INLINE void LOOP(slide_copy)(float *out, const float *from, int64_t count)
 {
@@ -159,22 +195,6 @@ DML_INLINE void LOOP(slide_pack)(float *out, const float *line, int64_t size, in
         out[i] = outside;
 }
 
-/* Elements `begin` to `end` of a row of a tensor as floats: themselves, or in `line`. */
-DML_INLINE const float *LOOP(slide_line)(float *line, const char *row, int64_t step, int64_t begin, int64_t end,
-                                         int is_half)
-{
-    row += begin * step;
-    if (!is_half && step == 4)
-        return (const float *)row;
-    if (is_half && step == 2) {
-        LOOP(floats_of_halves)(line, (const uint16_t *)row, end - begin);
-        return line;
-    }
-    for (int64_t i = 0; i < end - begin; i++)
-        line[i] = dml_slide_load(row + i * step, is_half);
-    return line;
-}
-
 typedef struct {
     const char *x;
     int64_t at[3];
@@ -199,7 +219,7 @@ static DML_ONCE void LOOP(slide_fill)(const dml_slide_plan *plan, const LOOP(sli
                 float *out = packed + ((tap * rows->phases + i) * columns->phases * plan->height + row) * plan->width;
                 const float *seen = NULL;
                 if (z >= 0 && z < task->sizes[0] && y >= 0 && y < task->sizes[1] && begin < end)
-                    seen = LOOP(slide_line)(line, unit->x + z * task->x_strides[2] + y * task->x_strides[3],
+                    seen = LOOP(floats_of_row)(line, unit->x + z * task->x_strides[2] + y * task->x_strides[3],
                                             task->x_strides[4], begin, end, task->is_half);
                 if (!seen && has_outside)
                     continue;
@@ -209,6 +229,44 @@ static DML_ONCE void LOOP(slide_fill)(const dml_slide_plan *plan, const LOOP(sli
                                      has_outside);
             }
         }
+    }
+}
+
+/* The input of a unit of a pool: what its columns come to, packed as {phase of columns, rows, width}. */
+static DML_ONCE void LOOP(slide_fill_joined)(const dml_slide_plan *plan, const LOOP(slide_unit) *unit, float *packed,
+                                             float *line, float outside, int has_outside)
+{
+    const dml_slide *task = plan->task;
+    const dml_slide_axis *columns = &plan->axes[2];
+    int64_t size = task->sizes[2], left = unit->at[2] * task->strides[2] - task->padding[2];
+    int64_t right = left + (unit->columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
+    int64_t begin = left < 0 ? 0 : left, end = right < size ? right : size, span = end - begin;
+    int is_plain = !task->is_half && task->x_strides[4] == 4;
+    void (*join)(float *, float, const float *const *, int64_t, int64_t) =
+        task->function == DML_SLIDE_MEAN ? LOOP(slide_add_rows) : LOOP(slide_maximum_rows);
+    for (int64_t row = 0; row < unit->rows; row++) {
+        const float *rows[DML_SLIDE_TAPS];
+        int64_t height = 0;
+        for (int64_t tap = 0; tap < task->window[0] * task->window[1] && begin < end; tap++) {
+            int64_t z = unit->at[0] * task->strides[0] - task->padding[0] + tap / task->window[1] * task->dilations[0];
+            int64_t y = (unit->at[1] + row) * task->strides[1] - task->padding[1] +
+                        tap % task->window[1] * task->dilations[1];
+            if (z < 0 || z >= task->sizes[0] || y < 0 || y >= task->sizes[1])
+                continue;
+            rows[height++] = LOOP(floats_of_row)(line + span, unit->x + z * task->x_strides[2] + y * task->x_strides[3],
+                                              task->x_strides[4], begin, end, task->is_half);
+            /* A row that is in the way of the next one is joined at once. */
+            if (!is_plain) {
+                const float *both[] = {line, line + span};
+                join(line, outside, height == 1 ? both + 1 : both, height == 1 ? 1 : 2, span);
+            }
+        }
+        if (is_plain && height > 0)
+            join(line, outside, rows, height, span);
+        for (int64_t i = 0; i < columns->phases; i++)
+            LOOP(slide_pack)(packed + (i * plan->rows + row) * plan->width, line, height > 0 ? span : 0,
+                             left + columns->firsts[i] - begin, task->strides[2], unit->columns + columns->reaches[i],
+                             outside, has_outside && height > 0);
     }
 }
 
@@ -296,33 +354,31 @@ static void LOOP(slide_compute)(const dml_slide_plan *plan, const LOOP(slide_uni
                                 int has_outside)
 {
     const dml_slide *task = plan->task;
-    float *packed = (float *)memory, *values = packed + plan->packed, *between = values + plan->values;
-    int32_t *which = (int32_t *)(between + plan->between);
+    float *packed = (float *)memory, *values = packed + plan->packed;
+    int32_t *which = (int32_t *)(values + plan->values);
     float *line = (float *)which + (task->indices ? plan->values : 0), weights[DML_SLIDE_TAPS];
     float start = task->function == DML_SLIDE_MAXIMUM ? -INFINITY : 0.0f;
-    int64_t count = (unit->rows - 1) * plan->width + unit->columns, slab = plan->rows * plan->width;
+    int64_t count = (unit->rows - 1) * plan->width + unit->columns;
     int64_t batch = plane / task->channels, channel = plane % task->channels;
     char *output = (char *)task->output + batch * task->output_strides[0] + channel * task->output_strides[1];
     for (int i = 0; i < 3; i++)
         output += unit->at[i] * task->output_strides[i + 2];
-    LOOP(slide_fill)(plan, unit, packed, line, start, has_outside);
-    if (task->function == DML_SLIDE_PRODUCTS) {
-        dml_slide_weights(task, channel, weights);
-        if (task->bias)
-            start = dml_slide_load((const char *)task->bias + channel * task->bias_stride, task->is_half);
-        LOOP(slide_add_products)(values, packed, start, plan->places, weights, plan->taps, count);
-    } else if (task->indices) {
-        LOOP(slide_first)(values, which, packed, plan->places, plan->taps, count);
-    } else {
-        void (*flat)(float *, const float *, float, const int32_t *, const float *, int64_t, int64_t) =
-            task->function == DML_SLIDE_MEAN ? LOOP(slide_add) : LOOP(slide_maximum);
-        for (int64_t i = 0; plan->is_split && i < plan->axes[2].phases; i++)
-            flat(between + i * slab, packed + i * plan->height * plan->width, start, plan->places, NULL, plan->taps,
-                 unit->rows * plan->width);
-        if (plan->is_split)
-            flat(values, between, start, plan->across, NULL, task->window[2], count);
+    if (plan->is_joined) {
+        LOOP(slide_fill_joined)(plan, unit, packed, line, start, has_outside);
+        if (task->function == DML_SLIDE_MEAN)
+            LOOP(slide_add)(values, packed, start, plan->places, NULL, plan->taps, count);
         else
-            flat(values, packed, start, plan->places, NULL, plan->taps, count);
+            LOOP(slide_maximum)(values, packed, start, plan->places, NULL, plan->taps, count);
+    } else {
+        LOOP(slide_fill)(plan, unit, packed, line, start, has_outside);
+        if (task->indices) {
+            LOOP(slide_first)(values, which, packed, plan->places, plan->taps, count);
+        } else {
+            dml_slide_weights(task, channel, weights);
+            if (task->bias)
+                start = dml_load_float((const char *)task->bias + channel * task->bias_stride, task->is_half);
+            LOOP(slide_add_products)(values, packed, start, plan->places, weights, plan->taps, count);
+        }
     }
     for (int64_t row = 0; row < unit->rows; row++)
         LOOP(slide_finish)(plan, unit, row, plane, output + row * task->output_strides[3], values + row * plan->width,

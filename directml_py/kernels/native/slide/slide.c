@@ -1,6 +1,3 @@
-/* Windows of more taps are computed along columns and then along rows, where that comes to the same. */
-#define DML_SLIDE_FEW_TAPS 9
-
 static void dml_slide_follow(dml_slide_axis *axis, int64_t window, int64_t stride, int64_t dilation)
 {
     axis->phases = axis->reach = 0;
@@ -23,18 +20,18 @@ static void dml_slide_follow(dml_slide_axis *axis, int64_t window, int64_t strid
 static void dml_slide_measure(dml_slide_plan *plan, int64_t rows, int64_t columns)
 {
     const dml_slide *task = plan->task;
-    int64_t all = task->window[0] * plan->axes[1].phases * plan->axes[2].phases, plain = task->is_half ? 2 : 4;
+    int64_t all = task->window[0] * plan->axes[1].phases * plan->axes[2].phases;
+    /* What lies on the way, and what is joined. */
     int64_t span = (columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
+    span = span < task->sizes[2] ? span : task->sizes[2];
     plan->rows = rows;
     plan->columns = columns;
     plan->height = rows + plan->axes[1].reach;
     plan->width = columns + plan->axes[2].reach;
-    plan->packed = all * plan->height * plan->width + DML_SLIDE_SLACK;
+    plan->packed = (plan->is_joined ? plan->axes[2].phases * rows : all * plan->height) * plan->width + DML_SLIDE_SLACK;
     plan->values = rows * plan->width + DML_SLIDE_SLACK;
-    plan->between = plan->is_split ? plan->axes[2].phases * rows * plan->width + DML_SLIDE_SLACK : 0;
-    plan->memory = plan->packed + plan->values * (task->indices ? 2 : 1) + plan->between;
-    if (task->is_half || task->x_strides[4] != plain)
-        plan->memory += span < task->sizes[2] ? span : task->sizes[2];
+    plan->memory = plan->packed + plan->values * (task->indices ? 2 : 1);
+    plan->memory += ((task->is_half || task->x_strides[4] != 4) + plan->is_joined) * span;
 }
 
 static int dml_slide_plan_units(dml_slide_plan *plan, const dml_slide *task)
@@ -48,7 +45,7 @@ static int dml_slide_plan_units(dml_slide_plan *plan, const dml_slide *task)
             return 0;
         dml_slide_follow(&plan->axes[i], window[i], task->strides[i], task->dilations[i]);
     }
-    plan->is_split = task->function != DML_SLIDE_PRODUCTS && !task->indices && plan->taps > DML_SLIDE_FEW_TAPS;
+    plan->is_joined = task->function != DML_SLIDE_PRODUCTS && !task->indices;
     dml_slide_measure(plan, 1, columns);
     while (plan->memory > DML_SLIDE_MEMORY && columns > 1) {
         columns = columns > 64 ? columns / 2 : 1;
@@ -77,12 +74,12 @@ static void dml_slide_find_places(dml_slide_plan *plan)
     const dml_slide_axis *rows = &plan->axes[1], *columns = &plan->axes[2];
     int32_t *places = plan->places;
     int64_t slab = plan->rows * plan->width;
-    for (int64_t x = 0; plan->is_split && x < window[2]; x++)
-        plan->across[x] = (int32_t)(columns->phase_of[x] * slab + columns->offsets[x]);
-    for (int64_t z = 0; z < window[0]; z++) {
+    for (int64_t x = 0; plan->is_joined && x < window[2]; x++)
+        *places++ = (int32_t)(columns->phase_of[x] * slab + columns->offsets[x]);
+    for (int64_t z = 0; z < (plan->is_joined ? 0 : window[0]); z++) {
         for (int64_t y = 0; y < window[1]; y++) {
             int64_t phase = (z * rows->phases + rows->phase_of[y]) * columns->phases;
-            for (int64_t x = 0; x < (plan->is_split ? 1 : window[2]); x++) {
+            for (int64_t x = 0; x < window[2]; x++) {
                 plan->behind[places - plan->places] =
                     ((z * dilations[0] * sizes[1]) + y * dilations[1]) * sizes[2] + x * dilations[2];
                 *places++ = (int32_t)(((phase + columns->phase_of[x]) * plan->height + rows->offsets[y]) * plan->width +

@@ -16,16 +16,16 @@ typedef struct {
 
 /* A task cut in units: so many `rows` and `columns` of the output at a time. Their input is packed as
    {tap along the first dimension, phase of rows, phase of columns, height, width}, so that each tap is at a constant
-   distance from the step's own place, in `places`. Large windows are split: `places` are those of a column alone, what
-   comes out lies as {phase of columns, rows, width}, and there `across` are the places of a row's taps. */
+   distance from the step's own place, in `places`. Of sums and maxima the columns of the window are computed first:
+   packed is what they come to, as {phase of columns, rows, width}, and `places` are those of a row's taps. */
 typedef struct {
     const dml_slide *task;
     dml_slide_axis axes[3];
     int64_t rows, columns, height, width, taps, row_blocks, column_blocks, units;
-    int is_split;
+    int is_joined;
     /* In floats, all but the last of one part of a unit's memory. */
-    int64_t packed, values, between, memory;
-    int32_t places[DML_SLIDE_TAPS], across[DML_SLIDE_TAPS];
+    int64_t packed, values, memory;
+    int32_t places[DML_SLIDE_TAPS];
     /* How far in its channel each tap's element is behind the first one's. */
     int64_t behind[DML_SLIDE_TAPS];
 } dml_slide_plan;
@@ -41,18 +41,6 @@ typedef struct {
     int64_t plane, at[3];
 } dml_slide_place;
 
-DML_INLINE float dml_slide_load(const char *place, int is_half)
-{
-    float value;
-    uint16_t half;
-    if (is_half) {
-        memcpy(&half, place, 2);
-        return dml_float_of_half(half);
-    }
-    memcpy(&value, place, 4);
-    return value;
-}
-
 static inline const char *dml_slide_channel(const dml_slide *task, int64_t plane)
 {
     return (const char *)task->x + plane / task->channels * task->x_strides[0] +
@@ -65,7 +53,7 @@ static void dml_slide_weights(const dml_slide *task, int64_t channel, float *wei
     for (int64_t z = 0; z < task->window[0]; z++)
         for (int64_t y = 0; y < task->window[1]; y++)
             for (int64_t x = 0; x < task->window[2]; x++)
-                *weights++ = dml_slide_load(filter + z * task->weight_strides[1] + y * task->weight_strides[2] +
+                *weights++ = dml_load_float(filter + z * task->weight_strides[1] + y * task->weight_strides[2] +
                                                 x * task->weight_strides[3],
                                             task->is_half);
 }
@@ -90,7 +78,7 @@ static float dml_slide_exact(const dml_slide *task, const dml_slide_place *place
             offset += at[i] * task->x_strides[i + 2];
             within = within * task->sizes[i] + at[i];
         }
-        float value = dml_slide_load(place->x + offset, task->is_half);
+        float value = dml_load_float(place->x + offset, task->is_half);
         if (is_first || value > best || (isnan(best) && !isnan(value))) {
             best = value;
             found = within;
