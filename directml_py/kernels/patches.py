@@ -122,6 +122,13 @@ def crossed(rows: Taps, columns: Taps) -> Iterator[tuple[Array, Array, Array]]:
             yield row, column, height * width
 
 
+def parts_of(regions: int, numbers: int) -> Iterator[slice]:
+    """All regions, in parts that take little memory; each takes about as many ``numbers``."""
+    count = max(1, BLOCK // numbers)
+    for first in range(0, regions, count):
+        yield slice(first, first + count)
+
+
 def patches(
     regions: int, steps_of: Callable[[slice], tuple[Steps, Steps]], numbers: int, channels: int
 ) -> Iterator[Patch]:
@@ -129,9 +136,9 @@ def patches(
 
     ``steps_of`` gives the steps of part of the regions along rows and columns; each takes about as many ``numbers``.
     """
-    count = max(1, BLOCK // numbers)
-    for first in range(0, regions, count):
-        rows, columns = steps_of(slice(first, first + count))
+    for part in parts_of(regions, numbers):
+        rows, columns = steps_of(part)
+        first = part.start
         before = first * rows.counts.shape[1] * columns.counts.shape[1]
         for patch in patches_of(rows, columns, max(1, BLOCK // channels)):
             outputs = slice(before + patch.outputs.start, before + patch.outputs.stop)

@@ -12,6 +12,7 @@ from ..api.enums import DML_AXIS_DIRECTION_INCREASING, DML_INTERPOLATION_MODE_LI
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
 from ..kernels.binding import Array, Run
+from ..kernels.blend import resampled
 from ..kernels.filters import Stretched, linear, nearest
 from ..kernels.taps import Parts, Plan, apply, map_apart, pick_along, picks_of, scratch_for
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, of_sizes, operator
@@ -99,13 +100,20 @@ class Sampling(Operator):
         plan = self.ordered_plan(desc)
         picks, (x, _) = picks_of(plan), tensors_of(desc)
         if picks is None:
-            compute = self.compute(desc)
-            return Kernel(lambda inputs, outputs, scratch: map_apart(compute, inputs[0], outputs[0], plan))
+            return blending_kernel(plan, self.compute(desc))
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             return pick_along(picks, inputs[0], outputs[0], scratch)
 
         return Kernel(bind, scratch_for(picks, x.sizes, x.dtype.itemsize))
+
+
+def blending_kernel(plan: Plan, compute: Compute) -> Kernel:
+    def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+        (x,), (output,) = inputs, outputs
+        return resampled(plan, x, output) or map_apart(compute, x, output, plan)
+
+    return Kernel(bind)
 
 
 def tensors_of(desc: OperatorDesc) -> tuple[TensorDesc, TensorDesc]:

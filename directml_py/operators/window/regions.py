@@ -9,13 +9,27 @@ import numpy as np
 from ...api.enums import DML_INTERPOLATION_MODE_LINEAR, DML_REDUCE_FUNCTION_MAX
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
-from ...kernels.patches import patches
+from ...kernels.binding import Array, Run
+from ...kernels.blend import blend_regions, can_blend
+from ...kernels.half import widened
+from ...kernels.patches import parts_of, patches
 from ...kernels.pick import safe_indices
 from ...kernels.regions import Grid, Steps, windows_of
 from ...validation.report import Report
 from ..indexing.places import check_range, counted
-from ..operator import Compute, Inputs, Operator, Shapes, Sizes, of_sizes, operator, own_rule
+from ..operator import (
+    Compute,
+    Inputs,
+    Kernel,
+    Operator,
+    Outputs,
+    Shapes,
+    Sizes,
+    computing_kernel,
+    of_sizes,
+    operator,
+    own_rule,
+)
 
 BATCHES = {
     name: own_rule(name, "batch-range", "Every batch index is that of a batch of the image", debug=True)
@@ -171,6 +185,33 @@ class RoiAlign(AlignedRegions):
             **output,
             **of_sizes(output_sizes),
         }
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        twin = computing_kernel(self.compute(desc))
+        if desc.ReductionFunction == DML_REDUCE_FUNCTION_MAX:
+            return twin
+        count, steps, outside = (
+            desc.OutputTensor.sizes[0],
+            desc.OutputTensor.sizes[2:],
+            desc.OutOfBoundsInputValue,
+        )
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            (x, corners, indices), (output,) = inputs, outputs
+            if not can_blend(x, output):
+                return twin.bind(inputs, outputs, scratch)
+
+            def run() -> None:
+                batches = safe_indices(indices.reshape(-1), len(x) - 1)
+                with np.errstate(all="ignore"):
+                    sample, numbers = self.sampled(desc, widened(corners), steps)
+                    for part in parts_of(count, numbers):
+                        rows, columns = sample(part)
+                        blend_regions(x, batches[part], rows, columns, output[part], outside)
+
+            return run
+
+        return Kernel(bind)
 
     def compute(self, desc: OperatorDesc) -> Compute:
         output = desc.OutputTensor.sizes

@@ -1,0 +1,110 @@
+"""The native loop of images that are resampled: sums of a few elements along rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .backend import backend
+from .binding import Array, Run, address, bound
+from .regions import Steps
+from .taps import Plan, Taps
+
+LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
+# Batches, channels, rows and columns.
+RANK = 4
+
+
+def can_blend(x: Array, output: Array) -> bool:
+    """Whether there is a loop for these tensors: FLOAT32 or FLOAT16, apart in memory, of rows that are not too long."""
+    native = backend.native
+    return (
+        native is not None
+        and x.dtype in LOOPS
+        and x.dtype == output.dtype
+        and all(one.dtype.isnative and one.flags.aligned for one in (x, output))
+        and max(x.shape[-1], output.shape[-1]) <= native.lib.DML_BLEND_COLUMNS
+        and not np.may_share_memory(x, output)
+    )
+
+
+def resampled(plan: Plan, x: Array, output: Array) -> Run | None:
+    """The call that stores what a plan for the last two of up to four dimensions makes of ``x``; None if there is no
+    loop for it."""
+    if x.ndim > RANK or not can_blend(x, output):
+        return None
+    missing = RANK - x.ndim
+    x, output = (one.reshape((1,) * missing + one.shape) for one in (x, output))
+    axes = []
+    for axis in (2, 3):
+        parts = plan.get(axis - missing, (Taps.one_each(np.arange(x.shape[axis]), x.shape[axis]),))
+        if not isinstance(parts, tuple) or len(parts) > 1:
+            return None
+        axes.append(axis_of(parts[0], output.shape[axis]))
+    if len(plan) > sum(axis - missing in plan for axis in (2, 3)):
+        return None
+    task, memory = task_of(x, output, axes)
+    return bound(backend.native.lib.dml_blend_run, task, memory=memory)
+
+
+def blend_regions(
+    x: Array, batches: Array, rows: Steps, columns: Steps, output: Array, outside: float
+) -> None:
+    """Store the means of the samples of regions of ``x``, of which those outside the image are worth ``outside``."""
+    axes = [samples_of(one) for one in (rows, columns)]
+    numbers = np.ascontiguousarray(batches, np.int64)
+    task, _ = task_of(x, output, axes)
+    task.batches, task.outside = address(numbers), outside
+    backend.native.lib.dml_blend_run(task)
+
+
+def task_of(x: Array, output: Array, axes: Sequence[tuple[dict[str, Any], object]]) -> tuple[Any, object]:
+    """A task, and what its pointers lead to."""
+    task = backend.native.ffi.new(
+        "dml_blend *",
+        {
+            "is_half": x.dtype == np.float16,
+            "regions": output.shape[0],
+            "channels": output.shape[1],
+            "plane_bytes": x.itemsize * x.shape[2] * x.shape[3],
+            "x_strides": x.strides,
+            "output_strides": output.strides,
+            "x": address(x),
+            "output": address(output),
+            "rows": axes[0][0],
+            "columns": axes[1][0],
+        },
+    )
+    return task, (x, output, axes)
+
+
+def axis_of(taps: Taps, steps: int) -> tuple[dict[str, Any], object]:
+    """The same elements for all regions, and what keeps them alive."""
+    weights = np.ones(len(taps.indices)) if taps.weights is None else taps.weights
+    arrays = [
+        np.ascontiguousarray(taps.starts, np.int64),
+        np.ascontiguousarray(taps.indices, np.int64),
+        np.ascontiguousarray(weights, np.float64),
+    ]
+    names = ("starts", "indices", "weights")
+    return {**dict(zip(names, map(address, arrays))), "steps": steps}, arrays
+
+
+def samples_of(steps: Steps) -> tuple[dict[str, Any], object]:
+    """What is read at the samples of each step of each region, weighted with how many of them read it."""
+    places, entries = steps.places, steps.counts.reshape(-1)
+    owners, first = np.repeat(np.arange(len(entries)), entries), np.cumsum(entries) - entries
+    shares = np.stack([1 - places.weight, places.weight], 1)
+    weights = (shares * (places.times * places.is_inside)[:, None]).reshape(-1)
+    # What has no weight is not read: 0 times infinity would be NaN.
+    used = weights > 0
+    indices = np.stack([places.low, places.low + 1], 1).reshape(-1)[used]
+    starts = np.zeros(len(entries) + 1, np.int64)
+    np.cumsum(np.bincount(np.repeat(owners, 2)[used], minlength=len(entries)), out=starts[1:])
+    axis, memory = axis_of(Taps(starts, indices, weights[used], 0), steps.counts.shape[1])
+    counts = np.add.reduceat(places.times.astype(np.float64), first)
+    inside = np.add.reduceat(np.where(places.is_inside, places.times, 0).astype(np.float64), first)
+    own = {"is_own": 1, "counts": address(counts), "inside": address(inside)}
+    return {**axis, **own}, (memory, counts, inside)

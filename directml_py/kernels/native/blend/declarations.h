@@ -1,0 +1,30 @@
+#include "../half/declarations.h"
+#include "../map/declarations.h"
+
+/* Images resampled: each element of the output is a sum of elements where some rows and columns of the image meet, times
+   the weights of both. */
+enum { DML_BLEND_COLUMNS = 4096 };
+/* The elements along one axis that an output is made of, of up to DML_BLEND_COLUMNS elements: those of step number i
+   begin at `starts[i]` of the `indices`, with `weights`. Each region has `steps`, and its own if `is_own`. */
+typedef struct {
+    uintptr_t starts, indices, weights;
+    int64_t steps;
+    int32_t is_own;
+    /* If they are not 0: how many samples each step has, and how many of them are inside the image. */
+    uintptr_t counts, inside;
+} dml_blend_axis;
+
+/* A region of the image, of batch `batches[region]`, or of its own number if they are 0, becomes an image of the output,
+   channel by channel. Sums are divided by the number of samples, of which those outside have the value `outside`. Strides
+   are in bytes: of batches or regions, channels, rows and columns. Tensors are FLOAT32, or FLOAT16 if `is_half`; a
+   channel of the image has `plane_bytes`. */
+typedef struct {
+    int32_t is_half;
+    int64_t regions, channels, plane_bytes;
+    int64_t x_strides[4], output_strides[4];
+    uintptr_t x, output, batches;
+    double outside;
+    dml_blend_axis rows, columns;
+} dml_blend;
+
+void dml_blend_run(const dml_blend *task);
