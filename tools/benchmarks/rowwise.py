@@ -22,14 +22,14 @@ LRN = {"alpha": 1e-4, "beta": 0.75, "bias": 1.0}
 def cases() -> Iterator[Case]:
     for dtype in ("float32", "float16"):
         name = f"trailing, {dtype}, {SIZE_NAME}"
-        yield Case("SOFTMAX", name, partial(softmax, "softmax", dtype))
-        yield Case("LOG_SOFTMAX", name, partial(softmax, "log_softmax", dtype))
+        yield Case("SOFTMAX", name, partial(softmax, "softmax", dtype, SIZE))
+        yield Case("LOG_SOFTMAX", name, partial(softmax, "log_softmax", dtype, SIZE))
         yield Case("MVN2 as layer norm", name, partial(layer_norm, dtype))
         yield Case("BATCH_NORMALIZATION", f"channels, {dtype}, {SIZE_NAME}", partial(batch_norm, dtype))
     yield Case("LRN", f"across channels, float32, {SIZE_NAME}", local_response)
 
 
-def softmax(function: str, dtype: str, threads: int) -> Contest:
+def softmax(function: str, dtype: str, size: int, threads: int) -> Contest:
     operation = Operation(
         f"activation_{function}1",
         {"axes": [1]},
@@ -37,7 +37,7 @@ def softmax(function: str, dtype: str, threads: int) -> Contest:
         lambda x, out: getattr(torch.ops.aten, f"_{function}").out(x, 1, False, out=out),
         ("Softmax" if function == "softmax" else "LogSoftmax", {"axis": 1}),
     )
-    return contest(operation, [filled(dtype, matrix(dtype, SIZE))], threads)
+    return contest(operation, [filled(dtype, matrix(dtype, size))], threads)
 
 
 def layer_norm(dtype: str, threads: int) -> Contest:

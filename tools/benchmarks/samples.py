@@ -19,6 +19,23 @@ def join_desc(*widths: int) -> dml.DML_JOIN_OPERATOR_DESC:
     )
 
 
+def convolution_desc(height: int) -> dml.DML_CONVOLUTION_OPERATOR_DESC:
+    """A convolution of small images, with a bias."""
+    sizes = {"InputTensor": [1, 3, height + 2, 8], "FilterTensor": [4, 3, 3, 3], "BiasTensor": [1, 4, 1, 1]}
+    return dml.DML_CONVOLUTION_OPERATOR_DESC(
+        **{name: dml.tensor_desc(FLOAT32, shape) for name, shape in sizes.items()},
+        OutputTensor=dml.tensor_desc(FLOAT32, [1, 4, height, 6]),
+        Mode=dml.DML_CONVOLUTION_MODE_CROSS_CORRELATION,
+        Direction=dml.DML_CONVOLUTION_DIRECTION_FORWARD,
+        Strides=[1, 1],
+        Dilations=[1, 1],
+        StartPadding=[0, 0],
+        EndPadding=[0, 0],
+        OutputPadding=[0, 0],
+        GroupCount=1,
+    )
+
+
 def scale_desc(sizes: Sequence[int]) -> dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC:
     """A node that computes, so that a graph cannot fold it away."""
     x = dml.tensor_desc(FLOAT32, sizes)

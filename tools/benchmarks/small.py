@@ -17,7 +17,7 @@ import directml_py as dml
 from .native import python_round
 from .peers import onnx_call, torch, torch_call
 from .replay import recorded
-from .samples import device, join_desc
+from .samples import convolution_desc, device, join_desc
 from .timing import Row, interleaved
 
 IMPORT_RUNS = 15
@@ -29,6 +29,7 @@ def rows() -> Iterator[Row]:
     yield importing()
     made, three = device(), join_desc(3, 4, 2)
     others = itertools.cycle([join_desc(width, width + 1, width + 2) for width in range(1, DIFFERENT)])
+    convolutions = itertools.cycle([convolution_desc(height) for height in range(1, DIFFERENT)])
     parts = [np.ones((1, 1, 2, width), np.float32) for width in (3, 4, 2)]
     whole = np.empty((1, 1, 2, 9), np.float32)
     run = onnx_call("Concat", parts, [whole], 1, {"axis": 3})
@@ -42,6 +43,7 @@ def rows() -> Iterator[Row]:
         "round": python_round(),
         "create": lambda: made.CompileOperator(made.CreateOperator(three)),
         "create another": lambda: made.CompileOperator(made.CreateOperator(next(others))),
+        "create a convolution": lambda: made.CompileOperator(made.CreateOperator(next(convolutions))),
         "evaluate": lambda: dml.evaluate(three, parts),
         "validate": lambda: dml.validate(three),
         "validate another": lambda: dml.validate(next(others)),
@@ -53,23 +55,31 @@ def rows() -> Iterator[Row]:
     yield Row("small", "record, execute, wait and reset a JOIN", times["round"], peers)
     yield Row("small", "CreateOperator + CompileOperator, JOIN of three", times["create"])
     yield Row("small", "the same, no two of one size", times["create another"])
+    yield Row(
+        "small",
+        "CreateOperator + CompileOperator, CONVOLUTION, no two of one size",
+        times["create a convolution"],
+    )
     yield Row("small", "validate a JOIN of three", times["validate"])
     yield Row("small", "validate JOINs, no two of one size", times["validate another"])
     yield Row("small", "evaluate a JOIN of three", times["evaluate"], peers)
 
 
 def importing() -> Row:
-    """Beyond NumPy."""
+    """Beyond NumPy, whose own import is the peer."""
     code = (
-        "import numpy, time; start = time.perf_counter(); import directml_py; "
-        "print((time.perf_counter() - start) * 1000)"
+        "import time; start = time.perf_counter(); import numpy; middle = time.perf_counter(); "
+        "import directml_py; print(time.perf_counter() - middle, middle - start)"
     )
     command = [sys.executable, "-c", code]
     with tempfile.TemporaryDirectory() as folder:
         # Bytecode is written by the first run and read by the others, whatever the environment says.
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": folder}
-        times = [
-            float(subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout)
+        runs = [
+            subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
             for _ in range(IMPORT_RUNS + 1)
         ]
-    return Row("small", "import directml_py beyond NumPy", statistics.median(times[1:]), unit="ms")
+    ours, numpy = (
+        statistics.median(times) * 1000 for times in zip(*(map(float, run.split()) for run in runs[1:]))
+    )
+    return Row("small", "import directml_py beyond NumPy", ours, {"import numpy": numpy}, unit="ms")
