@@ -160,20 +160,36 @@ static void dml_map_store(const dml_map_worker *worker, int index, int64_t row, 
                           is_wide, columns);
 }
 
+/* Where the last step may leave its results: in the output itself, if that takes them as they are; NULL if not. */
+static void *dml_map_target(const dml_map_worker *worker, int64_t row, int64_t column, int64_t rows, int64_t columns)
+{
+    const dml_map *task = worker->task;
+    const dml_map_tensor *tensor = task->tensors + task->inputs;
+    const dml_map_view *view = worker->views + task->inputs;
+    char *elements = view->first + row * view->line + column * view->step;
+    if (task->outputs > 1 || task->steps == 0 || task->first_step[task->steps - 1].result != tensor->value ||
+        task->wide[tensor->value] || dml_loop->map->store[tensor->type] || worker->stream || view->step != 4 ||
+        (rows > 1 && view->line != 4 * columns) || (uintptr_t)elements % 4 != 0)
+        return NULL;
+    return elements;
+}
+
 /* A block: rows that are worked on together, or a part of a long one. */
 static void dml_map_block(dml_map_worker *worker, int64_t row, int64_t column, int64_t rows, int64_t columns)
 {
     const dml_map *task = worker->task;
     const void *operands[3];
+    void *target = dml_map_target(worker, row, column, rows, columns);
     for (int i = 0; i < task->inputs; i++)
         dml_map_load(worker, i, row, column, rows, columns);
     for (int i = 0; i < task->steps; i++) {
         const dml_map_step *step = task->first_step + i;
         for (int k = 0; k < 3; k++)
             operands[k] = worker->values[step->operands[k]];
-        dml_loop->map->steps[step->code](worker->values[step->result], operands, rows * columns);
+        void *results = target && i == task->steps - 1 ? target : worker->values[step->result];
+        dml_loop->map->steps[step->code](results, operands, rows * columns);
     }
-    for (int i = task->inputs; i < task->inputs + task->outputs; i++)
+    for (int i = task->inputs; i < task->inputs + task->outputs && !target; i++)
         dml_map_store(worker, i, row, column, rows, columns);
 }
 
