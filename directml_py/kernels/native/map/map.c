@@ -243,8 +243,9 @@ static void dml_map_part(dml_map_worker *worker, int64_t unit)
 
 static void dml_map_fill(char *place, const dml_map_constant *constant)
 {
-    for (int64_t i = 0; i < DML_MAP_BLOCK; i++)
-        memcpy(place + i * constant->bytes, &constant->bits, (size_t)constant->bytes);
+    memcpy(place, &constant->bits, (size_t)constant->bytes);
+    for (int64_t count = 1; count < DML_MAP_BLOCK; count *= 2)
+        memcpy(place + count * constant->bytes, place, (size_t)(count * constant->bytes));
 }
 
 static void dml_map_parts(void *context, int64_t begin, int64_t end)
