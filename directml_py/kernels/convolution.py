@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,6 +57,17 @@ def convolution(
     )
 
 
+class Quantization(NamedTuple):
+    """What makes bytes of sums: scales in FLOAT32, a bias in INT32 and a zero point, each a single element or, of
+    filters and the bias, one for each filter along whichever dimension."""
+
+    input_scale: Array
+    filter_scales: Array
+    bias: Array | None
+    output_scale: Array
+    output_zero: Array | None
+
+
 def byte_convolution(
     x: Array,
     x_zero: Array | None,
@@ -65,31 +76,59 @@ def byte_convolution(
     output: Array,
     window: Window,
     groups: int,
+    quantization: Quantization | None = None,
 ) -> Run | None:
-    """The call that stores sums of ``(x - x_zero) * (filters - filter_zeros)``, which wrap, in INT32.
+    """The call that stores sums of ``(x - x_zero) * (filters - filter_zeros)``, which wrap, in INT32; or, as bytes,
+    ``elementary.quantize`` of them, if none can be beyond INT32.
 
     Zero points have the type of what they belong to: a single one of ``x``, one or one for each filter of the filters,
-    along whichever dimension; they are read when the call runs. None if there is no loop for these tensors: there is
-    one for INT8 and UINT8, where ``convolution`` has one for floats.
+    along whichever dimension. All parameters are read when the call runs. None if there is no loop for these tensors:
+    there is one for INT8 and UINT8, where ``convolution`` has one for floats.
     """
-    if backend.native is None or output.dtype != np.int32 or not fits(x, filters, output, window):
+    if backend.native is None or not fits(x, filters, output, window):
         return None
-    pairs = ((x, x_zero), (filters, filter_zeros))
-    if any(one.dtype not in BYTES or (zero is not None and zero.dtype != one.dtype) for one, zero in pairs):
+    zeros = [(x, x_zero), (filters, filter_zeros)]
+    output_type = "INT32" if output.dtype == np.int32 else None
+    parameters = {"input_zero": x_zero, "filter_zero": filter_zeros}
+    if quantization is not None:
+        zeros.append((output, quantization.output_zero))
+        output_type = BYTES.get(output.dtype)
+        parameters.update(
+            input_scale=quantization.input_scale,
+            filter_scale=quantization.filter_scales,
+            bias=quantization.bias,
+            output_scale=quantization.output_scale,
+            output_zero=quantization.output_zero,
+        )
+        scales = (quantization.input_scale, quantization.filter_scales, quantization.output_scale)
+        if any(one.dtype != np.float32 for one in scales):
+            return None
+        if quantization.bias is not None and quantization.bias.dtype != np.int32:
+            return None
+    if any(one.dtype not in BYTES for one in (x, filters)) or output_type is None:
         return None
-    zeros = None if filter_zeros is None else filter_zeros.reshape(-1)
+    if any(zero is not None and zero.dtype != one.dtype for one, zero in zeros):
+        return None
+    flat = {name: one.reshape(-1) for name, one in parameters.items() if one is not None}
+    if not all(one.dtype.isnative and one.flags.aligned for one in flat.values()):
+        return None
+    strides = {
+        f"{name}_stride": elements(flat[name])[0]
+        for name in ("filter_zero", "filter_scale", "bias")
+        if name in flat
+    }
     return bound_task(
         x,
         filters,
         output,
         window,
         groups,
-        [one for one in (x, filters, output, x_zero, zeros) if one is not None],
+        [x, filters, output, *flat.values()],
         type=code(BYTES[x.dtype]),
         filter_type=code(BYTES[filters.dtype]),
-        input_zero=0 if x_zero is None else address(x_zero),
-        filter_zero=0 if zeros is None else address(zeros),
-        filter_zero_stride=0 if zeros is None else elements(zeros)[0],
+        output_type=code(output_type),
+        **strides,
+        **{name: address(one) for name, one in flat.items()},
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from math import prod
 from typing import Any
 
@@ -11,17 +10,15 @@ import numpy as np
 
 from ..descs.values import OperatorDesc
 from ..kernels import elementary
-from ..kernels.backend import backend
 from ..kernels.binding import Array, Run
 from ..kernels.contract import exact_float
-from ..kernels.convolution import byte_convolution
-from ..kernels.map import map_elements
+from ..kernels.convolution import Quantization, byte_convolution
 from ..validation.report import Report
 from . import quantization as quantization  # operators of this family, too
 from .matrix.products import by_column, by_row, integer_products, product_of
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, computing_kernel, of_sizes, operator
 from .quantization_parameters import along, inspect_scales, per_channel, per_column, per_row, single
-from .window.convolution import filter_window, in_turn, integer_convolution
+from .window.convolution import filter_window, integer_convolution
 from .window.pooling import divisors, pool_window, pooled_sizes
 
 # The largest difference of two bytes.
@@ -128,57 +125,42 @@ class QuantizedLinearConvolution(Operator):
         }
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        convolution, finish, rank = (
-            integer_convolution(desc),
-            self.finish(desc),
-            desc.InputTensor.dimension_count,
-        )
+        convolution = integer_convolution(desc)
+        rank, dtype = desc.InputTensor.dimension_count, desc.OutputTensor.dtype
 
-        def convolve(x: Array, x_scale: Array, x_zero: Any, filters: Array, *rest: Any) -> Array:
-            scale, zero, *more = rest
-            parameters = [along(one, 1, rank) for one in (x_scale, scale, *more)]
-            result: Array = finish(convolution(x, x_zero, filters, zero), *parameters)
-            return result
+        def convolve(
+            x: Array,
+            x_scale: Array,
+            x_zero: Any,
+            weights: Array,
+            weights_scale: Array,
+            weights_zero: Any,
+            bias: Array | None,
+            scale: Array,
+            zero: Any,
+        ) -> Array:
+            total = convolution(x, x_zero, weights, weights_zero)
+            if bias is not None:
+                total += bias
+            unit = along(x_scale, 1, rank).astype(np.float64) * along(weights_scale, 1, rank)
+            return elementary.quantize(total * unit, along(scale, 1, rank), along(zero, 1, rank), dtype)
 
         return convolve
 
-    def finish(self, desc: OperatorDesc) -> Compute:
-        """What becomes of sums of integers: a function of these and of the scales, the bias and what the output has."""
-        dtype = desc.OutputTensor.dtype
-
-        def finish(
-            sums: Array,
-            x_scale: Array,
-            filter_scale: Array,
-            bias: Array | None,
-            scale: Array,
-            zero: Array | None,
-        ) -> Array:
-            total = sums.astype(np.float64)
-            if bias is not None:
-                total = total + bias
-            unit = x_scale.astype(np.float64) * filter_scale
-            return elementary.quantize(total * unit, scale, zero, dtype)
-
-        return finish
-
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        window, sizes, rank = filter_window(desc), desc.OutputTensor.sizes, desc.InputTensor.dimension_count
-        twin, finish = computing_kernel(self.compute(desc)), self.finish(desc)
+        twin, window = computing_kernel(self.compute(desc)), filter_window(desc)
         # Of more products a sum may be beyond INT32.
-        if backend.native is None or prod(desc.FilterTensor.sizes[1:]) * BYTE**2 >= 1 << 31:
+        if prod(desc.FilterTensor.sizes[1:]) * BYTE**2 >= 1 << 31:
             return twin
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             x, x_scale, x_zero, filters, filter_scale, filter_zero, bias, scale, zero = inputs
-            sums = scratch[: 4 * prod(sizes)].view(np.int32).reshape(sizes)
-            run = byte_convolution(x, x_zero, filters, filter_zero, sums, window, desc.GroupCount)
-            if run is None:
-                return twin.bind(inputs, outputs, scratch)
-            parameters = [along(one, 1, rank) for one in (x_scale, filter_scale, bias, scale, zero)]
-            return partial(in_turn, run, map_elements(finish, [sums, *parameters], outputs))
+            quantization = Quantization(x_scale, filter_scale, bias, scale, zero)
+            (output,), groups = outputs, desc.GroupCount
+            run = byte_convolution(x, x_zero, filters, filter_zero, output, window, groups, quantization)
+            return run or twin.bind(inputs, outputs, scratch)
 
-        return Kernel(bind, 4 * prod(sizes))
+        return Kernel(bind)
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         inspect_scales(desc, inputs, report)

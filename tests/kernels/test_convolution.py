@@ -7,8 +7,8 @@ import pytest
 
 from directml_py.kernels.backend import backend
 from directml_py.kernels.contract import convolve
-from directml_py.kernels.convolution import byte_convolution, convolution
-from directml_py.kernels.elementary import centred
+from directml_py.kernels.convolution import Quantization, byte_convolution, convolution
+from directml_py.kernels.elementary import centred, quantize
 from directml_py.kernels.windows import Window
 
 from .loops import IS_BASELINE, assert_passes_with_baseline_loops
@@ -322,3 +322,31 @@ def test_what_there_is_no_loop_of_bytes_for():
     assert byte_convolution(x, np.ones(1, np.int8), filters, None, output, window, 1) is None
     assert byte_convolution(x, None, filters, None, output.astype(np.int64), window, 1) is None
     assert byte_convolution(x, None, filters[..., ::-1], None, output, window, 1) is None
+
+
+@pytest.mark.parametrize("dtype", BYTES)
+@pytest.mark.parametrize("has_more", [False, True])
+def test_quantized(dtype, has_more):
+    """Halves that are rounded to even, what is out of range, and each parameter of each filter; NaN is the least."""
+    x, filters = random_bytes((2, 6, 9, 11), dtype), random_bytes((10, 3, 3, 3), np.int8, 4)
+    each = random_bytes(10, np.int8, 5)
+    scales = np.float32([2.0**-9, 0.003, 1e-6, np.nan, np.inf, 3e38, 0.01, -0.01, 0.0, 0.005]).reshape(
+        1, -1, 1, 1
+    )
+    bias = random_bytes(10, np.int32, 6) // 1000 if has_more else None
+    one = np.full((1, 1, 1, 1), 0.5, np.float32)
+    zero = np.full((1, 1, 1, 1), 100, dtype) if has_more else None
+    total = convolve(x.astype(np.int16), centred(filters, each.reshape(-1, 1, 1, 1)), SQUARE, (9, 11), 2)
+    more = 0 if bias is None else bias.reshape(1, -1, 1, 1)
+    with np.errstate(all="ignore"):
+        wanted = quantize((total + more) * (0.5 * scales.astype(np.float64)), one, zero, np.dtype(dtype))
+    memory = np.full((2, 10, 9, 12), 77, dtype)
+    target = np.full((2, 10, 9, 11), 55, dtype)
+    quantization = Quantization(one, scales, bias, one, zero)
+    run = byte_convolution(x, None, filters, each, target, SQUARE, 2, quantization)
+    assert run is not None
+    run()
+    np.testing.assert_array_equal(target, wanted)
+    assert byte_convolution(x, None, filters, each, memory[..., :11], SQUARE, 2, quantization) is None
+    wider = quantization._replace(input_scale=one.astype(np.float64))
+    assert byte_convolution(x, None, filters, each, target, SQUARE, 2, wider) is None

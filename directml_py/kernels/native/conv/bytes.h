@@ -114,11 +114,25 @@ static DML_ONCE void LOOP(conv_store_bytes)(int32_t *output, const int32_t *tile
     }
 }
 
+/* Rounded to FLOAT32 once before the quotient is; NaN is the least byte. */
+static DML_ONCE void LOOP(conv_quantize)(uint8_t *output, const int32_t *sums, int64_t count,
+                                         const dml_conv_quantum *quantum)
+{
+    double bias = quantum->bias, unit = quantum->unit;
+    float scale = quantum->scale, zero = quantum->zero, low = quantum->low, high = quantum->high;
+    for (int64_t i = 0; i < count; i++) {
+        float value = rintf((float)((sums[i] + bias) * unit) / scale) + zero;
+        value = value > low ? value : low;
+        value = value < high ? value : high;
+        output[i] = (uint8_t)(int32_t)value;
+    }
+}
+
 static const dml_conv_bytes_table LOOP(conv_bytes_table) = {
 #if defined(DML_AVX512)
     DML_CONV_LONG_NAMES(bytes),
 #else
     DML_CONV_SHORT_NAMES(bytes),
 #endif
-    LOOP(conv_join), LOOP(conv_sign), LOOP(conv_store_bytes),
+    LOOP(conv_join), LOOP(conv_sign), LOOP(conv_store_bytes), LOOP(conv_quantize),
 };

@@ -21,7 +21,7 @@
 
 static int64_t dml_conv_size(int type)
 {
-    return type == DML_CONV_FLOATS ? 4 : type == DML_CONV_HALVES ? 2 : 1;
+    return type == DML_CONV_FLOATS || type == DML_CONV_INT32 ? 4 : type == DML_CONV_HALVES ? 2 : 1;
 }
 
 static int dml_conv_is_bytes(const dml_conv *task)
@@ -154,19 +154,57 @@ static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *u
                                                               work->places, fours, adds != 0);
 }
 
+static int32_t dml_conv_byte(uintptr_t bytes, int64_t place, int type)
+{
+    if (!bytes)
+        return 0;
+    return type == DML_CONV_UINT8 ? ((const uint8_t *)bytes)[place] : ((const int8_t *)bytes)[place];
+}
+
+/* A zero point of what is unsigned or made so by 128 more, or of what is signed or made so by 128 less. */
+static int32_t dml_conv_zero(uintptr_t zero, int64_t place, int type, int is_unsigned)
+{
+    int32_t value = dml_conv_byte(zero, place, type);
+    if (is_unsigned)
+        return type == DML_CONV_UINT8 ? value : value + 128;
+    return type == DML_CONV_INT8 ? value : value - 128;
+}
+
+static dml_conv_quantum dml_conv_find_quantum(const dml_conv *task, int64_t channel)
+{
+    int is_signed = task->output_type == DML_CONV_INT8;
+    float filter_scale = ((const float *)task->filter_scale)[channel * task->filter_scale_stride];
+    dml_conv_quantum quantum = {.unit = (double)*(const float *)task->input_scale * (double)filter_scale,
+                                .scale = *(const float *)task->output_scale,
+                                .zero = (float)dml_conv_byte(task->output_zero, 0, task->output_type),
+                                .low = is_signed ? -128.0f : 0.0f,
+                                .high = is_signed ? 127.0f : 255.0f};
+    if (task->bias)
+        quantum.bias = ((const int32_t *)task->bias)[channel * task->bias_stride];
+    return quantum;
+}
+
 /* Sums of (x - z) (f - y), where x and f may be 128 off as their zero points z and y are: those of x f, of which the
    tile has the rest taken. */
 static void dml_conv_store_bytes(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_work *work)
 {
-    int64_t width = work->vectors * dml_loop->conv->lanes;
+    int64_t width = work->vectors * dml_loop->conv->lanes, size = dml_conv_size(task->output_type);
     const int32_t *tile = (const int32_t *)work->tile, *seen = tile + unit->rows * width;
     uint32_t zero = (uint32_t)dml_conv_zero(task->input_zero, 0, task->type, 1);
+    int32_t sums[DML_CONV_WIDEST];
     for (int64_t row = 0; row < unit->rows; row++) {
-        int64_t place = (unit->channel + row) * task->filter_zero_stride;
-        int32_t filter_zero = dml_conv_zero(task->filter_zero, place, task->filter_type, 0);
+        int64_t channel = unit->channel + row;
+        int32_t filter_zero =
+            dml_conv_zero(task->filter_zero, channel * task->filter_zero_stride, task->filter_type, 0);
         uint32_t rest = zero * ((uint32_t)work->filter_sums[row] - (uint32_t)task->depth * (uint32_t)filter_zero);
-        int32_t *output = (int32_t *)task->output + unit->output + row * task->output_strides[1];
-        dml_loop->conv->bytes->store(output, tile + row * width, seen, unit->count, filter_zero, rest);
+        char *output = (char *)task->output + (unit->output + row * task->output_strides[1]) * size;
+        int is_quantized = task->output_type != DML_CONV_INT32;
+        dml_loop->conv->bytes->store(is_quantized ? sums : (int32_t *)output, tile + row * width, seen, unit->count,
+                                     filter_zero, rest);
+        if (is_quantized) {
+            dml_conv_quantum quantum = dml_conv_find_quantum(task, channel);
+            dml_loop->conv->bytes->quantize((uint8_t *)output, sums, unit->count, &quantum);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 #include "../half/declarations.h"
 
 /* Convolutions: what a window sees of the input, times a filter, added up. */
-enum { DML_CONV_FLOATS, DML_CONV_HALVES, DML_CONV_UINT8, DML_CONV_INT8 };
+enum { DML_CONV_FLOATS, DML_CONV_HALVES, DML_CONV_UINT8, DML_CONV_INT8, DML_CONV_INT32 };
 /* What becomes of a sum and its bias: max(x, 0), and x times `slope` where it is less than 0. */
 enum { DML_CONV_IDENTITY, DML_CONV_RELU, DML_CONV_LEAKY_RELU };
 /* There are three spatial dimensions, outermost first; those that are missing have the size 1. `channels` and `outputs`
@@ -10,16 +10,18 @@ enum { DML_CONV_IDENTITY, DML_CONV_RELU, DML_CONV_LEAKY_RELU };
    `filter_stride` elements apart and are taken from their end if `is_turned`. The bias, one element an output channel,
    may be absent.
 
-   Of floats, `type` is that of all but the output, which has its own. Of integers it is that of the input; the output
-   is INT32, of sums that wrap, and there is no bias and no activation. Zero points have the type of what they belong
-   to, and may be absent; those of filters lie `filter_zero_stride` elements apart. */
+   Of floats, `type` is that of all but the output, which has its own. Of integers it is that of the input, and there is
+   no activation. Zero points have the type of what they belong to, and may be absent; those of filters lie
+   `filter_zero_stride` elements apart. The output is INT32, of sums that wrap, without a bias, or quantized: sums with a
+   bias in INT32, none of which is beyond that, times the scales of the input and the filter, by the scale of the
+   output, and its zero point more. */
 typedef struct {
     int32_t type, filter_type, output_type, activation, is_turned;
     float slope;
     int64_t batches, groups, channels, outputs;
     int64_t sizes[3], steps[3], window[3], strides[3], dilations[3], padding[3];
-    int64_t input_strides[5], output_strides[2], filter_stride, bias_stride, filter_zero_stride;
-    uintptr_t input, filters, bias, output, input_zero, filter_zero;
+    int64_t input_strides[5], output_strides[2], filter_stride, bias_stride, filter_zero_stride, filter_scale_stride;
+    uintptr_t input, filters, bias, output, input_zero, filter_zero, output_zero, input_scale, filter_scale, output_scale;
     /* How the work is cut; dml_conv_run finds these. */
     int64_t taps, depth, slice_channels, slice_taps, pixels, rest, panels, parts, part_rows;
 } dml_conv;

@@ -27,12 +27,19 @@ typedef struct {
     int64_t vectors, rows, count, place, channel;
 } dml_conv_storing;
 
+/* What makes bytes of the sums of a filter, their bias added: `unit` is what one of them stands for. */
+typedef struct {
+    double bias, unit;
+    float scale, zero, low, high;
+} dml_conv_quantum;
+
 typedef struct {
     dml_conv_tiles tiles;
     void (*join)(uint32_t *panel, const uint8_t *rows, int64_t width, int64_t count, int is_signed);
     int32_t (*sign)(int8_t *filter, const uint8_t *bytes, int64_t depth, int is_signed);
     void (*store)(int32_t *output, const int32_t *tile, const int32_t *seen, int64_t count, int32_t filter_zero,
                   uint32_t rest);
+    void (*quantize)(uint8_t *output, const int32_t *sums, int64_t count, const dml_conv_quantum *quantum);
 } dml_conv_bytes_table;
 
 typedef struct {

@@ -11,17 +11,6 @@ static int64_t dml_conv_first(int64_t least, int64_t times)
     return least <= 0 ? 0 : times == 1 ? least : (least + times - 1) / times;
 }
 
-/* A zero point of what is unsigned or made so by 128 more, or of what is signed or made so by 128 less. */
-static int32_t dml_conv_zero(uintptr_t zero, int64_t place, int type, int is_unsigned)
-{
-    int32_t value = 0;
-    if (zero)
-        value = type == DML_CONV_UINT8 ? ((const uint8_t *)zero)[place] : ((const int8_t *)zero)[place];
-    if (is_unsigned)
-        return type == DML_CONV_UINT8 ? value : value + 128;
-    return type == DML_CONV_INT8 ? value : value - 128;
-}
-
 /* A part of a panel that lies in one row of the output: pixels from `x` on, and where, without padding, they see the
    first tap of the window. */
 typedef struct {
