@@ -7,8 +7,9 @@ from math import prod
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
-from ..operator import Compute, Operator, Shapes, operator
+from ...kernels.binding import Array, Run
+from ...kernels.nonzero import nonzero, nonzero_whole
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator
 from .tuples import with_leading_ones
 
 
@@ -41,13 +42,23 @@ class NonzeroCoordinates(Operator):
     def compute(self, desc: OperatorDesc) -> Compute:
         rows, width = desc.OutputCoordinatesTensor.sizes[-2:]
 
-        def nonzero(x: Array) -> tuple[int, Array]:
-            coordinates = np.zeros((rows, width), np.uint32)
-            # The dimensions before are of size 1.
-            found = np.unravel_index(np.flatnonzero(x != 0), x.shape[x.ndim - width :])
-            count = len(found[0])
-            for column, numbers in zip(coordinates.T, found):
-                column[:count] = numbers
-            return count, coordinates
+        def found(x: Array) -> tuple[int, Array]:
+            coordinates = np.empty((rows, width), np.uint32)
+            return nonzero_whole(x, coordinates), coordinates
 
-        return nonzero
+        return found
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        sizes = desc.OutputCoordinatesTensor.sizes[-2:]
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            count, coordinates = outputs
+            # Only dimensions of size 1 go, so that this is a view.
+            search = nonzero(inputs[0], coordinates.reshape(sizes))
+
+            def run() -> None:
+                count[...] = search()
+
+            return run
+
+        return Kernel(bind)

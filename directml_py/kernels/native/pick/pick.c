@@ -18,14 +18,6 @@ static int dml_pick_dimensions(dml_dimension *dimensions, int rank, const int64_
     return dml_join(dimensions, rank);
 }
 
-static int64_t dml_product(int rank, const int64_t *sizes)
-{
-    int64_t product = 1;
-    for (int i = 0; i < rank; i++)
-        product *= sizes[i];
-    return product;
-}
-
 /* How the bytes are copied that one index moves, and how many indices are taken at once, which are at most `most`. */
 static void dml_pick_trail(const dml_move *trail, int64_t moved, int64_t most, int *kind, int64_t *block)
 {

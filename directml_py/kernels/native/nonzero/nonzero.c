@@ -1,0 +1,124 @@
+/* Elements are counted in so many blocks at most, which says where the coordinates of each begin. */
+#define DML_NONZERO_BLOCKS 4096
+#define DML_NONZERO_BLOCK 8192
+
+typedef struct {
+    const dml_nonzero *task;
+    int64_t count, block, *firsts;
+    int stream;
+} dml_nonzero_plan;
+
+/* Where an element is, by its number in the order of coordinates, and how many follow it in its line. */
+typedef struct {
+    int64_t at[8], left;
+    const char *x;
+} dml_nonzero_place;
+
+static dml_nonzero_place dml_nonzero_seek(const dml_nonzero *task, int64_t number)
+{
+    dml_nonzero_place place = {.x = (const char *)task->x};
+    for (int i = task->rank - 1; i >= 0; i--) {
+        place.at[i] = number % task->sizes[i];
+        number /= task->sizes[i];
+        place.x += place.at[i] * task->strides[i];
+    }
+    place.left = task->sizes[task->rank - 1] - place.at[task->rank - 1];
+    return place;
+}
+
+/* Items of one line, together: where they lie, or in `line`. */
+static const char *dml_nonzero_items(const dml_nonzero *task, const char *x, int64_t count, char *line)
+{
+    dml_span span = {line, x, 1, 0, 0, count, task->item, task->strides[task->rank - 1]};
+    if (span.input_step == task->item || count == 1)
+        return x;
+    if (span.input_step == 0)
+        dml_loop->move->fill[__builtin_ctzll((unsigned long long)task->item)](&span, 0);
+    else
+        dml_loop->move->strided[__builtin_ctzll((unsigned long long)task->item)](&span, 0);
+    return line;
+}
+
+static void dml_nonzero_share_counts(void *context, int64_t begin, int64_t end)
+{
+    const dml_nonzero_plan *plan = context;
+    const dml_nonzero *task = plan->task;
+    int index = __builtin_ctzll((unsigned long long)task->item);
+    for (; begin < end; begin++) {
+        int64_t first = begin * plan->block, last = first + plan->block, total = 0;
+        last = last < plan->count ? last : plan->count;
+        for (int64_t i = first, part; i < last; i += part) {
+            char line[DML_NONZERO_LINE * 8];
+            dml_nonzero_place place = dml_nonzero_seek(task, i);
+            part = place.left < last - i ? place.left : last - i;
+            part = part < DML_NONZERO_LINE ? part : DML_NONZERO_LINE;
+            total += dml_loop->nonzero->count[index](dml_nonzero_items(task, place.x, part, line), part, task->mask);
+        }
+        plan->firsts[begin] = total;
+    }
+}
+
+/* Rows of coordinates that follow each other. */
+static void dml_nonzero_write(const dml_nonzero_plan *plan, int64_t first, const uint32_t *rows, int64_t count)
+{
+    const dml_nonzero *task = plan->task;
+    char *output = (char *)task->coordinates + first * task->row_step;
+    if (task->column_step == 4 && task->row_step == 4 * task->width) {
+        dml_loop->nonzero->write(output, (const char *)rows, count * task->row_step, plan->stream);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        for (int k = 0; k < task->width; k++)
+            memcpy(output + i * task->row_step + k * task->column_step, rows + i * task->width + k, 4);
+}
+
+static void dml_nonzero_share_places(void *context, int64_t begin, int64_t end)
+{
+    const dml_nonzero_plan *plan = context;
+    const dml_nonzero *task = plan->task;
+    int index = __builtin_ctzll((unsigned long long)task->item), width = task->width, outer = task->rank - width;
+    for (; begin < end; begin++) {
+        int64_t last = (begin + 1) * plan->block, target = plan->firsts[begin];
+        last = last < plan->count ? last : plan->count;
+        for (int64_t i = begin * plan->block, part; i < last; i += part) {
+            char line[DML_NONZERO_LINE * 8];
+            uint32_t found[DML_NONZERO_LINE], rows[DML_NONZERO_LINE * 8], before[8];
+            dml_nonzero_place place = dml_nonzero_seek(task, i);
+            int64_t many;
+            part = place.left < last - i ? place.left : last - i;
+            part = part < DML_NONZERO_LINE ? part : DML_NONZERO_LINE;
+            for (int k = 0; k < width; k++)
+                before[k] = (uint32_t)place.at[outer + k];
+            many = dml_loop->nonzero->find[index](dml_nonzero_items(task, place.x, part, line), part, task->mask, found);
+            dml_loop->nonzero->spread(rows, found, many, before, width, before[width - 1]);
+            dml_nonzero_write(plan, target, rows, many);
+            target += many;
+        }
+    }
+    if (plan->stream)
+        dml_loop->move->stream_end();
+}
+
+int64_t dml_nonzero_run(const dml_nonzero *task)
+{
+    int64_t firsts[DML_NONZERO_BLOCKS], blocks, total = 0;
+    dml_nonzero_plan plan = {task, dml_product(task->rank, task->sizes), DML_NONZERO_BLOCK, firsts, 0};
+    dml_move rest;
+    const uint32_t zero = 0;
+    if (plan.count > plan.block * DML_NONZERO_BLOCKS)
+        plan.block = dml_quotient_up(plan.count, DML_NONZERO_BLOCKS);
+    blocks = dml_quotient_up(plan.count, plan.block);
+    dml_parallel(dml_nonzero_share_counts, &plan, blocks, 1, plan.count * task->item);
+    for (int64_t i = 0; i < blocks; i++) {
+        int64_t many = firsts[i];
+        firsts[i] = total;
+        total += many;
+    }
+    plan.stream = total * 4 * task->width >= DML_STREAM_BYTES;
+    dml_parallel(dml_nonzero_share_places, &plan, blocks, 1, plan.count * task->item + total * 4 * task->width);
+    int64_t sizes[2] = {task->size - total, task->width}, to[2] = {task->row_step, task->column_step}, from[2] = {0, 0};
+    dml_move_prepare(&rest, 4, 2, sizes, to, from, task->coordinates + (uintptr_t)(total * task->row_step),
+                     (uintptr_t)&zero);
+    dml_move_run(&rest, 1);
+    return total;
+}
