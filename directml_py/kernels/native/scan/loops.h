@@ -58,9 +58,72 @@ DML_INLINE void LOOP(scan_write)(char *output, int64_t step, const char *line, i
         LOOP(scan_write_8)(output, step, line, count, stream);
 }
 
+/* Elements that are widened and narrowed together; the compiler does not make vectors of single ones of FLOAT16. */
+#undef DML_SCAN_CONVERSIONS
+#define DML_SCAN_CONVERSIONS(TYPE, T, K, LOADED, STORED)                                                               \
+    DML_INLINE void LOOP(scan_widen_##TYPE)(K *values, const char *x, int64_t stride, int64_t count)                   \
+    {                                                                                                                  \
+        DML_ROLLED                                                                                                     \
+        for (int64_t j = 0; j < count; j++) {                                                                          \
+            T element;                                                                                                 \
+            memcpy(&element, x + j * stride, sizeof element);                                                          \
+            values[j] = (K)LOADED(element);                                                                            \
+        }                                                                                                              \
+    }                                                                                                                  \
+    DML_INLINE void LOOP(scan_narrow_##TYPE)(T *line, const K *values, int64_t count)                                  \
+    {                                                                                                                  \
+        DML_ROLLED                                                                                                     \
+        for (int64_t j = 0; j < count; j++)                                                                            \
+            line[j] = (T)STORED(values[j]);                                                                            \
+    }
+#if defined(DML_AVX2)
+DML_INLINE void LOOP(scan_widen_f16)(float *values, const char *x, int64_t stride, int64_t count)
+{
+    int64_t j = 0;
+    for (; stride == 2 && j + 8 <= count; j += 8)
+        _mm256_storeu_ps(values + j, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(x + 2 * j))));
+    for (; j < count; j++) {
+        uint16_t element;
+        memcpy(&element, x + j * stride, sizeof element);
+        values[j] = LOOP(scan_widened)(element);
+    }
+}
+
+DML_INLINE void LOOP(scan_narrow_f16)(uint16_t *line, const float *values, int64_t count)
+{
+    int64_t j = 0;
+    for (; j + 8 <= count; j += 8)
+        _mm_storeu_si128((__m128i *)(line + j), _mm256_cvtps_ph(_mm256_loadu_ps(values + j), 0));
+    for (; j < count; j++)
+        line[j] = LOOP(scan_narrowed)(values[j]);
+}
+#else
+DML_SCAN_CONVERSIONS(f16, uint16_t, float, LOOP(scan_widened), LOOP(scan_narrowed))
+#endif
+DML_SCAN_CONVERSIONS(f32, float, double, , )
+DML_SCAN_CONVERSIONS(f64, double, double, , )
+DML_SCAN_CONVERSIONS(i8, uint8_t, uint8_t, , )
+DML_SCAN_CONVERSIONS(i16, uint16_t, uint32_t, , )
+DML_SCAN_CONVERSIONS(i32, uint32_t, uint32_t, , )
+DML_SCAN_CONVERSIONS(i64, uint64_t, uint64_t, , )
+
 #undef DML_SCAN_LOOPS
 /* `T`: elements; `K`: what is kept of them; `FIRST`: it before there are any, `SHOWN` if that is a result. */
-#define DML_SCAN_LOOPS(NAME, T, K, LOADED, STORED, OPERATION, FIRST, SHOWN)                                            \
+#define DML_SCAN_LOOPS(NAME, TYPE, T, K, LOADED, STORED, OPERATION, FIRST, SHOWN)                                      \
+    /* One element more of each of `count` scans, which are side by side. */                                           \
+    DML_INLINE void LOOP(NAME##_step)(const char *x, int64_t stride, K *restrict kept, T *restrict line,               \
+                                      int64_t count, const int exclusive)                                              \
+    {                                                                                                                  \
+        K values[64 / sizeof(T)] __attribute__((aligned(64)));                                                         \
+        LOOP(scan_widen_##TYPE)(values, x, stride, count);                                                             \
+        DML_ROLLED                                                                                                     \
+        for (int64_t j = 0; j < count; j++) {                                                                          \
+            K next = (K)OPERATION(kept[j], values[j]);                                                                 \
+            values[j] = exclusive ? kept[j] : next;                                                                    \
+            kept[j] = next;                                                                                            \
+        }                                                                                                              \
+        LOOP(scan_narrow_##TYPE)(line, values, count);                                                                 \
+    }                                                                                                                  \
     DML_INLINE void LOOP(NAME##_rows_as)(const dml_scan_rows *rows, const int exclusive, const int writes)             \
     {                                                                                                                  \
         enum { PART = 512 };                                                                                           \
@@ -98,17 +161,17 @@ DML_INLINE void LOOP(scan_write)(char *output, int64_t step, const char *line, i
         else                                                                                                           \
             LOOP(NAME##_rows_as)(rows, 0, 1);                                                                          \
     }                                                                                                                  \
-    DML_INLINE void LOOP(NAME##_line)(const char *x, int64_t stride, K *restrict kept, T *restrict line,               \
+    DML_INLINE void LOOP(NAME##_line)(const char *x, int64_t stride, int64_t step, K *restrict kept, T *restrict line, \
                                       int64_t count, const int exclusive)                                              \
     {                                                                                                                  \
-        for (int64_t j = 0; j < count; j++) {                                                                          \
-            T element;                                                                                                 \
-            K next;                                                                                                    \
-            memcpy(&element, x + j * stride, sizeof element);                                                          \
-            next = (K)OPERATION(kept[j], (K)LOADED(element));                                                          \
-            line[j] = (T)STORED(exclusive ? kept[j] : next);                                                           \
-            kept[j] = next;                                                                                            \
+        enum { PIECE = 64 / sizeof(T) };                                                                               \
+        int64_t j = 0;                                                                                                 \
+        /* The processor does not foresee where the next line begins. */                                               \
+        for (; j + PIECE <= count; j += PIECE) {                                                                       \
+            __builtin_prefetch(x + step + j * stride);                                                                 \
+            LOOP(NAME##_step)(x + j * stride, stride, kept + j, line + j, PIECE, exclusive);                           \
         }                                                                                                              \
+        LOOP(NAME##_step)(x + j * stride, stride, kept + j, line + j, count - j, exclusive);                           \
     }                                                                                                                  \
     static void LOOP(NAME##_columns)(const dml_scan_columns *columns)                                                  \
     {                                                                                                                  \
@@ -120,11 +183,11 @@ DML_INLINE void LOOP(scan_write)(char *output, int64_t step, const char *line, i
         for (int64_t i = 0; i < columns->length; i++) {                                                                \
             const char *x = columns->x + i * columns->x_step;                                                          \
             if (stride != (int64_t)sizeof(T))                                                                          \
-                LOOP(NAME##_line)(x, stride, kept, line, count, columns->exclusive);                                   \
+                LOOP(NAME##_line)(x, stride, columns->x_step, kept, line, count, columns->exclusive);                  \
             else if (columns->exclusive)                                                                               \
-                LOOP(NAME##_line)(x, sizeof(T), kept, line, count, 1);                                                 \
+                LOOP(NAME##_line)(x, sizeof(T), columns->x_step, kept, line, count, 1);                                \
             else                                                                                                       \
-                LOOP(NAME##_line)(x, sizeof(T), kept, line, count, 0);                                                 \
+                LOOP(NAME##_line)(x, sizeof(T), columns->x_step, kept, line, count, 0);                                \
             LOOP(scan_write)                                                                                           \
             (columns->output + i * columns->output_step, columns->output_stride, (const char *)line, count,            \
              columns->stream, sizeof(T));                                                                              \
@@ -156,8 +219,8 @@ DML_INLINE void LOOP(scan_write)(char *output, int64_t step, const char *line, i
 #define DML_SCAN_TIMES(a, b) ((a) * (b))
 /* -0 is what every number can be added to, -0 too, but it is no sum to be shown. */
 #define DML_SCAN_BOTH(TYPE, T, K, LOADED, STORED, ZERO)                                                                \
-    DML_SCAN_LOOPS(scan_add_##TYPE, T, K, LOADED, STORED, DML_SCAN_PLUS, ZERO, 0)                                      \
-    DML_SCAN_LOOPS(scan_multiply_##TYPE, T, K, LOADED, STORED, DML_SCAN_TIMES, 1, 1)
+    DML_SCAN_LOOPS(scan_add_##TYPE, TYPE, T, K, LOADED, STORED, DML_SCAN_PLUS, ZERO, 0)                                \
+    DML_SCAN_LOOPS(scan_multiply_##TYPE, TYPE, T, K, LOADED, STORED, DML_SCAN_TIMES, 1, 1)
 DML_SCAN_BOTH(f16, uint16_t, float, LOOP(scan_widened), LOOP(scan_narrowed), -0.0f)
 DML_SCAN_BOTH(f32, float, double, , , -0.0)
 DML_SCAN_BOTH(f64, double, double, , , -0.0)
