@@ -5,10 +5,13 @@ J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw: Parallel random numbers: as 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from .backend import backend
-from .binding import Array, address
+from .binding import Array, Run, address
+from .fill import fill
 
 ROUNDS = 10
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
@@ -27,6 +30,19 @@ def words(state: Array, first: int, count: int) -> Array:
     counter, key = state_numbers(state)
     start, skipped = divmod(first, COUNTER_WORDS)
     return blocks(counter + start, key, blocks_for(skipped + count)).ravel()[skipped : skipped + count]
+
+
+def generate(state: Array, output: Array) -> Run:
+    """Bind words of the sequence to the elements of a UINT32 ``output``, in the order of their coordinates, and give
+    the call that makes them."""
+    if backend.native is None or not output.flags.c_contiguous:
+        return fill(partial(words, state), output)
+
+    def run() -> None:
+        counter, key = state_numbers(state)
+        write_blocks(output, counter, key)
+
+    return run
 
 
 def advanced(state: Array, count: int) -> Array:
@@ -54,9 +70,14 @@ def blocks(counter: int, key: int, count: int) -> Array:
     if native is None:
         return numpy_blocks(counter, key, count)
     rows = np.empty((count, COUNTER_WORDS), np.uint32)
-    halves = counter % 2**64, (counter >> 64) % 2**64
-    native.lib.dml_philox(address(rows), *halves, key % 2**32, (key >> 32) % 2**32, count)
+    write_blocks(rows, counter, key)
     return rows
+
+
+def write_blocks(output: Array, counter: int, key: int) -> None:
+    """As many words as ``output`` has elements, which lie together."""
+    halves = counter % 2**64, (counter >> 64) % 2**64
+    backend.native.lib.dml_philox(address(output), *halves, key % 2**32, (key >> 32) % 2**32, output.size)
 
 
 def numpy_blocks(counter: int, key: int, count: int) -> Array:

@@ -94,7 +94,23 @@ class DiagonalMatrix(Filling):
         return lambda: diagonals(value, sizes, desc.Offset, desc.Offset + 1)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        return copying_kernel(self.compute(desc)())
+        """Zeros, and one element a row: less to write than a strip has that is copied everywhere."""
+        value, offset = element(desc.Value, desc.OutputTensor.dtype), desc.Offset
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            output = outputs[0]
+            diagonal = np.diagonal(output, offset, -2, -1)
+            diagonal.flags.writeable = True
+            zeros = move([(output, np.broadcast_to(value.dtype.type(0), output.shape))])
+            values = move([(diagonal, np.broadcast_to(value, diagonal.shape))])
+
+            def run() -> None:
+                zeros()
+                values()
+
+            return run
+
+        return Kernel(bind)
 
 
 @operator("DIAGONAL_MATRIX1")
@@ -163,7 +179,7 @@ class RandomGenerator(Operator):
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             state, (output, next_state) = inputs[0], outputs
-            generate = fill(lambda first, count: philox.words(state, first, count), output)
+            generate = philox.generate(state, output)
 
             def run() -> None:
                 generate()

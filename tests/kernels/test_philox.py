@@ -57,6 +57,18 @@ def test_the_counter_carries_more_than_once_in_a_word():
     )
 
 
+@pytest.mark.parametrize("count", [1, 4095, 4096, 4097, 3_000_002])
+@pytest.mark.usefixtures("native")
+def test_blocks_that_threads_share(count, threads):
+    """The counter's lower half wraps in the middle of one; what is behind the words stays."""
+    state = np.array([ONES - 2500, ONES, 6, 7, *KEY], np.uint32)
+    memory = np.full(count + 7, 9, np.uint32)
+    philox.generate(state, memory[3 : count + 3])()
+    counter, key = philox.state_numbers(state)
+    right = philox.numpy_blocks(counter, key, philox.blocks_for(count)).ravel()[:count]
+    np.testing.assert_array_equal(memory, [9, 9, 9, *right, 9, 9, 9, 9])
+
+
 @pytest.mark.parametrize("first", range(9))
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8])
 def test_any_part_of_the_sequence(first, count):

@@ -1,4 +1,34 @@
+/* So many values of the counter are the least that threads share. */
+#define DML_PHILOX_BLOCK 1024
+
+typedef struct {
+    char *words;
+    uint64_t low, high;
+    uint32_t key_low, key_high;
+    int64_t count;
+    int stream;
+} dml_philox_task;
+
+static void dml_philox_share(void *context, int64_t begin, int64_t end)
+{
+    const dml_philox_task *task = context;
+    for (; begin < end; begin++) {
+        /* By way of a chunk that stays in the cache. */
+        uint32_t words[4 * DML_PHILOX_BLOCK] __attribute__((aligned(64)));
+        int64_t first = begin * DML_PHILOX_BLOCK, left = task->count - 4 * first;
+        int64_t count = left < 4 * DML_PHILOX_BLOCK ? left : 4 * DML_PHILOX_BLOCK;
+        uint64_t low = task->low + (uint64_t)first, high = task->high + (low < task->low);
+        dml_loop->philox->words(words, low, high, task->key_low, task->key_high, (count + 3) / 4);
+        dml_span span = {.output = task->words + 16 * first, .input = (const char *)words, .lines = 1, .length = 4 * count};
+        dml_loop->move->rows(&span, task->stream);
+    }
+    if (task->stream)
+        dml_loop->move->stream_end();
+}
+
 void dml_philox(uintptr_t words, uint64_t low, uint64_t high, uint32_t key_low, uint32_t key_high, int64_t count)
 {
-    dml_loop->philox->words((uint32_t *)words, low, high, key_low, key_high, count);
+    dml_philox_task task = {(char *)words, low, high, key_low, key_high, count, 4 * count >= DML_STREAM_BYTES};
+    int64_t blocks = ((count + 3) / 4 + DML_PHILOX_BLOCK - 1) / DML_PHILOX_BLOCK;
+    dml_parallel(dml_philox_share, &task, blocks, 1, 4 * count);
 }
