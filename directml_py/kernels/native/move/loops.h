@@ -134,7 +134,7 @@ DML_INLINE void LOOP(packed_line)(char *output, const char *input, int64_t input
 DML_INLINE void LOOP(fill)(const dml_span *span, int stream, const int64_t item)
 {
     char pattern[64];
-    if (span->length * item <= 8 && span->output_line == span->length * item && span->input_line == item) {
+    if (item < 8 && span->length * item <= 8 && span->output_line == span->length * item && span->input_line == item) {
         LOOP(together)(span->output, span->input, 0, span->length, span->lines, stream, item);
         return;
     }

@@ -121,9 +121,15 @@ DML_INLINE int LOOP(has_groups)(int64_t step, int64_t lines, const int64_t item)
 #endif
 }
 
+/* What lies in the cache needs no fetching. */
+static DML_ONCE void LOOP(stream_chunk)(char *output, const char *chunk, int64_t bytes)
+{
+    LOOP(stream_bytes)(output, chunk, bytes, chunk);
+}
+
 /* `lines` that lie `item` bytes apart in the input, with their items every `step` bytes; together in the output. */
-DML_INLINE void LOOP(apart)(char *output, int64_t output_line, const char *input, int64_t step, int64_t ahead,
-                            int64_t lines, int64_t length, int stream, const int64_t item)
+DML_INLINE void LOOP(apart_items)(char *output, int64_t output_line, const char *input, int64_t step, int64_t ahead,
+                                  int64_t lines, int64_t length, int stream, const int64_t item)
 {
     /* By way of a chunk that stays in the cache, from which whole cache lines are written past it. */
     char chunk[8192] __attribute__((aligned(64)));
@@ -139,13 +145,13 @@ DML_INLINE void LOOP(apart)(char *output, int64_t output_line, const char *input
         for (int64_t line = 0; line < lines; line++)
             LOOP(packed_line)(to + line * to_line + done * item, input + line * item + done * step, step, count - done, item);
         for (int64_t line = 0; stream && line < lines; line++)
-            LOOP(stream_bytes)(output + line * output_line, chunk + line * room, count * item, chunk);
+            LOOP(stream_chunk)(output + line * output_line, chunk + line * room, count * item);
     }
 }
 
 /* An item of each of `lines`, `step` bytes apart, side by side; and so on for `length` of them. */
-DML_INLINE void LOOP(together)(char *output, const char *input, int64_t step, int64_t lines, int64_t length, int stream,
-                               const int64_t item)
+DML_INLINE void LOOP(together_items)(char *output, const char *input, int64_t step, int64_t lines, int64_t length,
+                                     int stream, const int64_t item)
 {
     char chunk[8192] __attribute__((aligned(64)));
     const int64_t group = lines * item, room = (int64_t)sizeof chunk / group & -32, most = stream ? room : length;
@@ -160,6 +166,54 @@ DML_INLINE void LOOP(together)(char *output, const char *input, int64_t step, in
             for (int64_t line = 0; line < lines; line++)
                 memcpy(to + done * group + line * item, input + line * step + done * item, (size_t)item);
         if (stream)
-            LOOP(stream_bytes)(output, chunk, count * group, chunk);
+            LOOP(stream_chunk)(output, chunk, count * group);
     }
+}
+
+#define DML_ITEM(item)                                                                                                 \
+    static DML_ONCE void LOOP(apart_##item)(char *output, int64_t output_line, const char *input, int64_t step,        \
+                                            int64_t ahead, int64_t lines, int64_t length, int stream)                  \
+    {                                                                                                                  \
+        LOOP(apart_items)(output, output_line, input, step, ahead, lines, length, stream, item);                       \
+    }                                                                                                                  \
+    static DML_ONCE void LOOP(together_##item)(char *output, const char *input, int64_t step, int64_t lines,           \
+                                               int64_t length, int stream)                                             \
+    {                                                                                                                  \
+        LOOP(together_items)(output, input, step, lines, length, stream, item);                                        \
+    }
+DML_ITEM(1)
+DML_ITEM(2)
+DML_ITEM(4)
+DML_ITEM(8)
+DML_ITEM(16)
+#undef DML_ITEM
+
+DML_INLINE void LOOP(apart)(char *output, int64_t output_line, const char *input, int64_t step, int64_t ahead,
+                            int64_t lines, int64_t length, int stream, const int64_t item)
+{
+    if (item == 1)
+        LOOP(apart_1)(output, output_line, input, step, ahead, lines, length, stream);
+    else if (item == 2)
+        LOOP(apart_2)(output, output_line, input, step, ahead, lines, length, stream);
+    else if (item == 4)
+        LOOP(apart_4)(output, output_line, input, step, ahead, lines, length, stream);
+    else if (item == 8)
+        LOOP(apart_8)(output, output_line, input, step, ahead, lines, length, stream);
+    else
+        LOOP(apart_16)(output, output_line, input, step, ahead, lines, length, stream);
+}
+
+DML_INLINE void LOOP(together)(char *output, const char *input, int64_t step, int64_t lines, int64_t length, int stream,
+                               const int64_t item)
+{
+    if (item == 1)
+        LOOP(together_1)(output, input, step, lines, length, stream);
+    else if (item == 2)
+        LOOP(together_2)(output, input, step, lines, length, stream);
+    else if (item == 4)
+        LOOP(together_4)(output, input, step, lines, length, stream);
+    else if (item == 8)
+        LOOP(together_8)(output, input, step, lines, length, stream);
+    else
+        LOOP(together_16)(output, input, step, lines, length, stream);
 }
