@@ -40,7 +40,18 @@ def expected(row, count, decreasing):
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, *TYPES], ids=str)
-@pytest.mark.parametrize(("sizes", "count"), [((3, 4, 500), 10), ((7, 64), 64), ((2, 1), 1), ((5, 130), 1)])
+@pytest.mark.parametrize(
+    ("sizes", "count"),
+    [
+        ((3, 4, 500), 10),
+        ((7, 64), 64),
+        ((2, 1), 1),
+        ((5, 130), 1),
+        ((3, 127), 64),
+        ((3, 128), 64),
+        ((2, 1000), 63),
+    ],
+)
 def test_every_type_and_layout(dtype, sizes, count):
     rng = np.random.default_rng(count)
     for layout in LAYOUTS[:-1]:
@@ -62,6 +73,25 @@ def test_every_type_and_layout(dtype, sizes, count):
             run()
             np.testing.assert_array_equal(value_memory, right[0])
             np.testing.assert_array_equal(index_memory, right[1])
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, *TYPES], ids=str)
+@pytest.mark.parametrize("count", [1, 10, 64])
+def test_rows_of_one_value_but_for_the_last(dtype, count):
+    """Extremes have no key before or behind them; of equal elements the first come first."""
+    limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    special = [np.nan, np.inf, -np.inf] if dtype.kind == "f" else []
+    rows = np.array([limits.min, limits.max, 0, 1, *special], dtype)
+    x = np.repeat(rows[:, None], 300, 1)
+    x[:, -1] = 1
+    values, indices = np.empty((len(rows), count), dtype), np.empty((len(rows), count), np.uint32)
+    for decreasing in (False, True):
+        run = top(x, values, indices, 1, decreasing=decreasing)
+        assert run is not None
+        run()
+        right = np.array([expected(row, count, decreasing) for row in x])
+        np.testing.assert_array_equal(indices, right)
+        np.testing.assert_array_equal(values, np.take_along_axis(x, right, 1))
 
 
 def test_rows_are_shared_by_threads(threads):

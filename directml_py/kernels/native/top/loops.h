@@ -1,4 +1,4 @@
-/* The first few of a row: each block of it is looked at as a whole, and seldom has one that is better than the last of
+/* The first few of a row: each block of it is looked at as a whole, and seldom has one that comes before the last of
    those that are kept. */
 
 #undef DML_TOP_LOOPS
@@ -9,40 +9,74 @@
 
 /* `T`: elements; `KEY`: integers `K` that increase where elements come one after another. */
 #define DML_TOP_LOOPS(NAME, T, K, KEY)                                                                                 \
+    DML_INLINE void LOOP(NAME##_keys)(K *keys, const char *row, int64_t size)                                          \
+    {                                                                                                                  \
+        for (int64_t j = 0; j < size; j++) {                                                                           \
+            T element;                                                                                                 \
+            memcpy(&element, row + j * (int64_t)sizeof(T), sizeof element);                                            \
+            keys[j] = (K)KEY(element);                                                                                 \
+        }                                                                                                              \
+    }                                                                                                                  \
+    /* Puts a key in its place among those that are kept, of which there are `many`. */                                \
+    DML_INLINE void LOOP(NAME##_keep)(K *kept, int64_t *found, int64_t many, K key, int64_t index)                     \
+    {                                                                                                                  \
+        for (; many > 0 && key < kept[many - 1]; many--) {                                                             \
+            kept[many] = kept[many - 1];                                                                               \
+            found[many] = found[many - 1];                                                                             \
+        }                                                                                                              \
+        kept[many] = key;                                                                                              \
+        found[many] = index;                                                                                           \
+    }                                                                                                                  \
     static void LOOP(NAME)(const char *row, int64_t length, int64_t count, int64_t *found)                             \
     {                                                                                                                  \
         enum { BLOCK = 64 };                                                                                           \
-        K kept[DML_TOP_MOST] = {0}, keys[BLOCK];                                                                       \
+        const K most = (K)-1 > (K)0 ? (K)-1 : (K)(((uint64_t)1 << (8 * sizeof(K) - 1)) - 1), least = (K)~most;         \
+        K kept[DML_TOP_MOST], keys[BLOCK], lanes[BLOCK], bound = most;                                                 \
         int64_t many = 0;                                                                                              \
+        /* Of the least keys of BLOCK parts as many as are asked for are at most `bound`, as is all that comes first. */\
+        if (length >= 2 * BLOCK) {                                                                                     \
+            for (int j = 0; j < BLOCK; j++)                                                                            \
+                lanes[j] = most;                                                                                       \
+            for (int64_t i = 0; i + BLOCK <= length; i += BLOCK) {                                                     \
+                LOOP(NAME##_keys)(keys, row + i * (int64_t)sizeof(T), BLOCK);                                          \
+                for (int j = 0; j < BLOCK; j++)                                                                        \
+                    lanes[j] = keys[j] < lanes[j] ? keys[j] : lanes[j];                                                \
+            }                                                                                                          \
+            for (int j = 0; j < BLOCK; j++)                                                                            \
+                if (many < count || lanes[j] < kept[count - 1])                                                        \
+                    LOOP(NAME##_keep)(kept, found, many < count ? many++ : count - 1, lanes[j], j);                    \
+            bound = kept[count - 1];                                                                                   \
+            many = 0;                                                                                                  \
+        }                                                                                                              \
         for (int64_t i = 0, size; i < length; i += size) {                                                             \
-            T block[BLOCK];                                                                                            \
-            /* One by one until there is a last one to compare with. */                                                \
-            size = many < count ? 1 : length - i < BLOCK ? length - i : BLOCK;                                         \
-            memcpy(block, row + i * (int64_t)sizeof(T), (size_t)size * sizeof(T));                                     \
+            uint8_t chosen[BLOCK];                                                                                     \
+            K lowest = most;                                                                                           \
+            int hits = 0;                                                                                              \
+            size = length - i < BLOCK ? length - i : BLOCK;                                                            \
             if (size == BLOCK) {                                                                                       \
-                K lowest = kept[count - 1];                                                                            \
-                for (int j = 0; j < BLOCK; j++) {                                                                      \
-                    keys[j] = (K)KEY(block[j]);                                                                        \
+                LOOP(NAME##_keys)(keys, row + i * (int64_t)sizeof(T), BLOCK);                                          \
+                for (int j = 0; j < BLOCK; j++)                                                                        \
                     lowest = keys[j] < lowest ? keys[j] : lowest;                                                      \
-                }                                                                                                      \
-                if (lowest == kept[count - 1])                                                                         \
+                if (lowest > bound)                                                                                    \
                     continue;                                                                                          \
             } else {                                                                                                   \
-                for (int64_t j = 0; j < size; j++)                                                                     \
-                    keys[j] = (K)KEY(block[j]);                                                                        \
+                LOOP(NAME##_keys)(keys, row + i * (int64_t)sizeof(T), size);                                           \
             }                                                                                                          \
-            K last = many < count ? keys[0] : kept[count - 1];                                                         \
-            for (int64_t j = 0; j < size; j++) {                                                                       \
-                if (many == count && keys[j] >= last)                                                                  \
+            for (int j = 0; j < (int)size; j++) {                                                                      \
+                chosen[hits] = (uint8_t)j;                                                                             \
+                hits += keys[j] <= bound;                                                                              \
+            }                                                                                                          \
+            for (int k = 0; k < hits; k++) {                                                                           \
+                K key = keys[chosen[k]];                                                                               \
+                if (key > bound)                                                                                       \
                     continue;                                                                                          \
-                int64_t at = many < count ? many++ : count - 1;                                                        \
-                for (; at > 0 && keys[j] < kept[at - 1]; at--) {                                                       \
-                    kept[at] = kept[at - 1];                                                                           \
-                    found[at] = found[at - 1];                                                                         \
-                }                                                                                                      \
-                kept[at] = keys[j];                                                                                    \
-                found[at] = i + j;                                                                                     \
-                last = kept[count - 1];                                                                                \
+                LOOP(NAME##_keep)(kept, found, many < count ? many++ : count - 1, key, i + chosen[k]);                 \
+                if (many < count)                                                                                      \
+                    continue;                                                                                          \
+                /* Equal ones come too late. */                                                                        \
+                if (kept[count - 1] == least)                                                                          \
+                    return;                                                                                            \
+                bound = (K)(kept[count - 1] - 1);                                                                      \
             }                                                                                                          \
         }                                                                                                              \
     }
