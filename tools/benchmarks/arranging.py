@@ -242,14 +242,14 @@ def folded(dtype: str, threads: int) -> Contest:
 
 
 def scaled(dtype: str, threads: int) -> Contest:
-    x = filled(dtype, (1, 4, *matrix(dtype, LARGE // 4)))
-    bias = np.array([0.5, -1, 2, 0], np.float32)
+    x = filled(dtype, (4, 1, *matrix(dtype, LARGE // 4)))
+    bias = np.array([0.5], np.float32)
     desc = dml.DML_VALUE_SCALE_2D_OPERATOR_DESC(
-        InputTensor=tensor(x), OutputTensor=tensor(x), Scale=0.25, ChannelCount=4, Bias=list(bias)
+        InputTensor=tensor(x), OutputTensor=tensor(x), Scale=0.25, ChannelCount=1, Bias=list(bias)
     )
     ours = recorded(desc, [x])
     (x,), (out,) = ours.inputs, ours.outputs
-    wide = bias.astype(dtype).reshape(1, 4, 1, 1)
+    wide = bias.astype(dtype).reshape(1, 1, 1, 1)
     scale = np.array(0.25, dtype)
 
     def numpy() -> None:
