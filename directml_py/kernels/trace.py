@@ -187,8 +187,7 @@ class Symbol(NDArrayOperatorsMixin):
         if self.dtype == np.float16:
             raise Untraceable("FLOAT16 to go on with")
         if dtype == np.float16:
-            wide = self if own == "f" else self.astype(FLOAT64)
-            return Symbol(self.program, wide.place, dtype)
+            return Symbol(self.program, self.exact().place, dtype)
         lane = lane_of(dtype)
         if kind == "b":
             return self.compared("not_equal", [self.place, self.taken(0, self.dtype)], self.dtype)
@@ -201,6 +200,12 @@ class Symbol(NDArrayOperatorsMixin):
             raise Untraceable("integers of floats")
         fits = np.can_cast(self.dtype, dtype)
         return Symbol(self.program, self.place, dtype) if fits else self.wrapped(dtype)
+
+    def exact(self) -> Symbol:
+        """What is no float as one that has all its digits."""
+        if self.dtype.kind == "f":
+            return self
+        return self.astype(FLOAT32 if self.dtype.itemsize < FLOAT32.itemsize else FLOAT64)
 
     def saturated(self, dtype: np.dtype[Any]) -> Symbol:
         """Floats as integers, as ``elementary.saturated`` has it."""
@@ -270,7 +275,7 @@ def stored(result: Any, dtype: np.dtype[Any]) -> int:
     if symbol.dtype == np.float16 and dtype == FLOAT32:
         raise Untraceable("FLOAT16 to go on with")
     if symbol.dtype.kind != "f":
-        symbol = symbol.astype(FLOAT64 if dtype == np.float16 else FLOAT32)
+        symbol = symbol.exact() if dtype == np.float16 else symbol.astype(FLOAT32)
     program = symbol.program
     if program.nodes[symbol.place].lane == "float64":
         narrow = program.rounded(symbol.place, dtype == np.float16)

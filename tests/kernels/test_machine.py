@@ -221,6 +221,16 @@ def test_steps_are_narrow_where_results_are_the_same():
     assert "multiply_float64" in steps(lambda x: activations.leaky_relu(x, 0.1))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "lane"), [("uint8", "float32"), ("int16", "float32"), ("int32", "float64")]
+)
+def test_integers_become_halves_by_way_of_floats_that_have_their_digits(dtype, lane):
+    half = np.dtype(np.float16)
+    for function in (lambda x: x, lambda x: x.astype(half)):
+        program = traced(function, [np.dtype(dtype)], [half])
+        assert program.nodes[program.outputs[0]].lane == lane
+
+
 def view_of(rng, sizes, layout, dtype):
     item, order = dtype.itemsize, list(range(len(sizes)))
     if layout == "permuted":

@@ -234,7 +234,40 @@ DML_THROUGH_HALVES(half_bits, float, uint32_t, LOOP(map_store_16), LOOP(map_load
 static const dml_map_function LOOP(map_steps)[] = {
     DML_MAP_STEPS(DML_CODE, DML_CODE, DML_CODE, DML_CODE, DML_CODES, DML_CODES)};
 
+/* Parts of cache lines are written as usual: past the caches each part goes to memory by itself. */
+static void LOOP(map_stream)(char *output, const char *results, int64_t bytes, const dml_map_ahead *ahead, int count)
+{
+    int64_t done = 0;
+#if defined(__x86_64__)
+    const char *from[DML_MAP_TENSORS];
+    if (bytes >= 512) {
+        done = -(int64_t)(uintptr_t)output & 63;
+        memcpy(output, results, (size_t)done);
+    }
+    for (int k = 0; k < count; k++)
+        from[k] = ahead[k].from;
+    for (; bytes >= 512 && done + 64 <= bytes; done += 64) {
+        for (int k = 0; k < count; k++) {
+            for (int64_t i = 0; i < ahead[k].step; i += 64)
+                _mm_prefetch(from[k] + i, _MM_HINT_T0);
+            from[k] += ahead[k].step;
+        }
+#if defined(DML_AVX512)
+        _mm512_stream_si512((__m512i *)(output + done), _mm512_loadu_si512(results + done));
+#else
+        for (int64_t i = done; i < done + 64; i += 16)
+            _mm_stream_si128((__m128i *)(output + i), _mm_loadu_si128((const __m128i *)(results + i)));
+#endif
+    }
+#else
+    (void)ahead;
+    (void)count;
+#endif
+    memcpy(output + done, results + done, (size_t)(bytes - done));
+}
+
 static const dml_map_table LOOP(map_table) = {
+    .stream = LOOP(map_stream),
     .steps = LOOP(map_steps),
     .load = {[DML_MAP_F16] = LOOP(map_load_f16),
              [DML_MAP_I8] = LOOP(map_load_i8),

@@ -6,7 +6,6 @@
 #define DML_MAP_PART 16384
 #define DML_MAP_SIDE 128
 #define DML_MAP_VALUES 64
-#define DML_MAP_TENSORS 16
 
 static const char *const dml_map_step_names[] = {
 #define DML_NAME(NAME, ...) #NAME,
@@ -43,6 +42,9 @@ typedef struct {
     /* For inputs that are read across: DML_MAP_SIDE * DML_MAP_SIDE elements each; NULL if there is no memory. */
     char *turned;
     int stream;
+    /* What the next block reads, as far as that follows what this one does. */
+    int following;
+    dml_map_ahead ahead[DML_MAP_TENSORS];
     void *values[DML_MAP_VALUES];
     dml_map_view views[DML_MAP_TENSORS];
 } dml_map_worker;
@@ -106,6 +108,8 @@ static void dml_map_load(dml_map_worker *worker, int index, int64_t row, int64_t
     }
     view->filled = NULL;
     if (view->step == size && (rows == 1 || view->line == size * columns)) {
+        if (worker->stream)
+            worker->ahead[worker->following++] = (dml_map_ahead){elements + count * size, size};
         if (!dml_loop->map->load[tensor->type] && (uintptr_t)elements % (uintptr_t)size == 0)
             worker->values[tensor->value] = (void *)elements;
         else
@@ -116,7 +120,20 @@ static void dml_map_load(dml_map_worker *worker, int index, int64_t row, int64_t
         dml_map_load_row(tensor->type, lanes + 4 * i * columns, elements + i * view->line, view->step, columns);
 }
 
-static void dml_map_store_row(const dml_map_worker *worker, int type, char *elements, int64_t step, const char *lanes,
+/* Results that lie together. What the next block reads is fetched along with the first of them. */
+static void dml_map_put(dml_map_worker *worker, char *elements, const char *results, int64_t size, int64_t count)
+{
+    if (!worker->stream) {
+        memcpy(elements, results, (size_t)(count * size));
+        return;
+    }
+    for (int i = 0; i < worker->following; i++)
+        worker->ahead[i].step = worker->ahead[i].step * 64 / size;
+    dml_loop->map->stream(elements, results, count * size, worker->ahead, worker->following);
+    worker->following = 0;
+}
+
+static void dml_map_store_row(dml_map_worker *worker, int type, char *elements, int64_t step, const char *lanes,
                               int is_wide, int64_t count)
 {
     int64_t size = dml_map_sizes[type];
@@ -130,15 +147,13 @@ static void dml_map_store_row(const dml_map_worker *worker, int type, char *elem
             return;
         lanes = together;
     }
-    if (step == size) {
-        const dml_span span = {elements, lanes, 1, 0, 0, count * size, 1, 1};
-        dml_loop->move->rows(&span, worker->stream);
-    } else {
+    if (step == size)
+        dml_map_put(worker, elements, lanes, size, count);
+    else
         dml_map_gather(elements, step, lanes, size, count, size);
-    }
 }
 
-static void dml_map_store(const dml_map_worker *worker, int index, int64_t row, int64_t column, int64_t rows,
+static void dml_map_store(dml_map_worker *worker, int index, int64_t row, int64_t column, int64_t rows,
                           int64_t columns)
 {
     const dml_map *task = worker->task;
@@ -180,6 +195,7 @@ static void dml_map_block(dml_map_worker *worker, int64_t row, int64_t column, i
     const dml_map *task = worker->task;
     const void *operands[3];
     void *target = dml_map_target(worker, row, column, rows, columns);
+    worker->following = 0;
     for (int i = 0; i < task->inputs; i++)
         dml_map_load(worker, i, row, column, rows, columns);
     for (int i = 0; i < task->steps; i++) {

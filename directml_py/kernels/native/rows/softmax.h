@@ -24,6 +24,17 @@ static DML_ONCE float LOOP(row_largest)(const float *x, int64_t n)
     return result;
 }
 
+/* Where the first of it stands; it is there. */
+static DML_ONCE int64_t LOOP(row_first)(const float *x, int64_t n, float largest)
+{
+    int64_t i = 0;
+    while (i + DML_FLOAT_LANES <= n && DML_EVERY(DML_IS(NEQ, DML_F(loadu)(x + i), DML_ALL(largest))))
+        i += DML_FLOAT_LANES;
+    while (x[i] != largest)
+        i++;
+    return i;
+}
+
 /* exp(x - largest) 2^raised, of the exact difference: what it loses when it is rounded goes to the exponential. Below
    `least` it is 0, and NaN what is lost there. */
 DML_INLINE LOOP(floats) LOOP(row_exp)(LOOP(floats) x, LOOP(floats) largest, const float least, const float raised)
@@ -104,6 +115,14 @@ static float LOOP(row_largest)(const float *x, int64_t n)
     return LOOP(max_f32_row)(x, n);
 }
 
+static int64_t LOOP(row_first)(const float *x, int64_t n, float largest)
+{
+    int64_t i = 0;
+    while (i < n && x[i] != largest)
+        i++;
+    return i;
+}
+
 static DML_ONCE double LOOP(row_exponentials)(float *out, const float *x, int64_t n, float largest)
 {
     DML_DOUBLES sums[4] = {{0}, {0}, {0}, {0}}, values[4];
@@ -164,14 +183,13 @@ static DML_ONCE void LOOP(row_softmax)(float *out, const float *x, int64_t n)
 static DML_ONCE void LOOP(row_log_softmax)(float *out, const float *x, int64_t n)
 {
     float largest = LOOP(row_largest)(x, n);
-    int64_t first = 0;
+    int64_t first;
     double others;
     if (isinf(largest)) {
         LOOP(row_infinite)(out, x, n, largest, -INFINITY);
         return;
     }
-    while (x[first] != largest)
-        first++;
+    first = LOOP(row_first)(x, n, largest);
     others = LOOP(row_exp_sum)(x, first, largest) + LOOP(row_exp_sum)(x + first + 1, n - first - 1, largest);
     /* 0 is taken away, not -0 added: the logarithm of 1 is 0. */
     LOOP(rows_shifted)(out, x, n, largest, 1.0, 0.0 - log1p(others), 0);
