@@ -1,7 +1,7 @@
-/* Functions of FLOAT32, as many at a time as a register holds: to 1 ULP of the nearest, 2 where said. They need fused
-   multiplication and addition, which keeps the digits that arguments lose when multiples of ln 2 or pi / 2 are taken out
-   of them; processors without it compute in FLOAT64. Polynomials are minimax with coefficients that are FLOAT32, the
-   first ones rounded first. */
+/* Functions of FLOAT32, as many at a time as a register holds. They give the nearest number or the one beside it, where
+   not said otherwise. They need fused multiplication and addition, which keeps the digits that arguments lose when
+   multiples of ln 2 or pi / 2 are taken out of them; processors without it compute in FLOAT64. Polynomials are minimax,
+   with coefficients that are FLOAT32: the first ones were rounded first, and the others fitted to what that left. */
 
 #undef DML_FLOAT_LANES
 #undef DML_F
@@ -131,6 +131,7 @@ DML_INLINE LOOP(floats) LOOP(float_tanh)(LOOP(floats) x)
     return DML_LIKE(DML_WHERE(DML_IS(LT, a, DML_ALL(0.625f)), DML_FMA(sum * z, x, x), far), x);
 }
 
+/* Up to two numbers from the nearest. */
 DML_INLINE LOOP(floats) LOOP(float_sigmoid)(LOOP(floats) x)
 {
     const LOOP(floats) one = DML_ALL(1.0f);
@@ -138,7 +139,7 @@ DML_INLINE LOOP(floats) LOOP(float_sigmoid)(LOOP(floats) x)
     return DML_WHERE(DML_IS(LT, x, DML_ALL(0.0f)), e, one) / (one + e);
 }
 
-/* Two roundings more than 2 ULP allow are in it: FLOAT64 does it. */
+/* It takes more roundings than digits can be spared: FLOAT64 does it. */
 DML_INLINE LOOP(floats) LOOP(float_softplus)(LOOP(floats) x)
 {
     DML_DOUBLES halves[2];
@@ -241,7 +242,7 @@ static const float LOOP(gelu_shares)[9][8] = {
 };
 
 /* x times the share of a normal distribution below x: of negative numbers x times the share beyond |x|, of others
-   x times what that leaves. */
+   x times what that leaves. Up to three numbers from the nearest. */
 DML_INLINE LOOP(floats) LOOP(float_gelu)(LOOP(floats) x)
 {
     LOOP(floats) a = DML_F(min)(DML_ALL(14.875f), DML_MAGNITUDE_OF(x)), z = a * a, k, share, sum;
