@@ -12,11 +12,12 @@ from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD, DML_CONVOLUTION_MOD
 from ...descs.values import OperatorDesc
 from ...kernels import slide
 from ...kernels.backend import backend
-from ...kernels.binding import Array, Run
+from ...kernels.binding import Array, Run, in_turn
 from ...kernels.contract import convolve, convolve_back
 from ...kernels.convolution import byte_convolution, convolution
 from ...kernels.elementary import centred
 from ...kernels.map import map_elements
+from ...kernels.transposed import convolution_back, scratch_of
 from ...kernels.windows import Window
 from ..fused import activated
 from ..operator import (
@@ -135,32 +136,44 @@ class Convolution(Operator):
         # The product with the slope is rounded once, to FLOAT16.
         is_stored = name in STORED or (name == "LEAKY_RELU" and not is_half)
         is_mapped = not is_stored and isinstance(operator_of(fused.name), ElementWise)
-        if is_backward(desc) or not (is_stored or is_mapped):
+        if backend.native is None or not (is_stored or is_mapped):
             return twin
-        window, activation = filter_window(desc), activated(fused)
+        window, activation, backward = filter_window(desc), activated(fused), is_backward(desc)
         options = {
             "is_turned": desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION,
             "activation": name if is_stored else "IDENTITY",
             "slope": fused.Alpha if name == "LEAKY_RELU" else 0.0,
         }
         sizes = desc.OutputTensor.sizes
-        memory = 4 * prod(sizes) if is_mapped and is_half and backend.native is not None else 0
+        memory = 4 * prod(sizes) if is_mapped and is_half else 0
+        more = scratch_of(desc.FilterTensor.sizes, sizes, window) if backward else 0
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x, filters, bias), (output,) = inputs, outputs
             sums = scratch[:memory].view(np.float32).reshape(sizes) if memory else output
             task = (x, filters, bias, sums, window, desc.GroupCount)
-            run = slide.products(*task, **options) or convolution(*task, **options)
+            run = (
+                convolution_back(*task, scratch[memory:], **options)
+                if backward
+                else slide.products(*task, **options) or convolution(*task, **options)
+            )
             if run is None:
                 return twin.bind(inputs, outputs, scratch)
-            return partial(in_turn, run, map_elements(activation, [sums], [output])) if is_mapped else run
+            if is_mapped:
+                run = in_turn([run, map_elements(activation, [sums], [output])])
+            if backward:
+                return partial(run_where_finite, filters, run, twin.bind(inputs, outputs, scratch))
+            return run
 
-        return Kernel(bind, memory)
+        return Kernel(bind, memory + more)
 
 
-def in_turn(*runs: Run) -> None:
-    for run in runs:
+def run_where_finite(filters: Array, run: Run, other: Run) -> None:
+    """Backwards, a filter that is not finite must not meet the padding of 0 that the loop of forward ones sees."""
+    if np.isfinite(filters).all():
         run()
+    else:
+        other()
 
 
 @operator("CONVOLUTION_INTEGER")
