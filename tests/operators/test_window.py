@@ -257,3 +257,39 @@ def test_windows_that_see_padding_alone():
     np.testing.assert_array_equal(padded.ravel(), [0, 0, 0, 1])
     most, _ = dml.evaluate(pool(MAXIMUM, x.shape, by_side(2, (1, 1)), **case), [x])
     np.testing.assert_array_equal(most.ravel(), [-np.inf, -np.inf, -np.inf, 1])
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+def test_backward_filters_that_are_not_finite_meet_no_padding(value):
+    """An element of the output is NaN or infinite only where the input reaches it through such a tap."""
+    desc = convolution((1, 1, 3, 3), (1, 1, 3, 3), (1, 1, 7, 7), direction=BACKWARD, strides=2)
+    x, weights = np.ones((1, 1, 3, 3), np.float32), np.zeros((1, 1, 3, 3), np.float32)
+    weights[0, 0, 0, 0] = value
+    (result,) = dml.evaluate(desc, [x, weights, None])
+    expected = np.zeros((1, 1, 7, 7), np.float32)
+    expected[0, 0, :6:2, :6:2] = value
+    np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("name", ["FLOAT32", "FLOAT16"])
+@pytest.mark.parametrize(("start", "with_padding"), [(0, False), (0, True), (2, False), (2, True)])
+def test_pools_of_one_step(start, with_padding, name):
+    """What is seen is averaged over what counts; NaN is the largest of nothing but NaN."""
+    dtype = np.dtype(name.lower())
+    x = np.random.default_rng(1).integers(-8, 8, (2, 3, 6, 5)).astype(dtype)
+    rest = {"window": 6, "start": start, "end": 1 if start == 0 else 0, "strides": 7, "name": name}
+    average = pool(
+        dml.DML_AVERAGE_POOLING_OPERATOR_DESC, x.shape, (2, 3, 1, 1), IncludePadding=with_padding, **rest
+    )
+    seen = x[:, :, : 6 - start, : min(5, 6 - start)].astype(np.float64)
+    columns = 6 if with_padding else seen.shape[3]
+    count = (6 if with_padding else seen.shape[2]) * columns
+    (result,) = dml.evaluate(average, [x])
+    expected = (seen.sum((2, 3), keepdims=True) / count).astype(dtype)
+    np.testing.assert_allclose(result, expected, rtol=np.finfo(dtype).eps)
+    x[0, 0, 0, 0], x[1, 2] = np.nan, np.nan
+    largest = pool(dml.DML_MAX_POOLING_OPERATOR_DESC, x.shape, (2, 3, 1, 1), **rest)
+    (result,) = dml.evaluate(largest, [x])
+    with np.errstate(all="ignore"):
+        expected = np.fmax.reduce(x[:, :, : 6 - start, : min(5, 6 - start)], axis=(2, 3), keepdims=True)
+    np.testing.assert_array_equal(result, expected)

@@ -1,4 +1,4 @@
-"""What networks of images spend their time in: convolutions, pools, images resized."""
+"""What networks of images spend their time in: convolutions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,13 @@ LAYERS = (
     Layer("MobileNet-v2 depthwise stride 2, 112", 1, 96, 96, 112, 3, 2, 1, 96),
     Layer("MobileNet-v2 expand, 56", 1, 24, 144, 56, 1),
     Layer("MobileNet-v2 project, 56", 1, 144, 24, 56, 1),
+    Layer("MobileNet-v2 depthwise, 56", 1, 144, 144, 56, 3, 1, 1, 144),
+    Layer("MobileNet-v2 depthwise stride 2, 56", 1, 144, 144, 56, 3, 2, 1, 144),
+    Layer("MobileNet-v2 depthwise, 28", 1, 192, 192, 28, 3, 1, 1, 192),
+    Layer("MobileNet-v2 depthwise stride 2, 28", 1, 192, 192, 28, 3, 2, 1, 192),
     Layer("MobileNet-v2 depthwise, 14", 1, 576, 576, 14, 3, 1, 1, 576),
+    Layer("MobileNet-v2 depthwise stride 2, 14", 1, 576, 576, 14, 3, 2, 1, 576),
+    Layer("MobileNet-v2 depthwise, 7", 1, 960, 960, 7, 3, 1, 1, 960),
     Layer("MobileNet-v2 last, 7", 1, 320, 1280, 7, 1),
     Layer("SqueezeNet first", 1, 3, 64, 224, 3, 2),
     Layer("SqueezeNet squeeze, 55", 1, 64, 16, 55, 1),
@@ -72,9 +78,6 @@ def cases() -> Iterator[Case]:
     yield Case(
         "CONVOLUTION", "backward 64 to 32, 180, float32", partial(convolution, TRANSPOSED, "float32", True)
     )
-    yield Case("MAX_POOLING", "3x3 stride 2, 112, float32", max_pool)
-    yield Case("AVERAGE_POOLING", "2x2, 112, float32", average_pool)
-    yield Case("RESAMPLE", "linear, twice, 256, float32", resample)
 
 
 TRANSPOSED = Layer("backward", 1, 64, 32, 180, 3, 2, 1)
@@ -176,48 +179,3 @@ def quantized(layer: Layer, threads: int) -> Contest:
     signed = np.zeros(layer.outputs, np.int8)
     seen = [x, *scalars[:2], weights, scales, signed, *scalars[2:], bias]
     return contest(operation, [], threads, seen, others)
-
-
-def max_pool(threads: int) -> Contest:
-    window = {"strides": [2, 2], "start_padding": [1, 1], "end_padding": [1, 1]}
-    operation = Operation(
-        "max_pooling2",
-        {**window, "window_size": [3, 3], "dilations": [1, 1]},
-        None,
-        lambda x, out: torch.nn.functional.max_pool2d(x, 3, 2, 1),
-        ("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}),
-    )
-    return contest(operation, [filled("float32", (1, 64, 112, 112))], threads)
-
-
-def average_pool(threads: int) -> Contest:
-    operation = Operation(
-        "average_pooling",
-        {
-            "strides": [2, 2],
-            "window_size": [2, 2],
-            "start_padding": [0, 0],
-            "end_padding": [0, 0],
-            "include_padding": False,
-        },
-        None,
-        lambda x, out: torch.nn.functional.avg_pool2d(x, 2),
-        ("AveragePool", {"kernel_shape": [2, 2], "strides": [2, 2]}),
-    )
-    return contest(operation, [filled("float32", (1, 64, 112, 112))], threads)
-
-
-def resample(threads: int) -> Contest:
-    operation = Operation(
-        "resample1",
-        {
-            "interpolation_mode": dml.DML_INTERPOLATION_MODE_LINEAR,
-            "scales": [1, 1, 2, 2],
-            "input_pixel_offsets": [0.5] * 4,
-            "output_pixel_offsets": [-0.5] * 4,
-            "output_sizes": [1, 32, 512, 512],
-        },
-        None,
-        lambda x, out: torch.nn.functional.interpolate(x, scale_factor=2, mode="bilinear"),
-    )
-    return contest(operation, [filled("float32", (1, 32, 256, 256))], threads)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial, reduce
+from math import prod
+from typing import Any
 
 import numpy as np
 
 from ...descs.values import OperatorDesc
 from ...kernels import slide
+from ...kernels.backend import backend
 from ...kernels.binding import Array, Run
-from ...kernels.fold import accumulator
+from ...kernels.fold import accumulator, fold
 from ...kernels.map import map_whole
 from ...kernels.windows import Window
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, of_sizes, operator
@@ -59,6 +62,16 @@ def channel_starts(sizes: Sizes) -> Array:
     spatial = sizes[2:]
     starts = np.arange(sizes[0] * sizes[1]) * int(np.prod(spatial))
     return starts.reshape(*sizes[:2], *(1,) * len(spatial))
+
+
+def seen_at_once(window: Window, x: Array, output: Array) -> Array | None:
+    """What the only step of a pool sees; None if there are more steps, or it sees nothing."""
+    places = [window.seen(axis, 0, size) for axis, size in enumerate(x.shape[2:])]
+    if backend.native is None or prod(output.shape[2:]) > 1 or None in places:
+        return None
+    every: Any = (..., *places)
+    seen: Array = x[every]
+    return seen
 
 
 class Pool(Operator):
@@ -171,5 +184,8 @@ class MaxPooling(Pool):
         return maximum if getattr(desc, "OutputIndicesTensor", None) is None else maximum_and_index
 
     def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
-        (x,), (output, *indices) = inputs, outputs
-        return slide.maximum(x, output, indices[0] if indices else None, pool_window(desc))
+        window, (x,), (output, *indices) = pool_window(desc), inputs, outputs
+        seen = seen_at_once(window, x, output)
+        if seen is not None and not any(index is not None for index in indices):
+            return fold("MAX", seen, output, tuple(range(2, x.ndim)))
+        return slide.maximum(x, output, indices[0] if indices else None, window)
