@@ -87,7 +87,7 @@ static DML_ONCE void LOOP(slide_first)(float *out, int32_t *which, const float *
     }
 }
 
-/* `line` is what is computed of `start` and all rows. */
+/* `line` becomes what is computed of `start` and all rows; up to a vector behind its end is overwritten. */
 #undef DML_SLIDE_JOIN
 #define DML_SLIDE_JOIN(NAME, STEP)                                                                                     \
     static DML_ONCE void LOOP(NAME)(float *line, float start, const float *const *rows, int64_t height, int64_t count) \
@@ -104,7 +104,7 @@ static DML_ONCE void LOOP(slide_first)(float *out, int32_t *which, const float *
         LOOP(slide_vector) total = (LOOP(slide_vector)){0} + start;                                                    \
         for (int64_t row = 0; row < height; row++)                                                                     \
             total = STEP(total, LOOP(slide_begin)(rows[row] + i, count - i));                                          \
-        memcpy(line + i, &total, (size_t)(count - i) * 4);                                                             \
+        *(LOOP(slide_vector) *)(line + i) = total;                                                                     \
     }
 
 /* The first elements of a vector; nothing behind them is read. */
@@ -123,18 +123,28 @@ DML_INLINE LOOP(slide_vector) LOOP(slide_begin)(const float *from, int64_t count
 DML_SLIDE_JOIN(slide_add_rows, DML_SLIDE_ADD)
 DML_SLIDE_JOIN(slide_maximum_rows, DML_SLIDE_TAKE_LARGER)
 
+/* Two parts of a copy that overlap where there is less to copy than both hold. */
+DML_INLINE void LOOP(slide_copy_ends)(float *out, const float *from, int64_t count, const int64_t part)
+{
+    memcpy(out, from, (size_t)part * 4);
+    memcpy(out + count - part, from + count - part, (size_t)part * 4);
+}
+
+/* Vectors that are stored in part are slow on some processors. */
 DML_INLINE void LOOP(slide_copy)(float *out, const float *from, int64_t count)
 {
-    int64_t i = 0;
-    for (; i + DML_SLIDE_LANES <= count; i += DML_SLIDE_LANES)
-        *(LOOP(slide_vector) *)(out + i) = *(const LOOP(slide_vector) *)(from + i);
-#if defined(DML_AVX512)
-    __mmask16 rest = (__mmask16)((1u << (count - i)) - 1);
-    _mm512_mask_storeu_ps(out + i, rest, _mm512_maskz_loadu_ps(rest, from + i));
-#else
-    for (; i < count; i++)
-        out[i] = from[i];
-#endif
+    if (count >= DML_SLIDE_LANES) {
+        for (int64_t i = 0; i < count - DML_SLIDE_LANES; i += DML_SLIDE_LANES)
+            *(LOOP(slide_vector) *)(out + i) = *(const LOOP(slide_vector) *)(from + i);
+        memcpy(out + count - DML_SLIDE_LANES, from + count - DML_SLIDE_LANES, 4 * DML_SLIDE_LANES);
+    } else if (count >= 8) {
+        LOOP(slide_copy_ends)(out, from, count, 8);
+    } else if (count >= 4) {
+        LOOP(slide_copy_ends)(out, from, count, 4);
+    } else {
+        for (int64_t i = 0; i < count; i++)
+            out[i] = from[i];
+    }
 }
 
 /* Every second element of two vectors. */
@@ -160,8 +170,8 @@ DML_INLINE void LOOP(slide_halve)(float *out, const float *from, int64_t count)
     uint32_t seen = (uint32_t)((1ull << (2 * (count - i) - 1)) - 1);
     __m512 low = _mm512_maskz_loadu_ps((__mmask16)seen, from + 2 * i);
     __m512 high = _mm512_maskz_loadu_ps((__mmask16)(seen >> 16), from + 2 * i + DML_SLIDE_LANES);
-    _mm512_mask_storeu_ps(out + i, (__mmask16)((1u << (count - i)) - 1),
-                          (__m512)LOOP(slide_evens)((LOOP(slide_vector))low, (LOOP(slide_vector))high));
+    LOOP(slide_vector) rest = LOOP(slide_evens)((LOOP(slide_vector))low, (LOOP(slide_vector))high);
+    LOOP(slide_copy)(out + i, (const float *)&rest, count - i);
 #else
     for (; i < count; i++)
         out[i] = from[2 * i];
@@ -261,6 +271,17 @@ static DML_ONCE void LOOP(slide_fill_joined)(const dml_slide_plan *plan, const L
                 join(line, outside, height == 1 ? both + 1 : both, height == 1 ? 1 : 2, span);
             }
         }
+        if (is_plain && task->strides[2] == 1 && height > 0) {
+            /* What a vector leaves behind the end is overwritten, by what is outside or by the next row. */
+            float *out = packed + row * plan->width;
+            int64_t before = begin - left, width = unit->columns + columns->reach;
+            join(out + before, outside, rows, height, span);
+            for (int64_t i = 0; i < before; i++)
+                out[i] = outside;
+            for (int64_t i = before + span; i < width; i++)
+                out[i] = outside;
+            continue;
+        }
         if (is_plain && height > 0)
             join(line, outside, rows, height, span);
         for (int64_t i = 0; i < columns->phases; i++)
@@ -319,12 +340,15 @@ static DML_ONCE void LOOP(slide_activate)(float *values, int64_t count, float sl
 }
 
 /* What is -infinity may be NaN. */
-static DML_ONCE void LOOP(slide_mend)(const dml_slide *task, dml_slide_place place, float *values, int64_t count)
+static DML_ONCE void LOOP(slide_mend)(const dml_slide *task, const dml_slide_place *first, float *values, int64_t count)
 {
     uint32_t any = 0;
     for (int64_t i = 0; i < count; i++)
         any |= values[i] == -INFINITY;
-    for (int64_t i = 0; any && i < count; i++, place.at[2]++)
+    if (!any)
+        return;
+    dml_slide_place place = *first;
+    for (int64_t i = 0; i < count; i++, place.at[2]++)
         if (values[i] == -INFINITY)
             values[i] = dml_slide_exact(task, &place, NULL);
 }
@@ -341,9 +365,9 @@ DML_INLINE void LOOP(slide_finish)(const dml_slide_plan *plan, const LOOP(slide_
                            ((const float *)task->counts[0])[place.at[0]] * ((const float *)task->counts[1])[place.at[1]],
                            count);
     } else if (task->function == DML_SLIDE_MAXIMUM) {
-        LOOP(slide_mend)(task, place, values, count);
+        LOOP(slide_mend)(task, &place, values, count);
         if (task->indices)
-            dml_slide_indices(plan, place, which, count);
+            dml_slide_indices(plan, &place, which, count);
     } else if (task->activation != DML_SLIDE_IDENTITY) {
         LOOP(slide_activate)(values, count, task->slope, task->activation);
     }

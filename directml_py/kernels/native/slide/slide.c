@@ -31,7 +31,7 @@ static void dml_slide_measure(dml_slide_plan *plan, int64_t rows, int64_t column
     plan->packed = (plan->is_joined ? plan->axes[2].phases * rows : all * plan->height) * plan->width + DML_SLIDE_SLACK;
     plan->values = rows * plan->width + DML_SLIDE_SLACK;
     plan->memory = plan->packed + plan->values * (task->indices ? 2 : 1);
-    plan->memory += ((task->is_half || task->x_strides[4] != 4) + plan->is_joined) * span;
+    plan->memory += ((task->is_half || task->x_strides[4] != 4) + plan->is_joined) * span + DML_SLIDE_SLACK;
 }
 
 static int dml_slide_plan_units(dml_slide_plan *plan, const dml_slide *task)

@@ -90,9 +90,10 @@ static float dml_slide_exact(const dml_slide *task, const dml_slide_place *place
     return best;
 }
 
-static void dml_slide_indices(const dml_slide_plan *plan, dml_slide_place place, const int32_t *which, int64_t count)
+static void dml_slide_indices(const dml_slide_plan *plan, const dml_slide_place *start, const int32_t *which, int64_t count)
 {
     const dml_slide *task = plan->task;
+    dml_slide_place place = *start;
     int64_t first = place.plane, item = task->index_item;
     char *indices = (char *)task->indices + place.plane / task->channels * task->index_strides[0] +
                     place.plane % task->channels * task->index_strides[1];
