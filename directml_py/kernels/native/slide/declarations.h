@@ -7,11 +7,12 @@ enum { DML_SLIDE_PRODUCTS, DML_SLIDE_MEAN, DML_SLIDE_MAXIMUM };
 enum { DML_SLIDE_IDENTITY, DML_SLIDE_RELU, DML_SLIDE_LEAKY_RELU };
 /* A window has at most so many elements. */
 enum { DML_SLIDE_TAPS = 1024 };
-/* Tensors have a batch, a channel and three spatial dimensions, the last of which is the innermost; their strides are in
-   bytes. `channels` are those of the output, each of `multiplier` of which sees the same channel of `x`. All tensors
-   are FLOAT32, or FLOAT16 if `is_half`, the output if `stores_half`. `weights` have the channels of the output, strides for these and for the
-   window; `bias`, which may be absent, one for channels. `counts` are what means are divided by, a factor for each step
-   along each spatial dimension. Indices count in `channel`, from the first of all; they have `index_item` bytes. */
+/* Tensors have a batch, a channel and three spatial dimensions, of which the last is the innermost; strides are in bytes.
+   `channels` are those of the output; `multiplier` of them see the same channel of `x`. All tensors are FLOAT32, or
+   FLOAT16 if `is_half`; so is the output if `stores_half`. `weights` have a filter for each channel: their strides are
+   those of channels and of the window. `bias`, which may be absent, has one element for each. Means are divided by the
+   product of `counts`, which have an element for each step along each spatial dimension. Indices run on from one channel
+   to the next; they have `index_item` bytes. */
 typedef struct {
     int32_t function, activation, is_half, stores_half, index_item;
     float slope;

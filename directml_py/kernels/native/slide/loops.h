@@ -164,8 +164,9 @@ DML_INLINE void LOOP(slide_halve)(float *out, const float *from, int64_t count)
 {
     int64_t i = 0;
     for (; i + DML_SLIDE_LANES < count; i += DML_SLIDE_LANES)
-        *(LOOP(slide_vector) *)(out + i) = LOOP(slide_evens)(*(const LOOP(slide_vector) *)(from + 2 * i),
-                                                             *(const LOOP(slide_vector) *)(from + 2 * i + DML_SLIDE_LANES));
+        *(LOOP(slide_vector) *)(out + i) =
+            LOOP(slide_evens)(*(const LOOP(slide_vector) *)(from + 2 * i),
+                              *(const LOOP(slide_vector) *)(from + 2 * i + DML_SLIDE_LANES));
 #if defined(DML_AVX512)
     uint32_t seen = (uint32_t)((1ull << (2 * (count - i) - 1)) - 1);
     __m512 low = _mm512_maskz_loadu_ps((__mmask16)seen, from + 2 * i);
@@ -235,8 +236,7 @@ static DML_ONCE void LOOP(slide_fill)(const dml_slide_plan *plan, const LOOP(sli
                     continue;
                 for (int64_t j = 0; j < columns->phases; j++, out += plan->height * plan->width)
                     LOOP(slide_pack)(out, seen, seen ? end - begin : 0, left + columns->firsts[j] - begin,
-                                     task->strides[2], unit->columns + columns->reaches[j], outside,
-                                     has_outside);
+                                     task->strides[2], unit->columns + columns->reaches[j], outside, has_outside);
             }
         }
     }
@@ -361,9 +361,9 @@ DML_INLINE void LOOP(slide_finish)(const dml_slide_plan *plan, const LOOP(slide_
     dml_slide_place place = {unit->x, plane, {unit->at[0], unit->at[1] + row, unit->at[2]}};
     int64_t count = unit->columns;
     if (task->function == DML_SLIDE_MEAN) {
-        LOOP(slide_divide)(values, (const float *)task->counts[2] + place.at[2],
-                           ((const float *)task->counts[0])[place.at[0]] * ((const float *)task->counts[1])[place.at[1]],
-                           count);
+        const float *counts[] = {(const float *)task->counts[0], (const float *)task->counts[1],
+                                 (const float *)task->counts[2]};
+        LOOP(slide_divide)(values, counts[2] + place.at[2], counts[0][place.at[0]] * counts[1][place.at[1]], count);
     } else if (task->function == DML_SLIDE_MAXIMUM) {
         LOOP(slide_mend)(task, &place, values, count);
         if (task->indices)

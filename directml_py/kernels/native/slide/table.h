@@ -90,7 +90,8 @@ static float dml_slide_exact(const dml_slide *task, const dml_slide_place *place
     return best;
 }
 
-static void dml_slide_indices(const dml_slide_plan *plan, const dml_slide_place *start, const int32_t *which, int64_t count)
+static void dml_slide_indices(const dml_slide_plan *plan, const dml_slide_place *start, const int32_t *which,
+                              int64_t count)
 {
     const dml_slide *task = plan->task;
     dml_slide_place place = *start;
