@@ -90,8 +90,10 @@ class Code:
         """Steps, constants, whether values are wide, and their places, in memory; and how much values take."""
         ffi = backend.native.ffi
         steps = ffi.new("dml_map_step[]", max(1, len(self.steps)))
+        fixed = {value for value, _, _ in self.constants}
         for number, (code, result, operands) in enumerate(self.steps):
-            steps[number] = code, result, [*operands, 0, 0][:3]
+            uniform = sum(1 << place for place, one in enumerate(operands) if one in fixed)
+            steps[number] = code, result, [*operands, 0, 0][:3], uniform
         constants = ffi.new("dml_map_constant[]", max(1, len(self.constants)))
         for number, constant in enumerate(self.constants):
             constants[number] = constant

@@ -71,7 +71,10 @@ def assert_maps(function, inputs, outputs, ulps=0):
 
 ARITHMETIC = {
     "add": np.add,
+    "choice of constants": lambda x, _: np.where(x > 1, x.dtype.type(3), x.dtype.type(5)),
     "clip": lambda x, _: np.fmax(np.float32(-2), np.fmin(x, np.float32(3))),
+    "from a constant": lambda x, _: x.dtype.type(9) - x,
+    "less than a constant": lambda x, _: (x < 2).astype(np.uint8),
     "compare": lambda x, y: (x <= y).astype(np.uint8),
     "difference square": elementary.difference_square,
     "equal": lambda x, y: np.equal(x, y).astype(np.uint32),

@@ -1,9 +1,9 @@
 #include "../half/declarations.h"
 #include "../move/declarations.h"
 /* A program over values, each a block of elements of one type: inputs are loaded, steps make values of values, outputs
-   are stored. */
+   are stored. `uniform` has a bit for each operand that is a constant, the lowest for the first. */
 typedef struct {
-    int32_t code, result, operands[3];
+    int32_t code, result, operands[3], uniform;
 } dml_map_step;
 
 /* A value that is the same everywhere: `bits` of a lane with 4 or 8 bytes. */

@@ -54,11 +54,22 @@ DML_INLINE void LOOP(store_float32)(float *to, const DML_DOUBLES *x)
             to[i] = VALUE; \
         } \
     }
+/* Of what is the same everywhere one element is read; `operands` ends with a bit for each such operand. */
+#define DML_UNIFORM(operands) (uintptr_t)(operands)[3]
 #define DML_BINARY(NAME, R, T, VALUE) \
     static void LOOP(map_step_##NAME)(void *result, const void *const *operands, int64_t count) \
     { \
         R *to = result; \
         const T *first = operands[0], *second = operands[1]; \
+        if (DML_UNIFORM(operands) == 2) { \
+            const T y = *second; \
+            DML_ALIKE for (int64_t i = 0; i < count; i++) \
+            { \
+                const T x = first[i]; \
+                to[i] = VALUE; \
+            } \
+            return; \
+        } \
         DML_ALIKE for (int64_t i = 0; i < count; i++) \
         { \
             const T x = first[i], y = second[i]; \
@@ -72,6 +83,16 @@ DML_INLINE void LOOP(store_float32)(float *to, const DML_DOUBLES *x)
         const A *first = operands[0]; \
         const B *second = operands[1]; \
         const C *third = operands[2]; \
+        if (DML_UNIFORM(operands) == 6) { \
+            const B y = *second; \
+            const C z = *third; \
+            DML_ALIKE for (int64_t i = 0; i < count; i++) \
+            { \
+                const A x = first[i]; \
+                to[i] = VALUE; \
+            } \
+            return; \
+        } \
         DML_ALIKE for (int64_t i = 0; i < count; i++) \
         { \
             const A x = first[i]; \
@@ -283,6 +304,7 @@ static const dml_map_table LOOP(map_table) = {
 };
 #undef DML_UNARY
 #undef DML_BINARY
+#undef DML_UNIFORM
 #undef DML_TERNARY
 #undef DML_BY_LANES
 #undef DML_BY_LANES2

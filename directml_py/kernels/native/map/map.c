@@ -193,7 +193,7 @@ static void *dml_map_target(const dml_map_worker *worker, int64_t row, int64_t c
 static void dml_map_block(dml_map_worker *worker, int64_t row, int64_t column, int64_t rows, int64_t columns)
 {
     const dml_map *task = worker->task;
-    const void *operands[3];
+    const void *operands[4];
     void *target = dml_map_target(worker, row, column, rows, columns);
     worker->following = 0;
     for (int i = 0; i < task->inputs; i++)
@@ -202,6 +202,7 @@ static void dml_map_block(dml_map_worker *worker, int64_t row, int64_t column, i
         const dml_map_step *step = task->first_step + i;
         for (int k = 0; k < 3; k++)
             operands[k] = worker->values[step->operands[k]];
+        operands[3] = (const void *)(uintptr_t)step->uniform;
         void *results = target && i == task->steps - 1 ? target : worker->values[step->result];
         dml_loop->map->steps[step->code](results, operands, rows * columns);
     }
