@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 from ..abi.rules import rule
 from ..d3d12.resource import BufferRange
@@ -33,9 +33,14 @@ INITIALIZER = rule(
 
 def check_hazards(dispatchable: IDMLDispatchable, views: Views, report: Report) -> None:
     """Report pairs of ranges that share memory though one of them is written."""
-    bound = [Bound(slot, view) for slot, view in views.items() if view is not None]
-    for one, other in combinations(bound, 2):
-        if one.view.buffer is other.view.buffer:
+    buffers: dict[int, tuple[list[Bound], list[Bound]]] = {}
+    for slot, view in views.items():
+        if view is not None:
+            inputs, others = buffers.setdefault(id(view.buffer), ([], []))
+            (inputs if slot.kind == "input" else others).append(Bound(slot, view))
+    # Of hundreds of weights in one buffer no two are asked about: they are only read.
+    for inputs, others in buffers.values():
+        for one, other in (*product(inputs, others), *combinations(others, 2)):
             dispatchable.check_pair(one, other, report)
 
 

@@ -35,7 +35,7 @@ class GraphProgram:
         self.graph = graph
         self.plan: Plan = Planner(graph).plan()
         self.temporary_size = self.plan.temporary_size
-        self.inputs = tuple(_input_slot(graph, position) for position in range(graph.input_count))
+        self.inputs = _input_slots(graph)
         self.outputs = tuple(_output_slot(graph, position) for position in range(graph.output_count))
         self.unused = frozenset(index for index, slot in enumerate(self.inputs) if slot.tensor is None)
         self._kernels = {
@@ -185,19 +185,21 @@ def _kernel(graph: GraphDesc, step: Step) -> Kernel:
     return kernel_of(desc) if step.moves is None else moving_kernel(step.moves)
 
 
-def _input_slot(graph: GraphDesc, position: int) -> TensorSlot:
-    """A graph input, as the largest of the tensors that nodes see in it; absent if no node reads it."""
-    largest: TensorDesc | None = None
+def _input_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
+    """Each graph input, as the largest of the tensors that nodes see in it; absent if no node reads it."""
+    largest: list[TensorDesc | None] = [None] * graph.input_count
     for edge in graph.input_edges:
-        if edge.source == GraphInput(position):
-            assert isinstance(edge.target, Port)
-            tensor = graph.input_tensor(edge.target)
-            if largest is None or tensor.total_size > largest.total_size:
-                alignment = max(tensor.alignment, 0 if largest is None else largest.alignment)
-                largest = replace(tensor, alignment=alignment)
-            elif tensor.alignment > largest.alignment:
-                largest = replace(largest, alignment=tensor.alignment)
-    return TensorSlot(f"GraphInputs[{position}]", "GraphInputs", largest)
+        assert isinstance(edge.source, GraphInput)
+        assert isinstance(edge.target, Port)
+        seen, before = graph.input_tensor(edge.target), largest[edge.source.position]
+        tensor = seen if before is None or seen.total_size > before.total_size else before
+        alignment = max(seen.alignment, 0 if before is None else before.alignment)
+        same = tensor.alignment == alignment
+        largest[edge.source.position] = tensor if same else replace(tensor, alignment=alignment)
+    return tuple(
+        TensorSlot(f"GraphInputs[{position}]", "GraphInputs", tensor)
+        for position, tensor in enumerate(largest)
+    )
 
 
 def _output_slot(graph: GraphDesc, position: int) -> TensorSlot:
