@@ -10,6 +10,7 @@ import pytest
 from benchmarks.bars import BARS, Bar, bar_of, verdicts
 from benchmarks.cases import Case, filled
 from benchmarks.limits import sgemm
+from benchmarks.networks import LAYERS
 from benchmarks.reports import readme
 from benchmarks.reports.page import page
 from benchmarks.runs import Run, load, save
@@ -66,13 +67,13 @@ def test_bars_that_name_rows_have_them():
 def test_a_convolution_s_mean_is_a_row_behind_them():
     rows = [
         row("CONVOLUTION", "a", 1.0, 2.0),
-        row("CONVOLUTION", "b", 2.0, 1.0),
+        row("CONVOLUTION_INTEGER", "b", 2.0, 1.0),
         row("CONVOLUTION", "c", 1.0),
     ]
     titles = [one.title for one in run_of(*rows, row("LSTM", "d", 1.0, 1.0)).with_means()]
     assert titles == [
         "CONVOLUTION a",
-        "CONVOLUTION b",
+        "CONVOLUTION_INTEGER b",
         "CONVOLUTION geometric mean of 2",
         "CONVOLUTION c",
         "LSTM d",
@@ -219,3 +220,9 @@ def test_the_product_of_a_limit_takes_as_many_operations(operations):
 def test_numbers_do_not_repeat_soon():
     x = filled("float32", (1 << 21,))
     assert x[0] == x[1_000_003] != x[1 << 20]
+
+
+def test_the_limit_of_a_convolution_is_its_product():
+    """7 x 7 windows over 3 channels, for each of 64 x 112 x 112 outputs."""
+    assert LAYERS[0].limit == ("sgemm", 2 * 64 * 112 * 112 * 3 * 7 * 7)
+    assert {one.name for one in LAYERS if one.limit is None} == {one.name for one in LAYERS if one.groups > 1}

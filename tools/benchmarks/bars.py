@@ -56,7 +56,7 @@ BARS: Sequence[tuple[str, Bar]] = (
     ("REDUCE", Bar(peer=1)),
     ("", Bar(peer=1, limit=1.25)),
 )
-# Groups whose ratios' geometric mean is a row of its own.
+# What groups' names have whose ratios' geometric mean is a row of its own.
 MEANS = ("CONVOLUTION",)
 # What no short run measures: other sizes and types of what it has, or relatives of it.
 LEFT_OUT = (

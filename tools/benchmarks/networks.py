@@ -29,6 +29,13 @@ class Layer(NamedTuple):
     groups: int = 1
     dimensions: int = 2
 
+    @property
+    def limit(self) -> tuple[str, int] | None:
+        """The product of as many operations; none for many groups, which are no such product."""
+        edge = (self.size + 2 * self.padding - self.window) // self.stride + 1
+        products = self.batch * self.inputs * self.outputs * (edge * self.window) ** self.dimensions
+        return ("sgemm", 2 * products) if self.groups == 1 else None
+
 
 # The kinds of layers of ResNet-50, MobileNet-v2 (depthwise too), SqueezeNet, and two that are unlike them.
 LAYERS = (
@@ -70,7 +77,8 @@ TYPICAL = ("ResNet-50 3x3, 56", "ResNet-50 1x1, 14", "ResNet-50 3x3, 7", "Squeez
 
 def cases() -> Iterator[Case]:
     for layer in LAYERS:
-        yield Case("CONVOLUTION", f"{layer.name}, float32", partial(convolution, layer, "float32", False))
+        name = f"{layer.name}, float32"
+        yield Case("CONVOLUTION", name, partial(convolution, layer, "float32", False), layer.limit)
     for layer in (one for one in LAYERS if one.name in TYPICAL):
         yield Case("CONVOLUTION", f"{layer.name}, float16", partial(convolution, layer, "float16", False))
         yield Case("CONVOLUTION_INTEGER", f"{layer.name}, int8", partial(integer_convolution, layer))

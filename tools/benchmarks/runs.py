@@ -33,7 +33,7 @@ class Run:
         """The rows, and behind those of the groups of ``MEANS`` the geometric mean of their ratios."""
         rows = list(self.rows)
         for group in MEANS:
-            own = [(index, row) for index, row in enumerate(rows) if row.group == group and row.ratio]
+            own = [(index, row) for index, row in enumerate(rows) if group in row.group and row.ratio]
             if len(own) > 1:
                 mean = math.exp(sum(math.log(row.ratio or 1) for _, row in own) / len(own))
                 last = own[-1][0]
