@@ -172,7 +172,6 @@ def laid_out(arrays: Sequence[Array]) -> tuple[list[Array], bool]:
 
 def task_of(code: Code, views: Sequence[Array], inputs: int, across: bool) -> Run:
     ffi, lib = backend.native.ffi, backend.native.lib
-    steps, constants, wide, places, memory = code.tables
     tensors = ffi.new("dml_map_tensor[]", len(views))
     for number, (view, value) in enumerate(zip(views, [*(value for _, value in code.inputs), *code.outputs])):
         tensors[number].strides = view.strides
@@ -183,13 +182,20 @@ def task_of(code: Code, views: Sequence[Array], inputs: int, across: bool) -> Ru
     count = prod(sizes)
     written = sum(view.itemsize for view in views[inputs:]) * count
     read = sum(view.itemsize for view in views[:inputs]) * count
-    task = ffi.new("dml_map *")
+    task = unsized_task(code, tensors)
     task.rank, task.sizes = len(sizes), sizes
-    task.inputs, task.outputs, task.values = inputs, len(views) - inputs, len(code.wide)
-    task.constants, task.steps = len(code.constants), len(code.steps)
-    task.tensors, task.first_constant, task.first_step = tensors, constants, steps
-    task.wide, task.places, task.memory = wide, places, memory
     task.work, task.output_bytes = written + read + code.functions * FUNCTION_BYTES * count, written
     task.across = across
     lib.dml_map_prepare(task)
     return bound(lib.dml_map_run, task, memory=(tensors, code, views))
+
+
+def unsized_task(code: Code, tensors: Any) -> Any:
+    """A task that has no sizes yet."""
+    steps, constants, wide, places, memory = code.tables
+    task = backend.native.ffi.new("dml_map *")
+    task.inputs, task.outputs, task.values = len(code.inputs), len(code.outputs), len(code.wide)
+    task.constants, task.steps = len(code.constants), len(code.steps)
+    task.tensors, task.first_constant, task.first_step = tensors, constants, steps
+    task.wide, task.places, task.memory = wide, places, memory
+    return task

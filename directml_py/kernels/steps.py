@@ -1,8 +1,9 @@
-"""Steps along a sequence: one product for the inputs of many steps, then a cell's function step by step."""
+"""Steps along a sequence: one product for the inputs of many steps, then step by step what a cell makes of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,27 +11,68 @@ from .binding import Array
 from .contract import BLOCK_BYTES, matmul
 
 State = tuple[Array, ...]
-Cell = Callable[..., State]
+# What goes from one step to the next, in this order; the first is what is multiplied by the recurrent weights.
+STATES = ("hidden", "cell")
+Name = int | str
 
 
-def run_steps(
-    cell: Cell,
-    x: Array,
-    weights: Array,
-    bias: Array,
-    state: State,
-    lengths: Array,
-    outputs: Array | None = None,
-) -> State:
-    """Take the steps of sequences that lie side by side, x {S, B, I}; the first ``lengths`` {B} elements are theirs.
+class Phase(NamedTuple):
+    """A part of a step: the value ``by`` times the recurrent weights of ``gates`` is added to the slots ``into``; then
+    ``function``, element by element, makes ``outputs`` of ``inputs``.
 
-    ``cell(inputs, *state)`` gives the next state, arrays {B, H}, from a step's part of x times the transposed
-    ``weights`` {G, I}, and ``bias`` {G}. The first array of each state goes to ``outputs`` {S, B, H}, 0 behind the end
-    of a sequence. Gives the last state of each, 0 of one that has no element.
+    Values have names, slots have numbers. States among the outputs are those behind the step.
     """
+
+    gates: range
+    into: Sequence[int]
+    inputs: Sequence[Name]
+    outputs: Sequence[str]
+    function: Callable[..., Array | tuple[Array, ...]]
+    by: str = STATES[0]
+
+
+class Cell(NamedTuple):
+    """What a step consists of. The first of its ``slots`` begin with the gates' products of the inputs."""
+
+    gates: int
+    slots: int
+    phases: Sequence[Phase]
+
+
+class Layer(NamedTuple):
+    """Sequences side by side, ``x`` {S, B, I}, of which the first ``lengths`` {B} elements count, and what becomes of
+    them: ``weights`` {G * H, I}, ``recurrence`` {G * H, H}, the ``bias`` of either {2, G * H}, the first states {B, H},
+    and other values by name, {H}."""
+
+    x: Array
+    lengths: Array
+    weights: Array
+    recurrence: Array
+    bias: Array
+    states: State
+    constants: Mapping[str, Array]
+
+    @property
+    def hidden(self) -> int:
+        return int(self.recurrence.shape[1])
+
+
+def run_steps(cell: Cell, layer: Layer, outputs: Array | None = None) -> State:
+    """Take the steps of all sequences.
+
+    The hidden state behind each goes to ``outputs`` {S, B, H}, 0 behind the end of a sequence. Gives the last states of
+    each, 0 of one that has no element.
+    """
+    lengths, state = layer.lengths, layer.states
     shortest, longest = int(lengths.min()), int(lengths.max())
-    for step, inputs in enumerate(projected(x[:longest], weights, bias)):
-        following = cell(inputs, *state)
+    names = STATES[: len(state)]
+    for step, inputs in enumerate(projected(layer.x[:longest], layer.weights, layer.bias[0])):
+        values: dict[Name, Array] = dict(zip(names, state))
+        values.update(layer.constants)
+        values.update(enumerate(np.split(inputs, cell.gates, 1)))
+        for phase in cell.phases:
+            take(phase, layer, values)
+        following = tuple(values[name] for name in names)
         output = following[0]
         if step >= shortest:
             goes_on = (step < lengths)[:, np.newaxis]
@@ -44,6 +86,16 @@ def run_steps(
     if shortest == 0:
         state = tuple(np.where((lengths > 0)[:, np.newaxis], last, 0) for last in state)
     return state
+
+
+def take(phase: Phase, layer: Layer, values: dict[Name, Array]) -> None:
+    """One phase of a step, over its values."""
+    rows = slice(phase.gates.start * layer.hidden, phase.gates.stop * layer.hidden)
+    sums = matmul(values[phase.by], layer.recurrence[rows].T) + layer.bias[1, rows]
+    for slot, part in zip(phase.into, np.split(sums, len(phase.gates), 1)):
+        values[slot] = values[slot] + part if slot in values else part
+    results = phase.function(*(values[name] for name in phase.inputs))
+    values.update(zip(phase.outputs, results if isinstance(results, tuple) else (results,)))
 
 
 def projected(x: Array, weights: Array, bias: Array) -> Iterator[Array]:

@@ -22,7 +22,8 @@ All is computed in FLOAT32, states of FLOAT16 too, and rounded when outputs are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -33,17 +34,21 @@ from ..api.enums import (
 )
 from ..descs.format import braces
 from ..descs.values import OperatorDesc
-from ..kernels.binding import Array
-from ..kernels.contract import matmul
-from ..kernels.steps import Cell, State, run_steps, turned
+from ..kernels.binding import Array, Run
+from ..kernels.elementary import plain
+from ..kernels.map import store
+from ..kernels.native_steps import codes_of, run_natively, scratch_for
+from ..kernels.steps import Cell, Layer, Phase, State, run_steps, turned
+from ..kernels.trace import Symbol
 from ..validation.report import Report
-from .fused import activated
-from .operator import Compute, Inputs, Operator, Shapes, Sizes, operator, own_rule
+from .fused import activated, is_of_elements
+from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
 
 Function = Callable[[Array], Array]
 # The input tensors that are there, by field.
 Given = Mapping[str, Array]
 
+PEEPHOLES = ("input peephole", "output peephole", "forget peephole")
 LENGTHS = {
     name: own_rule(name, "sequence-lengths", "No sequence is longer than InputTensor.Sizes[1]", debug=True)
     for name in ("RNN", "LSTM", "GRU")
@@ -72,28 +77,6 @@ def recurrent_of(desc: OperatorDesc) -> Recurrent:
     return Recurrent(sequence, batch, width, desc.RecurrenceTensor.sizes[3], directions)
 
 
-class Gates(NamedTuple):
-    """What one direction's gates add to the inputs: matrices {G * H, H} above one another, and as many biases.
-
-    ``peepholes`` are {3, H}, if there are any.
-    """
-
-    recurrence: Array
-    bias: Array
-    peepholes: Array | None
-
-    def part(self, first: int, last: int) -> Gates:
-        """Some of the gates."""
-        rows = slice(first * self.recurrence.shape[1], last * self.recurrence.shape[1])
-        return self._replace(recurrence=self.recurrence[rows], bias=self.bias[rows])
-
-    def of(self, hidden: Array) -> Array:
-        return matmul(hidden, self.recurrence.T) + self.bias
-
-    def peephole(self, index: int, cell: Array) -> Array | int:
-        return 0 if self.peepholes is None else self.peepholes[index] * cell
-
-
 class RecurrentNetwork(Operator):
     """What the three have in common. ``gates`` is how many matrices stand above one another in the weights, ``states``
     names the tensors of what goes from one step to the next."""
@@ -101,8 +84,8 @@ class RecurrentNetwork(Operator):
     gates: ClassVar[int]
     states: ClassVar[tuple[str, ...]] = ("HiddenInitTensor",)
 
-    def cell(self, desc: OperatorDesc, gates: Gates, functions: Sequence[Function]) -> Cell:
-        """One step: from what the weights made of its inputs, {B, G * H}, and the state to the next state."""
+    def cell(self, desc: OperatorDesc, functions: Sequence[Function]) -> Cell:
+        """One step of a direction with these activations."""
         raise NotImplementedError
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -127,47 +110,88 @@ class RecurrentNetwork(Operator):
             text = f"has {lengths[tuple(first)]} at {braces(first)}; the sequences of InputTensor have {most} elements"
             report.add(LENGTHS[desc.name], field, text)
 
+    def cells(self, desc: OperatorDesc) -> list[Cell]:
+        """That of each direction."""
+        directions = recurrent_of(desc).directions
+        functions = [of_step(activated(one)) for one in desc.ActivationDescs]
+        each = len(functions) // directions
+        return [self.cell(desc, functions[index * each : (index + 1) * each]) for index in range(directions)]
+
     def compute(self, desc: OperatorDesc) -> Compute:
-        sizes, fields = recurrent_of(desc), [slot.field for slot in desc.inputs]
+        fields, cells = [slot.field for slot in desc.inputs], self.cells(desc)
 
         def network(*arrays: Array | None) -> tuple[Array | None, ...]:
-            given = {name: array for name, array in zip(fields, arrays) if array is not None}
             outputs = None
             if desc.OutputSequenceTensor is not None:
                 outputs = np.empty(desc.OutputSequenceTensor.sizes, np.float32)
-            last = [
-                self.directed(desc, given, direction, None if outputs is None else outputs[:, direction])
-                for direction in range(sizes.directions)
-            ]
-            return outputs, *(np.stack(states)[np.newaxis] for states in zip(*last))
+            return outputs, *self.results(desc, fields, arrays, cells, outputs, run_steps)
 
         return network
 
-    def directed(self, desc: OperatorDesc, given: Given, direction: int, outputs: Array | None) -> State:
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        sizes, cells, fields = recurrent_of(desc), self.cells(desc), [slot.field for slot in desc.inputs]
+        is_native = all(map(is_of_elements, desc.ActivationDescs)) and all(map(codes_of, cells))
+        if not is_native:
+            return super().kernel(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            def run() -> None:
+                sequence = outputs[0]
+                states = sequence
+                if sequence is not None and (sequence.dtype != np.float32 or sequence.strides[-1] != 4):
+                    states = np.empty(sequence.shape, np.float32)
+                taken = partial(run_natively, scratch=scratch)
+                store(outputs, (states, *self.results(desc, fields, inputs, cells, states, taken)))
+
+            return run
+
+        return Kernel(bind, scratch_for(cells[0], sizes.batch, sizes.input, sizes.hidden))
+
+    def results(
+        self,
+        desc: OperatorDesc,
+        fields: Sequence[str],
+        arrays: Sequence[Array | None],
+        cells: Sequence[Cell],
+        outputs: Array | None,
+        run: Callable[[Cell, Layer, Array | None], State],
+    ) -> Iterator[Array]:
+        """Fill in the outputs of all directions, {S, D, B, H}, and give the last states, {1, D, B, H}."""
+        given = {name: array for name, array in zip(fields, arrays) if array is not None}
+        last = [
+            self.directed(desc, given, number, cell, None if outputs is None else outputs[:, number], run)
+            for number, cell in enumerate(cells)
+        ]
+        return (np.stack(states)[np.newaxis] for states in zip(*last))
+
+    def directed(
+        self,
+        desc: OperatorDesc,
+        given: Given,
+        direction: int,
+        cell: Cell,
+        outputs: Array | None,
+        run: Callable[[Cell, Layer, Array | None], State],
+    ) -> State:
         """Take the steps of one direction, fill in its outputs, {S, B, H}, and give the last state."""
         sizes = recurrent_of(desc)
-        each = len(desc.ActivationDescs) // sizes.directions
-        activations = desc.ActivationDescs[direction * each : (direction + 1) * each]
         backward = direction == 1 or desc.Direction == DML_RECURRENT_NETWORK_DIRECTION_BACKWARD
-        weights, recurrence = (
-            np.ascontiguousarray(given[field][0, direction]) for field in ("WeightTensor", "RecurrenceTensor")
-        )
-        bias, recurrence_bias = part_of(given, "BiasTensor", direction, (2, self.gates * sizes.hidden))
-        peepholes = None
-        if "PeepholeTensor" in given:
-            peepholes = part_of(given, "PeepholeTensor", direction, (3, sizes.hidden))
-        gates = Gates(recurrence, recurrence_bias, peepholes)
         x, lengths = given["InputTensor"][0], lengths_of(sizes, given.get("SequenceLengthsTensor"))
-        last = run_steps(
-            self.cell(desc, gates, [of_step(activated(one)) for one in activations]),
+        # Where all sequences are as long as the input, going backward is a matter of strides.
+        is_whole = bool((lengths == sizes.sequence).all())
+        target = outputs[::-1] if backward and is_whole and outputs is not None else outputs
+        peepholes = part_of(given, "PeepholeTensor", direction, (3, sizes.hidden))
+        layer = Layer(
             turned(x, lengths) if backward else x,
-            weights,
-            bias,
-            tuple(part_of(given, field, direction, sizes.state[2:]) for field in self.states),
             lengths,
-            outputs,
+            given["WeightTensor"][0, direction],
+            given["RecurrenceTensor"][0, direction],
+            part_of(given, "BiasTensor", direction, (2, self.gates * sizes.hidden)),
+            tuple(part_of(given, field, direction, sizes.state[2:]) for field in self.states),
+            dict(zip(PEEPHOLES, peepholes)) if "PeepholeTensor" in given else {},
         )
-        if backward and outputs is not None:
+        last = run(cell, layer, target)
+        if backward and not is_whole and outputs is not None:
             outputs[...] = turned(outputs, lengths)
         return last
 
@@ -175,9 +199,15 @@ class RecurrentNetwork(Operator):
 def of_step(function: Function) -> Function:
     """An activation of a gate's values, {B, H}, which come to it as { 1, 1, B, H } and go on as they came, in FLOAT32.
 
-    That is what the Axes of an activation count in.
+    That is what the Axes of an activation count in; what is traced has none.
     """
-    return lambda x: np.asarray(function(x[np.newaxis, np.newaxis]), x.dtype)[0, 0]
+
+    def step(x: Array) -> Array:
+        if isinstance(x, Symbol):
+            return plain(function(x).astype(x.dtype))
+        return np.asarray(np.asarray(function(x[np.newaxis, np.newaxis]), x.dtype)[0, 0])
+
+    return step
 
 
 def lengths_of(sizes: Recurrent, lengths: Array | None) -> Array:
@@ -204,9 +234,8 @@ class Rnn(RecurrentNetwork):
 
     gates = 1
 
-    def cell(self, desc: OperatorDesc, gates: Gates, functions: Sequence[Function]) -> Cell:
-        (f,) = functions
-        return lambda inputs, hidden: (f(inputs + gates.of(hidden)),)
+    def cell(self, desc: OperatorDesc, functions: Sequence[Function]) -> Cell:
+        return Cell(1, 1, [Phase(range(1), (0,), (0,), ("hidden",), functions[0])])
 
 
 @operator("GRU")
@@ -215,19 +244,26 @@ class Gru(RecurrentNetwork):
 
     gates = 3
 
-    def cell(self, desc: OperatorDesc, gates: Gates, functions: Sequence[Function]) -> Cell:
+    def cell(self, desc: OperatorDesc, functions: Sequence[Function]) -> Cell:
         f, g = functions
-        linear = bool(desc.LinearBeforeReset)
-        first, last = gates if linear else gates.part(0, 2), gates.part(2, 3)
 
-        def step(inputs: Array, hidden: Array) -> tuple[Array]:
-            z, r, h = np.split(inputs, 3, 1)
-            before = np.split(first.of(hidden), 3 if linear else 2, 1)
-            update, reset = f(z + before[0]), f(r + before[1])
-            candidate = g(h + (reset * before[2] if linear else last.of(reset * hidden)))
-            return ((1 - update) * candidate + update * hidden,)
+        def linear(z: Array, r: Array, h: Array, before: Array, hidden: Array) -> Array:
+            return mixed(f(z), g(h + f(r) * before), hidden)
 
-        return step
+        def reset(z: Array, r: Array, hidden: Array) -> tuple[Array, Array]:
+            return f(z), f(r) * hidden
+
+        def mixed(update: Array, candidate: Array, hidden: Array) -> Array:
+            return plain((1 - update) * candidate + update * hidden)
+
+        def last(h: Array, update: Array, hidden: Array) -> Array:
+            return mixed(update, g(h), hidden)
+
+        if desc.LinearBeforeReset:
+            return Cell(3, 4, [Phase(range(3), (0, 1, 3), (0, 1, 2, 3, "hidden"), ("hidden",), linear)])
+        first = Phase(range(2), (0, 1), (0, 1, "hidden"), ("update", "reset"), reset)
+        second = Phase(range(2, 3), (2,), (2, "update", "hidden"), ("hidden",), last, by="reset")
+        return Cell(3, 3, [first, second])
 
 
 @operator("LSTM")
@@ -246,19 +282,25 @@ class Lstm(RecurrentNetwork):
             "OutputCellSingleTensor": sizes.state,
         }
 
-    def cell(self, desc: OperatorDesc, gates: Gates, functions: Sequence[Function]) -> Cell:
+    def cell(self, desc: OperatorDesc, functions: Sequence[Function]) -> Cell:
         if desc.UseClipThreshold:
             functions = [clipped(one, desc.ClipThreshold) for one in functions]
         f, g, h = functions
+        peepholes = PEEPHOLES if desc.PeepholeTensor is not None else ()
 
-        def step(inputs: Array, hidden: Array, cell: Array) -> tuple[Array, Array]:
-            i, o, forget, c = np.split(inputs + gates.of(hidden), 4, 1)
-            let_in = f(i + gates.peephole(0, cell))
-            kept = 1 - let_in if desc.CoupleInputForget else f(forget + gates.peephole(2, cell))
+        def step(
+            i: Array, o: Array, forget: Array, c: Array, cell: Array, *seen: Array
+        ) -> tuple[Array, Array]:
+            def gate(sums: Array, index: int, cell: Array) -> Array:
+                return f(sums + seen[index] * cell if seen else sums)
+
+            let_in = gate(i, 0, cell)
+            kept = 1 - let_in if desc.CoupleInputForget else gate(forget, 2, cell)
             cell = kept * cell + let_in * g(c)
-            return f(o + gates.peephole(1, cell)) * h(cell), cell
+            return gate(o, 1, cell) * h(cell), cell
 
-        return step
+        inputs = (0, 1, 2, 3, "cell", *peepholes)
+        return Cell(4, 4, [Phase(range(4), range(4), inputs, ("hidden", "cell"), step)])
 
 
 def clipped(function: Function, threshold: float) -> Function:

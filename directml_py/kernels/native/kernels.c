@@ -43,6 +43,7 @@
 #include "common/team.h"
 #include "common/helpers.h"
 #include "common/parallel.h"
+#include "common/together.h"
 
 /* What the rest of a loop calls its loops.h by: the table of the chosen processor. */
 #include DML_TABLES

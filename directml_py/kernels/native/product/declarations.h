@@ -1,4 +1,5 @@
 #include "../half/declarations.h"
+#include "../map/declarations.h"
 /* Products of matrices of FLOAT32 or FLOAT16, added up in FLOAT32. */
 enum { DML_PRODUCT_RANK = 6 };
 /* A factor, or the result; strides are in bytes. `batch` has those of the dimensions before the last two. */
@@ -19,3 +20,41 @@ typedef struct {
 } dml_products;
 void dml_product_prepare(dml_products *task);
 void dml_product_run(const dml_products *task);
+
+/* Steps of a recurrent network: products with weights, and programs of the elements of what they add up to. */
+enum { DML_STEPS_GATES = 4, DML_STEPS_TENSORS = 16, DML_STEPS_PHASES = 2 };
+/* Where a tensor {batch, hidden} of a program lies: in a slot, where products are added up, in the hidden state before
+   the step or behind it, or in memory. */
+enum { DML_STEPS_SLOT, DML_STEPS_BEFORE, DML_STEPS_BEHIND, DML_STEPS_MEMORY };
+typedef struct {
+    int32_t kind, slot;
+    uintptr_t memory;
+    int64_t row;
+} dml_steps_tensor;
+
+/* `operand` times the matrices of some gates is added to a slot each, then comes the program, of which `tensors` says
+   what it is about. The operand is the hidden state before the step where it is 0. */
+typedef struct {
+    uintptr_t operand;
+    int32_t first_gate, gates, slots[4];
+    const dml_map *program;
+    dml_steps_tensor tensors[16];
+} dml_steps_phase;
+
+/* All is FLOAT32, in rows of elements next to each other, but the matrices {gates * hidden, input or hidden}. Strides are
+   in bytes. Step t of x is at `x` + t * x_step; with `backward` it is the other way round. Behind step t the hidden
+   state is at `states` + t % period * state_step. Rows of the bias are the slots'. Of each sequence the last states are
+   copied to `last`, from the hidden state and from `cell` if that is there. */
+typedef struct {
+    int64_t steps, batch, input, hidden, gates, slots, phases;
+    uintptr_t x, before, states, cell, bias, lengths, last[2];
+    int64_t x_row, x_step, before_row, state_row, state_step, period;
+    int32_t backward;
+    dml_matrix weights, recurrence;
+    dml_steps_phase phase[2];
+    uintptr_t scratch;
+} dml_steps;
+/* Bytes of memory that `scratch` must have. */
+int64_t dml_steps_scratch(int64_t batch, int64_t input, int64_t hidden, int64_t gates, int64_t slots);
+/* `lengths` are INT64, from 0 to `steps`. */
+void dml_steps_run(const dml_steps *task);

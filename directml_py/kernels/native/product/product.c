@@ -147,3 +147,5 @@ void dml_product_run(const dml_products *task)
         products *= (double)task->sizes[i];
     dml_parallel(dml_product_units, (void *)task, task->units, 1, (int64_t)(products / DML_PRODUCT_PER_BYTE));
 }
+
+#include "steps.h"

@@ -1,0 +1,81 @@
+/* Threads that work side by side on the parts of one task, and wait for each other in between. Who takes part is settled
+   before the work begins: a helper that comes later is done without. */
+
+typedef struct dml_side_by_side dml_side_by_side;
+typedef void (*dml_member)(void *context, dml_side_by_side *team, int index);
+
+struct dml_side_by_side {
+    dml_member member;
+    void *context;
+    /* How many are here, with a mark when nobody else is let in. */
+    int32_t members;
+    int32_t wanted, met, round;
+};
+
+#define DML_CLOSED (1 << 30)
+/* So long helpers are waited for: ten times what it takes to wake one. */
+#define DML_GATHERING_NANOSECONDS 300000
+
+static int dml_members(const dml_side_by_side *team)
+{
+    return __atomic_load_n(&team->members, __ATOMIC_ACQUIRE) & ~DML_CLOSED;
+}
+
+static void dml_pause(int32_t *count)
+{
+    if (++*count % 4096 == 0)
+        sched_yield();
+#if defined(__x86_64__)
+    else
+        _mm_pause();
+#elif defined(__aarch64__)
+    else
+        __asm__ volatile("yield");
+#endif
+}
+
+/* Returns when all have come here. */
+static void dml_meet(dml_side_by_side *team)
+{
+    int32_t round = __atomic_load_n(&team->round, __ATOMIC_RELAXED), pauses = 0;
+    if (__atomic_add_fetch(&team->met, 1, __ATOMIC_ACQ_REL) < dml_members(team)) {
+        while (__atomic_load_n(&team->round, __ATOMIC_ACQUIRE) == round)
+            dml_pause(&pauses);
+        return;
+    }
+    __atomic_store_n(&team->met, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&team->round, round + 1, __ATOMIC_RELEASE);
+}
+
+static void dml_enter(void *context, int64_t begin, int64_t end)
+{
+    dml_side_by_side *team = context;
+    int32_t index = __atomic_load_n(&team->members, __ATOMIC_ACQUIRE), pauses = 0;
+    (void)begin;
+    (void)end;
+    do {
+        if (index & DML_CLOSED)
+            return;
+    } while (!__atomic_compare_exchange_n(&team->members, &index, index + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    if (index == 0) {
+        int64_t began = dml_nanoseconds();
+        while (dml_members(team) < team->wanted && dml_nanoseconds() - began < DML_GATHERING_NANOSECONDS)
+            dml_pause(&pauses);
+        __atomic_or_fetch(&team->members, DML_CLOSED, __ATOMIC_ACQ_REL);
+    }
+    while (!(__atomic_load_n(&team->members, __ATOMIC_ACQUIRE) & DML_CLOSED))
+        dml_pause(&pauses);
+    team->member(team->context, team, index);
+}
+
+/* Run `member` in up to `count` threads at once, with indices from 0; `dml_members` says how many they are. */
+static void dml_together(dml_member member, void *context, int64_t count)
+{
+    int64_t limit = dml_get_threads();
+    count = count < 1 ? 1 : count < limit ? count : limit;
+    dml_side_by_side team = {.member = member, .context = context, .wanted = (int32_t)count};
+    if (count == 1)
+        dml_enter(&team, 0, 1);
+    else
+        dml_parallel(dml_enter, &team, count, 1, INT64_MAX / 4);
+}

@@ -1,0 +1,187 @@
+/* Steps of recurrent networks. Each thread has units of the hidden state of its own, for all steps: its part of the
+   matrices stays in its caches, and threads meet only where they need each other's units. */
+
+/* Rows of the input that are multiplied at a time. */
+#define DML_STEPS_ROWS 64
+/* As many units as any tile has columns. */
+#define DML_STEPS_UNITS 32
+/* Products of a step that are worth a thread: those meet more than once a step. */
+#define DML_STEPS_WORTH (1 << 16)
+
+typedef struct {
+    const dml_steps *task;
+    dml_side_by_side *team;
+    /* The thread's units; `room` is for them with those that complete the last tile. */
+    int64_t first, units, room;
+    float *weights, *recurrence, *slots;
+    dml_map program;
+    dml_map_tensor tensors[DML_STEPS_TENSORS];
+} dml_steps_worker;
+
+static int64_t dml_steps_rows(int64_t batch)
+{
+    return batch < DML_STEPS_ROWS ? DML_STEPS_ROWS / batch * batch : batch;
+}
+
+int64_t dml_steps_scratch(int64_t batch, int64_t input, int64_t hidden, int64_t gates, int64_t slots)
+{
+    int64_t room = dml_quotient_up(hidden, DML_STEPS_UNITS) * DML_STEPS_UNITS;
+    return (gates * (input + hidden) + dml_steps_rows(batch) * slots) * room * (int64_t)sizeof(float) + 64;
+}
+
+/* The panels of a matrix: for each block of units those of all gates. */
+static void dml_steps_pack(const dml_steps_worker *worker, const dml_matrix *matrix, int64_t depth, float *panels)
+{
+    const dml_product_table *loops = dml_loop->product;
+    const dml_steps *task = worker->task;
+    for (int64_t unit = 0; unit < worker->units; unit += loops->width)
+        for (int64_t gate = 0; gate < task->gates; gate++, panels += depth * loops->width) {
+            int64_t row = gate * task->hidden + worker->first + unit, left = worker->units - unit;
+            loops->panel(panels, loops->width, (const char *)matrix->memory + row * matrix->row, matrix->row,
+                         matrix->column, left < loops->width ? left : loops->width, depth, matrix->is_half);
+        }
+}
+
+/* Slots of `count` steps: the bias, and products of the inputs. */
+static void dml_steps_inputs(const dml_steps_worker *worker, int64_t step, int64_t count)
+{
+    const dml_product_table *loops = dml_loop->product;
+    const dml_steps *task = worker->task;
+    const int64_t line = task->slots * worker->room, rows = count * task->batch;
+    const char *x = (const char *)task->x + (task->backward ? task->steps - step - count : step) * task->x_step;
+    for (int64_t slot = 0; slot < task->slots; slot++) {
+        const float *bias = (const float *)task->bias + slot * task->hidden + worker->first;
+        for (int64_t row = 0; row < rows; row++) {
+            float *target = worker->slots + row * line + slot * worker->room;
+            memcpy(target, bias, (size_t)worker->units * sizeof(float));
+            for (int64_t unit = worker->units; unit < worker->room; unit++)
+                target[unit] = 0.0f;
+        }
+    }
+    const float *panel = worker->weights;
+    for (int64_t unit = 0; unit < worker->units; unit += loops->width)
+        for (int64_t gate = 0; gate < task->gates; gate++, panel += task->input * loops->width)
+            loops->tiles(rows, task->input, (const float *)x, task->x_row / 4, 1, panel, loops->width,
+                         worker->slots + gate * worker->room + unit, line, 1);
+}
+
+/* Blocks of units are gone through to and fro: what one step has ended with is still near when the next begins. */
+static void dml_steps_products(const dml_steps_worker *worker, const dml_steps_phase *phase, const char *operand,
+                               int64_t operand_row, float *slots, int forth)
+{
+    const dml_product_table *loops = dml_loop->product;
+    const dml_steps *task = worker->task;
+    const int64_t line = task->slots * worker->room, blocks = dml_quotient_up(worker->units, loops->width);
+    for (int64_t i = 0; i < blocks * phase->gates; i++) {
+        int64_t number = forth ? i : blocks * phase->gates - 1 - i;
+        int64_t block = number / phase->gates, gate = number % phase->gates;
+        const float *panel =
+            worker->recurrence + (block * task->gates + phase->first_gate + gate) * task->hidden * loops->width;
+        loops->tiles(task->batch, task->hidden, (const float *)operand, operand_row / 4, 1, panel, loops->width,
+                     slots + phase->slots[gate] * worker->room + block * loops->width, line, 1);
+    }
+}
+
+static void dml_steps_program(dml_steps_worker *worker, const dml_steps_phase *phase, const char *before,
+                              int64_t before_row, const char *behind, const float *slots)
+{
+    const dml_steps *task = worker->task;
+    worker->program = *phase->program;
+    for (int i = 0; i < worker->program.inputs + worker->program.outputs; i++) {
+        const dml_steps_tensor *from = phase->tensors + i;
+        dml_map_tensor *tensor = worker->tensors + i;
+        *tensor = worker->program.tensors[i];
+        tensor->strides[1] = 4;
+        if (from->kind == DML_STEPS_SLOT) {
+            tensor->memory = (uintptr_t)(slots + from->slot * worker->room);
+            tensor->strides[0] = task->slots * worker->room * 4;
+            continue;
+        }
+        tensor->memory = from->kind == DML_STEPS_BEFORE   ? (uintptr_t)before
+                         : from->kind == DML_STEPS_BEHIND ? (uintptr_t)behind
+                                                          : from->memory;
+        tensor->memory += (uintptr_t)(worker->first * 4);
+        tensor->strides[0] = from->kind == DML_STEPS_BEFORE   ? before_row
+                             : from->kind == DML_STEPS_BEHIND ? task->state_row
+                                                              : from->row;
+    }
+    worker->program.tensors = worker->tensors;
+    worker->program.sizes[0] = task->batch;
+    worker->program.sizes[1] = worker->units;
+    dml_map_prepare(&worker->program);
+    dml_map_parts(&worker->program, 0, worker->program.units);
+}
+
+/* What a sequence ends with is kept; behind its end it is 0. */
+static void dml_steps_ends(const dml_steps_worker *worker, char *behind, int64_t step)
+{
+    const dml_steps *task = worker->task;
+    const int64_t *lengths = (const int64_t *)task->lengths;
+    const size_t bytes = (size_t)worker->units * 4;
+    for (int64_t row = 0; row < task->batch; row++) {
+        char *state = behind + row * task->state_row + worker->first * 4;
+        int64_t place = (row * task->hidden + worker->first) * 4;
+        if (step == lengths[row] - 1) {
+            memcpy((char *)task->last[0] + place, state, bytes);
+            if (task->cell)
+                memcpy((char *)task->last[1] + place, (const char *)task->cell + place, bytes);
+        } else if (step >= lengths[row]) {
+            memset(state, 0, bytes);
+        }
+    }
+}
+
+static void dml_steps_work(dml_steps_worker *worker)
+{
+    const dml_steps *task = worker->task;
+    const int64_t together = dml_steps_rows(task->batch) / task->batch;
+    const int64_t line = task->slots * worker->room;
+    dml_steps_pack(worker, &task->weights, task->input, worker->weights);
+    dml_steps_pack(worker, &task->recurrence, task->hidden, worker->recurrence);
+    for (int64_t step = 0; step < task->steps; step++) {
+        int64_t place = step % together, count = task->steps - (step - place), before_row = task->state_row;
+        char *behind = (char *)task->states + step % task->period * task->state_step;
+        const char *before = (const char *)task->states + (step + task->period - 1) % task->period * task->state_step;
+        count = count < together ? count : together;
+        if (place == 0)
+            dml_steps_inputs(worker, step, count);
+        if (step == 0) {
+            before = (const char *)task->before;
+            before_row = task->before_row;
+        }
+        float *slots = worker->slots + (task->backward ? count - 1 - place : place) * task->batch * line;
+        for (int i = 0; i < task->phases; i++) {
+            const dml_steps_phase *phase = task->phase + i;
+            int is_state = phase->operand == 0;
+            dml_steps_products(worker, phase, is_state ? before : (const char *)phase->operand,
+                               is_state ? before_row : task->hidden * 4, slots, step % 2 == 0);
+            dml_steps_program(worker, phase, before, before_row, behind, slots);
+            if (i == task->phases - 1)
+                dml_steps_ends(worker, behind, step);
+            dml_meet(worker->team);
+        }
+    }
+}
+
+static void dml_steps_member(void *context, dml_side_by_side *team, int index)
+{
+    const dml_steps *task = context;
+    const int64_t width = dml_loop->product->width, blocks = dml_quotient_up(task->hidden, width);
+    const int64_t first = blocks * index / dml_members(team) * width, last = blocks * (index + 1) / dml_members(team) * width;
+    const int64_t before = task->gates * first, rows = dml_steps_rows(task->batch);
+    const int64_t all = blocks * width;
+    float *memory = (float *)(task->scratch + (-task->scratch & 63));
+    dml_steps_worker worker = {.task = task, .team = team, .first = first, .room = last - first};
+    worker.units = (last < task->hidden ? last : task->hidden) - first;
+    worker.weights = memory + before * task->input;
+    worker.recurrence = memory + task->gates * all * task->input + before * task->hidden;
+    worker.slots = memory + task->gates * all * (task->input + task->hidden) + rows * task->slots * first;
+    dml_steps_work(&worker);
+}
+
+void dml_steps_run(const dml_steps *task)
+{
+    const int64_t blocks = dml_quotient_up(task->hidden, dml_loop->product->width);
+    int64_t worth = task->batch * task->hidden * task->hidden * task->gates / DML_STEPS_WORTH;
+    dml_together(dml_steps_member, (void *)task, worth < blocks ? worth : blocks);
+}
