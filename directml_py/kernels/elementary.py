@@ -21,6 +21,8 @@ Array = npt.NDArray[Any]
 Function = Callable[..., Any]
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+# The largest difference of two bytes.
+BYTE = 255
 
 
 def plain(values: Any) -> Array:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from .backend import backend
-from .binding import Array, Run, address, bound
+from .binding import Array, Run, address, bound, in_turn
+from .convolution import byte_convolution
 from .half import widened
+from .windows import Window
 
 FLOAT32 = np.dtype(np.float32)
 TYPES = (FLOAT32, np.dtype(np.float16))
 # Dimensions before the last two.
 MAX_RANK = 6
+# Products of bytes that are bound one by one.
+MAX_BATCH = 256
+ONE_BY_ONE = Window.of((1,))
 # The products that one matrix takes from which on BLAS, which knows the processor better, is as fast.
 WORTH_BLAS = 1 << 26
 
@@ -72,3 +78,22 @@ def is_for_blas(a: Array, b: Array) -> bool:
 def is_blas_matrix(x: Any) -> bool:
     row, column = x.strides[-2:]
     return x.dtype == FLOAT32 and x.itemsize in (row, column) and min(row, column) > 0
+
+
+def byte_products(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out: Array) -> Run | None:
+    """The call that stores ``(a - a_zero) x (b - b_zero)``, which wraps, in INT32: the loop of convolutions, to which
+    rows of ``a`` are filters of a single element, and columns of ``b`` what these see.
+
+    None if it does not take that: it takes INT8 and UINT8, and a single zero point for ``b``.
+    """
+    batch = out.shape[:-2]
+    if prod(batch) > MAX_BATCH or (b_zero is not None and b_zero.size > 1):
+        return None
+    runs = []
+    for place in np.ndindex(batch):
+        left, right, target = a[place][:, :, np.newaxis], b[place][np.newaxis], out[place][np.newaxis]
+        run = byte_convolution(right, b_zero, left, a_zero, target, ONE_BY_ONE, 1)
+        if run is None:
+            return None
+        runs.append(run)
+    return in_turn(runs)

@@ -13,16 +13,14 @@ from ..kernels import elementary
 from ..kernels.binding import Array, Run
 from ..kernels.contract import exact_float
 from ..kernels.convolution import Quantization, byte_convolution
+from ..kernels.elementary import BYTE
 from ..validation.report import Report
 from . import quantization as quantization  # operators of this family, too
-from .matrix.products import by_column, by_row, integer_products, product_of
+from .matrix.products import by_column, by_row, dequantized, finishing_kernel, integer_products, product_of
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, computing_kernel, of_sizes, operator
 from .quantization_parameters import along, inspect_scales, per_channel, per_column, per_row, single
 from .window.convolution import filter_window, integer_convolution
 from .window.pooling import divisors, pool_window, pooled_sizes
-
-# The largest difference of two bytes.
-BYTE = 255
 
 
 @operator("ELEMENT_WISE_QUANTIZED_LINEAR_ADD")
@@ -82,18 +80,32 @@ class QuantizedLinearMatrixMultiply(Operator):
         }
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        rank, dtype = desc.ATensor.dimension_count, desc.OutputTensor.dtype
+        rank, finish = desc.ATensor.dimension_count, self.finish(desc)
 
         def multiply(
             a: Array, a_scale: Array, a_zero: Any, b: Array, b_scale: Array, b_zero: Any, *output: Any
         ) -> Array:
-            products = integer_products(a, a_zero, b, b_zero).astype(np.float64)
-            products *= by_row(a_scale, rank)
-            products *= by_column(b_scale, rank)
-            scale, zero_point = (by_row(one, rank) for one in output)
-            return elementary.quantize(products, scale, zero_point, dtype)
+            parameters = [
+                by_row(a_scale, rank),
+                by_column(b_scale, rank),
+                *(by_row(one, rank) for one in output),
+            ]
+            result: Array = finish(integer_products(a, a_zero, b, b_zero), *parameters)
+            return result
 
         return multiply
+
+    def finish(self, desc: OperatorDesc) -> Compute:
+        """What becomes of sums of integers: a function of these, of the scales and of what the output has."""
+        dtype = desc.OutputTensor.dtype
+
+        def finish(sums: Array, a_scale: Array, b_scale: Array, scale: Array, zero: Any) -> Array:
+            return elementary.quantize(dequantized(sums, a_scale, b_scale, None), scale, zero, dtype)
+
+        return finish
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        return finishing_kernel(desc, self.compute(desc), self.finish(desc), by_row)
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         inspect_scales(desc, inputs, report)

@@ -10,13 +10,24 @@ import numpy as np
 
 from ...api.enums import DML_MATRIX_TRANSFORM_TRANSPOSE
 from ...descs.values import OperatorDesc
+from ...kernels.backend import backend
 from ...kernels.binding import Array, Run, in_turn
 from ...kernels.contract import matmul
-from ...kernels.elementary import FLOAT64, centred
+from ...kernels.elementary import BYTE, FLOAT64, centred, plain
 from ...kernels.map import map_at_once, map_elements
-from ...kernels.product import multiply
+from ...kernels.product import byte_products, multiply
 from ..fused import activated, is_of_elements
-from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator
+from ..operator import (
+    Compute,
+    Inputs,
+    Kernel,
+    Operator,
+    Outputs,
+    Shapes,
+    Sizes,
+    computing_kernel,
+    operator,
+)
 from ..quantization_parameters import along, per_column, per_row
 
 
@@ -128,6 +139,14 @@ class MatrixMultiplyInteger(Operator):
     def compute(self, desc: OperatorDesc) -> Compute:
         return integer_products
 
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        twin = computing_kernel(self.compute(desc))
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            return byte_products(*inputs, *outputs) or twin.bind(inputs, outputs, scratch)
+
+        return Kernel(bind)
+
 
 def integer_products(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None) -> Array:
     """``(a - a_zero) x (b - b_zero)`` as INT64, exact for integers of up to 16 bits.
@@ -135,6 +154,34 @@ def integer_products(a: Array, a_zero: Array | None, b: Array, b_zero: Array | N
     Zero points are for a tensor, or for each row of ``a`` and each column of ``b``.
     """
     return matmul(*centred_factors(a, a_zero, b, b_zero))
+
+
+def finishing_kernel(
+    desc: OperatorDesc, compute: Compute, finish: Compute, laid: Callable[[Any, int], Any]
+) -> Kernel:
+    """The kernel of an operator whose first inputs are ``a`` and ``b``, each with a scale and a zero point: sums of
+    INT32, and what ``finish`` makes of these, the two scales and the other inputs, ``laid`` beside a tensor of a rank.
+
+    Where sums may be larger, or there is no loop for the tensors, the kernel is the twin.
+    """
+    twin, sizes = computing_kernel(compute), desc.OutputTensor.sizes
+    if backend.native is None or desc.ATensor.sizes[-1] * BYTE**2 >= 1 << 31:
+        return twin
+
+    def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+        a, a_scale, a_zero, b, b_scale, b_zero, *others = inputs
+        sums = scratch[: 4 * prod(sizes)].view(np.int32).reshape(sizes)
+        run = byte_products(a, a_zero, b, b_zero, sums)
+        if run is None:
+            return twin.bind(inputs, outputs, scratch)
+        parameters = [
+            by_row(a_scale, a.ndim),
+            by_column(b_scale, b.ndim),
+            *(laid(one, a.ndim) for one in others),
+        ]
+        return in_turn([run, map_elements(finish, [sums, *parameters], outputs)])
+
+    return Kernel(bind, 4 * prod(sizes))
 
 
 def centred_factors(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None) -> tuple[Array, Array]:
@@ -179,16 +226,19 @@ class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
             b: Array,
             b_scale: Array,
             b_zero: Array | None,
-            bias: Array | None,
+            bias: Any,
         ) -> Array:
             left, right = centred_factors(a, a_zero, b, b_zero)
             if is_wide:
                 left, right = left.astype(FLOAT64), right.astype(FLOAT64)
-            result = matmul(left, right).astype(FLOAT64, copy=False)
-            result *= by_row(a_scale, a.ndim)
-            result *= by_column(b_scale, b.ndim)
-            if bias is not None:
-                result += bias
-            return result
+            return dequantized(matmul(left, right), by_row(a_scale, a.ndim), by_column(b_scale, b.ndim), bias)
 
         return multiply
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        return finishing_kernel(desc, self.compute(desc), dequantized, lambda bias, rank: bias)
+
+
+def dequantized(sums: Array, a_scale: Array, b_scale: Array, bias: Array | None) -> Array:
+    result = sums.astype(FLOAT64) * a_scale * b_scale
+    return plain(result if bias is None else result + bias)
