@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +15,23 @@ from ...api.enums import (
 )
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ...kernels.attention import attend
-from ...kernels.binding import Array
-from ..operator import Broadcast, Compute, Operator, Shape, Shapes, Sizes, operator
+from ...kernels.attention import attend, attend_heads, finish_scores, scores_for
+from ...kernels.backend import backend
+from ...kernels.binding import Array, Run
+from ...kernels.half import widened
+from ...kernels.map import store
+from ..operator import (
+    Broadcast,
+    Compute,
+    Inputs,
+    Kernel,
+    Operator,
+    Outputs,
+    Shape,
+    Shapes,
+    Sizes,
+    operator,
+)
 from .masks import mask_of
 from .operands import Given, joined, operands
 
@@ -202,3 +217,48 @@ class MultiheadAttention(Operator):
             )
 
         return attention
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        """All heads of a batch at a time, where each has keys of its own and no length says how many there are."""
+        sizes, names = self.sizes(desc), [slot.field for slot in desc.inputs]
+        is_plain = sizes.heads == sizes.key_heads and "PastSequenceLengthsTensor" not in names
+        if backend.native is None or not is_plain or sizes.total < 2:
+            return super().kernel(desc)
+        finish = finish_scores(desc.Scale)
+
+        def attention(inputs: Inputs, outputs: Outputs, scratch: Array) -> None:
+            given = {name: None if one is None else widened(one) for name, one in zip(names, inputs)}
+            queries, new_keys, new_values = operands(given, sizes)
+            keys = joined(given["PastKeyTensor"], new_keys, sizes.total, None)
+            values = joined(given["PastValueTensor"], new_values, sizes.total, None)
+            mask = mask_of(desc.MaskType, given["MaskTensor"], sizes)
+            bias = given["RelativePositionBiasTensor"]
+            shape = (sizes.heads, sizes.queries, sizes.total)
+            if bias is not None:
+                bias = np.broadcast_to(bias.reshape(bias.shape[-4:]), (sizes.batch, *shape))
+            target = outputs[0]
+            is_direct = target.dtype == np.float32 and target.flags.c_contiguous
+            results = target if is_direct else np.empty(target.shape, np.float32)
+            heads = results.reshape(sizes.batch, sizes.queries, sizes.heads, -1).swapaxes(1, 2)
+            for batch in range(sizes.batch):
+                added = None if mask is None else mask.added(batch, sizes.total, desc.MaskFilterValue)
+                attend_heads(
+                    queries[batch].swapaxes(0, 1),
+                    keys[batch],
+                    values[batch],
+                    heads[batch],
+                    finish,
+                    None if bias is None else bias[batch],
+                    None if added is None else np.broadcast_to(added, shape),
+                    scratch,
+                )
+            present = [
+                None if output is None else one.reshape(output.shape)
+                for output, one in zip(outputs[1:], (keys, values))
+            ]
+            store(outputs, (results, *present))
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            return partial(attention, inputs, outputs, scratch)
+
+        return Kernel(bind, scores_for(sizes.heads, sizes.queries, sizes.total))

@@ -10,6 +10,7 @@ from ...api.enums import (
     DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN,
     DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START,
 )
+from ...kernels.attention import added_by
 from ...kernels.binding import Array
 
 
@@ -47,6 +48,12 @@ class Marks:
         masked[:, keys - self.new_keys :] = marks
         return masked
 
+    def added(self, batch: int, keys: int, value: float) -> Array:
+        """What is added to the scores of all heads of a batch, {1 or heads, queries, keys}."""
+        # Heads are often alike.
+        heads = range(len(self.marks[batch]) if self.marks.strides[1] else 1)
+        return added_by(np.stack([self.masked(batch, head, keys) for head in heads]), value)
+
 
 class Bounds:
     """The other types: where the keys of a batch end, and with KEY_SEQUENCE_END_START where they start.
@@ -66,6 +73,10 @@ class Bounds:
         """Those of the first ``keys`` keys that no query of the batch sees."""
         places = np.arange(keys)
         return np.asarray((places < self.starts[batch]) | (places >= self.ends[batch]))
+
+    def added(self, batch: int, keys: int, value: float) -> Array:
+        """What is added to the scores of all heads and queries of a batch, {keys}."""
+        return added_by(self.masked(batch, 0, keys), value)
 
 
 def mask_of(kind: int, mask: Array | None, sizes: Scores) -> Marks | Bounds | None:
