@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import product
-from math import prod
+from math import ceil, prod
 
 import numpy as np
 
-from .binding import Array
-from .map import map_elements
+from .backend import backend
+from .binding import Array, address
 from .product import multiply
-from .row_loops import softmax
 
 # As many scores as are held at a time, at least those of one query: few enough to stay in a nearer cache.
 SCORES = 1 << 18
 # The same of several heads at a time: enough for all threads.
-SCORES_OF_HEADS = 1 << 18
-Finish = Callable[..., Array]
+SCORES_OF_HEADS = 1 << 19
 
 
 def attend(
@@ -69,48 +65,52 @@ def later_keys(past: int, queries: int, keys: int) -> Array:
     return np.arange(keys) > past + np.arange(queries)[:, np.newaxis]
 
 
-def finish_scores(scale: float) -> Finish:
-    """What becomes of products before their softmax: a function of these, the bias and what masks add."""
-
-    def finish(products: Array, bias: Array | None, added: Array | None) -> Array:
-        scores = products * scale
-        if bias is not None:
-            scores = scores + bias
-        return scores if added is None else scores + added
-
-    return finish
-
-
 def attend_heads(
     queries: Array,
     keys: Array,
     values: Array,
     output: Array,
-    finish: Finish,
+    scale: float,
     bias: Array | None,
     added: Array | None,
     scratch: Array,
 ) -> None:
     """``attend`` of all heads of a batch: {heads, queries, size}, {heads, keys, size} for keys and values.
 
-    There are at least two keys. ``bias`` and ``added`` are {heads, queries, keys}; ``scratch`` is what ``scores_for``
-    says.
+    ``bias`` and ``added`` are {heads, queries, keys}; ``scratch`` is what ``scores_for`` says.
     """
     heads, count, total = len(queries), queries.shape[1], keys.shape[1]
-    together, rows = block_of(heads, count, total)
-    memory = scratch[: 8 * together * rows * total].view(np.float32).reshape(2, -1)
-    for head, row in product(range(0, heads, together), range(0, count, rows)):
-        some = slice(head, head + together)
+    number, rows = block_of(heads, count, total)
+    memory = scratch[: 4 * number * rows * total].view(np.float32)
+    for head_block, row_block in np.ndindex(ceil(heads / number), ceil(count / rows)):
+        head, row = head_block * number, row_block * rows
+        some = slice(head, head + number)
         place = some, slice(row, row + rows)
-        shape = (min(together, heads - head), min(rows, count - row), total)
-        scores, weights = memory[:, : prod(shape)].reshape(2, *shape)
+        shape = (min(number, heads - head), min(rows, count - row), total)
+        scores = memory[: prod(shape)].reshape(shape)
         multiply(queries[place], keys[some].swapaxes(1, 2), scores)()
-        others = [None if one is None else one[place] for one in (bias, added)]
-        map_elements(finish, [scores, *others], [scores])()
-        weigh = softmax(scores, weights, [2])
-        assert weigh is not None
-        weigh()
-        multiply(weights, values[some], output[place])()
+        weigh(scores, scale, *(None if one is None else one[place] for one in (bias, added)))
+        multiply(scores, values[some], output[place])()
+
+
+def weigh(scores: Array, scale: float, bias: Array | None, added: Array | None) -> None:
+    """The softmax of scaled scores {heads, queries, keys} in their place, with FLOAT32 added to them."""
+    ffi, lib = backend.native.ffi, backend.native.lib
+    task = ffi.new("dml_weights *")
+    task.heads, task.rows, task.count = scores.shape
+    task.scores, task.scale = address(scores), scale
+    others = [None if one is None else together(one) for one in (bias, added)]
+    for number, one in enumerate(others):
+        if one is not None:
+            task.others[number] = address(one)
+            task.head_steps[number], task.row_steps[number], _ = one.strides
+    lib.dml_weights_run(task)
+
+
+def together(x: Array) -> Array:
+    """What lies next to each other along the last dimension."""
+    is_near = x.dtype == np.float32 and x.strides[-1] == x.itemsize and x.flags.aligned
+    return x if is_near else np.ascontiguousarray(x, np.float32)
 
 
 def block_of(heads: int, queries: int, keys: int) -> tuple[int, int]:
@@ -121,7 +121,7 @@ def block_of(heads: int, queries: int, keys: int) -> tuple[int, int]:
 
 def scores_for(heads: int, queries: int, keys: int) -> int:
     """The bytes of scratch memory that ``attend_heads`` takes."""
-    return 8 * prod((*block_of(heads, queries, keys), keys))
+    return 4 * prod((*block_of(heads, queries, keys), keys))
 
 
 def added_by(masked: Array, mask_value: float) -> Array:

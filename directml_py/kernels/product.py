@@ -10,7 +10,7 @@ import numpy as np
 
 from .backend import backend
 from .binding import Array, Run, address, bound, in_turn
-from .convolution import byte_convolution
+from .convolution import BYTES, byte_convolution
 from .half import widened
 from .windows import Window
 
@@ -81,19 +81,42 @@ def is_blas_matrix(x: Any) -> bool:
 
 
 def byte_products(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out: Array) -> Run | None:
-    """The call that stores ``(a - a_zero) x (b - b_zero)``, which wraps, in INT32: the loop of convolutions, to which
-    rows of ``a`` are filters of a single element, and columns of ``b`` what these see.
+    """The call that stores ``(a - a_zero) x (b - b_zero)``, which wraps, in INT32.
 
-    None if it does not take that: it takes INT8 and UINT8, and a single zero point for ``b``.
+    A single row has a loop of its own. Others run in that of convolutions, to which rows of ``a`` are filters of one
+    element, and columns of ``b`` what these see. None if there is no loop for this: there is one for INT8 and UINT8,
+    with a single zero point for ``b`` unless ``a`` is a row.
     """
     batch = out.shape[:-2]
-    if prod(batch) > MAX_BATCH or (b_zero is not None and b_zero.size > 1):
+    if backend.native is None or prod(batch) > MAX_BATCH:
         return None
     runs = []
     for place in np.ndindex(batch):
-        left, right, target = a[place][:, :, np.newaxis], b[place][np.newaxis], out[place][np.newaxis]
-        run = byte_convolution(right, b_zero, left, a_zero, target, ONE_BY_ONE, 1)
+        run = byte_row(a[place], a_zero, b[place], b_zero, out[place])
+        if run is None and (b_zero is None or b_zero.size == 1):
+            left, right = a[place][:, :, np.newaxis], b[place][np.newaxis]
+            run = byte_convolution(right, b_zero, left, a_zero, out[place][np.newaxis], ONE_BY_ONE, 1)
         if run is None:
             return None
         runs.append(run)
     return in_turn(runs)
+
+
+def byte_row(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out: Array) -> Run | None:
+    """``byte_products`` of one row, {1, K}, with one whose elements of a row lie next to each other."""
+    pairs = ((a, a_zero), (b, b_zero))
+    known = all(x.dtype in BYTES and (zero is None or zero.dtype == x.dtype) for x, zero in pairs)
+    if not known or len(a) > 1 or 1 not in (b.shape[1], b.strides[1]) or not out.flags.c_contiguous:
+        return None
+    ffi, lib = backend.native.ffi, backend.native.lib
+    task = ffi.new("dml_byte_row *")
+    task.depth, task.columns = b.shape
+    task.a, task.b, task.out = address(a), address(b), address(out)
+    task.a_step, task.b_step = a.strides[1], b.strides[0]
+    task.a_is_signed, task.b_is_signed = a.dtype == np.int8, b.dtype == np.int8
+    zeros = None if b_zero is None else b_zero.reshape(-1)
+    if a_zero is not None:
+        task.a_zero = address(a_zero)
+    if zeros is not None:
+        task.b_zero, task.b_zero_step = address(zeros), zeros.strides[0] if zeros.size > 1 else 0
+    return bound(lib.dml_byte_row_run, task, memory=(a, a_zero, b, zeros, out))

@@ -135,3 +135,51 @@ def test_blas_takes_large_ones(native, monkeypatch):
 @pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
 def test_baseline_loops():
     assert_passes_with_baseline_loops(__file__)
+
+
+BYTE_TYPES = {"uint8": np.uint8, "int8": np.int8}
+
+
+def some_bytes(shape, dtype, seed):
+    limits = np.iinfo(dtype)
+    return np.random.default_rng(seed).integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+@pytest.mark.parametrize("left", BYTE_TYPES)
+@pytest.mark.parametrize("right", BYTE_TYPES)
+@pytest.mark.parametrize(
+    "sizes", [(1, 1, 1), (1, 9, 33), (1, 4099, 70), (1, 64, 4096), (5, 33, 17), (3, 7, 1)], ids=str
+)
+@pytest.mark.parametrize("zeros", ["none", "single", "by row", "by column"])
+@pytest.mark.usefixtures("threads")
+def test_products_of_bytes(sizes, left, right, zeros):
+    rows, depth, columns = sizes
+    a, b = (
+        some_bytes((2, rows, depth), BYTE_TYPES[left], 1),
+        some_bytes((2, depth, columns), BYTE_TYPES[right], 2),
+    )
+    # The largest products of all.
+    a[..., 0], b[:, 0] = np.iinfo(a.dtype).min, np.iinfo(b.dtype).min
+    a_zero = b_zero = None
+    if zeros != "none":
+        a_zero = some_bytes((1, rows if zeros == "by row" else 1, 1), a.dtype, 3)
+        b_zero = some_bytes((1, 1, columns if zeros == "by column" else 1), b.dtype, 4)
+    wanted = np.matmul(
+        a.astype(np.int64) - (0 if a_zero is None else a_zero.astype(np.int64)),
+        b.astype(np.int64) - (0 if b_zero is None else b_zero.astype(np.int64)),
+    )
+    out = np.empty(wanted.shape, np.int32)
+    run = product.byte_products(a, a_zero, b, b_zero, out)
+    if run is None:
+        assert (zeros == "by column" and rows > 1) or columns == 1
+        return
+    run()
+    np.testing.assert_array_equal(out, wanted)
+
+
+def test_sums_of_bytes_wrap(native):
+    depth = (1 << 31) // 255**2 + 100
+    a, b = np.full((1, depth), 255, np.uint8), np.full((depth, 3), 255, np.uint8)
+    out = np.empty((1, 3), np.int32)
+    product.byte_products(a, None, b, None, out)()
+    assert (out == depth * 255**2 - (1 << 32)).all()

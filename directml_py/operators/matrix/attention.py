@@ -15,7 +15,7 @@ from ...api.enums import (
 )
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ...kernels.attention import attend, attend_heads, finish_scores, scores_for
+from ...kernels.attention import attend, attend_heads, scores_for
 from ...kernels.backend import backend
 from ...kernels.binding import Array, Run
 from ...kernels.half import widened
@@ -222,9 +222,8 @@ class MultiheadAttention(Operator):
         """All heads of a batch at a time, where each has keys of its own and no length says how many there are."""
         sizes, names = self.sizes(desc), [slot.field for slot in desc.inputs]
         is_plain = sizes.heads == sizes.key_heads and "PastSequenceLengthsTensor" not in names
-        if backend.native is None or not is_plain or sizes.total < 2:
+        if backend.native is None or not is_plain or not sizes.total:
             return super().kernel(desc)
-        finish = finish_scores(desc.Scale)
 
         def attention(inputs: Inputs, outputs: Outputs, scratch: Array) -> None:
             given = {name: None if one is None else widened(one) for name, one in zip(names, inputs)}
@@ -247,7 +246,7 @@ class MultiheadAttention(Operator):
                     keys[batch],
                     values[batch],
                     heads[batch],
-                    finish,
+                    desc.Scale,
                     None if bias is None else bias[batch],
                     None if added is None else np.broadcast_to(added, shape),
                     scratch,

@@ -21,6 +21,25 @@ typedef struct {
 void dml_product_prepare(dml_products *task);
 void dml_product_run(const dml_products *task);
 
+/* A row of bytes times a matrix of bytes, both less their zero points, as INT32 that wraps. Elements of a row of `b` lie
+   next to each other; steps are in bytes. A zero point at 0 is 0. */
+typedef struct {
+    int64_t columns, depth, a_step, b_step, b_zero_step;
+    uintptr_t a, b, out, a_zero, b_zero;
+    int32_t a_is_signed, b_is_signed;
+} dml_byte_row;
+void dml_byte_row_run(const dml_byte_row *task);
+
+/* Softmax of rows of scores, in place: of scale * x + bias + added, where these are not 0. Elements of a row lie next to
+   each other; steps of the others are in bytes, by head and by row. */
+typedef struct {
+    int64_t heads, rows, count;
+    float scale;
+    uintptr_t scores, others[2];
+    int64_t head_steps[2], row_steps[2];
+} dml_weights;
+void dml_weights_run(const dml_weights *task);
+
 /* Steps of a recurrent network: products with weights, and programs of the elements of what they add up to. */
 enum { DML_STEPS_GATES = 4, DML_STEPS_TENSORS = 16, DML_STEPS_PHASES = 2 };
 /* Where a tensor {batch, hidden} of a program lies: in a slot, where products are added up, in the hidden state before

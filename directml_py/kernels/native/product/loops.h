@@ -221,5 +221,94 @@ static DML_ONCE float LOOP(product_dot)(const float *a, const char *b, int64_t d
     return is_half ? LOOP(product_dot_of)(a, b, depth, 1) : LOOP(product_dot_of)(a, b, depth, 0);
 }
 
+DML_INLINE void LOOP(product_add_some_bytes)(uint32_t *restrict to, const int32_t *a, const uint8_t *restrict b,
+                                             int64_t b_step, int64_t count, const int rows, const int is_signed)
+{
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t sum = to[i];
+        DML_UNROLLED for (int k = 0; k < rows; k++)
+        {
+            const uint8_t byte = b[k * b_step + i];
+            sum += (uint32_t)(a[k] * (is_signed ? (int8_t)byte : byte));
+        }
+        to[i] = sum;
+    }
+}
+
+static DML_ONCE void LOOP(product_add_bytes)(int32_t *to, const int32_t *a, const uint8_t *b, int64_t b_step,
+                                             int64_t count, int64_t depth, int is_signed)
+{
+    int64_t k = 0;
+    for (; k + 8 <= depth; k += 8)
+        if (is_signed)
+            LOOP(product_add_some_bytes)((uint32_t *)to, a + k, b + k * b_step, b_step, count, 8, 1);
+        else
+            LOOP(product_add_some_bytes)((uint32_t *)to, a + k, b + k * b_step, b_step, count, 8, 0);
+    for (; k < depth; k++)
+        LOOP(product_add_some_bytes)((uint32_t *)to, a + k, b + k * b_step, b_step, count, 1, is_signed);
+}
+
+typedef int32_t LOOP(product_ints) __attribute__((vector_size(4 * DML_TILE_LANES), may_alias));
+
+/* Exponentials of what is not above 0, 1e-7 off at most: below -87 they are 0. */
+DML_INLINE DML_TILE_FLOATS LOOP(product_exp)(DML_TILE_FLOATS x)
+{
+    typedef LOOP(product_ints) ints;
+    const ints little = (ints)(x < -87.0f);
+    DML_TILE_FLOATS inside = (DML_TILE_FLOATS)(~little & (ints)x);
+    DML_TILE_FLOATS shifted = inside * 0x1.715476p0f + 0x1.8p23f, whole = shifted - 0x1.8p23f;
+    DML_TILE_FLOATS r = inside - whole * 0x1.62e4p-1f, sum;
+    r = r - whole * 0x1.7f7d1cp-20f;
+    sum = r * (1.0f / 720) + 1.0f / 120;
+    sum = sum * r + 1.0f / 24;
+    sum = sum * r + 1.0f / 6;
+    sum = sum * r + 0.5f;
+    sum = sum * r + 1.0f;
+    sum = sum * r + 1.0f;
+    sum *= (DML_TILE_FLOATS)((((ints)shifted - (ints)((DML_TILE_FLOATS){0} + 0x1.8p23f)) + 127) << 23);
+    return (DML_TILE_FLOATS)(~little & (ints)sum);
+}
+
+static DML_ONCE void LOOP(product_weigh)(float *x, const float *bias, const float *added, float scale, int64_t count)
+{
+    DML_TILE_FLOATS most = (DML_TILE_FLOATS){0} - INFINITY, sums = {0}, rest;
+    float largest = -INFINITY, sum = 0.0f;
+    int64_t i = 0, whole = count / DML_TILE_LANES * DML_TILE_LANES;
+    for (i = 0; i < count; i++) {
+        float score = x[i] * scale;
+        score = bias ? score + bias[i] : score;
+        x[i] = added ? score + added[i] : score;
+    }
+    for (i = 0; i < whole; i += DML_TILE_LANES) {
+        const DML_TILE_FLOATS values = *(const DML_TILE_FLOATS *)(x + i);
+        const LOOP(product_ints) above = (LOOP(product_ints))(values > most);
+        most = (DML_TILE_FLOATS)((above & (LOOP(product_ints))values) | (~above & (LOOP(product_ints))most));
+    }
+    for (int j = 0; j < DML_TILE_LANES; j++)
+        largest = most[j] > largest ? most[j] : largest;
+    for (; i < count; i++)
+        largest = x[i] > largest ? x[i] : largest;
+    for (i = 0; i < whole; i += DML_TILE_LANES) {
+        const DML_TILE_FLOATS values = LOOP(product_exp)(*(const DML_TILE_FLOATS *)(x + i) - largest);
+        sums += values;
+        *(DML_TILE_FLOATS *)(x + i) = values;
+    }
+    if (whole < count) {
+        for (int j = 0; j < DML_TILE_LANES; j++)
+            rest[j] = whole + j < count ? x[whole + j] - largest : -INFINITY;
+        rest = LOOP(product_exp)(rest);
+        sums += rest;
+        for (int j = 0; whole + j < count; j++)
+            x[whole + j] = rest[j];
+    }
+    for (int j = 0; j < DML_TILE_LANES; j++)
+        sum += sums[j];
+    sum = 1.0f / sum;
+    for (i = 0; i < count; i++)
+        x[i] *= sum;
+}
+
 static const dml_product_table LOOP(product_table) = {
-    2 * DML_TILE_LANES, LOOP(product_tiles), LOOP(product_panel), LOOP(product_add_rows), LOOP(product_dot)};
+    2 * DML_TILE_LANES,      LOOP(product_tiles),     LOOP(product_panel), LOOP(product_add_rows), LOOP(product_dot),
+    LOOP(product_add_bytes), LOOP(product_weigh),
+};

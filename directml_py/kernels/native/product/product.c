@@ -148,4 +148,57 @@ void dml_product_run(const dml_products *task)
     dml_parallel(dml_product_units, (void *)task, task->units, 1, (int64_t)(products / DML_PRODUCT_PER_BYTE));
 }
 
+static int32_t dml_byte(const uint8_t *place, int is_signed)
+{
+    return is_signed ? (int8_t)*place : *place;
+}
+
+static void dml_byte_columns(void *context, int64_t begin, int64_t end)
+{
+    const dml_byte_row *task = context;
+    const uint8_t *a = (const uint8_t *)task->a;
+    const int32_t a_zero = task->a_zero ? dml_byte((const uint8_t *)task->a_zero, task->a_is_signed) : 0;
+    int32_t room[DML_PRODUCT_ROW_STEPS], *out = (int32_t *)task->out;
+    uint32_t total = 0;
+    memset(out + begin, 0, (size_t)(end - begin) * sizeof *out);
+    for (int64_t k = 0; k < task->depth; k += DML_PRODUCT_ROW_STEPS) {
+        int64_t depth = task->depth - k < DML_PRODUCT_ROW_STEPS ? task->depth - k : DML_PRODUCT_ROW_STEPS;
+        for (int64_t i = 0; i < depth; i++) {
+            room[i] = dml_byte(a + (k + i) * task->a_step, task->a_is_signed) - a_zero;
+            total += (uint32_t)room[i];
+        }
+        dml_loop->product->add_bytes(out + begin, room, (const uint8_t *)task->b + k * task->b_step + begin,
+                                     task->b_step, end - begin, depth, task->b_is_signed);
+    }
+    if (task->b_zero)
+        for (int64_t i = begin; i < end; i++) {
+            const uint8_t *zero = (const uint8_t *)task->b_zero + i * task->b_zero_step;
+            out[i] = (int32_t)((uint32_t)out[i] - (uint32_t)dml_byte(zero, task->b_is_signed) * total);
+        }
+}
+
+void dml_byte_row_run(const dml_byte_row *task)
+{
+    dml_parallel(dml_byte_columns, (void *)task, task->columns, 512, task->columns * task->depth);
+}
+
+static void dml_weights_rows(void *context, int64_t begin, int64_t end)
+{
+    const dml_weights *task = context;
+    for (; begin < end; begin++) {
+        const float *others[2];
+        for (int i = 0; i < 2; i++)
+            others[i] = (const float *)(task->others[i] + (uintptr_t)(begin / task->rows * task->head_steps[i] +
+                                                                     begin % task->rows * task->row_steps[i]));
+        dml_loop->product->weigh((float *)task->scores + begin * task->count, task->others[0] ? others[0] : NULL,
+                                 task->others[1] ? others[1] : NULL, task->scale, task->count);
+    }
+}
+
+void dml_weights_run(const dml_weights *task)
+{
+    const int64_t rows = task->heads * task->rows;
+    dml_parallel(dml_weights_rows, (void *)task, rows, 8, rows * task->count * 8);
+}
+
 #include "steps.h"

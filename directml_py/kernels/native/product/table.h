@@ -10,4 +10,7 @@ typedef struct {
     void (*add_rows)(float *to, const float *a, const char *b, int64_t b_step, int64_t count, int64_t depth,
                      int is_half);
     float (*dot)(const float *a, const char *b, int64_t depth, int is_half);
+    void (*add_bytes)(int32_t *to, const int32_t *a, const uint8_t *b, int64_t b_step, int64_t count, int64_t depth,
+                      int is_signed);
+    void (*weigh)(float *x, const float *bias, const float *added, float scale, int64_t count);
 } dml_product_table;
