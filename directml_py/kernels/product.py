@@ -23,6 +23,8 @@ MAX_BATCH = 256
 ONE_BY_ONE = Window.of((1,))
 # The products that one matrix takes from which on BLAS, which knows the processor better, is as fast.
 WORTH_BLAS = 1 << 26
+# The same of a single row, whose products are as fast as its factors come from memory.
+WORTH_BLAS_ROW = 1 << 20
 
 
 def multiply(a: Array, b: Array, out: Array) -> Run:
@@ -72,7 +74,8 @@ def is_for_loop(a: Array, b: Array, out: Array) -> bool:
 def is_for_blas(a: Array, b: Array) -> bool:
     """Whether both are FLOAT32 as BLAS takes it, and many."""
     products = a.shape[-2] * a.shape[-1] * b.shape[-1]
-    return products >= WORTH_BLAS and a.shape[-2] > 1 and all(is_blas_matrix(x) for x in (a, b))
+    worth = WORTH_BLAS if a.shape[-2] > 1 else WORTH_BLAS_ROW
+    return products >= worth and all(is_blas_matrix(x) for x in (a, b))
 
 
 def is_blas_matrix(x: Any) -> bool:

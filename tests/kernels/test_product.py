@@ -40,6 +40,7 @@ DTYPES = {"float32": np.float32, "float16": np.float16}
 @pytest.fixture(autouse=True)
 def no_blas(native, monkeypatch):
     monkeypatch.setattr(product, "WORTH_BLAS", 1 << 62)
+    monkeypatch.setattr(product, "WORTH_BLAS_ROW", 1 << 62)
 
 
 def whole_numbers(shape, dtype, seed):
@@ -128,6 +129,8 @@ def test_blas_takes_large_ones(native, monkeypatch):
     assert multiplied(a, b, out) is None
     assert multiplied(a.astype(np.float16), b, out) is not None
     assert multiplied(a[:1], b, out[:1]) is not None
+    monkeypatch.setattr(product, "WORTH_BLAS_ROW", 12)
+    assert multiplied(a[:1], b, out[:1]) is None
     multiply_whole(a, b, out)
     assert (out == 3).all()
 
