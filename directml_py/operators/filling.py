@@ -95,7 +95,9 @@ class DiagonalMatrix(Filling):
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """Zeros, and one element a row: less to write than a strip has that is copied everywhere."""
-        value, offset = element(desc.Value, desc.OutputTensor.dtype), desc.Offset
+        value, (rows, columns) = element(desc.Value, desc.OutputTensor.dtype), desc.OutputTensor.sizes[-2:]
+        # np.diagonal takes a C int that it negates.
+        offset = min(max(desc.Offset, -rows), columns)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             output = outputs[0]

@@ -57,6 +57,10 @@ class HazardBench(Bench):
         return op
 
     def dispatch(self, op, inputs, outputs, commands=None, **resources):
+        """With temporary memory, where the operator needs some and none is given."""
+        size = op.GetBindingProperties().TemporaryResourceSize
+        if size:
+            resources.setdefault("temporary", self.buffer(size))
         table = self.keep(self.table(op, inputs, outputs, **resources))
         self.record(op, table, commands)
         return table

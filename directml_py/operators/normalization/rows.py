@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run, in_turn
-from ...kernels.map import map_elements
+from ...kernels.binding import Array, Run
 from ...kernels.rows import map_rows
-from ..fused import activated, is_of_elements
 from ..operator import Inputs, Kernel, Operator, Outputs
 
 
@@ -28,17 +26,12 @@ class InRows(Operator):
 
         fused = desc.FusedActivation if "FusedActivation" in desc.struct.index else None
         relu = fused is not None and fused.name == "ACTIVATION_RELU"
-        is_alone = fused is None or relu or fused.name == "ACTIVATION_IDENTITY"
-        activation = None if is_alone else activated(fused)
+        # Others are applied before the result is rounded, which no loop does.
+        has_loop = fused is None or relu or fused.name == "ACTIVATION_IDENTITY"
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            run = None
-            # Other activations go on where FLOAT32 was stored; of FLOAT16 too few digits would be left.
-            if activation is None or (outputs[0].dtype == np.float32 and is_of_elements(fused)):
-                run = self.native(desc, inputs, outputs, relu=relu)
-            if run is None:
-                return map_rows(compute, inputs, outputs, axes)
-            return run if activation is None else in_turn([run, map_elements(activation, outputs, outputs)])
+            run = self.native(desc, inputs, outputs, relu=relu) if has_loop else None
+            return map_rows(compute, inputs, outputs, axes) if run is None else run
 
         return Kernel(bind)
 

@@ -5,14 +5,6 @@
 #include "floats.h"
 #endif
 
-/* Rounded once; by way of FLOAT64 it is twice, which one result in 2^29 shows. */
-#undef DML_MULTIPLY_ADD
-#if defined(DML_AVX2)
-#define DML_MULTIPLY_ADD(x, y, z) __builtin_fmaf(x, y, z)
-#else
-#define DML_MULTIPLY_ADD(x, y, z) (float)((double)x * y + z)
-#endif
-
 #undef DML_ALIKE
 #if defined(__clang__)
 #define DML_ALIKE _Pragma("clang loop vectorize(assume_safety)")

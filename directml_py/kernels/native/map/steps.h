@@ -63,7 +63,7 @@
     UNARY(saturated_float64_uint32, uint32_t, double, DML_UINT32_OF(x)) \
     UNARY(float64_float32, double, float, x) \
     UNARY(float32_float64, float, double, (float)x) \
-    TERNARY(multiply_add_float32, float, float, float, float, DML_MULTIPLY_ADD(x, y, z)) \
+    TERNARY(multiply_add_float32, float, float, float, float, (float)((double)x * y + z)) \
     TERNARY(where_bits, uint32_t, uint32_t, uint32_t, uint32_t, x ? y : z) \
     TERNARY(where_float64, double, uint32_t, double, double, x ? y : z) \
     HALF(half_float32) \
