@@ -26,7 +26,7 @@ def main() -> int:
 
     compiled = graph.compile({"joined": joined})
     for step in compiled.plan.steps:
-        print(f"{step.name:16} {step.operator:22} {'folded away' if step.folded else 'runs'}")
+        print(f"{step.name:31}  {'folded away' if step.folded else 'runs'}")
     print("temporary memory:", compiled.operator.GetBindingProperties().TemporaryResourceSize, "bytes")
 
     numbers = np.array([[0, 1, 5, 3, 4, 2], [2, 3, 1, 9, 0, 4], [4, 5, 7, 7, 6, 8]], np.float32)
