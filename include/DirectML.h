@@ -15,6 +15,7 @@
 //
 // C++ has classes, __uuidof and IID_PPV_ARGS. C, and C++ with CINTERFACE, has structs with an lpVtbl, and with
 // COBJMACROS a macro for each method. IID_IDMLDevice and the like are constants in both; nothing is to be linked.
+// DIRECTML_NO_IIDS leaves those constants out; what a program says by WINADAPTER_IID(IDMLDevice, ...) is welcome.
 //
 // In comments on fields, [N] is an array of N elements and `optional` a pointer that may be null.
 
@@ -290,12 +291,65 @@ typedef struct D3D12_GPU_DESCRIPTOR_HANDLE
 
 #endif // __cplusplus
 
-#if defined(__cplusplus) && defined(__CRT_UUID_DECL)
+// A program's own constants of the same names need DIRECTML_NO_IIDS.
+#ifdef DIRECTML_NO_IIDS
+#define DML_IID(type, a, b, c, ...) DML_UUID(type, a, b, c, __VA_ARGS__)
+#else
 #define DML_IID(type, a, b, c, ...) \
     DML_IID_CONSTANT IID_##type = {a, b, c, {__VA_ARGS__}}; \
-    __CRT_UUID_DECL(type, a, b, c, __VA_ARGS__)
+    DML_UUID(type, a, b, c, __VA_ARGS__)
+#endif
+
+// What __uuidof knows. With the DirectX headers it is what their template is for every type that nobody has specialized
+// it for, so that a program may name an interface by WINADAPTER_IID on its own, before or after.
+#if defined(__cplusplus) && defined(__wsl_stub_uuidof_use_constexpr)
+
+#ifndef DIRECTML_UUID_OF
+#define DIRECTML_UUID_OF
+extern "C++"
+{
+    template <typename T>
+    struct DMLUuidOf;
+
+    template <typename T>
+    struct DMLUuidOf<T*> : DMLUuidOf<T>
+    {
+    };
+
+    template <typename T>
+#if __wsl_stub_uuidof_use_constexpr
+    constexpr const GUID& __wsl_stub_uuidof()
 #else
-#define DML_IID(type, a, b, c, ...) DML_IID_CONSTANT IID_##type = {a, b, c, {__VA_ARGS__}};
+    inline const GUID& __wsl_stub_uuidof()
+#endif
+    {
+        return DMLUuidOf<T>::value;
+    }
+}
+#endif
+
+#define DML_UUID(type, a, b, c, ...)                              \
+    extern "C++"                                                  \
+    {                                                             \
+        template <>                                               \
+        struct DMLUuidOf<type>                                    \
+        {                                                         \
+            static constexpr GUID value = {a, b, c, {__VA_ARGS__}}; \
+        };                                                        \
+    }
+
+#elif defined(__cplusplus) && defined(__CRT_UUID_DECL)
+#define DML_UUID(type, a, b, c, ...) __CRT_UUID_DECL(type, a, b, c, __VA_ARGS__)
+#else
+#define DML_UUID(type, a, b, c, ...)
+#endif
+
+// <d3d12.h> of this folder, if it came first, has told them already.
+#ifdef DIRECTML_UUIDS
+#undef DML_UUID
+#define DML_UUID(type, a, b, c, ...)
+#else
+#define DIRECTML_UUIDS
 #endif
 
 typedef enum DML_TENSOR_DATA_TYPE DML_ENUM_BASE
@@ -3380,5 +3434,6 @@ UINT64 DMLCalcBufferTensorSize(
 #undef DML_ENUM_SIZE
 #undef DML_IID
 #undef DML_IID_CONSTANT
+#undef DML_UUID
 
 #endif // DIRECTML_H

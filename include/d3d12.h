@@ -16,6 +16,8 @@
 
 #if defined(__cplusplus) && !defined(CINTERFACE)
 #include <dxguids/dxguids.h>
+
+#include "directml_uuids.h"
 #endif
 
 #endif

@@ -47,12 +47,57 @@ typedef UINT DXGI_USAGE;
 
 #endif // __cplusplus
 
-#if defined(__cplusplus) && defined(__CRT_UUID_DECL)
+// A program's own constants of the same names need DIRECTML_NO_IIDS.
+#ifdef DIRECTML_NO_IIDS
+#define DML_IID(type, a, b, c, ...) DML_UUID(type, a, b, c, __VA_ARGS__)
+#else
 #define DML_IID(type, a, b, c, ...) \
     DML_IID_CONSTANT IID_##type = {a, b, c, {__VA_ARGS__}}; \
-    __CRT_UUID_DECL(type, a, b, c, __VA_ARGS__)
+    DML_UUID(type, a, b, c, __VA_ARGS__)
+#endif
+
+// What __uuidof knows. With the DirectX headers it is what their template is for every type that nobody has specialized
+// it for, so that a program may name an interface by WINADAPTER_IID on its own, before or after.
+#if defined(__cplusplus) && defined(__wsl_stub_uuidof_use_constexpr)
+
+#ifndef DIRECTML_UUID_OF
+#define DIRECTML_UUID_OF
+extern "C++"
+{
+    template <typename T>
+    struct DMLUuidOf;
+
+    template <typename T>
+    struct DMLUuidOf<T*> : DMLUuidOf<T>
+    {
+    };
+
+    template <typename T>
+#if __wsl_stub_uuidof_use_constexpr
+    constexpr const GUID& __wsl_stub_uuidof()
 #else
-#define DML_IID(type, a, b, c, ...) DML_IID_CONSTANT IID_##type = {a, b, c, {__VA_ARGS__}};
+    inline const GUID& __wsl_stub_uuidof()
+#endif
+    {
+        return DMLUuidOf<T>::value;
+    }
+}
+#endif
+
+#define DML_UUID(type, a, b, c, ...)                              \
+    extern "C++"                                                  \
+    {                                                             \
+        template <>                                               \
+        struct DMLUuidOf<type>                                    \
+        {                                                         \
+            static constexpr GUID value = {a, b, c, {__VA_ARGS__}}; \
+        };                                                        \
+    }
+
+#elif defined(__cplusplus) && defined(__CRT_UUID_DECL)
+#define DML_UUID(type, a, b, c, ...) __CRT_UUID_DECL(type, a, b, c, __VA_ARGS__)
+#else
+#define DML_UUID(type, a, b, c, ...)
 #endif
 
 typedef enum DXGI_ADAPTER_FLAG DML_ENUM_BASE
@@ -1557,5 +1602,6 @@ STDAPI CreateDXGIFactory2(UINT Flags, REFIID riid, void** ppFactory);
 #undef DML_ENUM_SIZE
 #undef DML_IID
 #undef DML_IID_CONSTANT
+#undef DML_UUID
 
 #endif // DIRECTML_PY_DXGI1_6_H

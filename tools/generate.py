@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from generators import cdefs, com, enums, header, iids, schema, structs
+from generators import cdefs, com, enums, exports, header, iids, schema, structs
 from generators.catalog import Catalog
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,6 +37,7 @@ def generated_files() -> dict[str, str]:
     files: dict[str, str] = {}
     for generator in GENERATORS:
         files.update(generator.generate(catalog))
+    files.update(exports.generate(ROOT, files))
     return {path: formatted(path, text) for path, text in files.items()}
 
 

@@ -10,6 +10,7 @@ from ..abi.structure import Structure, Union
 from ..abi.wintypes import BOOL, ENUM, INT, INT64, SIZE_T, UINT, UINT16, UINT32, UINT64, WCHAR
 
 __all__ = [
+    "D3D12_BUFFER_UAV",
     "D3D12_COMMAND_QUEUE_DESC",
     "D3D12_CPU_DESCRIPTOR_HANDLE",
     "D3D12_DESCRIPTOR_HEAP_DESC",
@@ -30,17 +31,23 @@ __all__ = [
     "D3D12_INFO_QUEUE_FILTER",
     "D3D12_INFO_QUEUE_FILTER_DESC",
     "D3D12_MESSAGE",
+    "D3D12_MIP_REGION",
     "D3D12_PLACED_SUBRESOURCE_FOOTPRINT",
+    "D3D12_QUERY_HEAP_DESC",
     "D3D12_RANGE",
     "D3D12_RESOURCE_ALIASING_BARRIER",
     "D3D12_RESOURCE_ALLOCATION_INFO",
+    "D3D12_RESOURCE_ALLOCATION_INFO1",
     "D3D12_RESOURCE_BARRIER",
     "D3D12_RESOURCE_BARRIER_UNION",
     "D3D12_RESOURCE_DESC",
+    "D3D12_RESOURCE_DESC1",
     "D3D12_RESOURCE_TRANSITION_BARRIER",
     "D3D12_RESOURCE_UAV_BARRIER",
     "D3D12_SUBRESOURCE_DATA",
     "D3D12_SUBRESOURCE_FOOTPRINT",
+    "D3D12_UNORDERED_ACCESS_VIEW_DESC",
+    "D3D12_UNORDERED_ACCESS_VIEW_UNION",
     "DXCoreAdapterMemoryBudget",
     "DXCoreAdapterMemoryBudgetNodeSegmentGroup",
     "DXCoreHardwareID",
@@ -116,6 +123,38 @@ class D3D12_RESOURCE_ALLOCATION_INFO(Structure):
     _fields_ = (
         ("SizeInBytes", UINT64),
         ("Alignment", UINT64),
+    )
+
+
+class D3D12_MIP_REGION(Structure):
+    _fields_ = (
+        ("Width", UINT),
+        ("Height", UINT),
+        ("Depth", UINT),
+    )
+
+
+class D3D12_RESOURCE_DESC1(Structure):
+    _fields_ = (
+        ("Dimension", ENUM),
+        ("Alignment", UINT64),
+        ("Width", UINT64),
+        ("Height", UINT),
+        ("DepthOrArraySize", UINT16),
+        ("MipLevels", UINT16),
+        ("Format", ENUM),
+        ("SampleDesc", DXGI_SAMPLE_DESC),
+        ("Layout", ENUM),
+        ("Flags", ENUM),
+        ("SamplerFeedbackMipRegion", D3D12_MIP_REGION),
+    )
+
+
+class D3D12_RESOURCE_ALLOCATION_INFO1(Structure):
+    _fields_ = (
+        ("Offset", UINT64),
+        ("Alignment", UINT64),
+        ("SizeInBytes", UINT64),
     )
 
 
@@ -206,6 +245,37 @@ class D3D12_CPU_DESCRIPTOR_HANDLE(Structure):
 
 class D3D12_GPU_DESCRIPTOR_HANDLE(Structure):
     _fields_ = (("ptr", UINT64),)
+
+
+class D3D12_BUFFER_UAV(Structure):
+    _fields_ = (
+        ("FirstElement", UINT64),
+        ("NumElements", UINT),
+        ("StructureByteStride", UINT),
+        ("CounterOffsetInBytes", UINT64),
+        ("Flags", ENUM),
+    )
+
+
+class D3D12_UNORDERED_ACCESS_VIEW_UNION(Union):
+    _fields_ = (("Buffer", D3D12_BUFFER_UAV),)
+
+
+class D3D12_UNORDERED_ACCESS_VIEW_DESC(Structure):
+    _anonymous_ = ("View",)
+    _fields_ = (
+        ("Format", ENUM),
+        ("ViewDimension", ENUM),
+        ("View", D3D12_UNORDERED_ACCESS_VIEW_UNION),
+    )
+
+
+class D3D12_QUERY_HEAP_DESC(Structure):
+    _fields_ = (
+        ("Type", ENUM),
+        ("Count", UINT),
+        ("NodeMask", UINT),
+    )
 
 
 class D3D12_FEATURE_DATA_D3D12_OPTIONS(Structure):

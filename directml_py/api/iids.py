@@ -10,17 +10,41 @@ __all__ = [
     "IID_ID3D12CommandList",
     "IID_ID3D12CommandQueue",
     "IID_ID3D12Debug",
+    "IID_ID3D12Debug1",
+    "IID_ID3D12Debug2",
+    "IID_ID3D12Debug3",
+    "IID_ID3D12Debug4",
+    "IID_ID3D12DebugDevice",
     "IID_ID3D12DescriptorHeap",
     "IID_ID3D12Device",
+    "IID_ID3D12Device1",
+    "IID_ID3D12Device2",
+    "IID_ID3D12Device3",
+    "IID_ID3D12Device4",
+    "IID_ID3D12Device5",
+    "IID_ID3D12Device6",
+    "IID_ID3D12Device7",
+    "IID_ID3D12Device8",
+    "IID_ID3D12Device9",
     "IID_ID3D12DeviceChild",
     "IID_ID3D12Fence",
+    "IID_ID3D12Fence1",
     "IID_ID3D12GraphicsCommandList",
+    "IID_ID3D12GraphicsCommandList1",
+    "IID_ID3D12GraphicsCommandList2",
+    "IID_ID3D12GraphicsCommandList3",
+    "IID_ID3D12GraphicsCommandList4",
     "IID_ID3D12Heap",
+    "IID_ID3D12Heap1",
     "IID_ID3D12InfoQueue",
+    "IID_ID3D12InfoQueue1",
     "IID_ID3D12Object",
     "IID_ID3D12Pageable",
     "IID_ID3D12PipelineState",
+    "IID_ID3D12QueryHeap",
     "IID_ID3D12Resource",
+    "IID_ID3D12Resource1",
+    "IID_ID3D12Resource2",
     "IID_IDMLBindingTable",
     "IID_IDMLCommandRecorder",
     "IID_IDMLCompiledOperator",
@@ -68,17 +92,41 @@ IID_ID3D12Object = GUID("c4fec28f-7966-4e95-9f94-f431cb56c3b8")
 IID_ID3D12DeviceChild = GUID("905db94b-a00c-4140-9df5-2b64ca9ea357")
 IID_ID3D12Pageable = GUID("63ee58fb-1268-4835-86da-f008ce62f0d6")
 IID_ID3D12Heap = GUID("6b3b2502-6e51-45b3-90ee-9884265e8df3")
+IID_ID3D12Heap1 = GUID("572f7389-2168-49e3-9693-d6df5871bf6d")
 IID_ID3D12Resource = GUID("696442be-a72e-4059-bc79-5b5c98040fad")
+IID_ID3D12Resource1 = GUID("9d5e227a-4430-4161-88b3-3eca6bb16e19")
+IID_ID3D12Resource2 = GUID("be36ec3b-ea85-4aeb-a45a-e9d76404a495")
 IID_ID3D12CommandAllocator = GUID("6102dee4-af59-4b09-b999-b44d73f09b24")
 IID_ID3D12Fence = GUID("0a753dcf-c4d8-4b91-adf6-be5a60d95a76")
+IID_ID3D12Fence1 = GUID("433685fe-e22b-4ca0-a8db-b5b4f4dd0e4a")
 IID_ID3D12PipelineState = GUID("765a30f3-f624-4c6f-a828-ace948622445")
+IID_ID3D12QueryHeap = GUID("0d9658ae-ed45-469e-a61d-970ec583cab4")
 IID_ID3D12DescriptorHeap = GUID("8efb471d-616c-4f49-90f7-127bb763fa51")
 IID_ID3D12CommandList = GUID("7116d91c-e7e4-47ce-b8c6-ec8168f437e5")
 IID_ID3D12GraphicsCommandList = GUID("5b160d0f-ac1b-4185-8ba8-b3ae42a5a455")
+IID_ID3D12GraphicsCommandList1 = GUID("553103fb-1fe7-4557-bb38-946d7d0e7ca7")
+IID_ID3D12GraphicsCommandList2 = GUID("38c3e585-ff17-412c-9150-4fc6f9d72a28")
+IID_ID3D12GraphicsCommandList3 = GUID("6fda83a7-b84c-4e38-9ac8-c7bd22016b3d")
+IID_ID3D12GraphicsCommandList4 = GUID("8754318e-d3a9-4541-98cf-645b50dc4874")
 IID_ID3D12CommandQueue = GUID("0ec870a6-5d7e-4c22-8cfc-5baae07616ed")
 IID_ID3D12Device = GUID("189819f1-1db6-4b57-be54-1821339b85f7")
+IID_ID3D12Device1 = GUID("77acce80-638e-4e65-8895-c1f23386863e")
+IID_ID3D12Device2 = GUID("30baa41e-b15b-475c-a0bb-1af5c5b64328")
+IID_ID3D12Device3 = GUID("81dadc15-2bad-4392-93c5-101345c4aa98")
+IID_ID3D12Device4 = GUID("e865df17-a9ee-46f9-a463-3098315aa2e5")
+IID_ID3D12Device5 = GUID("8b4f173b-2fea-4b80-8f58-4307191ab95d")
+IID_ID3D12Device6 = GUID("c70b221b-40e4-4a17-89af-025a0727a6dc")
+IID_ID3D12Device7 = GUID("5c014b53-68a1-4b9b-8bd1-dd6046b9358b")
+IID_ID3D12Device8 = GUID("9218e6bb-f944-4f7e-a75c-b1b2c7b701f3")
+IID_ID3D12Device9 = GUID("4c80e962-f032-4f60-bc9e-ebc2cfa1d83c")
 IID_ID3D12Debug = GUID("344488b7-6846-474b-b989-f027448245e0")
+IID_ID3D12Debug1 = GUID("affaa4ca-63fe-4d8e-b8ad-159000af4304")
+IID_ID3D12Debug2 = GUID("93a665c4-a3b2-4e5d-b692-a26ae14e3374")
+IID_ID3D12Debug3 = GUID("5cf4e58f-f671-4ff1-a542-3686e3d153d1")
+IID_ID3D12Debug4 = GUID("014b816e-9ec5-4a2f-a845-ffbe441ce13a")
+IID_ID3D12DebugDevice = GUID("3febd6dd-4973-4787-8194-e45f9e28923e")
 IID_ID3D12InfoQueue = GUID("0742a90b-c387-483f-b946-30a7e4e61458")
+IID_ID3D12InfoQueue1 = GUID("2852dd88-b484-4c0c-b6b1-67168500e600")
 IID_IDXGIObject = GUID("aec22fb8-76f3-4639-9be0-28eb43a67a2e")
 IID_IDXGIAdapter = GUID("2411e7e1-12ac-4ccf-bd14-9798e8534dc0")
 IID_IDXGIAdapter1 = GUID("29038f61-3839-4626-91fd-086879011a05")

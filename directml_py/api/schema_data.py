@@ -77,6 +77,38 @@ STRUCTS = {
             F("Alignment", "integer", "UINT64"),
         ),
     ),
+    "D3D12_MIP_REGION": StructSchema(
+        "D3D12_MIP_REGION",
+        (
+            F("Width", "integer", "UINT"),
+            F("Height", "integer", "UINT"),
+            F("Depth", "integer", "UINT"),
+        ),
+    ),
+    "D3D12_RESOURCE_DESC1": StructSchema(
+        "D3D12_RESOURCE_DESC1",
+        (
+            F("Dimension", "enum", "D3D12_RESOURCE_DIMENSION"),
+            F("Alignment", "integer", "UINT64"),
+            F("Width", "integer", "UINT64"),
+            F("Height", "integer", "UINT"),
+            F("DepthOrArraySize", "integer", "UINT16"),
+            F("MipLevels", "integer", "UINT16"),
+            F("Format", "enum", "DXGI_FORMAT"),
+            F("SampleDesc", "struct", "DXGI_SAMPLE_DESC"),
+            F("Layout", "enum", "D3D12_TEXTURE_LAYOUT"),
+            F("Flags", "flags", "D3D12_RESOURCE_FLAGS"),
+            F("SamplerFeedbackMipRegion", "struct", "D3D12_MIP_REGION"),
+        ),
+    ),
+    "D3D12_RESOURCE_ALLOCATION_INFO1": StructSchema(
+        "D3D12_RESOURCE_ALLOCATION_INFO1",
+        (
+            F("Offset", "integer", "UINT64"),
+            F("Alignment", "integer", "UINT64"),
+            F("SizeInBytes", "integer", "UINT64"),
+        ),
+    ),
     "D3D12_SUBRESOURCE_FOOTPRINT": StructSchema(
         "D3D12_SUBRESOURCE_FOOTPRINT",
         (
@@ -158,6 +190,35 @@ STRUCTS = {
     ),
     "D3D12_GPU_DESCRIPTOR_HANDLE": StructSchema(
         "D3D12_GPU_DESCRIPTOR_HANDLE", (F("ptr", "integer", "UINT64"),)
+    ),
+    "D3D12_BUFFER_UAV": StructSchema(
+        "D3D12_BUFFER_UAV",
+        (
+            F("FirstElement", "integer", "UINT64"),
+            F("NumElements", "integer", "UINT"),
+            F("StructureByteStride", "integer", "UINT"),
+            F("CounterOffsetInBytes", "integer", "UINT64"),
+            F("Flags", "flags", "D3D12_BUFFER_UAV_FLAGS"),
+        ),
+    ),
+    "D3D12_UNORDERED_ACCESS_VIEW_UNION": StructSchema(
+        "D3D12_UNORDERED_ACCESS_VIEW_UNION", (F("Buffer", "struct", "D3D12_BUFFER_UAV"),)
+    ),
+    "D3D12_UNORDERED_ACCESS_VIEW_DESC": StructSchema(
+        "D3D12_UNORDERED_ACCESS_VIEW_DESC",
+        (
+            F("Format", "enum", "DXGI_FORMAT"),
+            F("ViewDimension", "enum", "D3D12_UAV_DIMENSION"),
+            F("View", "union", "D3D12_UNORDERED_ACCESS_VIEW_UNION"),
+        ),
+    ),
+    "D3D12_QUERY_HEAP_DESC": StructSchema(
+        "D3D12_QUERY_HEAP_DESC",
+        (
+            F("Type", "enum", "D3D12_QUERY_HEAP_TYPE"),
+            F("Count", "integer", "UINT"),
+            F("NodeMask", "integer", "UINT"),
+        ),
     ),
     "D3D12_FEATURE_DATA_D3D12_OPTIONS": StructSchema(
         "D3D12_FEATURE_DATA_D3D12_OPTIONS",

@@ -6,6 +6,7 @@
 #define DIRECTML_WIN32_DEBUG_H
 
 #include "posix.h"
+#include "text.h"
 #include "types.h"
 
 // Past stdio, which would have to know whether the program writes wide or narrow characters.
@@ -37,16 +38,7 @@ DIRECTML_WIN32_FUNCTION void OutputDebugStringW(LPCWSTR lpOutputString)
     size_t used = 0;
     for (; lpOutputString != NULL && *lpOutputString != 0; ++lpOutputString)
     {
-        const uint32_t c = (uint32_t)*lpOutputString;
-        if (c < 0x80)
-            bytes[used++] = (char)c;
-        else
-        {
-            const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-            bytes[used++] = (char)((0xff00u >> (more + 1) & 0xffu) | c >> 6 * more);
-            for (int shift = 6 * (more - 1); shift >= 0; shift -= 6)
-                bytes[used++] = (char)(0x80u | (c >> shift & 0x3fu));
-        }
+        used += (size_t)directml_win32_encode((uint32_t)*lpOutputString, (unsigned char*)bytes + used);
         if (used > sizeof(bytes) - 4)
         {
             directml_win32_write_error(bytes, used);

@@ -25,6 +25,9 @@
 #endif
 
 typedef BOOL* LPBOOL;
+typedef unsigned char byte;
+typedef UINT_PTR WPARAM;
+typedef LONG_PTR LPARAM, LRESULT;
 typedef BYTE *PBYTE, *LPBYTE;
 typedef DWORD *PDWORD, *LPDWORD;
 typedef HANDLE *PHANDLE, *LPHANDLE;

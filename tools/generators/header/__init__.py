@@ -18,6 +18,8 @@ def directml(catalog: Catalog) -> str:
         part("target"),
         part("windows"),
         part("helpers"),
+        part("uuids"),
+        part("uuids_once"),
         declarations.enums(catalog.enums),
         interfaces.forward_declarations(catalog.interfaces),
         declarations.structs([*catalog.structs, *(op.struct for op in catalog.operators)]),
@@ -30,5 +32,20 @@ def directml(catalog: Catalog) -> str:
     return "\n\n".join(sections) + "\n"
 
 
+def uuids(catalog: Catalog) -> str:
+    named = (
+        f"struct {i.name};\nDML_UUID({i.name}, {interfaces.guid_arguments(i.iid)})"
+        for i in catalog.interfaces
+    )
+    return "\n\n".join([part("uuids_about"), part("uuids"), *named, part("uuids_end")]) + "\n"
+
+
 def generate(catalog: Catalog) -> dict[str, str]:
-    return {"include/DirectML.h": directml(catalog), **dxgi.generate(catalog)}
+    # Some file systems take these two names for one.
+    text = directml(catalog)
+    return {
+        "include/DirectML.h": text,
+        "include/directml.h": text,
+        "include/directml_uuids.h": uuids(catalog),
+        **dxgi.generate(catalog),
+    }

@@ -34,6 +34,7 @@ def header(catalog: Catalog) -> str:
         part("dxgi_about"),
         part("dxgi_windows"),
         part("helpers"),
+        part("uuids"),
         declarations.enums(enums),
         "\n".join(incomplete),
         interfaces.forward_declarations(dxgi_interfaces),

@@ -15,6 +15,7 @@
 //
 // C++ has classes, __uuidof and IID_PPV_ARGS. C, and C++ with CINTERFACE, has structs with an lpVtbl, and with
 // COBJMACROS a macro for each method. IID_IDMLDevice and the like are constants in both; nothing is to be linked.
+// DIRECTML_NO_IIDS leaves those constants out; what a program says by WINADAPTER_IID(IDMLDevice, ...) is welcome.
 //
 // In comments on fields, [N] is an array of N elements and `optional` a pointer that may be null.
 

@@ -2,5 +2,6 @@
 #undef DML_ENUM_SIZE
 #undef DML_IID
 #undef DML_IID_CONSTANT
+#undef DML_UUID
 
 #endif // DIRECTML_H

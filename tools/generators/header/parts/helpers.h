@@ -17,10 +17,11 @@
 
 #endif // __cplusplus
 
-#if defined(__cplusplus) && defined(__CRT_UUID_DECL)
+// A program's own constants of the same names need DIRECTML_NO_IIDS.
+#ifdef DIRECTML_NO_IIDS
+#define DML_IID(type, a, b, c, ...) DML_UUID(type, a, b, c, __VA_ARGS__)
+#else
 #define DML_IID(type, a, b, c, ...) \
     DML_IID_CONSTANT IID_##type = {a, b, c, {__VA_ARGS__}}; \
-    __CRT_UUID_DECL(type, a, b, c, __VA_ARGS__)
-#else
-#define DML_IID(type, a, b, c, ...) DML_IID_CONSTANT IID_##type = {a, b, c, {__VA_ARGS__}};
+    DML_UUID(type, a, b, c, __VA_ARGS__)
 #endif

@@ -1,0 +1,43 @@
+// What __uuidof knows. With the DirectX headers it is what their template is for every type that nobody has specialized
+// it for, so that a program may name an interface by WINADAPTER_IID on its own, before or after.
+#if defined(__cplusplus) && defined(__wsl_stub_uuidof_use_constexpr)
+
+#ifndef DIRECTML_UUID_OF
+#define DIRECTML_UUID_OF
+extern "C++"
+{
+    template <typename T>
+    struct DMLUuidOf;
+
+    template <typename T>
+    struct DMLUuidOf<T*> : DMLUuidOf<T>
+    {
+    };
+
+    template <typename T>
+#if __wsl_stub_uuidof_use_constexpr
+    constexpr const GUID& __wsl_stub_uuidof()
+#else
+    inline const GUID& __wsl_stub_uuidof()
+#endif
+    {
+        return DMLUuidOf<T>::value;
+    }
+}
+#endif
+
+#define DML_UUID(type, a, b, c, ...)                              \
+    extern "C++"                                                  \
+    {                                                             \
+        template <>                                               \
+        struct DMLUuidOf<type>                                    \
+        {                                                         \
+            static constexpr GUID value = {a, b, c, {__VA_ARGS__}}; \
+        };                                                        \
+    }
+
+#elif defined(__cplusplus) && defined(__CRT_UUID_DECL)
+#define DML_UUID(type, a, b, c, ...) __CRT_UUID_DECL(type, a, b, c, __VA_ARGS__)
+#else
+#define DML_UUID(type, a, b, c, ...)
+#endif

@@ -1,0 +1,3 @@
+#undef DML_UUID
+
+#endif // DIRECTML_UUIDS
