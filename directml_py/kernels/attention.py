@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from math import ceil, prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .backend import backend
 from .binding import Array, address
-from .product import multiply
 
+FLOAT32, INT32 = np.dtype(np.float32), np.dtype(np.int32)
 # As many scores as are held at a time, at least those of one query: few enough to stay in a nearer cache.
 SCORES = 1 << 18
-# The same of several heads at a time: enough for all threads.
-SCORES_OF_HEADS = 1 << 19
+# A thread's scores of the native loop, whose memory is there for so many threads.
+QUERIES_AT_A_TIME = 32
+MOST_PLACES = 16
 
 
 def attend(
@@ -65,63 +66,68 @@ def later_keys(past: int, queries: int, keys: int) -> Array:
     return np.arange(keys) > past + np.arange(queries)[:, np.newaxis]
 
 
+class Added(NamedTuple):
+    """What is added to scores: FLOAT32 of ``others``, and ``mask_value`` where ``marks``, INT32, are 0, unless all of a
+    query are. All are {heads, queries, keys} or None."""
+
+    others: tuple[Array | None, Array | None] = (None, None)
+    marks: Array | None = None
+    mask_value: float = 0.0
+
+
 def attend_heads(
     queries: Array,
     keys: Array,
     values: Array,
     output: Array,
     scale: float,
-    bias: Array | None,
-    added: Array | None,
+    added: Added,
     scratch: Array,
 ) -> None:
-    """``attend`` of all heads of a batch: {heads, queries, size}, {heads, keys, size} for keys and values.
+    """``attend`` of all heads of a batch in the native loop: {heads, queries, size}, {heads, keys, size} for keys and
+    values, all FLOAT32, and the output in rows.
 
-    ``bias`` and ``added`` are {heads, queries, keys}; ``scratch`` is what ``scores_for`` says.
+    ``scratch`` is what ``scratch_for`` says for as many heads of these sizes.
     """
-    heads, count, total = len(queries), queries.shape[1], keys.shape[1]
-    number, rows = block_of(heads, count, total)
-    memory = scratch[: 4 * number * rows * total].view(np.float32)
-    for head_block, row_block in np.ndindex(ceil(heads / number), ceil(count / rows)):
-        head, row = head_block * number, row_block * rows
-        some = slice(head, head + number)
-        place = some, slice(row, row + rows)
-        shape = (min(number, heads - head), min(rows, count - row), total)
-        scores = memory[: prod(shape)].reshape(shape)
-        multiply(queries[place], keys[some].swapaxes(1, 2), scores)()
-        weigh(scores, scale, *(None if one is None else one[place] for one in (bias, added)))
-        multiply(scores, values[some], output[place])()
-
-
-def weigh(scores: Array, scale: float, bias: Array | None, added: Array | None) -> None:
-    """The softmax of scaled scores {heads, queries, keys} in their place, with FLOAT32 added to them."""
     ffi, lib = backend.native.ffi, backend.native.lib
-    task = ffi.new("dml_weights *")
-    task.heads, task.rows, task.count = scores.shape
-    task.scores, task.scale = address(scores), scale
-    others = [None if one is None else together(one) for one in (bias, added)]
-    for number, one in enumerate(others):
+    task = ffi.new("dml_attention *")
+    task.heads, task.queries, task.size = queries.shape
+    task.keys, task.value_size = values.shape[1:]
+    task.scale, task.mask_value = scale, added.mask_value
+    for matrix, x in ((task.q, queries), (task.k, keys), (task.v, values), (task.out, output)):
+        matrix.memory = address(x)
+        matrix.batch[0], matrix.row, matrix.column = x.strides
+    rows = [near(one, FLOAT32) for one in added.others] + [near(added.marks, INT32)]
+    for number, one in enumerate(rows):
         if one is not None:
-            task.others[number] = address(one)
             task.head_steps[number], task.row_steps[number], _ = one.strides
-    lib.dml_weights_run(task)
+    task.others[0:2] = [address_of(one) for one in rows[:2]]
+    task.marks = address_of(rows[2])
+    task.places, task.scratch = places_of(task.heads, task.queries), address(scratch)
+    with np.errstate(all="ignore"):
+        lib.dml_attention_run(task)
 
 
-def together(x: Array) -> Array:
+def near(x: Array | None, dtype: np.dtype[Any]) -> Array | None:
     """What lies next to each other along the last dimension."""
-    is_near = x.dtype == np.float32 and x.strides[-1] == x.itemsize and x.flags.aligned
-    return x if is_near else np.ascontiguousarray(x, np.float32)
+    if x is None or (x.dtype == dtype and x.strides[-1] == x.itemsize and x.flags.aligned):
+        return x
+    return np.ascontiguousarray(x, dtype)
 
 
-def block_of(heads: int, queries: int, keys: int) -> tuple[int, int]:
-    """How many heads are worked on at a time, and how many queries of each."""
-    rows = min(queries, max(1, SCORES_OF_HEADS // keys))
-    return min(heads, max(1, SCORES_OF_HEADS // (rows * keys))), rows
+def address_of(x: Array | None) -> int:
+    return 0 if x is None else address(x)
 
 
-def scores_for(heads: int, queries: int, keys: int) -> int:
+def places_of(heads: int, queries: int) -> int:
+    """How many threads are worth scratch memory of their own."""
+    return min(MOST_PLACES, heads * -(-queries // QUERIES_AT_A_TIME))
+
+
+def scratch_for(heads: int, queries: int, keys: int, size: int, value_size: int) -> int:
     """The bytes of scratch memory that ``attend_heads`` takes."""
-    return 4 * prod((*block_of(heads, queries, keys), keys))
+    places = places_of(heads, queries)
+    return int(backend.native.lib.dml_attention_scratch(heads, queries, keys, size, value_size, places))
 
 
 def added_by(masked: Array, mask_value: float) -> Array:

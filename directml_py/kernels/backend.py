@@ -10,6 +10,8 @@ from typing import Any
 
 KERNELS_VARIABLE = "DIRECTML_PY_KERNELS"
 THREADS_VARIABLE = "DIRECTML_PY_THREADS"
+# More than any machine has; the loops count in 32 bits.
+MOST_THREADS = 1 << 16
 
 
 class Backend:
@@ -53,9 +55,10 @@ class Backend:
         text = os.environ.get(THREADS_VARIABLE, "")
         if not text:
             return available_processors()
-        if not text.isdecimal() or int(text) < 1:
+        if not text.isdecimal() or not text.strip("0"):
             raise ValueError(f"{THREADS_VARIABLE} must be a number above 0, not {text!r}")
-        return int(text)
+        # Python refuses to read numbers of thousands of digits.
+        return MOST_THREADS if len(text.lstrip("0")) > 9 else min(int(text), MOST_THREADS)
 
     @property
     def title(self) -> str:
@@ -91,6 +94,6 @@ def set_thread_count(count: int) -> None:
     number = operator.index(count)
     if number < 1:
         raise ValueError(f"count must be at least 1, not {number}")
-    backend.threads = number
+    backend.threads = min(number, MOST_THREADS)
     if backend.native is not None:
-        backend.native.lib.dml_set_threads(min(number, 1 << 16))
+        backend.native.lib.dml_set_threads(backend.threads)

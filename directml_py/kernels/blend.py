@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
-from .binding import Array, Run, address, bound
+from .binding import Array, Run, address, apart, bound, readable
 from .regions import Steps
 from .taps import Plan, Taps
 
@@ -24,9 +24,9 @@ def can_blend(x: Array, output: Array) -> bool:
         native is not None
         and x.dtype in LOOPS
         and x.dtype == output.dtype
-        and all(one.dtype.isnative and one.flags.aligned for one in (x, output))
+        and readable(x, output)
         and max(x.shape[-1], output.shape[-1]) <= native.lib.DML_BLEND_COLUMNS
-        and not np.may_share_memory(x, output)
+        and apart(output, [x])
     )
 
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .backend import backend
-from .binding import Array, Run, address, bound
+from .binding import Array, Run, address, bound, readable
+from .row_loops import Given
 from .windows import Window
 
 FLOATS = {np.dtype(np.float32): "FLOATS", np.dtype(np.float16): "HALVES"}
 BYTES = {np.dtype(np.uint8): "UINT8", np.dtype(np.int8): "INT8"}
 SPATIAL = 3
+# Filters of 3 by 3 are transformed where they meet so many pixels, and take no more bytes than these.
+TRANSFORMED_PIXELS, TRANSFORMED_BYTES = 400, 4 << 20
+# Those that are kept meet fewer: what it takes to transform them is not paid each time.
+KEPT_PIXELS = 144
 
 
 def convolution(
@@ -27,8 +33,13 @@ def convolution(
     is_turned: bool = False,
     activation: str = "IDENTITY",
     slope: float = 0.0,
+    given: Given | None = None,
+    scratch: Array | None = None,
+    is_transformed: bool = False,
 ) -> Run | None:
-    """The call that stores what ``contract.convolve`` gives, with the bias {1, M, ...} added and activated.
+    """The call that stores what ``contract.convolve`` gives, with the bias {1, M, ...} added and activated, and then
+    normalized if that is ``given``. ``scratch``: as many bytes as ``scratch_of`` says, with what ``transform`` has left
+    there if ``is_transformed``.
 
     Sums are those of FLOAT32, rounded once more where the output is FLOAT16. ``is_turned``: the filters are taken from
     their end. ``activation``: IDENTITY, RELU or LEAKY_RELU, which has a ``slope``. None if there is no loop for these
@@ -46,15 +57,54 @@ def convolution(
         output,
         window,
         groups,
-        [*inputs, output],
+        [*inputs, output, *([] if scratch is None else [scratch])],
+        given,
         type=code(FLOATS[x.dtype]),
         output_type=code(FLOATS[output.dtype]),
         activation=code(activation),
         slope=slope,
         is_turned=is_turned,
+        is_transformed=is_transformed,
+        transformed=0 if scratch is None or scratch.size == 0 else address(scratch),
         bias_stride=0 if bias is None else elements(bias)[1],
         bias=0 if bias is None else address(bias),
     )
+
+
+def scratch_of(
+    filters: Sequence[int],
+    output: Sequence[int],
+    window: Window,
+    groups: int,
+    least: int = TRANSFORMED_PIXELS,
+) -> int:
+    """Bytes for filters of 3 by 3, of FLOAT32 as the output, that are multiplied by Winograd's method: with 16 products
+    where there were 36. That takes many channels, outputs and at ``least`` so many pixels, or there is nothing to
+    gain."""
+    if backend.native is None or window != Window.of((3, 3), (1, 1), (1, 1), *window[3:5]):
+        return 0
+    lib, outputs = backend.native.lib, filters[0] // groups
+    size = 16 * 4 * filters[0] * filters[1]
+    few, many = lib.DML_CONV_LEAST_TRANSFORMED, lib.DML_CONV_MOST_TRANSFORMED
+    is_gain = few <= filters[1] <= many and outputs >= few and prod(output[2:]) >= least
+    return size if is_gain and size <= TRANSFORMED_BYTES else 0
+
+
+def transform(filters: Array, groups: int, memory: Array, is_turned: bool) -> None:
+    """Fill ``memory``, as many bytes as ``scratch_of`` says, with filters of 3 by 3, which lie together."""
+    task = backend.native.ffi.new(
+        "dml_conv *",
+        {
+            "groups": groups,
+            "outputs": filters.shape[0] // groups,
+            "channels": filters.shape[1],
+            "filter_stride": 9 * filters.shape[1],
+            "filters": address(filters),
+            "transformed": address(memory),
+            "is_turned": is_turned,
+        },
+    )
+    backend.native.lib.dml_conv_transform(task)
 
 
 class Quantization(NamedTuple):
@@ -110,7 +160,7 @@ def byte_convolution(
     if any(zero is not None and zero.dtype != one.dtype for one, zero in zeros):
         return None
     flat = {name: one.reshape(-1) for name, one in parameters.items() if one is not None}
-    if not all(one.dtype.isnative and one.flags.aligned for one in flat.values()):
+    if not readable(*flat.values()):
         return None
     strides = {
         f"{name}_stride": elements(flat[name])[0]
@@ -124,6 +174,8 @@ def byte_convolution(
         window,
         groups,
         [x, filters, output, *flat.values()],
+        None,
+        is_signed=True,
         type=code(BYTES[x.dtype]),
         filter_type=code(BYTES[filters.dtype]),
         output_type=code(output_type),
@@ -136,7 +188,7 @@ def fits(x: Array, filters: Array, output: Array, window: Window) -> bool:
     """Whether there is a loop for tensors that lie in memory like this."""
     if len(window.size) > SPATIAL or any(window.output_padding) or 0 in (x.size, filters.size, output.size):
         return False
-    if not all(one.dtype.isnative and one.flags.aligned for one in (x, filters, output)):
+    if not readable(x, filters, output):
         return False
     return lie_together(filters, 1) and lie_together(output, 2)
 
@@ -164,9 +216,14 @@ def bound_task(
     window: Window,
     groups: int,
     memory: Sequence[Array],
+    given: Given | None,
+    is_signed: bool = False,
     **fields: Any,
-) -> Run:
-    """The call of a task; ``memory``: the arrays that it reads and writes."""
+) -> Run | None:
+    """The call of a task; ``memory``: the arrays that it reads and writes. None if there is no loop for ``given``.
+
+    With ``is_signed`` there is memory for the filters as signed bytes, which the call fills.
+    """
     lib, ffi = backend.native.lib, backend.native.ffi
     missing = SPATIAL - len(window.size)
     ones, zeros = (1,) * missing, (0,) * missing
@@ -192,4 +249,9 @@ def bound_task(
             **fields,
         },
     )
-    return bound(lib.dml_conv_run, task, memory=memory)
+    filters_signed = np.empty(lib.dml_conv_signed_size(task) if is_signed else 0, np.uint8)
+    task.signed_filters = address(filters_signed)
+    factors = None if given is None else given.fill(task.normalization, output)
+    if given is not None and factors is None:
+        return None
+    return bound(lib.dml_conv_run, task, memory=(memory, given, factors, filters_signed))

@@ -167,15 +167,26 @@ def arg_fold(x: Array, output: Array, axes: Axes, largest: bool, decreasing: boo
     Of equal elements the first counts, or the last if ``decreasing``. NaN is passed over, as in MAX and MIN; if
     there is nothing else, all elements count as equal.
     """
+    reduced = sorted(axes)
     kept = [axis for axis in range(x.ndim) if axis not in axes]
-    order = (*kept, *sorted(axes))
+    order = (*kept, *reduced)
     kept_sizes = [x.shape[axis] for axis in kept]
+    # Along a broadcast axis all are equal: one is looked at, and the first or the last of them is meant.
+    repeated = [axis in reduced and not x.strides[axis] for axis in range(x.ndim)]
+    seen = x[tuple(slice(0, 1) if one else slice(None) for one in repeated)]
 
     def run() -> None:
-        rows = x.transpose(order).reshape((*kept_sizes, -1))
+        rows = seen.transpose(order).reshape((*kept_sizes, -1))
         indices = first_index(rows[..., ::-1] if decreasing else rows, largest)
         if decreasing:
             indices = rows.shape[-1] - 1 - indices
+        if any(repeated):
+            places = np.unravel_index(indices, [seen.shape[axis] for axis in reduced])
+            own = [
+                place + (x.shape[axis] - 1 if repeated[axis] and decreasing else 0)
+                for axis, place in zip(reduced, places)
+            ]
+            indices = np.asarray(np.ravel_multi_index(own, [x.shape[axis] for axis in reduced]))
         np.copyto(output, indices.reshape(output.shape), casting="unsafe")
 
     return run

@@ -12,6 +12,7 @@ from .backend import backend
 from .binding import Array, address
 from .half import widened
 from .machine import Code, code_of, unsized_task, vocabulary
+from .panels import ALIGNMENT, aligned, pack_panels, panels_size
 from .steps import STATES, Cell, Layer, Phase, State
 
 FLOAT32 = np.dtype(np.float32)
@@ -33,7 +34,13 @@ def codes_of(cell: Cell) -> list[Code] | None:
 
 def scratch_for(cell: Cell, batch: int, width: int, hidden: int) -> int:
     """The bytes that ``run_natively`` takes for inputs of ``width``."""
-    return int(backend.native.lib.dml_steps_scratch(batch, width, hidden, cell.gates, cell.slots))
+    return sum(parts_of(cell, batch, width, hidden)) + 3 * ALIGNMENT
+
+
+def parts_of(cell: Cell, batch: int, width: int, hidden: int) -> tuple[int, int, int]:
+    """The bytes of slots, and of the panels of weights and recurrence."""
+    slots = int(backend.native.lib.dml_steps_scratch(batch, hidden, cell.slots))
+    return slots, panels_size(cell.gates, hidden, width), panels_size(cell.gates, hidden, hidden)
 
 
 def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array) -> State:
@@ -64,9 +71,11 @@ def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array
         task.last[number] = address(array)
     if STATES[1] in held:
         task.cell = address(held[STATES[1]])
-    for matrix, array in ((task.weights, layer.weights), (task.recurrence, layer.recurrence)):
-        matrix.memory, matrix.is_half = address(array), array.dtype != FLOAT32
-        matrix.row, matrix.column = array.strides
+    memory = []
+    for size in parts_of(cell, batch, width, layer.hidden):
+        part, scratch = aligned(scratch, size)
+        memory.append(part)
+    task.scratch, task.weights, task.recurrence = map(address, memory)
     for phase in cell.phases:
         for name in phase.outputs:
             held.setdefault(name, np.empty((batch, layer.hidden), np.float32))
@@ -75,7 +84,8 @@ def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array
         fill(task.phase[number], phase, code, held)
         for number, (phase, code) in enumerate(zip(cell.phases, codes))
     ]
-    task.scratch = address(scratch)
+    for matrix, panels in zip((layer.weights, layer.recurrence), memory[1:]):
+        pack_panels(matrix[np.newaxis], cell.gates, panels)
     with np.errstate(all="ignore"):
         lib.dml_steps_run(task)
     del programs

@@ -12,6 +12,7 @@ from .backend import backend
 from .binding import Array, Run, address, bound, in_turn
 from .convolution import BYTES, byte_convolution
 from .half import widened
+from .panels import panels_size
 from .windows import Window
 
 FLOAT32 = np.dtype(np.float32)
@@ -20,6 +21,8 @@ TYPES = (FLOAT32, np.dtype(np.float16))
 MAX_RANK = 6
 # Products of bytes that are bound one by one.
 MAX_BATCH = 256
+# What a second factor in panels pays for: so many rows at most, and more bytes.
+FEW_ROWS, NEAR_BYTES = 256, 1 << 15
 ONE_BY_ONE = Window.of((1,))
 # The products that one matrix takes from which on BLAS, which knows the processor better, is as fast.
 WORTH_BLAS = 1 << 26
@@ -65,6 +68,25 @@ def multiplied(a: Array, b: Array, out: Array) -> Run | None:
     return bound(lib.dml_product_run, task, memory=(a, b, out))
 
 
+def multiply_packed(a: Array, panels: Array, out: Array) -> Run:
+    """``multiply`` of {..., M, K} and {..., K, N}, all of whose transposes have become ``panels``, bytes."""
+    *sizes, rows, columns = out.shape
+    ffi, lib = backend.native.ffi, backend.native.lib
+    task = ffi.new("dml_products *")
+    task.rows, task.columns, task.depth, task.is_packed = rows, columns, a.shape[-1], 1
+    task.rank, task.sizes[0 : len(sizes)] = len(sizes), sizes
+    for matrix, x in ((task.a, a), (task.out, out)):
+        matrix.memory = address(x)
+        matrix.batch[0 : len(sizes)] = x.strides[:-2]
+        matrix.row, matrix.column = x.strides[-2:]
+        matrix.is_half = x.dtype != FLOAT32
+    task.b.memory = address(panels)
+    step = panels_size(1, columns, a.shape[-1])
+    task.b.batch[0 : len(sizes)] = [step * prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+    lib.dml_product_prepare(task)
+    return bound(lib.dml_product_run, task, memory=(a, panels, out))
+
+
 def is_for_loop(a: Array, b: Array, out: Array) -> bool:
     known = a.dtype in TYPES and b.dtype in TYPES and out.dtype == FLOAT32 and out.ndim - 2 <= MAX_RANK
     together = out.strides[-1] == out.itemsize or out.shape[-1] == 1
@@ -76,6 +98,15 @@ def is_for_blas(a: Array, b: Array) -> bool:
     products = a.shape[-2] * a.shape[-1] * b.shape[-1]
     worth = WORTH_BLAS if a.shape[-2] > 1 else WORTH_BLAS_ROW
     return products >= worth and all(is_blas_matrix(x) for x in (a, b))
+
+
+def is_worth_panels(rows: int, depth: int, columns: int, dtype: np.dtype[Any]) -> bool:
+    """Whether it pays that the second factor of a product is kept in panels: it is converted, or more than a near cache
+    holds, and its rows are not that many that BLAS, which makes panels of its own, loses nothing by that."""
+    if backend.native is None or dtype not in TYPES or rows == 1:
+        return False
+    is_large = depth * columns * FLOAT32.itemsize > NEAR_BYTES
+    return dtype != FLOAT32 or (is_large and rows <= FEW_ROWS)
 
 
 def is_blas_matrix(x: Any) -> bool:

@@ -42,6 +42,8 @@ class Program:
         self.nodes: list[Node] = []
         self.places: dict[Node, int] = {}
         self.outputs: list[int] = []
+        self.halves: set[int] = set()
+        """Inputs that were FLOAT16."""
 
     def add(self, name: str, lane: str, *operands: int, bits: int = 0) -> int:
         """The place of a node, which may be there already."""
@@ -85,7 +87,9 @@ class Program:
     def rounded(self, place: int, is_half: bool) -> int | None:
         """A FLOAT64 node rounded to FLOAT32 once, without it; None where that is not to be had.
 
-        If ``is_half``, for FLOAT16: what is rounded to FLOAT32 first must be exact, or a function that is not.
+        If ``is_half``, for FLOAT16: what is rounded to FLOAT32 first must be exact, or a function that is not, or of
+        operands that FLOAT16 has: FLOAT32 has more than twice as many digits (Figueroa 1995, "When is double rounding
+        innocuous?").
         """
         found = self.exact(place)
         if found is not None:
@@ -95,21 +99,33 @@ class Program:
         if function in CHOOSING or function == "where":
             return self.narrowed(node, [self.rounded(one, is_half) for one in values_of(node)])
         operands = [self.exact(one) for one in node.operands]
-        if function in FUNCTIONS or (function in ARITHMETIC and not is_half):
+        is_once = function in ARITHMETIC and (not is_half or all(map(self.is_half, operands)))
+        if function in FUNCTIONS or is_once:
             found = self.narrowed(node, operands)
-        if found is None and function == "add" and not is_half:
-            found = self.multiplied_and_added(node)
+        if found is None and function == "add":
+            found = self.multiplied_and_added(node, "multiply_add_odd" if is_half else "multiply_add_float32")
         return found
 
-    def multiplied_and_added(self, node: Node) -> int | None:
+    def is_half(self, place: int | None) -> bool:
+        """Whether FLOAT16 has all digits of a FLOAT32 node."""
+        if place is None:
+            return False
+        node = self.nodes[place]
+        if node.name == "constant":
+            value = np.array(node.bits, np.uint32).view(FLOAT32)
+            with np.errstate(all="ignore"):
+                return bool(value.astype(np.float16) == value)
+        if node.name.removesuffix("_float32") in CHOOSING:
+            return all(map(self.is_half, node.operands))
+        return place in self.halves or node.name.startswith("half_")
+
+    def multiplied_and_added(self, node: Node, name: str) -> int | None:
         for first, second in (node.operands, node.operands[::-1]):
             product = self.nodes[first]
             if product.name == "multiply_float64":
                 parts = [self.exact(one) for one in (*product.operands, second)]
                 if None not in parts:
-                    return self.add(
-                        "multiply_add_float32", "float32", *[one for one in parts if one is not None]
-                    )
+                    return self.add(name, "float32", *[one for one in parts if one is not None])
         return None
 
     def narrowed(self, node: Node, values: Sequence[int | None]) -> int | None:

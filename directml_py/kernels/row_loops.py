@@ -7,19 +7,37 @@ twin takes all. A row is what lies next to each other in the input and the outpu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .backend import backend
-from .binding import Array, Run, address, bound
+from .binding import Array, Run, address, apart, bound, in_turn, readable
 from .blocks import joined
+from .move import move
 
 LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
 
 
 def softmax(x: Array, output: Array, axes: Sequence[int], logarithm: bool = False) -> Run | None:
-    """Each exponential divided by the sum of those along ``axes``, or the logarithm of that."""
-    return rows_along("LOG_SOFTMAX" if logarithm else "SOFTMAX", axes, output, x, [])
+    """Each exponential divided by the sum of those along ``axes``, or the logarithm of that.
+
+    Input that lies otherwise than the output, backwards for example, is copied first, to give the same bits.
+    """
+    bind = partial(rows_along, "LOG_SOFTMAX" if logarithm else "SOFTMAX", axes, output)
+    run = bind(x, [])
+    if run is not None or fitting(output, x, []) is None or bind(np.empty_like(output), []) is None:
+        return run
+
+    def run_on_copy() -> None:
+        together = np.empty_like(output)
+        move([(together, x)])()
+        ready = bind(together, [])
+        assert ready is not None
+        ready()
+
+    return run_on_copy
 
 
 def mean_variance(
@@ -36,8 +54,18 @@ def mean_variance(
 ) -> Run | None:
     """``scale * (x - mean) / sqrt(variance + epsilon) + bias``, with mean and variance along ``axes``; ``scale`` and
     ``bias`` broadcast. With ``relu`` it is 0 where it is not above that."""
-    options = {"epsilon": epsilon, "uses_mean": uses_mean, "uses_variance": uses_variance, "relu": relu}
-    return rows_along("MEAN_VARIANCE", axes, output, x, [scale, bias], **options)
+    options: dict[str, Any] = {
+        "epsilon": epsilon,
+        "uses_mean": uses_mean,
+        "uses_variance": uses_variance,
+        "relu": relu,
+    }
+    run = rows_along("MEAN_VARIANCE", axes, output, x, [scale, bias], **options)
+    if run is not None or fitting(output, x, [scale, bias]) is None:
+        return run
+    # Rows that lie apart in memory are put together where they go.
+    run = rows_along("MEAN_VARIANCE", axes, output, output, [scale, bias], is_in_place=True, **options)
+    return None if run is None else in_turn([move([(output, x)]), run])
 
 
 def given(
@@ -62,15 +90,49 @@ def given(
     return native("GIVEN", rows, [0, 1, 2, 3, 4, 5], epsilon=epsilon, relu=relu)
 
 
+class Given(NamedTuple):
+    """What normalizes the channels of what another loop stores, as ``given`` does with an array: each of mean,
+    variance, scale and bias has one number for all of them, or one for each."""
+
+    mean: Array
+    variance: Array
+    scale: Array
+    bias: Array
+    epsilon: float
+    relu: bool
+
+    def fill(self, task: Any, output: Array) -> Array | None:
+        """Make it part of a task that stores ``output``, {N, C, ...}; what must live as long as that. None if there is
+        no loop for these tensors."""
+        arrays, channels = self[:4], output.shape[1]
+        plain = all(one.dtype == np.float32 for one in arrays) and readable(*arrays)
+        if (
+            not plain
+            or output.dtype != np.float32
+            or any(one.size not in (1, one.shape[1]) for one in arrays)
+        ):
+            return None
+        if not apart(output, arrays):
+            return None
+        factors = np.empty(channels, np.float64)
+        task.channels, task.epsilon, task.relu = channels, self.epsilon, self.relu
+        task.factors = address(factors)
+        task.memory = list(map(address, arrays))
+        task.strides = [one.strides[1] if one.shape[1] > 1 else 0 for one in arrays]
+        return factors
+
+
 def rows_along(
     function: str,
     axes: Sequence[int],
     output: Array,
     x: Array,
     more: Sequence[Array | None],
+    *,
+    is_in_place: bool = False,
     **options: float,
 ) -> Run | None:
-    views = fitting(output, x, more)
+    views = fitting(output, x, more, is_in_place=is_in_place)
     if views is None:
         return None
     kept = [axis for axis in range(x.ndim) if axis not in axes]
@@ -81,16 +143,17 @@ def rows_along(
     return native(function, rows, places, **options)
 
 
-def fitting(output: Array, x: Array, more: Sequence[Array | None]) -> list[Array] | None:
+def fitting(
+    output: Array, x: Array, more: Sequence[Array | None], *, is_in_place: bool = False
+) -> list[Array] | None:
     """Views of equal sizes, absent ones left out; None if there are no loops for their types or where they lie."""
     present = [one for one in more if one is not None]
     if backend.native is None or x.shape != output.shape or x.dtype not in LOOPS:
         return None
-    if any(
-        one.dtype != x.dtype or not one.dtype.isnative or not one.flags.aligned for one in (output, *present)
-    ):
+    if any(one.dtype != x.dtype for one in (output, *present)):
         return None
-    if not x.flags.aligned or any(np.may_share_memory(one, output) for one in (x, *present)):
+    others = present if is_in_place else [x, *present]
+    if not readable(x, output, *present) or not apart(output, others):
         return None
     return [output, x, *(np.broadcast_to(one, x.shape) for one in present)]
 

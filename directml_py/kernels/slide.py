@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
-from .binding import Array, Run, address, bound
+from .binding import Array, Run, address, apart, bound, readable
+from .row_loops import Given
 from .windows import Window
 
 LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
@@ -32,6 +33,7 @@ def products(
     is_turned: bool = False,
     activation: str = "IDENTITY",
     slope: float = 0.0,
+    given: Given | None = None,
 ) -> Run | None:
     """``convolution.convolution`` where each group has one channel of ``x`` and few of the output: a depthwise one."""
     if x.shape[1] != groups or output.shape[1] > FEW * groups or any(window.output_padding):
@@ -49,7 +51,14 @@ def products(
     )
     if bias is not None:
         task.bias, task.bias_stride = address(bias), bias.strides[1]
-    return run_of(task, (x, filters, bias, output))
+    factors = None
+    if given is not None:
+        if output.strides[-1] != output.itemsize:
+            return None
+        factors = given.fill(task.normalization, output)
+        if factors is None:
+            return None
+    return run_of(task, (x, filters, bias, output, given, factors))
 
 
 def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Run | None:
@@ -87,9 +96,7 @@ def task_of(
         return None
     if any(one.dtype not in LOOPS or one.dtype != x.dtype for one in read):
         return None
-    if not all(one.dtype.isnative and one.flags.aligned for one in (output, *read)):
-        return None
-    if any(np.may_share_memory(one, output) for one in read):
+    if not readable(output, *read) or not apart(output, read):
         return None
     task = backend.native.ffi.new("dml_slide *")
     task.function = getattr(backend.native.lib, f"DML_SLIDE_{function}")

@@ -256,6 +256,8 @@ def input_symbol(program: Program, number: int, dtype: np.dtype[Any]) -> Symbol:
     if dtype.kind == "f" and computed != FLOAT32:
         raise Untraceable(dtype.name)
     place = program.add("input", "float32" if dtype.kind == "f" else "bits", bits=number)
+    if dtype == np.float16:
+        program.halves.add(place)
     if dtype == BOOL:
         return Symbol(program, place, np.dtype(np.uint8)).astype(BOOL)
     return Symbol(program, place, computed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import gcd, prod
 from typing import Any, NamedTuple
 
@@ -72,11 +73,15 @@ def convolution_back(
 ) -> Run | None:
     """The call that stores what ``contract.convolve_back`` gives, as ``convolution.convolution`` does forwards.
 
-    None if there is no loop for these tensors, or elements of the output that no tap reaches. Filters must be finite
-    when it is called: forwards, what is beside the input is multiplied with them as 0.
+    None if there is no loop for these tensors, or elements of the output that no tap reaches but for its padding, which
+    is 0 before the bias is added. Filters must be finite when it is called: forwards, what is beside the input is
+    multiplied with them as 0.
     """
+    inner, whole = window.without_output_padding(output.shape[2:]), output
+    within: Any = (..., *map(slice, inner))
+    output = whole[within]
     phases = [list(phases_of(window, axis)) for axis in range(len(window.size))]
-    if any(window.output_padding) or any(phase.length == 0 for axis in phases for phase in axis):
+    if any(phase.length == 0 for axis in phases for phase in axis):
         return None
     by_group = filters.reshape(groups, -1, *filters.shape[1:]).swapaxes(1, 2)
     if is_turned:
@@ -101,7 +106,23 @@ def convolution_back(
             if run is None:
                 return None
             runs.append(run)
+    if any(window.output_padding):
+        runs.append(partial(fill_padding, whole, inner, bias, **options))
     return in_turn([move(own), *runs])
+
+
+def fill_padding(
+    output: Array, inner: Sizes, bias: Array | None, activation: str = "IDENTITY", slope: float = 0.0
+) -> None:
+    """Store what becomes of 0 in the elements of the output that lie beyond ``inner``."""
+    values = np.zeros(1, np.float32) if bias is None else bias.astype(np.float32)
+    if activation == "RELU":
+        values = np.where(values > 0, values, np.float32(0))
+    elif activation == "LEAKY_RELU":
+        values = np.where(values < 0, values * np.float32(slope), values)
+    for axis, size in enumerate(inner, 2):
+        beyond = (slice(None),) * axis + (slice(size, None),)
+        output[beyond] = values
 
 
 def pieces(

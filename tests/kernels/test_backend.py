@@ -145,3 +145,17 @@ def test_from_many_threads_at_once():
     )
     result = run(code)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("text", ["3000000000", "9" * 5000, "0065537"])
+def test_more_threads_than_a_machine_has(text):
+    show = "backend.native; print(backend.threads)"
+    code = f"from directml_py.kernels import backend; {show}"
+    result = run(code, DIRECTML_PY_THREADS=text)
+    assert (result.stdout.strip(), result.stderr) == ("65536", "")
+
+
+@pytest.mark.parametrize("text", ["0", "000", "-1", "1.5", "many"])
+def test_no_number_of_threads(text):
+    result = run("import directml_py as dml; dml.thread_count()", DIRECTML_PY_THREADS=text)
+    assert f"DIRECTML_PY_THREADS must be a number above 0, not {text!r}" in result.stderr

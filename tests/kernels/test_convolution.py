@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import pytest
 
 from directml_py.kernels.backend import backend
 from directml_py.kernels.contract import convolve
-from directml_py.kernels.convolution import Quantization, byte_convolution, convolution
+from directml_py.kernels.convolution import Quantization, byte_convolution, convolution, scratch_of
 from directml_py.kernels.elementary import centred, quantize
 from directml_py.kernels.windows import Window
 
@@ -90,6 +92,20 @@ def test_counts_of_pixels(pixels, dtype):
     for filters in (1, 2, 3, 7, 8, 9, 15):
         x = at_the_end(whole_numbers((1, 5, pixels), dtype))
         check(x, at_the_end(whole_numbers((filters, 5, 1), dtype)), ONE, output=dtype)
+
+
+@pytest.mark.parametrize("pixels", [767, 1536, 1540, 1583, 2309])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.usefixtures("threads")
+def test_neighbouring_panels(pixels, dtype):
+    """Several are multiplied by some filters at a time, the last one by all."""
+    near = Window.of((3,), start_padding=(1,), end_padding=(1,))
+    for filters, window in ((5, near), (33, ONE), (67, near), (40, ONE)):
+        x = at_the_end(whole_numbers((2, 20, pixels), dtype))
+        bias = whole_numbers((1, filters, 1), dtype, seed=5)
+        check(
+            x, whole_numbers((filters, 20, *window.size), dtype, seed=3), window, bias=bias, activation="RELU"
+        )
 
 
 @pytest.mark.parametrize("filters", [23, 24, 25, 127, 129, 256, 512, 513, 520, 1100])
@@ -177,22 +193,124 @@ def test_padding_is_multiplied(dtype):
     np.testing.assert_array_equal(output, [[[np.nan, np.inf, np.inf]]])
 
 
-def test_results_do_not_depend_on_threads(set_threads):
+def transformed(x, filters, window, groups=1, **options):
+    """What Winograd's method gives, in memory that has something between planes and around."""
+    steps = window.forward(x.shape[2:])
+    size = scratch_of(filters.shape, (len(x), len(filters), *steps), window, groups)
+    assert size == 64 * filters.shape[0] * filters.shape[1]
+    scratch = np.full(size, 255, np.uint8)
+    memory = np.full((len(x), len(filters), prod(steps) + 5), 77, np.float32)
+    output = memory[:, :, 2:-3].reshape(len(x), len(filters), *steps)
+    assert np.shares_memory(output, memory)
+    bias = options.pop("bias", None)
+    run = convolution(x, filters, bias, output, window, groups, scratch=scratch, **options)
+    assert run is not None
+    run()
+    assert not np.isnan(scratch.view(np.float32)).any() or not np.isfinite(filters).all()
+    assert (memory[:, :, :2] == 77).all()
+    assert (memory[:, :, -3:] == 77).all()
+    return output
+
+
+@pytest.mark.parametrize("padding", [0, 1, 2, 5])
+@pytest.mark.parametrize("image", [(21, 20), (40, 41), (5, 290), (301, 4), (64, 34)])
+def test_transformed_filters(image, padding):
+    """Whole numbers give whole numbers of quarters, which are exact."""
+    window = Window.of((3, 3), start_padding=(padding, 1), end_padding=(1, padding))
+    for channels, outputs, groups in ((16, 16, 1), (19, 45, 1), (40, 34, 2)):
+        x = at_the_end(whole_numbers((2, channels, *image)))
+        filters = at_the_end(whole_numbers((outputs, channels // groups, 3, 3), seed=3))
+        if prod(window.forward(image)) < 400 or channels // groups < 16:
+            continue
+        expected = convolve(x, filters, window, window.forward(image), groups)
+        np.testing.assert_array_equal(transformed(x, filters, window, groups), expected)
+        bias = whole_numbers((1, outputs, 1, 1), seed=4)
+        turned = transformed(
+            x, np.ascontiguousarray(filters[..., ::-1, ::-1]), window, groups, bias=bias, is_turned=True
+        )
+        np.testing.assert_array_equal(turned, expected + bias)
+        found = transformed(x, filters, window, groups, activation="LEAKY_RELU", slope=0.5)
+        np.testing.assert_array_equal(found, np.where(expected < 0, expected / 2, expected))
+
+
+def test_as_many_channels_as_can_be_transformed():
+    x, filters = whole_numbers((1, 128, 21, 20)), whole_numbers((128, 128, 3, 3), seed=3)
+    np.testing.assert_array_equal(transformed(x, filters, SQUARE), convolve(x, filters, SQUARE, (21, 20)))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38])
+def test_what_is_no_number_reaches_only_those_that_see_it(value):
+    x, filters = whole_numbers((1, 16, 24, 24)), whole_numbers((16, 16, 3, 3), seed=3)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for changed, place in ((x, (0, 3, 11, 12)), (filters, (5, 2, 1, 0))):
+            before, changed[place] = changed[place], value
+            expected = np.empty((1, 16, 24, 24), np.float32)
+            run = convolution(x, filters, None, expected, SQUARE, 1)
+            assert run is not None
+            run()
+            np.testing.assert_array_equal(transformed(x, filters, SQUARE), expected)
+            np.testing.assert_array_equal(
+                transformed(x, filters, SQUARE, activation="RELU"), np.fmax(expected, 0)
+            )
+            assert 9 <= (~np.isfinite(expected)).sum() < expected.size / 4 or value == 3e38
+            changed[place] = before
+
+
+@pytest.mark.parametrize("channels", [16, 64, 128])
+def test_transformed_filters_are_nearly_as_exact(channels):
+    """Of normal numbers, the largest error is at most three times that of sums of products one by one."""
+    rng = np.random.default_rng(channels)
+    x, filters = (
+        rng.standard_normal(one).astype(np.float32) for one in ((1, channels, 30, 30), (32, channels, 3, 3))
+    )
+    exact = convolve(x.astype(np.float64), filters.astype(np.float64), SQUARE, (30, 30))
+    plain = np.empty((1, 32, 30, 30), np.float32)
+    run = convolution(x, filters, None, plain, SQUARE, 1)
+    assert run is not None
+    run()
+    assert abs(transformed(x, filters, SQUARE) - exact).max() < 3 * abs(plain - exact).max()
+
+
+def test_what_is_not_transformed():
+    """Few channels, outputs or pixels; too many channels or bytes; other windows."""
+    enough = ((16, 16, 3, 3), (1, 16, 20, 20), Window.of((3, 3)), 1)
+    assert scratch_of(*enough) == 64 * 16 * 16
+    for place, other in (
+        (0, (16, 15, 3, 3)),
+        (0, (15, 16, 3, 3)),
+        (0, (16, 129, 3, 3)),
+        (0, (600, 128, 3, 3)),
+        (1, (1, 16, 19, 21)),
+        (2, Window.of((3, 3), (1, 2))),
+        (2, Window.of((3, 3), dilations=(2, 1))),
+        (2, Window.of((3, 2))),
+        (2, Window.of((3, 3, 3))),
+        (3, 2),
+    ):
+        assert scratch_of(*enough[:place], other, *enough[place + 1 :]) == 0, other
+
+
+@pytest.mark.parametrize(("channels", "size"), [(200, 14), (64, 22)])
+def test_results_do_not_depend_on_threads(set_threads, channels, size):
+    """With filters as they are, and transformed ones."""
     rng = np.random.default_rng(1)
     x, filters = (
-        rng.standard_normal(shape).astype(np.float32) for shape in ((1, 200, 14, 14), (300, 200, 3, 3))
+        rng.standard_normal(shape).astype(np.float32)
+        for shape in ((1, channels, size, size), (300, channels, 3, 3))
     )
     results = []
     for count in (1, 2, 3, 8):
         set_threads(count)
-        output = np.empty((1, 300, 14, 14), np.float32)
-        run = convolution(x, filters, None, output, SQUARE, 1)
+        output = np.empty((1, 300, size, size), np.float32)
+        scratch = np.empty(scratch_of(filters.shape, output.shape, SQUARE, 1), np.uint8)
+        run = convolution(x, filters, None, output, SQUARE, 1, scratch=scratch)
         assert run is not None
         run()
         results.append(output)
+    assert (scratch.size > 0) == (channels == 64)
     assert all(np.array_equal(results[0], one) for one in results)
-    exact = convolve(x.astype(np.float64), filters.astype(np.float64), SQUARE, (14, 14))
-    assert abs(results[0] - exact).max() < 1800 * 2.0**-24 * 8
+    exact = convolve(x.astype(np.float64), filters.astype(np.float64), SQUARE, (size, size))
+    assert abs(results[0] - exact).max() < 9 * channels * 2.0**-24 * 8
 
 
 def test_halves_are_rounded_once():

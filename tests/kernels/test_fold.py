@@ -394,3 +394,28 @@ def test_random_cases(data: st.DataObject) -> None:
 @pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
 def test_with_the_loops_of_every_processor() -> None:
     assert_passes_with_baseline_loops(__file__)
+
+
+@pytest.mark.parametrize("decreasing", [False, True])
+@pytest.mark.parametrize("function", ["ARGMIN", "ARGMAX"])
+def test_indices_over_broadcast_axes(function, decreasing):
+    """Against the same elements in memory of their own: some reduced axes are broadcast, and kept ones."""
+    pick = np.random.default_rng(0)
+    for axes in ((1,), (0, 1), (1, 3), (0, 1, 2, 3), (2, 3)):
+        small = pick.integers(0, 3, (2, 1, 3, 1)).astype(np.float32)
+        small[pick.random(small.shape) < 0.2] = np.nan
+        x = np.broadcast_to(small, (2, 4, 3, 5))
+        sizes = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
+        found, expected = np.empty(sizes, np.uint32), np.empty(sizes, np.uint32)
+        numpy_fold(function, x, found, axes, decreasing)()
+        numpy_fold(function, x.copy(), expected, axes, decreasing)()
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(("decreasing", "index"), [(False, 0), (True, 2**32 - 2)])
+def test_indices_of_as_many_elements_as_a_tensor_has(decreasing, index):
+    """One element, seen 2 ** 32 - 1 times: there is no memory for that many."""
+    x = np.broadcast_to(np.float32(2), (1, 1, 65535, 65537))
+    out = np.empty((1, 1, 1, 1), np.uint32)
+    numpy_fold("ARGMAX", x, out, (2, 3), decreasing)()
+    assert out.item() == index

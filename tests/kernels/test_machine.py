@@ -212,16 +212,86 @@ def test_what_cannot_be_traced():
 def test_steps_are_narrow_where_results_are_the_same():
     kind = np.dtype(np.float32)
 
-    def steps(function, dtype=kind):
-        program = traced(function, [kind], [dtype])
+    def steps(function, source=kind, target=kind):
+        program = traced(function, [source], [target])
         names = [program.nodes[place].name for place in program.needed()]
         return [name for name in names if name not in ("input", "constant")]
 
     assert steps(elementary.in_float64(np.exp)) == ["exp_float32"]
     assert steps(lambda x: elementary.scale_bias(x, 2.0, 1.0)) == ["multiply_add_float32"]
     assert steps(lambda x: activations.leaky_relu(x, 0.5))[-1] == "where_bits"
+    half = np.dtype(np.float16)
+    assert steps(lambda x: elementary.scale_bias(x, 2.0, 1.0), half, half) == ["multiply_add_odd"]
+    assert steps(elementary.in_float64(np.sqrt), half, half) == ["sqrt_float32"]
+    # FLOAT32 that is rounded to FLOAT32 and then to FLOAT16 may end beside the nearest.
+    assert steps(elementary.in_float64(np.sqrt), kind, half)[-1] == "sqrt_float64"
+    assert steps(lambda x: elementary.in_float64(np.multiply)(x, np.float32(1 / 3)), half, half)[-1] == (
+        "multiply_float64"
+    )
     # 0.1 is no FLOAT32.
     assert "multiply_float64" in steps(lambda x: activations.leaky_relu(x, 0.1))
+
+
+def every_half():
+    return np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+
+
+def in_float64_rounded_once(function, *arrays):
+    """What FLOAT64 gives, as FLOAT16: no product of 11 digits by 24 is rounded before."""
+    with np.errstate(all="ignore"):
+        return function(*(array.astype(np.float64) for array in arrays)).astype(np.float16)
+
+
+@pytest.mark.parametrize("scale", [2.0, -0.5, 1 / 3, 1 + 2.0**-12, 2.0**-20, 1e-42])
+@pytest.mark.parametrize("bias", [1.0, -(1 + 2.0**-11), 2.0**-25, 65519.0, 1e-30, np.inf])
+def test_half_is_scaled_and_biased_with_one_rounding(native, scale, bias):
+    x, scale, bias = every_half(), float(np.float32(scale)), float(np.float32(bias))
+    output = np.empty_like(x)
+    machine.mapped(lambda x: elementary.scale_bias(x, scale, bias), [x], [output])()
+    np.testing.assert_array_equal(output, in_float64_rounded_once(lambda x: x * scale + bias, x))
+
+
+def test_half_is_not_rounded_by_way_of_a_tie(native):
+    """1 + 2^-11 is halfway to the next FLOAT16, and what is added to it here is lost in FLOAT32."""
+    x, y, z = (np.float16([value] * 300) for value in (2.0**-14, 2.0**-14, 1))
+    sums = {1.0 + 2.0**-11: 1 + 2.0**-10, -(1.0 + 2.0**-11): -1.0}
+    for bias, nearest in sums.items():
+        output = np.empty_like(x)
+        machine.mapped(lambda x, bias=bias: elementary.scale_bias(x, 2.0**-14, bias), [x], [output])()
+        np.testing.assert_array_equal(output, nearest)
+    output = np.empty_like(x)
+    product = elementary.in_float64(lambda x, y, z: x * y + z)
+    machine.mapped(lambda x, y, z: product(x, y, z * np.float32(1 + 2.0**-11)), [x, y, z], [output])()
+    np.testing.assert_array_equal(output, 1 + 2.0**-10)
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
+def test_half_by_way_of_float32_is_what_float64_gives(native, name):
+    """Quotients and sums of all digits, which come nearest to ties."""
+    function = getattr(np, name)
+    rng = np.random.default_rng(11)
+    x, y = (rng.integers(0, 1 << 16, 400_000, np.uint16).view(np.float16) for _ in range(2))
+    output = np.empty_like(x)
+    machine.mapped(elementary.in_float64(function), [x, y], [output])()
+    np.testing.assert_array_equal(output, in_float64_rounded_once(function, x, y))
+
+
+def test_half_has_square_roots_as_of_float64(native):
+    x = every_half()
+    output = np.empty_like(x)
+    machine.mapped(elementary.in_float64(np.sqrt), [x], [output])()
+    np.testing.assert_array_equal(output, in_float64_rounded_once(np.sqrt, x))
+
+
+@pytest.mark.parametrize("scale", [2.0, -0.25, 2.0**-30, 2.0**-126, 2.0**100, 0.0, 3.0, 0.1])
+@pytest.mark.parametrize("bias", [0.0, 1.0, -1e-38, 2.0**-149, 3e38, np.inf])
+def test_multiples_are_those_of_float64(native, scale, bias):
+    x, scale, bias = everywhere(np.float32), float(np.float32(scale)), float(np.float32(bias))
+    output = np.empty_like(x)
+    machine.mapped(lambda x: elementary.scale_bias(x, scale, bias), [x], [output])()
+    with np.errstate(all="ignore"):
+        expected = (x.astype(np.float64) * scale + bias).astype(np.float32)
+    np.testing.assert_array_equal(output, expected)
 
 
 @pytest.mark.parametrize(
@@ -291,6 +361,11 @@ def test_large_in_place_and_streamed(native, threads, dtype):
     assert_maps(np.add, [x, y.T.copy().T], [np.empty_like(x)])
     assert_maps(np.add, [x, y[:1]], [np.empty_like(x)])
     assert_maps(np.add, [x, y[:, :1]], [np.empty_like(x)[:, ::-1]])
+    # Neither begins with a line of the cache, and results are made of others that they take the place of.
+    between = np.empty(x.size + 8, dtype)[3:-5].reshape(x.shape)
+    assert_maps(lambda x, y: activations.relu(elementary.scale_bias(x, 0.5, 1.0) * y), [x, y], [between])
+    pair = [np.empty_like(x), between]
+    assert_maps(lambda x, y: (np.negative(x), np.fmax(x, y)), [x, y], pair)
     wanted = np.empty_like(x)
     map_whole(np.subtract, [x, y], [wanted])
     machine.mapped(np.subtract, [x, y], [x])()

@@ -14,7 +14,7 @@ from toolchain import later, missing
 
 HERE = Path(__file__).resolve().parent
 COMMON = HERE.parents[1] / "directml_py" / "kernels" / "native" / "common"
-TOPICS = ("threads", "closely", "arithmetic", "signals", "callers", "forks", "exit")
+TOPICS = ("threads", "closely", "ends", "long", "arithmetic", "signals", "callers", "forks", "exit")
 STRICT = ("-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O2", "-g", "-pthread")
 # A child of a process with several threads starts threads of its own, which ThreadSanitizer does not expect.
 OPTIONS = {"TSAN_OPTIONS": "die_after_fork=0"}

@@ -108,6 +108,20 @@ def test_random_layouts(data):
     assert_pick(rng, sizes, axis, index_sizes, item, index_type, layouts)
 
 
+@pytest.mark.parametrize("item", DTYPES)
+@pytest.mark.parametrize("width", [2, 3, 4, 9, 70])
+def test_parts_that_lie_backwards_on_both_sides(width, item):
+    """They are copied as a whole, which begins with their last element."""
+    rng = np.random.default_rng(width)
+    x = rng.integers(0, 250, (30, width), DTYPES[item])[:, ::-1]
+    memory = np.full((42, width), 255, DTYPES[item])
+    output = memory[1:41, ::-1]
+    indices = rng.integers(0, 30, 40)
+    pick(x, indices, output, 0)()
+    np.testing.assert_array_equal(output, x[indices])
+    assert (memory[[0, -1]] == 255).all()
+
+
 @pytest.mark.parametrize("index_type", INDEX_TYPES)
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])
 def test_extreme_indices(size, index_type):

@@ -44,6 +44,9 @@ LARGE = [
     ((40, 300), (900, 300), [0, None]),
     ((50, 60, 70), (100_000,), [0, 1, 2]),
     ((50, 60, 9), (200, 100), [0, 1]),
+    ((40, 4100), (600,), [0]),
+    ((9, 2, 64), (40_000,), [0, 1]),
+    ((9, 2, 2), (40_000,), [0, 1]),
 ]
 
 
@@ -141,7 +144,7 @@ def test_without_native_loops(monkeypatch, number):
 def test_native_blocks_and_threads(number, set_threads):
     set_threads(3)
     rng = np.random.default_rng(number)
-    for layout, dtype in (("permuted", np.uint32), ("negative", np.uint64)):
+    for layout, dtype in (("permuted", np.uint32), ("negative", np.uint64), ("packed", np.uint64)):
         assert_reads(rng, LARGE[number], layout, dtype)
         assert_writes(rng, LARGE[number], layout, dtype)
 
@@ -156,7 +159,9 @@ def reversed_elements(x, lengths, axis):
     return output
 
 
-@pytest.mark.parametrize("sizes", [(4, 5, 3), (200, 300), (1, 7), (2, 1, 9, 2), (9_000, 2)])
+@pytest.mark.parametrize(
+    "sizes", [(4, 5, 3), (200, 300), (1, 7), (2, 1, 9, 2), (9_000, 2), (2, 40_000), (2, 70, 2_000)]
+)
 def test_reversed_places(sizes, set_threads):
     set_threads(3)
     rng = np.random.default_rng(len(sizes))
@@ -176,6 +181,48 @@ def test_reversed_places(sizes, set_threads):
             np.testing.assert_array_equal(memory, expected)
 
 
+@pytest.mark.parametrize("sizes", [(4_200, 1_010), (1_010, 4_200)])
+def test_much_memory_is_reversed(native, set_threads, sizes):
+    set_threads(3)
+    rng = np.random.default_rng(sizes)
+    for axis, dtype in itertools.product((0, 1), INDEX_TYPES):
+        x = rng.integers(0, 2**16, sizes, np.uint16)
+        lengths = rng.integers(0, sizes[axis] + 9, (1, sizes[1]) if axis == 0 else (sizes[0], 1)).astype(
+            dtype
+        )
+        output = np.empty_like(x)
+        alike = np.broadcast_to(lengths, sizes)
+        read_reversed(x, [alike if each == axis else None for each in range(2)], output)()
+        np.testing.assert_array_equal(output, reversed_elements(x, lengths, axis))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("index_type", INDEX_TYPES)
+def test_what_is_written_past_the_caches(native, set_threads, index_type, axis):
+    """Much memory, indices that are outside among them."""
+    set_threads(3)
+    rng = np.random.default_rng(axis)
+    for dtype, sizes in ((np.uint8, (900, 10_000)), (np.uint32, (700, 3_100)), (np.uint64, (1_300, 900))):
+        x, updates = (rng.integers(0, 256, sizes, dtype) for _ in range(2))
+        indices = np.argsort(rng.random(sizes, np.float32), axis).astype(index_type)
+        negative = (rng.random(sizes, np.float32) < 0.1) & (indices.dtype.kind == "i")
+        named = np.where(negative, indices.astype(np.int64) - sizes[axis], indices.astype(np.int64))
+        given = named.astype(index_type)
+        outside = rng.random(sizes, np.float32) < 0.01
+        given[outside] = sizes[axis] + 3
+        coordinates = [given if dimension == axis else None for dimension in range(2)]
+        output = np.empty_like(x)
+        read_places(x, coordinates, output, scratch_of(sizes))()
+        safe = np.where(outside, sizes[axis] - 1, indices.astype(np.int64))
+        np.testing.assert_array_equal(output, np.take_along_axis(x, safe, axis))
+        # What a permutation has put there is found where it came from.
+        written = x.copy()
+        write_places(written, coordinates, updates, scratch_of(sizes))()
+        taken = np.take_along_axis(written, indices.astype(np.int64), axis)
+        kept = np.take_along_axis(x, indices.astype(np.int64), axis)
+        np.testing.assert_array_equal(taken, np.where(outside, kept, updates))
+
+
 @pytest.mark.parametrize("number", range(len(LARGE)))
 def test_blocks_and_threads(monkeypatch, number):
     """Places are found in blocks; elements are the sums of all that differ."""
@@ -189,6 +236,21 @@ def test_blocks_and_threads(monkeypatch, number):
     for layout in ("packed", "permuted", "negative"):
         assert_reads(rng, LARGE[number], layout, np.uint16)
         assert_writes(rng, LARGE[number], layout, np.uint16)
+
+
+@pytest.mark.parametrize("item", DTYPES)
+@pytest.mark.parametrize("width", [2, 3, 4, 16, 70])
+def test_parts_that_lie_backwards_on_both_sides(native, item, width):
+    rng = np.random.default_rng(width)
+    memory, updates = (rng.integers(0, 250, (32, width), DTYPES[item]) for _ in range(2))
+    expected, x, indices = memory.copy(), memory[1:31, ::-1], rng.permutation(30)
+    output = np.full((32, width), 255, DTYPES[item])
+    read_places(x, [indices], output[1:31, ::-1], scratch_of((30,)))()
+    np.testing.assert_array_equal(output[1:31], memory[1:31][indices])
+    assert (output[[0, -1]] == 255).all()
+    write_places(x, [indices], updates[1:31, ::-1], scratch_of((30,)))()
+    expected[1 + indices] = updates[1:31]
+    np.testing.assert_array_equal(memory, expected)
 
 
 def test_indices_are_read_at_each_call():

@@ -113,8 +113,15 @@ def test_axes_and_layouts(axes, dtype):
         expected = activations.softmax(x, axes).astype(dtype)
         np.testing.assert_array_max_ulp(output, expected, TYPES[dtype])
     backward = together[tuple(slice(None, None, -1 if axis in axes else 1) for axis in range(4))]
-    assert row_loops.softmax(backward, output, axes) is None
-    assert row_loops.softmax(base.repeat(2, -1)[..., ::2], np.empty_like(base), axes) is None
+    straight = np.empty_like(together)
+    straight[...] = backward
+    expected = np.empty_like(output)
+    row_loops.softmax(straight, expected, axes)()
+    row_loops.softmax(backward, output, axes)()
+    assert output.tobytes() == expected.tobytes()
+    # Nothing lies together in the output.
+    apart = np.empty((*base.shape[:-1], 12), dtype)[..., ::2]
+    assert row_loops.softmax(base, apart, axes) is None
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -133,6 +140,39 @@ def test_mean_and_variance_of_the_row(count, dtype, uses, relu):
             expected = twin_of_mean_variance(x, scale, bias, (1,), *uses)
             expected = np.fmax(expected, 0) if relu else expected
             check(run, output, memory, expected, TYPES[dtype])
+
+
+@pytest.mark.parametrize("count", [5, 64, 1003])
+@pytest.mark.parametrize("mean", [0, 30, 1e2, -1e4, 1e6, 1e30])
+def test_deviations_that_are_small_beside_the_mean(mean, count):
+    """Sums of squares alone have few digits of them, or none."""
+    x = (numbers((6, count), np.float32) * max(1, mean / 1e7) + mean).astype(np.float32)
+    x[1], x[2, 0], x[3, -1] = mean, np.inf, np.nan
+    output, memory = guarded_like(x)
+    run = row_loops.mean_variance(
+        x, None, None, output, (1,), EPSILON, uses_mean=True, uses_variance=True, relu=False
+    )
+    with np.errstate(invalid="ignore"):
+        expected = twin_of_mean_variance(x, 1.0, 0.0, (1,))
+    check(run, output, memory, expected, TYPES[np.float32])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("place", [np.s_[:, :, 1:-1, 1:-1], np.s_[:, 1:, ::2, ::-1], np.s_[..., ::3]])
+def test_images_whose_rows_lie_apart(place, dtype):
+    base = numbers((2, 3, 12, 14), dtype)
+    x, before = base[place], base.copy()
+    scale, bias = numbers((1, x.shape[1], 1, 1), dtype, 4), numbers((1, x.shape[1], 1, 1), dtype, 5)
+    memory = np.full(x.size + 24, 7, dtype)
+    output = memory[8:-16].reshape(x.shape)
+    options = {"uses_mean": True, "uses_variance": True}
+    run = row_loops.mean_variance(x, scale, bias, output, (2, 3), EPSILON, **options)
+    twin = twin_of_mean_variance(x, scale, bias, (2, 3))
+    check(run, output, memory, twin, TYPES[dtype])
+    np.testing.assert_array_equal(base, before)
+    again = row_loops.mean_variance(np.ascontiguousarray(x), scale, bias, output, (2, 3), EPSILON, **options)
+    check(again, output, memory, twin, TYPES[dtype])
+    assert row_loops.mean_variance(x, scale, bias, x, (2, 3), EPSILON, **options) is None
 
 
 @pytest.mark.parametrize("dtype", TYPES)

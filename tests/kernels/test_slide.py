@@ -191,6 +191,68 @@ def test_widths(width, stride, dtype):
     check(slide.mean(x, output, window, counts), output, memory, mean_of(x, window, steps, counts))
 
 
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("size", [3, 5])
+def test_small_filters(size, stride):
+    """Images of all widths up to two vectors and more, with little and with more padding than a window can see; and
+    where memory ends."""
+    for width in (*range(1, 36), 112, 225):
+        for padding in (0, size // 2, size):
+            window = Window.of((size, size), (stride, stride), (2, 1), (padding,) * 2, (padding,) * 2)
+            sizes = (2 * size, width)
+            steps = window.forward(sizes)
+            if min(steps) < 1:
+                continue
+            rng = np.random.default_rng(width)
+            x = np.full(2 * prod(sizes) + 2, np.nan, np.float32)
+            x[1:-1] = whole(rng, 2 * prod(sizes), np.float32)
+            seen = x[1:-1].reshape(1, 2, *sizes)
+            filters = whole(rng, (4, 1, size, size), np.float32)
+            bias = whole(rng, (1, 4, 1, 1), np.float32)
+            output, memory = guarded((1, 4, *steps), np.float32)
+            sums = convolved(seen, filters, bias, window, steps, 2)
+            check(slide.products(seen, filters, bias, output, window, 2), output, memory, sums)
+            run = slide.products(seen, filters, bias, output, window, 2, activation="LEAKY_RELU", slope=0.5)
+            check(run, output, memory, np.where(sums < 0, sums / 2, sums))
+            run = slide.products(seen, filters, bias, output, window, 2, activation="RELU")
+            check(run, output, memory, np.maximum(sums, 0))
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("size", [2, 3])
+def test_small_maxima(size, stride):
+    """With NaN, of which a number is larger, and -infinity, which is larger than that."""
+    for width in (*range(1, 36), 112, 225):
+        for padding in (0, 1, size):
+            window = Window.of((size, size), (stride, stride), (2, 1), (padding,) * 2, (padding,) * 2)
+            sizes = (2 * size + 1, width)
+            steps = window.forward(sizes)
+            if min(steps) < 1:
+                continue
+            rng = np.random.default_rng(width)
+            x = np.full(2 * prod(sizes) + 2, 99, np.float32)
+            values = rng.choice(np.array([np.nan, -np.inf, -3, 2, 5], np.float32), 2 * prod(sizes))
+            x[1:-1] = np.where(rng.random(values.size) < 0.7, rng.choice(values[:2], values.size), values)
+            seen = x[1:-1].reshape(1, 2, *sizes)
+            output, memory = guarded((1, 2, *steps), np.float32)
+            check(slide.maximum(seen, output, None, window), output, memory, largest(seen, window, steps)[0])
+
+
+def test_small_filters_meet_padding():
+    """0 times infinity is NaN, in rows and in columns that are not there."""
+    window = Window.of((3, 3), start_padding=(1, 1), end_padding=(1, 1))
+    output = np.empty((1, 1, 5, 5), np.float32)
+    for place in np.ndindex(3, 3):
+        filters = np.ones((1, 1, 3, 3), np.float32)
+        filters[(0, 0, *place)] = np.inf
+        run = slide.products(np.ones_like(output), filters, None, output, window, 1)
+        assert run is not None
+        run()
+        y, x = np.indices((5, 5))
+        inside = [(at + one >= 1) & (at + one < 6) for at, one in zip((y, x), place)]
+        np.testing.assert_array_equal(output[0, 0], np.where(inside[0] & inside[1], np.inf, np.nan))
+
+
 @pytest.mark.parametrize("size", [(1, 40), (40, 1), (11, 13), (4, 3, 5)])
 def test_windows_of_many_elements(size):
     window = Window.of(size, dilations=(2,) * len(size), start_padding=(3,) * len(size))
@@ -221,7 +283,7 @@ def test_what_there_are_no_loops_for():
     far, x, output = (
         Window.of((2, 2), dilations=(500, 500)),
         np.ones((1, 1, 510, 510)),
-        np.empty((1, 1, 10, 10)),
+        np.zeros((1, 1, 10, 10)),
     )
     x, output, filters = (one.astype(np.float32) for one in (x, output, np.ones((1, 1, 2, 2))))
     assert slide.products(x, filters, None, output, far, 1) is None

@@ -89,12 +89,12 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #endif
 #define DML_SUFFIX _avx512
 #include "half/loops.h"
-#include "conv/loops.h"
 #include "map/loops.h"
+#include "rows/loops.h"
+#include "conv/loops.h"
 #include "product/loops.h"
 #include "blend/loops.h"
 #include "slide/loops.h"
-#include "rows/loops.h"
 #undef DML_SUFFIX
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -138,6 +138,66 @@ static void test_closely(void)
     CHECK(most == 2);
 }
 
+typedef struct {
+    pthread_t caller;
+    int8_t is_callers[300];
+} share_job;
+
+static void note_owner(void *context, int64_t begin, int64_t end)
+{
+    share_job *work = context;
+    for (int64_t i = begin; i < end; i++)
+        work->is_callers[i] = pthread_equal(work->caller, pthread_self()) != 0;
+    usleep(1000);
+}
+
+/* The caller has the first units, and its helper all behind them. */
+static void test_ends(void)
+{
+    int helped = 0;
+    dml_set_threads(2);
+    for (int call = 0; call < 10; call++) {
+        share_job work = {.caller = pthread_self()};
+        int first = 0;
+        dml_parallel(note_owner, &work, 300, 1, 1 << 20);
+        while (first < 300 && work.is_callers[first])
+            first++;
+        for (int i = first; i < 300; i++)
+            CHECK(!work.is_callers[i]);
+        CHECK(first > 0);
+        helped += first < 300;
+    }
+    CHECK(helped > 0);
+}
+
+typedef struct {
+    int64_t units;
+    /* Modulo 2^64, the sum of the units' numbers. */
+    uint64_t numbers;
+} long_job;
+
+static void add_units(void *context, int64_t begin, int64_t end)
+{
+    long_job *work = context;
+    uint64_t count = (uint64_t)(end - begin), ends = (uint64_t)(begin + end - 1);
+    CHECK(begin % 3 == 0);
+    __atomic_fetch_add(&work->units, end - begin, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&work->numbers, count % 2 ? count * (ends / 2) : count / 2 * ends, __ATOMIC_RELAXED);
+}
+
+/* More parts than 32 bits count. */
+static void test_long(void)
+{
+    const int64_t units = (int64_t)7 << 32;
+    dml_set_threads(2);
+    for (int call = 0; call < 10; call++) {
+        long_job work = {0};
+        dml_parallel(add_units, &work, units, 3, 1 << 20);
+        CHECK(work.units == units);
+        CHECK(work.numbers == (uint64_t)(units / 2) * (uint64_t)(units - 1));
+    }
+}
+
 static void test_arithmetic(void)
 {
     dml_set_threads(3);
@@ -250,8 +310,9 @@ int main(int count, char **arguments)
     static const struct {
         const char *name;
         void (*test)(void);
-    } tests[] = {{"threads", test_threads}, {"closely", test_closely}, {"arithmetic", test_arithmetic},
-                 {"signals", test_signals}, {"callers", test_callers}, {"forks", test_forks}, {"exit", test_exit}};
+    } tests[] = {{"threads", test_threads}, {"closely", test_closely}, {"ends", test_ends},
+                 {"long", test_long}, {"arithmetic", test_arithmetic}, {"signals", test_signals},
+                 {"callers", test_callers}, {"forks", test_forks}, {"exit", test_exit}};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
         if (count == 2 && strcmp(arguments[1], tests[i].name) == 0) {
             tests[i].test();

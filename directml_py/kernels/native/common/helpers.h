@@ -97,7 +97,7 @@ static void *dml_helper_live(void *pointer)
             !__atomic_compare_exchange_n(&helper->state, &offer, joined, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
             continue;
         fesetenv(&((dml_team *)offer)->arithmetic);
-        dml_team_work((dml_team *)offer);
+        dml_team_work((dml_team *)offer, 1);
         if (__atomic_exchange_n(&helper->state, DML_HELPER_AWAKE, __ATOMIC_ACQ_REL) & DML_HELPER_AWAITED)
             dml_helper_rouse(helper);
     }

@@ -60,7 +60,13 @@ static void dml_parallel(dml_body body, void *context, int64_t units, int64_t gr
         body(context, 0, units);
         return;
     }
-    dml_team team = {.body = body, .context = context, .units = units, .grain = grain, .parts = parts};
+    /* A team counts its parts in 32 bits. */
+    while (parts > INT32_MAX) {
+        grain *= 2;
+        parts = (units + grain - 1) / grain;
+    }
+    dml_team team = {.body = body, .context = context, .units = units, .grain = grain};
+    team.left = DML_TEAM_LEFT(0, parts);
     team.threads = count;
     fegetenv(&team.arithmetic);
     dml_offer(&offers, count - 1, DML_HELPER_AWAKE, &team);
@@ -74,7 +80,7 @@ static void dml_parallel(dml_body body, void *context, int64_t units, int64_t gr
         body(context, 0, units);
         return;
     }
-    dml_team_work(&team);
+    dml_team_work(&team, 0);
     for (int i = 0; i < offers.count; i++)
         dml_helper_release(offers.helpers[i], &team);
 }

@@ -1,26 +1,34 @@
 /* Work that threads take shares of, each when it is done with the one before: a thread that starts late, or shares its
-   processor with somebody, does less of it. */
+   processor with somebody, does less of it. The caller takes from the front and helpers from the end: of work that
+   comes again, each finds most of its part in its own cache. */
 
 typedef void (*dml_body)(void *context, int64_t begin, int64_t end);
 
 typedef struct {
     dml_body body;
     void *context;
-    int64_t units, grain, parts, next;
+    int64_t units, grain;
+    /* The parts that nobody has taken yet: where they begin, and above that how many they are. */
+    uint64_t left;
     int64_t threads;
     /* How the calling thread rounds, and whether it knows denormal numbers. */
     fenv_t arithmetic;
 } dml_team;
 
-static void dml_team_work(dml_team *team)
+#define DML_TEAM_LEFT(begin, count) ((uint64_t)(begin) | (uint64_t)(count) << 32)
+
+static void dml_team_work(dml_team *team, int from_end)
 {
-    int64_t begin = __atomic_load_n(&team->next, __ATOMIC_RELAXED);
-    while (begin < team->parts) {
-        int64_t share = (team->parts - begin) / (2 * team->threads), end = begin + (share < 1 ? 1 : share);
-        if (!__atomic_compare_exchange_n(&team->next, &begin, end, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    uint64_t left = __atomic_load_n(&team->left, __ATOMIC_RELAXED);
+    while (left >> 32) {
+        int64_t begin = (int64_t)(left & UINT32_MAX), count = (int64_t)(left >> 32);
+        int64_t share = count / (2 * team->threads);
+        share = share < 1 ? 1 : share;
+        uint64_t after = DML_TEAM_LEFT(from_end ? begin : begin + share, count - share);
+        if (!__atomic_compare_exchange_n(&team->left, &left, after, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             continue;
-        int64_t last = end * team->grain;
-        team->body(team->context, begin * team->grain, last < team->units ? last : team->units);
-        begin = __atomic_load_n(&team->next, __ATOMIC_RELAXED);
+        int64_t first = from_end ? begin + count - share : begin, last = (first + share) * team->grain;
+        team->body(team->context, first * team->grain, last < team->units ? last : team->units);
+        left = __atomic_load_n(&team->left, __ATOMIC_RELAXED);
     }
 }

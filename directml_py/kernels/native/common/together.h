@@ -9,12 +9,16 @@ struct dml_side_by_side {
     void *context;
     /* How many are here, with a mark when nobody else is let in. */
     int32_t members;
-    int32_t wanted, met, round;
+    int32_t wanted, met, round, sleepers;
+    pthread_mutex_t lock;
+    pthread_cond_t turned;
 };
 
 #define DML_CLOSED (1 << 30)
 /* So long helpers are waited for: ten times what it takes to wake one. */
 #define DML_GATHERING_NANOSECONDS 300000
+/* Others that take longer than this do not run, and may need the processor. */
+#define DML_MEETING_NANOSECONDS 100000
 
 static int dml_members(const dml_side_by_side *team)
 {
@@ -34,17 +38,42 @@ static void dml_pause(int32_t *count)
 #endif
 }
 
+/* Returns when the round is over, or it takes too long. */
+static int dml_watch_round(const dml_side_by_side *team, int32_t round)
+{
+    int64_t began = dml_nanoseconds();
+    int32_t pauses = 0;
+    do {
+        for (int i = 0; i < DML_PAUSES; i++, dml_pause(&pauses))
+            if (__atomic_load_n(&team->round, __ATOMIC_ACQUIRE) != round)
+                return 1;
+    } while (dml_nanoseconds() - began < DML_MEETING_NANOSECONDS);
+    return 0;
+}
+
 /* Returns when all have come here. */
 static void dml_meet(dml_side_by_side *team)
 {
-    int32_t round = __atomic_load_n(&team->round, __ATOMIC_RELAXED), pauses = 0;
-    if (__atomic_add_fetch(&team->met, 1, __ATOMIC_ACQ_REL) < dml_members(team)) {
-        while (__atomic_load_n(&team->round, __ATOMIC_ACQUIRE) == round)
-            dml_pause(&pauses);
+    int32_t round = __atomic_load_n(&team->round, __ATOMIC_RELAXED);
+    if (__atomic_add_fetch(&team->met, 1, __ATOMIC_ACQ_REL) == dml_members(team)) {
+        __atomic_store_n(&team->met, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&team->round, round + 1, __ATOMIC_SEQ_CST);
+        /* Whoever sleeps has looked at the round with the lock held before. */
+        if (__atomic_load_n(&team->sleepers, __ATOMIC_SEQ_CST) > 0) {
+            pthread_mutex_lock(&team->lock);
+            pthread_mutex_unlock(&team->lock);
+            pthread_cond_broadcast(&team->turned);
+        }
         return;
     }
-    __atomic_store_n(&team->met, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&team->round, round + 1, __ATOMIC_RELEASE);
+    if (dml_watch_round(team, round))
+        return;
+    pthread_mutex_lock(&team->lock);
+    __atomic_add_fetch(&team->sleepers, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&team->round, __ATOMIC_SEQ_CST) == round)
+        pthread_cond_wait(&team->turned, &team->lock);
+    __atomic_sub_fetch(&team->sleepers, 1, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&team->lock);
 }
 
 static void dml_enter(void *context, int64_t begin, int64_t end)
@@ -73,7 +102,8 @@ static void dml_together(dml_member member, void *context, int64_t count)
 {
     int64_t limit = dml_get_threads();
     count = count < 1 ? 1 : count < limit ? count : limit;
-    dml_side_by_side team = {.member = member, .context = context, .wanted = (int32_t)count};
+    dml_side_by_side team = {.member = member, .context = context, .wanted = (int32_t)count,
+                             .lock = PTHREAD_MUTEX_INITIALIZER, .turned = PTHREAD_COND_INITIALIZER};
     if (count == 1)
         dml_enter(&team, 0, 1);
     else

@@ -16,6 +16,8 @@
 #define DML_CONV_PART 4
 /* Places that are so many bytes apart have the same place in the nearest cache. */
 #define DML_CONV_PAGE 4096
+/* Panels side by side whose results are stored row by row: what is short of a page costs as much as one. */
+#define DML_CONV_NEIGHBOURS 8
 
 #include "window.h"
 
@@ -49,9 +51,16 @@ static void dml_conv_flatten(dml_conv *task)
     task->sizes[2] = task->steps[2] = pixels;
 }
 
+/* What a slice of a filter takes in whole fours. */
+static int64_t dml_conv_signed_depth(int64_t depth)
+{
+    return dml_quotient_up(depth, 4) * 4;
+}
+
 static void dml_conv_cut(dml_conv *task)
 {
     int64_t usual = dml_conv_usual(), vectors, units, threads = dml_get_threads();
+    int is_whole;
     task->taps = task->window[0] * task->window[1] * task->window[2];
     task->depth = task->taps * task->channels;
     task->pixels = task->steps[0] * task->steps[1] * task->steps[2];
@@ -59,7 +68,7 @@ static void dml_conv_cut(dml_conv *task)
     task->slice_channels = (dml_conv_is_bytes(task) ? DML_CONV_DEEPEST : DML_CONV_DEPTH) / task->taps;
     task->slice_channels = task->slice_channels < 1 ? 1 : task->slice_channels;
     task->rest = task->pixels % dml_loop->conv->lanes;
-    if (dml_conv_is_bytes(task) || task->rest > dml_loop->conv->lanes / DML_CONV_PART || task->rest == task->pixels)
+    if (dml_conv_is_bytes(task) || task->rest > dml_loop->conv->lanes / DML_CONV_PART)
         task->rest = 0;
     vectors = dml_quotient_up(task->pixels - task->rest, dml_loop->conv->lanes);
     task->panels = vectors <= dml_loop->conv->vectors ? 1 : dml_quotient_up(vectors, usual);
@@ -67,10 +76,23 @@ static void dml_conv_cut(dml_conv *task)
         task->panels--;
     task->parts = dml_quotient_up(task->outputs, DML_CONV_FILTERS);
     units = task->batches * task->groups * task->panels;
+    task->neighbours = 1;
+    is_whole = task->slice_channels >= task->channels && task->slice_taps == task->taps;
+    if (!dml_conv_is_bytes(task) && is_whole && (task->taps > 1 || task->outputs > DML_CONV_FEWER / 2)) {
+        int64_t room = DML_CONV_DEEPEST * DML_CONV_WIDEST / (task->depth * usual * dml_loop->conv->lanes);
+        task->neighbours = dml_least(dml_least(DML_CONV_NEIGHBOURS, room), units / (4 * threads));
+        task->neighbours = task->neighbours < 1 ? 1 : dml_least(task->neighbours, task->panels);
+    }
+    units = task->batches * task->groups * dml_quotient_up(task->panels, task->neighbours);
     while (units * task->parts < 4 * threads && task->outputs >= 2 * DML_CONV_FEW * task->parts)
         task->parts *= 2;
     task->part_rows = dml_quotient_up(dml_quotient_up(task->outputs, task->parts), 8) * 8;
     task->parts = dml_quotient_up(task->outputs, task->part_rows);
+    task->signed_row = 0;
+    for (int64_t c = 0; c < task->channels; c += task->slice_channels)
+        for (int64_t t = 0; t < task->taps; t += task->slice_taps)
+            task->signed_row += dml_conv_signed_depth(dml_least(task->channels - c, task->slice_channels) *
+                                                      dml_least(task->taps - t, task->slice_taps));
 }
 
 /* `channels` from `channel` on, and in each of them `taps` from `tap` on. */
@@ -84,9 +106,9 @@ typedef struct {
 } dml_conv_unit;
 
 /* What a thread works with: a slice of a panel, how much of it there is, and the sums of all slices so far. Of bytes
-   there are also the rows before they are joined, the sums of filters, and after the last row of the tile those of what
-   pixels see. Of the rest of the pixels, which fill no vector, there is a column for each, and for each filter a vector
-   of sums. */
+   there are also the rows before they are joined, where the slice begins in a signed filter, and after the last row of
+   the tile those of what pixels see. Of the rest of the pixels, which fill no vector, there is a column for each, and
+   for each filter a vector of sums. */
 typedef struct {
     float panel[DML_CONV_DEEPEST * DML_CONV_WIDEST] __attribute__((aligned(64)));
     float tile[(DML_CONV_FILTERS + 1) * DML_CONV_WIDEST] __attribute__((aligned(64)));
@@ -97,9 +119,8 @@ typedef struct {
     float columns[DML_CONV_LONGEST / DML_CONV_PART][DML_CONV_DEEPEST];
     float rest_tile[DML_CONV_FILTERS * DML_CONV_LONGEST] __attribute__((aligned(64)));
     int64_t places[DML_CONV_DEEPEST];
-    int32_t filter_sums[DML_CONV_FILTERS];
     const float *pixels;
-    int64_t vectors, first, depth;
+    int64_t vectors, first, depth, signed_place;
 } dml_conv_work;
 
 /* A slice of a panel times the filters. */
@@ -107,7 +128,7 @@ static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, d
 {
     float floats[DML_CONV_HIGHEST * DML_CONV_DEEPEST];
     const dml_conv_table *loops = dml_loop->conv;
-    const int *heights = loops->rows[work->vectors - 1];
+    const int *heights = loops->rows[work->vectors ? work->vectors - 1 : 0];
     for (int64_t row = 0, k = 0; row < unit->rows; row += heights[k]) {
         while (heights[k] > unit->rows - row)
             k++;
@@ -119,17 +140,57 @@ static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, d
             filters = floats;
             stride = work->depth;
         }
-        loops->tiles[work->vectors - 1][k](work->tile + row * work->vectors * loops->lanes, filters, stride,
-                                           work->pixels, work->places, work->depth, work->first > 0);
+        if (work->vectors)
+            loops->tiles[work->vectors - 1][k](work->tile + row * work->vectors * loops->lanes, filters, stride,
+                                               work->pixels, work->places, work->depth, work->first > 0);
         for (int64_t i = 0; i < unit->rest; i++)
             loops->dots(work->rest_tile + row * loops->lanes + i, filters, stride, work->columns[i], work->depth,
                         heights[k], work->first > 0);
     }
 }
 
+/* Signed filters, a row of slices each, and behind all of them their sums. */
+static char *dml_conv_signed(const dml_conv *task, int64_t channel)
+{
+    return (char *)task->signed_filters + channel * task->signed_row;
+}
+
+static int32_t *dml_conv_filter_sums(const dml_conv *task)
+{
+    return (int32_t *)dml_conv_signed(task, task->groups * task->outputs);
+}
+
+static void dml_conv_sign_filters(void *context, int64_t begin, int64_t end)
+{
+    const dml_conv *task = context;
+    for (; begin < end; begin++) {
+        const uint8_t *filter = (const uint8_t *)task->filters + begin * task->filter_stride;
+        int8_t *to = (int8_t *)dml_conv_signed(task, begin);
+        int32_t sum = 0;
+        for (int64_t c = 0; c < task->channels; c += task->slice_channels)
+            for (int64_t t = 0; t < task->taps; t += task->slice_taps) {
+                int64_t depth = dml_least(task->channels - c, task->slice_channels) *
+                                dml_least(task->taps - t, task->slice_taps);
+                sum += dml_loop->conv->bytes->sign(to, filter, depth, task->filter_type == DML_CONV_INT8);
+                filter += depth;
+                to += dml_conv_signed_depth(depth);
+            }
+        dml_conv_filter_sums(task)[begin] = sum;
+    }
+}
+
+int64_t dml_conv_signed_size(const dml_conv *asked)
+{
+    dml_conv task = *asked;
+    dml_conv_flatten(&task);
+    dml_conv_cut(&task);
+    return task.groups * task.outputs * (task.signed_row + (int64_t)sizeof(int32_t));
+}
+
 static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *unit, dml_conv_work *work)
 {
-    int32_t filters[DML_CONV_HIGHEST * DML_CONV_DEEPEST / 4], *tile = (int32_t *)work->tile;
+    int32_t ones[DML_CONV_DEEPEST / 4], *tile = (int32_t *)work->tile;
+    const char *filters = dml_conv_signed(task, unit->channel) + work->signed_place;
     const dml_conv_table *loops = dml_loop->conv;
     const int *heights = loops->rows[work->vectors - 1];
     int64_t fours = dml_quotient_up(work->depth, 4), width = work->vectors * loops->lanes, adds = work->first > 0;
@@ -139,18 +200,15 @@ static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *u
     for (; row < unit->rows; row += heights[k]) {
         while (heights[k] > unit->rows - row)
             k++;
-        for (int i = 0; i < heights[k]; i++) {
-            const char *filter = unit->filters + (row + i) * task->filter_stride + work->first;
-            int32_t sum = loops->bytes->sign((int8_t *)(filters + i * fours), (const uint8_t *)filter, work->depth,
-                                             task->filter_type == DML_CONV_INT8);
-            work->filter_sums[row + i] = sum + (adds ? work->filter_sums[row + i] : 0);
-        }
-        loops->bytes->tiles[work->vectors - 1][k](tile + row * width, filters, fours, work->pixels, work->places, fours,
-                                                  adds != 0);
+        loops->bytes->tiles[work->vectors - 1][k](tile + row * width, filters + row * task->signed_row,
+                                                  task->signed_row / 4, work->pixels, work->places, fours, adds != 0);
     }
-    memset(filters, 1, (size_t)work->depth);
-    memset((char *)filters + work->depth, 0, (size_t)(4 * fours - work->depth));
-    loops->bytes->tiles[work->vectors - 1][DML_CONV_ROWS - 1](tile + row * width, filters, fours, work->pixels,
+    work->signed_place += 4 * fours;
+    if (task->filter_type == DML_CONV_INT8 && !task->filter_zero)
+        return;
+    memset(ones, 1, (size_t)work->depth);
+    memset((char *)ones + work->depth, 0, (size_t)(4 * fours - work->depth));
+    loops->bytes->tiles[work->vectors - 1][DML_CONV_ROWS - 1](tile + row * width, ones, fours, work->pixels,
                                                               work->places, fours, adds != 0);
 }
 
@@ -196,7 +254,7 @@ static void dml_conv_store_bytes(const dml_conv *task, const dml_conv_unit *unit
         int64_t channel = unit->channel + row;
         int32_t filter_zero =
             dml_conv_zero(task->filter_zero, channel * task->filter_zero_stride, task->filter_type, 0);
-        uint32_t rest = zero * ((uint32_t)work->filter_sums[row] - (uint32_t)task->depth * (uint32_t)filter_zero);
+        uint32_t rest = zero * ((uint32_t)dml_conv_filter_sums(task)[channel] - (uint32_t)task->depth * (uint32_t)filter_zero);
         char *output = (char *)task->output + (unit->output + row * task->output_strides[1]) * size;
         int is_quantized = task->output_type != DML_CONV_INT32;
         dml_loop->conv->bytes->store(is_quantized ? sums : (int32_t *)output, tile + row * width, seen, unit->count,
@@ -212,7 +270,7 @@ static void dml_conv_store_bytes(const dml_conv *task, const dml_conv_unit *unit
 static int dml_conv_lies_ready(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_line *line, int lines)
 {
     int64_t x = line->x * task->strides[2] - task->padding[2], last[3] = {line->z, line->y, x + line->count - 1};
-    if (task->type != DML_CONV_FLOATS || unit->rows > DML_CONV_FEWER || lines > 1)
+    if (task->type != DML_CONV_FLOATS || unit->rows > DML_CONV_FEWER || lines != 1)
         return 0;
     if (x < 0 || line->z < 0 || line->y < 0)
         return 0;
@@ -260,7 +318,7 @@ static void dml_conv_gather_rest(const dml_conv *task, const dml_conv_unit *unit
 }
 
 /* A panel times some filters, a slice of the panel at a time. */
-static void dml_conv_panel(const dml_conv *task, const dml_conv_unit *unit)
+static DML_ONCE void dml_conv_panel(const dml_conv *task, const dml_conv_unit *unit)
 {
     dml_conv_work work;
     dml_conv_line lines[DML_CONV_WIDEST];
@@ -269,6 +327,7 @@ static void dml_conv_panel(const dml_conv *task, const dml_conv_unit *unit)
     int lies_ready = dml_conv_lies_ready(task, unit, lines, count);
     work.vectors = dml_quotient_up(unit->count, loops->lanes);
     work.pixels = lies_ready ? (const float *)unit->input : work.panel;
+    work.signed_place = 0;
     for (int64_t c = 0; c < task->channels; c += task->slice_channels)
         for (int64_t t = 0; t < task->taps; t += task->slice_taps) {
             dml_conv_slice slice = {c, dml_least(task->channels - c, task->slice_channels), t,
@@ -284,7 +343,8 @@ static void dml_conv_panel(const dml_conv *task, const dml_conv_unit *unit)
                 }
             } else {
                 void *panel = is_bytes ? (void *)work.rows : work.panel;
-                dml_conv_gather(task, unit, lines, count, &slice, panel, work.vectors);
+                if (work.vectors)
+                    dml_conv_gather(task, unit, lines, count, &slice, panel, work.vectors);
                 for (int64_t k = 0; k < work.depth; k++)
                     work.places[k] = k * work.vectors * loops->lanes;
             }
@@ -294,7 +354,7 @@ static void dml_conv_panel(const dml_conv *task, const dml_conv_unit *unit)
         }
     if (is_bytes)
         dml_conv_store_bytes(task, unit, &work);
-    else
+    else if (work.vectors)
         loops->store(task, &(dml_conv_storing){work.tile, work.vectors, unit->rows, unit->count, unit->output,
                                                unit->channel});
     if (unit->rest)
@@ -302,35 +362,89 @@ static void dml_conv_panel(const dml_conv *task, const dml_conv_unit *unit)
                                                unit->channel});
 }
 
+/* Full panels side by side, of a single slice: some filters at a time go by all of them. */
+static DML_ONCE void dml_conv_neighbours(const dml_conv *task, const dml_conv_unit *unit, int64_t count)
+{
+    dml_conv_work work;
+    const dml_conv_table *loops = dml_loop->conv;
+    const dml_conv_slice slice = {0, task->channels, 0, task->taps};
+    int64_t width = unit->count, apart = task->depth * width, most = loops->rows[width / loops->lanes - 1][0];
+    dml_conv_unit some = *unit;
+    work.vectors = width / loops->lanes;
+    work.depth = task->depth;
+    work.first = 0;
+    for (int64_t i = 0; i < count; i++) {
+        dml_conv_line lines[DML_CONV_WIDEST];
+        int found = dml_conv_find_lines(task, unit->begin + i * width, width, lines);
+        dml_conv_gather(task, unit, lines, found, &slice, work.panel + i * apart, work.vectors);
+    }
+    for (int64_t k = 0; k < work.depth; k++)
+        work.places[k] = k * width;
+    for (int64_t row = 0; row < unit->rows; row += most) {
+        some.rows = dml_least(unit->rows - row, most);
+        some.filters = unit->filters + row * task->filter_stride * dml_conv_size(task->type);
+        for (int64_t i = 0; i < count; i++) {
+            work.pixels = work.panel + i * apart;
+            dml_conv_multiply(task, &some, &work);
+            loops->store(task, &(dml_conv_storing){work.tile, work.vectors, some.rows, width,
+                                                   unit->output + row * task->output_strides[1] + i * width,
+                                                   unit->channel + row});
+        }
+    }
+}
+
 static void dml_conv_units(void *context, int64_t begin, int64_t end)
 {
     const dml_conv *task = context;
     int64_t size = dml_conv_size(task->type), width = dml_conv_usual() * dml_loop->conv->lanes;
+    int64_t places = dml_quotient_up(task->panels, task->neighbours);
     for (; begin < end; begin++) {
-        int64_t part = begin % task->parts, panel = begin / task->parts % task->panels;
-        int64_t image = begin / task->parts / task->panels, group = image % task->groups, batch = image / task->groups;
+        int64_t part = begin % task->parts, panel = begin / task->parts % places * task->neighbours;
+        int64_t image = begin / task->parts / places, group = image % task->groups, batch = image / task->groups;
         int64_t row = part * task->part_rows, channel = group * task->outputs + row;
         dml_conv_unit unit;
         unit.input = (const char *)task->input + size * (batch * task->input_strides[0] +
                                                          group * task->channels * task->input_strides[1]);
         unit.filters = (const char *)task->filters + size * channel * task->filter_stride;
-        unit.begin = panel * width;
-        unit.rest = panel == task->panels - 1 ? task->rest : 0;
-        unit.count = panel == task->panels - 1 ? task->pixels - task->rest - unit.begin : width;
         unit.rows = task->outputs - row < task->part_rows ? task->outputs - row : task->part_rows;
         unit.channel = channel;
+        int64_t behind = dml_least(panel + task->neighbours, task->panels), full = behind - panel;
+        full -= behind == task->panels;
+        unit.begin = panel * width;
         unit.output = batch * task->output_strides[0] + channel * task->output_strides[1] + unit.begin;
-        dml_conv_panel(task, &unit);
+        unit.count = width;
+        unit.rest = 0;
+        if (full > 1) {
+            dml_conv_neighbours(task, &unit, full);
+            panel += full;
+        }
+        for (; panel < behind; panel++) {
+            unit.output += panel * width - unit.begin;
+            unit.begin = panel * width;
+            unit.rest = panel == task->panels - 1 ? task->rest : 0;
+            unit.count = panel == task->panels - 1 ? task->pixels - task->rest - unit.begin : width;
+            dml_conv_panel(task, &unit);
+        }
     }
 }
+
+#include "winograd.h"
 
 void dml_conv_run(const dml_conv *asked)
 {
     dml_conv task = *asked;
+    dml_rows_find_factors(&task.normalization);
+    if (task.transformed && dml_conv_run_winograd(&task))
+        return;
     dml_conv_flatten(&task);
     dml_conv_cut(&task);
+    if (dml_conv_is_bytes(&task)) {
+        int64_t rows = task.groups * task.outputs;
+        dml_parallel(dml_conv_sign_filters, &task, rows, 8, rows * task.depth);
+    }
     double results = (double)task.pixels * (double)(task.outputs * task.groups * task.batches);
     double operations = 2.0 * (double)task.depth * results;
-    dml_parallel(dml_conv_units, &task, task.batches * task.groups * task.panels * task.parts, 1,
+    int64_t places = dml_quotient_up(task.panels, task.neighbours);
+    dml_parallel(dml_conv_units, &task, task.batches * task.groups * places * task.parts, 1,
                  (int64_t)(operations / DML_CONV_WORTH));
 }

@@ -85,6 +85,8 @@ DML_INLINE void LOOP(conv_store_as)(const dml_conv *task, const dml_conv_storing
             else
                 memcpy(target + i, &values, (size_t)left * 4);
         }
+        if (type == DML_CONV_FLOATS && task->normalization.factors)
+            LOOP(rows_give)(&task->normalization, channel, target, storing->count);
     }
 }
 
@@ -98,11 +100,14 @@ static DML_ONCE void LOOP(conv_store)(const dml_conv *task, const dml_conv_stori
         LOOP(conv_store_as)(task, storing, task->activation, DML_CONV_FLOATS);
 }
 
+#include "transforms.h"
+
 static const dml_conv_table LOOP(conv_table) = {
 #if defined(DML_AVX512)
     LOOP(conv_lanes), 4, DML_CONV_LONG_ROWS, DML_CONV_LONG_NAMES(floats),
 #else
     LOOP(conv_lanes), 2, DML_CONV_SHORT_ROWS, DML_CONV_SHORT_NAMES(floats),
 #endif
-    LOOP(conv_dots), LOOP(conv_pack), LOOP(conv_store), &LOOP(conv_bytes_table),
+    LOOP(conv_dots), LOOP(conv_pack), LOOP(conv_store), LOOP(conv_transform_filters),
+    LOOP(conv_transform), LOOP(conv_transform_back), &LOOP(conv_bytes_table),
 };

@@ -42,6 +42,11 @@ typedef struct {
     void (*quantize)(uint8_t *output, const int32_t *sums, int64_t count, const dml_conv_quantum *quantum);
 } dml_conv_bytes_table;
 
+/* A part of a row of the output: where in a channel it begins, and which of what is computed goes there. */
+typedef struct {
+    int64_t place, from, count;
+} dml_conv_piece;
+
 typedef struct {
     int lanes, vectors;
     /* By the vectors of a panel, from 1 on: how many filters are worked on at a time, most first, and how. */
@@ -51,5 +56,11 @@ typedef struct {
                  int adds);
     void (*pack)(void *panel, const void *input, const dml_conv_packing *packing);
     void (*store)(const dml_conv *task, const dml_conv_storing *storing);
+    /* Of 3 by 3 filters, 4 by 4 elements of the input, and their products: see transforms.h. Each of the 16 numbers that
+       stand for one of them is `apart` from the next. */
+    void (*transform_filters)(float *transformed, int64_t apart, const float *filters, int64_t channels, int is_turned);
+    void (*transform)(float *transformed, int64_t apart, const float *seen, int64_t vectors);
+    int (*transform_back)(const dml_conv *task, int64_t channel, float *output, const float *products, int64_t apart,
+                          int64_t vectors, const dml_conv_piece *pieces, int64_t count);
     const dml_conv_bytes_table *bytes;
 } dml_conv_table;

@@ -3,6 +3,10 @@
 static void LOOP(floats_of_halves)(float *restrict floats, const uint16_t *restrict halves, int64_t count)
 {
     int64_t i = 0;
+#if defined(DML_AVX512)
+    for (; i + 16 <= count; i += 16)
+        _mm512_storeu_ps(floats + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(halves + i))));
+#endif
 #if defined(DML_AVX2)
     for (; i + 8 <= count; i += 8)
         _mm256_storeu_ps(floats + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(halves + i))));
@@ -14,6 +18,11 @@ static void LOOP(floats_of_halves)(float *restrict floats, const uint16_t *restr
 static void LOOP(halves_of_floats)(uint16_t *restrict halves, const float *restrict floats, int64_t count)
 {
     int64_t i = 0;
+#if defined(DML_AVX512)
+    for (; i + 16 <= count; i += 16)
+        _mm256_storeu_si256((__m256i *)(halves + i),
+                            _mm512_cvtps_ph(_mm512_loadu_ps(floats + i), _MM_FROUND_TO_NEAREST_INT));
+#endif
 #if defined(DML_AVX2)
     for (; i + 8 <= count; i += 8)
         _mm_storeu_si128((__m128i *)(halves + i), _mm256_cvtps_ph(_mm256_loadu_ps(floats + i), _MM_FROUND_TO_NEAREST_INT));

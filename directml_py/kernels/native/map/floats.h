@@ -134,9 +134,11 @@ DML_INLINE LOOP(floats) LOOP(float_tanh)(LOOP(floats) x)
 /* Up to two numbers from the nearest. */
 DML_INLINE LOOP(floats) LOOP(float_sigmoid)(LOOP(floats) x)
 {
-    const LOOP(floats) one = DML_ALL(1.0f);
-    LOOP(floats) e = LOOP(float_exp)(DML_ALL(0.0f) - DML_MAGNITUDE_OF(x));
-    return DML_WHERE(DML_IS(LT, x, DML_ALL(0.0f)), e, one) / (one + e);
+    const LOOP(floats) one = DML_ALL(1.0f), zero = DML_ALL(0.0f);
+    LOOP(floats) a = DML_F(max)(DML_ALL(-104.0f), zero - DML_MAGNITUDE_OF(x)), k, e;
+    e = one + LOOP(exp_reduced)(a, zero, &k);
+    e = LOOP(float_scaled)(e, k);
+    return DML_WHERE(DML_IS(LT, x, zero), e, one) / (one + e);
 }
 
 /* It takes more roundings than digits can be spared: FLOAT64 does it. */
@@ -154,11 +156,9 @@ DML_INLINE LOOP(floats) LOOP(float_softplus)(LOOP(floats) x)
 DML_INLINE LOOP(floats) LOOP(float_parts)(LOOP(floats) x, LOOP(floats) *e)
 {
 #if defined(DML_AVX512)
-    LOOP(floats) m = DML_F(getmant)(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero), one = DML_ALL(1.0f);
-    LOOP(mask) above = _mm512_cmp_ps_mask(m, DML_ALL(1.5f), _CMP_GE_OQ);
-    *e = DML_F(getexp)(x);
-    *e = DML_F(mask_add)(*e, above, *e, one);
-    return DML_F(mask_mul)(m, above, m, DML_ALL(0.5f));
+    LOOP(floats) m = DML_F(getmant)(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_zero);
+    *e = DML_F(getexp)(x) - DML_F(getexp)(m);
+    return m;
 #else
     __m256 small = DML_IS(LT, x, DML_ALL(0x1p-126f));
     __m256i bits, above;
@@ -172,7 +172,6 @@ DML_INLINE LOOP(floats) LOOP(float_parts)(LOOP(floats) x, LOOP(floats) *e)
 
 DML_INLINE LOOP(floats) LOOP(float_log)(LOOP(floats) x)
 {
-    const LOOP(floats) zero = DML_ALL(0.0f);
     LOOP(floats) e, f = LOOP(float_parts)(x, &e) - DML_ALL(1.0f), z = f * f, sum = DML_ALL(0x1.340cf2p-5f), rest;
     DML_STEP(sum, f, -0x1.74ff40p-4f);
     DML_STEP(sum, f, 0x1.df1c2cp-4f);
@@ -186,9 +185,14 @@ DML_INLINE LOOP(floats) LOOP(float_log)(LOOP(floats) x)
     rest = DML_FMA(e, DML_ALL(-0x1.05c610p-29f), sum * f * z);
     rest = DML_FMA(z, DML_ALL(-0.5f), rest);
     rest = DML_FMA(e, DML_ALL(0x1.62e430p-1f), f + rest);
+#if defined(DML_AVX512)
+    /* A digit for each kind of number, from NaN on: 1 is x itself, 3 NaN, 4 and 5 the infinities, 0 what was found. */
+    return _mm512_fixupimm_ps(rest, x, DML_I(set1)(0x03530411), 0);
+#else
     rest = DML_WHERE(DML_IS(LT, x, DML_ALL(INFINITY)), rest, x);
-    rest = DML_WHERE(DML_IS(EQ, x, zero), DML_ALL(-INFINITY), rest);
-    return DML_WHERE(DML_IS(LT, x, zero), DML_ALL(NAN), rest);
+    rest = DML_WHERE(DML_IS(EQ, x, DML_ALL(0.0f)), DML_ALL(-INFINITY), rest);
+    return DML_WHERE(DML_IS(LT, x, DML_ALL(0.0f)), DML_ALL(NAN), rest);
+#endif
 }
 
 /* Up to 1 x plus a polynomial of it, beyond it 1 - 2^(-|x| G(|x|)). */
@@ -339,6 +343,19 @@ DML_INLINE void LOOP(power_exponent)(DML_DOUBLES m, DML_DOUBLES e, DML_DOUBLES y
     *rest = even - *whole;
 }
 
+/* Whether a base is positive, and neither it nor the exponent infinite or NaN. */
+DML_INLINE LOOP(mask) LOOP(float_is_ordinary)(LOOP(floats) x, LOOP(floats) y)
+{
+    const LOOP(floats) infinity = DML_ALL(INFINITY);
+#if defined(DML_AVX512)
+    LOOP(mask) base = _mm512_mask_cmp_ps_mask(DML_IS(GT, x, DML_ALL(0.0f)), x, infinity, _CMP_LT_OQ);
+    return _mm512_mask_cmp_ps_mask(base, DML_MAGNITUDE_OF(y), infinity, _CMP_LT_OQ);
+#else
+    LOOP(mask) base = _mm256_and_ps(DML_IS(GT, x, DML_ALL(0.0f)), DML_IS(LT, x, infinity));
+    return _mm256_and_ps(base, DML_IS(LT, DML_MAGNITUDE_OF(y), infinity));
+#endif
+}
+
 /* As C's pow, but NaN for every negative base with a fraction as exponent, and 0 or infinity for -0 with one. */
 DML_INLINE LOOP(floats) LOOP(float_power)(LOOP(floats) x, LOOP(floats) y)
 {
@@ -356,6 +373,8 @@ DML_INLINE LOOP(floats) LOOP(float_power)(LOOP(floats) x, LOOP(floats) y)
     DML_STEP(sum, t, 0x1.ebfbe0p-3f);
     DML_STEP(sum, t, 0x1.62e430p-1f);
     sum = LOOP(float_scaled)(DML_FMA(sum, t, one), k);
+    if (DML_EVERY(LOOP(float_is_ordinary)(x, y)))
+        return sum;
     /* Of 0 and infinity, and what is between them and 1 to the power of infinity, the logarithm above is none. */
     t = DML_WHERE(DML_IS(LT, y, zero), infinity, zero);
     sum = DML_WHERE(DML_IS(EQ, a, zero), t, sum);

@@ -176,7 +176,7 @@ DML_INLINE void LOOP(store_float32)(float *to, const DML_DOUBLES *x)
 #endif
 #define DML_FUNCTION(NAME) DML_BY_FLOATS(NAME) DML_BY_LANES(NAME, double, float64)
 #define DML_FUNCTION2(NAME) DML_BY_FLOATS2(NAME) DML_BY_LANES2(NAME, double, float64)
-/* Defined below, by the conversions of elements in memory. */
+/* Defined below. */
 #define DML_LATER(NAME)
 DML_MAP_STEPS(DML_UNARY, DML_BINARY, DML_TERNARY, DML_LATER, DML_FUNCTION, DML_FUNCTION2)
 
@@ -204,24 +204,108 @@ static void LOOP(map_store_f16)(void *elements, const void *lanes, int64_t count
     LOOP(halves_of_floats)(elements, lanes, count);
 }
 
-/* By way of FLOAT32: if digits are lost there, the last one that is left is made odd, so that what is rounded next is
-   never a tie by that. */
-static void LOOP(map_store_wide_f16)(void *elements, const void *lanes, int64_t count)
+/* FLOAT32 of FLOAT64: if digits are lost, the last one that is left is made odd, so that what is rounded next is never a
+   tie by that. */
+static void LOOP(odd_floats)(float *floats, const double *values, int64_t count)
 {
     enum { PART = 256 };
     const uint64_t lost = 0x1fffffffu, last = 0x20000000u;
     uint64_t bits[PART];
     double odd[PART];
-    float narrow[PART];
     for (int64_t i = 0; i < count; i += PART) {
         int64_t n = count - i < PART ? count - i : PART;
-        memcpy(bits, (const double *)lanes + i, (size_t)n * sizeof(double));
+        memcpy(bits, values + i, (size_t)n * sizeof(double));
         for (int64_t j = 0; j < n; j++)
             bits[j] = (bits[j] | (((bits[j] & lost) + lost) & last)) & ~lost;
         memcpy(odd, bits, (size_t)n * sizeof(double));
         for (int64_t j = 0; j < n; j++)
-            narrow[j] = (float)odd[j];
-        LOOP(halves_of_floats)((uint16_t *)elements + i, narrow, n);
+            floats[i + j] = (float)odd[j];
+    }
+}
+
+#if defined(DML_AVX512)
+DML_INLINE __m256i LOOP(odd_of)(__m512d values)
+{
+    __m256 cut = _mm512_cvt_roundpd_ps(values, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    __mmask8 lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(cut), values, _CMP_NEQ_OQ);
+    __m256i bits = _mm256_castps_si256(cut);
+    return _mm256_mask_or_epi32(bits, lost, bits, _mm256_set1_epi32(1));
+}
+#endif
+
+static void LOOP(map_store_wide_f16)(void *elements, const void *lanes, int64_t count)
+{
+    enum { PART = 256 };
+    uint16_t *halves = elements;
+    const double *values = lanes;
+    float narrow[PART];
+    int64_t i = 0;
+#if defined(DML_AVX512)
+    for (; i + 8 <= count; i += 8)
+        _mm_storeu_si128((__m128i *)(halves + i),
+                         _mm256_cvtps_ph(_mm256_castsi256_ps(LOOP(odd_of)(_mm512_loadu_pd(values + i))),
+                                         _MM_FROUND_TO_NEAREST_INT));
+#endif
+    for (; i < count; i += PART) {
+        int64_t n = count - i < PART ? count - i : PART;
+        LOOP(odd_floats)(narrow, values + i, n);
+        LOOP(halves_of_floats)(halves + i, narrow, n);
+    }
+}
+
+/* FLOAT64 has all digits of a product. A multiple by a power of two needs none of them: what fused multiplication and
+   addition rounds once is then what is left of FLOAT64. */
+static void LOOP(map_step_multiply_add_float32)(void *result, const void *const *operands, int64_t count)
+{
+    float *to = result;
+    const float *first = operands[0], *second = operands[1], *third = operands[2];
+    if (DML_UNIFORM(operands) == 6) {
+        const float y = *second, z = *third;
+#if defined(DML_AVX2)
+        uint32_t bits;
+        memcpy(&bits, &y, sizeof bits);
+        if ((bits & 0x007fffffu) == 0 && (bits & 0x7f800000u) != 0x7f800000u) {
+            DML_ALIKE for (int64_t i = 0; i < count; i++)
+                to[i] = __builtin_fmaf(first[i], y, z);
+            return;
+        }
+#endif
+        DML_ALIKE for (int64_t i = 0; i < count; i++)
+            to[i] = (float)((double)first[i] * y + z);
+        return;
+    }
+    DML_ALIKE for (int64_t i = 0; i < count; i++)
+        to[i] = (float)((double)first[i] * second[i] + third[i]);
+}
+
+static void LOOP(map_step_multiply_add_odd)(void *result, const void *const *operands, int64_t count)
+{
+    enum { PART = 256 };
+    float *to = result;
+    const float *first = operands[0], *second = operands[1], *third = operands[2];
+    const int step = DML_UNIFORM(operands) != 6;
+    double sums[PART];
+    int64_t i = 0;
+#if defined(DML_AVX512)
+    __m512d factor = _mm512_set1_pd(*second), addend = _mm512_set1_pd(*third);
+    for (; i + 8 <= count; i += 8) {
+        __m512d x = _mm512_cvtps_pd(_mm256_loadu_ps(first + i));
+        if (step) {
+            factor = _mm512_cvtps_pd(_mm256_loadu_ps(second + i));
+            addend = _mm512_cvtps_pd(_mm256_loadu_ps(third + i));
+        }
+        _mm256_storeu_si256((__m256i *)(to + i), LOOP(odd_of)(_mm512_fmadd_pd(x, factor, addend)));
+    }
+#endif
+    for (; i < count; i += PART) {
+        int64_t n = count - i < PART ? count - i : PART;
+        if (step)
+            for (int64_t j = 0; j < n; j++)
+                sums[j] = (double)first[i + j] * second[i + j] + third[i + j];
+        else
+            for (int64_t j = 0; j < n; j++)
+                sums[j] = (double)first[i + j] * *second + *third;
+        LOOP(odd_floats)(to + i, sums, n);
     }
 }
 

@@ -2,6 +2,9 @@
 
 /* Elements that a step is done for at a time. */
 #define DML_MAP_BLOCK 1024
+/* Elements of what goes past the caches at a time, and how far ahead of them others are fetched. */
+#define DML_MAP_TILE 256
+#define DML_MAP_FETCHED 512
 /* Elements of the parts of a tensor that threads share, and the side of a part that is read across. */
 #define DML_MAP_PART 16384
 #define DML_MAP_SIDE 128
@@ -32,9 +35,18 @@ const char *dml_map_type_name(int type)
 typedef struct {
     char *first;
     int64_t line, step;
+    /* Elements that are not lanes yet. */
+    const char *later;
     const char *filled;
     int64_t filled_count;
 } dml_map_view;
+
+/* Where lanes of a value are, and how many bytes further those of the next element are; 0 for what is the same for all,
+   or made anew for each tile. */
+typedef struct {
+    char *place;
+    int64_t moves;
+} dml_map_lanes;
 
 typedef struct {
     const dml_map *task;
@@ -42,10 +54,10 @@ typedef struct {
     /* For inputs that are read across: DML_MAP_SIDE * DML_MAP_SIDE elements each; NULL if there is no memory. */
     char *turned;
     int stream;
-    /* What the next block reads, as far as that follows what this one does. */
-    int following;
+    /* What the block reads, as far as that lies together, and whether more of it is to be fetched. */
+    int following, fetches;
     dml_map_ahead ahead[DML_MAP_TENSORS];
-    void *values[DML_MAP_VALUES];
+    dml_map_lanes values[DML_MAP_VALUES];
     dml_map_view views[DML_MAP_TENSORS];
 } dml_map_worker;
 
@@ -90,51 +102,65 @@ static void dml_map_load_row(int type, char *lanes, const char *elements, int64_
         memcpy(lanes, elements, (size_t)(4 * count));
 }
 
+/* Rows of an input one after the other, which may be one row. */
+static int dml_map_is_packed(const dml_map_view *view, int64_t size, int64_t rows, int64_t columns)
+{
+    return view->step == size && (rows == 1 || view->line == size * columns);
+}
+
+/* Has a value ready, or `later`: elements that lie together are made lanes a tile at a time. */
 static void dml_map_load(dml_map_worker *worker, int index, int64_t row, int64_t column, int64_t rows, int64_t columns)
 {
     const dml_map_tensor *tensor = worker->task->tensors + index;
     dml_map_view *view = worker->views + index;
     const char *elements = view->first + row * view->line + column * view->step;
     int64_t size = dml_map_sizes[tensor->type], count = rows * columns;
-    char *lanes = worker->memory + worker->task->places[tensor->value];
-    worker->values[tensor->value] = lanes;
+    dml_map_lanes *value = worker->values + tensor->value;
+    value->place = worker->memory + worker->task->places[tensor->value];
+    value->moves = 0;
+    view->later = NULL;
     if (view->step == 0 && (view->line == 0 || rows == 1)) {
         if (view->filled == elements && view->filled_count >= count)
             return;
         view->filled = elements;
         view->filled_count = count;
-        dml_map_load_row(tensor->type, lanes, elements, 0, count);
+        dml_map_load_row(tensor->type, value->place, elements, 0, count);
         return;
     }
     view->filled = NULL;
-    if (view->step == size && (rows == 1 || view->line == size * columns)) {
-        if (worker->stream)
-            worker->ahead[worker->following++] = (dml_map_ahead){elements + count * size, size};
-        if (!dml_loop->map->load[tensor->type] && (uintptr_t)elements % (uintptr_t)size == 0)
-            worker->values[tensor->value] = (void *)elements;
+    if (dml_map_is_packed(view, size, rows, columns)) {
+        if (dml_loop->map->load[tensor->type] || (uintptr_t)elements % (uintptr_t)size != 0)
+            view->later = elements;
         else
-            dml_map_load_row(tensor->type, lanes, elements, size, count);
+            *value = (dml_map_lanes){(char *)elements, 4};
+        if (worker->stream)
+            worker->ahead[worker->following++] = (dml_map_ahead){elements, size};
         return;
     }
+    value->moves = 4;
     for (int64_t i = 0; i < rows; i++)
-        dml_map_load_row(tensor->type, lanes + 4 * i * columns, elements + i * view->line, view->step, columns);
+        dml_map_load_row(tensor->type, value->place + 4 * i * columns, elements + i * view->line, view->step, columns);
 }
 
-/* Results that lie together. What the next block reads is fetched along with the first of them. */
-static void dml_map_put(dml_map_worker *worker, char *elements, const char *results, int64_t size, int64_t count)
+/* Results that lie together, of which `done` are there. What is read soon is fetched along with the first of them. */
+static void dml_map_put(dml_map_worker *worker, char *elements, const char *results, int64_t size, int64_t count,
+                        int64_t done)
 {
+    dml_map_ahead ahead[DML_MAP_TENSORS];
     if (!worker->stream) {
         memcpy(elements, results, (size_t)(count * size));
         return;
     }
-    for (int i = 0; i < worker->following; i++)
-        worker->ahead[i].step = worker->ahead[i].step * 64 / size;
-    dml_loop->map->stream(elements, results, count * size, worker->ahead, worker->following);
-    worker->following = 0;
+    for (int i = 0; i < worker->following; i++) {
+        int64_t step = worker->ahead[i].step;
+        ahead[i] = (dml_map_ahead){worker->ahead[i].from + (done + DML_MAP_FETCHED) * step, step * 64 / size};
+    }
+    dml_loop->map->stream(elements, results, count * size, ahead, worker->fetches ? worker->following : 0);
+    worker->fetches = 0;
 }
 
 static void dml_map_store_row(dml_map_worker *worker, int type, char *elements, int64_t step, const char *lanes,
-                              int is_wide, int64_t count)
+                              int is_wide, int64_t count, int64_t done)
 {
     int64_t size = dml_map_sizes[type];
     char together[DML_MAP_BLOCK * 4] __attribute__((aligned(64)));
@@ -148,66 +174,97 @@ static void dml_map_store_row(dml_map_worker *worker, int type, char *elements, 
         lanes = together;
     }
     if (step == size)
-        dml_map_put(worker, elements, lanes, size, count);
+        dml_map_put(worker, elements, lanes, size, count, done);
     else
         dml_map_gather(elements, step, lanes, size, count, size);
 }
 
-static void dml_map_store(dml_map_worker *worker, int index, int64_t row, int64_t column, int64_t rows,
-                          int64_t columns)
+/* A tile of an output whose rows lie one after the other, or the whole block. */
+static void dml_map_store(dml_map_worker *worker, int index, char *elements, int64_t rows, int64_t columns,
+                          int64_t done)
 {
     const dml_map *task = worker->task;
     const dml_map_tensor *tensor = task->tensors + index;
     const dml_map_view *view = worker->views + index;
-    char *elements = view->first + row * view->line + column * view->step;
-    const char *lanes = worker->values[tensor->value];
-    int64_t size = dml_map_sizes[tensor->type];
     int is_wide = task->wide[tensor->value];
+    const dml_map_lanes *value = worker->values + tensor->value;
+    const char *lanes = value->place + done * value->moves;
     int64_t lane = is_wide ? 8 : 4;
-    if (view->step == size && (rows == 1 || view->line == size * columns)) {
-        columns *= rows;
-        rows = 1;
-    }
+    elements += done * view->step;
     if (elements == lanes)
         return;
     for (int64_t i = 0; i < rows; i++)
         dml_map_store_row(worker, tensor->type, elements + i * view->line, view->step, lanes + i * columns * lane,
-                          is_wide, columns);
+                          is_wide, columns, done);
 }
 
 /* Where the last step may leave its results: in the output itself, if that takes them as they are; NULL if not. */
-static void *dml_map_target(const dml_map_worker *worker, int64_t row, int64_t column, int64_t rows, int64_t columns)
+static char *dml_map_target(const dml_map_worker *worker, char *elements)
 {
     const dml_map *task = worker->task;
     const dml_map_tensor *tensor = task->tensors + task->inputs;
-    const dml_map_view *view = worker->views + task->inputs;
-    char *elements = view->first + row * view->line + column * view->step;
     if (task->outputs > 1 || task->steps == 0 || task->first_step[task->steps - 1].result != tensor->value ||
-        task->wide[tensor->value] || dml_loop->map->store[tensor->type] || worker->stream || view->step != 4 ||
-        (rows > 1 && view->line != 4 * columns) || (uintptr_t)elements % 4 != 0)
+        task->wide[tensor->value] || dml_loop->map->store[tensor->type] || worker->stream ||
+        (uintptr_t)elements % 4 != 0)
         return NULL;
     return elements;
 }
 
-/* A block: rows that are worked on together, or a part of a long one. */
-static void dml_map_block(dml_map_worker *worker, int64_t row, int64_t column, int64_t rows, int64_t columns)
+/* The steps for some elements of a block, from `done` on; the results of the last one go to `target` if it is one. */
+static void dml_map_steps(const dml_map_worker *worker, int64_t done, int64_t count, char *target)
 {
     const dml_map *task = worker->task;
     const void *operands[4];
-    void *target = dml_map_target(worker, row, column, rows, columns);
+    for (int i = 0; i < task->steps; i++) {
+        const dml_map_step *step = task->first_step + i;
+        const dml_map_lanes *result = worker->values + step->result;
+        for (int k = 0; k < 3; k++) {
+            const dml_map_lanes *operand = worker->values + step->operands[k];
+            operands[k] = operand->place + done * operand->moves;
+        }
+        operands[3] = (const void *)(uintptr_t)step->uniform;
+        char *results = target && i == task->steps - 1 ? target : result->place;
+        dml_loop->map->steps[step->code](results, operands, count);
+    }
+}
+
+/* A block: rows that are worked on together, or a part of a long one. What goes past the caches does so a tile after
+   the other, so that memory has something to do while the next is computed. */
+static void dml_map_block(dml_map_worker *worker, int64_t row, int64_t column, int64_t rows, int64_t columns)
+{
+    const dml_map *task = worker->task;
+    int64_t count = rows * columns, tile = worker->stream ? DML_MAP_TILE : count, n;
+    char *elements[DML_MAP_TENSORS], *target = NULL;
     worker->following = 0;
     for (int i = 0; i < task->inputs; i++)
         dml_map_load(worker, i, row, column, rows, columns);
-    for (int i = 0; i < task->steps; i++) {
-        const dml_map_step *step = task->first_step + i;
-        for (int k = 0; k < 3; k++)
-            operands[k] = worker->values[step->operands[k]];
-        operands[3] = (const void *)(uintptr_t)step->uniform;
-        void *results = target && i == task->steps - 1 ? target : worker->values[step->result];
-        dml_loop->map->steps[step->code](results, operands, rows * columns);
+    for (int i = task->inputs; i < task->inputs + task->outputs; i++) {
+        const dml_map_view *view = worker->views + i;
+        elements[i] = view->first + row * view->line + column * view->step;
+        if (!dml_map_is_packed(view, dml_map_sizes[task->tensors[i].type], rows, columns))
+            tile = count;
+        else
+            target = dml_map_target(worker, elements[i]);
     }
-    for (int i = task->inputs; i < task->inputs + task->outputs && !target; i++)
-        dml_map_store(worker, i, row, column, rows, columns);
+    for (int64_t done = 0; done < count; done += n) {
+        n = count - done < tile ? count - done : tile;
+        /* All tiles but the first begin with a line of the cache. */
+        if (done == 0 && n < count)
+            n -= (int64_t)((uintptr_t)elements[task->inputs] & 63) / dml_map_sizes[task->tensors[task->inputs].type];
+        for (int i = 0; i < task->inputs; i++)
+            if (worker->views[i].later) {
+                const dml_map_tensor *tensor = task->tensors + i;
+                int64_t size = dml_map_sizes[tensor->type];
+                dml_map_load_row(tensor->type, worker->values[tensor->value].place,
+                                 worker->views[i].later + done * size, size, n);
+            }
+        dml_map_steps(worker, done, n, target);
+        worker->fetches = 1;
+        for (int i = task->inputs; i < task->inputs + task->outputs && !target; i++) {
+            int together = dml_map_is_packed(worker->views + i, dml_map_sizes[task->tensors[i].type], rows, columns);
+            dml_map_store(worker, i, elements[i], together ? 1 : rows, together ? n : columns, done);
+        }
+    }
 }
 
 /* Brings an input that lies across into the order of the outputs. */
@@ -272,9 +329,9 @@ static void dml_map_parts(void *context, int64_t begin, int64_t end)
     char memory[task->memory + 64];
     worker.memory = memory + (-(uintptr_t)memory & 63);
     for (int i = 0; i < task->values; i++)
-        worker.values[i] = worker.memory + task->places[i];
+        worker.values[i].place = worker.memory + task->places[i];
     for (int i = 0; i < task->constants; i++)
-        dml_map_fill(worker.values[task->first_constant[i].value], task->first_constant + i);
+        dml_map_fill(worker.values[task->first_constant[i].value].place, task->first_constant + i);
     if (task->across)
         worker.turned = malloc((size_t)task->inputs * DML_MAP_SIDE * DML_MAP_SIDE * 4);
     for (; begin < end; begin++)

@@ -36,8 +36,9 @@
     (x >= 0x1p31f ? INT32_MAX : (int32_t)(x >= 0x1p31f || x != x ? 0 : x < -0x1p31f ? -0x1p31f : x))
 #define DML_UINT32_OF(x) (x >= 0x1p32f ? UINT32_MAX : (uint32_t)(x > 0 && x < 0x1p32f ? x : 0))
 
-/* HALF: what is left of a number that FLOAT16 rounds, in a FLOAT32 lane; its 16 bits in a lane of integers; and back. */
-#define DML_MAP_STEPS(UNARY, BINARY, TERNARY, HALF, FUNCTION, FUNCTION2) \
+/* OWN steps have loops of their own: x y + z rounded to FLOAT32, or to one that FLOAT16 rounds as if it were x y + z;
+   what is left of a number that FLOAT16 rounds, in a FLOAT32 lane; its 16 bits in a lane of integers; and back. */
+#define DML_MAP_STEPS(UNARY, BINARY, TERNARY, OWN, FUNCTION, FUNCTION2) \
     DML_OF_FLOATS(UNARY, BINARY, float32, float, f) \
     DML_OF_FLOATS(UNARY, BINARY, float64, double, ) \
     DML_OF_INTEGERS(UNARY, BINARY, int32, int32_t) \
@@ -63,13 +64,14 @@
     UNARY(saturated_float64_uint32, uint32_t, double, DML_UINT32_OF(x)) \
     UNARY(float64_float32, double, float, x) \
     UNARY(float32_float64, float, double, (float)x) \
-    TERNARY(multiply_add_float32, float, float, float, float, (float)((double)x * y + z)) \
     TERNARY(where_bits, uint32_t, uint32_t, uint32_t, uint32_t, x ? y : z) \
     TERNARY(where_float64, double, uint32_t, double, double, x ? y : z) \
-    HALF(half_float32) \
-    HALF(half_float64) \
-    HALF(bits_half) \
-    HALF(half_bits) \
+    OWN(multiply_add_float32) \
+    OWN(multiply_add_odd) \
+    OWN(half_float32) \
+    OWN(half_float64) \
+    OWN(bits_half) \
+    OWN(half_bits) \
     FUNCTION(exp) \
     FUNCTION(expm1) \
     FUNCTION(log) \

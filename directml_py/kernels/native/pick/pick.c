@@ -21,9 +21,11 @@ static int dml_pick_dimensions(dml_dimension *dimensions, int rank, const int64_
 /* How the bytes are copied that one index moves, and how many indices are taken at once, which are at most `most`. */
 static void dml_pick_trail(const dml_move *trail, int64_t moved, int64_t most, int *kind, int64_t *block)
 {
-    if (trail->item == moved)
+    /* What lies backwards on both sides is one piece that does not begin at its first element. */
+    int begins = trail->output == 0 && trail->input == 0;
+    if (trail->item == moved && begins)
         *kind = DML_PICK_ITEMS;
-    else if (trail->kind == DML_MOVE_ROWS && trail->dimensions[trail->rank - 1].size == moved)
+    else if (trail->kind == DML_MOVE_ROWS && trail->dimensions[trail->rank - 1].size == moved && begins)
         *kind = DML_PICK_ROWS;
     else
         *kind = DML_PICK_NESTED;

@@ -22,7 +22,11 @@ typedef struct {
     /* What follows is for dml_places_prepare: what one place moves. */
     dml_move trail;
     int kind;
-    int64_t block, bytes;
+    /* One coordinate names elements, or lengths reverse lines that they are the same for. */
+    int is_single, is_lines;
+    int64_t block, strip, bytes;
+    /* The lowest offset of a place, and how far the highest one is behind it, and one more. */
+    int64_t lowest, extent;
 } dml_places;
 
 /* Gives 0, having done nothing, for what there is no loop for. */

@@ -90,11 +90,117 @@ DML_ITEM(8)
 DML_ITEM(16)
 #undef DML_ITEM
 
+static void LOOP(places_write_rows)(char *array, const int64_t *offsets, const char *values, int64_t step, int64_t count,
+                                    int64_t bytes, int stream)
+{
+    for (int64_t i = 0; i < count; i++, values += step) {
+#if defined(__x86_64__)
+        /* Of the rows some are for other threads, so that the processor does not see where the next one is. */
+        if (i + 16 < count && offsets[i + 16] != DML_NOWHERE) {
+            LOOP(prefetch_row)(values + 16 * step, bytes);
+            if (!stream)
+                LOOP(prefetch_row)(array + offsets[i + 16], bytes);
+        }
+#endif
+        if (offsets[i] == DML_NOWHERE)
+            continue;
+        if (stream)
+            LOOP(stream_bytes)(array + offsets[i], values, bytes, values + step);
+        else
+            LOOP(copy_bytes)(array + offsets[i], values, bytes);
+    }
+}
+
+#undef DML_BY_FOUR
+#if defined(__clang__)
+#define DML_BY_FOUR _Pragma("clang loop unroll_count(4)")
+#else
+#define DML_BY_FOUR _Pragma("GCC unroll 4")
+#endif
+
+/* Most indices are within their axis, and not negative: of the others a branch takes care. */
+#undef DML_PLACES_SINGLE
+#define DML_PLACES_SINGLE(NAME, T, SIGNED, ITEM)                                                                       \
+    DML_INLINE void LOOP(NAME##_##ITEM##_as)(const dml_places_single *task, const int mode, const int64_t stride,      \
+                                             const int64_t step, const int64_t own)                                    \
+    {                                                                                                                  \
+        const uint64_t size = (uint64_t)task->line.size, at = (uint64_t)task->line.own;                                \
+        const int64_t count = task->line.count, values_step = task->values_step;                                       \
+        const char *indices = task->line.indices;                                                                      \
+        char *array = task->array, *values = task->values;                                                             \
+        DML_BY_FOUR for (int64_t i = 0; i < count; i++)                                                                \
+        {                                                                                                              \
+            T index;                                                                                                   \
+            memcpy(&index, indices + i * stride, sizeof index);                                                        \
+            uint64_t place = (uint64_t)index;                                                                          \
+            if (mode == DML_PLACES_REVERSED) {                                                                         \
+                if (SIGNED && index < (T)0)                                                                            \
+                    place = 0;                                                                                         \
+                place = place < size ? place : size;                                                                   \
+                place = at < place ? place - 1 - at : at;                                                              \
+            } else {                                                                                                   \
+                if (__builtin_expect(place >= size, 0)) {                                                              \
+                    if (SIGNED && index < (T)0)                                                                        \
+                        place += size;                                                                                 \
+                    if (place >= size && mode == DML_PLACES_EXACT)                                                     \
+                        continue;                                                                                      \
+                    if (place >= size)                                                                                 \
+                        place = SIGNED && index < (T)0 ? 0 : size - 1;                                                 \
+                }                                                                                                      \
+            }                                                                                                          \
+            char *there = array + i * own + (int64_t)place * step;                                                     \
+            if (mode == DML_PLACES_EXACT)                                                                              \
+                memcpy(there, values + i * values_step, ITEM);                                                         \
+            else                                                                                                       \
+                memcpy(values + i * values_step, there, ITEM);                                                         \
+        }                                                                                                              \
+    }                                                                                                                  \
+    DML_INLINE void LOOP(NAME##_##ITEM##_mode)(const dml_places_single *task, const int mode)                          \
+    {                                                                                                                  \
+        if (task->line.stride == (int64_t)sizeof(T) && task->line.step == ITEM && task->own == 0)                      \
+            LOOP(NAME##_##ITEM##_as)(task, mode, sizeof(T), ITEM, 0);                                                  \
+        else                                                                                                           \
+            LOOP(NAME##_##ITEM##_as)(task, mode, task->line.stride, task->line.step, task->own);                       \
+    }                                                                                                                  \
+    static void LOOP(NAME##_##ITEM##_clamped)(const dml_places_single *task)                                           \
+    {                                                                                                                  \
+        LOOP(NAME##_##ITEM##_mode)(task, DML_PLACES_CLAMPED);                                                          \
+    }                                                                                                                  \
+    static void LOOP(NAME##_##ITEM##_exact)(const dml_places_single *task)                                             \
+    {                                                                                                                  \
+        LOOP(NAME##_##ITEM##_mode)(task, DML_PLACES_EXACT);                                                            \
+    }                                                                                                                  \
+    static void LOOP(NAME##_##ITEM##_reversed)(const dml_places_single *task)                                          \
+    {                                                                                                                  \
+        LOOP(NAME##_##ITEM##_as)(task, DML_PLACES_REVERSED, task->line.stride, task->line.step, task->own);            \
+    }
+#undef DML_PLACES_ITEMS
+#define DML_PLACES_ITEMS(NAME, T, SIGNED)                                                                              \
+    DML_PLACES_SINGLE(NAME, T, SIGNED, 1)                                                                              \
+    DML_PLACES_SINGLE(NAME, T, SIGNED, 2)                                                                              \
+    DML_PLACES_SINGLE(NAME, T, SIGNED, 4)                                                                              \
+    DML_PLACES_SINGLE(NAME, T, SIGNED, 8)
+DML_PLACES_ITEMS(single_u32, uint32_t, 0)
+DML_PLACES_ITEMS(single_i32, int32_t, 1)
+DML_PLACES_ITEMS(single_u64, uint64_t, 0)
+DML_PLACES_ITEMS(single_i64, int64_t, 1)
+
+#undef DML_SINGLE_TYPE
+#undef DML_SINGLE_MODE
+#define DML_SINGLE_TYPE(type, mode)                                                                                    \
+    {LOOP(single_##type##_1_##mode), LOOP(single_##type##_2_##mode), LOOP(single_##type##_4_##mode),                   \
+     LOOP(single_##type##_8_##mode)}
+#define DML_SINGLE_MODE(mode)                                                                                          \
+    {DML_SINGLE_TYPE(u32, mode), DML_SINGLE_TYPE(i32, mode), DML_SINGLE_TYPE(u64, mode), DML_SINGLE_TYPE(i64, mode)}
 #undef DML_PLACES_MODE
 #define DML_PLACES_MODE(mode)                                                                                          \
     {LOOP(places_u32_##mode), LOOP(places_i32_##mode), LOOP(places_u64_##mode), LOOP(places_i64_##mode)}
 static const dml_places_table LOOP(places_table) = {
     .add = {DML_PLACES_MODE(clamped), DML_PLACES_MODE(exact), DML_PLACES_MODE(reversed)},
+    .single_clamped = DML_SINGLE_MODE(clamped),
+    .single_exact = DML_SINGLE_MODE(exact),
+    .single_reversed = DML_SINGLE_MODE(reversed),
+    .write_rows = LOOP(places_write_rows),
     .write = {LOOP(places_write_1), LOOP(places_write_2), LOOP(places_write_4), LOOP(places_write_8),
               LOOP(places_write_16)},
 };

@@ -7,9 +7,24 @@ typedef struct {
     int64_t *offsets;
 } dml_places_line;
 
+/* Elements that one coordinate each names: they lie from every `own` bytes on in the array, plus `step` times the
+   place. */
+typedef struct {
+    dml_places_line line;
+    char *array, *values;
+    int64_t own, values_step;
+} dml_places_single;
+
 typedef struct {
     /* By how an index is read, and by its type. */
     void (*add[3][4])(const dml_places_line *line);
+    /* By the type of the index and by the logarithm of the item's size; lengths have the same own coordinate. */
+    void (*single_clamped[4][4])(const dml_places_single *task);
+    void (*single_exact[4][4])(const dml_places_single *task);
+    void (*single_reversed[4][4])(const dml_places_single *task);
+    /* As many rows of `bytes`. `stream` is that of `dml_move_table`. */
+    void (*write_rows)(char *array, const int64_t *offsets, const char *values, int64_t step, int64_t count,
+                       int64_t bytes, int stream);
     /* `count` items from every `step` bytes to an array plus each offset that is one. */
     void (*write[5])(char *array, const int64_t *offsets, const char *values, int64_t step, int64_t count);
 } dml_places_table;

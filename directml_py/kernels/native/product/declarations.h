@@ -9,11 +9,22 @@ typedef struct {
     int32_t is_half;
 } dml_matrix;
 
+/* Matrices in panels as wide as a tile: of as many rows of each of the `gates`, {hidden, depth}, the elements that are
+   multiplied by the same one lie next to each other, and panels of all gates behind each other. */
+typedef struct {
+    int64_t count, gates, hidden, depth;
+    dml_matrix matrix;
+    uintptr_t panels;
+} dml_panels;
+/* Bytes of memory that `panels` must have for one matrix. */
+int64_t dml_panels_size(int64_t gates, int64_t hidden, int64_t depth);
+void dml_panels_pack(const dml_panels *task);
+
 /* `out` = `a` x `b`, for each element of the `rank` leading dimensions. Elements of `out` are FLOAT32, in rows next to
-   each other; all are aligned, and sizes at least 1. `row_block` and `column_block` are what is computed at a time. */
+   each other; all are aligned, and sizes at least 1. `row_block` and `column_block` are what is computed at a time. If `is_packed`, `b` is panels. */
 typedef struct {
     int64_t rows, columns, depth;
-    int32_t rank;
+    int32_t rank, is_packed;
     int64_t sizes[6];
     dml_matrix a, b, out;
     int64_t row_block, column_block, units;
@@ -30,15 +41,23 @@ typedef struct {
 } dml_byte_row;
 void dml_byte_row_run(const dml_byte_row *task);
 
-/* Softmax of rows of scores, in place: of scale * x + bias + added, where these are not 0. Elements of a row lie next to
-   each other; steps of the others are in bytes, by head and by row. */
+/* Attention of heads: `out` {queries, value_size} is softmax(scale * `q` x `k` transposed + others) x `v` of each, with
+   FLOAT32 that is added to the scores where `others` are not 0. INT32 of `marks`, where there are any, have 0 where
+   `mask_value` is added, too, but not in a row of nothing else. Elements of a row of `out`, of others and marks lie next to
+   each other; steps of others and of marks, the last of the three, are in bytes. */
 typedef struct {
-    int64_t heads, rows, count;
-    float scale;
-    uintptr_t scores, others[2];
-    int64_t head_steps[2], row_steps[2];
-} dml_weights;
-void dml_weights_run(const dml_weights *task);
+    int64_t heads, queries, keys, size, value_size;
+    dml_matrix q, k, v, out;
+    float scale, mask_value;
+    uintptr_t others[2], marks;
+    int64_t head_steps[3], row_steps[3];
+    int64_t places;
+    uintptr_t scratch;
+} dml_attention;
+/* Bytes of memory that `scratch` must have for so many `places`, of which each thread takes one. */
+int64_t dml_attention_scratch(int64_t heads, int64_t queries, int64_t keys, int64_t size, int64_t value_size,
+                              int64_t places);
+void dml_attention_run(const dml_attention *task);
 
 /* Steps of a recurrent network: products with weights, and programs of the elements of what they add up to. */
 enum { DML_STEPS_GATES = 4, DML_STEPS_TENSORS = 16, DML_STEPS_PHASES = 2 };
@@ -60,8 +79,8 @@ typedef struct {
     dml_steps_tensor tensors[16];
 } dml_steps_phase;
 
-/* All is FLOAT32, in rows of elements next to each other, but the matrices {gates * hidden, input or hidden}. Strides are
-   in bytes. Step t of x is at `x` + t * x_step; with `backward` it is the other way round. Behind step t the hidden
+/* All is FLOAT32, in rows of elements next to each other; `weights` and `recurrence` are panels of matrices {gates * hidden,
+   input or hidden}. Strides are in bytes. Step t of x is at `x` + t * x_step; with `backward` it is the other way round. Behind step t the hidden
    state is at `states` + t % period * state_step. Rows of the bias are the slots'. Of each sequence the last states are
    copied to `last`, from the hidden state and from `cell` if that is there. */
 typedef struct {
@@ -69,11 +88,11 @@ typedef struct {
     uintptr_t x, before, states, cell, bias, lengths, last[2];
     int64_t x_row, x_step, before_row, state_row, state_step, period;
     int32_t backward;
-    dml_matrix weights, recurrence;
+    uintptr_t weights, recurrence;
     dml_steps_phase phase[2];
     uintptr_t scratch;
 } dml_steps;
 /* Bytes of memory that `scratch` must have. */
-int64_t dml_steps_scratch(int64_t batch, int64_t input, int64_t hidden, int64_t gates, int64_t slots);
+int64_t dml_steps_scratch(int64_t batch, int64_t hidden, int64_t slots);
 /* `lengths` are INT64, from 0 to `steps`. */
 void dml_steps_run(const dml_steps *task);

@@ -249,6 +249,20 @@ static DML_ONCE void LOOP(product_add_bytes)(int32_t *to, const int32_t *a, cons
 }
 
 typedef int32_t LOOP(product_ints) __attribute__((vector_size(4 * DML_TILE_LANES), may_alias));
+typedef int32_t LOOP(product_near_ints) __attribute__((vector_size(4 * DML_TILE_LANES), aligned(4), may_alias));
+
+/* The second one where the first is NaN. */
+DML_INLINE DML_TILE_FLOATS LOOP(product_larger)(DML_TILE_FLOATS one, DML_TILE_FLOATS other)
+{
+#if defined(DML_AVX512)
+    return (DML_TILE_FLOATS)_mm512_max_ps((__m512)one, (__m512)other);
+#elif defined(DML_AVX2)
+    return (DML_TILE_FLOATS)_mm256_max_ps((__m256)one, (__m256)other);
+#else
+    const LOOP(product_ints) above = (LOOP(product_ints))(one > other);
+    return (DML_TILE_FLOATS)((above & (LOOP(product_ints))one) | (~above & (LOOP(product_ints))other));
+#endif
+}
 
 /* Exponentials of what is not above 0, 1e-7 off at most: below -87 they are 0. */
 DML_INLINE DML_TILE_FLOATS LOOP(product_exp)(DML_TILE_FLOATS x)
@@ -269,24 +283,39 @@ DML_INLINE DML_TILE_FLOATS LOOP(product_exp)(DML_TILE_FLOATS x)
     return (DML_TILE_FLOATS)(~little & (ints)sum);
 }
 
-static DML_ONCE void LOOP(product_weigh)(float *x, const float *bias, const float *added, float scale, int64_t count)
+static DML_ONCE void LOOP(product_weigh)(float *x, const dml_weights *weights, int64_t count)
 {
     DML_TILE_FLOATS most = (DML_TILE_FLOATS){0} - INFINITY, sums = {0}, rest;
-    float largest = -INFINITY, sum = 0.0f;
+    const float *bias = weights->bias, *added = weights->added, scale = weights->scale;
+    const int32_t *marks = weights->marks;
+    float largest = -INFINITY, sum = 0.0f, hidden = 0.0f;
+    int32_t seen = 0;
     int64_t i = 0, whole = count / DML_TILE_LANES * DML_TILE_LANES;
-    for (i = 0; i < count; i++) {
+    for (i = 0; marks && i < count; i++)
+        seen |= marks[i];
+    hidden = seen ? weights->mask_value : 0.0f;
+    for (i = 0; i < whole; i += DML_TILE_LANES) {
+        DML_TILE_FLOATS values = *(const DML_TILE_FLOATS *)(x + i) * scale;
+        if (bias)
+            values += *(const DML_TILE_FLOATS *)(bias + i);
+        if (added)
+            values += *(const DML_TILE_FLOATS *)(added + i);
+        if (marks) {
+            const LOOP(product_ints) masked = *(const LOOP(product_near_ints) *)(marks + i) == 0;
+            values += (DML_TILE_FLOATS)(masked & (LOOP(product_ints))((DML_TILE_FLOATS){0} + hidden));
+        }
+        *(DML_TILE_FLOATS *)(x + i) = values;
+        most = LOOP(product_larger)(values, most);
+    }
+    for (; i < count; i++) {
         float score = x[i] * scale;
         score = bias ? score + bias[i] : score;
-        x[i] = added ? score + added[i] : score;
-    }
-    for (i = 0; i < whole; i += DML_TILE_LANES) {
-        const DML_TILE_FLOATS values = *(const DML_TILE_FLOATS *)(x + i);
-        const LOOP(product_ints) above = (LOOP(product_ints))(values > most);
-        most = (DML_TILE_FLOATS)((above & (LOOP(product_ints))values) | (~above & (LOOP(product_ints))most));
+        score = added ? score + added[i] : score;
+        x[i] = marks && marks[i] == 0 ? score + hidden : score;
     }
     for (int j = 0; j < DML_TILE_LANES; j++)
         largest = most[j] > largest ? most[j] : largest;
-    for (; i < count; i++)
+    for (i = whole; i < count; i++)
         largest = x[i] > largest ? x[i] : largest;
     for (i = 0; i < whole; i += DML_TILE_LANES) {
         const DML_TILE_FLOATS values = LOOP(product_exp)(*(const DML_TILE_FLOATS *)(x + i) - largest);

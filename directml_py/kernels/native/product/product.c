@@ -5,6 +5,8 @@
 #define DML_PRODUCT_STEPS 256
 #define DML_PRODUCT_COLUMNS 384
 #define DML_PRODUCT_ROW_STEPS 4096
+/* The widest tile of any kind of processor. */
+#define DML_PRODUCT_WIDEST 32
 /* More rows than these are worth panels, if `b` does not fit into the nearest cache. */
 #define DML_PRODUCT_FEW_ROWS 16
 #define DML_PRODUCT_NEAR_BYTES (32 << 10)
@@ -29,7 +31,7 @@ static char *dml_product_place(const dml_products *task, const dml_matrix *matri
 static int dml_product_is_row(const dml_products *task)
 {
     int64_t item = task->b.is_half ? 2 : 4;
-    return task->rows == 1 && (task->b.column == item || task->b.row == item);
+    return !task->is_packed && task->rows == 1 && (task->b.column == item || task->b.row == item);
 }
 
 static void dml_product_row(const dml_products *task, const char *a, const char *b, float *out, int64_t columns)
@@ -62,13 +64,14 @@ static void dml_product_block(const dml_products *task, const char *a, const cha
     float lines[DML_PRODUCT_TILE_ROWS * DML_PRODUCT_STEPS] __attribute__((aligned(64)));
     float part[DML_PRODUCT_TILE_ROWS * 32] __attribute__((aligned(64)));
     int packs_a = left->is_half || left->column != 4;
-    int packs_b = right->is_half || right->column != 4 ||
-                  (task->rows > DML_PRODUCT_FEW_ROWS && task->depth * task->columns * 4 > DML_PRODUCT_NEAR_BYTES);
+    int is_near = task->rows <= DML_PRODUCT_FEW_ROWS || task->depth * task->columns * 4 <= DML_PRODUCT_NEAR_BYTES;
+    int packs_b = !task->is_packed && (right->is_half || right->column != 4 || !is_near);
     for (int64_t k = 0; k < task->depth; k += DML_PRODUCT_STEPS) {
         int64_t depth = task->depth - k < DML_PRODUCT_STEPS ? task->depth - k : DML_PRODUCT_STEPS;
-        const char *b_block = b + k * right->row;
+        const char *b_block = task->is_packed ? b : b + k * right->row;
         /* Of what is read where it lies, the last columns that do not fill a tile. */
-        for (int64_t j = packs_b ? 0 : columns / width * width; j < columns; j += width)
+        int64_t first = packs_b ? 0 : task->is_packed ? columns : columns / width * width;
+        for (int64_t j = first; j < columns; j += width)
             loops->panel(panels + j * DML_PRODUCT_STEPS, width, b_block + j * right->column, right->column, right->row,
                          columns - j < width ? columns - j : width, depth, right->is_half);
         for (int64_t i = 0; i < rows; i += DML_PRODUCT_TILE_ROWS) {
@@ -89,7 +92,9 @@ static void dml_product_block(const dml_products *task, const char *a, const cha
                 int is_whole = columns - j >= width, in_place = !packs_b && is_whole;
                 float *target = (float *)(out + i * task->out.row) + j;
                 const float *panel = in_place ? (const float *)(b_block + j * 4) : panels + j * DML_PRODUCT_STEPS;
-                int64_t b_step = in_place ? right->row / 4 : width;
+                int64_t b_step = in_place && !task->is_packed ? right->row / 4 : width;
+                if (task->is_packed)
+                    panel = (const float *)b + j * task->depth + k * width;
                 if (is_whole) {
                     loops->tiles(count, depth, line, a_row, a_step, panel, b_step, target, task->out.row / 4, k > 0);
                     continue;
@@ -116,13 +121,44 @@ static void dml_product_units(void *context, int64_t begin, int64_t end)
         int64_t rows = task->rows - row < task->row_block ? task->rows - row : task->row_block;
         int64_t columns = task->columns - column < task->column_block ? task->columns - column : task->column_block;
         const char *a = dml_product_place(task, &task->a, number) + row * task->a.row;
-        const char *b = dml_product_place(task, &task->b, number) + column * task->b.column;
+        const char *b = dml_product_place(task, &task->b, number);
+        b += column * (task->is_packed ? task->depth * (int64_t)sizeof(float) : task->b.column);
         char *out = dml_product_place(task, &task->out, number) + row * task->out.row + column * 4;
         if (dml_product_is_row(task))
             dml_product_row(task, a, b, (float *)out, columns);
         else
             dml_product_block(task, a, b, out, rows, columns);
     }
+}
+
+int64_t dml_panels_size(int64_t gates, int64_t hidden, int64_t depth)
+{
+    return gates * depth * dml_quotient_up(hidden, DML_PRODUCT_WIDEST) * DML_PRODUCT_WIDEST * (int64_t)sizeof(float);
+}
+
+static void dml_panels_blocks(void *context, int64_t begin, int64_t end)
+{
+    const dml_panels *task = context;
+    const dml_product_table *loops = dml_loop->product;
+    const dml_matrix *from = &task->matrix;
+    const int64_t blocks = dml_quotient_up(task->hidden, loops->width), size = task->depth * loops->width;
+    for (; begin < end; begin++) {
+        int64_t number = begin / blocks, unit = begin % blocks * loops->width, left = task->hidden - unit;
+        float *panels = (float *)task->panels + unit * task->gates * task->depth +
+                        number * dml_panels_size(task->gates, task->hidden, task->depth) / (int64_t)sizeof(float);
+        for (int64_t gate = 0; gate < task->gates; gate++)
+            loops->panel(panels + gate * size, loops->width,
+                         (const char *)from->memory + number * from->batch[0] + (gate * task->hidden + unit) * from->row,
+                         from->row, from->column, left < loops->width ? left : loops->width, task->depth,
+                         from->is_half);
+    }
+}
+
+void dml_panels_pack(const dml_panels *task)
+{
+    const int64_t blocks = dml_quotient_up(task->hidden, dml_loop->product->width);
+    dml_parallel(dml_panels_blocks, (void *)task, task->count * blocks, 1,
+                 task->count * dml_panels_size(task->gates, task->hidden, task->depth));
 }
 
 /* Blocks of equal sizes, enough of them for all threads. */
@@ -182,23 +218,5 @@ void dml_byte_row_run(const dml_byte_row *task)
     dml_parallel(dml_byte_columns, (void *)task, task->columns, 512, task->columns * task->depth);
 }
 
-static void dml_weights_rows(void *context, int64_t begin, int64_t end)
-{
-    const dml_weights *task = context;
-    for (; begin < end; begin++) {
-        const float *others[2];
-        for (int i = 0; i < 2; i++)
-            others[i] = (const float *)(task->others[i] + (uintptr_t)(begin / task->rows * task->head_steps[i] +
-                                                                     begin % task->rows * task->row_steps[i]));
-        dml_loop->product->weigh((float *)task->scores + begin * task->count, task->others[0] ? others[0] : NULL,
-                                 task->others[1] ? others[1] : NULL, task->scale, task->count);
-    }
-}
-
-void dml_weights_run(const dml_weights *task)
-{
-    const int64_t rows = task->heads * task->rows;
-    dml_parallel(dml_weights_rows, (void *)task, rows, 8, rows * task->count * 8);
-}
-
+#include "attention.h"
 #include "steps.h"

@@ -3,43 +3,44 @@
 
 /* Rows of the input that are multiplied at a time. */
 #define DML_STEPS_ROWS 64
-/* As many units as any tile has columns. */
-#define DML_STEPS_UNITS 32
 /* Products of a step that are worth a thread: those meet more than once a step. */
 #define DML_STEPS_WORTH (1 << 16)
+/* Products that are taken before threads gather again: some milliseconds, so that one which comes late, or was kept
+   away, is missed no longer. To read a weight takes as long as so many products. */
+#define DML_STEPS_SPAN (1 << 27)
+#define DML_STEPS_READING 8
 
 typedef struct {
     const dml_steps *task;
     dml_side_by_side *team;
-    /* The thread's units; `room` is for them with those that complete the last tile. */
+    /* The thread's units, and the room that all units take with those that complete the last tile. */
     int64_t first, units, room;
-    float *weights, *recurrence, *slots;
+    const float *weights, *recurrence;
+    float *slots;
     dml_map program;
     dml_map_tensor tensors[DML_STEPS_TENSORS];
 } dml_steps_worker;
+
+/* The steps from `begin` to `end`, which threads take side by side. */
+typedef struct {
+    const dml_steps *task;
+    int64_t begin, end;
+} dml_steps_span;
 
 static int64_t dml_steps_rows(int64_t batch)
 {
     return batch < DML_STEPS_ROWS ? DML_STEPS_ROWS / batch * batch : batch;
 }
 
-int64_t dml_steps_scratch(int64_t batch, int64_t input, int64_t hidden, int64_t gates, int64_t slots)
+int64_t dml_steps_scratch(int64_t batch, int64_t hidden, int64_t slots)
 {
-    int64_t room = dml_quotient_up(hidden, DML_STEPS_UNITS) * DML_STEPS_UNITS;
-    return (gates * (input + hidden) + dml_steps_rows(batch) * slots) * room * (int64_t)sizeof(float) + 64;
+    int64_t room = dml_quotient_up(hidden, DML_PRODUCT_WIDEST) * DML_PRODUCT_WIDEST;
+    return dml_steps_rows(batch) * slots * room * (int64_t)sizeof(float);
 }
 
-/* The panels of a matrix: for each block of units those of all gates. */
-static void dml_steps_pack(const dml_steps_worker *worker, const dml_matrix *matrix, int64_t depth, float *panels)
+static int64_t dml_steps_room(const dml_steps *task)
 {
-    const dml_product_table *loops = dml_loop->product;
-    const dml_steps *task = worker->task;
-    for (int64_t unit = 0; unit < worker->units; unit += loops->width)
-        for (int64_t gate = 0; gate < task->gates; gate++, panels += depth * loops->width) {
-            int64_t row = gate * task->hidden + worker->first + unit, left = worker->units - unit;
-            loops->panel(panels, loops->width, (const char *)matrix->memory + row * matrix->row, matrix->row,
-                         matrix->column, left < loops->width ? left : loops->width, depth, matrix->is_half);
-        }
+    return dml_quotient_up(task->hidden, dml_loop->product->width) * dml_loop->product->width;
 }
 
 /* Slots of `count` steps: the bias, and products of the inputs. */
@@ -54,7 +55,7 @@ static void dml_steps_inputs(const dml_steps_worker *worker, int64_t step, int64
         for (int64_t row = 0; row < rows; row++) {
             float *target = worker->slots + row * line + slot * worker->room;
             memcpy(target, bias, (size_t)worker->units * sizeof(float));
-            for (int64_t unit = worker->units; unit < worker->room; unit++)
+            for (int64_t unit = worker->units; unit % loops->width != 0; unit++)
                 target[unit] = 0.0f;
         }
     }
@@ -131,14 +132,12 @@ static void dml_steps_ends(const dml_steps_worker *worker, char *behind, int64_t
     }
 }
 
-static void dml_steps_work(dml_steps_worker *worker)
+static void dml_steps_work(dml_steps_worker *worker, int64_t begin, int64_t end)
 {
     const dml_steps *task = worker->task;
     const int64_t together = dml_steps_rows(task->batch) / task->batch;
     const int64_t line = task->slots * worker->room;
-    dml_steps_pack(worker, &task->weights, task->input, worker->weights);
-    dml_steps_pack(worker, &task->recurrence, task->hidden, worker->recurrence);
-    for (int64_t step = 0; step < task->steps; step++) {
+    for (int64_t step = begin; step < end; step++) {
         int64_t place = step % together, count = task->steps - (step - place), before_row = task->state_row;
         char *behind = (char *)task->states + step % task->period * task->state_step;
         const char *before = (const char *)task->states + (step + task->period - 1) % task->period * task->state_step;
@@ -165,23 +164,28 @@ static void dml_steps_work(dml_steps_worker *worker)
 
 static void dml_steps_member(void *context, dml_side_by_side *team, int index)
 {
-    const dml_steps *task = context;
-    const int64_t width = dml_loop->product->width, blocks = dml_quotient_up(task->hidden, width);
-    const int64_t first = blocks * index / dml_members(team) * width, last = blocks * (index + 1) / dml_members(team) * width;
-    const int64_t before = task->gates * first, rows = dml_steps_rows(task->batch);
-    const int64_t all = blocks * width;
-    float *memory = (float *)(task->scratch + (-task->scratch & 63));
-    dml_steps_worker worker = {.task = task, .team = team, .first = first, .room = last - first};
+    const dml_steps_span *span = context;
+    const dml_steps *task = span->task;
+    const int64_t width = dml_loop->product->width, room = dml_steps_room(task), blocks = room / width;
+    const int64_t first = blocks * index / dml_members(team) * width;
+    const int64_t last = blocks * (index + 1) / dml_members(team) * width;
+    dml_steps_worker worker = {.task = task, .team = team, .first = first, .room = room};
     worker.units = (last < task->hidden ? last : task->hidden) - first;
-    worker.weights = memory + before * task->input;
-    worker.recurrence = memory + task->gates * all * task->input + before * task->hidden;
-    worker.slots = memory + task->gates * all * (task->input + task->hidden) + rows * task->slots * first;
-    dml_steps_work(&worker);
+    worker.weights = (const float *)task->weights + task->gates * first * task->input;
+    worker.recurrence = (const float *)task->recurrence + task->gates * first * task->hidden;
+    worker.slots = (float *)task->scratch + first;
+    dml_steps_work(&worker, span->begin, span->end);
 }
 
 void dml_steps_run(const dml_steps *task)
 {
-    const int64_t blocks = dml_quotient_up(task->hidden, dml_loop->product->width);
-    int64_t worth = task->batch * task->hidden * task->hidden * task->gates / DML_STEPS_WORTH;
-    dml_together(dml_steps_member, (void *)task, worth < blocks ? worth : blocks);
+    const int64_t blocks = dml_steps_room(task) / dml_loop->product->width;
+    const int64_t weights = task->gates * task->hidden * task->hidden;
+    const int64_t worth = task->batch * weights / DML_STEPS_WORTH, wanted = worth < blocks ? worth : blocks;
+    const int64_t most = 1 + DML_STEPS_SPAN / (weights * (task->batch + DML_STEPS_READING));
+    for (int64_t begin = 0; begin < task->steps; begin += most) {
+        int64_t end = begin + most;
+        dml_steps_span span = {task, begin, end < task->steps ? end : task->steps};
+        dml_together(dml_steps_member, &span, wanted);
+    }
 }

@@ -10,8 +10,8 @@ enum { DML_ROWS_TENSORS = 6, DML_ROWS_LONGEST_HALVES = 8192 };
 /* `rows` rows of `count` elements of FLOAT32, or FLOAT16 if `is_half`. In the output and the input these lie next to
    each other; in the others too where `moves` is not 0, else all are the same. Dimensions of rows begin with the
    innermost; strides are in bytes. Absent tensors are at 0. With `relu`, what is normalized becomes 0 where it is not
-   above that. Output and input are apart in memory. Rows of FLOAT16 have up to DML_ROWS_LONGEST_HALVES elements, but
-   where the mean and the variance are given. */
+   above that. Output and input are apart in memory, or the same elements. Rows of FLOAT16 have up to
+   DML_ROWS_LONGEST_HALVES elements, but where the mean and the variance are given. */
 typedef struct {
     int32_t function, is_half, uses_mean, uses_variance, relu;
     double epsilon;
@@ -22,3 +22,11 @@ typedef struct {
     uintptr_t memory[6];
 } dml_rows;
 void dml_rows_run(const dml_rows *task);
+/* The same as GIVEN, of what other loops store in FLOAT32: a mean, a variance, a scale and a bias for each channel, so
+   many bytes apart. `factors` is memory for a FLOAT64 for each; it is 0 if there is nothing to do. */
+typedef struct {
+    int32_t relu;
+    double epsilon;
+    int64_t channels, strides[4];
+    uintptr_t memory[4], factors;
+} dml_rows_given;

@@ -6,6 +6,16 @@
 #define DML_ROWS_STORE(place, values) \
     (*(LOOP(map_floats) *)(place) = __builtin_convertvector(values, LOOP(map_floats)))
 
+/* What is read after `count` elements from `first` on have been. */
+#undef DML_ROWS_FETCH
+#if defined(__x86_64__)
+#define DML_ROWS_FETCH(next, first, count) \
+    for (int64_t byte = 0; byte < (count) * (next).size; byte += 64) \
+        _mm_prefetch((next).place + (first) * (next).size + byte, _MM_HINT_T1);
+#else
+#define DML_ROWS_FETCH(next, first, count)
+#endif
+
 DML_INLINE double LOOP(rows_total)(const DML_DOUBLES *sums)
 {
     DML_DOUBLES sum = sums[0] + sums[1] + (sums[2] + sums[3]);
@@ -49,6 +59,14 @@ static DML_ONCE void LOOP(rows_shifted)(float *out, const float *x, int64_t n, d
         LOOP(rows_affine)(out, x, n, mean, factor, NULL, NULL, shift, 0);
 }
 
+/* What is stored of a channel, or of a part of it. */
+static void LOOP(rows_give)(const dml_rows_given *given, int64_t channel, float *row, int64_t n)
+{
+    LOOP(rows_shifted)(row, row, n, (double)*dml_rows_given_at(given, 0, channel),
+                       ((const double *)given->factors)[channel], (double)*dml_rows_given_at(given, 3, channel),
+                       given->relu);
+}
+
 static DML_ONCE void LOOP(rows_scaled)(float *out, const float *x, int64_t n, double mean, double factor,
                                        const float *scale, const float *bias, double shift, int relu)
 {
@@ -73,44 +91,84 @@ static DML_ONCE double LOOP(rows_sum)(const float *x, int64_t n)
     return LOOP(rows_total)(sums) + rest;
 }
 
-static DML_ONCE double LOOP(rows_squares)(const float *x, int64_t n, double mean)
+/* The sum of the squares, too. */
+static DML_ONCE double LOOP(rows_sums)(const float *x, int64_t n, double *squares, dml_rows_next next)
+{
+    DML_DOUBLES sums[4] = {{0}, {0}, {0}, {0}}, products[4] = {{0}, {0}, {0}, {0}};
+    double rest = 0.0, more = 0.0;
+    int64_t i = 0;
+    (void)next;
+    for (; i + 4 * DML_LANES <= n; i += 4 * DML_LANES) {
+        DML_ROWS_FETCH(next, i, 4 * DML_LANES)
+        for (int j = 0; j < 4; j++) {
+            DML_DOUBLES value = DML_ROWS_LOAD(x + i + j * DML_LANES);
+            sums[j] += value;
+            products[j] += value * value;
+        }
+    }
+    for (; i < n; i++) {
+        rest += (double)x[i];
+        more += (double)x[i] * (double)x[i];
+    }
+    *squares = LOOP(rows_total)(products) + more;
+    return LOOP(rows_total)(sums) + rest;
+}
+
+static DML_ONCE double LOOP(rows_squares)(const float *x, int64_t n, double mean, dml_rows_next next)
 {
     DML_DOUBLES sums[4] = {{0}, {0}, {0}, {0}};
     double rest = 0.0;
     int64_t i = 0;
-    for (; i + 4 * DML_LANES <= n; i += 4 * DML_LANES)
+    (void)next;
+    for (; i + 4 * DML_LANES <= n; i += 4 * DML_LANES) {
+        DML_ROWS_FETCH(next, i, 4 * DML_LANES)
         for (int j = 0; j < 4; j++) {
             DML_DOUBLES value = DML_ROWS_LOAD(x + i + j * DML_LANES) - mean;
             sums[j] += value * value;
         }
+    }
     for (; i < n; i++)
         rest += ((double)x[i] - mean) * ((double)x[i] - mean);
     return LOOP(rows_total)(sums) + rest;
 }
 
+/* The mean square of what is left without the mean. The sum of squares gives it where the mean's own square is at most
+   1023/1024 of it, so that ten of FLOAT64's 52 bits are lost; else, and where that is NaN, the row is read again. */
+DML_INLINE double LOOP(rows_variance)(const float *x, int64_t n, double mean, double squares)
+{
+    double square = squares / (double)n;
+    if (mean * mean <= square * (1.0 - 0x1p-10))
+        return square - mean * mean;
+    return LOOP(rows_squares)(x, n, mean, (dml_rows_next){NULL, 0}) / (double)n;
+}
+
 /* `more`: the tensors that the function takes besides. */
-static void LOOP(rows_one)(const dml_rows *task, int64_t n, float *out, const float *x, const float *const *more)
+static void LOOP(rows_one)(const dml_rows *task, int64_t n, float *out, const float *x, const float *const *more,
+                           dml_rows_next next)
 {
     int given = task->function == DML_ROWS_GIVEN;
     const float *scale = more[given ? 2 : 0], *bias = more[given ? 3 : 1];
     const int32_t *moves = task->moves + (given ? 4 : 2);
-    double mean = 0.0, factor = 1.0, shift = -0.0;
+    double mean = 0.0, factor = 1.0, shift = -0.0, squares;
     if (task->function == DML_ROWS_SOFTMAX) {
-        LOOP(row_softmax)(out, x, n);
+        LOOP(row_softmax)(out, x, n, next);
         return;
     }
     if (task->function == DML_ROWS_LOG_SOFTMAX) {
-        LOOP(row_log_softmax)(out, x, n);
+        LOOP(row_log_softmax)(out, x, n, next);
         return;
     }
     if (given) {
         mean = *more[0];
         factor = 1.0 / sqrt((double)*more[1] + task->epsilon);
+    } else if (task->uses_mean && task->uses_variance) {
+        mean = LOOP(rows_sums)(x, n, &squares, next) / (double)n;
+        factor = 1.0 / sqrt(LOOP(rows_variance)(x, n, mean, squares) + task->epsilon);
     } else {
         if (task->uses_mean)
             mean = LOOP(rows_sum)(x, n) / (double)n;
         if (task->uses_variance)
-            factor = 1.0 / sqrt(LOOP(rows_squares)(x, n, mean) / (double)n + task->epsilon);
+            factor = 1.0 / sqrt(LOOP(rows_squares)(x, n, mean, next) / (double)n + task->epsilon);
     }
     if (scale && !moves[0]) {
         factor *= *scale;
@@ -128,16 +186,17 @@ static void LOOP(rows_one)(const dml_rows *task, int64_t n, float *out, const fl
         LOOP(rows_shifted)(out, x, n, mean, factor, shift, task->relu);
 }
 
-static void LOOP(rows_of_floats)(const dml_rows *task, char *const *places)
+static void LOOP(rows_of_floats)(const dml_rows *task, char *const *places, int fetches)
 {
     const float *more[DML_ROWS_TENSORS - 2];
+    const dml_rows_next next = {places[1] + 4 * task->count, fetches ? 4 : 0};
     for (int k = 2; k < DML_ROWS_TENSORS; k++)
         more[k - 2] = (const float *)places[k];
-    LOOP(rows_one)(task, task->count, (float *)places[0], (const float *)places[1], more);
+    LOOP(rows_one)(task, task->count, (float *)places[0], (const float *)places[1], more, next);
 }
 
 /* At most the scale and the bias move along the row, which is taken in parts where nothing is found out about it. */
-static void LOOP(rows_of_halves)(const dml_rows *task, char *const *places)
+static void LOOP(rows_of_halves)(const dml_rows *task, char *const *places, int fetches)
 {
     float row[DML_ROWS_LONGEST_HALVES] __attribute__((aligned(64))), vectors[2][DML_ROWS_LONGEST_HALVES];
     float numbers[DML_ROWS_TENSORS];
@@ -152,7 +211,7 @@ static void LOOP(rows_of_halves)(const dml_rows *task, char *const *places)
                 LOOP(floats_of_halves)(values, halves + (task->moves[k] ? first : 0), task->moves[k] ? n : 1);
         }
         LOOP(floats_of_halves)(row, (const uint16_t *)places[1] + first, n);
-        LOOP(rows_one)(task, n, row, row, more);
+        LOOP(rows_one)(task, n, row, row, more, (dml_rows_next){places[1] + 2 * (first + n), fetches ? 2 : 0});
         LOOP(halves_of_floats)((uint16_t *)places[0] + first, row, n);
     }
 }

@@ -5,20 +5,22 @@
 /* The longest row that is made aside. */
 #define DML_ROWS_STREAMED (32 << 10)
 
-/* A row that is written past the caches is made in one of them; what lies behind its input is fetched meanwhile. */
+/* A row that is written past the caches is made in one of them. What lies behind its input is fetched when
+   the row is made, if it is more than shifted, or else meanwhile. */
 static void dml_rows_row(const dml_rows *task, dml_rows_loop loop, char *const *places)
 {
     char made[DML_ROWS_STREAMED] __attribute__((aligned(64))), *aside[DML_ROWS_TENSORS];
     int64_t bytes = task->count * (task->is_half ? 2 : 4);
     const dml_map_ahead next = {places[1] + bytes, 64};
+    int fetches = task->function == DML_ROWS_MEAN_VARIANCE ? task->uses_variance : task->function != DML_ROWS_GIVEN;
     if (bytes > DML_ROWS_STREAMED || task->rows * bytes < DML_STREAM_BYTES) {
-        loop(task, places);
+        loop(task, places, 0);
         return;
     }
     memcpy(aside, places, sizeof aside);
     aside[0] = made;
-    loop(task, aside);
-    dml_loop->map->stream(places[0], made, bytes, &next, 1);
+    loop(task, aside, fetches);
+    dml_loop->map->stream(places[0], made, bytes, &next, !fetches);
 }
 
 static void dml_rows_range(void *context, int64_t begin, int64_t end)

@@ -39,16 +39,18 @@ static DML_ONCE int64_t LOOP(row_first)(const float *x, int64_t n, float largest
    `least` it is 0, and NaN what is lost there. */
 DML_INLINE LOOP(floats) LOOP(row_exp)(LOOP(floats) x, LOOP(floats) largest, const float least, const float raised)
 {
-    LOOP(floats) rounded = x - largest, back = rounded - x, k, lost, r;
-    lost = (x - (rounded - back)) - (largest + back);
-    lost = DML_WHERE(DML_IS(GT, rounded, DML_ALL(least)), DML_ALL(0.0f) - lost, DML_ALL(0.0f));
-    r = LOOP(exp_reduced)(DML_F(max)(DML_ALL(least), rounded), lost, &k);
-    return LOOP(float_scaled)(r + DML_ALL(1.0f), k + DML_ALL(raised));
+    LOOP(floats) rounded = x - largest, back = rounded - x, k, less, r;
+    less = (largest + back) - (x - (rounded - back));
+    less = DML_WHERE(DML_IS(GT, rounded, DML_ALL(least)), less, DML_ALL(0.0f));
+    r = LOOP(exp_reduced)(DML_F(max)(DML_ALL(least), rounded), less, &k);
+    if (raised != 0.0f)
+        k = k + DML_ALL(raised);
+    return LOOP(float_scaled)(r + DML_ALL(1.0f), k);
 }
 
-/* Their sum; they go to `out`, which may be `x`, if it is not NULL. */
+/* Their sum; they go to `out`, which may be `x`, if it is not NULL. What takes their place next is fetched. */
 DML_INLINE double LOOP(row_exps)(float *out, const float *x, int64_t n, float largest, const float least,
-                                 const float raised)
+                                 const float raised, dml_rows_next next)
 {
     const LOOP(floats) top = DML_ALL(largest);
     DML_DOUBLES sums[2] = {{0}, {0}};
@@ -57,6 +59,7 @@ DML_INLINE double LOOP(row_exps)(float *out, const float *x, int64_t n, float la
     double sum = 0.0;
     int64_t i = 0;
     for (; i + 2 * DML_FLOAT_LANES <= n; i += 2 * DML_FLOAT_LANES) {
+        DML_ROWS_FETCH(next, i, 2 * DML_FLOAT_LANES)
         for (int j = 0; j < 2; j++) {
             pair[j] = LOOP(row_exp)(DML_F(loadu)(x + i + j * DML_FLOAT_LANES), top, least, raised);
             if (out)
@@ -83,15 +86,15 @@ DML_INLINE double LOOP(row_exps)(float *out, const float *x, int64_t n, float la
     return sum;
 }
 
-static DML_ONCE double LOOP(row_exponentials)(float *out, const float *x, int64_t n, float largest)
+static DML_ONCE double LOOP(row_exponentials)(float *out, const float *x, int64_t n, float largest, dml_rows_next next)
 {
-    return LOOP(row_exps)(out, x, n, largest, -104.0f, 0.0f);
+    return LOOP(row_exps)(out, x, n, largest, -104.0f, 0.0f, next);
 }
 
 /* Beside the largest element the others may be too small for FLOAT32, but not for its logarithm. */
-static DML_ONCE double LOOP(row_exp_sum)(const float *x, int64_t n, float largest)
+static DML_ONCE double LOOP(row_exp_sum)(const float *x, int64_t n, float largest, dml_rows_next next)
 {
-    return LOOP(row_exps)(NULL, x, n, largest, -150.0f, 64.0f) * 0x1p-64;
+    return LOOP(row_exps)(NULL, x, n, largest, -150.0f, 64.0f, next) * 0x1p-64;
 }
 
 /* The inverse is taken in two parts, so that products are rounded once. */
@@ -123,12 +126,14 @@ static int64_t LOOP(row_first)(const float *x, int64_t n, float largest)
     return i;
 }
 
-static DML_ONCE double LOOP(row_exponentials)(float *out, const float *x, int64_t n, float largest)
+static DML_ONCE double LOOP(row_exponentials)(float *out, const float *x, int64_t n, float largest, dml_rows_next next)
 {
     DML_DOUBLES sums[4] = {{0}, {0}, {0}, {0}}, values[4];
     float rest[16];
+    (void)next;
     for (int64_t i = 0; i < n; i += 16) {
         int64_t count = n - i < 16 ? n - i : 16;
+        DML_ROWS_FETCH(next, i, 16)
         for (int j = 0; j < 16; j++)
             rest[j] = j < count ? x[i + j] : -INFINITY;
         for (int j = 0; j < 4; j++)
@@ -143,9 +148,10 @@ static DML_ONCE double LOOP(row_exponentials)(float *out, const float *x, int64_
     return LOOP(rows_total)(sums);
 }
 
-static double LOOP(row_exp_sum)(const float *x, int64_t n, float largest)
+static double LOOP(row_exp_sum)(const float *x, int64_t n, float largest, dml_rows_next next)
 {
     double sum = LOOP(exp_sum)(x, n, largest);
+    (void)next;
     /* Exponentials that are 0 count as a little more than that. */
     return sum < (double)(n + 32) * 0x1p-1020 ? 0.0 : sum;
 }
@@ -170,17 +176,17 @@ static DML_ONCE void LOOP(row_infinite)(float *out, const float *x, int64_t n, f
         out[i] = spoils || x[i] == INFINITY ? NAN : rest;
 }
 
-static DML_ONCE void LOOP(row_softmax)(float *out, const float *x, int64_t n)
+static DML_ONCE void LOOP(row_softmax)(float *out, const float *x, int64_t n, dml_rows_next next)
 {
     float largest = LOOP(row_largest)(x, n);
     if (isinf(largest))
         LOOP(row_infinite)(out, x, n, largest, 0.0f);
     else
-        LOOP(row_divide)(out, n, LOOP(row_exponentials)(out, x, n, largest));
+        LOOP(row_divide)(out, n, LOOP(row_exponentials)(out, x, n, largest, next));
 }
 
 /* What is left of the sum of exponentials beside the largest, which is 1, keeps its digits. */
-static DML_ONCE void LOOP(row_log_softmax)(float *out, const float *x, int64_t n)
+static DML_ONCE void LOOP(row_log_softmax)(float *out, const float *x, int64_t n, dml_rows_next next)
 {
     float largest = LOOP(row_largest)(x, n);
     int64_t first;
@@ -190,7 +196,9 @@ static DML_ONCE void LOOP(row_log_softmax)(float *out, const float *x, int64_t n
         return;
     }
     first = LOOP(row_first)(x, n, largest);
-    others = LOOP(row_exp_sum)(x, first, largest) + LOOP(row_exp_sum)(x + first + 1, n - first - 1, largest);
+    others = LOOP(row_exp_sum)(x, first, largest, next);
+    next.place += (first + 1) * next.size;
+    others += LOOP(row_exp_sum)(x + first + 1, n - first - 1, largest, next);
     /* 0 is taken away, not -0 added: the logarithm of 1 is 0. */
     LOOP(rows_shifted)(out, x, n, largest, 1.0, 0.0 - log1p(others), 0);
 }

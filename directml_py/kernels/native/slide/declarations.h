@@ -1,4 +1,5 @@
 #include "../half/declarations.h"
+#include "../rows/declarations.h"
 
 /* Windows that slide over one channel at a time: sums of products with a filter of its own (depthwise convolution),
    means, and the largest element, with its index if `indices` is not 0. */
@@ -11,7 +12,8 @@ enum { DML_SLIDE_TAPS = 1024 };
    `channels` are those of the output; `multiplier` of them see the same channel of `x`. All tensors are FLOAT32, or
    FLOAT16 if `is_half`; so is the output if `stores_half`. `weights` have a filter for each channel: their strides are
    those of channels and of the window. `bias`, which may be absent, has one element for each. Means are divided by the
-   product of `counts`, which have an element for each step along each spatial dimension. Indices run on from one channel
+   product of `counts`, which have an element for each step along each spatial dimension. Activated products that are stored
+   in FLOAT32, with neighbouring elements of rows side by side, may be normalized. Indices run on from one channel
    to the next; they have `index_item` bytes. */
 typedef struct {
     int32_t function, activation, is_half, stores_half, index_item;
@@ -20,6 +22,7 @@ typedef struct {
     int64_t sizes[3], steps[3], window[3], strides[3], dilations[3], padding[3];
     int64_t x_strides[5], output_strides[5], index_strides[5], weight_strides[4], bias_stride;
     uintptr_t x, output, indices, weights, bias, counts[3];
+    dml_rows_given normalization;
 } dml_slide;
 
 /* 0 if the loops cannot: windows that reach too far. */

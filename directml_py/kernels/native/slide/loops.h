@@ -372,6 +372,8 @@ DML_INLINE void LOOP(slide_finish)(const dml_slide_plan *plan, const LOOP(slide_
         LOOP(slide_activate)(values, count, task->slope, task->activation);
     }
     LOOP(slide_store)(output, task->output_strides[4], values, count, task->stores_half);
+    if (task->normalization.factors)
+        LOOP(rows_give)(&task->normalization, plane % task->channels, (float *)output, count);
 }
 
 static void LOOP(slide_compute)(const dml_slide_plan *plan, const LOOP(slide_unit) *unit, int64_t plane, char *memory,
@@ -409,13 +411,18 @@ static void LOOP(slide_compute)(const dml_slide_plan *plan, const LOOP(slide_uni
                            which + row * plan->width);
 }
 
+#if defined(DML_AVX512)
+#include "near.h"
+#endif
+
 static void LOOP(slide_run)(const dml_slide_plan *plan, int64_t begin, int64_t end)
 {
     const dml_slide *task = plan->task;
     char memory[4 * DML_SLIDE_MEMORY] __attribute__((aligned(64)));
     int64_t units = task->steps[0] * plan->row_blocks * plan->column_blocks;
     /* What is computed between rows and behind them is of whatever lies there, which is to be numbers. */
-    memset(memory, 0, (size_t)plan->memory * 4);
+    if (!plan->is_near)
+        memset(memory, 0, (size_t)plan->memory * 4);
     for (int64_t i = begin; i < end; i++) {
         LOOP(slide_unit) unit;
         int64_t plane = i / units, rest = i % units;
@@ -428,8 +435,21 @@ static void LOOP(slide_run)(const dml_slide_plan *plan, int64_t begin, int64_t e
         unit.rows = task->steps[1] - unit.at[1];
         unit.rows = unit.rows < plan->rows ? unit.rows : plan->rows;
         unit.x = dml_slide_channel(task, plane);
+#if defined(DML_AVX512)
+        if (plan->is_near) {
+            LOOP(slide_near)(plan, &unit, plane);
+            continue;
+        }
+#endif
         LOOP(slide_compute)(plan, &unit, plane, memory, i > begin && units == 1);
     }
 }
 
-static const dml_slide_table LOOP(slide_table) = {LOOP(slide_run)};
+static const dml_slide_table LOOP(slide_table) = {
+#if defined(DML_AVX512)
+    LOOP(slide_is_near),
+#else
+    NULL,
+#endif
+    LOOP(slide_run),
+};

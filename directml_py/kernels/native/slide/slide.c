@@ -46,6 +46,7 @@ static int dml_slide_plan_units(dml_slide_plan *plan, const dml_slide *task)
         dml_slide_follow(&plan->axes[i], window[i], task->strides[i], task->dilations[i]);
     }
     plan->is_joined = task->function != DML_SLIDE_PRODUCTS && !task->indices;
+    plan->is_near = dml_loop->slide->is_near && dml_loop->slide->is_near(task);
     dml_slide_measure(plan, 1, columns);
     while (plan->memory > DML_SLIDE_MEMORY && columns > 1) {
         columns = columns > 64 ? columns / 2 : 1;
@@ -113,5 +114,6 @@ void dml_slide_run(const dml_slide *task)
     /* What is computed takes as long as moving some bytes. */
     int64_t work = 2 * (seen * item + made * (item + plan.taps)), grain = (32 << 10) * plan.units / (work + 1) + 1;
     dml_slide_find_places(&plan);
+    dml_rows_find_factors(&task->normalization);
     dml_parallel(dml_slide_share, &plan, plan.units, grain, work);
 }

@@ -23,6 +23,8 @@ typedef struct {
     dml_slide_axis axes[3];
     int64_t rows, columns, height, width, taps, row_blocks, column_blocks, units;
     int is_joined;
+    /* Whether the input is read where it lies. */
+    int is_near;
     /* In floats, all but the last of one part of a unit's memory. */
     int64_t packed, values, memory;
     int32_t places[DML_SLIDE_TAPS];
@@ -31,6 +33,8 @@ typedef struct {
 } dml_slide_plan;
 
 typedef struct {
+    /* Whether units can be computed from the input as it lies; NULL if none can. */
+    int (*is_near)(const dml_slide *task);
     /* Units from `begin` to `end`. */
     void (*run)(const dml_slide_plan *plan, int64_t begin, int64_t end);
 } dml_slide_table;

@@ -1,0 +1,122 @@
+/* Winograd's F(2x2, 3x3): 2 by 2 results of a filter of 3 by 3 take 16 products, not 36, of sums and differences of the 4
+   by 4 elements that they see, and of the filter's. Those of filters are quarters: of whole numbers nothing is rounded. */
+
+/* Of as many filters as there are lanes, whose elements are vectors. */
+DML_INLINE void LOOP(conv_transform_vectors)(float *transformed, int64_t apart, const LOOP(conv_floats) *filter,
+                                             int64_t count)
+{
+    LOOP(conv_floats) columns[4][3], results[4][4];
+    for (int x = 0; x < 3; x++) {
+        LOOP(conv_floats) ends = filter[x] + filter[6 + x];
+        columns[0][x] = filter[x];
+        columns[1][x] = (ends + filter[3 + x]) * 0.5f;
+        columns[2][x] = (ends - filter[3 + x]) * 0.5f;
+        columns[3][x] = filter[6 + x];
+    }
+    for (int y = 0; y < 4; y++) {
+        LOOP(conv_floats) ends = columns[y][0] + columns[y][2];
+        results[y][0] = columns[y][0];
+        results[y][1] = (ends + columns[y][1]) * 0.5f;
+        results[y][2] = (ends - columns[y][1]) * 0.5f;
+        results[y][3] = columns[y][2];
+    }
+    for (int i = 0; i < 16; i++)
+        if (count == LOOP(conv_lanes))
+            *(LOOP(conv_near_floats) *)(transformed + i * apart) = results[i / 4][i % 4];
+        else
+            memcpy(transformed + i * apart, &results[i / 4][i % 4], (size_t)count * 4);
+}
+
+/* One filter for each channel, side by side. */
+static DML_ONCE void LOOP(conv_transform_filters)(float *transformed, int64_t apart, const float *filters,
+                                                  int64_t channels, int is_turned)
+{
+    for (int64_t c = 0; c < channels; c += LOOP(conv_lanes)) {
+        float elements[9][LOOP(conv_lanes)] __attribute__((aligned(64)));
+        int64_t count = channels - c < LOOP(conv_lanes) ? channels - c : LOOP(conv_lanes);
+        memset(elements, 0, sizeof elements);
+        for (int64_t i = 0; i < count; i++)
+            for (int k = 0; k < 9; k++)
+                elements[is_turned ? 8 - k : k][i] = filters[(c + i) * 9 + k];
+        LOOP(conv_transform_vectors)(transformed + c, apart, (const LOOP(conv_floats) *)elements, count);
+    }
+}
+
+/* `seen` has a row for each of 4 by 4 elements, of what neighbouring pairs of steps see there. */
+static DML_ONCE void LOOP(conv_transform)(float *transformed, int64_t apart, const float *seen, int64_t vectors)
+{
+    const LOOP(conv_floats) *rows = (const LOOP(conv_floats) *)seen;
+    for (int64_t j = 0; j < vectors; j++) {
+        LOOP(conv_floats) columns[4][4];
+        DML_UNROLLED for (int x = 0; x < 4; x++) {
+            LOOP(conv_floats) second = rows[(4 + x) * vectors + j], third = rows[(8 + x) * vectors + j];
+            columns[0][x] = rows[x * vectors + j] - third;
+            columns[1][x] = second + third;
+            columns[2][x] = third - second;
+            columns[3][x] = second - rows[(12 + x) * vectors + j];
+        }
+        DML_UNROLLED for (int y = 0; y < 4; y++) {
+            LOOP(conv_floats) *results = (LOOP(conv_floats) *)(transformed + 4 * y * apart) + j;
+            int64_t next = apart / LOOP(conv_lanes);
+            results[0] = columns[y][0] - columns[y][2];
+            results[next] = columns[y][1] + columns[y][2];
+            results[2 * next] = columns[y][2] - columns[y][1];
+            results[3 * next] = columns[y][1] - columns[y][3];
+        }
+    }
+}
+
+/* One of each in turn. */
+DML_INLINE void LOOP(conv_alternate)(float *out, LOOP(conv_floats) evens, LOOP(conv_floats) odds)
+{
+    LOOP(conv_floats) *both = (LOOP(conv_floats) *)out;
+#if defined(DML_AVX512)
+    both[0] = __builtin_shufflevector(evens, odds, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    both[1] = __builtin_shufflevector(evens, odds, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+#else
+    for (int i = 0; i < LOOP(conv_lanes); i++) {
+        out[2 * i] = evens[i];
+        out[2 * i + 1] = odds[i];
+    }
+    (void)both;
+#endif
+}
+
+/* Results of a filter, with its bias, activated, and normalized in place; whether all sums are numbers. */
+static DML_ONCE int LOOP(conv_transform_back)(const dml_conv *task, int64_t channel, float *output,
+                                              const float *products, int64_t apart, int64_t vectors,
+                                              const dml_conv_piece *pieces, int64_t count)
+{
+    float made[2][2 * DML_CONV_WIDEST] __attribute__((aligned(64)));
+    float bias = task->bias ? ((const float *)task->bias)[channel * task->bias_stride] : 0.0f;
+    LOOP(conv_floats) differences = {0};
+    for (int64_t j = 0; j < vectors; j++) {
+        LOOP(conv_floats) columns[2][4], sums[2][2];
+        DML_UNROLLED for (int x = 0; x < 4; x++) {
+            LOOP(conv_floats) rows[4];
+            DML_UNROLLED for (int y = 0; y < 4; y++)
+                rows[y] = ((const LOOP(conv_floats) *)(products + (4 * y + x) * apart))[j];
+            columns[0][x] = rows[0] + rows[1] + rows[2];
+            columns[1][x] = rows[1] - rows[2] - rows[3];
+        }
+        DML_UNROLLED for (int y = 0; y < 2; y++) {
+            sums[y][0] = columns[y][0] + columns[y][1] + columns[y][2];
+            sums[y][1] = columns[y][1] - columns[y][2] - columns[y][3];
+            /* 0 but for what is infinite or NaN. */
+            differences += (sums[y][0] - sums[y][0]) + (sums[y][1] - sums[y][1]);
+            LOOP(conv_alternate)(made[y] + 2 * j * LOOP(conv_lanes),
+                                 LOOP(conv_activated)(sums[y][0] + bias, task->slope, task->activation),
+                                 LOOP(conv_activated)(sums[y][1] + bias, task->slope, task->activation));
+        }
+    }
+    for (const dml_conv_piece *piece = pieces; piece < pieces + count; piece++) {
+        float *target = output + piece->place;
+        memcpy(target, made[0] + piece->from, (size_t)piece->count * 4);
+        if (task->normalization.factors)
+            LOOP(rows_give)(&task->normalization, channel, target, piece->count);
+    }
+    int is_finite = 1;
+    for (int i = 0; i < LOOP(conv_lanes); i++)
+        is_finite &= differences[i] == 0.0f;
+    return is_finite;
+}

@@ -1,0 +1,54 @@
+"""Sequences: elements that go on by the same step from a first one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .backend import backend
+from .binding import Array, Run, address
+from .fill import fill
+
+FLOAT64 = np.dtype(np.float64)
+
+
+def sequence(start: Any, delta: Any, output: Array) -> Run:
+    """Give the call that stores ``start + i * delta`` in ``output``, for the number of each element in the order of its
+    coordinates.
+
+    ``start`` and ``delta`` are of the type of ``output``. Integers wrap; floats are computed in FLOAT64 and rounded
+    once.
+    """
+    if backend.native is None:
+        return fill(partial(numpy_elements, start, delta), output)
+    call = partial(native_elements, start, delta)
+    if output.flags.c_contiguous and output.flags.aligned:
+        return partial(call, output, 0)
+
+    def elements(first: int, count: int) -> Array:
+        values = np.empty(count, output.dtype)
+        call(values, first)
+        return values
+
+    return fill(elements, output)
+
+
+def native_elements(start: Any, delta: Any, output: Array, first: int) -> None:
+    """Those from number ``first`` on, which lie together in ``output``."""
+    is_float = output.dtype.kind == "f"
+    wide = FLOAT64 if is_float else np.dtype(np.int64)
+    # Of an integer only the bits count that the output has.
+    bits = [int(value.astype(wide).view(np.uint64)) for value in (start, delta)]
+    backend.native.lib.dml_sequence(address(output), output.itemsize, is_float, first, output.size, *bits)
+
+
+def numpy_elements(start: Any, delta: Any, first: int, count: int) -> Array:
+    """The twin: FLOAT64 for floats, unsigned integers of the same width for integers."""
+    kind = FLOAT64 if start.dtype.kind == "f" else np.dtype(f"u{start.dtype.itemsize}")
+    start, delta = (value.astype(kind) if kind == FLOAT64 else value.view(kind) for value in (start, delta))
+    numbers = np.arange(first, first + count, dtype=np.int64).astype(kind)
+    numbers *= delta
+    numbers += start
+    return numbers
