@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..descs.values import OperatorDesc
 from ..kernels import philox
 from ..kernels.binding import Array, Run
-from ..kernels.elementary import FLOAT64, bits_of
-from ..kernels.fill import Elements, fill
+from ..kernels.elementary import bits_of
 from ..kernels.map import map_elements
 from ..kernels.move import move
+from ..kernels.sequence import numpy_elements, sequence
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, of_sizes, operator
 from .scalars import element
 
@@ -50,35 +51,21 @@ class FillValueSequence(Filling):
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        elements, output = sequence(desc), desc.OutputTensor
-        return lambda: elements(0, output.element_count).reshape(output.sizes)
+        start, delta, output = *ends(desc), desc.OutputTensor
+        return lambda: numpy_elements(start, delta, 0, output.element_count).reshape(output.sizes)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        elements = sequence(desc)
+        start, delta = ends(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return fill(elements, outputs[0])
+            return sequence(start, delta, outputs[0])
 
         return Kernel(bind)
 
 
-def sequence(desc: OperatorDesc) -> Elements:
-    """FLOAT64 for floats, unsigned integers of the same width for integers."""
-    dtype = desc.OutputTensor.dtype
-    start, delta = (element(value, dtype) for value in (desc.ValueStart, desc.ValueDelta))
-    if dtype.kind == "f":
-        start, delta, kind = start.astype(FLOAT64), delta.astype(FLOAT64), FLOAT64
-    else:
-        start, delta = bits_of(start), bits_of(delta)
-        kind = start.dtype
-
-    def elements(first: int, count: int) -> Array:
-        numbers = np.arange(first, first + count, dtype=np.int64).astype(kind)
-        numbers *= delta
-        numbers += start
-        return numbers
-
-    return elements
+def ends(desc: OperatorDesc) -> list[Any]:
+    """The first element and what is added to it, in the output's type."""
+    return [element(value, desc.OutputTensor.dtype) for value in (desc.ValueStart, desc.ValueDelta)]
 
 
 @operator("DIAGONAL_MATRIX")

@@ -46,12 +46,28 @@ class Kernel(NamedTuple):
 
     It is chosen once for equal descs, bound once for each recorded dispatch, and run many times. ``scratch`` is how
     many bytes of temporary memory it takes, a uint8 array. Absent tensors are None; views may be strided. A kernel that
-    does nothing but apply a function to ``elements`` says so: graphs run several of these at once.
+    does nothing but apply a function to ``elements`` says so: graphs run several of these at once. ``packed`` takes
+    some inputs that are OWNED_BY_DML in another form.
     """
 
     bind: Callable[[Inputs, Outputs, Array], Run]
     scratch: int = 0
     elements: Elements | None = None
+    packed: Packed | None = None
+
+
+class Packing(NamedTuple):
+    """The form in which a tensor is kept: ``store(view, memory)`` fills ``size`` bytes with it, a uint8 array."""
+
+    size: int
+    store: Callable[[Array, Array], None]
+
+
+class Packed(NamedTuple):
+    """A kernel that takes inputs, by position, in the form that initialization has brought them into, as bytes."""
+
+    kernel: Kernel
+    inputs: Mapping[int, Packing]
 
 
 class Move(NamedTuple):
@@ -113,6 +129,11 @@ class Operator:
         """How the operator runs; left alone, ``moves`` or ``compute``, in NumPy."""
         moves = self.moves(desc)
         return computing_kernel(self.compute(desc)) if moves is None else moving_kernel(moves)
+
+    def kernel_before(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
+        """How the operator and the one ``following`` it run at once, if they can: that one alone takes the output of
+        this one, as its first input. The inputs are those of both, without that one, and results are the same."""
+        return None
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         """Report what the values of the inputs break. Asked under the debug layer alone, before the kernel runs."""

@@ -33,6 +33,8 @@ LEVELS = sorted(DML_FEATURE_LEVEL)
 SEEDS = 4
 # Their kernels and twins add up in different orders, which shows unless all sums are exact.
 SUMS_OF_PRODUCTS = ("GEMM", "GRU", "LSTM", "MULTIHEAD_ATTENTION", "RNN")
+# Functions of a step differ in the last places, and what later steps add up may cancel.
+APART = {**dict.fromkeys(("GRU", "LSTM", "RNN"), 64), "MULTIHEAD_ATTENTION": 4}
 RULES = [
     pytest.param(name, rule, id=rule, marks=pytest.mark.operator(name))
     for name in OPERATORS
@@ -191,12 +193,16 @@ def test_the_kernel_agrees_with_its_twin(operator):
             ]
             kernel.bind(inputs, outputs, np.empty(kernel.scratch, np.uint8))()
             results.append(outputs)
+        may_differ = operator in FUNCTION_TOLERANCES or operator in SUMS_OF_PRODUCTS
         for one, other in zip(*results):
-            is_exact = operator not in FUNCTION_TOLERANCES and operator not in SUMS_OF_PRODUCTS
-            if one is None or one.dtype.kind != "f" or is_exact:
-                np.testing.assert_array_equal(one, other)
+            allowed = 0
+            if one is not None and one.dtype.kind == "f" and may_differ:
+                allowed = tolerance(desc, one.dtype)
+                allowed = min(allowed, APART.get(operator, allowed))
+            if allowed:
+                assert ulps_apart(one, other).max() <= allowed
             else:
-                assert ulps_apart(one, other).max() <= tolerance(desc, one.dtype)
+                np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

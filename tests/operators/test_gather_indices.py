@@ -125,6 +125,18 @@ def test_output_sizes(case):
     assert found.ravel().tolist() == expected
 
 
+def test_the_sizes_that_directmlx_infers():
+    """Of the page's example 3 DirectMLX keeps the first row: what overflows is cropped, be it 1 or not."""
+    x, indices = np.array([[1, 2], [3, 4], [5, 6]], np.float32), np.array([[1, 0]], np.uint32)
+    assert gather(x, indices, 1, 2, (3, 2)).tolist() == [[2, 1], [4, 3], [6, 5]]
+    assert gather(x, indices, 1, 2, (1, 2)).tolist() == [[2, 1]]
+    deep = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
+    assert gather(deep, np.array([[[1, 2]]], np.uint32), 2, 2, (2, 1, 2)).tolist() == [[[1, 2]], [[4, 5]]]
+    assert gather(deep, np.array([[[1, 2]]], np.uint32), 2, 3, (1, 1, 2)).tolist() == [[[1, 2]]]
+    with pytest.raises(dml.DMLError, match="DML-GATHER-sizes"):
+        gather(x, indices, 1, 2, (2, 2))
+
+
 @pytest.mark.parametrize("index_type", ["INT32", "UINT64"])
 @pytest.mark.parametrize(
     ("strides", "values"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
+from directml_py.kernels.backend import backend
 
 from .helpers import tensor
 
@@ -293,3 +294,14 @@ def test_pools_of_one_step(start, with_padding, name):
     with np.errstate(all="ignore"):
         expected = np.fmax.reduce(x[:, :, : 6 - start, : min(5, 6 - start)], axis=(2, 3), keepdims=True)
     np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.skipif(backend.native is None, reason="twins add up in FLOAT32")
+def test_the_mean_of_all_is_added_up_exactly():
+    """FLOAT32 has no odd numbers beyond 2^24: a sum kept there would lose each 1 that comes later."""
+    x = np.ones((1, 2, 12, 12), np.float32)
+    x[0, :, 0, 0] = 2**24
+    (found,) = dml.evaluate(
+        pool(AVERAGE, x.shape, (1, 2, 1, 1), window=12, Dilations=1, IncludePadding=False), [x]
+    )
+    assert found.ravel().tolist() == [np.float32((2**24 + 143) / 144)] * 2

@@ -47,6 +47,21 @@ def gathered_sizes(
     return (1,) * -excess + (*leading, *index_sizes, *trailing)
 
 
+def cropped_dimensions(desc: OperatorDesc) -> int:
+    """How many leading dimensions of the input the output has no room for, so that only their coordinate 0 is read.
+
+    The page crops leading ones alone. DirectMLX's Gather crops whatever stands first: of the page's example 3 it makes
+    {1,2}, the first row. Real programs pass both, and each element is the same in both: so either will do.
+    """
+    x, output = desc.InputTensor, desc.OutputTensor
+    if output is None:
+        return 0
+    whole = (*x.sizes[: desc.Axis], *index_sizes(desc), *x.sizes[desc.Axis + 1 :])
+    excess = len(whole) - output.dimension_count
+    is_cropped = 0 < excess <= desc.Axis and output.sizes == whole[excess:]
+    return excess if is_cropped else 0
+
+
 def index_sizes(desc: OperatorDesc) -> Sizes:
     """The sizes of the last IndexDimensions dimensions of the indices."""
     sizes: Sizes = desc.IndicesTensor.sizes
@@ -81,6 +96,8 @@ class Gather(Operator):
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         x = desc.InputTensor
+        if cropped_dimensions(desc):
+            return {"OutputTensor": desc.OutputTensor.sizes}
         sizes = gathered_sizes(x.sizes, index_sizes(desc), desc.Axis, x.dimension_count)
         assert sizes is not None
         return {"OutputTensor": sizes}
@@ -89,20 +106,23 @@ class Gather(Operator):
         check_range(INDEX_RANGE, inputs[1], desc.InputTensor.sizes[desc.Axis], report)
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        axis, sizes = desc.Axis, index_sizes(desc)
+        first = (0,) * cropped_dimensions(desc)
+        axis, sizes = desc.Axis - len(first), index_sizes(desc)
 
         def gather(x: Array, indices: Array) -> Array:
+            x = x[first]
             picked = np.take(x, safe_indices(indices.reshape(sizes), x.shape[axis] - 1), axis)
             return np.reshape(picked, desc.OutputTensor.sizes)
 
         return gather
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        axis, sizes = desc.Axis, index_sizes(desc)
+        first = (0,) * cropped_dimensions(desc)
+        axis, sizes = desc.Axis - len(first), index_sizes(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             x, indices = inputs
             # The dimensions that are dropped have size 1, so that this is a view.
-            return pick(x, indices.reshape(sizes), outputs[0], axis)
+            return pick(x[first], indices.reshape(sizes), outputs[0], axis)
 
         return Kernel(bind)

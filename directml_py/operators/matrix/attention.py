@@ -15,7 +15,7 @@ from ...api.enums import (
 )
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ...kernels.attention import attend, attend_heads, scores_for
+from ...kernels.attention import Added, attend, attend_heads, scratch_for
 from ...kernels.backend import backend
 from ...kernels.binding import Array, Run
 from ...kernels.half import widened
@@ -240,15 +240,21 @@ class MultiheadAttention(Operator):
             results = target if is_direct else np.empty(target.shape, np.float32)
             heads = results.reshape(sizes.batch, sizes.queries, sizes.heads, -1).swapaxes(1, 2)
             for batch in range(sizes.batch):
-                added = None if mask is None else mask.added(batch, sizes.total, desc.MaskFilterValue)
+                others = (
+                    None if bias is None else bias[batch],
+                    None if mask is None else mask.added(batch, sizes.total, desc.MaskFilterValue),
+                )
                 attend_heads(
                     queries[batch].swapaxes(0, 1),
                     keys[batch],
                     values[batch],
                     heads[batch],
                     desc.Scale,
-                    None if bias is None else bias[batch],
-                    None if added is None else np.broadcast_to(added, shape),
+                    Added(
+                        (others[0], None if others[1] is None else np.broadcast_to(others[1], shape)),
+                        None if mask is None else mask.of_all(batch, sizes.total),
+                        desc.MaskFilterValue,
+                    ),
                     scratch,
                 )
             present = [
@@ -260,4 +266,5 @@ class MultiheadAttention(Operator):
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             return partial(attention, inputs, outputs, scratch)
 
-        return Kernel(bind, scores_for(sizes.heads, sizes.queries, sizes.total))
+        scratch = scratch_for(sizes.heads, sizes.queries, sizes.total, sizes.head_size, sizes.value_head_size)
+        return Kernel(bind, scratch)

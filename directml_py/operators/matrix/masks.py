@@ -48,11 +48,19 @@ class Marks:
         masked[:, keys - self.new_keys :] = marks
         return masked
 
-    def added(self, batch: int, keys: int, value: float) -> Array:
-        """What is added to the scores of all heads of a batch, {1 or heads, queries, keys}."""
+    def added(self, batch: int, keys: int, value: float) -> Array | None:
+        """What is added to the scores of all heads of a batch, {1 or heads, queries, keys}; None where ``of_all`` says
+        what is masked."""
+        if self.of_all(batch, keys) is not None:
+            return None
         # Heads are often alike.
         heads = range(len(self.marks[batch]) if self.marks.strides[1] else 1)
         return added_by(np.stack([self.masked(batch, head, keys) for head in heads]), value)
+
+    def of_all(self, batch: int, keys: int) -> Array | None:
+        """Of all heads of a batch, {heads, queries, keys}, 0 where keys are masked; None if marks are for some keys."""
+        marks: Array = self.marks[batch]
+        return marks if keys == marks.shape[-1] else None
 
 
 class Bounds:
@@ -77,6 +85,9 @@ class Bounds:
     def added(self, batch: int, keys: int, value: float) -> Array:
         """What is added to the scores of all heads and queries of a batch, {keys}."""
         return added_by(self.masked(batch, 0, keys), value)
+
+    def of_all(self, batch: int, keys: int) -> None:
+        """There are no marks."""
 
 
 def mask_of(kind: int, mask: Array | None, sizes: Scores) -> Marks | Bounds | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -15,7 +16,8 @@ from ...kernels.binding import Array, Run, in_turn
 from ...kernels.contract import matmul
 from ...kernels.elementary import BYTE, FLOAT64, centred, plain
 from ...kernels.map import map_at_once, map_elements
-from ...kernels.product import byte_products, multiply
+from ...kernels.panels import pack_panels, panels_size
+from ...kernels.product import byte_products, is_worth_panels, multiply, multiply_packed
 from ..fused import activated, is_of_elements
 from ..operator import (
     Compute,
@@ -23,6 +25,8 @@ from ..operator import (
     Kernel,
     Operator,
     Outputs,
+    Packed,
+    Packing,
     Shapes,
     Sizes,
     computing_kernel,
@@ -77,7 +81,7 @@ class Gemm(Operator):
         finish = self.finish(desc)
 
         def gemm(a: Array, b: Array, c: Array | None) -> Array:
-            return finish(matmul(*_factors(desc, a, b)), c)
+            return finish(matmul(_left(desc, a), _right(desc, b)), c)
 
         return gemm
 
@@ -101,21 +105,48 @@ class Gemm(Operator):
         apply = map_elements if is_of_elements(desc.FusedActivation) else map_at_once
         finish = self.finish(desc)
 
-        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array, is_packed: bool = False) -> Run:
             (a, b, c), (out,) = inputs, outputs
             sums = out if is_direct else scratch[: 4 * out.size].view(np.float32).reshape(out.shape)
-            runs = [multiply(*_factors(desc, a, b), sums)]
+            if is_packed:
+                runs = [multiply_packed(_left(desc, a), b, sums)]
+            else:
+                runs = [multiply(_left(desc, a), _right(desc, b), sums)]
             if not is_finished:
                 runs.append(apply(finish, [sums, c], [out]))
             return in_turn(runs)
 
-        return Kernel(bind, 0 if is_direct else 4 * prod(output.sizes))
+        kernel = Kernel(bind, 0 if is_direct else 4 * prod(output.sizes))
+        packing = self.packing(desc)
+        if packing is None:
+            return kernel
+        return kernel._replace(
+            packed=Packed(kernel._replace(bind=partial(bind, is_packed=True)), {1: packing})
+        )
+
+    def packing(self, desc: OperatorDesc) -> Packing | None:
+        """That of B, where the products that it is for run in the loop that takes panels."""
+        product = product_of(desc, _is_transposed(desc.TransA), _is_transposed(desc.TransB))
+        sizes = (product.rows, product.depth, product.columns)
+        if not desc.BTensor.is_owned_by_dml or not is_worth_panels(*sizes, desc.BTensor.dtype):
+            return None
+
+        def store(b: Array, memory: Array) -> None:
+            columns = _right(desc, b).swapaxes(-1, -2)
+            each = panels_size(1, product.columns, product.depth)
+            for number, place in enumerate(np.ndindex(columns.shape[:-2])):
+                pack_panels(columns[place][np.newaxis], 1, memory[number * each : (number + 1) * each])
+
+        return Packing(prod(product.batch) * panels_size(1, product.columns, product.depth), store)
 
 
-def _factors(desc: OperatorDesc, a: Array, b: Array) -> tuple[Array, Array]:
-    """The matrices that are multiplied, in the order of their rows."""
-    left = np.swapaxes(a, -1, -2) if _is_transposed(desc.TransA) else a
-    return left, np.swapaxes(b, -1, -2) if _is_transposed(desc.TransB) else b
+def _left(desc: OperatorDesc, a: Array) -> Array:
+    """The first factor, in the order of its rows."""
+    return np.swapaxes(a, -1, -2) if _is_transposed(desc.TransA) else a
+
+
+def _right(desc: OperatorDesc, b: Array) -> Array:
+    return np.swapaxes(b, -1, -2) if _is_transposed(desc.TransB) else b
 
 
 def _is_transposed(transform: int) -> bool:

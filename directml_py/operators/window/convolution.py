@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from math import prod
 
@@ -14,10 +14,19 @@ from ...kernels import slide
 from ...kernels.backend import backend
 from ...kernels.binding import Array, Run, in_turn
 from ...kernels.contract import convolve, convolve_back
-from ...kernels.convolution import byte_convolution, convolution
+from ...kernels.convolution import (
+    KEPT_PIXELS,
+    TRANSFORMED_PIXELS,
+    byte_convolution,
+    convolution,
+    scratch_of,
+    transform,
+)
 from ...kernels.elementary import centred
 from ...kernels.map import map_elements
-from ...kernels.transposed import convolution_back, scratch_of
+from ...kernels.row_loops import Given
+from ...kernels.transposed import convolution_back
+from ...kernels.transposed import scratch_of as scratch_of_back
 from ...kernels.windows import Window
 from ..fused import activated
 from ..operator import (
@@ -27,6 +36,8 @@ from ..operator import (
     Kernel,
     Operator,
     Outputs,
+    Packed,
+    Packing,
     Shapes,
     Sizes,
     adding_kernel,
@@ -146,26 +157,111 @@ class Convolution(Operator):
         }
         sizes = desc.OutputTensor.sizes
         memory = 4 * prod(sizes) if is_mapped and is_half else 0
-        more = scratch_of(desc.FilterTensor.sizes, sizes, window) if backward else 0
+        more = scratch_of_back(desc.FilterTensor.sizes, sizes, window) if backward else transformed_size(desc)
 
-        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array, is_kept: bool = False) -> Run:
             (x, filters, bias), (output,) = inputs, outputs
+            if is_kept:
+                scratch, filters = kept_filter(desc, filters)
             sums = scratch[:memory].view(np.float32).reshape(sizes) if memory else output
             task = (x, filters, bias, sums, window, desc.GroupCount)
             run = (
                 convolution_back(*task, scratch[memory:], **options)
                 if backward
-                else slide.products(*task, **options) or convolution(*task, **options)
+                else slide.products(*task, **options)
+                or convolution(*task, **options, scratch=scratch[memory:], is_transformed=is_kept)
             )
             if run is None:
-                return twin.bind(inputs, outputs, scratch)
+                return twin.bind([x, filters, bias], outputs, scratch)
             if is_mapped:
                 run = in_turn([run, map_elements(activation, [sums], [output])])
             if backward:
                 return partial(run_where_finite, filters, run, twin.bind(inputs, outputs, scratch))
             return run
 
-        return Kernel(bind, memory + more)
+        return Kernel(bind, memory + more, packed=keeping(desc, partial(bind, is_kept=True)))
+
+    def kernel_before(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
+        """With a normalization of its channels, while these are on their way to memory."""
+        fused, after = desc.FusedActivation, following.FusedActivation if is_of_channels(following) else None
+        names = [
+            "IDENTITY" if one is None else one.name.removeprefix("ACTIVATION_") for one in (fused, after)
+        ]
+        is_stored = all(name in STORED for name in names) and desc.OutputTensor.dtype == np.float32
+        if backend.native is None or not is_of_channels(following) or not is_stored or is_backward(desc):
+            return None
+        window, turned = filter_window(desc), desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION
+        one_by_one = [operator_of(one.name).kernel(one) for one in (desc, following)]
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array, is_kept: bool = False) -> Run:
+            x, filters, bias, mean, variance, scale, shift = inputs
+            (output,) = outputs
+            if is_kept:
+                scratch, filters = kept_filter(desc, filters)
+            task = (x, filters, bias, output, window, desc.GroupCount)
+            given = Given(mean, variance, scale, shift, following.Epsilon, names[1] == "RELU")
+            options = {"is_turned": turned, "activation": names[0], "given": given}
+            run = slide.products(*task, **options) or convolution(
+                *task, **options, scratch=scratch, is_transformed=is_kept
+            )
+            if run is not None:
+                return run
+            first, second = one_by_one
+            return in_turn(
+                [
+                    first.bind([x, filters, bias], outputs, NO_SCRATCH if is_kept else scratch),
+                    second.bind([output, mean, variance, scale, shift], outputs, scratch),
+                ]
+            )
+
+        return Kernel(bind, transformed_size(desc), packed=keeping(desc, partial(bind, is_kept=True)))
+
+
+NO_SCRATCH = np.empty(0, np.uint8)
+
+
+def keeping(desc: OperatorDesc, bind: Callable[[Inputs, Outputs, Array], Run]) -> Packed | None:
+    """``bind`` for a filter that has been transformed; behind that it lies as it is, for what is not finite."""
+    if not desc.FilterTensor.is_owned_by_dml or is_backward(desc):
+        return None
+    size = transformed_size(desc, KEPT_PIXELS)
+    if size == 0:
+        return None
+
+    def store(filters: Array, memory: Array) -> None:
+        transformed, own = kept_filter(desc, memory)
+        own[...] = filters
+        transform(own, desc.GroupCount, transformed, desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION)
+
+    return Packed(Kernel(bind), {1: Packing(size + 4 * prod(desc.FilterTensor.sizes), store)})
+
+
+def kept_filter(desc: OperatorDesc, memory: Array) -> tuple[Array, Array]:
+    """What has been made of a filter, and the filter itself."""
+    size, sizes = transformed_size(desc, KEPT_PIXELS), desc.FilterTensor.sizes
+    return memory[:size], memory[size : size + 4 * prod(sizes)].view(np.float32).reshape(sizes)
+
+
+def transformed_size(desc: OperatorDesc, least: int = TRANSFORMED_PIXELS) -> int:
+    """The bytes that the filter takes for Winograd's method; 0 if it is not for that, as for fewer pixels than
+    ``least``."""
+    if any(
+        slot.tensor is not None and slot.tensor.dtype != np.float32 for slot in (*desc.inputs, *desc.outputs)
+    ):
+        return 0
+    sizes = desc.FilterTensor.sizes, desc.OutputTensor.sizes
+    return scratch_of(*sizes, filter_window(desc), desc.GroupCount, least)
+
+
+def is_of_channels(desc: OperatorDesc) -> bool:
+    """Whether this is a normalization with a mean, a variance, a scale and a bias for each channel of several
+    elements."""
+    if desc.name != "BATCH_NORMALIZATION":
+        return False
+    _, channels, *spatial = desc.InputTensor.sizes
+    alike = {(1, size, *(1,) * len(spatial)) for size in (1, channels)}
+    tensors = (desc.MeanTensor, desc.VarianceTensor, desc.ScaleTensor, desc.BiasTensor)
+    return prod(spatial) > 1 and all(tensor.sizes in alike for tensor in tensors)
 
 
 def run_where_finite(filters: Array, run: Run, other: Run) -> None:

@@ -116,9 +116,12 @@ class AveragePooling(Pool):
 
     def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
         window, (x,), (output,) = pool_window(desc), inputs, outputs
-        return slide.mean(
-            x, output, window, window.counts(x.shape[2:], output.shape[2:], desc.IncludePadding)
-        )
+        counts = window.counts(x.shape[2:], output.shape[2:], desc.IncludePadding)
+        seen = seen_at_once(window, x, output)
+        # Padding that counts is divided by, but there to see it is not.
+        if seen is not None and [int(count[0]) for count in counts] == list(seen.shape[2:]):
+            return fold("AVERAGE", seen, output, tuple(range(2, x.ndim)))
+        return slide.mean(x, output, window, counts)
 
 
 @operator("LP_POOLING", "LP_POOLING1")
