@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from ..abi.private_data import WKPDID_D3DDebugObjectNameW
 from .command_list import ID3D12CommandAllocator, ID3D12CommandList, ID3D12GraphicsCommandList
+from .command_list_versions import (
+    ID3D12GraphicsCommandList1,
+    ID3D12GraphicsCommandList2,
+    ID3D12GraphicsCommandList3,
+    ID3D12GraphicsCommandList4,
+)
 from .command_queue import ID3D12CommandQueue
 from .constants import (
     D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT,
@@ -22,9 +28,29 @@ from .d3dx12 import (
     GetRequiredIntermediateSize,
     UpdateSubresources,
 )
-from .debug import D3D12GetDebugInterface, ID3D12Debug
+from .debug import (
+    D3D12GetDebugInterface,
+    ID3D12Debug,
+    ID3D12Debug1,
+    ID3D12Debug2,
+    ID3D12Debug3,
+    ID3D12Debug4,
+    ID3D12DebugDevice,
+)
 from .descriptors import ID3D12DescriptorHeap
-from .device import D3D12CreateDevice, ID3D12Device
+from .device import ID3D12Device
+from .device_versions import (
+    D3D12CreateDevice,
+    ID3D12Device1,
+    ID3D12Device2,
+    ID3D12Device3,
+    ID3D12Device4,
+    ID3D12Device5,
+    ID3D12Device6,
+    ID3D12Device7,
+    ID3D12Device8,
+    ID3D12Device9,
+)
 from .dxcore import (
     DXCORE_ADAPTER_ATTRIBUTE_D3D11_GRAPHICS,
     DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE,
@@ -56,11 +82,12 @@ from .dxgi import (
     IDXGIFactory6,
     IDXGIObject,
 )
-from .fence import ID3D12Fence
-from .heap import ID3D12Heap
-from .info_queue import ID3D12InfoQueue
+from .fence import ID3D12Fence, ID3D12Fence1
+from .heap import ID3D12Heap, ID3D12Heap1
+from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1
 from .objects import ID3D12DeviceChild, ID3D12Object, ID3D12Pageable
-from .resource import ID3D12Resource
+from .queries import ID3D12QueryHeap
+from .resource import ID3D12Resource, ID3D12Resource1, ID3D12Resource2
 
 __all__ = [
     "CD3DX12_CPU_DESCRIPTOR_HANDLE",
@@ -92,16 +119,40 @@ __all__ = [
     "ID3D12CommandList",
     "ID3D12CommandQueue",
     "ID3D12Debug",
+    "ID3D12Debug1",
+    "ID3D12Debug2",
+    "ID3D12Debug3",
+    "ID3D12Debug4",
+    "ID3D12DebugDevice",
     "ID3D12DescriptorHeap",
     "ID3D12Device",
+    "ID3D12Device1",
+    "ID3D12Device2",
+    "ID3D12Device3",
+    "ID3D12Device4",
+    "ID3D12Device5",
+    "ID3D12Device6",
+    "ID3D12Device7",
+    "ID3D12Device8",
+    "ID3D12Device9",
     "ID3D12DeviceChild",
     "ID3D12Fence",
+    "ID3D12Fence1",
     "ID3D12GraphicsCommandList",
+    "ID3D12GraphicsCommandList1",
+    "ID3D12GraphicsCommandList2",
+    "ID3D12GraphicsCommandList3",
+    "ID3D12GraphicsCommandList4",
     "ID3D12Heap",
+    "ID3D12Heap1",
     "ID3D12InfoQueue",
+    "ID3D12InfoQueue1",
     "ID3D12Object",
     "ID3D12Pageable",
+    "ID3D12QueryHeap",
     "ID3D12Resource",
+    "ID3D12Resource1",
+    "ID3D12Resource2",
     "IDXCoreAdapter",
     "IDXCoreAdapterFactory",
     "IDXCoreAdapterList",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 CACHE_LINE = 64
+# What undefined bytes hold where they must not be zeros.
+PATTERN = 0xCD
 
 
 class AddressSpace:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ..abi.arguments import enumerator, flags, invalid, unsigned
 from ..abi.hresult import E_NOTIMPL, DMLError
+from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
     D3D12_CPU_PAGE_PROPERTY,
     D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE,
@@ -220,3 +221,12 @@ def cpu_accessible(properties: D3D12_HEAP_PROPERTIES) -> bool:
 def check_subresources(first: Any, count: Any) -> None:
     if unsigned(first, "firstSubresource", 32) != 0 or unsigned(count, "numSubresources", 32) != 1:
         raise invalid("firstSubresource must be 0 and numSubresources 1: a buffer has one subresource")
+
+
+def read_buffer_desc(desc: Any, optimized_clear_value: Any) -> D3D12_RESOURCE_DESC:
+    """The desc of a new buffer, checked; buffers have no optimized clear value."""
+    buffer_desc = struct_at(desc, D3D12_RESOURCE_DESC, "desc")
+    check_buffer_desc(buffer_desc, "desc")
+    if optimized_clear_value is not None:
+        raise invalid("optimizedClearValue must be None for a buffer")
+    return buffer_desc

@@ -24,17 +24,26 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_ID_COMMAND_LIST_CLOSED,
     D3D12_MESSAGE_ID_COPY_ON_SAME_SUBRESOURCE,
     D3D12_MESSAGE_ID_SET_DESCRIPTOR_HEAP_INVALID,
+    D3D12_MESSAGE_ID_UNKNOWN,
     D3D12_MESSAGE_SEVERITY_ERROR,
+    D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP,
+    D3D12_QUERY_TYPE,
+    D3D12_QUERY_TYPE_TIMESTAMP,
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
 from ..api.iids import IID_ID3D12CommandAllocator, IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
 from .barriers import Problem, decode
-from .commands import Barriers, Command, Copy, DescriptorHeaps
+from .clears import Refused, clear_float, clear_uint
+from .commands import Barriers, Command, Copy, DescriptorHeaps, any_order
 from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap
+from .markers import Marked, Marker
 from .objects import ID3D12DeviceChild, ID3D12Pageable
+from .observation import watchers
+from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
 from .resource import BufferRange, ID3D12Resource
 
 if TYPE_CHECKING:
+    from .command_queue import Execution
     from .device import ID3D12Device
 
 DIRECT: Final = D3D12_COMMAND_LIST_TYPE_DIRECT
@@ -42,6 +51,8 @@ COMPUTE: Final = D3D12_COMMAND_LIST_TYPE_COMPUTE
 COPY: Final = D3D12_COMMAND_LIST_TYPE_COPY
 EMULATED_TYPES: Final = (DIRECT, COMPUTE, COPY)
 
+QUERY_PARAMETERS: Final = D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_BEGIN_END_QUERY_INVALID_PARAMETERS
+RESOLVE_PARAMETERS: Final = D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_RESOLVE_QUERY_DATA_INVALID_PARAMETERS
 ERROR: Final = D3D12_MESSAGE_SEVERITY_ERROR
 EXECUTION: Final = D3D12_MESSAGE_CATEGORY_EXECUTION
 
@@ -64,7 +75,8 @@ class CommandMemory(Life):
     def __init__(self) -> None:
         super().__init__("ID3D12CommandAllocator")
         self.generation = 0
-        self.in_flight = 0
+        # Which recordings wait to run, and in which execution.
+        self.in_flight: dict[Recording, Execution] = {}
 
 
 class ID3D12CommandAllocator(ID3D12Pageable):
@@ -117,7 +129,10 @@ class Recording:
         self.commands: tuple[Command, ...] = ()
         # What is left to do where no debug layer watches.
         self.calls: tuple[Callable[[], None], ...] = ()
-        self.in_flight = False
+
+    @property
+    def in_flight(self) -> bool:
+        return self in self.memory.in_flight
 
     @property
     def stale(self) -> bool:
@@ -136,31 +151,40 @@ class ID3D12CommandList(ID3D12DeviceChild):
         return self.type
 
 
-class ID3D12GraphicsCommandList(ID3D12CommandList):
+class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
     """Records commands from its creation or ``Reset`` to ``Close``.
 
     Recording methods cannot fail. What is wrong with a call makes the list invalid: the call records nothing,
     ``Close`` and ``Reset`` raise ``E_INVALIDARG`` with everything that was wrong, and executing the list
     removes the device. Under the debug layer each problem is a message too, and raised at the call as far as
     ``ID3D12InfoQueue`` breaks on errors. Objects of a wrong type or of another device are raised always, and
-    leave the list as it is. On a removed device nothing is recorded.
+    leave the list as it is; C's callers, whom no exception reaches, get an invalid list for these too, and for
+    every method that is not emulated. On a removed device nothing is recorded.
     """
 
     IID = IID_ID3D12GraphicsCommandList
 
     def __init__(
-        self, device: ID3D12Device, type: D3D12_COMMAND_LIST_TYPE, allocator: ID3D12CommandAllocator
+        self,
+        device: ID3D12Device,
+        type: D3D12_COMMAND_LIST_TYPE,
+        allocator: ID3D12CommandAllocator | None = None,
     ) -> None:
+        """Without an allocator the list is closed, and has to be reset before it can record or run."""
         super().__init__(device, type)
-        self._start(allocator)
+        self._start(CommandMemory() if allocator is None else allocator.memory)
+        if allocator is None:
+            self.open = False
+            self.recording.memory.generation += 1
+        else:
+            allocator.attach(self)
 
-    def _start(self, allocator: ID3D12CommandAllocator) -> None:
+    def _start(self, memory: CommandMemory) -> None:
         self.open = True
         self.errors: list[str] = []
-        self.recording = Recording(allocator.memory)
+        self.recording = Recording(memory)
         self.descriptor_heaps: tuple[ID3D12DescriptorHeap, ...] = ()
         self._recorded: list[Command] = []
-        allocator.attach(self)
 
     def Reset(self, allocator: ID3D12CommandAllocator, initialState: None = None) -> None:
         """Forget everything and record anew, also while the old commands have yet to run.
@@ -176,7 +200,8 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
         if self.errors:
             self._raise_errors()
         check_allocator(allocator, self.type)
-        self._start(allocator)
+        self._start(allocator.memory)
+        allocator.attach(self)
 
     def Close(self) -> None:
         """Raises ``E_FAIL`` if the list is closed, ``E_INVALIDARG`` if recording went wrong."""
@@ -185,10 +210,13 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
             raise DMLError(E_FAIL, f"{self} is closed already")
         self.open = False
         self.recording.commands = tuple(self._recorded)
-        self.recording.calls = tuple([call for command in self._recorded if (call := command.call())])
+        commands = any_order(self._recorded) if self.device.reorders else self._recorded
+        self.recording.calls = tuple([call for command in commands if (call := command.call())])
         self._recorded = []
         if self.errors:
             self._raise_errors()
+        for observer in watchers.all:
+            observer.closed(self)
 
     def _raise_errors(self) -> NoReturn:
         raise invalid(f"{self} is invalid: {'; '.join(self.errors)}")
@@ -197,6 +225,18 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
         """Make the list invalid; ``text`` says which call did what wrong."""
         self.errors.append(text)
         self.device.report(ERROR, EXECUTION, id, text)
+
+    def refuse(self, call: str, text: str) -> bool:
+        """Make the list invalid because ``call`` recorded nothing, for callers that no exception reaches.
+
+        Whether the debug layer has said so.
+        """
+        if self.device.removed:
+            return False
+        problem = f"{call}: {text}"
+        if problem not in self.errors:
+            self.fail(D3D12_MESSAGE_ID_UNKNOWN, problem)
+        return self.device.info_queue is not None
 
     def _ready(self, call: str) -> bool:
         """Whether ``call`` may record now."""
@@ -211,6 +251,15 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
         """Append a command of whatever kind, for those who build on Direct3D 12."""
         if self._ready(command.title):
             self._recorded.append(command)
+
+    def ClearState(self, pipelineState: None = None) -> None:
+        """Back to the state of a list that was just opened: no descriptor heaps are set."""
+        check_initial_state(pipelineState, "pipelineState")
+        if self._ready("ClearState"):
+            self.descriptor_heaps = ()
+
+    def _mark(self, marker: Marker) -> None:
+        self.record(marker)
 
     def ResourceBarrier(self, numBarriers: Any, barriers: Any = None) -> None:
         """``(count, barriers)`` as in C, or a sequence of D3D12_RESOURCE_BARRIER, or a single one."""
@@ -307,6 +356,97 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
             return
         self._recorded.append(copy)
 
+    def ClearUnorderedAccessViewUint(
+        self,
+        viewGPUHandleInCurrentHeap: Any,
+        viewCPUHandle: Any,
+        resource: ID3D12Resource,
+        values: Any,
+        numRects: int = 0,
+        rects: None = None,
+    ) -> None:
+        """Set every element of a raw or typed view of a buffer to four UINTs: to each channel go as many of the lowest
+        bits as it has; a raw view takes the first value alone (nf-d3d12-id3d12graphicscommandlist-
+        clearunorderedaccessviewuint, and nf-d3d11-id3d11devicecontext-clearunorderedaccessviewuint for the bits)."""
+        self._clear(clear_uint, viewGPUHandleInCurrentHeap, viewCPUHandle, resource, values, numRects, rects)
+
+    def ClearUnorderedAccessViewFloat(
+        self,
+        viewGPUHandleInCurrentHeap: Any,
+        viewCPUHandle: Any,
+        resource: ID3D12Resource,
+        values: Any,
+        numRects: int = 0,
+        rects: None = None,
+    ) -> None:
+        """As above, for formats of FLOAT, UNORM and SNORM, to which the four values are converted."""
+        self._clear(clear_float, viewGPUHandleInCurrentHeap, viewCPUHandle, resource, values, numRects, rects)
+
+    def _clear(self, clear: Callable[..., Command], *arguments: Any) -> None:
+        try:
+            command = clear(self, *arguments)
+        except Refused as refused:
+            call = "ClearUnorderedAccessView" + ("Uint" if clear is clear_uint else "Float")
+            if self._ready(call):
+                self.fail(refused.id, f"{call}: {refused}")
+            return
+        self.record(command)
+
+    def BeginQuery(self, queryHeap: ID3D12QueryHeap, type: int, index: int) -> None:
+        """Makes the list invalid: timestamps have an end alone."""
+        self._check_query("BeginQuery", queryHeap, type, index)
+        if self._ready("BeginQuery"):
+            self.fail(QUERY_PARAMETERS, "BeginQuery: a timestamp has no beginning; EndQuery takes it")
+
+    def EndQuery(self, queryHeap: ID3D12QueryHeap, type: int, index: int) -> None:
+        """Take the time when the commands before have run."""
+        problem = self._check_query("EndQuery", queryHeap, type, index)
+        if not self._ready("EndQuery"):
+            return
+        if problem:
+            self.fail(QUERY_PARAMETERS, f"EndQuery: {problem}")
+        else:
+            self._recorded.append(EndQuery(queryHeap.queries, index))
+
+    def _check_query(self, call: str, heap: Any, type: Any, start: Any, count: int = 1) -> str | None:
+        child(heap, ID3D12QueryHeap, "queryHeap", self.device)
+        kind = enumerator(type, D3D12_QUERY_TYPE, "type")
+        first = unsigned(start, "startIndex" if call == "ResolveQueryData" else "index", 32)
+        if kind != D3D12_QUERY_TYPE_TIMESTAMP:
+            return f"type is {kind.name}; {heap} holds timestamps"
+        if (self.type == COPY) != (heap.type == D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP):
+            return f"queryHeap is of type {heap.type.name}, which does not go with a list of {self.type.name}"
+        return query_range_problem(heap, first, count)
+
+    def ResolveQueryData(
+        self,
+        queryHeap: ID3D12QueryHeap,
+        type: int,
+        startIndex: int,
+        numQueries: int,
+        destinationBuffer: ID3D12Resource,
+        alignedDestinationBufferOffset: int,
+    ) -> None:
+        """Write ``numQueries`` results of 8 bytes to a buffer in a DEFAULT or READBACK heap."""
+        count = unsigned(numQueries, "numQueries", 32)
+        problem = self._check_query("ResolveQueryData", queryHeap, type, startIndex, count)
+        child(destinationBuffer, ID3D12Resource, "destinationBuffer", self.device)
+        offset = unsigned(alignedDestinationBufferOffset, "alignedDestinationBufferOffset")
+        if not self._ready("ResolveQueryData"):
+            return
+        buffer, size = destinationBuffer.buffer, count * RESULT_SIZE
+        if problem is None and offset % RESULT_SIZE:
+            problem = f"alignedDestinationBufferOffset must be a multiple of {RESULT_SIZE}, not {offset}"
+        if problem is None and buffer.heap_type == D3D12_HEAP_TYPE_UPLOAD:
+            problem = f"destinationBuffer must not be in a heap of type {buffer.heap_type.name}"
+        if problem is None and buffer.range_problem(offset, size):
+            problem = f"destinationBuffer {buffer.range_problem(offset, size)}"
+        if problem:
+            self.fail(RESOLVE_PARAMETERS, f"ResolveQueryData: {problem}")
+        else:
+            destination = BufferRange(buffer, offset, size)
+            self._recorded.append(ResolveQueries(queryHeap.queries, startIndex, destination))
+
     def SetDescriptorHeaps(self, numDescriptorHeaps: Any, descriptorHeaps: Any = None) -> None:
         """``(count, heaps)`` as in C, or a sequence: at most one heap of each shader visible type."""
         heaps = tuple(
@@ -338,9 +478,9 @@ class ID3D12GraphicsCommandList(ID3D12CommandList):
         return None
 
 
-def check_initial_state(value: Any) -> None:
+def check_initial_state(value: Any, name: str = "initialState") -> None:
     if value is not None:
-        raise DMLError(E_NOTIMPL, "initialState must be None: pipeline states are not emulated")
+        raise DMLError(E_NOTIMPL, f"{name} must be None: pipeline states are not emulated")
 
 
 def check_allocator(allocator: ID3D12CommandAllocator, type: D3D12_COMMAND_LIST_TYPE) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..abi.arguments import child, counted, flags, invalid, unsigned
-from ..abi.hresult import DXGI_ERROR_INVALID_CALL
+from ..abi.hresult import DXGI_ERROR_DEVICE_HUNG, DXGI_ERROR_INVALID_CALL
 from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE, D3D12_COMMAND_QUEUE_FLAGS, D3D12_MESSAGE_ID
 from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC
 from ..api.iids import IID_ID3D12CommandQueue
@@ -19,10 +20,14 @@ from .command_list import (
     command_list_type,
 )
 from .fence import FenceSignal, FenceWait, ID3D12Fence
+from .markers import Marked, Marker
 from .objects import ID3D12Pageable
-from .scheduler import Work, WorkQueue
+from .observation import running, watchers
+from .scheduler import Work, WorkQueue, let_go
+from .timestamps import TICKS_PER_SECOND, ticks
 
 if TYPE_CHECKING:
+    from .commands import Command
     from .device import ID3D12Device
     from .tracking.monitor import Submission
 
@@ -40,34 +45,81 @@ def check_queue_desc(desc: D3D12_COMMAND_QUEUE_DESC, name: str) -> None:
 class Execution(Work):
     """One ExecuteCommandLists call. The lists may be reset while it waits."""
 
-    __slots__ = ("device", "recordings", "submission")
+    __slots__ = ("__weakref__", "_begun", "_position", "device", "recordings", "submission")
 
     def __init__(
         self, device: ID3D12Device, recordings: tuple[Recording, ...], submission: Submission | None
     ) -> None:
+        super().__init__()
         self.device = device
         self.recordings = recordings
         self.submission = submission
+        # How many commands have begun, and how many have ended: where they differ, one was left in the middle.
+        self._begun = self._position = 0
 
-    def run(self) -> Iterable[WorkQueue]:
-        device = self.device
-        if device.monitor is not None and self.submission is not None:
-            device.monitor.execute(self.submission)
-            return ()
+    def start(self) -> None:
+        """Take the lists, under the lock of the device."""
         for recording in self.recordings:
-            for call in recording.calls:
-                if device.removed:
-                    return ()
-                call()
-        return ()
+            recording.memory.in_flight[recording] = self
+        if self.submission is not None:
+            self.submission.start()
 
     def finish(self) -> None:
         for recording in self.recordings:
-            recording.in_flight = False
-            recording.memory.in_flight -= 1
+            if recording.memory.in_flight.get(recording) is self:
+                del recording.memory.in_flight[recording]
+        if self.submission is not None:
+            self.submission.finish()
+
+    def run(self) -> None:
+        """An exception out of a command is a fault of the GPU: it removes the device."""
+        try:
+            if watchers.all:
+                with running(self):
+                    self._run(self._observed_steps())
+            else:
+                self._run(self._steps())
+        except BaseException as error:
+            if self._begun != self._position:
+                what = "failed" if isinstance(error, Exception) else "was interrupted"
+                reason = str(error) or type(error).__name__
+                self.device.mark_removed(DXGI_ERROR_DEVICE_HUNG, f"a command {what}: {reason}")
+            raise
+
+    def _run(self, steps: Sequence[Callable[[], None]]) -> None:
+        device = self.device
+        for position in range(self._position, len(steps)):
+            if device.removed:
+                return
+            step = steps[position]
+            self._begun = position + 1
+            step()
+            self._position = position + 1
+
+    def _steps(self) -> Sequence[Callable[[], None]]:
+        if self.submission is not None:
+            return self.submission.steps()
+        if len(self.recordings) == 1:
+            return self.recordings[0].calls
+        return [call for recording in self.recordings for call in recording.calls]
+
+    def _observed_steps(self) -> Sequence[Callable[[], None]]:
+        if self.submission is not None:
+            return self.submission.steps()
+        return [
+            partial(_observed, command) for recording in self.recordings for command in recording.commands
+        ]
 
 
-class ID3D12CommandQueue(ID3D12Pageable):
+def _observed(command: Command) -> None:
+    for observer in watchers.all:
+        observer.before(command)
+    command.execute()
+    for observer in watchers.all:
+        observer.after(command)
+
+
+class ID3D12CommandQueue(Marked, ID3D12Pageable):
     """A queue of command lists, signals and waits.
 
     Work runs at once, in the calling thread, unless a ``Wait`` holds it back; then it runs in the thread that
@@ -80,7 +132,7 @@ class ID3D12CommandQueue(ID3D12Pageable):
         super().__init__(device)
         self._desc = desc
         self.type = D3D12_COMMAND_LIST_TYPE(desc.Type)
-        self.work = WorkQueue(device)
+        self.work = WorkQueue(device, self.life)
 
     def GetDesc(self) -> D3D12_COMMAND_QUEUE_DESC:
         return D3D12_COMMAND_QUEUE_DESC.from_buffer_copy(self._desc)
@@ -99,19 +151,49 @@ class ID3D12CommandQueue(ID3D12Pageable):
                 child(entry, ID3D12GraphicsCommandList, f"commandLists[{index}]", device)
         if device.removed or not lists:
             return
-        with device.lock:
-            problem = self._problem(lists)
-            if problem is None:
-                recordings = tuple([entry.recording for entry in lists])
-                monitor = device.monitor
-                submission = None if monitor is None else monitor.submit(recordings)
-                for recording in recordings:
-                    recording.in_flight = True
-                    recording.memory.in_flight += 1
+        execution = None
+        try:
+            with device.lock:
+                problem = self._problem(lists)
+                if problem is None:
+                    recordings = tuple([entry.recording for entry in lists])
+                    monitor = device.monitor
+                    submission = None if monitor is None else monitor.submit(recordings, self.work)
+                    execution = Execution(device, recordings, submission)
+                    execution.start()
+            if execution is not None:
+                for observer in watchers.all:
+                    observer.submitted(self, execution, lists)
+                device.submit(self.work, execution)
+        except BaseException:
+            let_go(device.lock)
+            if execution is not None:
+                self.work.forget(execution)
+            raise
         if problem is not None:
             device.remove(DXGI_ERROR_INVALID_CALL, f"ExecuteCommandLists: {problem.text}", problem.id)
-            return
-        device.submit(self.work, Execution(device, recordings, submission))
+
+    def _mark(self, marker: Marker) -> None:
+        for observer in watchers.all:
+            observer.marked(self, marker)
+
+    def refuse(self, call: str, text: str) -> bool:
+        """Remove the device because ``call`` did nothing, for callers that no exception reaches.
+
+        Whether the debug layer has said so.
+        """
+        return self.device.refuse(call, text)
+
+    def GetTimestampFrequency(self) -> int:
+        """Ticks in a second of the timestamps that EndQuery takes."""
+        self.device.check_alive()
+        return TICKS_PER_SECOND
+
+    def GetClockCalibration(self) -> tuple[int, int]:
+        """One moment on the clocks of the GPU and of the CPU (QueryPerformanceCounter), which are one clock here."""
+        self.device.check_alive()
+        now = ticks()
+        return now, now
 
     def _problem(self, lists: Sequence[ID3D12GraphicsCommandList]) -> Problem | None:
         for index, entry in enumerate(lists):
@@ -141,7 +223,7 @@ class ID3D12CommandQueue(ID3D12Pageable):
         if entry.recording.stale:
             return Problem(
                 ids.D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_RESET,
-                f"{name}: its allocator was reset after the list was closed",
+                f"{name}: its allocator was reset after the list was closed, or the list was never reset to one",
             )
         return Problem(
             ids.D3D12_MESSAGE_ID_COMMAND_LIST_SYNC, f"{name} has not finished an earlier execution"
@@ -151,10 +233,16 @@ class ID3D12CommandQueue(ID3D12Pageable):
         """Set ``fence`` to ``value`` when everything before has run."""
         self.device.check_alive()
         child(fence, ID3D12Fence, "fence", self.device)
-        self.device.submit(self.work, FenceSignal(fence, unsigned(value, "value")))
+        target = unsigned(value, "value")
+        for observer in watchers.all:
+            observer.signaled(self, fence, target)
+        self.device.submit(self.work, FenceSignal(self.work, fence.state, target))
 
     def Wait(self, fence: ID3D12Fence, value: int) -> None:
         """Hold back what comes after until ``fence`` has reached ``value``. The caller does not wait."""
         self.device.check_alive()
         child(fence, ID3D12Fence, "fence", self.device)
-        self.device.submit(self.work, FenceWait(self.work, fence, unsigned(value, "value")))
+        target = unsigned(value, "value")
+        for observer in watchers.all:
+            observer.waited(self, fence, target)
+        self.device.submit(self.work, FenceWait(self.work, fence.state, target))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from ..abi.life import Life
+from ..abi.rules import Rule
 from ..api.d3d12_enums import (
     D3D12_RESOURCE_BARRIER_FLAGS,
     D3D12_RESOURCE_STATE_COPY_DEST,
@@ -77,6 +79,10 @@ class Command:
         """The objects that must not be released before it has run."""
         return ()
 
+    def problems(self) -> Iterable[tuple[Rule, str]]:
+        """What else is wrong at the moment when it runs."""
+        return ()
+
     def mark(self) -> None:
         """Update what is known of the contents of memory, after ``execute``."""
         for access in self.accesses():
@@ -125,6 +131,15 @@ class Barriers(Command):
             for barrier in self.barriers
             if not isinstance(barrier, AliasingBarrier) and barrier.buffer is not None
         )
+
+
+def any_order(commands: Iterable[Command]) -> Iterator[Command]:
+    """The commands of a list in another order that the list allows: of dispatches with no barrier between them, the
+    last one first. SetDescriptorHeaps orders nothing."""
+    ordering = (command for command in commands if not isinstance(command, DescriptorHeaps))
+    for are_dispatches, group in groupby(ordering, lambda command: command.is_dispatch):
+        together = list(group)
+        yield from reversed(together) if are_dispatches else together
 
 
 class DescriptorHeaps(Command):

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from ..abi.interface import IUnknown
-from ..api.iids import IID_ID3D12Debug
+from typing import TYPE_CHECKING, Any
+
+from ..abi.arguments import flags as known_flags
+from ..abi.interface import IUnknown, same_interface
+from ..api.d3d12_enums import D3D12_DEBUG_FEATURE, D3D12_GPU_BASED_VALIDATION_FLAGS
+from ..api.iids import (
+    IID_ID3D12Debug,
+    IID_ID3D12Debug1,
+    IID_ID3D12Debug2,
+    IID_ID3D12Debug3,
+    IID_ID3D12Debug4,
+    IID_ID3D12DebugDevice,
+)
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
 
 _enabled = False
 
@@ -23,8 +37,83 @@ class ID3D12Debug(IUnknown):
         _enabled = False
 
 
-def D3D12GetDebugInterface() -> ID3D12Debug:
-    return ID3D12Debug()
+class ID3D12Debug3(ID3D12Debug):
+    """What it switches on has nothing to add: the debug layer looks at memory while commands run, one after another."""
+
+    IID = IID_ID3D12Debug3
+
+    def QueryInterface(self, riid: Any) -> Any:
+        """Also gives ID3D12Debug1 and ID3D12Debug2, whose tables are not parts of this one's."""
+        aside = next((kind for kind in (ID3D12Debug1, ID3D12Debug2) if same_interface(riid, kind)), None)
+        return super().QueryInterface(riid) if aside is None else aside(self)
+
+    def SetEnableGPUBasedValidation(self, enable: bool) -> None: ...
+
+    def SetEnableSynchronizedCommandQueueValidation(self, enable: bool) -> None: ...
+
+    def SetGPUBasedValidationFlags(self, flags: int) -> None:
+        known_flags(flags, D3D12_GPU_BASED_VALIDATION_FLAGS, "flags")
+
+
+class ID3D12Debug4(ID3D12Debug3):
+    IID = IID_ID3D12Debug4
+
+
+class _Aside(IUnknown):
+    def __init__(self, debug: ID3D12Debug3) -> None:
+        self._debug = debug
+
+    @property
+    def identity(self) -> IUnknown:
+        return self._debug
+
+    def QueryInterface(self, riid: Any) -> Any:
+        return self if same_interface(riid, type(self)) else self._debug.QueryInterface(riid)
+
+
+class ID3D12Debug1(_Aside):
+    IID = IID_ID3D12Debug1
+
+    def EnableDebugLayer(self) -> None:
+        self._debug.EnableDebugLayer()
+
+    def SetEnableGPUBasedValidation(self, enable: bool) -> None: ...
+
+    def SetEnableSynchronizedCommandQueueValidation(self, enable: bool) -> None: ...
+
+
+class ID3D12Debug2(_Aside):
+    IID = IID_ID3D12Debug2
+
+    def SetGPUBasedValidationFlags(self, flags: int) -> None:
+        self._debug.SetGPUBasedValidationFlags(flags)
+
+
+class ID3D12DebugDevice(IUnknown):
+    """Keeps a mask of features; got from a device that was created under the debug layer."""
+
+    IID = IID_ID3D12DebugDevice
+
+    def __init__(self, device: ID3D12Device) -> None:
+        self._device = device
+
+    @property
+    def identity(self) -> IUnknown:
+        return self._device
+
+    def QueryInterface(self, riid: Any) -> Any:
+        """The device's interfaces too: they are one COM object."""
+        return self if same_interface(riid, ID3D12DebugDevice) else self._device.QueryInterface(riid)
+
+    def SetFeatureMask(self, mask: int) -> None:
+        self._device.debug_features = known_flags(mask, D3D12_DEBUG_FEATURE, "mask")
+
+    def GetFeatureMask(self) -> D3D12_DEBUG_FEATURE:
+        return self._device.debug_features
+
+
+def D3D12GetDebugInterface() -> ID3D12Debug4:
+    return ID3D12Debug4()
 
 
 def debug_layer_enabled() -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import bisect
 import threading
 import weakref
+from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..abi.arguments import enumerator, flags, integer, invalid
@@ -138,6 +140,9 @@ class DescriptorIndex:
         self._lock = threading.Lock()
         self._starts: list[int] = []
         self._heaps: dict[int, weakref.ref[ID3D12DescriptorHeap]] = {}
+        # Where heaps began that are gone. Whoever lets the last reference go may hold the lock, so nothing else is
+        # done in that moment.
+        self._dead: deque[int] = deque()
 
     def add(self, heap: ID3D12DescriptorHeap) -> None:
         with self._lock:
@@ -145,13 +150,13 @@ class DescriptorIndex:
             for start in (heap.cpu_start, heap.gpu_start):
                 if start:
                     bisect.insort(self._starts, start)
-                    self._heaps[start] = weakref.ref(heap)
+                    self._heaps[start] = weakref.ref(heap, partial(_note, self._dead, start))
 
     def _forget_dead(self) -> None:
-        dead = [start for start, heap in self._heaps.items() if heap() is None]
-        for start in dead:
+        while self._dead:
+            start = self._dead.popleft()
             del self._heaps[start]
-            self._starts.remove(start)
+            del self._starts[bisect.bisect_left(self._starts, start)]
 
     def find(self, ptr: int) -> tuple[ID3D12DescriptorHeap, int] | None:
         """The live heap and the slot that ``ptr`` is the handle of, or None."""
@@ -165,3 +170,7 @@ class DescriptorIndex:
             return None
         index, rest = divmod(ptr - start, heap.increment)
         return (heap, index) if not rest and index < heap.size else None
+
+
+def _note(dead: deque[int], start: int, _: object) -> None:
+    dead.append(start)

@@ -4,46 +4,49 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..abi.arguments import child, enumerator, flags, invalid, unsigned
+from ..abi.arguments import child, counted, enumerator, flags, invalid, unsigned
 from ..abi.hresult import (
     DXGI_ERROR_DEVICE_REMOVED,
-    DXGI_ERROR_UNSUPPORTED,
+    DXGI_ERROR_INVALID_CALL,
     E_INVALIDARG,
+    E_OUTOFMEMORY,
     NAMES,
     S_OK,
     DMLError,
 )
+from ..abi.interface import same_interface
 from ..abi.pointers import struct_at
 from ..abi.rules import Diagnostic, Rule, message_id
 from ..abi.struct_series import structs_at
 from ..api.d3d12_enums import (
+    D3D12_DEBUG_FEATURE,
     D3D12_FENCE_FLAGS,
     D3D12_HEAP_FLAG_CREATE_NOT_ZEROED,
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
     D3D12_MESSAGE_CATEGORY,
     D3D12_MESSAGE_CATEGORY_EXECUTION,
+    D3D12_MESSAGE_ID_DEVICE_REMOVAL_PROCESS_AT_FAULT,
     D3D12_MESSAGE_SEVERITY,
     D3D12_MESSAGE_SEVERITY_ERROR,
-    D3D_FEATURE_LEVEL,
 )
 from ..api.d3d12_structs import (
     D3D12_COMMAND_QUEUE_DESC,
-    D3D12_DESCRIPTOR_HEAP_DESC,
     D3D12_HEAP_DESC,
     D3D12_HEAP_PROPERTIES,
     D3D12_PLACED_SUBRESOURCE_FOOTPRINT,
+    D3D12_QUERY_HEAP_DESC,
     D3D12_RESOURCE_ALLOCATION_INFO,
     D3D12_RESOURCE_DESC,
     D3D12_SUBRESOURCE_FOOTPRINT,
     LUID,
 )
 from ..api.iids import IID_ID3D12Device
-from .adapters import HARDWARE, Adapter, adapter_of, count_in
-from .allocation import Allocation
+from .adapters import HARDWARE, Adapter, count_in
+from .allocation import PATTERN, Allocation
 from .buffer_rules import (
     CUSTOM,
     CUSTOM_EQUIVALENTS,
@@ -55,14 +58,15 @@ from .buffer_rules import (
     check_placement,
     check_subresources,
     cpu_accessible,
+    read_buffer_desc,
 )
 from .command_list import (
     ID3D12CommandAllocator,
-    ID3D12GraphicsCommandList,
     check_allocator,
     check_initial_state,
     command_list_type,
 )
+from .command_list_versions import ID3D12GraphicsCommandList4
 from .command_queue import ID3D12CommandQueue, check_queue_desc
 from .constants import (
     D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT,
@@ -70,23 +74,19 @@ from .constants import (
     UINT64_MAX,
     UINT_MAX,
 )
-from .debug import debug_layer_enabled
+from .debug import ID3D12DebugDevice, debug_layer_enabled
 from .debug_output import SEVERITIES
-from .descriptor_copies import Ranges, copy_descriptors, report_instead
-from .descriptors import (
-    INCREMENTS,
-    DescriptorIndex,
-    ID3D12DescriptorHeap,
-    check_descriptor_heap_desc,
-    heap_type,
-)
-from .features import DEVICE_LEVELS, MAX_FEATURE_LEVEL, answer_feature
-from .fence import ID3D12Fence
-from .heap import ID3D12Heap
-from .info_queue import ID3D12InfoQueue, Message, same_interface
-from .objects import ID3D12Object
-from .resource import ID3D12Resource, Placement
-from .scheduler import Work, WorkQueue, drain
+from .descriptor_methods import DescriptorMethods
+from .features import answer_feature
+from .fence import FenceValue, ID3D12Fence1
+from .forks import devices
+from .heap import ID3D12Heap, ID3D12Heap1
+from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1, Message
+from .objects import ID3D12Pageable
+from .observation import created, watchers
+from .queries import ID3D12QueryHeap, check_query_heap_desc
+from .resource import ID3D12Resource2, Placement
+from .scheduler import Work, WorkQueue, drain, let_go
 from .tracking.shadow import Shadow
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     from .tracking.monitor import Monitor
 
 
-class ID3D12Device(ID3D12Object):
+class ID3D12Device(DescriptorMethods):
     """An adapter with one node whose GPU is this process. Every method may be called from any thread.
 
     Creating methods raise ``E_INVALIDARG`` naming parameter, field and rule, ``E_NOTIMPL`` for what is not
@@ -107,17 +107,25 @@ class ID3D12Device(ID3D12Object):
         super().__init__()
         self._adapter = adapter
         self.lock = threading.RLock()
-        self.info_queue = ID3D12InfoQueue(self) if debug_layer_enabled() else None
+        self.info_queue = ID3D12InfoQueue1(self) if debug_layer_enabled() else None
+        self.debug_features = D3D12_DEBUG_FEATURE(0)
         self.monitor: Monitor | None = None
         self._deferral: Deferral | None = None
         if debug_layer_enabled():
             self._watch()
+        # Whether memory of heaps that are not zeroed holds anything but zeros, also without the debug layer.
+        self.leaves_garbage = False
+        # Whether lists run in another order than they were recorded in, where nothing asks for that one. The debug
+        # layer reports what depends on it, and so keeps it.
+        self.reorders = False
         self.removed = False
         self._removed_reason = S_OK
         self._removed_text = ""
-        self._fences: weakref.WeakSet[ID3D12Fence] = weakref.WeakSet()
+        # Queues that may have something to run.
+        self.ready: dict[WorkQueue, None] = {}
+        self._fences: weakref.WeakSet[FenceValue] = weakref.WeakSet()
         self._queues: weakref.WeakSet[WorkQueue] = weakref.WeakSet()
-        self._descriptors = DescriptorIndex()
+        devices.add(self)
 
     def _watch(self) -> None:
         # Loaded for the first device that asks for it: programs without the debug layer start faster.
@@ -127,9 +135,12 @@ class ID3D12Device(ID3D12Object):
         self.monitor, self._deferral = Monitor(self), Deferral(self)
 
     def QueryInterface(self, riid: Any) -> Any:
-        """``ID3D12InfoQueue`` too, if the debug layer was on when the device was created."""
-        if self.info_queue is not None and same_interface(riid, ID3D12InfoQueue):
-            return self.info_queue
+        """``ID3D12InfoQueue`` and ``ID3D12DebugDevice`` too, if the debug layer was on when the device was created."""
+        if self.info_queue is not None:
+            if any(same_interface(riid, kind) for kind in (ID3D12InfoQueue, ID3D12InfoQueue1)):
+                return self.info_queue
+            if same_interface(riid, ID3D12DebugDevice):
+                return ID3D12DebugDevice(self)
         return super().QueryInterface(riid)
 
     def report(
@@ -182,6 +193,16 @@ class ID3D12Device(ID3D12Object):
             reason,
         )
 
+    def refuse(self, call: str, text: str) -> bool:
+        """Remove the device because ``call`` did nothing, for callers that no exception reaches. Questions do it no
+        harm. Whether the debug layer has said so."""
+        if self.removed or call.startswith("Get"):
+            return False
+        self.remove(
+            DXGI_ERROR_INVALID_CALL, f"{call}: {text}", D3D12_MESSAGE_ID_DEVICE_REMOVAL_PROCESS_AT_FAULT
+        )
+        return self.info_queue is not None
+
     def mark_removed(self, reason: int, text: str) -> None:
         """Drop all work and complete all fences; the first reason stays."""
         with self.lock:
@@ -193,44 +214,86 @@ class ID3D12Device(ID3D12Object):
             for queue in list(self._queues):
                 queue.clear()
             fences = list(self._fences)
+        for observer in watchers.all:
+            observer.removed(text)
         for fence in fences:
             fence.advance(UINT64_MAX)
+        for fence in fences:
+            fence.deliver()
+
+    def after_fork(self) -> None:
+        """In the child: a device that another thread of the parent was using is removed, as that thread is not here."""
+        me = threading.get_ident()
+        workers = [queue.worker for queue in list(self._queues)]
+        if self._deferral is not None:
+            workers.append(self._deferral.runner)
+        free = self.lock.acquire(blocking=False)
+        if free:
+            self.lock.release()
+        else:
+            self.lock = threading.RLock()
+        if self.info_queue is not None:
+            self.info_queue.forget_other_threads()
+        if free and all(worker is None or worker.thread == me for worker in workers):
+            return
+        # Events that waited belong to threads that are not here either.
+        self.removed = True
+        self._removed_reason = self._removed_reason or DXGI_ERROR_DEVICE_REMOVED
+        self._removed_text = self._removed_text or (
+            "the process was forked while another thread used the device; the child has to make one of its own"
+        )
+        self.ready.clear()
 
     def GetDeviceRemovedReason(self) -> int:
         """``S_OK``, or the code for which the device was removed; returned, not raised."""
         return self._removed_reason
 
-    def fences(self) -> list[ID3D12Fence]:
+    def fences(self) -> list[FenceValue]:
         with self.lock:
             return list(self._fences)
 
     def submit(self, queue: WorkQueue, work: Work) -> None:
         """Run ``work`` after what is in ``queue``: at once if it can, with the debug layer when it is waited for."""
-        if self._deferral is None:
-            queue.submit(work)
-        else:
-            queue.add(work)
-            self.progress((queue,))
+        try:
+            if self._deferral is None:
+                queue.submit(work)
+            else:
+                queue.add(work)
+                self.progress()
+        except BaseException:
+            self.recover()
+            raise
 
-    def progress(self, queues: Iterable[WorkQueue]) -> None:
-        """Work was added to ``queues`` or can go on: run it, or, under the debug layer, what is waited for."""
+    def progress(self) -> None:
+        """Work was added or can go on: run it, or, under the debug layer, what is waited for."""
         if self._deferral is None or self.monitor is None:
-            drain(queues)
-            return
-        with self.monitor.breaking():
-            self._deferral.added(queues)
+            drain(self)
+        else:
+            self.monitor.breaking(self._deferral.run)
 
-    def observe(self, fence: ID3D12Fence) -> None:
+    def recover(self) -> None:
+        """After an exception: do what it kept from being done. A GPU goes on when its program is interrupted."""
+        let_go(self.lock)
+        for fence in self.fences():
+            fence.deliver()
+        if self._deferral is None:
+            drain(self)
+        else:
+            self._deferral.run()
+
+    def observe(self, fence: FenceValue) -> None:
         """Somebody looks at ``fence``: under the debug layer that lets work run."""
         if self._deferral is not None and self.monitor is not None and not self.removed:
-            with self.monitor.breaking():
-                self._deferral.poll(fence)
+            try:
+                self.monitor.breaking(partial(self._deferral.poll, fence))
+            except BaseException:
+                self.recover()
+                raise
 
     def flush(self) -> None:
         """Under the debug layer: run the work that nobody has waited for, so that its messages come."""
         if self._deferral is not None and self.monitor is not None:
-            with self.monitor.breaking():
-                self._deferral.flush()
+            self.monitor.breaking(self._deferral.flush)
 
     def GetNodeCount(self) -> int:
         return 1
@@ -251,7 +314,7 @@ class ID3D12Device(ID3D12Object):
         queue = ID3D12CommandQueue(self, queue_desc)
         with self.lock:
             self._queues.add(queue.work)
-        return queue
+        return created(queue)
 
     def CreateCommandAllocator(self, type: int) -> ID3D12CommandAllocator:
         self.check_alive()
@@ -259,7 +322,7 @@ class ID3D12Device(ID3D12Object):
 
     def CreateCommandList(
         self, nodeMask: int, type: int, commandAllocator: ID3D12CommandAllocator, initialState: None = None
-    ) -> ID3D12GraphicsCommandList:
+    ) -> ID3D12GraphicsCommandList4:
         """The list is open, as after ``Reset``."""
         self.check_alive()
         check_node_mask(unsigned(nodeMask, "nodeMask", 32), "nodeMask")
@@ -267,61 +330,14 @@ class ID3D12Device(ID3D12Object):
         check_initial_state(initialState)
         allocator = child(commandAllocator, ID3D12CommandAllocator, "commandAllocator", self)
         check_allocator(allocator, kind)
-        return ID3D12GraphicsCommandList(self, kind, allocator)
+        return created(ID3D12GraphicsCommandList4(self, kind, allocator))
 
-    def CreateDescriptorHeap(self, desc: Any) -> ID3D12DescriptorHeap:
+    def CreateQueryHeap(self, desc: Any) -> ID3D12QueryHeap:
+        """For timestamps."""
         self.check_alive()
-        heap_desc = struct_at(desc, D3D12_DESCRIPTOR_HEAP_DESC, "desc")
-        check_descriptor_heap_desc(heap_desc, "desc")
-        heap = ID3D12DescriptorHeap(self, heap_desc)
-        self._descriptors.add(heap)
-        return heap
-
-    def GetDescriptorHandleIncrementSize(self, descriptorHeapType: int) -> int:
-        return INCREMENTS[heap_type(descriptorHeapType, "descriptorHeapType")]
-
-    def CopyDescriptorsSimple(
-        self,
-        numDescriptors: int,
-        destDescriptorRangeStart: Any,
-        srcDescriptorRangeStart: Any,
-        descriptorHeapsType: int,
-    ) -> None:
-        """As CopyDescriptors, for one range on each side."""
-        self.CopyDescriptors(
-            1,
-            [destDescriptorRangeStart],
-            [numDescriptors],
-            1,
-            [srcDescriptorRangeStart],
-            [numDescriptors],
-            descriptorHeapsType,
-        )
-
-    def CopyDescriptors(
-        self,
-        numDestDescriptorRanges: int,
-        destDescriptorRangeStarts: Any,
-        destDescriptorRangeSizes: Any,
-        numSrcDescriptorRanges: int,
-        srcDescriptorRangeStarts: Any,
-        srcDescriptorRangeSizes: Any,
-        descriptorHeapsType: int,
-    ) -> None:
-        """Copy descriptors from ranges of CPU handles to others, which are cut differently if need be; sizes of None
-        are all 1. What is wrong is raised, and nothing copied; under the debug layer it is a message."""
-        if self.removed:
-            return
-        into = Ranges("dest", numDestDescriptorRanges, destDescriptorRangeStarts, destDescriptorRangeSizes)
-        out_of = Ranges("src", numSrcDescriptorRanges, srcDescriptorRangeStarts, srcDescriptorRangeSizes)
-        try:
-            copy_descriptors(self, into, out_of, descriptorHeapsType)
-        except DMLError as error:
-            report_instead(self, error)
-
-    def find_descriptors(self, ptr: int) -> tuple[ID3D12DescriptorHeap, int] | None:
-        """The descriptor heap and the index that the value of a CPU or GPU handle stands for, or None."""
-        return self._descriptors.find(ptr)
+        heap_desc = struct_at(desc, D3D12_QUERY_HEAP_DESC, "desc")
+        check_query_heap_desc(heap_desc, "desc")
+        return ID3D12QueryHeap(self, heap_desc)
 
     def CreateCommittedResource(
         self,
@@ -330,34 +346,41 @@ class ID3D12Device(ID3D12Object):
         desc: Any,
         initialState: int,
         optimizedClearValue: None = None,
-    ) -> ID3D12Resource:
+    ) -> ID3D12Resource2:
         """A buffer with memory of its own, filled with zeros."""
         self.check_alive()
         properties = struct_at(heapProperties, D3D12_HEAP_PROPERTIES, "heapProperties")
         check_heap_properties(properties, "heapProperties")
         heap_flags = check_committed_flags(heapFlags, "heapFlags")
-        buffer = _buffer_desc(desc, optimizedClearValue)
+        buffer = read_buffer_desc(desc, optimizedClearValue)
         state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
         allocation = self._allocate(buffer.Width, properties, heap_flags)
         placement = Placement(allocation, 0, properties, heap_flags)
-        return ID3D12Resource(self, buffer, placement, state)
+        return created(ID3D12Resource2(self, buffer, placement, state))
 
-    def CreateHeap(self, desc: Any) -> ID3D12Heap:
+    def CreateHeap(self, desc: Any) -> ID3D12Heap1:
         self.check_alive()
         heap_desc = struct_at(desc, D3D12_HEAP_DESC, "desc")
         check_heap_desc(heap_desc, "desc")
         allocation = self._allocate(
             heap_desc.SizeInBytes, heap_desc.Properties, D3D12_HEAP_FLAGS(heap_desc.Flags)
         )
-        return ID3D12Heap(self, heap_desc, allocation)
+        return created(ID3D12Heap1(self, heap_desc, allocation))
 
     def _allocate(self, size: int, properties: D3D12_HEAP_PROPERTIES, flags: D3D12_HEAP_FLAGS) -> Allocation:
         """Memory of a heap; under the debug layer, with a record of which bytes are defined."""
         allocation = Allocation(size)
         count_in(allocation)
+        zeroed = not flags & D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
+        if self.leaves_garbage and not zeroed:
+            allocation.bytes[:] = PATTERN
         if self.monitor is not None:
-            zeroed = not flags & D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
-            shadow = Shadow(allocation.bytes, zeroed)
+            try:
+                shadow = Shadow(allocation.bytes, zeroed)
+            except MemoryError:
+                raise DMLError(
+                    E_OUTOFMEMORY, f"there is no memory for the debug layer's record of {size} bytes"
+                ) from None
             # Nobody sees what the CPU writes.
             allocation.shadow = None if cpu_accessible(properties) else shadow
         return allocation
@@ -369,12 +392,12 @@ class ID3D12Device(ID3D12Object):
         desc: Any,
         initialState: int,
         optimizedClearValue: None = None,
-    ) -> ID3D12Resource:
+    ) -> ID3D12Resource2:
         """A buffer in the memory of ``heap``, which others may share."""
         self.check_alive()
         child(heap, ID3D12Heap, "heap", self)
         offset = unsigned(heapOffset, "heapOffset")
-        buffer = _buffer_desc(desc, optimizedClearValue)
+        buffer = read_buffer_desc(desc, optimizedClearValue)
         heap_desc = heap.GetDesc()
         if heap.denies_buffers:
             raise invalid("heap was created with D3D12_HEAP_FLAG_DENY_BUFFERS")
@@ -387,8 +410,8 @@ class ID3D12Device(ID3D12Object):
             )
         properties = heap_desc.Properties
         state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
-        placement = Placement(heap.allocation, offset, properties, heap.flags, heap)
-        return ID3D12Resource(self, buffer, placement, state)
+        placement = Placement(heap.allocation, offset, properties, heap.flags, heap.life)
+        return created(ID3D12Resource2(self, buffer, placement, state))
 
     def GetResourceAllocationInfo(
         self, visibleMask: int, numResourceDescs: Any, resourceDescs: Any = None
@@ -444,38 +467,28 @@ class ID3D12Device(ID3D12Object):
             VisibleNodeMask=1,
         )
 
-    def CreateFence(self, initialValue: int, fenceFlags: int = 0) -> ID3D12Fence:
+    def MakeResident(self, numObjects: Any, objects: Any = None) -> None:
+        """``(count, objects)`` or ``(objects)``. As often as they were evicted makes them resident.
+
+        Memory stays where it is; the debug layer knows who uses what was evicted.
+        """
+        for item in self._pageables(numObjects, objects):
+            item.life.make_resident()
+
+    def Evict(self, numObjects: Any, objects: Any = None) -> None:
+        """The opposite of MakeResident: objects are created resident, once."""
+        for item in self._pageables(numObjects, objects):
+            item.life.evict()
+
+    def _pageables(self, count: Any, objects: Any) -> list[ID3D12Pageable]:
         self.check_alive()
-        flags(fenceFlags, D3D12_FENCE_FLAGS, "fenceFlags")
-        fence = ID3D12Fence(self, unsigned(initialValue, "initialValue"))
+        items = counted(count, objects, "numObjects", "objects")
+        return [child(item, ID3D12Pageable, f"objects[{index}]", self) for index, item in enumerate(items)]
+
+    def CreateFence(self, initialValue: int, fenceFlags: int = 0) -> ID3D12Fence1:
+        self.check_alive()
+        kind = flags(fenceFlags, D3D12_FENCE_FLAGS, "fenceFlags")
+        fence = ID3D12Fence1(self, unsigned(initialValue, "initialValue"), kind)
         with self.lock:
-            self._fences.add(fence)
-        return fence
-
-
-def _buffer_desc(desc: Any, optimized_clear_value: Any) -> D3D12_RESOURCE_DESC:
-    buffer_desc = struct_at(desc, D3D12_RESOURCE_DESC, "desc")
-    check_buffer_desc(buffer_desc, "desc")
-    if optimized_clear_value is not None:
-        raise invalid("optimizedClearValue must be None for a buffer")
-    return buffer_desc
-
-
-def D3D12CreateDevice(
-    adapter: Any = None, minimumFeatureLevel: int = D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_11_0
-) -> ID3D12Device:
-    """A new device; each call makes its own. ``adapter`` is an IDXGIAdapter, an IDXCoreAdapter, or None for the
-    first.
-
-    Raises ``E_INVALIDARG`` for what is no level of Direct3D 12, ``DXGI_ERROR_UNSUPPORTED`` for a higher level
-    than is emulated.
-    """
-    chosen = adapter_of(adapter)
-    level = enumerator(minimumFeatureLevel, D3D_FEATURE_LEVEL, "minimumFeatureLevel")
-    if level not in DEVICE_LEVELS:
-        raise invalid(f"minimumFeatureLevel must be at least D3D_FEATURE_LEVEL_11_0, not {level.name}")
-    if level > MAX_FEATURE_LEVEL:
-        raise DMLError(
-            DXGI_ERROR_UNSUPPORTED, f"minimumFeatureLevel: {level.name} exceeds {MAX_FEATURE_LEVEL.name}"
-        )
-    return ID3D12Device(chosen)
+            self._fences.add(fence.state)
+        return created(fence)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..api.d3d12_enums import D3D12_HEAP_FLAG_DENY_BUFFERS, D3D12_HEAP_FLAGS
 from ..api.d3d12_structs import D3D12_HEAP_DESC
-from ..api.iids import IID_ID3D12Heap
+from ..api.iids import IID_ID3D12Heap, IID_ID3D12Heap1
 from .allocation import Allocation
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .objects import ID3D12Pageable
@@ -33,3 +33,9 @@ class ID3D12Heap(ID3D12Pageable):
         desc = D3D12_HEAP_DESC.from_buffer_copy(self._desc)
         desc.Alignment = desc.Alignment or D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
         return desc
+
+
+class ID3D12Heap1(ID3D12Heap):
+    """Adds what protected resources need, which are not emulated."""
+
+    IID = IID_ID3D12Heap1

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..abi.arguments import enumerator, integer, invalid, unsigned
+from ..abi.arguments import enumerator, flags, integer, invalid, unsigned
 from ..abi.hresult import DMLError
-from ..abi.interface import IUnknown
+from ..abi.interface import IUnknown, same_interface
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate, struct_at
 from ..abi.rules import Diagnostic
-from ..abi.wintypes import GUID
 from ..api.d3d12_enums import (
+    D3D12_MESSAGE_CALLBACK_FLAGS,
+    D3D12_MESSAGE_CALLBACK_IGNORE_FILTERS,
     D3D12_MESSAGE_CATEGORY,
     D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED,
     D3D12_MESSAGE_ID_STRING_FROM_APPLICATION,
@@ -23,9 +25,10 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_SEVERITY_ERROR,
 )
 from ..api.d3d12_structs import D3D12_INFO_QUEUE_FILTER, D3D12_INFO_QUEUE_FILTER_DESC
-from ..api.iids import IID_ID3D12InfoQueue
+from ..api.iids import IID_ID3D12InfoQueue, IID_ID3D12InfoQueue1
 from .constants import UINT64_MAX
 from .debug_output import debug_output
+from .observation import watchers
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -123,6 +126,18 @@ def _read_filter(value: Any) -> _Filter:
     )
 
 
+class _Callback(NamedTuple):
+    function: Callable[[D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY, int, str, Any], Any]
+    flags: D3D12_MESSAGE_CALLBACK_FLAGS
+    context: Any
+
+    def takes(self, denied: bool) -> bool:
+        return not denied or bool(self.flags & D3D12_MESSAGE_CALLBACK_IGNORE_FILTERS)
+
+    def call(self, message: Message) -> None:
+        self.function(message.Category, message.Severity, message.ID, message.pDescription, self.context)
+
+
 class ID3D12InfoQueue(IUnknown):
     """The messages of one device, got with ``device.QueryInterface(ID3D12InfoQueue)`` under the debug layer.
 
@@ -143,9 +158,15 @@ class ID3D12InfoQueue(IUnknown):
             D3D12_MESSAGE_SEVERITY_CORRUPTION,
             D3D12_MESSAGE_SEVERITY_ERROR,
         }
+        self._callbacks: dict[int, _Callback] = {}
+        self._cookies = itertools.count(1)
         self._muted = False
         self._denied = 0
         self._discarded = 0
+
+    def forget_other_threads(self) -> None:
+        """In a child of fork: who else held the lock is gone."""
+        self._lock = threading.RLock()
 
     @property
     def identity(self) -> IUnknown:
@@ -153,18 +174,27 @@ class ID3D12InfoQueue(IUnknown):
 
     def QueryInterface(self, riid: Any) -> Any:
         """The device's interfaces too: they are one COM object."""
-        return self if same_interface(riid, ID3D12InfoQueue) else self._device.QueryInterface(riid)
+        own = any(same_interface(riid, kind) for kind in (ID3D12InfoQueue, ID3D12InfoQueue1))
+        return self if own else self._device.QueryInterface(riid)
 
     def put(self, message: Message, hresult: int) -> None:
         """Store, log and perhaps raise ``message``, in this order; ``hresult`` is what raising carries."""
         with self._lock:
-            if self._filters and not self._filters[-1].passes(message):
+            denied = bool(self._filters) and not self._filters[-1].passes(message)
+            callbacks = [each for each in self._callbacks.values() if each.takes(denied)]
+            if denied:
                 self._denied += 1
-                return
-            self._messages.append(message)
-            self._trim()
+            else:
+                self._messages.append(message)
+                self._trim()
             muted = self._muted
             breaks = message.Severity in self._break
+        for callback in callbacks:
+            callback.call(message)
+        if denied:
+            return
+        for observer in watchers.all:
+            observer.reported(message)
         if not muted:
             debug_output(message.Severity, message.pDescription)
         if breaks:
@@ -266,7 +296,28 @@ class ID3D12InfoQueue(IUnknown):
         return len(self._filters)
 
 
-def same_interface(riid: Any, kind: type[IUnknown]) -> bool:
-    """Whether ``riid`` (a GUID or an interface class) names ``kind``."""
-    wanted = riid if isinstance(riid, GUID) else getattr(riid, "IID", None)
-    return isinstance(wanted, GUID) and wanted == kind.IID
+class ID3D12InfoQueue1(ID3D12InfoQueue):
+    IID = IID_ID3D12InfoQueue1
+
+    def RegisterMessageCallback(
+        self,
+        callbackFunc: Callable[[D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY, int, str, Any], Any],
+        callbackFilterFlags: int = 0,
+        context: Any = None,
+    ) -> int:
+        """Call ``callbackFunc(category, severity, id, description, context)`` for every message that comes, in the
+        thread that it comes up in; the cookie that takes it back (nf-d3d12sdklayers-id3d12infoqueue1-
+        registermessagecallback)."""
+        if not callable(callbackFunc):
+            raise TypeError(f"callbackFunc must be a function, not {type(callbackFunc).__name__}")
+        kind = flags(callbackFilterFlags, D3D12_MESSAGE_CALLBACK_FLAGS, "callbackFilterFlags")
+        with self._lock:
+            cookie = next(self._cookies)
+            self._callbacks[cookie] = _Callback(callbackFunc, kind, context)
+        return cookie
+
+    def UnregisterMessageCallback(self, callbackCookie: int) -> None:
+        """Raises ``E_INVALIDARG`` for what is no cookie."""
+        with self._lock:
+            if self._callbacks.pop(unsigned(callbackCookie, "callbackCookie", 32), None) is None:
+                raise invalid(f"callbackCookie is {callbackCookie}, which no callback has")

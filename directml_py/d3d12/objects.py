@@ -17,6 +17,11 @@ class ID3D12Object(PrivateDataObject):
 
     IID = IID_ID3D12Object
 
+    def __str__(self) -> str:
+        """With the name of the first version of its interface."""
+        kind = unversioned(type(self))
+        return f"{kind} {self.name!r}" if self.name else kind
+
 
 class ID3D12DeviceChild(ID3D12Object):
     IID = IID_ID3D12DeviceChild
@@ -36,4 +41,9 @@ class ID3D12Pageable(LivingObject, ID3D12DeviceChild):
 
     def __init__(self, device: ID3D12Device, life: Life | None = None) -> None:
         super().__init__(device)
-        self.life = Life(type(self).__name__) if life is None else life
+        self.life = Life(unversioned(type(self))) if life is None else life
+
+
+def unversioned(kind: type) -> str:
+    """``ID3D12Fence`` of ``ID3D12Fence1``."""
+    return kind.__name__.rstrip("0123456789")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,12 +22,16 @@ from ..api.d3d12_enums import (
     D3D12_RESOURCE_FLAGS,
     D3D12_RESOURCE_STATES,
 )
-from ..api.d3d12_structs import D3D12_HEAP_PROPERTIES, D3D12_RANGE, D3D12_RESOURCE_DESC
-from ..api.iids import IID_ID3D12Resource
+from ..api.d3d12_structs import (
+    D3D12_HEAP_PROPERTIES,
+    D3D12_RANGE,
+    D3D12_RESOURCE_DESC,
+    D3D12_RESOURCE_DESC1,
+)
+from ..api.iids import IID_ID3D12Resource, IID_ID3D12Resource1, IID_ID3D12Resource2
 from .allocation import Allocation, Bytes
 from .buffer_rules import FIXED_STATES, cpu_accessible
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-from .heap import ID3D12Heap
 from .objects import ID3D12Pageable
 from .tracking.checks import READBACK_READ
 
@@ -35,14 +40,16 @@ if TYPE_CHECKING:
 
 
 class Placement(NamedTuple):
-    """Where the bytes of a resource lie and under which heap rules; ``heap`` is None for a committed
-    resource."""
+    """Where the bytes of a resource lie and under which heap rules.
+
+    ``heap`` is the life of the heap, which a placed resource does not prolong; None for a committed resource.
+    """
 
     allocation: Allocation
     offset: int
     properties: D3D12_HEAP_PROPERTIES
     flags: D3D12_HEAP_FLAGS
-    heap: ID3D12Heap | None = None
+    heap: Life | None = None
 
 
 class Buffer(Life):
@@ -70,7 +77,7 @@ class Buffer(Life):
         self.heap_type = D3D12_HEAP_TYPE(placement.properties.Type)
         self.has_fixed_state = self.heap_type in FIXED_STATES
         self.memory: Bytes = placement.allocation.bytes[placement.offset : placement.offset + self.width]
-        self.writes_in_flight: list[BufferRange] = []
+        self.writes_in_flight: dict[int, BufferRange] = {}
 
     @property
     def whole(self) -> BufferRange:
@@ -203,7 +210,10 @@ class ID3D12Resource(ID3D12Pageable):
 
     def _check_in_flight(self, call: str, read: BufferRange) -> None:
         """Under the debug layer, work runs when a fence is looked at: before that there is nothing to read."""
-        early = next((written for written in self.buffer.writes_in_flight if written.overlaps(read)), None)
+        early = next(
+            (written for written in list(self.buffer.writes_in_flight.values()) if written.overlaps(read)),
+            None,
+        )
         if early is not None and not self.device.removed:
             start, end = early.offset, early.offset + early.size
             self.device.report_rule(
@@ -231,6 +241,22 @@ class ID3D12Resource(ID3D12Pageable):
         if problem:
             raise invalid(f"the range {problem}")
         return BufferRange(self.buffer, start, length)
+
+
+class ID3D12Resource1(ID3D12Resource):
+    """Adds what protected resources need, which are not emulated."""
+
+    IID = IID_ID3D12Resource1
+
+
+class ID3D12Resource2(ID3D12Resource1):
+    IID = IID_ID3D12Resource2
+
+    def GetDesc1(self) -> D3D12_RESOURCE_DESC1:
+        """As GetDesc; a buffer has no regions of mips."""
+        desc = D3D12_RESOURCE_DESC1()
+        ctypes.memmove(ctypes.addressof(desc), bytes(self._desc), ctypes.sizeof(D3D12_RESOURCE_DESC))
+        return desc
 
 
 class BufferRange(NamedTuple):

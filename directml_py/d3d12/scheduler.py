@@ -1,22 +1,28 @@
-"""Running queued work in order, in whatever thread makes it runnable."""
+"""Running queued work in order, in whatever thread makes it runnable.
+
+An exception may come between any two steps: an interrupt from the keyboard, no memory, an event of the program that
+fails. Each change of state is therefore one assignment, or can be made twice: an entry stays in its queue until it has
+run, and whoever is thrown out of his work leaves it for the next, or does the rest before the exception goes on.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-from ..abi.hresult import DXGI_ERROR_DEVICE_HUNG
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..abi.life import Life
     from .device import ID3D12Device
 
 
 class Work:
     """One entry of a queue. All but ``run`` is called under the lock of the queue's device."""
 
-    __slots__ = ()
+    __slots__ = ("done",)
+
+    def __init__(self) -> None:
+        self.done = False
 
     def blocked(self) -> bool:
         """Whether the entry has to wait."""
@@ -26,33 +32,55 @@ class Work:
         """Do it here and now if that is nothing to speak of and lets nobody else go on; else False."""
         return False
 
-    def run(self) -> Iterable[WorkQueue]:
-        """Do it, without the lock held; the queues that may go on because of it."""
-        return ()
+    def run(self) -> None:
+        """Do it, or what is left of it, without the lock held."""
 
     def finish(self) -> None:
-        """It has run, or failed."""
+        """It has run, or failed, or was never taken; may be called again."""
+
+
+class Worker:
+    """One visit of a thread to the queues of a device."""
+
+    __slots__ = ("queue", "thread")
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+        self.queue: WorkQueue | None = None
+
+    def stop(self, lock: threading.RLock) -> None:
+        """Leave the queue that it was at when an exception came."""
+        if self.queue is not None and self.queue.worker is self:
+            self.queue.worker = None
+        let_go(lock)
+
+
+def let_go(lock: Any) -> None:
+    """Release a lock that an exception left behind: a tracing function may raise between ``with`` and its block.
+
+    Nobody holds the lock where queues are called from, so that all of it is to go.
+    """
+    while lock._is_owned():
+        lock.release()
 
 
 class WorkQueue:
     """First in, first out, one entry at a time.
 
     One thread at a time works on a queue. A thread that finds another one at it leaves its entries to that
-    one.
+    one. ``owner`` is the life of the program's queue.
     """
 
-    def __init__(self, device: ID3D12Device) -> None:
+    def __init__(self, device: ID3D12Device, owner: Life) -> None:
         self.device = device
+        self.owner = owner
         self.entries: deque[Work] = deque()
-        self._busy = False
-
-    @property
-    def lock(self) -> threading.RLock:
-        return self.device.lock
+        self.worker: Worker | None = None
 
     def add(self, work: Work) -> None:
-        with self.lock:
+        with self.device.lock:
             if not self.device.removed:
+                self.device.ready[self] = None
                 self.entries.append(work)
 
     def submit(self, work: Work) -> None:
@@ -61,71 +89,63 @@ class WorkQueue:
         with device.lock:
             if device.removed:
                 return
-            if self._busy or self.entries or work.blocked():
-                self.entries.append(work)
+            free = self.worker is None and not self.entries
+            if free and not work.blocked() and work.done_at_once():
                 return
-            if work.done_at_once():
-                return
-            self._busy = True
-        ready = self._turn(work)
-        if ready:
-            drain(ready)
+            device.ready[self] = None
+            self.entries.append(work)
+        drain(device)
 
-    def _turn(self, work: Work | None) -> list[WorkQueue]:
-        """Run ``work`` and what comes after it, in this thread's turn; the queues that may go on."""
-        ready: list[WorkQueue] = []
-        while work is not None:
-            ready.extend(self._run(work))
-            with self.device.lock:
+    def forget(self, work: Work) -> None:
+        """An exception came while ``work`` was submitted: if it is not in the queue, it never happened."""
+        with self.device.lock:
+            if work not in self.entries:
                 work.finish()
-                if not self.entries or self.entries[0].blocked():
-                    self._busy = False
-                    break
-                work = self.entries.popleft()
-        return ready
 
     def clear(self) -> None:
-        with self.lock:
+        with self.device.lock:
+            for work in self.entries:
+                work.finish()
             self.entries.clear()
 
-    def begin(self) -> Work | None:
-        """The first entry, and this thread's turn; None if there is none that can run, or another thread is at it."""
-        with self.device.lock:
-            if self._busy or not self.entries or self.entries[0].blocked():
-                return None
-            self._busy = True
-            return self.entries.popleft()
-
-    def run_one(self) -> bool:
+    def run_one(self, worker: Worker) -> bool:
         """Run the first entry alone; False if there is none that can run now, or another thread is at it."""
-        work = self.begin()
-        if work is None:
-            return False
-        self._run(work)
-        with self.lock:
+        with self.device.lock:
+            if self.worker is not None or not self.entries or self.entries[0].blocked():
+                return False
+            worker.queue = self
+            self.worker = worker
+            work = self.entries[0]
+        if not work.done:
+            work.run()
+            work.done = True
+        with self.device.lock:
             work.finish()
-            self._busy = False
+            if self.entries and self.entries[0] is work:
+                self.entries.popleft()
+            self.worker = None
         return True
 
-    def _run(self, work: Work) -> Iterable[WorkQueue]:
-        """An exception out of an entry is a fault of the GPU: it removes the device."""
-        try:
-            return work.run()
-        except BaseException as error:
-            with self.lock:
-                work.finish()
-                self.entries.clear()
-                self._busy = False
-            self.device.mark_removed(DXGI_ERROR_DEVICE_HUNG, f"a command failed: {error}")
-            raise
+    def rests(self) -> bool:
+        """Whether there is nothing to do that nobody is at."""
+        return self.worker is not None or not self.entries or self.entries[0].blocked()
 
 
-def drain(queues: Iterable[WorkQueue]) -> None:
-    """Run what can run on ``queues``, and on every queue that goes on because of that.
+def drain(device: ID3D12Device) -> None:
+    """Run what can run on the queues that are ready, and on every queue that goes on because of that."""
+    worker = Worker()
+    try:
+        _drain(device, worker)
+    except BaseException:
+        worker.stop(device.lock)
+        raise
 
-    An exception out of an entry is a fault of the GPU: it removes the device, and is raised on.
-    """
-    ready = list(queues)
-    # The list grows while it is gone through.
-    for queue in ready:
-        ready.extend(queue._turn(queue.begin()))
+
+def _drain(device: ID3D12Device, worker: Worker) -> None:
+    while device.ready:
+        for queue in list(device.ready):
+            while queue.run_one(worker):
+                pass
+            with device.lock:
+                if queue.rests():
+                    device.ready.pop(queue, None)

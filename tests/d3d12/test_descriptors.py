@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from work import grows_like_its_size
 
 from directml_py import d3d12
 from directml_py.abi.hresult import E_INVALIDARG, DMLError
@@ -99,3 +100,40 @@ def test_increment_sizes(bench):
         assert bench.device.GetDescriptorHandleIncrementSize(kind) > 0
     with pytest.raises(DMLError, match="descriptorHeapType"):
         bench.device.GetDescriptorHandleIncrementSize(e.D3D12_DESCRIPTOR_HEAP_TYPE_NUM_TYPES)
+
+
+def test_many_live_heaps():
+    """A heap is put where it is found, whatever others there are."""
+
+    def prepared(count):
+        device = d3d12.D3D12CreateDevice()
+        heaps = []
+
+        def run():
+            for _ in range(count):
+                heaps.append(
+                    device.CreateDescriptorHeap(
+                        s.D3D12_DESCRIPTOR_HEAP_DESC(
+                            Type=e.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, NumDescriptors=1, Flags=VISIBLE
+                        )
+                    )
+                )
+
+        return run
+
+    assert grows_like_its_size(prepared, 100)
+
+
+def test_heaps_that_go_while_others_stay(bench, collect):
+    """Whatever the order in which they go, the rest is still found, and so is what is made later."""
+    heaps = [make(bench) for _ in range(20)]
+    starts = [heap.GetGPUDescriptorHandleForHeapStart().ptr for heap in heaps]
+    gone = [3, 0, 19, 7, 8]
+    for place in gone:
+        heaps[place] = None
+    collect()
+    heaps.append(make(bench))
+    starts.append(heaps[-1].GetGPUDescriptorHandleForHeapStart().ptr)
+    for heap, start in zip(heaps, starts, strict=True):
+        assert bench.device.find_descriptors(start) == (None if heap is None else (heap, 0))
+    assert len(bench.device._descriptors._starts) == 2 * (len(heaps) - len(gone))

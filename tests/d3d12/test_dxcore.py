@@ -215,6 +215,8 @@ def test_other_states(adapter):
     assert adapter.QueryState(State.IsDriverUpdateInProgress) == 0
     refused(DXGI_ERROR_INVALID_CALL, adapter.QueryState, 9)
     assert not any(adapter.IsSetStateSupported(state) for state in State)
+    with pytest.raises(TypeError, match="property"):
+        adapter.IsSetStateSupported("IsDriverUpdateInProgress")
     refused(DXGI_ERROR_UNSUPPORTED, adapter.SetState, State.AdapterMemoryBudget)
     refused(DXGI_ERROR_INVALID_CALL, adapter.SetState, 9)
 

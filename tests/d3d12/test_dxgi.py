@@ -183,7 +183,10 @@ def test_reservations(adapter):
     assert adapter.QueryVideoMemoryInfo(0, LOCAL).CurrentReservation == 4096
     assert adapter.QueryVideoMemoryInfo(0, NON_LOCAL).CurrentReservation == 0
     available = adapter.QueryVideoMemoryInfo(0, LOCAL).AvailableForReservation
+    adapter.SetVideoMemoryReservation(0, LOCAL, available)
+    assert adapter.QueryVideoMemoryInfo(0, LOCAL).CurrentReservation == available
     refused(E_INVALIDARG, adapter.SetVideoMemoryReservation, 0, LOCAL, available + 1)
+    assert adapter.QueryVideoMemoryInfo(0, LOCAL).CurrentReservation == available
 
 
 def test_tearing(factory):

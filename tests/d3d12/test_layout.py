@@ -14,8 +14,8 @@ from directml_py.api import d3d12_enums, d3d12_structs, iids
 
 # Of the Agility SDK; directx-headers-dev 1.606 of Debian 12 does not have it yet.
 NEWER_THAN_DEBIAN = {"D3D_FEATURE_LEVEL_1_0_GENERIC"}
-# The anonymous union of D3D12_RESOURCE_BARRIER, which has no name in C.
-NAMELESS = {"D3D12_RESOURCE_BARRIER_UNION"}
+# Anonymous unions, which have no name in C.
+NAMELESS = {"D3D12_RESOURCE_BARRIER_UNION", "D3D12_UNORDERED_ACCESS_VIEW_UNION"}
 # Interfaces that programs name, but that no object here has.
 WITHOUT_CLASS = {"ID3D12PipelineState", "IDXGIDevice"}
 CONSTANTS = [

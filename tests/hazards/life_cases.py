@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import directml_py as dml
 
-from ..dml.helpers import DIRECT, identity, join, log_sum_exp, spans
+from ..dml.helpers import DEFAULT, DIRECT, identity, join, log_sum_exp, spans
 from .hazard import READBACK, UPLOAD, binding, hazard
 
 RELEASED = "D3D12-Object-released"
@@ -289,3 +289,117 @@ def an_initializer_reset_in_flight(bench, wrong):
     initializer.Reset([other])
     assert op.initialized
     assert not other.initialized
+
+
+@hazard("DML-RecordDispatch-resident", "Evict", path=IDENTITY, ways=["operator", "twice"])
+@hazard("DML-RecordDispatch-resident", "Evict", path=INITIALIZER, ways=["initializer"])
+def an_evicted_dispatchable(bench, wrong):
+    op = bench.keep(bench.compile(identity()))
+    initializer = bench.keep(bench.dml.CreateOperatorInitializer([op]))
+    if wrong == "initializer":
+        bench.dml.Evict([initializer])
+    bench.record(initializer, bench.keep(bench.table(initializer)))
+    bench.barrier()
+    bench.dispatch(op, [bench.holding(1, 2, 3, 4)], [bench.buffer(16)])
+    bench.dml.Evict([op])
+    if wrong != "operator":
+        bench.dml.MakeResident([op])
+    if wrong == "twice":
+        bench.dml.MakeResident([op])
+        bench.dml.Evict(2, [op, op])
+    bench.execute()
+
+
+RESIDENT = "D3D12-Object-resident"
+
+
+@hazard(RESIDENT, "ID3D12Resource 'source'", "the copy", ways=["resource", "twice"])
+@hazard(RESIDENT, "ID3D12Heap 'memory', the heap of ID3D12Resource 'placed'", ways=["heap"])
+def evicted_memory(bench, wrong):
+    """A placed resource is where its heap is; what counts is the moment when the commands run."""
+    heap = bench.keep(
+        bench.d3d12.CreateHeap(dml.CD3DX12_HEAP_DESC(1 << 16, dml.CD3DX12_HEAP_PROPERTIES(DEFAULT)))
+    )
+    desc = dml.CD3DX12_RESOURCE_DESC.Buffer(16, dml.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS)
+    placed = bench.keep(bench.d3d12.CreatePlacedResource(heap, 0, desc, 0))
+    heap.SetName("memory")
+    placed.SetName("placed")
+    source = bench.buffer(16, name="source")
+    bench.commands.CopyResource(placed, source)
+    bench.d3d12.Evict([source, heap])
+    if wrong == "twice":
+        bench.d3d12.Evict([source])
+    bench.d3d12.MakeResident(2, [source, heap])
+    if wrong == "resource":
+        bench.d3d12.Evict(1, [source])
+    elif wrong == "heap":
+        bench.d3d12.Evict([heap])
+    elif wrong == "twice":
+        bench.d3d12.Evict(2, [source, source])
+    bench.submit(bench.commands)
+    bench.wait()
+
+
+@hazard("D3D12-Object-resident", "ID3D12DescriptorHeap 'views'")
+def an_evicted_descriptor_heap(bench, wrong):
+    heap = bench.keep(bench.descriptors(4))
+    heap.SetName("views")
+    bench.commands.SetDescriptorHeaps([heap])
+    if wrong:
+        bench.d3d12.Evict([heap])
+    bench.submit(bench.commands)
+    bench.wait()
+
+
+@hazard("D3D12-Fence-backwards", "ID3D12Fence 'turns' goes back from 5 to 4", ways=["queue", "CPU"])
+def a_fence_that_goes_back(bench, wrong):
+    """The same value again is no step back."""
+    fence = bench.keep(bench.d3d12.CreateFence(3))
+    fence.SetName("turns")
+    bench.queue.Signal(fence, 5)
+    bench.queue.Signal(fence, 4 if wrong == "queue" else 5)
+    bench.wait()
+    fence.Signal(4 if wrong == "CPU" else 5)
+    fence.GetCompletedValue()
+
+
+@hazard(RELEASED, "ID3D12Heap 'memory', the heap of ID3D12Resource 'placed'")
+def the_heap_of_a_placed_resource(bench, wrong):
+    heap = bench.d3d12.CreateHeap(dml.CD3DX12_HEAP_DESC(1 << 16, dml.CD3DX12_HEAP_PROPERTIES(DEFAULT)))
+    desc = dml.CD3DX12_RESOURCE_DESC.Buffer(16, dml.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS)
+    placed = bench.keep(bench.d3d12.CreatePlacedResource(heap, 0, desc, 0))
+    heap.SetName("memory")
+    placed.SetName("placed")
+    bench.commands.CopyResource(placed, bench.buffer(16))
+    bench.submit(bench.commands)
+    if wrong:
+        del heap
+    bench.wait()
+
+
+@hazard(RELEASED, "ID3D12CommandQueue 'second'")
+def a_queue(bench, wrong):
+    queue = bench.d3d12.CreateCommandQueue(dml.D3D12_COMMAND_QUEUE_DESC(Type=DIRECT))
+    queue.SetName("second")
+    fence = bench.keep(bench.d3d12.CreateFence(0))
+    bench.commands.CopyResource(bench.buffer(16), bench.buffer(16))
+    bench.commands.Close()
+    queue.ExecuteCommandLists([bench.commands])
+    queue.Signal(fence, 1)
+    if wrong:
+        del queue
+    fence.SetEventOnCompletion(1)
+
+
+@hazard(RELEASED, "ID3D12Fence 'turns'", "Signal", ways=["signal"])
+@hazard(RELEASED, "ID3D12Fence 'turns'", "Wait", ways=["wait"])
+def a_fence(bench, wrong):
+    fence = bench.d3d12.CreateFence(1 if wrong == "wait" else 0)
+    fence.SetName("turns")
+    if wrong == "wait":
+        bench.queue.Wait(fence, 1)
+    else:
+        bench.queue.Signal(fence, 1)
+    if wrong:
+        del fence
+    bench.wait()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import directml_py as dml
+from directml_py.d3d12.tracking.resource_states import state_name
 from directml_py.samples import hello_directml
 
 from ..dml.helpers import identity
@@ -131,3 +132,33 @@ def test_one_mistake_is_one_message(bench):
     bench.dispatch(op, [y], [bench.buffer(16)])
     bench.execute()
     assert [message.rule for message in bench.messages()] == ["D3D12-ResourceState-mismatch"]
+
+
+@pytest.mark.parametrize(
+    ("state", "name"),
+    [
+        (COMMON, "D3D12_RESOURCE_STATE_COMMON"),
+        (UNORDERED_ACCESS, "D3D12_RESOURCE_STATE_UNORDERED_ACCESS"),
+        (
+            COPY_SOURCE | UNORDERED_ACCESS,
+            "D3D12_RESOURCE_STATE_UNORDERED_ACCESS|D3D12_RESOURCE_STATE_COPY_SOURCE",
+        ),
+        # What GENERIC_READ is made of by its page; members of several bits are not named beside their parts.
+        (
+            GENERIC_READ,
+            "|".join(
+                f"D3D12_RESOURCE_STATE_{part}"
+                for part in (
+                    "VERTEX_AND_CONSTANT_BUFFER",
+                    "INDEX_BUFFER",
+                    "NON_PIXEL_SHADER_RESOURCE",
+                    "PIXEL_SHADER_RESOURCE",
+                    "INDIRECT_ARGUMENT",
+                    "COPY_SOURCE",
+                )
+            ),
+        ),
+    ],
+)
+def test_names_of_states(state, name):
+    assert state_name(state) == name

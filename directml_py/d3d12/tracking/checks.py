@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ...abi.rules import rule
+from ...abi.rules import OWN, Severity, rule
 
 BARRIERS = "using-resource-barriers-to-synchronize-resource-states-in-direct3d-12"
 
 UAV_BARRIER = rule(
     "D3D12-UAVBarrier-missing",
-    "A UAV barrier or a transition stands between two dispatches of one ExecuteCommandLists that share bytes which one "
-    "of them writes",
+    "A UAV barrier or a transition stands between two dispatches or clears of one ExecuteCommandLists that share bytes "
+    "which one of them writes",
     "dml-barriers",
     debug=True,
 )
@@ -25,10 +25,33 @@ BEFORE = rule(
     BARRIERS,
     debug=True,
 )
+QUEUE_WAIT = rule(
+    "D3D12-CommandQueue-wait",
+    "Queues that touch the same bytes, one of them writing, are put in order by a fence that the later one, or the CPU "
+    "before it submits to that, waits for",
+    "user-mode-heap-synchronization",
+    debug=True,
+)
 RELEASED = rule(
     "D3D12-Object-released",
     "What commands in flight use is not released before they have run",
     "dml-resource-lifetime",
+    debug=True,
+)
+EVICTED = rule(
+    "D3D12-Object-resident",
+    "What commands in flight use is resident: MakeResident was called as often as Evict, for a placed resource of its "
+    "heap",
+    "nf-d3d12-id3d12device-evict",
+    debug=True,
+)
+FENCE_BACKWARDS = rule(
+    "D3D12-Fence-backwards",
+    "A fence goes up: no signal sets a lower value than it has",
+    # No page forbids it, and values may go back. Yet whoever waited for the higher value has, and whoever comes to wait
+    # for it waits again: it is as a rule two queues that signal one fence without a wait between them.
+    OWN,
+    Severity.WARNING,
     debug=True,
 )
 UPLOAD_WRITTEN = rule(
@@ -47,5 +70,23 @@ UNDEFINED = rule(
     "D3D12-Contents-undefined",
     "A dispatch reads elements that something has written",
     "nf-d3d12-createcommittedresource",
+    debug=True,
+)
+CLEAR_DESCRIPTOR = rule(
+    "D3D12-ClearUAV-descriptor",
+    "The descriptors of a clear stay as they are from its recording until it has run",
+    "nf-d3d12-id3d12graphicscommandlist-clearunorderedaccessviewuint",
+    debug=True,
+)
+CLEAR_RANGE = rule(
+    "D3D12-ClearUAV-range",
+    "The values of a clear lie in the range of a UNORM or SNORM format",
+    "nf-d3d12-id3d12graphicscommandlist-clearunorderedaccessviewfloat",
+    debug=True,
+)
+QUERY_ENDED = rule(
+    "D3D12-Query-ended",
+    "A query was ended before ResolveQueryData reads it",
+    "nf-d3d12-id3d12graphicscommandlist-resolvequerydata",
     debug=True,
 )

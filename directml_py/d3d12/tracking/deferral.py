@@ -10,8 +10,8 @@ import weakref
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..fence import FenceSignal, FenceWait, ID3D12Fence
-from ..scheduler import WorkQueue
+from ..fence import FenceSignal, FenceValue, FenceWait
+from ..scheduler import Worker, WorkQueue
 
 if TYPE_CHECKING:
     from ..device import ID3D12Device
@@ -33,10 +33,8 @@ class Deferral:
 
     def __init__(self, device: ID3D12Device) -> None:
         self._device_of = weakref.ref(device)
-        # Holds the queues, so that their work survives the program's last reference to them.
-        self._queues: dict[WorkQueue, None] = {}
         self._polled: list[FenceSignal] = []
-        self._running = False
+        self._runner: Worker | None = None
 
     @property
     def _device(self) -> ID3D12Device:
@@ -44,53 +42,67 @@ class Deferral:
         assert device is not None
         return device
 
-    def added(self, queues: Iterable[WorkQueue]) -> None:
-        """Work was added to ``queues``, or can go on; runs what events that are waited for ask for."""
-        with self._device.lock:
-            self._queues.update(dict.fromkeys(queues))
-        self._run()
+    @property
+    def runner(self) -> Worker | None:
+        """Who runs work at this moment."""
+        return self._runner
 
-    def poll(self, fence: ID3D12Fence) -> None:
+    def poll(self, fence: FenceValue) -> None:
         """Somebody looks at the value: run up to the next signal of the fence, so that polling gets somewhere."""
         with self._device.lock:
-            signal = Pending(self._queues).first(fence)
+            signal = Pending(self._device.ready).first(fence)
             if signal is not None:
                 self._polled.append(signal)
-        self._run()
+        self.run()
 
     def flush(self) -> None:
         """Run all that can run, for those who want every message before they let the device go."""
-        while any(queue.run_one() for queue in list(self._queues)):
-            pass
+        worker = Worker()
+        try:
+            while any(queue.run_one(worker) for queue in list(self._device.ready)):
+                pass
+        except BaseException:
+            worker.stop(self._device.lock)
+            raise
 
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Run what events that are waited for, and polled fences, ask for."""
+        worker = Worker()
+        try:
+            self._run(worker)
+        except BaseException:
+            worker.stop(self._device.lock)
+            if self._runner is worker:
+                self._runner = None
+            raise
+
+    # A function of its own: between the end of a ``with`` and a jump out of it CPython leaves instructions that an
+    # ``except`` of the same function does not cover.
+    def _run(self, worker: Worker) -> None:
         lock = self._device.lock
         with lock:
-            if self._running:
+            if self._runner is not None:
                 return
-            self._running = True
-        try:
-            while True:
-                with lock:
-                    turn = self._next()
-                    if turn is None:
-                        self._running = False
-                        return
-                for _ in range(turn.length):
-                    if not turn.queue.run_one():
-                        break
-        except BaseException:
+            self._runner = worker
+        while True:
             with lock:
-                self._running = False
-            raise
+                turn = self._next()
+                if turn is None:
+                    self._runner = None
+                    return
+            for _ in range(turn.length):
+                if not turn.queue.run_one(worker):
+                    break
 
     def _next(self) -> Turn | None:
         """What runs next; None, and an end to all polling, if nothing that is asked for can run."""
-        self._queues = {queue: None for queue in self._queues if queue.entries}
+        ready = self._device.ready
+        for queue in [queue for queue in ready if not queue.entries]:
+            del ready[queue]
         awaited = [(fence, fence.awaited_value()) for fence in self._device.fences()]
         wishes = [(fence, target) for fence, target in awaited if target is not None]
         if wishes or self._polled:
-            pending = Pending(self._queues)
+            pending = Pending(ready)
             turns = [turn for fence, target in wishes for turn in pending.reaching(fence, target)]
             turns += [turn for polled in self._polled for turn in pending.running(polled)]
             for turn in turns:
@@ -105,13 +117,13 @@ class Pending:
     """The signals that wait in some queues, by fence, each with its queue and its place there, counted from 1."""
 
     def __init__(self, queues: Iterable[WorkQueue]) -> None:
-        self._signals: dict[ID3D12Fence, list[tuple[Turn, FenceSignal]]] = {}
+        self._signals: dict[FenceValue, list[tuple[Turn, FenceSignal]]] = {}
         for queue in queues:
             for length, work in enumerate(queue.entries, 1):
                 if isinstance(work, FenceSignal):
                     self._signals.setdefault(work.fence, []).append((Turn(queue, length), work))
 
-    def first(self, fence: ID3D12Fence) -> FenceSignal | None:
+    def first(self, fence: FenceValue) -> FenceSignal | None:
         """The next signal of ``fence``."""
         signals = self._signals.get(fence)
         return signals[0][1] if signals else None
@@ -120,7 +132,7 @@ class Pending:
         """What brings ``signal`` about, if it is still to come."""
         return (turn for turn, waiting in self._signals.get(signal.fence, ()) if waiting is signal)
 
-    def reaching(self, fence: ID3D12Fence, target: int) -> Iterator[Turn]:
+    def reaching(self, fence: FenceValue, target: int) -> Iterator[Turn]:
         """What of each queue brings ``fence`` to ``target``."""
         seen = set()
         for turn, signal in self._signals.get(fence, ()):

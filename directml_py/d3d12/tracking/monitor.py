@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +20,19 @@ from ...api.d3d12_enums import (
     D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY,
 )
 from ..commands import AliasingBarrier, Barriers, Command, TransitionBarrier
+from ..observation import watchers
+from ..resource import Buffer
 from . import checks, shadow
 from .access import Access
+from .knowledge import Knowledge
 from .resource_states import ResourceStates
 from .unordered import UnorderedAccesses
 
 if TYPE_CHECKING:
     from ..command_list import Recording
     from ..device import ID3D12Device
+    from ..fence import FenceValue
+    from ..scheduler import WorkQueue
 
 Bytes = npt.NDArray[np.uint8]
 UPLOAD = D3D12_HEAP_TYPE_UPLOAD
@@ -35,14 +40,48 @@ READBACK = D3D12_HEAP_TYPE_READBACK
 BEGIN_ONLY = D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
 
 
-class Submission(NamedTuple):
+class Submission:
     """What one ExecuteCommandLists call is about: the commands, the memory that they were recorded into, the UPLOAD
     bytes that they will read, and the READBACK ranges that they will write."""
 
-    commands: list[Command]
-    memories: list[Life]
-    uploads: list[tuple[Access, Bytes]]
-    readbacks: list[Access]
+    def __init__(self, monitor: Monitor, recordings: Sequence[Recording], queue: WorkQueue) -> None:
+        self._monitor = monitor
+        self._progress = Progress(queue)
+        self.queue = queue
+        self.known = monitor.knowledge.submitted()
+        self.memories: list[Life] = [recording.memory for recording in recordings]
+        self.commands = [command.submitted() for recording in recordings for command in recording.commands]
+        accesses = [access for command in self.commands for access in command.accesses()]
+        self.uploads = [
+            (access, access.range.bytes.copy())
+            for access in accesses
+            if access.range.buffer.heap_type == UPLOAD and not access.writes
+        ]
+        self.readbacks = [
+            access for access in accesses if access.range.buffer.heap_type == READBACK and access.writes
+        ]
+
+    def start(self) -> None:
+        """It was submitted: what it writes is not to be read until it has run."""
+        for access in self.readbacks:
+            access.range.buffer.writes_in_flight[id(access)] = access.range
+
+    def finish(self) -> None:
+        """It has run, or failed; may be called again."""
+        for access in self.readbacks:
+            access.range.buffer.writes_in_flight.pop(id(access), None)
+
+    def steps(self) -> list[Callable[[], None]]:
+        """What running it comes to, in order."""
+        monitor, progress = self._monitor, self._progress
+        begin = partial(monitor.begin, self, progress)
+        return [begin, *(partial(monitor.run, command, progress) for command in self.commands)]
+
+
+def residence(life: Life) -> Life:
+    """What has to be alive and resident for an object to be so: the heap of a placed resource."""
+    heap = life.placement.heap if isinstance(life, Buffer) else None
+    return life if heap is None else heap
 
 
 class _Thread(threading.local):
@@ -54,10 +93,12 @@ class _Thread(threading.local):
 class Progress:
     """What the commands of one submission have done so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, queue: WorkQueue) -> None:
+        self.queue = queue
         self.states = ResourceStates()
         self.unordered = UnorderedAccesses()
         self.mourned: set[Life] = set()
+        self.evicted: set[Life] = set()
         self.muted = False
 
 
@@ -70,6 +111,7 @@ class Monitor:
 
     def __init__(self, device: ID3D12Device) -> None:
         self._device_of = weakref.ref(device)
+        self.knowledge = Knowledge()
         # Commands run in the thread whose call lets them run, and that call it is that raises.
         self._of_thread = _Thread()
 
@@ -87,54 +129,57 @@ class Monitor:
             if self._of_thread.breaks is not None:
                 self._of_thread.breaks.append(diagnostic)
 
-    @contextmanager
-    def breaking(self) -> Iterator[None]:
-        """Around a call that lets commands run: what the info queue breaks on is raised at its end, all in one.
+    def breaking(self, call: Callable[[], None]) -> None:
+        """A call that lets commands run: what the info queue breaks on is raised at its end, all in one.
 
         Not at the end of calls that come out of commands: there it would look like a fault of the GPU.
         """
         thread = self._of_thread
         if thread.breaks is not None:
-            yield
+            call()
             return
-        breaks: list[Diagnostic] = []
-        thread.breaks = breaks
         try:
-            yield
-        finally:
+            breaks = thread.breaks = []
+            call()
             thread.breaks = None
+        except BaseException:
+            thread.breaks = None
+            raise
         if breaks:
-            raise DMLError(E_INVALIDARG, "\n".join(map(str, breaks)), breaks)
+            raise DMLError(E_INVALIDARG, "\n".join(map(str, breaks)), breaks, reported=True)
 
-    def submit(self, recordings: Sequence[Recording]) -> Submission:
+    def submit(self, recordings: Sequence[Recording], queue: WorkQueue) -> Submission:
         """Called by ExecuteCommandLists: remember what must not change until the commands have run."""
-        commands = [command.submitted() for recording in recordings for command in recording.commands]
-        accesses = [access for command in commands for access in command.accesses()]
-        uploads = [
-            (access, access.range.bytes.copy())
-            for access in accesses
-            if access.range.buffer.heap_type == UPLOAD and not access.writes
-        ]
-        readbacks = [
-            access for access in accesses if access.range.buffer.heap_type == READBACK and access.writes
-        ]
-        for access in readbacks:
-            access.range.buffer.writes_in_flight.append(access.range)
-        return Submission(commands, [recording.memory for recording in recordings], uploads, readbacks)
+        return Submission(self, recordings, queue)
 
-    def execute(self, submission: Submission) -> None:
-        """Run the commands, checking each."""
-        try:
-            progress = Progress()
-            self._check_uploads(submission.uploads, progress)
-            self._mourn(submission.memories, "the commands recorded into it", progress)
-            for command in submission.commands:
-                if self._device.removed:
-                    return
-                self._run(command, progress)
-        finally:
-            for access in submission.readbacks:
-                access.range.buffer.writes_in_flight.remove(access.range)
+    def signaled(self, fence: FenceValue, value: int, queue: WorkQueue | None) -> None:
+        """``queue``, or the CPU, is about to set ``fence``."""
+        self.knowledge.signaled(fence, value, queue)
+        self._check_fence(fence, "Signal")
+        before = fence.value
+        if value < before:
+            who = "the CPU" if queue is None else str(queue.owner)
+            text = f"{fence} goes back from {before} to {value}, which {who} signals"
+            self.report_diagnostic(
+                Diagnostic(checks.FENCE_BACKWARDS.severity, checks.FENCE_BACKWARDS.id, "", text)
+            )
+
+    def waited(self, fence: FenceValue, value: int, queue: WorkQueue) -> None:
+        """``queue`` is about to go on because ``fence`` has reached ``value``."""
+        self.knowledge.waited(fence, value, queue)
+        self._check_fence(fence, "Wait")
+
+    def _check_fence(self, fence: FenceValue, call: str) -> None:
+        if fence.released:
+            text = f"{fence} was released before the {call} of a queue that names it ran"
+            self.report_diagnostic(Diagnostic(checks.RELEASED.severity, checks.RELEASED.id, "", text))
+
+    def begin(self, submission: Submission, progress: Progress) -> None:
+        """Check what commands that are about to run come with."""
+        self.knowledge.begin(submission.queue, submission.known)
+        self._check_uploads(submission.uploads, progress)
+        self._mourn(submission.memories, "the commands recorded into it", progress)
+        self._mourn([submission.queue.owner], "the commands submitted to it", progress)
 
     def _check_uploads(self, uploads: Iterable[tuple[Access, Bytes]], progress: Progress) -> None:
         for access, then in uploads:
@@ -145,32 +190,53 @@ class Monitor:
                     progress,
                 )
 
-    def _run(self, command: Command, progress: Progress) -> None:
+    def run(self, command: Command, progress: Progress) -> None:
+        """Run a command, checking it."""
+        observers = watchers.all
+        for observer in observers:
+            observer.before(command)
         progress.muted = command.muted
         self._check(command, progress)
         command.execute()
         command.mark()
+        for observer in observers:
+            observer.after(command)
 
     def _check(self, command: Command, progress: Progress) -> None:
         self._mourn(command.lives(), command.title, progress)
         if isinstance(command, Barriers):
             self._barriers(command, progress)
+        for rule, text in command.problems():
+            self._report(rule, text, progress)
         accesses = list(command.accesses())
         for access in accesses:
             problem = progress.states.use(access)
             if problem:
                 self._report(checks.STATE, f"{command.title}: {problem}", progress)
+        for rule, text in self.knowledge.use(progress.queue, command.title, accesses):
+            self._report(rule, text, progress)
         if command.is_dispatch:
             for problem in progress.unordered.dispatch(command.title, accesses):
                 self._report(checks.UAV_BARRIER, problem, progress)
             self._check_contents(command.title, accesses, progress)
 
     def _mourn(self, lives: Iterable[Life], user: str, progress: Progress) -> None:
-        """Report what was released, each object once per submission."""
+        """Report what was released or evicted, each object once per submission."""
         for life in lives:
             if life.released and life not in progress.mourned:
                 progress.mourned.add(life)
                 self._report(checks.RELEASED, f"{life} was released before {user} ran", progress)
+            home = residence(life)
+            what = str(life) if home is life else f"{home}, the heap of {life},"
+            if home is not life and home.released and home not in progress.mourned:
+                progress.mourned.add(home)
+                self._report(checks.RELEASED, f"{what} was released before {user} ran", progress)
+            # DirectML has a rule of its own for what it makes.
+            if not home.is_resident and home.kind.startswith("ID3D12") and home not in progress.evicted:
+                progress.evicted.add(home)
+                self._report(
+                    checks.EVICTED, f"{what} is not resident: it was evicted before {user} ran", progress
+                )
 
     def _barriers(self, command: Barriers, progress: Progress) -> None:
         for barrier in command.barriers:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..allocation import PATTERN
 from .access import Access, Use
 
 if TYPE_CHECKING:
     from ..resource import BufferRange
 
-PATTERN = 0xCD
 DEFINED, UNDEFINED = 1, 0
 
 Bytes = npt.NDArray[np.uint8]

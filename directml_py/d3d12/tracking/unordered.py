@@ -2,51 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from .access import Access
+from .latest import Found, LatestRanges
 
 if TYPE_CHECKING:
     from ..resource import Buffer
+
+
+class _Use(NamedTuple):
+    """What the dispatch ``title``, the ``turn``-th, did."""
+
+    turn: int
+    title: str
+    access: Access
+
+
+class _Touched:
+    """The bytes of one buffer that dispatches touched. Reads do not hide writes, nor writes reads."""
+
+    def __init__(self) -> None:
+        self.writes: LatestRanges[_Use] = LatestRanges()
+        self.reads: LatestRanges[_Use] = LatestRanges()
+
+    def add(self, use: _Use) -> None:
+        ranges = self.writes if use.access.writes else self.reads
+        ranges.put(*_extent(use.access), use)
+
+    def conflicts(self, access: Access) -> Iterator[Found[_Use]]:
+        for ranges in (self.writes, self.reads) if access.writes else (self.writes,):
+            found = ranges.first(*_extent(access))
+            if found is not None:
+                yield found
 
 
 class UnorderedAccesses:
     """What the dispatches since the last barrier touched, at byte-range precision.
 
     Command lists that one ExecuteCommandLists executes may overlap on a GPU, those of different calls do not
-    (nf-d3d12-id3d12commandqueue-executecommandlists).
+    (nf-d3d12-id3d12commandqueue-executecommandlists). Barriers are about resources: one ends all use of the memory
+    through its resource and none through others, so each has ranges of its own.
     """
 
     def __init__(self) -> None:
-        self._pending: list[tuple[str, Access]] = []
+        self._touched: dict[Buffer, _Touched] = {}
+        # By where they begin; identities order those of one heap that begin together.
+        self._buffers: list[tuple[int, int, Buffer]] = []
+        self._widest = 0
+        self._turn = 0
 
     def barrier(self, buffer: Buffer | None) -> None:
         """A UAV barrier or a transition of ``buffer``; None is a UAV barrier for everything."""
         if buffer is None:
-            self._pending.clear()
-        else:
-            self._pending = [entry for entry in self._pending if entry[1].range.buffer is not buffer]
+            self._touched.clear()
+            self._buffers.clear()
+            self._widest = 0
+        elif self._touched.pop(buffer, None) is not None:
+            del self._buffers[bisect_left(self._buffers, _key(buffer))]
 
     def aliasing_barrier(self, before: Buffer | None, after: Buffer | None) -> None:
         """What used the memory of ``after`` through ``before`` (None: any resource) has ended."""
         if before is not None or after is None:
             self.barrier(before)
         else:
-            whole = after.whole
-            self._pending = [entry for entry in self._pending if not entry[1].range.overlaps(whole)]
+            start, end = after.whole.gpu_address, after.whole.gpu_address + after.whole.size
+            for buffer in list(self._sharing(start, end)):
+                self.barrier(buffer)
 
     def dispatch(self, title: str, accesses: Sequence[Access]) -> list[str]:
-        """Add a dispatch; a sentence for each earlier one that it may not run beside."""
+        """Add a dispatch; a sentence for each access that an earlier one may not run beside.
+
+        It names who was the last to touch the first byte that they share.
+        """
         sentences = []
         for access in accesses:
-            for earlier_title, earlier in self._pending:
-                if access.conflicts(earlier):
-                    same = earlier.range.buffer is access.range.buffer
-                    sentences.append(
-                        f"{title} {access.use.value} {access}, which {earlier_title} {earlier.use.value} as "
-                        f"{earlier.name if same else earlier}; there is no UAV barrier or transition between them"
-                    )
-                    break
-        self._pending += [(title, access) for access in accesses]
+            use = self._conflict(access)
+            if use is not None:
+                earlier = use.access
+                same = earlier.range.buffer is access.range.buffer
+                sentences.append(
+                    f"{title} {access.use.value} {access}, which {use.title} {earlier.use.value} as "
+                    f"{earlier.name if same else earlier}; there is no UAV barrier or transition between them"
+                )
+        self._turn += 1
+        for access in accesses:
+            self._add(_Use(self._turn, title, access))
         return sentences
+
+    def _conflict(self, access: Access) -> _Use | None:
+        found = [
+            one
+            for buffer in self._sharing(*_extent(access))
+            for one in self._touched[buffer].conflicts(access)
+        ]
+        return min(found, key=lambda one: (one.address, -one.by.turn)).by if found else None
+
+    def _add(self, use: _Use) -> None:
+        buffer = use.access.range.buffer
+        touched = self._touched.get(buffer)
+        if touched is None:
+            touched = self._touched[buffer] = _Touched()
+            insort(self._buffers, (*_key(buffer), buffer))
+            self._widest = max(self._widest, buffer.width)
+        touched.add(use)
+
+    def _sharing(self, start: int, end: int) -> Iterator[Buffer]:
+        """The buffers that reach into these addresses; those of different allocations never do."""
+        for place in range(bisect_left(self._buffers, (start - self._widest,)), len(self._buffers)):
+            begin, _, buffer = self._buffers[place]
+            if begin >= end:
+                return
+            if begin + buffer.width > start:
+                yield buffer
+
+
+def _key(buffer: Buffer) -> tuple[int, int]:
+    return buffer.whole.gpu_address, id(buffer)
+
+
+def _extent(access: Access) -> tuple[int, int]:
+    start = access.range.gpu_address
+    return start, start + access.range.size

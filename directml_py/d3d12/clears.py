@@ -1,0 +1,178 @@
+"""ClearUnorderedAccessViewUint and -Float: what they check when they are recorded, and the command."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..abi.arguments import child, invalid, is_series, unsigned
+from ..abi.life import Life
+from ..abi.memory import MemoryFault, read
+from ..abi.pointers import locate, struct_at
+from ..abi.rules import Rule
+from ..api.d3d12_enums import (
+    D3D12_COMMAND_LIST_TYPE_COPY,
+    D3D12_MESSAGE_ID,
+    D3D12_MESSAGE_ID_CLEARUNORDEREDACCESSVIEW_INCOMPATIBLE_WITH_STRUCTURED_BUFFERS,
+    D3D12_MESSAGE_ID_CLEARUNORDEREDACCESSVIEW_INVALID_RESOURCE_PTR,
+    D3D12_MESSAGE_ID_INVALID_DESCRIPTOR_HANDLE,
+    D3D12_MESSAGE_ID_UNKNOWN,
+    D3D12_RESOURCE_STATE_UNORDERED_ACCESS,
+)
+from ..api.d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
+from .commands import Command
+from .descriptors import ID3D12DescriptorHeap
+from .resource import BufferRange, ID3D12Resource
+from .tracking.access import Access, Use
+from .tracking.checks import CLEAR_DESCRIPTOR, CLEAR_RANGE
+from .views import UnorderedAccessView
+
+if TYPE_CHECKING:
+    from .command_list import ID3D12GraphicsCommandList
+
+CHANNELS: Final = 4
+HANDLE: Final = D3D12_MESSAGE_ID_INVALID_DESCRIPTOR_HANDLE
+
+
+class Refused(Exception):
+    """The list cannot record it."""
+
+    def __init__(self, text: str, id: D3D12_MESSAGE_ID = D3D12_MESSAGE_ID_UNKNOWN) -> None:
+        super().__init__(text)
+        self.id = id
+
+
+class ClearView(Command):
+    """One clear. The GPU reads the descriptor in the shader-visible heap when it gets to the command."""
+
+    is_dispatch = True
+
+    def __init__(
+        self,
+        title: str,
+        view: UnorderedAccessView,
+        slot: tuple[ID3D12DescriptorHeap, int],
+        element: npt.NDArray[Any],
+        clamped: bool,
+    ) -> None:
+        assert view.range is not None
+        self.title = title
+        self.range: BufferRange = view.range
+        self._view = view
+        heap, self._index = slot
+        self._heap = weakref.ref(heap)
+        self._heap_life = heap.life
+        self._element = element
+        self._clamped = clamped
+
+    def execute(self) -> None:
+        self.range.bytes.view(self._element.dtype).reshape(-1, self._element.size)[:] = self._element
+
+    def accesses(self) -> Iterable[Access]:
+        return (Access(self.range, Use.WRITE, D3D12_RESOURCE_STATE_UNORDERED_ACCESS, "the view"),)
+
+    def lives(self) -> Iterable[Life]:
+        return (self.range.buffer, self._heap_life)
+
+    def problems(self) -> Iterator[tuple[Rule, str]]:
+        heap = self._heap()
+        if heap is not None and heap.read(self._index) != self._view:
+            yield (
+                CLEAR_DESCRIPTOR,
+                f"{self.title}: descriptor {self._index} of {heap} was written since it was recorded",
+            )
+        if self._clamped:
+            yield CLEAR_RANGE, f"{self.title}: Values has values outside of what the view's format can hold"
+
+
+def clear_uint(commands: ID3D12GraphicsCommandList, *arguments: Any) -> ClearView:
+    """Raises ``Refused`` for what makes the list invalid."""
+    return _clear(commands, "ClearUnorderedAccessViewUint", np.dtype(np.uint32), *arguments)
+
+
+def clear_float(commands: ID3D12GraphicsCommandList, *arguments: Any) -> ClearView:
+    return _clear(commands, "ClearUnorderedAccessViewFloat", np.dtype(np.float32), *arguments)
+
+
+def _clear(
+    commands: ID3D12GraphicsCommandList,
+    title: str,
+    dtype: np.dtype[Any],
+    gpu_handle: Any,
+    cpu_handle: Any,
+    resource: Any,
+    values: Any,
+    rect_count: Any,
+    rects: Any,
+) -> ClearView:
+    child(resource, ID3D12Resource, "resource", commands.device)
+    four = _values(values, dtype)
+    gpu = struct_at(gpu_handle, D3D12_GPU_DESCRIPTOR_HANDLE, "viewGPUHandleInCurrentHeap").ptr
+    cpu = struct_at(cpu_handle, D3D12_CPU_DESCRIPTOR_HANDLE, "viewCPUHandle").ptr
+    if commands.type == D3D12_COMMAND_LIST_TYPE_COPY:
+        raise Refused("a copy command list has no unordered access views")
+    if unsigned(rect_count, "numRects", 32) or rects is not None:
+        raise Refused("numRects must be 0 for a buffer: rectangles are not emulated")
+    seen, _ = _view(
+        commands, cpu, "viewCPUHandle", lambda heap: heap.has_cpu_handle(cpu) and not heap.shader_visible
+    )
+    view, slot = _view(
+        commands,
+        gpu,
+        "viewGPUHandleInCurrentHeap",
+        lambda heap: heap in commands.descriptor_heaps and not heap.has_cpu_handle(gpu),
+    )
+    if seen != view:
+        raise Refused("viewGPUHandleInCurrentHeap and viewCPUHandle name different views", HANDLE)
+    if view.range is None or view.range.buffer is not resource.buffer:
+        raise Refused(
+            f"the view is not of resource, which is {resource}",
+            D3D12_MESSAGE_ID_CLEARUNORDEREDACCESSVIEW_INVALID_RESOURCE_PTR,
+        )
+    if view.format is None:
+        raise Refused(
+            "the view is of a structured buffer; it must be raw or typed",
+            D3D12_MESSAGE_ID_CLEARUNORDEREDACCESSVIEW_INCOMPATIBLE_WITH_STRUCTURED_BUFFERS,
+        )
+    if dtype.kind == "u":
+        return ClearView(title, view, slot, view.format.from_bits(four), False)
+    if not view.format.takes_floats:
+        raise Refused(f"the view has elements of {view.format.kind}; they must be FLOAT, UNORM or SNORM")
+    return ClearView(title, view, slot, view.format.from_floats(four), view.format.exceeds(four))
+
+
+def _values(values: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The four values of a sequence or at an address."""
+    if is_series(values) or isinstance(values, np.ndarray):
+        if len(values) != CHANNELS:
+            raise invalid(f"values must hold {CHANNELS} values, not {len(values)}")
+        try:
+            return np.array(list(values), dtype)
+        except (OverflowError, ValueError) as error:
+            raise invalid(f"values must be of type {dtype}: {error}") from None
+    try:
+        data = read(locate(values, "values").address, CHANNELS * dtype.itemsize)
+    except MemoryFault as fault:
+        raise invalid(f"values: {fault}") from None
+    return np.frombuffer(data, dtype)
+
+
+def _view(
+    commands: ID3D12GraphicsCommandList, pointer: int, name: str, fits: Callable[[ID3D12DescriptorHeap], bool]
+) -> tuple[UnorderedAccessView, tuple[ID3D12DescriptorHeap, int]]:
+    place = commands.device.find_descriptors(pointer)
+    if place is None or not fits(place[0]):
+        wanted = {
+            "viewCPUHandle": "CPU handle of a heap that is not shader-visible",
+            "viewGPUHandleInCurrentHeap": "GPU handle of a heap that SetDescriptorHeaps set",
+        }[name]
+        raise Refused(f"{name} is 0x{pointer:X}, which is no {wanted}", HANDLE)
+    heap, index = place
+    view = heap.read(index)
+    if not isinstance(view, UnorderedAccessView):
+        raise Refused(f"{name} is descriptor {index} of {heap}, which holds no unordered access view", HANDLE)
+    return view, place

@@ -1,0 +1,129 @@
+"""The methods of ``ID3D12Device`` that make descriptor heaps, and write and copy what is in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from ..abi.hresult import DMLError
+from ..abi.pointers import struct_at
+from ..api.d3d12_enums import (
+    D3D12_DESCRIPTOR_HEAP_TYPE,
+    D3D12_DESCRIPTOR_HEAP_TYPE_DSV,
+    D3D12_DESCRIPTOR_HEAP_TYPE_RTV,
+)
+from ..api.d3d12_structs import D3D12_DESCRIPTOR_HEAP_DESC
+from .descriptor_copies import Ranges, copy_descriptors, report_instead
+from .descriptors import (
+    CBV_SRV_UAV,
+    INCREMENTS,
+    SAMPLER,
+    DescriptorIndex,
+    ID3D12DescriptorHeap,
+    check_descriptor_heap_desc,
+    heap_type,
+)
+from .objects import ID3D12Object
+from .views import OtherView, cpu_slot, unordered_access_view
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+    from .resource import ID3D12Resource
+
+
+class DescriptorMethods(ID3D12Object):
+    """A part of ``ID3D12Device``."""
+
+    removed: bool
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._descriptors = DescriptorIndex()
+
+    @property
+    def _device(self) -> ID3D12Device:
+        return cast("ID3D12Device", self)
+
+    def CreateDescriptorHeap(self, desc: Any) -> ID3D12DescriptorHeap:
+        self._device.check_alive()
+        heap_desc = struct_at(desc, D3D12_DESCRIPTOR_HEAP_DESC, "desc")
+        check_descriptor_heap_desc(heap_desc, "desc")
+        heap = ID3D12DescriptorHeap(self._device, heap_desc)
+        self._descriptors.add(heap)
+        return heap
+
+    def GetDescriptorHandleIncrementSize(self, descriptorHeapType: int) -> int:
+        return INCREMENTS[heap_type(descriptorHeapType, "descriptorHeapType")]
+
+    def CopyDescriptorsSimple(
+        self,
+        numDescriptors: int,
+        destDescriptorRangeStart: Any,
+        srcDescriptorRangeStart: Any,
+        descriptorHeapsType: int,
+    ) -> None:
+        """As CopyDescriptors, for one range on each side."""
+        self.CopyDescriptors(
+            1,
+            [destDescriptorRangeStart],
+            [numDescriptors],
+            1,
+            [srcDescriptorRangeStart],
+            [numDescriptors],
+            descriptorHeapsType,
+        )
+
+    def CopyDescriptors(
+        self,
+        numDestDescriptorRanges: int,
+        destDescriptorRangeStarts: Any,
+        destDescriptorRangeSizes: Any,
+        numSrcDescriptorRanges: int,
+        srcDescriptorRangeStarts: Any,
+        srcDescriptorRangeSizes: Any,
+        descriptorHeapsType: int,
+    ) -> None:
+        """Copy descriptors from ranges of CPU handles to others, which are cut differently if need be; sizes of None
+        are all 1. What is wrong is raised, and nothing copied; under the debug layer it is a message."""
+        if self.removed:
+            return
+        into = Ranges("dest", numDestDescriptorRanges, destDescriptorRangeStarts, destDescriptorRangeSizes)
+        out_of = Ranges("src", numSrcDescriptorRanges, srcDescriptorRangeStarts, srcDescriptorRangeSizes)
+        try:
+            copy_descriptors(self._device, into, out_of, descriptorHeapsType)
+        except DMLError as error:
+            report_instead(self._device, error)
+
+    def find_descriptors(self, ptr: int) -> tuple[ID3D12DescriptorHeap, int] | None:
+        """The descriptor heap and the index that the value of a CPU or GPU handle stands for, or None."""
+        return self._descriptors.find(ptr)
+
+    def CreateUnorderedAccessView(
+        self, resource: ID3D12Resource | None, counterResource: None, desc: Any, destDescriptor: Any
+    ) -> None:
+        """Write a view of a buffer, raw, typed or structured, into a heap; without a resource a null descriptor."""
+        if self.removed:
+            return
+        heap, index = cpu_slot(self._device, destDescriptor, CBV_SRV_UAV, "destDescriptor")
+        heap.write(index, unordered_access_view(self._device, resource, counterResource, desc))
+
+    def CreateConstantBufferView(self, desc: Any, destDescriptor: Any) -> None:
+        """Nothing emulated reads it, nor what the next four write: it only takes the place of what was there."""
+        self._other_view("CreateConstantBufferView", CBV_SRV_UAV, destDescriptor)
+
+    def CreateShaderResourceView(self, resource: Any, desc: Any, destDescriptor: Any) -> None:
+        self._other_view("CreateShaderResourceView", CBV_SRV_UAV, destDescriptor)
+
+    def CreateRenderTargetView(self, resource: Any, desc: Any, destDescriptor: Any) -> None:
+        self._other_view("CreateRenderTargetView", D3D12_DESCRIPTOR_HEAP_TYPE_RTV, destDescriptor)
+
+    def CreateDepthStencilView(self, resource: Any, desc: Any, destDescriptor: Any) -> None:
+        self._other_view("CreateDepthStencilView", D3D12_DESCRIPTOR_HEAP_TYPE_DSV, destDescriptor)
+
+    def CreateSampler(self, desc: Any, destDescriptor: Any) -> None:
+        self._other_view("CreateSampler", SAMPLER, destDescriptor)
+
+    def _other_view(self, call: str, kind: D3D12_DESCRIPTOR_HEAP_TYPE, destination: Any) -> None:
+        if self.removed:
+            return
+        heap, index = cpu_slot(self._device, destination, kind, "destDescriptor")
+        heap.write(index, OtherView(call))

@@ -1,0 +1,287 @@
+"""``ID3D12Device1`` to ``9``, and ``D3D12CreateDevice``: what newer versions add for buffers, lists and fences."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import Any
+
+from ..abi.arguments import child, counted, enumerator, flags, invalid, is_series, unsigned
+from ..abi.hresult import DXGI_ERROR_DEVICE_REMOVED, DXGI_ERROR_UNSUPPORTED, E_NOTIMPL, DMLError
+from ..abi.pointers import struct_at
+from ..abi.struct_series import structs_at
+from ..abi.wintypes import GUID
+from ..api.d3d12_enums import (
+    D3D12_COMMAND_LIST_FLAGS,
+    D3D12_MULTIPLE_FENCE_WAIT_FLAG_ANY,
+    D3D12_MULTIPLE_FENCE_WAIT_FLAGS,
+    D3D12_RESIDENCY_FLAGS,
+    D3D_FEATURE_LEVEL,
+)
+from ..api.d3d12_structs import (
+    D3D12_PLACED_SUBRESOURCE_FOOTPRINT,
+    D3D12_RESOURCE_ALLOCATION_INFO,
+    D3D12_RESOURCE_ALLOCATION_INFO1,
+    D3D12_RESOURCE_DESC,
+    D3D12_RESOURCE_DESC1,
+)
+from ..api.iids import (
+    IID_ID3D12Device1,
+    IID_ID3D12Device2,
+    IID_ID3D12Device3,
+    IID_ID3D12Device4,
+    IID_ID3D12Device5,
+    IID_ID3D12Device6,
+    IID_ID3D12Device7,
+    IID_ID3D12Device8,
+    IID_ID3D12Device9,
+)
+from .adapters import adapter_of
+from .buffer_rules import check_node_mask
+from .command_list import command_list_type
+from .command_list_versions import ID3D12GraphicsCommandList4
+from .command_queue import ID3D12CommandQueue
+from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT, UINT64_MAX
+from .device import ID3D12Device
+from .features import DEVICE_LEVELS, MAX_FEATURE_LEVEL
+from .fence import Event, ID3D12Fence
+from .heap import ID3D12Heap, ID3D12Heap1
+from .resource import ID3D12Resource2
+
+AllocationInfo = tuple[D3D12_RESOURCE_ALLOCATION_INFO, list[D3D12_RESOURCE_ALLOCATION_INFO1]]
+
+
+class _Countdown:
+    """Sets an event when it was set so many times itself."""
+
+    def __init__(self, count: int, event: Event) -> None:
+        self._lock = threading.Lock()
+        self._left = count
+        self._event = event
+
+    def set(self) -> None:
+        with self._lock:
+            self._left -= 1
+            done = not self._left
+        if done:
+            self._event.set()
+
+
+class ID3D12Device1(ID3D12Device):
+    IID = IID_ID3D12Device1
+
+    def SetEventOnMultipleFenceCompletion(
+        self, fences: Any, fenceValues: Any, numFences: int, flags: int, event: Event | None = None
+    ) -> None:
+        """Set ``event`` once all fences have reached their values, or any of them, as ``flags`` say; without an event,
+        return then (nf-d3d12-id3d12device1-seteventonmultiplefencecompletion)."""
+        self.check_alive()
+        count = unsigned(numFences, "numFences", 32)
+        targets = _fence_values(count, fenceValues)
+        waited = [
+            child(fence, ID3D12Fence, f"fences[{index}]", self)
+            for index, fence in enumerate(counted(count, fences, "numFences", "fences"))
+        ]
+        kind = _wait_flags(flags)
+        if not count:
+            raise invalid("numFences must not be 0")
+        awaited: Event = threading.Event() if event is None else event
+        any_of_them = kind & D3D12_MULTIPLE_FENCE_WAIT_FLAG_ANY
+        countdown = _Countdown(1 if any_of_them else count, awaited)
+        for fence, target in zip(waited, targets):
+            fence.SetEventOnCompletion(target, countdown)
+        if event is None and isinstance(awaited, threading.Event):
+            awaited.wait()
+
+    def SetResidencyPriority(self, numObjects: Any, objects: Any, priorities: Any = None) -> None:
+        """Memory here is always resident: this only checks the objects."""
+        self.MakeResident(numObjects, objects)
+
+
+def _fence_values(count: int, values: Any) -> list[int]:
+    if not is_series(values) or len(values) < count:
+        raise invalid(f"fenceValues must hold numFences values, which is {count}")
+    return [unsigned(value, f"fenceValues[{index}]") for index, value in enumerate(values[:count])]
+
+
+def _wait_flags(value: Any) -> D3D12_MULTIPLE_FENCE_WAIT_FLAGS:
+    return flags(value, D3D12_MULTIPLE_FENCE_WAIT_FLAGS, "flags")
+
+
+class ID3D12Device2(ID3D12Device1):
+    """Adds pipeline states, which are not emulated."""
+
+    IID = IID_ID3D12Device2
+
+
+class ID3D12Device3(ID3D12Device2):
+    IID = IID_ID3D12Device3
+
+    def EnqueueMakeResident(
+        self, flags: int, numObjects: Any, objects: Any, fenceToSignal: ID3D12Fence, fenceValueToSignal: int
+    ) -> None:
+        """MakeResident, and the fence at once."""
+        _residency_flags(flags)
+        child(fenceToSignal, ID3D12Fence, "fenceToSignal", self)
+        self.MakeResident(numObjects, objects)
+        fenceToSignal.Signal(fenceValueToSignal)
+
+
+def _residency_flags(value: Any) -> None:
+    flags(value, D3D12_RESIDENCY_FLAGS, "flags")
+
+
+class ID3D12Device4(ID3D12Device3):
+    IID = IID_ID3D12Device4
+
+    def CreateCommandList1(self, nodeMask: int, type: int, flags: int = 0) -> ID3D12GraphicsCommandList4:
+        """The list is closed, and has no allocator before it is reset."""
+        self.check_alive()
+        check_node_mask(unsigned(nodeMask, "nodeMask", 32), "nodeMask")
+        kind = command_list_type(type, "type")
+        _list_flags(flags)
+        return ID3D12GraphicsCommandList4(self, kind)
+
+    def CreateCommittedResource1(
+        self,
+        heapProperties: Any,
+        heapFlags: int,
+        desc: Any,
+        initialState: int,
+        optimizedClearValue: None = None,
+        protectedSession: None = None,
+    ) -> ID3D12Resource2:
+        _no_session(protectedSession)
+        return self.CreateCommittedResource(
+            heapProperties, heapFlags, desc, initialState, optimizedClearValue
+        )
+
+    def CreateHeap1(self, desc: Any, protectedSession: None = None) -> ID3D12Heap1:
+        _no_session(protectedSession)
+        return self.CreateHeap(desc)
+
+    def GetResourceAllocationInfo1(
+        self, visibleMask: int, numResourceDescs: Any, resourceDescs: Any = None
+    ) -> AllocationInfo:
+        """As GetResourceAllocationInfo, and where each buffer lies then."""
+        names = "numResourceDescs", "resourceDescs"
+        descs = structs_at(numResourceDescs, resourceDescs, D3D12_RESOURCE_DESC, *names)
+        return self._allocation(visibleMask, descs)
+
+    def _allocation(self, mask: int, descs: list[D3D12_RESOURCE_DESC]) -> AllocationInfo:
+        whole = self.GetResourceAllocationInfo(mask, descs)
+        unit = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+        if whole.SizeInBytes == UINT64_MAX:
+            wrong = D3D12_RESOURCE_ALLOCATION_INFO1(UINT64_MAX, unit, UINT64_MAX)
+            return whole, [wrong for _ in descs]
+        parts, offset = [], 0
+        for desc in descs:
+            size = -(-desc.Width // unit) * unit
+            parts.append(D3D12_RESOURCE_ALLOCATION_INFO1(offset, unit, size))
+            offset += size
+        return whole, parts
+
+
+def _list_flags(value: Any) -> None:
+    flags(value, D3D12_COMMAND_LIST_FLAGS, "flags")
+
+
+def _no_session(session: Any) -> None:
+    if session is not None:
+        raise DMLError(E_NOTIMPL, "protectedSession must be None: protected resources are not emulated")
+
+
+class ID3D12Device5(ID3D12Device4):
+    IID = IID_ID3D12Device5
+
+    def RemoveDevice(self) -> None:
+        """As if the adapter were gone."""
+        self.mark_removed(DXGI_ERROR_DEVICE_REMOVED, "ID3D12Device5::RemoveDevice was called")
+
+
+class ID3D12Device6(ID3D12Device5):
+    IID = IID_ID3D12Device6
+
+
+class ID3D12Device7(ID3D12Device6):
+    IID = IID_ID3D12Device7
+
+
+class ID3D12Device8(ID3D12Device7):
+    """What takes a D3D12_RESOURCE_DESC1, of which a buffer leaves SamplerFeedbackMipRegion 0."""
+
+    IID = IID_ID3D12Device8
+
+    def GetResourceAllocationInfo2(
+        self, visibleMask: int, numResourceDescs: Any, resourceDescs: Any = None
+    ) -> AllocationInfo:
+        names = "numResourceDescs", "resourceDescs"
+        descs = structs_at(numResourceDescs, resourceDescs, D3D12_RESOURCE_DESC1, *names)
+        return self._allocation(visibleMask, [_older_desc(desc, "resourceDescs") for desc in descs])
+
+    def CreateCommittedResource2(
+        self,
+        heapProperties: Any,
+        heapFlags: int,
+        desc: Any,
+        initialState: int,
+        optimizedClearValue: None = None,
+        protectedSession: None = None,
+    ) -> ID3D12Resource2:
+        _no_session(protectedSession)
+        older = _older_desc(desc, "desc")
+        return self.CreateCommittedResource(
+            heapProperties, heapFlags, older, initialState, optimizedClearValue
+        )
+
+    def CreatePlacedResource1(
+        self,
+        heap: ID3D12Heap,
+        heapOffset: int,
+        desc: Any,
+        initialState: int,
+        optimizedClearValue: None = None,
+    ) -> ID3D12Resource2:
+        older = _older_desc(desc, "desc")
+        return self.CreatePlacedResource(heap, heapOffset, older, initialState, optimizedClearValue)
+
+    def GetCopyableFootprints1(
+        self, resourceDesc: Any, firstSubresource: int, numSubresources: int, baseOffset: int
+    ) -> tuple[D3D12_PLACED_SUBRESOURCE_FOOTPRINT, int, int, int]:
+        older = _older_desc(resourceDesc, "resourceDesc")
+        return self.GetCopyableFootprints(older, firstSubresource, numSubresources, baseOffset)
+
+
+def _older_desc(desc: Any, name: str) -> D3D12_RESOURCE_DESC:
+    newer = struct_at(desc, D3D12_RESOURCE_DESC1, name)
+    if any(bytes(newer.SamplerFeedbackMipRegion)):
+        raise invalid(f"{name}.SamplerFeedbackMipRegion must be 0 for a buffer")
+    return D3D12_RESOURCE_DESC.from_buffer_copy(bytes(newer)[: ctypes.sizeof(D3D12_RESOURCE_DESC)])
+
+
+class ID3D12Device9(ID3D12Device8):
+    IID = IID_ID3D12Device9
+
+    def CreateCommandQueue1(self, desc: Any, creatorID: GUID) -> ID3D12CommandQueue:
+        """``creatorID`` tells queues of several runtimes apart, of which there is one."""
+        return self.CreateCommandQueue(desc)
+
+
+def D3D12CreateDevice(
+    adapter: Any = None, minimumFeatureLevel: int = D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_11_0
+) -> ID3D12Device9:
+    """A new device; each call makes its own. ``adapter`` is an IDXGIAdapter, an IDXCoreAdapter, or None for the
+    first.
+
+    Raises ``E_INVALIDARG`` for what is no level of Direct3D 12, ``DXGI_ERROR_UNSUPPORTED`` for a higher level
+    than is emulated.
+    """
+    chosen = adapter_of(adapter)
+    level = enumerator(minimumFeatureLevel, D3D_FEATURE_LEVEL, "minimumFeatureLevel")
+    if level not in DEVICE_LEVELS:
+        raise invalid(f"minimumFeatureLevel must be at least D3D_FEATURE_LEVEL_11_0, not {level.name}")
+    if level > MAX_FEATURE_LEVEL:
+        raise DMLError(
+            DXGI_ERROR_UNSUPPORTED, f"minimumFeatureLevel: {level.name} exceeds {MAX_FEATURE_LEVEL.name}"
+        )
+    return ID3D12Device9(chosen)

@@ -1,0 +1,79 @@
+"""Markers and named spans of command lists and queues: what PIX and other debuggers show, and no GPU notices."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from ..abi.arguments import unsigned
+from ..abi.memory import MemoryFault, read
+from ..abi.pointers import locate
+from .commands import Command
+
+# The values of metadata that pix.h, and pix3.h before its own encoding, give to plain text.
+UNICODE, ANSI = 0, 1
+LIMIT = 1 << 12
+
+
+class MarkerKind(Enum):
+    SET = "SetMarker"
+    BEGIN = "BeginEvent"
+    END = "EndEvent"
+
+
+class Marker(Command):
+    """A point in time with a text, or one end of a span; the end has no text."""
+
+    def __init__(self, kind: MarkerKind, text: str = "") -> None:
+        self.kind = kind
+        self.text = text
+        self.title = kind.value
+
+    def call(self) -> Callable[[], None] | None:
+        return None
+
+
+class Marked:
+    """The three methods, which lists and queues share. ``data`` is a str, bytes, or an address with ``size`` bytes.
+
+    Direct3D says nothing about wrong arguments: text that cannot be read is empty.
+    """
+
+    @abstractmethod
+    def _mark(self, marker: Marker) -> None:
+        """Keep ``marker`` in its place."""
+
+    def SetMarker(self, metadata: int, data: Any = None, size: int | None = None) -> None:
+        self._mark(Marker(MarkerKind.SET, marker_text(metadata, data, size)))
+
+    def BeginEvent(self, metadata: int, data: Any = None, size: int | None = None) -> None:
+        """A span begins; it ends at the next ``EndEvent`` that is not of a span within."""
+        self._mark(Marker(MarkerKind.BEGIN, marker_text(metadata, data, size)))
+
+    def EndEvent(self) -> None:
+        self._mark(Marker(MarkerKind.END))
+
+
+def marker_text(metadata: int, data: Any, size: int | None) -> str:
+    """The text up to its null character. What pix3.h encodes is private to PIX: there the text says so."""
+    kind = unsigned(metadata, "metadata", 32)
+    if isinstance(data, str):
+        return data
+    raw = _bytes(data, size)
+    if kind not in (UNICODE, ANSI):
+        return f"an event of {len(raw)} bytes in PIX's own encoding" if raw else ""
+    return raw.decode("utf-16-le" if kind == UNICODE else "utf-8", "replace").partition("\0")[0]
+
+
+def _bytes(data: Any, size: int | None) -> bytes:
+    if data is None:
+        return b""
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return bytes(data)[:size]
+    length = 0 if size is None else unsigned(size, "size", 32)
+    try:
+        return read(locate(data, "data").address, min(length, LIMIT))
+    except MemoryFault:
+        return b""

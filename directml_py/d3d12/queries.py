@@ -1,0 +1,117 @@
+"""``ID3D12QueryHeap`` for timestamps, and the commands that take and resolve them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..abi.arguments import enumerator, invalid
+from ..abi.hresult import E_NOTIMPL, DMLError
+from ..abi.life import Life
+from ..abi.rules import Rule
+from ..api.d3d12_enums import (
+    D3D12_QUERY_HEAP_TYPE,
+    D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP,
+    D3D12_QUERY_HEAP_TYPE_TIMESTAMP,
+    D3D12_RESOURCE_STATE_COPY_DEST,
+)
+from ..api.d3d12_structs import D3D12_QUERY_HEAP_DESC
+from ..api.iids import IID_ID3D12QueryHeap
+from .buffer_rules import check_node_mask
+from .commands import Command
+from .objects import ID3D12Pageable
+from .resource import BufferRange
+from .timestamps import ticks
+from .tracking.access import Access, Use
+from .tracking.checks import QUERY_ENDED
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+
+TIMESTAMP_HEAPS: Final = (D3D12_QUERY_HEAP_TYPE_TIMESTAMP, D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP)
+RESULT_SIZE: Final = 8
+# Before memory is taken for a count that nobody meant.
+MAX_QUERIES: Final = 1 << 24
+
+
+def check_query_heap_desc(desc: D3D12_QUERY_HEAP_DESC, name: str) -> None:
+    """Raises ``E_NOTIMPL`` for queries about what is drawn."""
+    kind = enumerator(desc.Type, D3D12_QUERY_HEAP_TYPE, f"{name}.Type")
+    if kind not in TIMESTAMP_HEAPS:
+        raise DMLError(E_NOTIMPL, f"{name}.Type: {kind.name} is not emulated")
+    check_node_mask(desc.NodeMask, f"{name}.NodeMask")
+    if not 0 < desc.Count <= MAX_QUERIES:
+        raise invalid(f"{name}.Count must be from 1 to {MAX_QUERIES}, not {desc.Count}")
+
+
+class Queries(Life):
+    """The results of a query heap, which recorded commands go on naming when the heap is released."""
+
+    __slots__ = ("ended", "results")
+
+    def __init__(self, count: int) -> None:
+        super().__init__("ID3D12QueryHeap")
+        self.results = np.zeros(count, np.uint64)
+        self.ended = np.zeros(count, np.bool_)
+
+
+class ID3D12QueryHeap(ID3D12Pageable):
+    """Timestamps, in ticks of ``ID3D12CommandQueue::GetTimestampFrequency``."""
+
+    IID = IID_ID3D12QueryHeap
+
+    def __init__(self, device: ID3D12Device, desc: D3D12_QUERY_HEAP_DESC) -> None:
+        self.queries = Queries(desc.Count)
+        super().__init__(device, self.queries)
+        self.type = D3D12_QUERY_HEAP_TYPE(desc.Type)
+        self.count: int = desc.Count
+
+
+class EndQuery(Command):
+    """Takes the time when it runs."""
+
+    title = "EndQuery"
+
+    def __init__(self, queries: Queries, index: int) -> None:
+        self._queries = queries
+        self._index = index
+
+    def execute(self) -> None:
+        self._queries.results[self._index] = ticks()
+        self._queries.ended[self._index] = True
+
+    def lives(self) -> Iterable[Life]:
+        return (self._queries,)
+
+
+class ResolveQueries(Command):
+    """ResolveQueryData: results from ``start`` on go into a buffer."""
+
+    title = "ResolveQueryData"
+
+    def __init__(self, queries: Queries, start: int, destination: BufferRange) -> None:
+        self._queries = queries
+        self._part = slice(start, start + destination.size // RESULT_SIZE)
+        self.destination = destination
+
+    def execute(self) -> None:
+        self.destination.bytes[:] = self._queries.results[self._part].view(np.uint8)
+
+    def accesses(self) -> Iterable[Access]:
+        return (Access(self.destination, Use.WRITE, D3D12_RESOURCE_STATE_COPY_DEST, "destinationBuffer"),)
+
+    def lives(self) -> Iterable[Life]:
+        return (self._queries, self.destination.buffer)
+
+    def problems(self) -> Iterator[tuple[Rule, str]]:
+        ended = self._queries.ended[self._part]
+        if not ended.all():
+            yield QUERY_ENDED, f"{self.title}: query {self._part.start + int(ended.argmin())} was never ended"
+
+
+def query_range_problem(heap: ID3D12QueryHeap, start: int, count: int) -> str | None:
+    if start + count <= heap.count:
+        return None
+    return f"needs queries {start} to {start + count}, but {heap} has {heap.count}"

@@ -1,0 +1,54 @@
+"""Who touched each byte last."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+
+class Found(NamedTuple, Generic[T]):
+    """``address`` is the first byte that was asked about and that ``by`` was the last to touch."""
+
+    address: int
+    by: T
+
+
+class LatestRanges(Generic[T]):
+    """Ranges of addresses, later ones over earlier ones. They lie in order and share no byte, so that looking one up
+    is a search, and putting one in removes what it covers."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._by: list[T] = []
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def put(self, start: int, end: int, by: T) -> None:
+        """Bytes ``start`` to ``end`` were touched by ``by``."""
+        if end <= start:
+            return
+        first, behind = bisect_right(self._ends, start), bisect_left(self._starts, end)
+        starts, ends, by_whom = [start], [end], [by]
+        if first < behind:
+            if self._starts[first] < start:
+                starts.insert(0, self._starts[first])
+                ends.insert(0, start)
+                by_whom.insert(0, self._by[first])
+            if self._ends[behind - 1] > end:
+                starts.append(end)
+                ends.append(self._ends[behind - 1])
+                by_whom.append(self._by[behind - 1])
+        self._starts[first:behind] = starts
+        self._ends[first:behind] = ends
+        self._by[first:behind] = by_whom
+
+    def first(self, start: int, end: int) -> Found[T] | None:
+        """The first byte from ``start`` to ``end`` that somebody touched, and who did so last."""
+        place = bisect_right(self._ends, start)
+        if end <= start or place == len(self._starts) or self._starts[place] >= end:
+            return None
+        return Found(max(start, self._starts[place]), self._by[place])

@@ -1,0 +1,202 @@
+"""Exceptions between any two steps of Execute, Signal and Wait: the queue works afterwards, nobody waits for ever."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import directml_py as dml
+from directml_py import d3d12
+from directml_py.abi.hresult import DXGI_ERROR_DEVICE_HUNG, S_OK
+from directml_py.d3d12 import scheduler
+from directml_py.d3d12.commands import Command
+
+HERE = str(Path(scheduler.__file__).parent)
+SECONDS = 10
+DIRECT = dml.D3D12_COMMAND_LIST_TYPE_DIRECT
+
+
+class Call(Command):
+    def __init__(self, function):
+        self.execute = function
+
+
+class Program:
+    """Two queues with a wait between them and one behind, and what was seen of it."""
+
+    def __init__(self, debug):
+        if debug:
+            from ..rules.layer import debug_layer
+
+            with debug_layer():
+                self.device = d3d12.D3D12CreateDevice()
+        else:
+            self.device = d3d12.D3D12CreateDevice()
+        desc = dml.D3D12_COMMAND_QUEUE_DESC(Type=DIRECT)
+        self.one, self.two = self.device.CreateCommandQueue(desc), self.device.CreateCommandQueue(desc)
+        self.fence, self.done, self.gate = (self.device.CreateFence(0) for _ in range(3))
+        self.event, self.seen = threading.Event(), []
+        self.allocators = []
+        self.first, self.second, self.third = (self.list(name) for name in "abc")
+
+    def list(self, name):
+        self.allocators.append(self.device.CreateCommandAllocator(DIRECT))
+        commands = self.device.CreateCommandList(0, DIRECT, self.allocators[-1])
+        commands.record(Call(lambda: self.seen.append(name)))
+        commands.Close()
+        return commands
+
+    def play(self):
+        self.two.Wait(self.gate, 1)
+        self.one.Wait(self.fence, 1)
+        self.one.ExecuteCommandLists([self.first])
+        self.one.Signal(self.done, 1)
+        self.done.SetEventOnCompletion(1, self.event)
+        self.two.ExecuteCommandLists([self.second])
+        self.two.Signal(self.fence, 1)
+        self.gate.Signal(1)
+        self.done.GetCompletedValue()
+        self.two.ExecuteCommandLists([self.third])
+        self.two.Signal(self.done, 2)
+        self.done.SetEventOnCompletion(2)
+
+    def check_works(self):
+        """In a thread of its own: the lock must be free for all."""
+        if self.device.GetDeviceRemovedReason() != S_OK:
+            return
+        for queue in (self.one, self.two):
+            # What the program may not have got to signal.
+            self.gate.Signal(1)
+            self.fence.Signal(1)
+            fence, allocator = self.device.CreateFence(0), self.device.CreateCommandAllocator(DIRECT)
+            commands = self.device.CreateCommandList(0, DIRECT, allocator)
+            commands.record(Call(lambda queue=queue: self.seen.append(queue)))
+            commands.Close()
+            queue.ExecuteCommandLists([commands])
+            queue.Signal(fence, 1)
+            fence.SetEventOnCompletion(1)
+            assert fence.GetCompletedValue() == 1
+            assert self.seen[-1] is queue
+        for commands, name in ((self.first, "a"), (self.second, "b"), (self.third, "c")):
+            assert not commands.recording.in_flight
+            assert self.seen.count(name) <= 1
+        for allocator in self.allocators:
+            allocator.Reset()
+
+
+def interrupt(action, at, unit):
+    """Raise KeyboardInterrupt at the ``at``-th step; False if there are fewer."""
+    count = 0
+
+    def step(frame, event, argument):
+        nonlocal count
+        if event == unit:
+            count += 1
+            if count == at:
+                raise KeyboardInterrupt
+        return step
+
+    def enter(frame, event, argument):
+        if not frame.f_code.co_filename.startswith(HERE):
+            return None
+        frame.f_trace_opcodes = unit == "opcode"
+        return step
+
+    before = sys.gettrace()
+    sys.settrace(enter)
+    try:
+        action()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def in_time(action):
+    failures = []
+
+    def run():
+        try:
+            action()
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(SECONDS)
+    assert not thread.is_alive(), "somebody waits for ever"
+    if failures:
+        raise failures[0]
+
+
+def interrupted_everywhere(debug, unit, first=1, step=1):
+    """How many steps there are, about, and how often an interrupt removed the device."""
+    removed, at = 0, first - step
+    while True:
+        at += step
+        program = Program(debug)
+        if not interrupt(program.play, at, unit):
+            break
+        try:
+            in_time(program.check_works)
+            if program.device.GetDeviceRemovedReason() != S_OK:
+                removed += 1
+                assert program.device.GetDeviceRemovedReason() == DXGI_ERROR_DEVICE_HUNG
+                with pytest.raises(dml.DMLError, match="a command was interrupted: KeyboardInterrupt"):
+                    program.device.check_alive()
+        except BaseException as error:
+            raise AssertionError(f"interrupted at {unit} {at}") from error
+    return at, removed
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_at_some_lines(debug):
+    count, _ = interrupted_everywhere(debug, "line", 3, 23)
+    assert count > 150
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["line", "opcode"])
+@pytest.mark.parametrize("debug", [False, True])
+def test_at_every_step(debug, unit):
+    count, removed = interrupted_everywhere(debug, unit)
+    assert count > 150
+    # Only in the middle of commands.
+    assert removed < count / 4
+
+
+class Failing:
+    def set(self):
+        raise ZeroDivisionError("the event")
+
+
+@pytest.mark.parametrize("signal", ["CPU", "queue"])
+@pytest.mark.parametrize("debug", [False, True])
+def test_an_event_that_fails(debug, signal):
+    """The others are set, queues that waited go on, and the caller hears of it."""
+    program = Program(debug)
+    fence, events = program.fence, [threading.Event(), Failing(), threading.Event()]
+    program.one.Wait(fence, 1)
+    program.one.ExecuteCommandLists([program.first])
+    program.one.Signal(program.done, 1)
+
+    def play():
+        for event in events:
+            fence.SetEventOnCompletion(1, event)
+        if signal == "CPU":
+            fence.Signal(1)
+        else:
+            program.two.Signal(fence, 1)
+
+    with pytest.raises(ZeroDivisionError, match="the event"):
+        play()
+    assert events[0].is_set()
+    assert events[2].is_set()
+    assert program.device.GetDeviceRemovedReason() == S_OK
+    in_time(lambda: program.done.SetEventOnCompletion(1))
+    assert program.seen == ["a"]
+    in_time(program.check_works)

@@ -1,0 +1,144 @@
+"""Markers, and what observers are told."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+
+import pytest
+
+from directml_py.d3d12.markers import marker_text
+from directml_py.d3d12.observation import Observer, watchers
+
+
+class Notes(Observer):
+    """Writes down all that it is told, in a word or two each."""
+
+    def __init__(self):
+        self.lines = []
+
+    def created(self, item):
+        self.lines.append(f"created {type(item).__name__}")
+
+    def closed(self, commands):
+        self.lines.append("closed")
+
+    def submitted(self, queue, execution, lists):
+        self.lines.append(f"submitted {len(lists)}")
+
+    def started(self, execution):
+        self.lines.append("started")
+
+    def finished(self, execution):
+        self.lines.append("finished")
+
+    def before(self, command):
+        self.lines.append(f"before {command.title}")
+
+    def after(self, command):
+        self.lines.append(f"after {command.title}")
+
+    def marked(self, queue, marker):
+        self.lines.append(f"marked {marker.title} {marker.text}".strip())
+
+    def signaled(self, queue, fence, value):
+        self.lines.append(f"signaled {value} by {'the CPU' if queue is None else 'a queue'}")
+
+    def waited(self, queue, fence, value):
+        self.lines.append(f"waited {value} by {'the CPU' if queue is None else 'a queue'}")
+
+    def reported(self, message):
+        self.lines.append(f"reported {message.rule}")
+
+    def removed(self, text):
+        self.lines.append("removed")
+
+
+@pytest.fixture
+def notes():
+    observer = Notes()
+    watchers.add(observer)
+    yield observer.lines
+    watchers.remove(observer)
+
+
+def test_an_execution_is_told_command_by_command(bench, notes):
+    source, target = bench.upload(64), bench.buffer(64)
+    fence = bench.device.CreateFence(0)
+    bench.list.BeginEvent(1, "copying")
+    bench.list.CopyResource(target, source)
+    bench.list.EndEvent()
+    bench.list.Close()
+    bench.queue.SetMarker(1, "now")
+    bench.queue.ExecuteCommandLists([bench.list])
+    bench.queue.Signal(fence, 1)
+    fence.SetEventOnCompletion(1)
+    assert notes == [
+        "created ID3D12Resource2",
+        "created ID3D12Resource2",
+        "created ID3D12Fence1",
+        "closed",
+        "marked SetMarker now",
+        "submitted 1",
+        "started",
+        *(
+            f"{when} {what}"
+            for what in ("BeginEvent", "the copy", "EndEvent")
+            for when in ("before", "after")
+        ),
+        "finished",
+        "signaled 1 by a queue",
+        "waited 1 by the CPU",
+    ]
+
+
+def test_a_hazard_is_told_between_the_commands_it_lies_between(debug_bench, notes):
+    bench = debug_bench
+    buffer, other = bench.buffer(64), bench.buffer(64)
+    bench.list.CopyResource(other, buffer)
+    bench.list.CopyResource(buffer, other)
+    bench.list.Close()
+    fence = bench.device.CreateFence(0)
+    notes.clear()
+    bench.queue.ExecuteCommandLists([bench.list])
+    bench.queue.Signal(fence, 1)
+    with pytest.raises(OSError, match="needs ID3D12Resource in"):
+        fence.SetEventOnCompletion(1)
+    runs = notes[notes.index("started") : notes.index("finished")]
+    kinds = [line.split()[0] for line in runs]
+    assert kinds == ["started", "before", "after", "before", "reported", "reported", "after"]
+
+
+def test_nobody_hears_what_happens_after_it_left(bench, notes):
+    bench.buffer(64)
+    for observer in watchers.all:
+        watchers.remove(observer)
+    bench.buffer(64)
+    assert notes == ["created ID3D12Resource2"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "data", "size", "text"),
+    [
+        (0, "äb\0c".encode("utf-16-le"), None, "äb"),
+        (1, b"plain\0more", None, "plain"),
+        (1, b"plain", 2, "pl"),
+        (1, "a str is text whatever the encoding", None, "a str is text whatever the encoding"),
+        (1, None, 4, ""),
+        (1, 8, 4, ""),
+        (2, bytes(24), None, "an event of 24 bytes in PIX's own encoding"),
+    ],
+)
+def test_the_text_of_a_marker(metadata, data, size, text):
+    assert marker_text(metadata, data, size) == text
+
+
+def test_the_text_of_a_marker_at_an_address():
+    words = ctypes.create_string_buffer(b"forward pass")
+    assert marker_text(1, ctypes.addressof(words), len(words)) == "forward pass"
+
+
+def test_no_module_is_loaded_for_nobody():
+    probe = "import sys, directml_py; print([name for name in sys.modules if 'capturing' in name])"
+    assert subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True).stdout == "[]\n"

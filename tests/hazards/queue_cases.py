@@ -1,0 +1,150 @@
+"""Queues that share memory without a fence between them."""
+
+from __future__ import annotations
+
+import directml_py as dml
+
+from ..dml.helpers import DIRECT, identity
+from .hazard import READBACK, UPLOAD, hazard
+
+WAIT = "D3D12-CommandQueue-wait"
+
+
+def another_queue(bench, name="second"):
+    queue = bench.d3d12.CreateCommandQueue(dml.D3D12_COMMAND_QUEUE_DESC(Type=DIRECT))
+    queue.SetName(name)
+    return bench.keep(queue)
+
+
+def copying(bench, target, source, offset=0):
+    """A closed list that copies the first half of ``source``, 16 bytes, to ``offset`` of ``target``."""
+    commands = bench.keep(bench.new_list())
+    commands.CopyBufferRegion(target, offset, source, 0, 16)
+    commands.Close()
+    return commands
+
+
+def finish(bench, *queues):
+    """Wait for all on the CPU, one after the other."""
+    for queue in queues:
+        fence = bench.keep(bench.d3d12.CreateFence(0))
+        queue.Signal(fence, 1)
+        fence.SetEventOnCompletion(1)
+
+
+@hazard(WAIT, "the copy reads the copy's source", "'shared'", ways=["RAW"])
+@hazard(WAIT, "the copy writes the copy's destination", ways=["WAW", "WAR"])
+def two_queues_without_a_wait(bench, wrong):
+    """``wrong`` names the hazard; without a fence between the two, in whichever order they run."""
+    second, shared = another_queue(bench), bench.buffer(32, name="shared")
+    one, two = bench.holding(1, 2, 3, 4), bench.holding(5, 6, 7, 8)
+    writing, reading = copying(bench, shared, one), copying(bench, bench.buffer(16, READBACK), shared)
+    first, then = {"WAW": (writing, copying(bench, shared, two)), "WAR": (reading, writing)}.get(
+        wrong, (writing, reading)
+    )
+    fence = bench.keep(bench.d3d12.CreateFence(0))
+    bench.queue.ExecuteCommandLists([first])
+    bench.queue.Signal(fence, 1)
+    if not wrong:
+        second.Wait(fence, 1)
+    second.ExecuteCommandLists([then])
+    finish(bench, bench.queue, second)
+
+
+@hazard(WAIT, "'shared'", ways=["lower value", "signaled before", "another fence", "the wait behind"])
+def a_wait_that_covers_too_little(bench, wrong):
+    second, shared = another_queue(bench), bench.buffer(32, name="shared")
+    fence, other = (bench.keep(bench.d3d12.CreateFence(0)) for _ in range(2))
+    writing = copying(bench, shared, bench.holding(1, 2, 3, 4))
+    reading = copying(bench, bench.buffer(16, READBACK), shared)
+    bench.queue.Signal(fence, 1)
+    bench.queue.Signal(other, 1)
+    if wrong == "signaled before":
+        bench.queue.Signal(fence, 2)
+    bench.queue.ExecuteCommandLists([writing])
+    if wrong != "signaled before":
+        bench.queue.Signal(fence, 2)
+    if wrong == "the wait behind":
+        second.ExecuteCommandLists([reading])
+    second.Wait(
+        other if wrong == "another fence" else fence, 1 if wrong in ("lower value", "another fence") else 2
+    )
+    if wrong != "the wait behind":
+        second.ExecuteCommandLists([reading])
+    finish(bench, bench.queue, second)
+
+
+@hazard(WAIT, "the dispatch of DML_OPERATOR_ELEMENT_WISE_IDENTITY", "'first'", ways=["no wait"])
+def a_dispatch_of_another_queue(bench, wrong):
+    bench.queue.SetName("first")
+    second, shared, op = another_queue(bench), bench.buffer(16, name="shared"), bench.ready(identity())
+    source = bench.holding(1, 2, 3, 4)
+    bench.queue.ExecuteCommandLists([copying(bench, shared, source)])
+    fence = bench.signalled(1)
+    bench.dispatch(op, [shared], [bench.buffer(16)])
+    if not wrong:
+        second.Wait(fence, 1)
+    bench.commands.Close()
+    second.ExecuteCommandLists([bench.commands])
+    finish(bench, bench.queue, second)
+    bench.commands.Reset(bench.new_allocator(), None)
+
+
+@hazard(WAIT, "'shared'", ways=["the middle does not wait"])
+def a_wait_by_way_of_a_third(bench, wrong):
+    """What a queue learns it hands on."""
+    middle, last = another_queue(bench, "middle"), another_queue(bench, "last")
+    shared, fences = (
+        bench.buffer(16, name="shared"),
+        [bench.keep(bench.d3d12.CreateFence(0)) for _ in range(2)],
+    )
+    writing = copying(bench, shared, bench.holding(1, 2, 3, 4))
+    bench.queue.ExecuteCommandLists([writing])
+    bench.queue.Signal(fences[0], 1)
+    if not wrong:
+        middle.Wait(fences[0], 1)
+    middle.Signal(fences[1], 1)
+    last.Wait(fences[1], 1)
+    last.ExecuteCommandLists([copying(bench, bench.buffer(16, READBACK), shared)])
+    finish(bench, bench.queue, middle, last)
+
+
+@hazard(WAIT, "'shared'", ways=["submitted before"])
+def a_wait_on_the_cpu(bench, wrong):
+    """What is submitted when the CPU has waited comes after all that it waited for."""
+    second, shared = another_queue(bench), bench.buffer(16, name="shared")
+    writing = copying(bench, shared, bench.holding(1, 2, 3, 4))
+    reading = copying(bench, bench.buffer(16, READBACK), shared)
+    bench.queue.ExecuteCommandLists([writing])
+    if wrong:
+        second.ExecuteCommandLists([reading])
+    finish(bench, bench.queue)
+    if not wrong:
+        second.ExecuteCommandLists([reading])
+    finish(bench, second)
+
+
+@hazard(WAIT, "'shared'", ways=["either"])
+def a_fence_that_two_queues_signal(bench, wrong):
+    """A wait for what either of two queues may have signaled says nothing of the other one."""
+    second, third = another_queue(bench), another_queue(bench, "third")
+    shared, fence = bench.buffer(16, name="shared"), bench.keep(bench.d3d12.CreateFence(0))
+    writing = copying(bench, shared, bench.holding(1, 2, 3, 4))
+    bench.queue.ExecuteCommandLists([writing])
+    bench.queue.Signal(fence, 1)
+    if not wrong:
+        second.Wait(fence, 1)
+    second.Signal(fence, 2)
+    third.Wait(fence, 1)
+    third.ExecuteCommandLists([copying(bench, bench.buffer(16, READBACK), shared)])
+    finish(bench, bench.queue, second, third)
+
+
+@hazard(WAIT, "'shared'", ways=["bytes in common"])
+def halves_of_a_buffer(bench, wrong):
+    """Queues may write to different bytes of a buffer, and read what both only read."""
+    second, shared = another_queue(bench), bench.buffer(32, name="shared")
+    source = bench.buffer(16, UPLOAD)
+    bench.queue.ExecuteCommandLists([copying(bench, shared, source)])
+    second.ExecuteCommandLists([copying(bench, shared, source, 12 if wrong else 16)])
+    finish(bench, bench.queue, second)

@@ -1,0 +1,192 @@
+"""The index of what dispatches touched since a barrier, against a list of all of it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from work import grows_like_its_size
+
+import directml_py as dml
+from directml_py.d3d12.resource import BufferRange
+from directml_py.d3d12.tracking.access import Access, Use
+from directml_py.d3d12.tracking.latest import LatestRanges
+from directml_py.d3d12.tracking.unordered import UnorderedAccesses
+
+STATE = dml.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
+DESC = dml.CD3DX12_RESOURCE_DESC.Buffer(1 << 17, dml.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS)
+DEFAULT = dml.CD3DX12_HEAP_PROPERTIES(dml.D3D12_HEAP_TYPE_DEFAULT)
+COMMON = dml.D3D12_RESOURCE_STATE_COMMON
+
+
+@pytest.fixture
+def resources():
+    """Three buffers of one heap, each of which shares half with its neighbour, and two of their own."""
+    device = dml.D3D12CreateDevice()
+    heap = device.CreateHeap(dml.CD3DX12_HEAP_DESC(1 << 18, DEFAULT, 0, dml.D3D12_HEAP_FLAG_NONE))
+    placed = [device.CreatePlacedResource(heap, place << 16, DESC, COMMON) for place in range(3)]
+    own = [device.CreateCommittedResource(DEFAULT, dml.D3D12_HEAP_FLAG_NONE, DESC, COMMON) for _ in range(2)]
+    return [*placed, *own]
+
+
+class EverythingWithEverything:
+    """The rule as it is written: two accesses that share bytes, one of which writes, and nothing between them."""
+
+    def __init__(self):
+        self.pending = []
+
+    def barrier(self, buffer):
+        self.pending = [
+            one for one in self.pending if buffer is not None and one[1].range.buffer is not buffer
+        ]
+
+    def aliasing(self, before, after):
+        if before is not None or after is None:
+            self.barrier(before)
+        else:
+            whole = after.whole
+            self.pending = [one for one in self.pending if not one[1].range.buffer.whole.overlaps(whole)]
+
+    def dispatch(self, title, accesses):
+        found = [
+            [(other, earlier) for other, earlier in self.pending if access.conflicts(earlier)]
+            for access in accesses
+        ]
+        self.pending += [(title, access) for access in accesses]
+        return [each for each in found if each]
+
+
+def some_access(pick, buffers):
+    # Few places, so that ranges begin and end together, touch and contain each other. Some are empty.
+    start, end = sorted((pick.randrange(9) << 14, pick.randrange(9) << 14))
+    part = BufferRange(pick.choice(buffers), start, end - start)
+    return Access(part, pick.choice(list(Use)), STATE, f"x{pick.randrange(1 << 30)}")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_nothing_is_missed_or_made_up(resources, seed):
+    pick = random.Random(seed)
+    buffers = [resource.buffer for resource in resources]
+    index, reference = UnorderedAccesses(), EverythingWithEverything()
+    sentences = 0
+    for turn in range(150):
+        kind = pick.random()
+        if kind < 0.03:
+            buffer = pick.choice([None, *buffers])
+            index.barrier(buffer)
+            reference.barrier(buffer)
+        elif kind < 0.1:
+            before, after = pick.choice([None, *buffers]), pick.choice([None, *buffers])
+            index.aliasing_barrier(before, after)
+            reference.aliasing(before, after)
+        elif kind < 0.2:
+            buffer = pick.choice(buffers)
+            index.barrier(buffer)
+            reference.barrier(buffer)
+        else:
+            accesses = [some_access(pick, buffers) for _ in range(pick.randrange(1, 4))]
+            said = index.dispatch(f"dispatch {turn}", accesses)
+            expected = reference.dispatch(f"dispatch {turn}", accesses)
+            assert len(said) == len(expected)
+            for sentence, conflicts in zip(said, expected, strict=True):
+                assert any(
+                    f", which {title} {earlier.use.value} as {earlier.name}" in sentence
+                    for title, earlier in conflicts
+                )
+            sentences += len(said)
+    assert sentences > 20
+
+
+def test_the_last_to_touch_is_named(resources):
+    """Of the first byte that is shared."""
+    index, buffer = UnorderedAccesses(), resources[3].buffer
+
+    def access(use, start, end, name):
+        return Access(BufferRange(buffer, start, end - start), use, STATE, name)
+
+    index.dispatch("one", [access(Use.WRITE, 0, 8, "all")])
+    index.dispatch("two", [access(Use.READ, 4, 8, "high")])
+    (sentence,) = index.dispatch("three", [access(Use.WRITE, 4, 8, "high again")])
+    assert "which two reads as high;" in sentence
+    (sentence,) = index.dispatch("four", [access(Use.READ, 2, 8, "most")])
+    assert "which one writes as all;" in sentence
+
+
+def test_ranges_against_bytes():
+    pick = random.Random(0)
+    for _ in range(200):
+        ranges, by_byte = LatestRanges(), {}
+        for turn in range(12):
+            start, end = pick.randrange(24), pick.randrange(24)
+            ranges.put(start, end, turn)
+            by_byte.update(dict.fromkeys(range(start, end), turn))
+            start, end = pick.randrange(24), pick.randrange(24)
+            touched = [byte for byte in range(start, end) if byte in by_byte]
+            expected = (touched[0], by_byte[touched[0]]) if touched else None
+            assert ranges.first(start, end) == expected
+        assert len(ranges) <= len(by_byte)
+
+
+WIDTH = 1 << 17
+
+
+def own_parts(buffers, count):
+    """Each dispatch reads a part and writes another, all of them different."""
+    return [[(buffers[3], 0, 4, Use.READ), (buffers[4], 4 * n, 4, Use.WRITE)] for n in range(count)]
+
+
+def everything(buffers, count):
+    """Each reads all of a buffer, of which others have read parts."""
+    return [
+        [
+            (buffers[3], 4 * n, 4, Use.READ),
+            (buffers[3], 0, WIDTH, Use.READ),
+            (buffers[4], 4 * n, 4, Use.WRITE),
+        ]
+        for n in range(count)
+    ]
+
+
+def forgotten(buffers, count):
+    """Each reads what the one before it wrote."""
+    return [[(buffers[3], 4 * n, 4, Use.READ), (buffers[3], 4 * n + 4, 4, Use.WRITE)] for n in range(count)]
+
+
+@pytest.mark.parametrize("program", [own_parts, everything, forgotten])
+def test_many_dispatches(resources, program):
+    buffers = [resource.buffer for resource in resources]
+
+    def prepared(count):
+        turns = [
+            [
+                Access(BufferRange(buffer, start, size), use, STATE, "x")
+                for buffer, start, size, use in accesses
+            ]
+            for accesses in program(buffers, count)
+        ]
+        index = UnorderedAccesses()
+        return lambda: [index.dispatch("dispatch", accesses) for accesses in turns]
+
+    assert grows_like_its_size(prepared, 100)
+
+
+def test_many_buffers_of_one_heap():
+    """They are found by where they lie; each has a barrier of its own behind it."""
+    device = dml.D3D12CreateDevice()
+    heap = device.CreateHeap(dml.CD3DX12_HEAP_DESC(240 << 16, DEFAULT, 0, dml.D3D12_HEAP_FLAG_NONE))
+    desc = dml.CD3DX12_RESOURCE_DESC.Buffer(64, dml.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS)
+    made = [device.CreatePlacedResource(heap, place << 16, desc, COMMON) for place in range(240)]
+
+    def prepared(count):
+        index = UnorderedAccesses()
+
+        def run():
+            for resource in made[:count]:
+                index.dispatch("dispatch", [Access(resource.buffer.whole, Use.WRITE, STATE, "x")])
+            for resource in made[:count]:
+                index.barrier(resource.buffer)
+                assert index.dispatch("again", [Access(resource.buffer.whole, Use.READ, STATE, "x")]) == []
+
+        return run
+
+    assert grows_like_its_size(prepared, 60)
