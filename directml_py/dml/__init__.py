@@ -6,9 +6,11 @@ from .device import DMLCreateDevice, DMLCreateDevice1, IDMLDebugDevice, IDMLDevi
 from .dispatchable import IDMLDispatchable
 from .initializer import IDMLOperatorInitializer
 from .objects import IDMLDeviceChild, IDMLObject, IDMLPageable
+from .profiles import PROFILES, Profile
 from .recorder import IDMLCommandRecorder
 
 __all__ = [
+    "PROFILES",
     "DMLCreateDevice",
     "DMLCreateDevice1",
     "IDMLBindingTable",
@@ -23,4 +25,5 @@ __all__ = [
     "IDMLOperator",
     "IDMLOperatorInitializer",
     "IDMLPageable",
+    "Profile",
 ]

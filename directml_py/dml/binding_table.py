@@ -46,6 +46,8 @@ class IDMLBindingTable(IDMLDeviceChild):
     @property
     def places(self) -> dict[Slot, int]:
         """Which descriptor of the table's range belongs to each slot."""
+        if self.desc is None or not self.desc.dispatchable.has_descriptors:
+            return {}
         return {slot: place for place, slot in enumerate(self.needs)}
 
     def follow(self, report: Report) -> bool:
@@ -58,12 +60,13 @@ class IDMLBindingTable(IDMLDeviceChild):
         needs = self.desc.dispatchable.needs
         if needs != self.needs:
             self.views, self.needs = {}, needs
-        fits = len(needs) <= self.desc.size
+        count = self.desc.dispatchable.descriptor_count
+        fits = count <= self.desc.size
         if not fits:
             report.add(
                 SIZE,
                 "SizeInDescriptors",
-                f"is {self.desc.size}; since the initializer was reset, {len(needs)} descriptors are needed",
+                f"is {self.desc.size}; since the initializer was reset, {count} descriptors are needed",
             )
         return fits
 
@@ -97,12 +100,12 @@ class IDMLBindingTable(IDMLDeviceChild):
 
     @void_method
     def BindTemporaryResource(self, binding: Any = None) -> None:
-        """Bind scratch memory of at least TemporaryResourceSize bytes at a multiple of 256; None unbinds."""
+        """Bind scratch memory of at least TemporaryResourceSize bytes at a multiple of 256; None where that is 0."""
         self._bind_single("BindTemporaryResource", "temporary", binding)
 
     @void_method
     def BindPersistentResource(self, binding: Any = None) -> None:
-        """Bind what the initializer filled, at least PersistentResourceSize bytes; None unbinds."""
+        """Bind what the initializer filled, at least PersistentResourceSize bytes; None where that is 0."""
         self._bind_single("BindPersistentResource", "persistent", binding)
 
     def _ready(self, method: str, report: Report) -> IDMLDispatchable | None:
@@ -132,8 +135,10 @@ class IDMLBindingTable(IDMLDeviceChild):
             view = single_view(
                 record, self.needs.get(slot, nothing), "binding", self.device.d3d12_device, report
             )
+            if view is None and slot in self.needs and not report.diagnostics:
+                dispatchable.report_null(kind, self.needs[slot], report)
             # Memory that is bound without need has no descriptor: nothing will touch it.
-            if view is not None and slot not in self.needs:
+            elif view is not None and slot not in self.needs:
                 dispatchable.report_unneeded(kind, report)
             elif view is not None:
                 views[slot] = view
@@ -148,4 +153,6 @@ class IDMLBindingTable(IDMLDeviceChild):
             for slot, place in self.places.items():
                 if slot.kind == kind:
                     self.desc.cpu.write(place, self.views.get(slot))
+            for place in range(len(self.needs), self.desc.dispatchable.descriptor_count):
+                self.desc.cpu.write(place, None)
         self.removal.remove(f"{method} failed:", report)

@@ -13,6 +13,7 @@ from ..api.d3d12_enums import (
     D3D12_HEAP_TYPE_CUSTOM,
     D3D12_HEAP_TYPE_DEFAULT,
     D3D12_HEAP_TYPE_UPLOAD,
+    D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
 )
 from ..api.enums import (
     DML_BINDING_TYPE_BUFFER,
@@ -34,6 +35,7 @@ BUFFER_ARRAY = DML_BINDING_TYPE_BUFFER_ARRAY
 DEFAULT = D3D12_HEAP_TYPE_DEFAULT
 CUSTOM = D3D12_HEAP_TYPE_CUSTOM
 UPLOAD = D3D12_HEAP_TYPE_UPLOAD
+ALLOW_UNORDERED_ACCESS = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
 
 PAGE = "ns-directml-dml_buffer_binding"
 RANGE = rule("DML-BufferBinding-range", "The bound range lies inside the buffer", PAGE)
@@ -51,12 +53,19 @@ SIZE = rule(
 # The pages disagree: BindInputs says DEFAULT (and UPLOAD for owned tensors of an initializer), the page "Binding in
 # DirectML" says DEFAULT or CUSTOM. A CUSTOM heap can have a DEFAULT heap's properties, so we take both, but no CUSTOM
 # before feature level 2_0, whose history allows it, for an initializer's inputs by name.
-# The pages neither ask for D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS (an example of "Binding in DirectML" goes
-# without it) nor can a bound resource be anything but a buffer here, where there are no textures.
 HEAP_TYPE = rule(
     "DML-BufferBinding-heap-type",
     "Bound buffers lie in DEFAULT or, from 2_0, CUSTOM heaps; what an initializer copies may lie in UPLOAD heaps",
     "nf-directml-idmlbindingtable-bindinputs",
+)
+# The page asks for buffers whose size is a multiple of 4; a binding is one to the dispatch that it is made for.
+DWORDS = rule("DML-BufferBinding-dwords", "SizeInBytes is a multiple of 4", "dml-helper-functions")
+# An example of the page "Binding in DirectML" makes its temporary buffer without the flag. But the page also wants all
+# that is bound in the state UNORDERED_ACCESS, which no buffer without the flag can be in, and every sample sets it.
+UNORDERED_ACCESS = rule(
+    "DML-BufferBinding-unordered-access",
+    "Bound buffers have D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS, but for those in UPLOAD heaps, which cannot",
+    "dml-binding",
 )
 DEVICE = rule(
     "DML-BufferBinding-device",
@@ -174,11 +183,15 @@ def check_view(view: BufferRange, need: Need, path: str, report: Report) -> None
         )
     if view.size < need.size:
         report.add(SIZE, f"{path}.SizeInBytes", f"is {view.size}; at least {need.size} bytes are needed")
+    if view.size % 4:
+        report.add(DWORDS, f"{path}.SizeInBytes", f"is {view.size}; it must be a multiple of 4")
     heap_type = view.buffer.heap_type
     if heap_type not in need.heap_types:
         *others, last = (kind.name for kind in need.heap_types)
         names = f"{', '.join(others)} or {last}" if others else last
         report.add(HEAP_TYPE, f"{path}.Buffer", f"lies in a heap of {heap_type.name}; it must be {names}")
+    elif heap_type != UPLOAD and not view.buffer.flags & ALLOW_UNORDERED_ACCESS:
+        report.add(UNORDERED_ACCESS, f"{path}.Buffer", f"was made without {ALLOW_UNORDERED_ACCESS.name}")
 
 
 def single_view(

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..abi.lazy import lazy
 from ..api.enums import DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE, DML_EXECUTION_FLAGS
 from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
 from ..api.structs import DML_BINDING_PROPERTIES
+from ..d3d12.constants import UINT_MAX
 from ..d3d12.resource import BufferRange
 from ..d3d12.tracking.access import Access, Use
 from ..descs.tensor import TensorDesc
@@ -23,11 +27,14 @@ from .hazards import IN_PLACE, OUTPUTS, SCRATCH, are_identical, overlap
 from .objects import IDMLDeviceChild
 from .program import Bytes, Program
 from .slot import PERSISTENT, TEMPORARY, Bound, Slot, Views
+from .spoiling import spoiled
 
 if TYPE_CHECKING:
     from .device import IDMLDevice
 
 TENSOR_ALIGNMENT = 16
+PACKED_ALIGNMENT = 64
+_NUMBERS = count(1)
 
 
 class IDMLOperator(IDMLDeviceChild):
@@ -53,8 +60,9 @@ def tensor_need(tensor: TensorDesc, level: int) -> Need:
 class IDMLCompiledOperator(IDMLDispatchable):
     """An operator ready to run (nn-directml-idmlcompiledoperator).
 
-    The persistent resource holds the inputs flagged OWNED_BY_DML, one behind the other, each as its tensor desc
-    lays it out and at a multiple of 16 bytes or of its own alignment.
+    The persistent resource holds the inputs flagged OWNED_BY_DML, one behind the other: those that the program has
+    packed in their form, at a multiple of 64 bytes, each other as its tensor desc lays it out, at a multiple of 16
+    bytes or of its own alignment.
     """
 
     IID = IID_IDMLCompiledOperator
@@ -81,10 +89,13 @@ class IDMLCompiledOperator(IDMLDispatchable):
         end = 0
         for index, slot in enumerate(self.inputs):
             if slot.tensor is not None and slot.tensor.is_owned_by_dml:
-                start = align(end, max(TENSOR_ALIGNMENT, slot.tensor.alignment))
+                packing = program.packed.get(index)
+                least = TENSOR_ALIGNMENT if packing is None else PACKED_ALIGNMENT
+                start = align(end, max(least, slot.tensor.alignment))
                 self.owned[index] = start
-                end = start + slot.tensor.total_size
-        self.persistent_size = end
+                end = start + (slot.tensor.total_size if packing is None else packing.size)
+        self.owned_size = end
+        self.persistent_size = device.profile.persistent_size(end)
 
     @property
     def title(self) -> str:
@@ -135,10 +146,10 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     @property
     def temporary_size(self) -> int:
-        return align(self.program.temporary_size, 4)
+        return self.device.profile.temporary_size(align(self.program.temporary_size, 4))
 
     def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
-        return DML_BINDING_PROPERTIES(len(self.needs), self.temporary_size, self.persistent_size)
+        return DML_BINDING_PROPERTIES(self.descriptor_count, self.temporary_size, self.persistent_size)
 
     def input_views(self, records: Sequence[Record], report: Report) -> dict[Slot, BufferRange]:
         return self.tensor_views("input", records, self.input_needs, report)
@@ -168,23 +179,28 @@ class IDMLCompiledOperator(IDMLDispatchable):
                 path, _, tensor = self.inputs[index]
                 assert tensor is not None
                 yield tensor_access(tensor, view, start, Use.READ, f"{path} in {slot.name}")
+            if self.persistent_size > self.owned_size:
+                tail = view._replace(offset=view.offset + self.owned_size)
+                yield resource_access(tail, self.persistent_size - self.owned_size, Use.READ, slot.name)
         else:
             path, _, tensor = self._tensor_slot(slot)
             assert tensor is not None
             yield tensor_access(tensor, view, 0, Use.READ if slot.kind == "input" else Use.WRITE, path)
 
     def check_pair(self, one: Bound, other: Bound, report: Report) -> None:
-        first, second = self._touched(one), self._touched(other)
+        kinds = {one.slot.kind, other.slot.kind}
+        # Of two outputs the page compares what they write; of all other pairs, what is bound.
+        first, second = map(self._written, (one, other)) if kinds == {"output"} else (one.view, other.view)
         if not first.overlaps(second):
             return
-        kinds, text = {one.slot.kind, other.slot.kind}, overlap(second, one.slot, first)
+        text = overlap(second, one.slot, first)
         if kinds == {"output"}:
             report.add(OUTPUTS, other.slot.name, text)
         elif kinds == {"input", "output"}:
-            source = one.slot if one.slot.kind == "input" else other.slot
-            if source.position not in self.program.in_place:
+            source, target = (one.slot, other.slot) if one.slot.kind == "input" else (other.slot, one.slot)
+            if not self.program.works_in_place(source.position, target.position):
                 report.add(IN_PLACE, other.slot.name, f"{text}; {self._where_in_place()}")
-            elif not are_identical(one.view, other.view) and not are_identical(first, second):
+            elif not are_identical(first, second):
                 report.add(IN_PLACE, other.slot.name, f"{text}; to work in place both must be the same bytes")
         elif "temporary" in kinds or kinds == {"persistent", "output"}:
             report.add(SCRATCH, other.slot.name, f"{text}; they must be apart")
@@ -195,22 +211,28 @@ class IDMLCompiledOperator(IDMLDispatchable):
             return f"{self.title} does not work in place"
         return f"{self.title} works in place of {', '.join(places)} alone"
 
-    def _touched(self, bound: Bound) -> BufferRange:
-        """The part of a range that a dispatch touches: a tensor's TotalTensorSizeInBytes."""
-        tensor = self._tensor_slot(bound.slot).tensor if bound.slot.is_tensor else None
+    def _written(self, bound: Bound) -> BufferRange:
+        """The writable area of an output: its tensor's TotalTensorSizeInBytes."""
+        tensor = self._tensor_slot(bound.slot).tensor
         return bound.view if tensor is None else bound.view._replace(size=tensor.total_size)
 
     def initialize(self, inputs: Sequence[BufferRange | None], persistent: BufferRange | None) -> None:
-        """Copy the owned inputs into the persistent resource."""
+        """Copy or pack the owned inputs into the persistent resource. What else it has holds the same number in each
+        place, which no other operator has."""
+        if persistent is not None and self.persistent_size > self.owned_size:
+            persistent.bytes[: self.persistent_size].view(np.uint32)[:] = next(_NUMBERS) % UINT_MAX
         for index, start in self.owned.items():
             source, tensor = inputs[index], self.inputs[index].tensor
             assert source is not None
             assert persistent is not None
             assert tensor is not None
-            size = tensor.total_size
-            persistent.bytes[start : start + size] = source.bytes[:size]
+            packing, size = self.program.packed.get(index), tensor.total_size
+            if packing is None:
+                persistent.bytes[start : start + size] = source.bytes[:size]
+            else:
+                packing.store(tensor.view(source.bytes), persistent.bytes[start : start + packing.size])
         self.initialized = True
-        if self.removal.debug and persistent is not None:
+        if (self.removal.debug or self.removal.strict) and persistent is not None:
             self.persistent = persistent
             self.persistent_content = persistent.bytes[: self.persistent_size].copy()
 
@@ -228,12 +250,18 @@ class IDMLCompiledOperator(IDMLDispatchable):
         return memory
 
     def prepare(self, views: Views) -> Run:
-        return self.program.bind(
+        run = self.program.bind(
             self.input_bytes(views),
             [_bytes(views.get(Slot("output", index))) for index in range(len(self.outputs))],
             _bytes(views.get(TEMPORARY)),
             self.removal.notify if self.removal.debug else None,
         )
+        if not self.device.profile.undefined:
+            return run
+        bound = [Bound(slot, view) for slot, view in views.items() if view is not None]
+        written = [self._written(one) for one in bound if one.slot.kind == "output"]
+        read = [one.view for one in bound if one.slot.kind == "input"]
+        return spoiled(run, written, read, self.scratch(views))
 
     def debug_check(self) -> DebugCheck:
         this = weakref.ref(self)

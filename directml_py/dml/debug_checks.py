@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..abi.life import Life
 from ..abi.rules import rule
 from ..validation.report import Report
 from .slot import PERSISTENT, Views
@@ -20,6 +21,12 @@ OVERWRITTEN = rule(
     "The table's GPU descriptors stay as its bindings wrote them from recording, or, with DESCRIPTORS_VOLATILE, from "
     "submission to the end of the dispatch",
     "dml-binding",
+    debug=True,
+)
+EVICTED = rule(
+    "DML-RecordDispatch-resident",
+    "What is dispatched was not evicted, or was made resident again",
+    "nf-directml-idmldevice-evict",
     debug=True,
 )
 UNINITIALIZED = rule(
@@ -48,12 +55,17 @@ PERSISTENT_CHANGED = rule(
 )
 
 
-def check_descriptors(gpu: DescriptorRange, views: Views, title: str, report: Report) -> None:
-    """Report the first descriptor of the GPU range that is not the one that the dispatch was made with.
+def check_resident(life: Life, title: str, report: Report) -> None:
+    if not life.is_resident:
+        report.add(EVICTED, title, "runs though Evict was called for it, and MakeResident not since")
+
+
+def check_descriptors(gpu: DescriptorRange, views: Views, count: int, title: str, report: Report) -> None:
+    """Report the first of ``count`` descriptors of the GPU range that is not the one that the dispatch was made with.
 
     What became of a heap that was released nobody can say.
     """
-    if gpu.heap is None:
+    if gpu.heap is None or not count:
         return
     for place, (slot, view) in enumerate(views.items()):
         if gpu.read(place) != view:
@@ -62,6 +74,14 @@ def check_descriptors(gpu: DescriptorRange, views: Views, title: str, report: Re
                 title,
                 f"finds another descriptor at place {place} of its GPU range than the one of {slot.kind} "
                 f"{slot.position} that it was made with: it was overwritten, or never copied from the CPU range",
+            )
+            return
+    for place in range(len(views), count):
+        if gpu.read(place) is not None:
+            report.add(
+                OVERWRITTEN,
+                title,
+                f"finds a descriptor at place {place} of its GPU range, which it has for itself: it was overwritten",
             )
             return
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..abi.arguments import counted, enumerator, instance
+from ..abi.arguments import counted, enumerator, instance, unsigned
 from ..abi.arguments import flags as known_flags
 from ..abi.hresult import DXGI_ERROR_UNSUPPORTED
 from ..abi.interface import IUnknown
@@ -18,16 +18,19 @@ from ..api.enums import (
 )
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
+from ..d3d12.observation import created
 from ..operators import check
 from ..validation.report import Report
+from ..validation.tensors import level_name
 from .binding_table import IDMLBindingTable
 from .compiled_operator import IDMLCompiledOperator, IDMLOperator
-from .feature_support import check_feature_support
+from .feature_support import KNOWN_LEVELS, check_feature_support, check_types
 from .initializer import IDMLOperatorInitializer, read_operators
 from .objects import SAME_DEVICE, IDMLObject, IDMLPageable
+from .profiles import KIND, Profile, ProfileLike, profile_of
 from .program import OperatorProgram
 from .recorder import IDMLCommandRecorder
-from .removal import Removal, hresult_method, same_device
+from .removal import hresult_method, make_removal, same_device
 
 HIGHEST_FEATURE_LEVEL = max(DML_FEATURE_LEVEL)
 
@@ -41,9 +44,15 @@ LEVEL = rule(
     "A feature level is one of DML_FEATURE_LEVEL",
     "nf-directml-dmlcreatedevice1",
 )
+# A number above all levels may be one of a later version, which this one does not support.
 MINIMUM_LEVEL = rule(
     "DML-CreateDevice-minimum-feature-level",
     "minimumFeatureLevel is a level that the device supports",
+    "nf-directml-dmlcreatedevice1",
+)
+TOO_OLD = rule(
+    "DML-CreateDevice1-level",
+    "DMLCreateDevice1 came with DirectML 1.1.0, and so with DML_FEATURE_LEVEL_2_0",
     "nf-directml-dmlcreatedevice1",
 )
 # Up to 5_1 the page calls Direct3D's debug layer a requirement; an error code it names only for layers that are not
@@ -75,13 +84,18 @@ class IDMLDevice(IDMLObject):
     IID = IID_IDMLDevice
 
     def __init__(
-        self, d3d12_device: ID3D12Device, flags: DML_CREATE_DEVICE_FLAGS, feature_level: DML_FEATURE_LEVEL
+        self,
+        d3d12_device: ID3D12Device,
+        flags: DML_CREATE_DEVICE_FLAGS,
+        feature_level: DML_FEATURE_LEVEL,
+        profile: Profile = KIND,
     ) -> None:
         super().__init__()
+        self.profile = profile
         self.d3d12_device = d3d12_device
         self.flags = flags
         self.feature_level = feature_level
-        self.removal = Removal(d3d12_device, flags)
+        self.removal = make_removal(d3d12_device, flags, profile)
 
     def QueryInterface(self, riid: Any) -> Any:
         """Also gives the IDMLDebugDevice of a device made with DML_CREATE_DEVICE_FLAG_DEBUG."""
@@ -107,7 +121,7 @@ class IDMLDevice(IDMLObject):
             arguments = (None, featureQueryDataSize, None, featureQueryData)
         else:
             arguments = (featureQueryDataSize, featureQueryData, featureSupportDataSize, featureSupportData)
-        check_feature_support(self.feature_level, feature, *arguments)
+        check_feature_support(self.feature_level, self.profile.denied, feature, *arguments)
 
     @hresult_method
     def CreateOperator(self, desc: Any) -> IDMLOperator:
@@ -121,20 +135,27 @@ class IDMLDevice(IDMLObject):
 
     @hresult_method
     def CompileOperator(self, op: IDMLOperator, flags: int = 0) -> IDMLCompiledOperator:
-        """Choose the kernel of an operator (nf-directml-idmldevice-compileoperator)."""
+        """Choose the kernel of an operator (nf-directml-idmldevice-compileoperator).
+
+        Raises ``DMLError`` ``DXGI_ERROR_UNSUPPORTED`` for tensors of types that CheckFeatureSupport denies.
+        """
         report = Report()
         same_device(IDMLOperator, op, "op", self, report, SAME_DEVICE)
         self.removal.report("CompileOperator failed:", report)
         kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
-        return IDMLCompiledOperator(self, kind, OperatorProgram(op.desc), op)
+        check_types(self.profile, op.desc, "", report)
+        report.raise_errors("CompileOperator failed:", DXGI_ERROR_UNSUPPORTED)
+        return created(IDMLCompiledOperator(self, kind, OperatorProgram(op.desc), op))
 
     @hresult_method
     def CreateOperatorInitializer(
         self, operatorCount: Any = 0, operators: Any = None
     ) -> IDMLOperatorInitializer:
         """``(count, operators)`` or ``(operators)``."""
-        return IDMLOperatorInitializer(
-            self, read_operators(self, operatorCount, operators, "CreateOperatorInitializer")
+        return created(
+            IDMLOperatorInitializer(
+                self, read_operators(self, operatorCount, operators, "CreateOperatorInitializer")
+            )
         )
 
     @hresult_method
@@ -148,19 +169,23 @@ class IDMLDevice(IDMLObject):
 
     @hresult_method
     def Evict(self, count: Any, ppObjects: Any = None) -> None:
-        """``(count, objects)`` or ``(objects)``. Memory here is always resident: this only checks."""
-        self._pageables(count, ppObjects, "Evict")
+        """``(count, objects)`` or ``(objects)``. Memory stays where it is; the debug layer knows who uses it."""
+        for item in self._pageables(count, ppObjects, "Evict"):
+            item.life.evict()
 
     @hresult_method
     def MakeResident(self, count: Any, ppObjects: Any = None) -> None:
-        """``(count, objects)`` or ``(objects)``. Memory here is always resident: this only checks."""
-        self._pageables(count, ppObjects, "MakeResident")
+        """``(count, objects)`` or ``(objects)``. As often as they were evicted makes them resident."""
+        for item in self._pageables(count, ppObjects, "MakeResident"):
+            item.life.make_resident()
 
-    def _pageables(self, count: Any, objects: Any, method: str) -> None:
+    def _pageables(self, count: Any, objects: Any, method: str) -> list[IDMLPageable]:
         report = Report()
-        for index, item in enumerate(counted(count, objects, "count", "ppObjects", PAGEABLE_COUNT)):
+        items = counted(count, objects, "count", "ppObjects", PAGEABLE_COUNT)
+        for index, item in enumerate(items):
             same_device(IDMLPageable, item, f"ppObjects[{index}]", self, report, SAME_DEVICE)
         self.removal.report(f"{method} failed:", report)
+        return items
 
     def GetDeviceRemovedReason(self) -> int:
         """S_OK, or the HRESULT that removed the device."""
@@ -180,10 +205,12 @@ class IDMLDevice1(IDMLDevice):
     def CompileGraph(self, desc: Any, flags: int = 0) -> IDMLCompiledOperator:
         """Compile a graph of operators into one (nf-directml-idmldevice1-compilegraph).
 
-        ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule.
+        ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule,
+        ``DXGI_ERROR_UNSUPPORTED`` for tensors of types that CheckFeatureSupport denies.
         """
         # Loaded when the first graph comes: most programs that import this package have none.
         from .compiler.description import read_graph_desc
+        from .compiler.padding import check_padding
         from .compiler.program import GraphProgram
         from .compiler.validation import check_graph
 
@@ -191,10 +218,16 @@ class IDMLDevice1(IDMLDevice):
         graph = read_graph_desc(self, desc, report)
         if graph is not None:
             check_graph(graph, self.feature_level, report)
+            if self.removal.debug and not report.errors:
+                check_padding(graph, report)
         self.removal.report("CompileGraph refuses the graph:", report)
         assert graph is not None
         kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
-        return IDMLCompiledOperator(self, kind, GraphProgram(graph))
+        for node in graph.nodes:
+            if node is not None and node.desc is not None:
+                check_types(self.profile, node.desc, f"Nodes[{node.index}].", report)
+        report.raise_errors("CompileGraph failed:", DXGI_ERROR_UNSUPPORTED)
+        return created(IDMLCompiledOperator(self, kind, GraphProgram(graph)))
 
 
 class IDMLDebugDevice(IUnknown):
@@ -221,15 +254,20 @@ class IDMLDebugDevice(IUnknown):
 
 
 def DMLCreateDevice(
-    d3d12Device: ID3D12Device, flags: int = 0, *, feature_level: int = HIGHEST_FEATURE_LEVEL
+    d3d12Device: ID3D12Device,
+    flags: int = 0,
+    *,
+    feature_level: int = HIGHEST_FEATURE_LEVEL,
+    profile: ProfileLike = None,
 ) -> IDMLDevice:
     """A DirectML device on a Direct3D 12 device (nf-directml-dmlcreatedevice).
 
     ``feature_level`` is the highest level that this emulated DirectML supports. From 2_1 on the device is an
-    IDMLDevice1. Raises ``TypeError`` for what is no device, ``DMLError`` ``E_INVALIDARG`` for unknown flags or
-    levels.
+    IDMLDevice1. ``profile`` is a ``Profile``, the name of one of ``PROFILES``, or None for the one that the
+    environment variable ``DIRECTML_PY_PROFILE`` names, else ``kind``. Raises ``TypeError`` for what is no device,
+    ``DMLError`` ``E_INVALIDARG`` for unknown flags, levels or profiles.
     """
-    return DMLCreateDevice1(d3d12Device, flags, DML_FEATURE_LEVEL_1_0, feature_level=feature_level)
+    return _device(d3d12Device, flags, DML_FEATURE_LEVEL_1_0, feature_level, profile)
 
 
 def DMLCreateDevice1(
@@ -238,18 +276,34 @@ def DMLCreateDevice1(
     minimumFeatureLevel: int = DML_FEATURE_LEVEL_1_0,
     *,
     feature_level: int = HIGHEST_FEATURE_LEVEL,
+    profile: ProfileLike = None,
 ) -> IDMLDevice:
     """As DMLCreateDevice; raises ``DMLError`` ``DXGI_ERROR_UNSUPPORTED`` if ``minimumFeatureLevel`` is above
-    ``feature_level`` (nf-directml-dmlcreatedevice1)."""
+    ``feature_level``, or if that is 1_0, whose DirectML lacks this function (nf-directml-dmlcreatedevice1)."""
+    if feature_level == DML_FEATURE_LEVEL_1_0:
+        text = "is DML_FEATURE_LEVEL_1_0, whose DirectML has DMLCreateDevice alone"
+        raise breach(TOO_OLD, "feature_level", text, DXGI_ERROR_UNSUPPORTED)
+    return _device(d3d12Device, flags, minimumFeatureLevel, feature_level, profile)
+
+
+def _device(
+    d3d12Device: ID3D12Device, flags: int, minimumFeatureLevel: int, feature_level: int, profile: ProfileLike
+) -> IDMLDevice:
     instance(d3d12Device, ID3D12Device, "d3d12Device")
     kind = known_flags(flags, DML_CREATE_DEVICE_FLAGS, "flags", CREATE_FLAGS)
     level = enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level", LEVEL)
-    minimum = enumerator(minimumFeatureLevel, DML_FEATURE_LEVEL, "minimumFeatureLevel", LEVEL)
+    minimum = unsigned(minimumFeatureLevel, "minimumFeatureLevel", 32, LEVEL)
     if minimum > level:
-        text = f"is {minimum.name}; this device has {level.name}"
+        text = f"is {level_name(minimum)}; this device has {level.name}"
         raise breach(MINIMUM_LEVEL, "minimumFeatureLevel", text, DXGI_ERROR_UNSUPPORTED)
+    if minimum not in KNOWN_LEVELS:
+        raise breach(LEVEL, "minimumFeatureLevel", f"is 0x{minimum:X}, which is no DML_FEATURE_LEVEL")
     has_graphs = level >= DML_FEATURE_LEVEL_2_1
-    device = (IDMLDevice1 if has_graphs else IDMLDevice)(d3d12Device, kind, level)
+    device = (IDMLDevice1 if has_graphs else IDMLDevice)(d3d12Device, kind, level, profile_of(profile))
+    if device.profile.undefined:
+        d3d12Device.leaves_garbage = True
+    if device.profile.reorders:
+        d3d12Device.reorders = True
     if device.removal.debug and d3d12Device.info_queue is None:
         report = Report()
         text = "has DML_CREATE_DEVICE_FLAG_DEBUG, but the Direct3D 12 debug layer was not enabled before"

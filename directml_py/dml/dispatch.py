@@ -13,7 +13,7 @@ from ..d3d12.commands import Command
 from ..d3d12.tracking.access import Access
 from ..validation.report import Report
 from .bindings import Need, check_view
-from .debug_checks import check_descriptors
+from .debug_checks import check_descriptors, check_resident
 from .dispatchable import IDMLDispatchable, Run
 from .hazards import check_hazards
 from .slot import Slot, Views
@@ -51,11 +51,14 @@ class Dispatch(Command):
         self._removal = dispatchable.removal
         self._gpu = gpu
         self._needs = needs
+        self._descriptors = dispatchable.descriptor_count
         self._views = views
         self._run = run
-        self._debug_check = dispatchable.debug_check() if self._removal.debug else None
-        self._accesses: tuple[Access, ...] = ()
-        if monitored or self._removal.debug:
+        self._is_checked = self._removal.debug or self._removal.strict
+        self._debug_check = dispatchable.debug_check() if self._is_checked else None
+        # Without the debug layer nobody but observers asks.
+        self._accesses: tuple[Access, ...] | None = None
+        if monitored or self._is_checked:
             self.title = dispatchable.dispatch_title
         if monitored and views is not None:
             self._accesses = view_accesses(dispatchable, views)
@@ -64,6 +67,20 @@ class Dispatch(Command):
     def muted(self) -> bool:
         """What the DirectML device's own switch holds back, Direct3D does not say either."""
         return self._removal.muted
+
+    @property
+    def dispatchable(self) -> IDMLDispatchable | None:
+        """None once it was released."""
+        return self._dispatchable()
+
+    @property
+    def life(self) -> Life:
+        """That of the dispatchable, which outlives it."""
+        return self._life
+
+    def bound(self) -> Views:
+        """What is bound; with DESCRIPTORS_VOLATILE, what the descriptors say now."""
+        return self._late_views() if self._views is None else self._views
 
     def submitted(self) -> Command:
         dispatchable = self._dispatchable()
@@ -75,13 +92,15 @@ class Dispatch(Command):
         return command
 
     def call(self) -> Callable[[], None]:
-        return self.execute if self._run is None or self._removal.debug else self._run
+        return self.execute if self._run is None or self._is_checked else self._run
 
     def execute(self) -> None:
         if self._run is not None:
-            if self._removal.debug:
+            if self._is_checked:
                 assert self._views is not None
                 self._check(self._views)
+                if self._removal.strict and self._removal.reason != S_OK:
+                    return
             self._run()
             return
         dispatchable = self._dispatchable()
@@ -95,9 +114,10 @@ class Dispatch(Command):
                 check_view(view, self._needs[slot], dispatchable.describe(slot), report)
         late_run = None if report.errors else prepare(dispatchable, views, report)
         if late_run is not None and not report.errors:
-            if self._removal.debug:
+            if self._is_checked:
                 self._check(views)
-            late_run()
+            if not self._removal.strict or self._removal.reason == S_OK:
+                late_run()
         self._removal.remove("Executing a dispatch with late bindings failed:", report, at_call=False)
 
     def mark(self) -> None:
@@ -109,13 +129,17 @@ class Dispatch(Command):
         return {slot: self._gpu.read(place) for place, slot in enumerate(self._needs)}
 
     def _check(self, views: Views) -> None:
-        """What only a debug device asks."""
+        """What only debug devices ask, and strict ones, which an error removes."""
         report = Report()
+        check_resident(self._life, self.title, report)
         if self._views is not None:
-            check_descriptors(self._gpu, views, self.title, report)
+            check_descriptors(self._gpu, views, self._descriptors, self.title, report)
         if self._debug_check is not None:
             self._debug_check(views, self.title, report)
-        self._removal.notify(report)
+        if self._removal.debug:
+            self._removal.notify(report)
+        else:
+            self._removal.remove("Executing a dispatch failed:", report, at_call=False)
 
     def lives(self) -> Iterable[Life]:
         views = () if self._views is None else self._views.values()
@@ -123,6 +147,9 @@ class Dispatch(Command):
         return (self._life, self._gpu.life, *buffers.values())
 
     def accesses(self) -> Iterable[Access]:
+        dispatchable = self._dispatchable()
+        if self._accesses is None:
+            return () if dispatchable is None else view_accesses(dispatchable, self.bound())
         return self._accesses
 
 

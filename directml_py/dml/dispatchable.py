@@ -6,6 +6,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from ..abi.rules import Severity, rule
 from ..api.iids import IID_IDMLDispatchable
 from ..api.structs import DML_BINDING_PROPERTIES
@@ -15,7 +18,8 @@ from ..descs.values import Record
 from ..validation.report import Report
 from .bindings import BUFFER_ARRAY, NONE, Need, bindable_heaps, single_view
 from .objects import IDMLPageable
-from .slot import Bound, Slot, Views
+from .program import NO_BYTES
+from .slot import TEMPORARY, Bound, Slot, Views
 
 RESOURCE_ALIGNMENT = 256
 
@@ -31,11 +35,27 @@ COUNTS = {
         "nf-directml-idmlbindingtable-bindoutputs",
     ),
 }
-NOT_BINDABLE = rule(
-    "DML-BindInputs-owned",
-    "A tensor flagged OWNED_BY_DML is bound at initialization alone, any other at execution alone, an absent one never",
-    "ne-directml-dml_tensor_flags",
-)
+NOT_BINDABLE = {
+    "input": rule(
+        "DML-BindInputs-owned",
+        "A tensor flagged OWNED_BY_DML is bound at initialization alone, any other at execution alone, an absent one "
+        "never",
+        "ne-directml-dml_tensor_flags",
+    ),
+    "output": rule(
+        "DML-BindOutputs-empty",
+        "Nothing is bound for an absent output, or for an operator that needs no persistent resource",
+        "nf-directml-idmlbindingtable-bindoutputs",
+    ),
+}
+NULL = {
+    kind: rule(
+        f"DML-Bind{kind.capitalize()}Resource-null",
+        f"A {kind} resource is bound where {kind.capitalize()}ResourceSize is not 0",
+        f"nf-directml-idmlbindingtable-bind{kind}resource",
+    )
+    for kind in ("temporary", "persistent")
+}
 # The pages say that nothing need be bound where the size is 0, not that nothing may: hence no errors.
 UNNEEDED = {
     kind: rule(
@@ -64,6 +84,11 @@ class IDMLDispatchable(IDMLPageable):
 
     @property
     @abstractmethod
+    def temporary_size(self) -> int:
+        """TemporaryResourceSize."""
+
+    @property
+    @abstractmethod
     def title(self) -> str:
         """What it is, in messages: ``DML_OPERATOR_JOIN``, ``an operator initializer``."""
 
@@ -82,6 +107,16 @@ class IDMLDispatchable(IDMLPageable):
     @abstractmethod
     def needs(self) -> Mapping[Slot, Need]:
         """What must be bound for a dispatch, in the order of the descriptors."""
+
+    @property
+    def has_descriptors(self) -> bool:
+        """Whether what is bound is written as descriptors. Late bindings are in any case: they are read there."""
+        return self.volatile or self.device.profile.descriptors is not None
+
+    @property
+    def descriptor_count(self) -> int:
+        """How many descriptors its tables have: one for each binding, and those that the device's profile adds."""
+        return len(self.needs) + (self.device.profile.descriptors or 0) if self.has_descriptors else 0
 
     @property
     @abstractmethod
@@ -128,7 +163,7 @@ class IDMLDispatchable(IDMLPageable):
         if why is None or record.Type == NONE or record.Desc is None:
             return
         if record.Type == BUFFER_ARRAY or record.Desc.Buffer is not None:
-            report.add(NOT_BINDABLE, path, f"names a buffer, but {why}; bind nothing")
+            report.add(NOT_BINDABLE[slot.kind], path, f"names a buffer, but {why}; bind nothing")
 
     @abstractmethod
     def why_unbound(self, slot: Slot) -> str | None:
@@ -138,6 +173,11 @@ class IDMLDispatchable(IDMLPageable):
         """What a temporary or persistent resource of ``size`` bytes must be; None if there is none."""
         heaps = bindable_heaps(self.device.feature_level)
         return Need(size, RESOURCE_ALIGNMENT, heaps) if size else None
+
+    def report_null(self, kind: str, need: Need, report: Report) -> None:
+        """Somebody bound nothing as a temporary or persistent resource, though one is needed."""
+        text = f"is null, but {kind.capitalize()}ResourceSize is {need.size}"
+        report.add(NULL[kind], "binding", text)
 
     def report_unneeded(self, kind: str, report: Report) -> None:
         """Somebody bound a temporary or persistent resource, of which no bytes are needed."""
@@ -155,6 +195,11 @@ class IDMLDispatchable(IDMLPageable):
     @abstractmethod
     def check_pair(self, one: Bound, other: Bound, report: Report) -> None:
         """Report two ranges of one buffer that may not lie there together."""
+
+    def scratch(self, views: Views) -> npt.NDArray[np.uint8]:
+        """The bytes of the temporary resource that are needed."""
+        view = views.get(TEMPORARY)
+        return NO_BYTES if view is None else view.bytes[: self.temporary_size]
 
     @abstractmethod
     def prepare(self, views: Views) -> Run:

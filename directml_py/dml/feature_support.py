@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Collection
 from typing import Any
 
 from ..abi.arguments import integer, unsigned
@@ -15,6 +16,7 @@ from ..api.enums import (
     DML_FEATURE,
     DML_FEATURE_FEATURE_LEVELS,
     DML_FEATURE_LEVEL,
+    DML_FEATURE_LEVEL_2_0,
     DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT,
     DML_TENSOR_DATA_TYPE,
     DML_TENSOR_DATA_TYPE_UNKNOWN,
@@ -22,10 +24,12 @@ from ..api.enums import (
 from ..api.structs import DML_FEATURE_DATA_FEATURE_LEVELS, DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT
 from ..descs.data_types import data_type_of
 from ..descs.decode import ctypes_class, decode_struct
+from ..descs.values import OperatorDesc
 from ..validation.memory import FAULT_RULES, check_faults
 from ..validation.report import Report
 from ..validation.tensors import level_name
 from ..validation.values import ENUM_VALUE
+from .profiles import Profile
 
 PAGE = "nf-directml-idmldevice-checkfeaturesupport"
 LEVELS_PAGE = "ns-directml-dml_feature_query_feature_levels"
@@ -44,6 +48,14 @@ LEVEL_COUNT = rule(
 LEVELS = rule(
     "DML-CheckFeatureSupport-levels", "At least one of the requested feature levels is supported", LEVELS_PAGE
 )
+# No page says which call fails for a type that the device denies, nor how. CreateOperator looks at the desc alone,
+# which is right for its level; compiling is for one device. DXGI_ERROR_UNSUPPORTED is what the page of
+# CheckFeatureSupport has for what a device lacks.
+TYPES = rule(
+    "DML-CompileOperator-data-type",
+    "Tensors have types that the device supports",
+    "ns-directml-dml_feature_data_tensor_data_type_support",
+)
 
 KNOWN_LEVELS = frozenset(int(level) for level in DML_FEATURE_LEVEL)
 STRUCTS = {
@@ -59,9 +71,17 @@ STRUCTS = {
 
 
 def check_feature_support(
-    level: int, feature: Any, query_size: Any, query: Any, support_size: Any, support: Any
+    level: int,
+    denied: Collection[DML_TENSOR_DATA_TYPE],
+    feature: Any,
+    query_size: Any,
+    query: Any,
+    support_size: Any,
+    support: Any,
 ) -> None:
     """Fill the struct at ``support``. Sizes are in bytes and may be None, which stands for the right one.
+
+    The device has feature level ``level``, and no tensors of the types ``denied``.
 
     Raises ``DMLError``: ``DXGI_ERROR_UNSUPPORTED`` for a feature that the device does not know or a request that
     it cannot meet, ``E_INVALIDARG`` for wrong sizes, null or unreadable data.
@@ -71,6 +91,9 @@ def check_feature_support(
         raise breach(
             FEATURE, "feature", f"is {number}, which is no known DML_FEATURE", DXGI_ERROR_UNSUPPORTED
         )
+    if number == DML_FEATURE_FEATURE_LEVELS and level < DML_FEATURE_LEVEL_2_0:
+        text = "is DML_FEATURE_FEATURE_LEVELS, which came with DML_FEATURE_LEVEL_2_0"
+        raise breach(FEATURE, "feature", text, DXGI_ERROR_UNSUPPORTED)
     query_type, support_type = STRUCTS[DML_FEATURE(number)]
     record, faults = decode_struct(query, query_type, "featureQueryData")
     report = Report()
@@ -86,7 +109,7 @@ def check_feature_support(
     if record is not None and not faults:
         check_query(DML_FEATURE(number), record, report)
     report.raise_errors("CheckFeatureSupport failed:")
-    result = answer(DML_FEATURE(number), record, level)
+    result = answer(DML_FEATURE(number), record, level, denied)
     try:
         write(target.address, bytes(result))
     except MemoryFault as fault:
@@ -108,11 +131,13 @@ def check_query(feature: DML_FEATURE, query: Any, report: Report) -> None:
         report.add(LEVEL_COUNT, "RequestedFeatureLevelCount", "is 0; at least one level must be asked for")
 
 
-def answer(feature: DML_FEATURE, query: Any, level: int) -> Structure:
+def answer(
+    feature: DML_FEATURE, query: Any, level: int, denied: Collection[DML_TENSOR_DATA_TYPE]
+) -> Structure:
     """The support data for the checked query struct of ``feature`` on a device of feature level ``level``."""
     if feature == DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT:
         # Of UNKNOWN the pages say nothing here; it is no type that a tensor could have.
-        known = query.DataType != DML_TENSOR_DATA_TYPE_UNKNOWN
+        known = query.DataType != DML_TENSOR_DATA_TYPE_UNKNOWN and query.DataType not in denied
         supported = known and data_type_of(query.DataType).level <= level
         return DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT(supported)
     levels = [asked for asked in query.RequestedFeatureLevels if asked in KNOWN_LEVELS and asked <= level]
@@ -120,3 +145,11 @@ def answer(feature: DML_FEATURE, query: Any, level: int) -> Structure:
         text = f"holds no level that is supported; the device has {level_name(level)}"
         raise breach(LEVELS, "RequestedFeatureLevels", text, DXGI_ERROR_UNSUPPORTED)
     return DML_FEATURE_DATA_FEATURE_LEVELS(max(levels))
+
+
+def check_types(profile: Profile, desc: OperatorDesc, where: str, report: Report) -> None:
+    """Report tensors of an operator, which is at ``where``, whose types the device denies."""
+    for path, _, tensor in (*desc.inputs, *desc.outputs):
+        if tensor is not None and tensor.data_type in profile.denied:
+            text = f"is {DML_TENSOR_DATA_TYPE(tensor.data_type).name}, which CheckFeatureSupport denies on this device"
+            report.add(TYPES, f"{where}{path}.DataType", text)

@@ -19,10 +19,11 @@ from .bindings import BUFFER_ARRAY, NONE, TYPE, Need, buffer_view
 from .compiled_operator import IDMLCompiledOperator
 from .debug_checks import check_initializer
 from .dispatchable import COUNTS, NOT_BINDABLE, DebugCheck, IDMLDispatchable, Run
-from .hazards import INITIALIZER, OUTPUTS, overlap
+from .hazards import INITIALIZER, OUTPUTS, SCRATCH, overlap
 from .objects import SAME_DEVICE
 from .removal import hresult_method, same_device
-from .slot import Bound, Slot, Views
+from .slot import TEMPORARY, Bound, Slot, Views
+from .spoiling import spoiled
 
 if TYPE_CHECKING:
     from .device import IDMLDevice
@@ -88,15 +89,25 @@ class IDMLOperatorInitializer(IDMLDispatchable):
             for part, need in enumerate(op.owned_needs)
         }
         needs.update((Slot("output", index), need) for index, need in enumerate(self.output_needs))
+        needs[TEMPORARY] = self.resource_need(self.temporary_size)
         return {slot: need for slot, need in needs.items() if need is not None}
 
     @property
     def output_needs(self) -> Sequence[Need | None]:
         return [self.resource_need(op.persistent_size) for op in self.operators]
 
+    @property
+    def temporary_size(self) -> int:
+        return self.device.profile.temporary_size(0) if self.operators else 0
+
+    @property
+    def descriptor_count(self) -> int:
+        """At least one, so that a heap and a table for the initializer alone can be made in every case; none on a
+        device that needs none."""
+        return max(1, super().descriptor_count) if self.has_descriptors else 0
+
     def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
-        # At least one, so that a heap and a table for the initializer alone can be made in every case.
-        return DML_BINDING_PROPERTIES(max(1, len(self.needs)), 0, 0)
+        return DML_BINDING_PROPERTIES(self.descriptor_count, self.temporary_size, 0)
 
     def input_views(self, records: Sequence[Record], report: Report) -> dict[Slot, BufferRange]:
         if not self.is_count("input", len(records), len(self.operators), report):
@@ -138,7 +149,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
                 if view is not None:
                     yield slot, view
             elif item is not None and item.Buffer is not None:
-                report.add(NOT_BINDABLE, where, f"names a buffer, but {self.why_unbound(slot)}")
+                report.add(NOT_BINDABLE[slot.kind], where, f"names a buffer, but {self.why_unbound(slot)}")
 
     def describe_count(self, kind: str, count: int) -> str:
         return f"the initializer has {count} operators"
@@ -158,11 +169,16 @@ class IDMLOperatorInitializer(IDMLDispatchable):
             super().report_unneeded(kind, report)
 
     def describe(self, slot: Slot) -> str:
+        if slot.kind == "temporary":
+            return slot.name
         if slot.kind == "output":
             return f"the persistent resource of operators[{slot.position}]"
         return f"operators[{slot.position}].{self.operators[slot.position].inputs[slot.part].path}"
 
     def accesses(self, slot: Slot, view: BufferRange) -> Iterator[Access]:
+        if slot.kind == "temporary":
+            yield resource_access(view, self.temporary_size, Use.SCRATCH, slot.name)
+            return
         op, name = self.operators[slot.position], self.describe(slot)
         if slot.kind == "output":
             yield resource_access(view, op.persistent_size, Use.WRITE, name)
@@ -178,6 +194,9 @@ class IDMLOperatorInitializer(IDMLDispatchable):
             report.add(INITIALIZER, other.slot.name, text)
         elif kinds == {"output"} and one.view.overlaps(other.view):
             report.add(OUTPUTS, other.slot.name, overlap(other.view, one.slot, one.view))
+        elif "temporary" in kinds and one.view.overlaps(other.view):
+            text = f"{overlap(other.view, one.slot, one.view)}; they must be apart"
+            report.add(SCRATCH, other.slot.name, text)
 
     def prepare(self, views: Views) -> Run:
         operators = self.operators
@@ -198,7 +217,11 @@ class IDMLOperatorInitializer(IDMLDispatchable):
             for op, inputs, persistent in work:
                 op.initialize(inputs, persistent)
 
-        return initialize
+        if not self.device.profile.undefined:
+            return initialize
+        sizes = [(persistent, op.persistent_size) for op, _, persistent in work]
+        written = [view._replace(size=size) for view, size in sizes if view is not None]
+        return spoiled(initialize, written, (), self.scratch(views))
 
     def debug_check(self) -> DebugCheck:
         operators = self.operators

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
@@ -13,7 +13,7 @@ from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, TensorSlot
 from ..kernels.binding import Run
 from ..operators import kernel_of, operator_of
-from ..operators.operator import Kernel, Operator
+from ..operators.operator import Kernel, Operator, Packing
 from ..validation.report import Report
 
 Bytes = npt.NDArray[np.uint8]
@@ -24,8 +24,9 @@ Inspect: TypeAlias = Callable[[Sequence[Any]], None]
 class Program(Protocol):
     """The tensors that are bound from outside, and how to run over their bytes.
 
-    ``in_place`` are the inputs, by position, whose memory an output may be bound to. ``temporary_size`` is in bytes.
-    ``unused`` are the inputs that nothing reads, and that may be bound all the same.
+    ``in_place`` are the inputs, by position, whose memory some output may be bound to. ``temporary_size`` is in bytes.
+    ``unused`` are the inputs that nothing reads, and that may be bound all the same. ``packed`` are those that are
+    OWNED_BY_DML and come in the form that they were packed into.
     """
 
     title: str
@@ -34,6 +35,10 @@ class Program(Protocol):
     outputs: tuple[TensorSlot, ...]
     temporary_size: int
     unused: frozenset[int]
+    packed: Mapping[int, Packing]
+
+    def works_in_place(self, input: int, output: int) -> bool:
+        """Whether that output may be bound to the memory of that input."""
 
     def bind(
         self,
@@ -143,8 +148,13 @@ class OperatorProgram:
         self.inputs = desc.inputs
         self.outputs = desc.outputs
         self._desc = desc
-        self._kernel = kernel_of(desc)
+        kernel = kernel_of(desc)
+        self._kernel = kernel if kernel.packed is None else kernel.packed.kernel
+        self.packed: Mapping[int, Packing] = {} if kernel.packed is None else kernel.packed.inputs
         self.temporary_size = self._kernel.scratch
+
+    def works_in_place(self, input: int, output: int) -> bool:
+        return input in self.in_place
 
     def bind(
         self,
@@ -153,9 +163,13 @@ class OperatorProgram:
         temporary: Bytes | None,
         notify: Notify | None = None,
     ) -> Run:
+        plain = [None if index in self.packed else one for index, one in enumerate(inputs)]
+        arrays = views(self.inputs, plain)
+        for position in self.packed:
+            arrays[position] = inputs[position]
         return bound_call(
             self._kernel,
-            views(self.inputs, inputs),
+            arrays,
             views(self.outputs, outputs),
             NO_BYTES if temporary is None else temporary,
             inspector(self._desc, notify),

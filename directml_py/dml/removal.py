@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..abi.arguments import WrongObject, instance
-from ..abi.hresult import DXGI_ERROR_DEVICE_REMOVED, E_INVALIDARG, S_OK, DMLError
+from ..abi.hresult import (
+    DXGI_ERROR_DEVICE_REMOVED,
+    DXGI_ERROR_DEVICE_RESET,
+    E_INVALIDARG,
+    E_OUTOFMEMORY,
+    S_OK,
+    DMLError,
+)
+from ..abi.rules import message_id
+from ..api.d3d12_enums import D3D12_MESSAGE_CATEGORY_EXECUTION
 from ..api.enums import DML_CREATE_DEVICE_FLAG_DEBUG, DML_CREATE_DEVICE_FLAGS
 from ..d3d12.debug_output import SEVERITIES, debug_output
+from ..d3d12.info_queue import Message
+from ..d3d12.observation import watchers
 from ..validation.memory import FAULT_RULES
 from ..validation.report import Report, failure
 from ..validation.rule import Diagnostic, Rule, Severity
@@ -17,8 +29,13 @@ from ..validation.rule import Diagnostic, Rule, Severity
 if TYPE_CHECKING:
     from ..d3d12 import ID3D12Device
     from .objects import IDMLObject
+    from .profiles import Profile
 
 M = TypeVar("M", bound=Callable[..., Any])
+
+
+# Told of the removals that no debug layer tells of: those who see no exception at a later call.
+WITNESSES: list[Callable[[DMLError], None]] = []
 
 
 class Removal:
@@ -27,10 +44,13 @@ class Removal:
     Wrong use of a void method removes the device; so does the removal of its Direct3D 12 device.
     """
 
-    def __init__(self, d3d12_device: ID3D12Device, flags: DML_CREATE_DEVICE_FLAGS) -> None:
+    def __init__(
+        self, d3d12_device: ID3D12Device, flags: DML_CREATE_DEVICE_FLAGS, strict: bool = False
+    ) -> None:
         self._d3d12_device = d3d12_device
         self._error: DMLError | None = None
         self.debug = bool(flags & DML_CREATE_DEVICE_FLAG_DEBUG)
+        self.strict = strict
         self.muted = False
 
     @property
@@ -39,6 +59,10 @@ class Removal:
         if self._error is not None:
             return self._error.hresult
         return self._d3d12_device.GetDeviceRemovedReason()
+
+    def alive(self) -> bool:
+        """Asked at the beginning of each call: whether it does anything."""
+        return self.reason == S_OK
 
     def check(self) -> None:
         """Raise ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if the device is removed."""
@@ -49,11 +73,13 @@ class Removal:
         raise DMLError(DXGI_ERROR_DEVICE_REMOVED, f"the DirectML device was removed: {why}", diagnostics)
 
     def report(self, what: str, report: Report, hresult: int = E_INVALIDARG) -> None:
-        """For methods that return an HRESULT: raise ``DMLError`` if ``report`` holds an error."""
+        """For methods that return an HRESULT: raise ``DMLError`` if ``report`` holds an error, or a warning that the
+        debug layer breaks on."""
         if not report.diagnostics:
             return
         report.raise_errors(what, hresult)
-        self._announce(report.diagnostics)
+        if self._announce(report.diagnostics):
+            raise failure(what, report.diagnostics, hresult, reported=True)
 
     def remove(self, what: str, report: Report, at_call: bool = True) -> None:
         """For void methods: remove the device if ``report`` holds an error.
@@ -66,6 +92,11 @@ class Removal:
         if report.errors and self._error is None:
             # Never the instance that is raised: its traceback would keep the callers' objects alive.
             self._error = failure(what, report.diagnostics, E_INVALIDARG)
+            if not self.debug:
+                for told in WITNESSES:
+                    told(self._error)
+            for observer in watchers.all:
+                observer.removed(str(self._error))
         breaks = self._announce(report.diagnostics)
         if breaks and at_call:
             raise failure(what, report.diagnostics, E_INVALIDARG, reported=True)
@@ -107,6 +138,7 @@ class Removal:
         if queue is None:
             if not self.muted:
                 for found in diagnostics:
+                    report_to_observers(found)
                     debug_output(SEVERITIES[found.severity], str(found))
             return any(found.severity is Severity.ERROR for found in diagnostics)
         breaks = False
@@ -118,20 +150,58 @@ class Removal:
         return breaks
 
 
+class CountedRemoval(Removal):
+    """Removes the Direct3D 12 device, and so the DirectML device, at a call: as a driver does that was updated."""
+
+    def __init__(
+        self, d3d12_device: ID3D12Device, flags: DML_CREATE_DEVICE_FLAGS, strict: bool, calls: int
+    ) -> None:
+        super().__init__(d3d12_device, flags, strict)
+        self._last = calls
+        self._calls = count(1)
+
+    def alive(self) -> bool:
+        if next(self._calls) == self._last:
+            text = f"its profile has removal_after={self._last}, and this was that call"
+            self._error = DMLError(DXGI_ERROR_DEVICE_RESET, text)
+            self._d3d12_device.mark_removed(DXGI_ERROR_DEVICE_RESET, text)
+        return super().alive()
+
+
+def make_removal(d3d12_device: ID3D12Device, flags: DML_CREATE_DEVICE_FLAGS, profile: Profile) -> Removal:
+    if profile.removal_after is None:
+        return Removal(d3d12_device, flags, profile.strict)
+    return CountedRemoval(d3d12_device, flags, profile.strict, profile.removal_after)
+
+
+def report_to_observers(found: Diagnostic) -> None:
+    """What an info queue would do, where there is none."""
+    if watchers.all:
+        severity, id = SEVERITIES[found.severity], message_id(found.rule)
+        message = Message(D3D12_MESSAGE_CATEGORY_EXECUTION, severity, id, str(found), found)
+        for observer in watchers.all:
+            observer.reported(message)
+
+
 def hresult_method(method: M) -> M:
     """A method that returns an HRESULT: on a removed device it raises ``DXGI_ERROR_DEVICE_REMOVED``.
 
-    What it raises itself goes to the debug layer as well.
+    What it raises itself goes to the debug layer as well. Where memory is missing that is ``E_OUTOFMEMORY``.
     """
 
     @functools.wraps(method)
     def call(self: IDMLObject, *args: Any, **kwargs: Any) -> Any:
-        self.removal.check()
+        if not self.removal.alive():
+            self.removal.check()
         try:
             return method(self, *args, **kwargs)
         except DMLError as error:
             self.removal.refused(error)
             raise
+        except MemoryError:
+            failed = DMLError(E_OUTOFMEMORY, f"{method.__name__}: there is not enough memory")
+            self.removal.refused(failed)
+            raise failed from None
 
     return cast(M, call)
 
@@ -141,7 +211,7 @@ def void_method(method: M) -> M:
 
     @functools.wraps(method)
     def call(self: IDMLObject, *args: Any, **kwargs: Any) -> None:
-        if self.removal.reason == S_OK:
+        if self.removal.alive():
             method(self, *args, **kwargs)
 
     return cast(M, call)

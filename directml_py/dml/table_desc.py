@@ -101,7 +101,7 @@ def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
     if dispatchable.device is not device:
         report.add(SAME_DEVICE, "Dispatchable", "belongs to another DirectML device")
         return None
-    needed = dispatchable.GetBindingProperties().RequiredDescriptorCount
+    needed = dispatchable.descriptor_count
     if size < needed:
         report.add(
             SIZE, "SizeInDescriptors", f"is {size}; the dispatchable's RequiredDescriptorCount is {needed}"

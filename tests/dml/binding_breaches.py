@@ -18,6 +18,7 @@ from .helpers import (
     span,
     spans,
     split,
+    tensor,
 )
 
 BIG = (1 << 64) - 16
@@ -25,6 +26,20 @@ BIG = (1 << 64) - 16
 
 def initializer_table(bench, *ops):
     return bench.table(bench.dml.CreateOperatorInitializer(list(ops)))
+
+
+def last_state():
+    """GRU of one step over one element, whose sequence of states nobody wants."""
+    names = ("InputTensor", "WeightTensor", "RecurrenceTensor")
+    tensors = dict(zip(names, (tensor(1, 1), tensor(3, 1), tensor(3, 1))))
+    activations = [dml.DML_ACTIVATION_SIGMOID_OPERATOR_DESC(), dml.DML_ACTIVATION_TANH_OPERATOR_DESC()]
+    return dml.DML_GRU_OPERATOR_DESC(
+        **tensors,
+        OutputSingleTensor=tensor(1, 1),
+        ActivationDescs=activations,
+        Direction=dml.DML_RECURRENT_NETWORK_DIRECTION_FORWARD,
+        LinearBeforeReset=False,
+    )
 
 
 def owned_join(bench):
@@ -90,10 +105,18 @@ def others_at_initialization(bench, wrong):
     return lambda: table.BindInputs([spans(buffer if wrong else None, buffer)])
 
 
-@breaks("DML-BindInputs-owned", "bindings[0]")
+@breaks("DML-BindOutputs-empty", "bindings[0]")
 def an_output_without_persistent_resource(bench, wrong):
     table, buffer = initializer_table(bench, bench.compile(identity())), bench.buffer(16)
     return lambda: table.BindOutputs([binding(buffer) if wrong else binding(None)])
+
+
+@breaks("DML-BindOutputs-empty", "bindings[0]")
+def an_absent_output(bench, wrong):
+    """GRU without OutputSequenceTensor, of which only the last state is wanted."""
+    table = bench.table(bench.compile(last_state()))
+    buffer = bench.buffer(16)
+    return lambda: table.BindOutputs([binding(bench.buffer(16) if wrong else None), binding(buffer)])
 
 
 def empty_table(bench, wrong, method, *arguments):
@@ -208,32 +231,100 @@ def a_range_below_the_total_size(bench, wrong):
 @breaks("DML-BufferBinding-size", "bindings[0].SizeInBytes")
 def a_small_output(bench, wrong):
     table, buffer = bench.table(bench.compile(identity())), bench.buffer(16)
-    return lambda: table.BindOutputs([binding(buffer, 0, 15 if wrong else 16)])
+    return lambda: table.BindOutputs([binding(buffer, 0, 12 if wrong else 16)])
 
 
 @breaks("DML-BufferBinding-size", "binding.SizeInBytes")
 def a_small_temporary(bench, wrong):
     op, buffer = bench.compile(log_sum_exp()), bench.buffer(256)
     table, size = bench.table(op), op.GetBindingProperties().TemporaryResourceSize
-    return lambda: table.BindTemporaryResource(binding(buffer, 0, size - 1 if wrong else size))
+    return lambda: table.BindTemporaryResource(binding(buffer, 0, size - 4 if wrong else size))
 
 
 @breaks("DML-BufferBinding-size", "binding.SizeInBytes")
 def a_small_persistent(bench, wrong):
     table, buffer = bench.table(owned_join(bench)), bench.buffer(16)
-    return lambda: table.BindPersistentResource(binding(buffer, 0, 15 if wrong else 16))
+    return lambda: table.BindPersistentResource(binding(buffer, 0, 12 if wrong else 16))
 
 
 @breaks("DML-BufferBinding-size", "bindings[0].SizeInBytes")
 def a_small_initialized_resource(bench, wrong):
     table, buffer = initializer_table(bench, owned_join(bench)), bench.buffer(16)
-    return lambda: table.BindOutputs([binding(buffer, 0, 15 if wrong else 16)])
+    return lambda: table.BindOutputs([binding(buffer, 0, 12 if wrong else 16)])
 
 
 @breaks("DML-BufferBinding-size", "bindings[0].Bindings[1].SizeInBytes")
 def a_small_owned_input(bench, wrong):
     table, buffer = initializer_table(bench, owned_join(bench)), bench.buffer(16)
-    return lambda: table.BindInputs([spans(None, span(buffer, 0, 15 if wrong else 16))])
+    return lambda: table.BindInputs([spans(None, span(buffer, 0, 12 if wrong else 16))])
+
+
+@breaks("DML-BufferBinding-dwords", "bindings[0].SizeInBytes")
+def an_input_of_broken_dwords(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(32)
+    return lambda: table.BindInputs([binding(buffer, 0, 18 if wrong else 20)])
+
+
+@breaks("DML-BufferBinding-dwords", "binding.SizeInBytes")
+def a_temporary_of_broken_dwords(bench, wrong):
+    table, buffer = bench.table(bench.compile(log_sum_exp())), bench.buffer(1024)
+    return lambda: table.BindTemporaryResource(binding(buffer, 0, 1023 if wrong else 1024))
+
+
+@breaks("DML-BufferBinding-unordered-access", "bindings[0].Buffer")
+def an_input_without_unordered_access(bench, wrong):
+    table = bench.table(bench.compile(identity()))
+    return lambda: table.BindInputs([binding(plain(bench, 16, wrong))])
+
+
+@breaks("DML-BufferBinding-unordered-access", "bindings[0].Buffer")
+def an_output_without_unordered_access(bench, wrong):
+    table = bench.table(bench.compile(identity()))
+    return lambda: table.BindOutputs([binding(plain(bench, 16, wrong))])
+
+
+@breaks("DML-BufferBinding-unordered-access", "binding.Buffer")
+def a_temporary_without_unordered_access(bench, wrong):
+    table = bench.table(bench.compile(log_sum_exp()))
+    return lambda: table.BindTemporaryResource(binding(plain(bench, 1024, wrong)))
+
+
+@breaks("DML-BufferBinding-unordered-access", "bindings[0].Bindings[1].Buffer")
+def an_owned_input_without_unordered_access(bench, wrong):
+    """In an UPLOAD heap it could not have the flag, in a DEFAULT one it must."""
+    table = initializer_table(bench, owned_join(bench))
+    buffer = plain(bench, 16, True) if wrong else bench.buffer(16, UPLOAD)
+    return lambda: table.BindInputs([spans(None, buffer)])
+
+
+def plain(bench, size, wrong):
+    """A buffer in a DEFAULT heap, without flags if ``wrong``."""
+    return bench.d3d12.CreateCommittedResource(
+        dml.CD3DX12_HEAP_PROPERTIES(DEFAULT),
+        dml.D3D12_HEAP_FLAG_NONE,
+        dml.CD3DX12_RESOURCE_DESC.Buffer(
+            size, 0 if wrong else dml.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
+        ),
+        dml.D3D12_RESOURCE_STATE_COMMON,
+    )
+
+
+@breaks("DML-BindTemporaryResource-null", "binding")
+def no_temporary_where_one_is_needed(bench, wrong):
+    table = bench.table(bench.compile(log_sum_exp()))
+    return lambda: table.BindTemporaryResource(None if wrong else binding(bench.buffer(1024)))
+
+
+@breaks("DML-BindTemporaryResource-null", "binding")
+def nothing_as_a_temporary(bench, wrong):
+    table = bench.table(bench.compile(log_sum_exp() if wrong else identity()))
+    return lambda: table.BindTemporaryResource(binding(None))
+
+
+@breaks("DML-BindPersistentResource-null", "binding")
+def no_persistent_where_one_is_needed(bench, wrong):
+    table = bench.table(owned_join(bench) if wrong else bench.compile(join(4, 4)))
+    return lambda: table.BindPersistentResource(None)
 
 
 @breaks("DML-BufferBinding-heap-type", "bindings[0].Buffer")

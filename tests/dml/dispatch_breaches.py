@@ -5,6 +5,7 @@ from __future__ import annotations
 import directml_py as dml
 
 from .breaches import breaks
+from .graphs import graph
 from .helpers import OWNED, Bench, binding, identity, join, log_sum_exp, power, span, spans, split
 
 
@@ -55,6 +56,27 @@ def the_exponent_is_the_output(bench, wrong):
 def base_and_exponent_are_the_output(bench, wrong):
     op, buffer, other = bench.compile(power(4)), bench.buffer(16), bench.buffer(16)
     return recording(bench, op, inputs=[buffer, buffer if wrong else other], outputs=[buffer])
+
+
+@breaks("DML-Binding-in-place", "outputs[0]")
+def a_graph_whose_output_needs_the_input_again(bench, wrong):
+    """3 * x, and then that to the power of another input, which must not be x."""
+    nodes = [bench.dml.CreateOperator(desc) for desc in (identity(4, scale=3), power(4))]
+    inputs = [(0, 0, 0), (0 if wrong else 1, 1, 1)]
+    op = bench.dml.CompileGraph(graph(nodes, inputs, [(1, 0, 0)], [(0, 0, 1, 0)]))
+    buffer = bench.buffer(16)
+    return recording(bench, op, inputs=[buffer] if wrong else [buffer, bench.buffer(16)], outputs=[buffer])
+
+
+@breaks("DML-Binding-in-place", "outputs[1]")
+def an_output_that_another_one_overwrites(bench, wrong):
+    """Two nodes read x: each output could take its memory if it were the only reader."""
+    nodes = [bench.dml.CreateOperator(identity(4, scale=scale)) for scale in (3, 5)]
+    inputs = [(0, 0, 0), (0 if wrong else 1, 1, 0)]
+    op = bench.dml.CompileGraph(graph(nodes, inputs, [(0, 0, 0), (1, 0, 1)]))
+    buffers = [bench.buffer(16) for _ in range(2)]
+    bound = buffers[:1] if wrong else buffers
+    return recording(bench, op, inputs=bound, outputs=[bench.buffer(16), bound[-1]])
 
 
 @breaks("DML-Binding-in-place", "outputs[0]")

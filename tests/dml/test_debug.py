@@ -7,7 +7,9 @@ import logging
 import pytest
 
 import directml_py as dml
+from directml_py.graph import Graph
 
+from ..rules.layer import debug_layer
 from .helpers import Bench, binding, identity, join
 
 ERROR = dml.D3D12_MESSAGE_SEVERITY_ERROR
@@ -136,3 +138,40 @@ def test_right_use_says_nothing(layer_bench, caplog):
     layer_bench.execute()
     assert messages(layer_bench) == []
     assert not caplog.records
+
+
+def test_no_memory_for_the_record_of_what_is_defined(monkeypatch):
+    """E_OUTOFMEMORY, as without the debug layer."""
+
+    def no_memory(*arguments):
+        raise MemoryError
+
+    with debug_layer():
+        device = dml.D3D12CreateDevice()
+    monkeypatch.setattr("directml_py.d3d12.tracking.shadow.np.full", no_memory)
+    with pytest.raises(dml.DMLError) as caught:
+        device.CreateCommittedResource(
+            dml.CD3DX12_HEAP_PROPERTIES(dml.D3D12_HEAP_TYPE_DEFAULT),
+            dml.D3D12_HEAP_FLAG_NONE,
+            dml.CD3DX12_RESOURCE_DESC.Buffer(1 << 16),
+            dml.D3D12_RESOURCE_STATE_COMMON,
+        )
+    assert caught.value.hresult == dml.E_OUTOFMEMORY
+
+
+def test_no_memory_to_compile_a_graph(monkeypatch):
+    """E_OUTOFMEMORY too, and the device goes on."""
+    graph = Graph()
+    graph.outputs = graph.identity(graph.input_tensor("x", dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 4]))
+    desc = graph.desc()
+
+    def no_memory(*arguments, **options):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("directml_py.dml.compiler.program.GraphProgram", no_memory)
+        with pytest.raises(dml.DMLError, match="CompileGraph: there is not enough memory") as caught:
+            graph.device.CompileGraph(desc)
+    assert caught.value.hresult == dml.E_OUTOFMEMORY
+    assert graph.device.GetDeviceRemovedReason() == dml.S_OK
+    graph.device.CompileGraph(desc)

@@ -154,18 +154,18 @@ def test_identical_ranges_of_tensors_with_different_totals(bench):
     assert bench.read(buffer).tolist() == [1, 2, 3, 4] + [SENTINEL] * 4
 
 
-def test_ranges_that_overlap_beyond_the_tensors(bench):
-    """Bytes that no tensor has are nobody's."""
-    buffer = bench.holding(1, 2, 3, 4, 0, 0, 0, 0)
+def test_outputs_that_overlap_beyond_the_tensors(bench):
+    """Of two outputs the page compares the writable areas, which end with the tensors."""
+    buffer = bench.buffer(32)
     dispatch(
         bench,
-        bench.compile(join(4)),
-        inputs=[binding(buffer, 0, 32)],
-        outputs=[binding(buffer, 16, 16)],
+        bench.compile(split(4, 4)),
+        inputs=[bench.holding(1, 2, 3, 4, 5, 6, 7, 8)],
+        outputs=[binding(buffer, 0, 32), binding(buffer, 16, 16)],
     )
     bench.execute()
     assert not bench.removed
-    assert bench.read(buffer).tolist() == [1, 2, 3, 4] * 2
+    assert bench.read(buffer).tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
 def test_aliasing_of_placed_resources_is_not_looked_at(bench):

@@ -66,7 +66,8 @@ BREACHES = {
         lambda g: graph([g.split([4, 2], [S, S], 0), g.scale(S)], [(0, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 0)]),
         "Nodes[0].OutputTensors[1]",
     ),
-    "DML-Graph-graph-output-once": (lambda g: chain(g, output_count=2), "OutputEdges"),
+    "DML-Graph-graph-output-unconnected": (lambda g: chain(g, output_count=2), "OutputEdges"),
+    "DML-Graph-input-count": (lambda g: chain(g, input_count=(1 << 16) + 2), "InputCount"),
     "DML-Graph-cycle": (
         lambda g: graph(
             [g.join([S, S], [4, 2], 0), g.split([4, 2], [S, S], 0)],
@@ -103,6 +104,10 @@ BREACHES = {
 }
 
 
+# What a debug device says of graphs that compile; broken in tests/rules/graph_cases.py.
+DEBUG = {"DML-Graph-graph-output-shared", "DML-Graph-padding"}
+
+
 @pytest.mark.parametrize("rule", BREACHES)
 def test_broken_alone(rule):
     level = dml.DML_FEATURE_LEVEL_6_1 if rule.endswith("feature-level") else dml.DML_FEATURE_LEVEL_6_4
@@ -119,7 +124,7 @@ def test_broken_alone(rule):
 
 
 def test_every_rule_is_broken_above():
-    here = {entry.id for entry in vars(declared).values() if isinstance(entry, Rule)}
+    here = {entry.id for entry in vars(declared).values() if isinstance(entry, Rule)} - DEBUG
     assert here == set(BREACHES)
     assert here <= set(RULES)
 
@@ -135,8 +140,8 @@ def test_all_problems_at_once():
     with pytest.raises(dml.DMLError) as caught:
         g.device.CompileGraph(desc)
     assert sorted(entry.rule for entry in caught.value.diagnostics) == [
-        "DML-Graph-graph-output-once",
-        "DML-Graph-graph-output-once",
+        "DML-Graph-graph-output-unconnected",
+        "DML-Graph-graph-output-unconnected",
         "DML-Graph-total-size",
     ]
 
@@ -176,3 +181,14 @@ def test_null_and_garbage():
 
 def test_no_graphs_below_2_1():
     assert not hasattr(Graphs(dml.DML_FEATURE_LEVEL_2_0).device, "CompileGraph")
+
+
+def test_every_node_that_cannot_be_compiled_is_named():
+    g, other = Graphs(), Graphs()
+    compiled = g.device.CompileOperator(g.scale(S))
+    desc = chain(g, nodes=[compiled, g.scale(S), other.scale(S)])
+    with pytest.raises(dml.DMLError) as caught:
+        g.device.CompileGraph(desc)
+    assert [found.path for found in caught.value.diagnostics] == ["Nodes[0].Operator", "Nodes[2].Operator"]
+    for text in ("IDMLCompiledOperator", "belongs to another DirectML device"):
+        assert text in str(caught.value)

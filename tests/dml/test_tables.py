@@ -8,6 +8,8 @@ import pytest
 
 import directml_py as dml
 from directml_py.cffi import ffi
+from directml_py.dml.bindings import read_bindings
+from directml_py.validation.report import Report
 
 from .helpers import binding, identity, join
 
@@ -108,3 +110,15 @@ def test_one_heap_for_many_tables(bench):
     written = [slot for slot in bench.slots() if slot is not None]
     assert len(written) == 4
     assert [slot is not None for slot in bench.slots()[:5]] == [True] * 4 + [False]
+
+
+def test_how_many_bindings_are_read():
+    """65,536 by address, as many as a graph can have; of more not one, since a count like that is a mistake."""
+    most = 1 << 16
+    descs = (dml.DML_BINDING_DESC * (most + 1))()
+    for count, read in ((most, most), (most + 1, None)):
+        report = Report()
+        found = read_bindings(count, ctypes.addressof(descs), report)
+        assert (None if found is None else len(found)) == read
+        said = [(one.rule, one.path) for one in report.diagnostics]
+        assert said == ([] if read else [("DML-Binding-count", "bindingCount")])

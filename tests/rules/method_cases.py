@@ -52,6 +52,24 @@ def a_level_that_the_device_lacks(wrong):
     return create(dml.DMLCreateDevice1, 0, 0x4000, feature_level=0x3100 if wrong else 0x4000)
 
 
+@breaks("DML-CreateDevice-minimum-feature-level", "minimumFeatureLevel", hresult=UNSUPPORTED)
+def a_level_of_a_later_version(wrong):
+    return create(dml.DMLCreateDevice1, 0, 0x6500 if wrong else 0x6400)
+
+
+@breaks("DML-CreateDevice1-level", "feature_level", hresult=UNSUPPORTED)
+def a_function_of_the_second_version(wrong):
+    return create(dml.DMLCreateDevice1 if wrong else dml.DMLCreateDevice, feature_level=0x1000)
+
+
+@breaks("DML-CheckFeatureSupport-feature", "feature", hresult=UNSUPPORTED)
+def a_query_of_the_second_version(wrong):
+    device = dml.DMLCreateDevice(dml.D3D12CreateDevice(), feature_level=0x1000 if wrong else 0x2000)
+    levels = dml.DML_FEATURE_QUERY_FEATURE_LEVELS(RequestedFeatureLevels=[0x1000])
+    answer = dml.DML_FEATURE_DATA_FEATURE_LEVELS()
+    return lambda: device.CheckFeatureSupport(dml.DML_FEATURE_FEATURE_LEVELS, levels, answer)
+
+
 @breaks("DML-CreateDevice-debug-layer", "flags", hresult=None)
 def a_debug_device_without_the_other_layer(wrong):
     """There is no info queue: the warning goes to the log."""
@@ -310,3 +328,21 @@ def a_persistent_resource_for_nothing(wrong):
     table = bench.table(bench.compile(join(4, 4, owned=[] if wrong else [0])))
     one = binding(bench.buffer(256))
     return reported(bench, lambda: table.BindPersistentResource(one))
+
+
+@breaks("DML-CreateDevice-profile", "profile")
+def a_profile_of_no_name(wrong):
+    return create(dml.DMLCreateDevice, profile="gentle" if wrong else "demanding")
+
+
+@breaks("DML-CreateDevice-profile", "profile")
+def a_removal_after_nothing(wrong):
+    return create(dml.DMLCreateDevice1, profile=f"kind,removal_after={0 if wrong else 1}")
+
+
+@breaks("DML-CompileOperator-data-type", "InputTensor.DataType", "OutputTensor.DataType", hresult=UNSUPPORTED)
+def a_type_that_the_device_denies(wrong):
+    bench = Bench(profile="no-optional-types" if wrong else "kind")
+    half = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT16, [1, 1, 1, 4])
+    op = bench.dml.CreateOperator(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(half, half, None))
+    return lambda: bench.dml.CompileOperator(op)

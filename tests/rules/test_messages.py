@@ -130,9 +130,8 @@ def test_an_evident_fix_is_said(identifier, fix):
 
 def test_flags_are_no_plain_numbers():
     """Bits that no enumeration defines are written as bits."""
-    kinds = {
-        kind.__name__ for kind in vars(dml).values() if isinstance(kind, type) and issubclass(kind, IntFlag)
-    }
+    public = (getattr(dml, name) for name in dir(dml))
+    kinds = {kind.__name__ for kind in public if isinstance(kind, type) and issubclass(kind, IntFlag)}
     for identifier in ("DML-Desc-flags", "DML-CompileOperator-flags", "DML-CreateDevice-flags"):
         for item in said(identifier):
             assert re.search(r"0x[0-9A-F]+", item.message)

@@ -65,8 +65,8 @@ def devices(monkeypatch):
         init(self, *arguments, **options)
         made.append(self)
 
-    def debugged(self, d3d12_device, flags, feature_level):
-        create(self, d3d12_device, flags | DEBUG, feature_level)
+    def debugged(self, d3d12_device, flags, *rest):
+        create(self, d3d12_device, flags | DEBUG, *rest)
 
     monkeypatch.setattr(ID3D12Device, "__init__", watched)
     monkeypatch.setattr(directml_py.dml.device.IDMLDevice, "__init__", debugged)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...abi.interface import IUnknown
+from ...abi.lazy import lazy
 from ...api.enums import (
     DML_GRAPH_EDGE_TYPE,
     DML_GRAPH_EDGE_TYPE_INPUT,
@@ -90,6 +92,16 @@ class GraphDesc:
     @property
     def edges(self) -> tuple[Edge, ...]:
         return (*self.input_edges, *self.output_edges, *self.intermediate_edges)
+
+    @lazy
+    def writers(self) -> Mapping[int, Sequence[Value]]:
+        """What is connected to each graph output, in the order of the edges; an output without any is left out."""
+        writers: dict[int, list[Value]] = {}
+        for edge in self.output_edges:
+            assert isinstance(edge.source, Value)
+            assert isinstance(edge.target, int)
+            writers.setdefault(edge.target, []).append(edge.source)
+        return writers
 
     def node(self, index: int) -> Node:
         """The node at ``index`` of a description without errors."""

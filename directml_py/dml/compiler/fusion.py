@@ -192,7 +192,7 @@ class Fusion:
 
     def _is_stored(self, value: Value, nodes: Sequence[int]) -> bool:
         origin = self.planner.origin(value)
-        if origin in self.planner.locations:
+        if origin in self.planner.locations or origin in self.planner.graph_outputs:
             return True
         return any(port.node not in nodes for port in self.readers.get(origin, ()))
 

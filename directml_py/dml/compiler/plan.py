@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...descs.tensor import TensorDesc
-from ...operators import kernel_of, operator_of
+from ...operators import operator_of
 from ...operators.operator import Place
 from .description import GraphDesc, GraphInput, Port, Value
 from .fusion import Fusion
 from .memory import Block, pack
+from .packed import PackedInputs
+from .pairs import paired
 from .step import Step
 from .validation import topological_order
 
@@ -61,6 +63,7 @@ class Plan:
     locations: dict[Value, Location]
     blocks: list[Block]
     temporary_size: int
+    packed: PackedInputs
 
 
 def same_view(one: TensorDesc, other: TensorDesc) -> bool:
@@ -91,14 +94,21 @@ class Planner:
             assert isinstance(edge.source, Value)
             assert isinstance(edge.target, int)
             self.graph_outputs.setdefault(edge.source, []).append(edge.target)
+        # Nobody may read what lies where another node writes as well: such an output is copied to.
+        self.roots = {
+            value: next((position for position in positions if len(graph.writers[position]) == 1), None)
+            for value, positions in self.graph_outputs.items()
+        }
+        self.packed = PackedInputs(graph)
         self.locations: dict[Value, Location] = {}
         self.blocks: list[Block] = []
         self.steps = [self._step(index) for index in order]
         self.vanished: set[Value] = set()
 
     def plan(self) -> Plan:
-        for value, positions in self.graph_outputs.items():
-            self.locations[value] = OutputRoot(positions[0])
+        for value, position in self.roots.items():
+            if position is not None:
+                self.locations[value] = OutputRoot(position)
         for step in self.steps:
             self._view_inputs(step)
         for step in reversed(self.steps):
@@ -107,16 +117,20 @@ class Planner:
             step.folded = step.moves is not None and not step.moves and not step.copies
         fusion = Fusion(self)
         self.steps, self.vanished = fusion.fuse(), fusion.vanished
+        self.steps = paired(self)
         self._find_blocks()
         temporary_size = pack(self.blocks)
-        return Plan(self.graph, self.steps, self.sources, self.locations, self.blocks, temporary_size)
+        return Plan(
+            self.graph, self.steps, self.sources, self.locations, self.blocks, temporary_size, self.packed
+        )
 
     def _step(self, index: int) -> Step:
         node = self.graph.node(index)
         copies = [
             (Value(index, output), position)
             for output in range(len(node.outputs))
-            for position in self.graph_outputs.get(Value(index, output), [])[1:]
+            for position in self.graph_outputs.get(Value(index, output), ())
+            if position != self.roots[Value(index, output)]
         ]
         if node.desc is None:
             return Step(index, node.name, "CONSTANT", moves=[], copies=copies)
@@ -125,7 +139,7 @@ class Planner:
             index, node.name, node.desc.name, moves=None if moves is None else list(moves), copies=copies
         )
 
-    def _is_free(self, value: Value) -> bool:
+    def is_free(self, value: Value) -> bool:
         """Whether a value can lie anywhere: no graph output, and seen by all as its producer writes it."""
         tensor = self.graph.output_tensor(value)
         if tensor is None or value in self.graph_outputs or value in self.locations or tensor.is_nibbles:
@@ -150,7 +164,7 @@ class Planner:
         per_output = Counter(move.output for move in step.moves)
         for move in list(step.moves):
             value = Value(step.node, move.output)
-            if per_output[move.output] > 1 or move.output_place or not self._is_free(value):
+            if per_output[move.output] > 1 or move.output_place or not self.is_free(value):
                 continue
             port = Port(step.node, move.input)
             source = self.sources[port]
@@ -180,7 +194,7 @@ class Planner:
             source = origins[move.input]
             if not isinstance(source, Value) or move.input_place or per_source[source] > 1:
                 continue
-            if self._is_free(source):
+            if self.is_free(source):
                 self.locations[source] = PartOf(Value(step.node, move.output), move.output_place)
                 step.moves.remove(move)
 
@@ -225,7 +239,9 @@ class Planner:
             self.blocks.append(Block(name, tensor.total_size, min(times), max(times)))
         for position, step in enumerate(self.steps):
             desc = self.graph.node(step.node).desc
-            size = 0 if desc is None or step.folded or step.fused else kernel_of(desc).scratch
+            if desc is None or step.folded or step.fused:
+                continue
+            size = (step.kernel or self.packed.kernel(step.node, desc)).scratch
             if size:
                 step.scratch = len(self.blocks)
                 self.blocks.append(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ import numpy as np
 from ...descs.tensor import TensorDesc
 from ...descs.values import TensorSlot
 from ...kernels.machine import bound_code
-from ...operators import kernel_of
-from ...operators.operator import Kernel, Move, moving_kernel
+from ...operators.operator import Kernel, Move, Packing, moving_kernel
 from ..program import NO_BYTES, Bytes, Notify, bound_call, inspector, view_of
 from .description import GraphDesc, GraphInput, Port, Value
+from .in_place import in_place_pairs
 from .plan import BlockRoot, OutputRoot, PartOf, Plan, Planner
 from .step import Fused, Step
 
@@ -29,17 +30,19 @@ class GraphProgram:
     """
 
     title = "a graph"
-    in_place: frozenset[int] = frozenset()
 
     def __init__(self, graph: GraphDesc) -> None:
         self.graph = graph
+        self._pairs = in_place_pairs(graph)
+        self.in_place = frozenset(position for position, _ in self._pairs)
         self.plan: Plan = Planner(graph).plan()
         self.temporary_size = self.plan.temporary_size
+        self.packed: Mapping[int, Packing] = self.plan.packed.inputs
         self.inputs = _input_slots(graph)
-        self.outputs = tuple(_output_slot(graph, position) for position in range(graph.output_count))
+        self.outputs = _output_slots(graph)
         self.unused = frozenset(index for index, slot in enumerate(self.inputs) if slot.tensor is None)
         self._kernels = {
-            step.node: _kernel(graph, step)
+            step.node: step.kernel or self._kernel(step)
             for step in self.plan.steps
             if step.operator != "CONSTANT" and step.fused is None
         }
@@ -48,6 +51,9 @@ class GraphProgram:
             for node in graph.nodes
             if node is not None and node.data is not None
         }
+
+    def works_in_place(self, input: int, output: int) -> bool:
+        return (input, output) in self._pairs
 
     def bind(
         self,
@@ -85,12 +91,19 @@ class GraphProgram:
             ]
         return calls
 
+    def _kernel(self, step: Step) -> Kernel:
+        desc = self.graph.node(step.node).desc
+        assert desc is not None
+        return self.plan.packed.kernel(step.node, desc) if step.moves is None else moving_kernel(step.moves)
+
     def _call(self, step: Step, bound: _Bound, temporary: Bytes | None, notify: Notify | None) -> Call:
         node = self.graph.node(step.node)
         assert node.desc is not None
         inputs = [
-            None if slot.tensor is None else bound.port(Port(step.node, index))
-            for index, slot in enumerate(node.inputs)
+            None if slot.tensor is None else bound.port(Port(index, place))
+            for index in step.nodes
+            for place, slot in enumerate(self.graph.node(index).inputs)
+            if not self._is_of(step, Port(index, place))
         ]
         outputs = [
             None if slot.tensor is None else bound.value(Value(step.node, index))
@@ -103,6 +116,11 @@ class GraphProgram:
             scratch = temporary[block.offset : block.end]
         inspect = inspector(node.desc, notify, f"Nodes[{node.index}].")
         return bound_call(self._kernels[step.node], inputs, outputs, scratch, inspect)
+
+    def _is_of(self, step: Step, port: Port) -> bool:
+        """Whether a node takes what another one of the same step leaves."""
+        source = self.plan.sources.get(port)
+        return isinstance(source, Value) and source.node in step.nodes
 
 
 class _Bound:
@@ -162,7 +180,7 @@ class _Bound:
         if isinstance(source, GraphInput):
             memory = self._inputs[source.position]
             assert memory is not None
-            return view_of(tensor, memory)
+            return memory if port in self._plan.packed.ports else view_of(tensor, memory)
         if source.node in self._constants:
             return view_of(tensor, self._constants[source.node])
         location = self._plan.locations[source]
@@ -179,30 +197,29 @@ def _fused_call(fused: Fused, bound: _Bound) -> Call:
     return call
 
 
-def _kernel(graph: GraphDesc, step: Step) -> Kernel:
-    desc = graph.node(step.node).desc
-    assert desc is not None
-    return kernel_of(desc) if step.moves is None else moving_kernel(step.moves)
-
-
 def _input_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
-    """Each graph input, as the largest of the tensors that nodes see in it; absent if no node reads it."""
-    largest: list[TensorDesc | None] = [None] * graph.input_count
+    """The graph inputs, as the tensors that nodes see in them."""
+    seen: list[list[TensorDesc]] = [[] for _ in range(graph.input_count)]
     for edge in graph.input_edges:
         assert isinstance(edge.source, GraphInput)
         assert isinstance(edge.target, Port)
-        seen, before = graph.input_tensor(edge.target), largest[edge.source.position]
-        tensor = seen if before is None or seen.total_size > before.total_size else before
-        alignment = max(seen.alignment, 0 if before is None else before.alignment)
-        same = tensor.alignment == alignment
-        largest[edge.source.position] = tensor if same else replace(tensor, alignment=alignment)
-    return tuple(
-        TensorSlot(f"GraphInputs[{position}]", "GraphInputs", tensor)
-        for position, tensor in enumerate(largest)
-    )
+        seen[edge.source.position].append(graph.input_tensor(edge.target))
+    return tuple(_slot("GraphInputs", position, tensors) for position, tensors in enumerate(seen))
 
 
-def _output_slot(graph: GraphDesc, position: int) -> TensorSlot:
-    (value,) = (edge.source for edge in graph.output_edges if edge.target == position)
-    assert isinstance(value, Value)
-    return TensorSlot(f"GraphOutputs[{position}]", "GraphOutputs", graph.output_tensor(value))
+def _output_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
+    """The graph outputs, as the tensors that nodes write to them."""
+    slots = []
+    for position in range(graph.output_count):
+        written = [graph.output_tensor(value) for value in graph.writers[position]]
+        slots.append(_slot("GraphOutputs", position, [tensor for tensor in written if tensor is not None]))
+    return tuple(slots)
+
+
+def _slot(field: str, position: int, tensors: Sequence[TensorDesc]) -> TensorSlot:
+    """The largest of the tensors, with the alignment that all of them need; absent if there are none."""
+    tensor = max(tensors, key=attrgetter("total_size"), default=None)
+    if tensor is not None:
+        alignment = max(one.alignment for one in tensors)
+        tensor = tensor if tensor.alignment == alignment else replace(tensor, alignment=alignment)
+    return TensorSlot(f"{field}[{position}]", field, tensor)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from ...validation.rule import rule
+from ...validation.rule import OWN, Severity, rule
 
 GRAPH = "ns-directml-dml_graph_desc"
 
 EDGE_TYPE = rule("DML-Graph-edge-type", "Each list of edges holds edges of its own type", GRAPH)
-EMPTY = rule("DML-Graph-nodes", "A graph has at least one node and at least one output", GRAPH)
+# No page forbids a graph that does nothing; it has nothing to compile, and no binding could be described.
+EMPTY = rule("DML-Graph-nodes", "A graph has at least one node and at least one output", OWN)
+# The page allows graph inputs that feed nothing, and gives no limit.
+INPUT_COUNT = rule("DML-Graph-input-count", "A graph has at most 65536 inputs that feed nothing", OWN)
 INDEX = rule(
     "DML-Graph-index",
     "An edge names nodes, their inputs and outputs, and graph inputs and outputs that exist",
@@ -23,28 +26,44 @@ UNFED = rule(
 UNUSED = rule(
     "DML-Graph-output-unconnected", "Every output tensor that a node's operator has is connected", GRAPH
 )
-OUTPUT_ONCE = rule("DML-Graph-graph-output-once", "Every graph output is connected exactly once", GRAPH)
+# The page lets a graph output be connected to any number of nodes. Without any, nothing says how large the memory is
+# that must be bound.
+OUTPUT_UNFED = rule("DML-Graph-graph-output-unconnected", "Every graph output is connected", OWN)
+# With several, each writes its tensor into the same memory, from its first byte on, and no page gives an order.
+OUTPUT_SHARED = rule(
+    "DML-Graph-graph-output-shared",
+    "A graph output is written by one node: several write the same bytes in any order",
+    GRAPH,
+    Severity.WARNING,
+    debug=True,
+)
 CYCLE = rule("DML-Graph-cycle", "The graph has no cycle", GRAPH)
 TOTAL_SIZE = rule(
     "DML-Graph-total-size",
     "Connected tensors have the same TotalTensorSizeInBytes, whatever their types, sizes and strides",
     GRAPH,
 )
+PADDING = rule(
+    "DML-Graph-padding",
+    "A node reads only what the node that feeds it writes, not what lies between its elements",
+    GRAPH,
+    Severity.WARNING,
+    debug=True,
+)
+# DML_CONSTANT_DATA_GRAPH_NODE_DESC has no page. ONNX Runtime passes the bytes of the elements where those are fewer
+# than TotalTensorSizeInBytes, which is rounded up to a multiple of 4.
 CONSTANT_SIZE = rule(
     "DML-Graph-constant-size",
-    "DataSize of a constant is the TotalTensorSizeInBytes of the inputs that it is connected to",
-    "ns-directml-dml_constant_data_graph_node_desc",
+    "DataSize of a constant holds the elements of each input that it feeds, and is at most its TotalTensorSizeInBytes",
+    OWN,
 )
 CONSTANT_LEVEL = rule(
     "DML-Graph-constant-feature-level",
     "Constant nodes need DML_FEATURE_LEVEL_6_2",
     "dml-feature-level-history",
 )
-CONSTANT_OUTPUT = rule(
-    "DML-Graph-constant-output",
-    "A constant feeds nodes, not graph outputs",
-    "ns-directml-dml_constant_data_graph_node_desc",
-)
+# A constant has bytes and no tensor: nothing says what would be written.
+CONSTANT_OUTPUT = rule("DML-Graph-constant-output", "A constant feeds nodes, not graph outputs", OWN)
 OWNED_SOURCE = rule(
     "DML-Graph-owned-source", "An input flagged OWNED_BY_DML is connected to a graph input", GRAPH
 )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels.machine import Code
-from ...operators.operator import Move
+from ...operators.operator import Kernel, Move
 from .description import Port, Value
 
 
@@ -23,8 +23,9 @@ class Fused(NamedTuple):
 
 @dataclass
 class Step:
-    """A node's turn, or that of several ``nodes`` that are ``fused``; then ``node`` is the last of them, and names and
-    operators are joined by " + ". ``folded``: nothing is left to do, all that it moves is in place already."""
+    """A node's turn, or that of several ``nodes`` that are ``fused`` or have a ``kernel`` together; then ``node`` is
+    the last of them, and names and operators are joined by " + ". ``folded``: nothing is left to do, all that it moves
+    is in place already."""
 
     node: int
     name: str
@@ -32,10 +33,11 @@ class Step:
     folded: bool = False
     moves: list[Move] | None = None
     scratch: int | None = None
-    # Graph outputs beyond the first that get this step's outputs.
+    # Graph outputs that this step's outputs are copied to, beside the one that each lies in.
     copies: list[tuple[Value, int]] = field(default_factory=list)
     nodes: tuple[int, ...] = ()
     fused: Fused | None = None
+    kernel: Kernel | None = None
 
     def __post_init__(self) -> None:
         self.nodes = self.nodes or (self.node,)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 from ...validation.report import Report
 from . import rules
 from .description import Edge, GraphDesc, GraphInput, Node, Port, Value
 
 CONSTANT_LEVEL = 0x6200
+# Of what a count that is far too high would repeat without end.
+SHOWN = 16
+# Unconnected graph inputs are legal, and each costs memory here and a binding in the program.
+UNUSED_INPUTS = 1 << 16
 
 
 def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
@@ -19,6 +24,9 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
         report.add(rules.EMPTY, "NodeCount", "is 0; a graph needs nodes")
     if not graph.output_count:
         report.add(rules.EMPTY, "OutputCount", "is 0; a graph needs outputs")
+    if graph.input_count > UNUSED_INPUTS + len(graph.input_edges):
+        text = f"is {graph.input_count}, of which at most {len(graph.input_edges)} are connected"
+        report.add(rules.INPUT_COUNT, "InputCount", text)
     if level < CONSTANT_LEVEL:
         for node in graph.nodes:
             if node is not None and node.data is not None:
@@ -75,14 +83,13 @@ def _end_problems(
 def _check_connections(graph: GraphDesc, report: Report) -> None:
     fed = Counter(edge.target for edge in graph.edges if isinstance(edge.target, Port))
     used = {edge.source for edge in graph.edges}
-    outputs = Counter(edge.target for edge in graph.output_edges)
-    for index in range(graph.output_count):
-        if outputs[index] != 1:
-            report.add(
-                rules.OUTPUT_ONCE,
-                "OutputEdges",
-                f"connect graph output {index} {outputs[index]} times; it must be connected once",
-            )
+    unfed = (index for index in range(graph.output_count) if index not in graph.writers)
+    for index in islice(unfed, SHOWN):
+        report.add(rules.OUTPUT_UNFED, "OutputEdges", f"connect graph output {index} to no node")
+    for position, writers in graph.writers.items():
+        if len(writers) > 1:
+            text = f"connect graph output {position} to {len(writers)} nodes, which write it in any order"
+            report.add(rules.OUTPUT_SHARED, "OutputEdges", text)
     for node in graph.nodes:
         assert node is not None
         for index, slot in enumerate(node.inputs):
@@ -121,11 +128,13 @@ def _check_tensors(graph: GraphDesc, edge: Edge, report: Report) -> None:
         return
     path = f"Nodes[{edge.target.node}].{graph.node(edge.target.node).inputs[edge.target.input].path}"
     if source.data is not None:
-        if len(source.data) != tensor.total_size:
+        least, most = tensor.content_size, tensor.total_size
+        if not least <= len(source.data) <= most:
             report.add(
                 rules.CONSTANT_SIZE,
                 f"Nodes[{source.index}].DataSize",
-                f"is {len(source.data)}; {path}, which it feeds, has TotalTensorSizeInBytes {tensor.total_size}",
+                f"is {len(source.data)}; {path}, which it feeds, has elements of {least} bytes and "
+                f"TotalTensorSizeInBytes {most}",
             )
         return
     given = source.outputs[edge.source.output].tensor

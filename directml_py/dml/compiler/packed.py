@@ -1,0 +1,45 @@
+"""Graph inputs that are OWNED_BY_DML and kept in the form that the one node that reads them takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...descs.values import OperatorDesc
+from ...operators import kernel_of
+from ...operators.operator import Kernel, Packing
+from .description import GraphDesc, GraphInput, Port
+
+
+class PackedInputs:
+    """``inputs`` are those of the graph, by position, and ``ports`` where they come in."""
+
+    def __init__(self, graph: GraphDesc) -> None:
+        self.inputs: dict[int, Packing] = {}
+        self.ports: set[Port] = set()
+        readers = Counter(edge.source for edge in graph.input_edges)
+        sources = {edge.target: edge.source for edge in graph.input_edges if readers[edge.source] == 1}
+        for node in graph.nodes:
+            if node is None or node.desc is None or not has_owned(node.desc):
+                continue
+            packed = kernel_of(node.desc).packed
+            taken = {} if packed is None else packed.inputs
+            found = {position: sources.get(Port(node.index, position)) for position in taken}
+            if None in found.values():
+                continue
+            for position, source in found.items():
+                assert isinstance(source, GraphInput)
+                self.inputs[source.position] = taken[position]
+                self.ports.add(Port(node.index, position))
+
+    def kernel(self, node: int, desc: OperatorDesc) -> Kernel:
+        """What a node runs as."""
+        return self.taken(node, kernel_of(desc))
+
+    def taken(self, node: int, kernel: Kernel) -> Kernel:
+        """A kernel of a node, alone or with others behind it, as it takes the node's inputs."""
+        is_packed = kernel.packed is not None and Port(node, next(iter(kernel.packed.inputs))) in self.ports
+        return kernel.packed.kernel if kernel.packed is not None and is_packed else kernel
+
+
+def has_owned(desc: OperatorDesc) -> bool:
+    return any(slot.tensor is not None and slot.tensor.is_owned_by_dml for slot in desc.inputs)

@@ -1,0 +1,44 @@
+"""Whether nodes of a graph read what no node wrote: asked by debug devices alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...d3d12.tracking.access import Use
+from ...descs.tensor import TensorDesc
+from ...validation.report import Report
+from ..accesses import elements_of
+from . import rules
+from .description import GraphDesc, Port, Value
+from .plan import same_view
+
+
+def check_padding(graph: GraphDesc, report: Report) -> None:
+    """Report inputs of nodes that take in bytes between, or behind, the elements that another node writes.
+
+    The cost in memory is the tensor's, once, and only where strides leave gaps or a consumer sees more bytes.
+    """
+    for edge in graph.intermediate_edges:
+        assert isinstance(edge.source, Value)
+        assert isinstance(edge.target, Port)
+        written, read = graph.output_tensor(edge.source), graph.input_tensor(edge.target)
+        if written is not None and not _covers(written, read):
+            node = graph.node(edge.target.node)
+            report.add(
+                rules.PADDING,
+                f"Nodes[{node.index}].{node.inputs[edge.target.input].path}",
+                f"has elements in bytes that {graph.node(edge.source.node).title}, which feeds it, does not write",
+            )
+
+
+def _covers(written: TensorDesc, read: TensorDesc) -> bool:
+    """Whether every byte of every element of ``read`` is one of an element of ``written``."""
+    if written.is_packed and read.content_size <= written.content_size:
+        return True
+    if same_view(written, read):
+        return True
+    marks = np.zeros(max(written.total_size, read.total_size), np.uint8)
+    elements = elements_of(written, Use.WRITE)(marks)
+    elements.view(f"u{elements.itemsize}")[...] = np.iinfo(f"u{elements.itemsize}").max
+    seen = elements_of(read, Use.READ)(marks)
+    return bool((seen.view(f"u{seen.itemsize}") == np.iinfo(f"u{seen.itemsize}").max).all())

@@ -1,0 +1,137 @@
+"""How unkind a device is, where the pages leave devices the choice.
+
+A program that passes because this emulation asks for little fails on somebody's GPU. A ``Profile`` says what a device
+asks for and grants beyond what it has to; every one of them is a device that the pages allow. Offsets are no part of
+it: tensors may lie on any multiple of DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT, temporary and persistent resources on any
+of 256 (directml-constants), so that no device can ask for more.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from ..abi.hresult import E_INVALIDARG
+from ..abi.rules import breach, rule
+from ..api.enums import (
+    DML_TENSOR_DATA_TYPE,
+    DML_TENSOR_DATA_TYPE_FLOAT16,
+    DML_TENSOR_DATA_TYPE_FLOAT64,
+    DML_TENSOR_DATA_TYPE_INT64,
+    DML_TENSOR_DATA_TYPE_UINT64,
+)
+
+PROFILE_VARIABLE = "DIRECTML_PY_PROFILE"
+REMOVAL = "removal_after="
+# Sizes are rounded up to this before a profile adds to them, so that what it adds decides what they are no multiple of.
+UNIT = 16
+
+PROFILE = rule(
+    "DML-CreateDevice-profile",
+    "profile is a Profile, or names one; DIRECTML_PY_PROFILE names one, and may add ,removal_after=n",
+    "dml-binding",
+)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What one kind of device does. The defaults ask for nothing beyond what operators use.
+
+    ``temporary`` and ``persistent`` are bytes, multiples of 4, that every operator asks for beyond its own, and every
+    initializer as temporary memory. ``descriptors`` are those that every dispatchable asks for beyond one for each
+    binding; None means that none needs any but those with DESCRIPTORS_VOLATILE. ``denied`` are the types of tensors
+    that CheckFeatureSupport denies, and that nothing compiles with. With ``undefined``, memory without a defined
+    content never reads as zero: CREATE_NOT_ZEROED heaps, temporary resources, what outputs held before and have
+    between their elements. With ``strict`` an error that the debug layer would report of a dispatch removes the
+    device. With ``reorders`` dispatches of a list run in another order where no barrier is between them, but for lists
+    that the debug layer or a capture watches. ``removal_after`` is the number of calls of the device and of what it
+    made after which it is removed.
+    """
+
+    name: str
+    temporary: int = 0
+    persistent: int = 0
+    descriptors: int | None = 0
+    denied: frozenset[DML_TENSOR_DATA_TYPE] = frozenset()
+    undefined: bool = False
+    strict: bool = False
+    reorders: bool = False
+    removal_after: int | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("temporary", "persistent"):
+            value = getattr(self, field)
+            if value < 0 or value % 4:
+                raise ValueError(f"{field} is {value}; it must be a multiple of 4, and not negative")
+        if self.descriptors is not None and self.descriptors < 0:
+            raise ValueError(f"descriptors is {self.descriptors}; it must not be negative")
+        if self.removal_after is not None and self.removal_after < 1:
+            raise ValueError(f"removal_after is {self.removal_after}; it must be at least 1")
+
+    def temporary_size(self, size: int) -> int:
+        """The TemporaryResourceSize of what uses ``size`` bytes."""
+        return _grown(size, self.temporary)
+
+    def persistent_size(self, size: int) -> int:
+        """The PersistentResourceSize of what keeps ``size`` bytes."""
+        return _grown(size, self.persistent)
+
+
+def _grown(size: int, extra: int) -> int:
+    return -(-size // UNIT) * UNIT + extra if extra else size
+
+
+WIDE: Final = frozenset(
+    {DML_TENSOR_DATA_TYPE_FLOAT64, DML_TENSOR_DATA_TYPE_INT64, DML_TENSOR_DATA_TYPE_UINT64}
+)
+KIND: Final = Profile("kind")
+PROFILES: Final = {
+    profile.name: profile
+    for profile in (
+        KIND,
+        Profile(
+            "demanding",
+            temporary=36,
+            persistent=28,
+            descriptors=3,
+            denied=WIDE,
+            undefined=True,
+            strict=True,
+            reorders=True,
+        ),
+        Profile("no-descriptors", descriptors=None),
+        Profile("more-memory", temporary=36, persistent=28, descriptors=3),
+        Profile("no-optional-types", denied=WIDE | {DML_TENSOR_DATA_TYPE_FLOAT16}),
+        Profile("undefined-memory", undefined=True),
+        Profile("strict", strict=True),
+        Profile("reordered", reorders=True),
+    )
+}
+ProfileLike: TypeAlias = "Profile | str | None"
+
+
+def profile_of(value: ProfileLike) -> Profile:
+    """A profile, or the one of a name; None is that of ``DIRECTML_PY_PROFILE``, or ``kind``.
+
+    A name may be followed by ``,removal_after=n``. Raises ``DMLError`` ``E_INVALIDARG`` for what names none.
+    """
+    if isinstance(value, Profile):
+        return value
+    origin, text = "profile", value
+    if text is None:
+        origin, text = PROFILE_VARIABLE, os.environ.get(PROFILE_VARIABLE, "") or KIND.name
+    if not isinstance(text, str):
+        raise TypeError(f"profile must be a Profile, a name or None, not {type(text).__name__}")
+    name, _, rest = text.partition(",")
+    profile = PROFILES.get(name)
+    if profile is None:
+        raise breach(PROFILE, origin, f"is {text!r}; the profiles are {', '.join(PROFILES)}", E_INVALIDARG)
+    if not rest:
+        return profile
+    count = rest.removeprefix(REMOVAL)
+    if rest == count or not (count.isascii() and count.isdecimal()) or not int(count[:20]):
+        raise breach(
+            PROFILE, origin, f"is {text!r}; after the name comes ,{REMOVAL}n with n above 0", E_INVALIDARG
+        )
+    return replace(profile, removal_after=int(count[:20]))

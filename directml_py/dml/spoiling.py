@@ -1,0 +1,31 @@
+"""Memory without a defined content, as a device with such a profile leaves it: never zero by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..d3d12.allocation import PATTERN
+from ..d3d12.resource import BufferRange
+from ..kernels.binding import Run
+
+Bytes = npt.NDArray[np.uint8]
+
+
+def spoiled(run: Run, outputs: Iterable[BufferRange], inputs: Sequence[BufferRange], scratch: Bytes) -> Run:
+    """``run``, before which nothing is left of the outputs, and before and after it of the temporary memory.
+
+    An output that is written in place of an input holds that until then.
+    """
+    fresh = [out.bytes for out in outputs if not any(out.overlaps(one) for one in inputs)]
+
+    def call() -> None:
+        for memory in fresh:
+            memory[:] = PATTERN
+        scratch[:] = PATTERN
+        run()
+        scratch[:] = PATTERN
+
+    return call

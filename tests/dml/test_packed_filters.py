@@ -1,0 +1,160 @@
+"""Filters of convolutions that are OWNED_BY_DML: transformed when they are initialized, where that pays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.kernels.backend import backend
+from directml_py.kernels.contract import convolve
+from directml_py.kernels.windows import Window
+
+from .graphs import Graphs
+from .helpers import OWNED
+
+FLOAT32, FLOAT16 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16
+SQUARE = Window.of((3, 3), (1, 1), (1, 1), (1, 1), (1, 1))
+pytestmark = pytest.mark.skipif(backend.native is None, reason="twins take tensors as they are")
+
+
+def whole(*sizes, seed=3):
+    """Few enough, and small enough, that sums of their products are exact whatever the order."""
+    return np.random.default_rng(seed).integers(-4, 5, sizes).astype(np.float32)
+
+
+def convolution(
+    channels=16,
+    outputs=20,
+    *,
+    size=13,
+    groups=1,
+    mode=dml.DML_CONVOLUTION_MODE_CROSS_CORRELATION,
+    data_type=FLOAT32,
+    flags=OWNED,
+    padding=0,
+    backward=False,
+    bias=True,
+):
+    row = 3 + padding
+    strides = [channels * 3 * row, 3 * row, row, 1]
+    sides = (channels * groups, outputs) if not backward else (outputs, channels * groups)
+    return dml.DML_CONVOLUTION_OPERATOR_DESC(
+        InputTensor=dml.tensor_desc(data_type, [2, sides[0], size, size]),
+        FilterTensor=dml.tensor_desc(data_type, [outputs, channels, 3, 3], strides, flags=flags),
+        BiasTensor=dml.tensor_desc(data_type, [1, sides[1], 1, 1]) if bias else None,
+        OutputTensor=dml.tensor_desc(data_type, [2, sides[1], size, size]),
+        Mode=mode,
+        Direction=dml.DML_CONVOLUTION_DIRECTION(int(backward)),
+        DimensionCount=2,
+        Strides=[1, 1],
+        Dilations=[1, 1],
+        StartPadding=[1, 1],
+        EndPadding=[1, 1],
+        OutputPadding=[0, 0],
+        GroupCount=groups,
+    )
+
+
+CASES = {
+    "channels that fill a vector": {},
+    "two groups, channels that fill none": {"channels": 19, "groups": 2, "outputs": 40},
+    "turned round": {"mode": dml.DML_CONVOLUTION_MODE_CONVOLUTION},
+    "padded": {"padding": 5},
+    "as many pixels as are transformed each time": {"size": 21},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_filters(bench, case):
+    case = CASES[case]
+    op = bench.compile(convolution(**case))
+    assert list(op.program.packed) == [1]
+    x, filters, bias = (whole(*slot.tensor.sizes, seed=index) for index, slot in enumerate(op.inputs))
+    (found,) = bench.evaluate(op, [x, filters, bias])
+    seen = filters[..., ::-1, ::-1] if "mode" in case else filters
+    wanted = convolve(x, seen, SQUARE, x.shape[2:], case.get("groups", 1)) + bias
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("place", ["input", "filter"])
+def test_what_is_no_number_reaches_only_those_that_see_it(bench, value, place):
+    x, filters, bias = whole(2, 16, 13, 13), whole(20, 16, 3, 3, seed=4), whole(1, 20, 1, 1)
+    if place == "input":
+        x[1, 3, 6, 6] = value
+    else:
+        filters[5, 2, 1, 0] = value
+    found, plain = (
+        bench.evaluate(bench.compile(convolution(flags=flags)), [x, filters, bias])[0] for flags in (OWNED, 0)
+    )
+    np.testing.assert_array_equal(found, plain)
+    if place == "input":
+        assert (~np.isfinite(found)).sum() <= 9 * 20
+    else:
+        assert np.isfinite(found[:, np.arange(20) != 5]).all()
+
+
+def test_filters_that_are_left_alone(bench):
+    """Too few pixels or channels, other types, backwards, or of a caller who may change them."""
+    for case in (
+        {"size": 11},
+        {"channels": 15},
+        {"data_type": FLOAT16},
+        {"backward": True},
+        {"flags": 0},
+    ):
+        assert not bench.compile(convolution(**case)).program.packed, case
+
+
+def test_what_is_packed_lives_in_the_persistent_resource_alone(bench):
+    """A copy of it at another offset serves as well, and stays; weights that change later do not matter."""
+    op = bench.compile(convolution(bias=False))
+    x, filters = whole(2, 16, 13, 13), whole(20, 16, 3, 3, seed=4)
+    size, target = op.persistent_size, bench.buffer(4 * 2 * 20 * 13 * 13)
+    assert size == 4 * 20 * 16 * (16 + 9)
+    weights, first, second = bench.upload(filters), bench.buffer(size), bench.buffer(size + 256)
+    bench.initialize(op, [None, weights, None], first)
+    kept = bench.read(first, np.uint8)
+    bench.fill(weights, np.zeros(filters.size, np.float32))
+    bench.run(lambda commands: commands.CopyBufferRegion(second, 256, first, 0, size))
+    bench.fill(first, np.zeros(size, np.uint8))
+    persistent = dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER, dml.DML_BUFFER_BINDING(second, 256, size))
+    bench.record(op, bench.table(op, [bench.upload(x), None, None], [target], persistent=persistent))
+    bench.execute()
+    found = bench.read(target, np.float32).reshape(2, 20, 13, 13)
+    np.testing.assert_array_equal(found, convolve(x, filters, SQUARE, (13, 13), 1))
+    np.testing.assert_array_equal(bench.read(second, np.uint8)[256:], kept)
+
+
+def normalization(size):
+    channels = dml.tensor_desc(FLOAT32, [1, 20, 1, 1])
+    tensor = dml.tensor_desc(FLOAT32, [2, 20, size, size])
+    return dml.DML_BATCH_NORMALIZATION_OPERATOR_DESC(
+        tensor, channels, channels, channels, channels, tensor, Spatial=True, Epsilon=0.0
+    )
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("size", [13, 21])
+def test_with_a_normalization_in_graphs(shared, size):
+    """The two run as one, whichever form the filter has: what two nodes read stays as it is."""
+    g = Graphs()
+    nodes = [g.operator(convolution(size=size)), g.operator(normalization(size))]
+    edges = [(0, 0, 0), (1, 0, 1), (2, 0, 2), (3, 1, 1), (4, 1, 2), (5, 1, 3), (6, 1, 4)]
+    outputs = [(1, 0, 0)]
+    if shared:
+        nodes.append(g.operator(convolution(size=size)))
+        edges += [(0, 2, 0), (1, 2, 1), (2, 2, 2)]
+        outputs.append((2, 0, 1))
+    compiled = g.compile(nodes, edges, outputs, [(0, 0, 1, 0)])
+    assert list(compiled.program.packed) == ([] if shared else [1])
+    assert (0, 1) in [step.nodes for step in compiled.program.plan.steps]
+    x, filters, bias = whole(2, 16, size, size), whole(20, 16, 3, 3, seed=4), whole(1, 20, 1, 1, seed=5)
+    mean, variance = whole(1, 20, 1, 1, seed=6), np.full((1, 20, 1, 1), 0.25, np.float32)
+    scale, shift = whole(1, 20, 1, 1, seed=7), whole(1, 20, 1, 1, seed=8)
+    found, *others = g.run(compiled, x, filters, bias, mean, variance, scale, shift)
+    wanted = convolve(x, filters, SQUARE, (size, size), 1) + bias
+    np.testing.assert_array_equal(found.reshape(wanted.shape), (wanted - mean) * 2 * scale + shift)
+    for other in others:
+        np.testing.assert_array_equal(other.reshape(wanted.shape), wanted)

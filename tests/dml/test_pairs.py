@@ -1,0 +1,189 @@
+"""A convolution and the normalization of its channels, which run together: nobody sees it by the results."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.graph import Graph, interleaved_channel
+from directml_py.kernels.backend import backend
+
+RELU = dml.DML_ACTIVATION_RELU_OPERATOR_DESC()
+ATTRIBUTES = {"strides": 1, "dilations": 1, "start_padding": 0, "end_padding": 0, "output_padding": 0}
+INCREASING = dml.DML_AXIS_DIRECTION_INCREASING
+BOTH = "CONVOLUTION + BATCH_NORMALIZATION"
+
+
+@pytest.fixture(autouse=True)
+def _has_loops():
+    if backend.native is None:
+        pytest.skip("the native loops are not built")
+
+
+def normal(*sizes, seed=1, dtype=np.float32):
+    return np.random.default_rng(seed).standard_normal(sizes).astype(dtype)
+
+
+def operators(compiled):
+    return [step.operator for step in compiled.operator.program.plan.steps]
+
+
+class Net:
+    """A graph of one image, with the arrays that are given to it in turn."""
+
+    def __init__(self, *sizes, dtype=np.float32):
+        self.graph, self.arrays = Graph(), []
+        self.image = self.input(normal(*sizes, dtype=dtype))
+
+    def input(self, array):
+        element = {4: dml.DML_TENSOR_DATA_TYPE_FLOAT32, 2: dml.DML_TENSOR_DATA_TYPE_FLOAT16}[array.itemsize]
+        self.arrays.append(array)
+        return self.graph.input_tensor(len(self.arrays) - 1, element, array.shape)
+
+    def convolution(self, x, filters, bias=None, **options):
+        spatial = filters.ndim - 2
+        given = {name: options.pop(name, [default] * spatial) for name, default in ATTRIBUTES.items()}
+        return self.graph.convolution(
+            x,
+            self.input(filters),
+            None if bias is None else self.input(bias),
+            mode=dml.DML_CONVOLUTION_MODE_CROSS_CORRELATION,
+            direction=dml.DML_CONVOLUTION_DIRECTION_FORWARD,
+            group_count=options.pop("group_count", 1),
+            **given,
+            **options,
+        )
+
+    def statistics(self, channels, dtype=np.float32, sizes=None):
+        """Mean, variance, scale and bias."""
+        sizes = sizes or [(1, channels, 1, 1)] * 4
+        arrays = [normal(*one, seed=9 + place, dtype=dtype) for place, one in enumerate(sizes)]
+        arrays[1] = abs(arrays[1]) + dtype(0.1)
+        return [self.input(one) for one in arrays]
+
+    def normalized(self, x, statistics, **options):
+        return self.graph.batch_normalization(x, *statistics, spatial=True, epsilon=1e-3, **options)
+
+    def run(self, *results):
+        self.graph.outputs = results
+        compiled = self.graph.compile()
+        return compiled, compiled.run(self.arrays)
+
+
+def one_by_one(net, between, result):
+    """The same result where the sums are an output too, so that each node runs by itself."""
+    compiled, (first, last) = net.run(between, result)
+    assert BOTH not in operators(compiled)
+    return first, last
+
+
+CASES = {
+    "several channels at a time": (
+        (2, 5, 9, 11),
+        (20, 5, 3, 3),
+        {"start_padding": [1, 1], "end_padding": [1, 1]},
+    ),
+    "whole images": ((1, 7, 14, 14), (33, 7, 1, 1), {}),
+    "groups": ((1, 6, 8, 8), (9, 2, 3, 3), {"group_count": 3}),
+    "depthwise": ((2, 6, 13, 13), (6, 1, 3, 3), {"group_count": 6, "start_padding": [1, 1]}),
+    "depthwise, by columns": ((1, 6, 9, 40), (12, 1, 5, 5), {"group_count": 6, "strides": [2, 2]}),
+    "depthwise, of other filters": ((1, 4, 9, 40), (4, 1, 2, 4), {"group_count": 4, "strides": [1, 3]}),
+    "transformed": ((1, 32, 23, 24), (40, 16, 3, 3), {"group_count": 2, "start_padding": [1, 1]}),
+    "few pixels": ((1, 40, 2, 1), (21, 40, 1, 1), {}),
+}
+
+
+@pytest.mark.parametrize("has_bias", [False, True])
+@pytest.mark.parametrize("activations", [(None, None), (RELU, None), (None, RELU)])
+@pytest.mark.parametrize("case", CASES)
+def test_results_have_the_bits_of_the_nodes(case, activations, has_bias):
+    image, filters, options = CASES[case]
+    bias = normal(1, filters[0], 1, 1, seed=3) if has_bias else None
+    results = []
+    for separate in (True, False):
+        net = Net(*image)
+        sums = net.convolution(
+            net.image, normal(*filters, seed=2), bias, fused_activation=activations[0], **options
+        )
+        last = net.normalized(sums, net.statistics(filters[0]), fused_activation=activations[1])
+        if separate:
+            results.append(one_by_one(net, sums, last)[1])
+        else:
+            compiled, (found,) = net.run(last)
+            assert operators(compiled) == [BOTH]
+            assert (compiled.operator.program.temporary_size > 0) == (case == "transformed")
+            results.append(found)
+    np.testing.assert_array_equal(*results)
+
+
+def test_results_are_those_of_the_formula():
+    net = Net(1, 3, 6, 6)
+    last = net.normalized(net.convolution(net.image, normal(4, 3, 1, 1, seed=2)), net.statistics(4))
+    _, (found,) = net.run(last)
+    x, filters, mean, variance, scale, bias = (array.astype(np.float64) for array in net.arrays)
+    sums = np.einsum("nchw,mc->nmhw", x, filters[:, :, 0, 0])
+    np.testing.assert_allclose(
+        found, (sums - mean) / np.sqrt(variance + 1e-3) * scale + bias, rtol=1e-4, atol=1e-5
+    )
+
+
+def test_one_number_for_all_channels():
+    net = Net(1, 3, 6, 6)
+    sizes = [(1, 1, 1, 1), (1, 4, 1, 1), (1, 1, 1, 1), (1, 4, 1, 1)]
+    sums = net.convolution(net.image, normal(4, 3, 1, 1, seed=2))
+    last = net.normalized(sums, net.statistics(4, sizes=sizes))
+    compiled, (found,) = net.run(last)
+    assert operators(compiled) == [BOTH]
+    np.testing.assert_array_equal(found, one_by_one(net, sums, last)[1])
+
+
+def test_a_normalization_may_wait_for_others():
+    """Its mean is made after the convolution, whose input must still be there."""
+    net = Net(1, 3, 6, 6)
+    first = net.graph.cumulative_summation(
+        net.image, axis=3, axis_direction=INCREASING, has_exclusive_sum=False
+    )
+    sums = net.convolution(first, normal(4, 3, 1, 1, seed=2))
+    mean, *rest = net.statistics(4)
+    late = net.graph.cumulative_summation(mean, axis=1, axis_direction=INCREASING, has_exclusive_sum=False)
+    last = net.normalized(sums, [late, *rest])
+    compiled, (found,) = net.run(last)
+    assert BOTH in operators(compiled)
+    np.testing.assert_array_equal(found, one_by_one(net, sums, last)[1])
+
+
+def test_what_somebody_else_sees_is_stored():
+    net = Net(1, 3, 6, 6)
+    sums = net.convolution(net.image, normal(4, 3, 1, 1, seed=2))
+    last = net.graph.add(net.normalized(sums, net.statistics(4)), sums)
+    compiled, (found,) = net.run(last)
+    assert BOTH not in operators(compiled)
+    x, filters, mean, variance, scale, bias = (array.astype(np.float64) for array in net.arrays)
+    made = np.einsum("nchw,mc->nmhw", x, filters[:, :, 0, 0])
+    expected = (made - mean) / np.sqrt(variance + 1e-3) * scale + bias + made
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_numbers_of_pixels_and_halves_run_by_themselves():
+    net = Net(1, 3, 6, 6)
+    sums = net.convolution(net.image, normal(4, 3, 1, 1, seed=2))
+    statistics = net.statistics(4, sizes=[(1, 4, 6, 6), (1, 4, 1, 1), (1, 4, 1, 1), (1, 4, 1, 1)])
+    assert BOTH not in operators(net.run(net.normalized(sums, statistics))[0])
+    half = Net(1, 3, 6, 6, dtype=np.float16)
+    sums = half.convolution(half.image, normal(4, 3, 1, 1, seed=2, dtype=np.float16))
+    last = half.normalized(sums, half.statistics(4, np.float16))
+    assert BOTH not in operators(half.run(last)[0])
+
+
+def test_images_that_there_is_no_loop_for():
+    """With the channels innermost each node runs as it can, the second one in the memory of the result."""
+    net = Net(2, 3, 6, 6)
+    net.graph.tensor_policy = interleaved_channel
+    last = net.normalized(net.convolution(net.image, normal(4, 3, 1, 1, seed=2)), net.statistics(4))
+    compiled, (found,) = net.run(last)
+    assert operators(compiled) == [BOTH]
+    x, filters, mean, variance, scale, bias = (array.astype(np.float64) for array in net.arrays)
+    sums = np.einsum("nchw,mc->nmhw", x, filters[:, :, 0, 0])
+    expected = (sums - mean) / np.sqrt(variance + 1e-3) * scale + bias
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
