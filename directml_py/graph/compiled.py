@@ -13,8 +13,8 @@ from ..descs.values import TensorSlot
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.compiler.plan import Plan
 from ..dml.compiler.program import GraphProgram
-from ..evaluate import input_array
 from ..session import Session
+from ..shortcuts import input_array
 from .description import describe
 from .nodes import FromInput
 

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..api.enums import (
-    DML_GRAPH_EDGE_TYPE,
-    DML_GRAPH_NODE_TYPE_CONSTANT,
-    DML_GRAPH_NODE_TYPE_OPERATOR,
-)
 from ..api.structs import (
-    DML_CONSTANT_DATA_GRAPH_NODE_DESC,
     DML_GRAPH_DESC,
-    DML_GRAPH_EDGE_DESC,
     DML_GRAPH_NODE_DESC,
     DML_INPUT_GRAPH_EDGE_DESC,
     DML_INTERMEDIATE_GRAPH_EDGE_DESC,
-    DML_OPERATOR_GRAPH_NODE_DESC,
     DML_OUTPUT_GRAPH_EDGE_DESC,
 )
 from .nodes import ConstantNode, FromInput, FromNode, Node
+from .parts import Edge, constant_node, graph_desc, operator_node
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -49,35 +42,20 @@ def describe(graph: Graph) -> Described:
     nodes = live_nodes(graph)
     check_outputs(graph, nodes)
     place = {index: position for position, index in enumerate(nodes)}
-    input_edges, intermediate_edges = [], []
+    edges: list[Edge] = []
     for index in nodes:
         for position, source in enumerate(graph.nodes[index].inputs):
             if isinstance(source, FromInput):
-                input_edges.append(DML_INPUT_GRAPH_EDGE_DESC(source.position, place[index], position))
+                edges.append(DML_INPUT_GRAPH_EDGE_DESC(source.position, place[index], position))
             elif source is not None:
-                intermediate_edges.append(
-                    DML_INTERMEDIATE_GRAPH_EDGE_DESC(
-                        place[source.node], source.output, place[index], position
-                    )
-                )
-    output_edges = []
+                ends = place[source.node], source.output, place[index], position
+                edges.append(DML_INTERMEDIATE_GRAPH_EDGE_DESC(*ends))
     for position, (name, value) in enumerate(graph.outputs.items()):
-        assert isinstance(value.source, FromNode)
         source = value.source
-        output_edges.append(
-            DML_OUTPUT_GRAPH_EDGE_DESC(place[source.node], source.output, position, name.encode())
-        )
-    kinds = DML_GRAPH_EDGE_TYPE
-    desc = DML_GRAPH_DESC(
-        InputCount=max(graph.inputs, default=-1) + 1,
-        OutputCount=len(graph.outputs),
-        Nodes=[_node(graph.nodes[index]) for index in nodes],
-        InputEdges=[DML_GRAPH_EDGE_DESC(kinds.DML_GRAPH_EDGE_TYPE_INPUT, edge) for edge in input_edges],
-        OutputEdges=[DML_GRAPH_EDGE_DESC(kinds.DML_GRAPH_EDGE_TYPE_OUTPUT, edge) for edge in output_edges],
-        IntermediateEdges=[
-            DML_GRAPH_EDGE_DESC(kinds.DML_GRAPH_EDGE_TYPE_INTERMEDIATE, edge) for edge in intermediate_edges
-        ],
-    )
+        assert isinstance(source, FromNode)
+        edges.append(DML_OUTPUT_GRAPH_EDGE_DESC(place[source.node], source.output, position, name.encode()))
+    parts = [_node(graph.nodes[index]) for index in nodes]
+    desc = graph_desc(max(graph.inputs, default=-1) + 1, len(graph.outputs), parts, edges)
     return Described(desc, nodes)
 
 
@@ -100,8 +78,8 @@ def check_outputs(graph: Graph, nodes: list[int]) -> None:
 
 def _node(node: Node) -> DML_GRAPH_NODE_DESC:
     name = node.name.encode()
-    if isinstance(node, ConstantNode):
-        constant = DML_CONSTANT_DATA_GRAPH_NODE_DESC(Data=node.data, Name=name)
-        return DML_GRAPH_NODE_DESC(DML_GRAPH_NODE_TYPE_CONSTANT, constant)
-    operator = DML_OPERATOR_GRAPH_NODE_DESC(node.operator, name)
-    return DML_GRAPH_NODE_DESC(DML_GRAPH_NODE_TYPE_OPERATOR, operator)
+    return (
+        constant_node(node.data, name)
+        if isinstance(node, ConstantNode)
+        else operator_node(node.operator, name)
+    )

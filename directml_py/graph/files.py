@@ -1,4 +1,4 @@
-"""Graphs in files: JSON, with the constants as .npy files beside it. Nothing in them is executed.
+"""Graphs in files: JSON, with the constants as .npy files in a folder beside it. Nothing in them is executed.
 
 ``inputs``, ``nodes`` (each behind those that feed it), ``edges`` between them and ``outputs`` are arrays; tensors and
 descs have the C names.
@@ -7,14 +7,15 @@ descs have the C names.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from ..abi.hresult import DMLError
 from ..descs.values import OperatorDesc
 from ..dml import IDMLDevice
+from ..storage import write_whole
+from .constant_files import ConstantFiles, read_array
 from .expression import Expression
 from .graph import Graph
 from .nodes import ConstantNode, FromInput, FromNode, Source
@@ -24,21 +25,24 @@ from .values import operator_schema, read_operator, read_tensor, write_record, w
 __all__ = ["GraphFileError", "load", "save"]
 
 FORMAT = "directml-py graph"
-VERSION = 1
+VERSION = 2
+# Version 1 had its constants beside it, under names that began with its stem.
+KNOWN_VERSIONS = (1, VERSION)
+# No binding table takes more, and a compiled graph has a place for each up to the last.
+MAX_INPUTS = 1 << 16
 
 
 def save(graph: Graph, path: str | Path) -> None:
-    """Write ``graph`` to ``path``. Constants go to files in the same folder whose names begin with its stem.
+    """Write ``graph`` to ``path``, and its constants to a folder beside it that has its name and ``.constants``.
 
-    Raises ``OSError`` if a file cannot be written.
+    Raises ``OSError`` if a file cannot be written; a graph that was in ``path`` is then still there, whole.
     """
     path = Path(path)
+    constants = ConstantFiles(path)
     nodes: list[dict[str, Any]] = []
-    for index, node in enumerate(graph.nodes):
+    for node in graph.nodes:
         if isinstance(node, ConstantNode):
-            file = f"{path.stem}.{index}.npy"
-            np.save(path.with_name(file), node.array, allow_pickle=False)
-            nodes.append({"name": node.name, "constant": file})
+            nodes.append({"name": node.name, "constant": constants.reference(node.array)})
         else:
             nodes.append({"name": node.name, "operator": node.kind, "desc": write_record(node.desc)})
     content = {
@@ -60,7 +64,9 @@ def save(graph: Graph, path: str | Path) -> None:
             for name, one in graph.outputs.items()
         ],
     }
-    path.write_text(_text(content), encoding="utf-8")
+    text = _text(content).encode()
+    with constants.written(node.array for node in graph.nodes if isinstance(node, ConstantNode)):
+        write_whole(path, lambda file: file.write(text))
 
 
 def _write_source(source: Source) -> dict[str, int]:
@@ -102,8 +108,10 @@ def load(device: IDMLDevice | None, path: str | Path) -> Graph:
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     by_name = dict(members)
     if len(by_name) != len(members):
-        names = [name for name, _ in members]
-        raise ValueError(f"a member {next(n for n in names if names.count(n) > 1)!r} is there twice")
+        counts = Counter(name for name, _ in members)
+        raise ValueError(
+            f"a member {next(name for name, count in counts.items() if count > 1)!r} is there twice"
+        )
     return by_name
 
 
@@ -111,13 +119,15 @@ class _Loader:
     def __init__(self, graph: Graph, top: Item) -> None:
         self.graph = graph
         self.parts = top.fields({"format", "version", "inputs", "nodes", "edges", "outputs"})
-        self.sources: dict[tuple[int, int], tuple[Item, Source]] = {}
+        # Of each node, what feeds its inputs.
+        self.sources: dict[int, dict[int, tuple[Item, Source]]] = {}
 
     def load(self) -> Graph:
         if self.parts["format"].text() != FORMAT:
             raise self.parts["format"].error(f"must be {FORMAT!r}")
-        if self.parts["version"].integer() != VERSION:
-            raise self.parts["version"].error(f"is {self.parts['version'].value}; only {VERSION} is known")
+        if self.parts["version"].integer() not in KNOWN_VERSIONS:
+            known = " and ".join(map(str, KNOWN_VERSIONS))
+            raise self.parts["version"].error(f"is {self.parts['version'].value}; only {known} are known")
         for item in self.parts["inputs"]:
             self._input(item)
         nodes = list(self.parts["nodes"])
@@ -131,7 +141,7 @@ class _Loader:
 
     def _input(self, item: Item) -> None:
         members = item.fields({"index", "name", "tensor"})
-        index, name = members["index"].integer(), members["name"].text()
+        index, name = members["index"].integer(high=MAX_INPUTS - 1), members["name"].text()
         tensor = read_tensor(members["tensor"])
         try:
             self.graph.input_tensor(index, tensor, name=name)
@@ -144,10 +154,10 @@ class _Loader:
         members = item.fields({"from", "to"})
         to = members["to"].fields({"node", "input"})
         node = to["node"].index(node_count, "nodes")
-        key = (node, to["input"].integer())
-        if key in self.sources:
-            raise members["to"].error(f"is fed by {self.sources[key][0].place} already")
-        self.sources[key] = (item, self._source(members["from"], node))
+        position, fed = to["input"].integer(), self.sources.setdefault(node, {})
+        if position in fed:
+            raise members["to"].error(f"is fed by {fed[position][0].place} already")
+        fed[position] = (item, self._source(members["from"], node))
 
     def _source(self, item: Item, before: int) -> Source:
         """Where a value comes from: a graph input, or a node with an index below ``before``."""
@@ -166,7 +176,7 @@ class _Loader:
         if isinstance(item.value, dict) and "constant" in item.value:
             members = item.fields({"name", "constant"})
             try:
-                self.graph.constant(_read_array(members["constant"]), name=members["name"].text())
+                self.graph.constant(read_array(members["constant"]), name=members["name"].text())
             except (DMLError, TypeError) as error:
                 raise members["constant"].error(str(error.args[0])) from None
             self._inputs(index, item, None)
@@ -184,12 +194,13 @@ class _Loader:
 
     def _inputs(self, index: int, item: Item, desc: OperatorDesc | None) -> tuple[Source | None, ...]:
         slots = () if desc is None else desc.inputs
-        for (node, position), (edge, _) in self.sources.items():
-            if node == index and position >= len(slots):
+        fed = self.sources.get(index, {})
+        for position, (edge, _) in fed.items():
+            if position >= len(slots):
                 raise edge.error(f"is {position}; nodes[{index}] has {len(slots)} inputs", ".to.input")
         sources: list[Source | None] = []
         for position, slot in enumerate(slots):
-            edge, source = self.sources.pop((index, position), (item, None))
+            edge, source = fed.get(position, (item, None))
             if source is None and slot.tensor is not None:
                 raise item.error("is fed by no edge", f".{slot.path}")
             if source is not None:
@@ -233,16 +244,3 @@ class _Loader:
         if value.desc != tensor:
             raise item.error(f"is {tensor}, which is no view of {written}")
         return value
-
-
-def _read_array(item: Item) -> Any:
-    name = item.text()
-    if Path(name).name != name or "\\" in name or ":" in name or name in (".", ".."):
-        raise item.error(f"must be the name of a file in the same folder, not {name!r}")
-    try:
-        with item.file.with_name(name).open("rb") as file:
-            return np.lib.format.read_array(file, allow_pickle=False)
-    except OSError as error:
-        raise item.error(f"cannot read {name!r}: {error.strerror or error}") from None
-    except (ValueError, EOFError, MemoryError, SyntaxError, TypeError, RecursionError) as error:
-        raise item.error(f"{name!r} is no .npy file of numbers: {error}") from None

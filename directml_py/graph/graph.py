@@ -212,7 +212,10 @@ class Graph(metaclass=_Functions):
         return CompiledGraph(self, flags)
 
     def save(self, path: str | Path, outputs: Outputs | None = None) -> None:
-        """Write the graph as JSON, its constants as .npy files beside it; ``outputs`` as in ``desc``."""
+        """Write the graph as JSON, its constants as .npy files in a folder beside it; ``outputs`` as in ``desc``.
+
+        Raises ``OSError`` if that fails, and then leaves what was in the files.
+        """
         from .files import save
 
         if outputs is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -79,12 +80,18 @@ class Item:
             raise self.error(f"must be Unicode text without null characters, not {_show(text)}")
         return text
 
-    def number(self) -> float:
-        """A float; those that JSON lacks are the strings NaN, Infinity and -Infinity."""
+    def number(self, largest: float = sys.float_info.max) -> float:
+        """A float between -``largest`` and ``largest``; those that JSON lacks are the strings NaN, Infinity and
+        -Infinity."""
         if type(self.value) is str and self.value in ("NaN", "Infinity", "-Infinity"):
             return float(self.value)
         if type(self.value) not in (int, float):
             raise self.error(f"must be a number, not {_show(self.value)}")
+        # Integers have any size, and 1e400 reads as infinity.
+        if not -largest <= self.value <= largest:
+            raise self.error(
+                f"must be from {-largest} to {largest}, or the string NaN, Infinity or -Infinity"
+            )
         return float(self.value)
 
 

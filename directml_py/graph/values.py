@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
@@ -17,6 +18,7 @@ from ..operators import SCHEMAS
 from .reading import Item
 
 UINT64_MAX = (1 << 64) - 1
+LARGEST = {"FLOAT": (2 - 2.0**-23) * 2.0**127, "DOUBLE": sys.float_info.max}
 
 
 def write_tensor(tensor: TensorDesc) -> dict[str, Any]:
@@ -138,8 +140,8 @@ def _element(type_name: str, item: Item) -> Any:
         return item.integer(*RANGES[type_name])
     if type_name == "BOOL":
         return item.boolean()
-    if type_name in ("FLOAT", "DOUBLE"):
-        return item.number()
+    if type_name in LARGEST:
+        return item.number(LARGEST[type_name])
     member = enum_class(type_name).__members__.get(item.text())
     if member is None:
         raise item.error(f"is {item.value!r}, which is no {type_name}")

@@ -87,3 +87,19 @@ def test_help(capsys):
     found = capsys.readouterr().out
     assert "--svg" in found
     assert "--dot" in found
+
+
+def test_names_do_not_command_the_terminal(graph, x, tmp_path, capsys):
+    """Neither those of a good file nor what an error quotes."""
+    graph.outputs = {"out": graph.identity(x, name="a\x1b]0;title\x07\u202eb\nc")}
+    graph.save(tmp_path / "g.json")
+    assert main(["graph", str(tmp_path / "g.json")]) == 0
+    assert "a\\x1b]0;title\\x07\\u202eb\\nc:" in capsys.readouterr().out
+    assert main(["graph", str(tmp_path / "g.json"), "--dot", "-"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+    text = (tmp_path / "g.json").read_text(encoding="utf-8")
+    (tmp_path / "g.json").write_text(text.replace('"version"', '"\\u001b[2J"'), encoding="utf-8")
+    assert main(["graph", str(tmp_path / "g.json")]) == 2
+    error = capsys.readouterr().err
+    assert "\\x1b[2J" in error
+    assert "\x1b" not in error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 
 import numpy as np
@@ -58,7 +59,7 @@ def test_nothing_is_lost(device, tmp_path, first):
         for one, other in zip(found.compile().run(inputs), graph.compile().run(inputs), strict=True):
             np.testing.assert_array_equal(one, other)
         found.save(tmp_path / "again.json")
-        again = (tmp_path / "again.json").read_text(encoding="utf-8").replace("again.", "graph.")
+        again = (tmp_path / "again.json").read_text(encoding="utf-8").replace("again.json", "graph.json")
         assert again == (tmp_path / "graph.json").read_text(encoding="utf-8")
 
 
@@ -105,19 +106,30 @@ def test_the_format(branches, tmp_path):
     assert content["inputs"] == [
         {"index": 0, "name": "x", "tensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 6, 3]}}
     ]
-    assert content["nodes"][1] == {"name": "ones", "constant": "g.1.npy"}
+    (constant,) = (tmp_path / "g.json.constants").iterdir()
+    assert content["nodes"][1] == {"name": "ones", "constant": f"g.json.constants/{constant.name}"}
     assert content["nodes"][5]["desc"]["Function"] == "DML_REDUCE_FUNCTION_SUM"
     assert content["nodes"][3]["desc"]["OutputTensor"]["Strides"] == [24, 1, 6, 2]
     assert content["edges"][0] == {"from": {"input": 0}, "to": {"node": 0, "input": 0}}
     assert content["edges"][3] == {"from": {"node": 2, "output": 0}, "to": {"node": 3, "input": 1}}
     assert [one["name"] for one in content["outputs"]] == ["total", "best"]
-    np.testing.assert_array_equal(np.load(tmp_path / "g.1.npy"), np.ones((1, 2, 1, 3), np.float32))
+    np.testing.assert_array_equal(np.load(constant), np.ones((1, 2, 1, 3), np.float32))
 
 
 def test_a_graph_without_outputs(graph, x, tmp_path):
     graph.identity(x)
     graph.save(tmp_path / "g.json")
     assert load(None, tmp_path / "g.json").outputs == {}
+
+
+def test_files_of_version_1(branches, tmp_path):
+    """Their constants lie beside them."""
+    branches.save(tmp_path / "g.json")
+    (constant,) = (tmp_path / "g.json.constants").iterdir()
+    constant.rename(tmp_path / "g.1.npy")
+    edit(tmp_path / "g.json", at("version", value=1))
+    edit(tmp_path / "g.json", at("nodes", 1, "constant", value="g.1.npy"))
+    assert description(load(branches.device, tmp_path / "g.json")) == description(branches)
 
 
 def edit(path, change):
@@ -149,7 +161,7 @@ def without(*keys):
 DESC = ("nodes", 5, "desc")
 MALFORMED = {
     "format": (at("format", value="x"), "format"),
-    "version": (at("version", value=2), "version"),
+    "version": (at("version", value=3), "version"),
     "version type": (at("version", value=True), "version"),
     "no nodes": (without("nodes"), "nodes"),
     "nodes type": (at("nodes", value={}), "nodes"),
@@ -188,7 +200,12 @@ MALFORMED = {
     "axes": (at(*DESC, "Axes", value=[2, 2]), "nodes[5].desc.Axes[1]"),
     "struct": (at("nodes", 2, "desc", "ScaleBias", value={"Scale": 1}), "nodes[2].desc.ScaleBias.Bias"),
     "float": (at("nodes", 2, "desc", "ScaleBias", "Bias", value="0"), "nodes[2].desc.ScaleBias.Bias"),
-    "constant elsewhere": (at("nodes", 1, "constant", value="../g.1.npy"), "nodes[1].constant"),
+    "constant elsewhere": (at("nodes", 1, "constant", value="../good.npy"), "nodes[1].constant"),
+    "constant above": (at("nodes", 1, "constant", value="g.json.constants/../good.npy"), "nodes[1].constant"),
+    "constant in a folder of the drive": (at("nodes", 1, "constant", value="c:/good.npy"), "nodes[1].constant"),
+    "constant behind": (at("nodes", 1, "constant", value="..\\good.npy"), "nodes[1].constant"),
+    "constant folder": (at("nodes", 1, "constant", value="g.json.constants"), "nodes[1].constant"),
+    "constant pipe": (at("nodes", 1, "constant", value="pipe.npy"), "nodes[1].constant"),
     "constant absolute": (at("nodes", 1, "constant", value="/etc/passwd"), "nodes[1].constant"),
     "constant missing": (at("nodes", 1, "constant", value="h.npy"), "nodes[1].constant"),
     "constant text": (at("nodes", 1, "constant", value="g.json"), "nodes[1].constant"),
@@ -199,6 +216,15 @@ MALFORMED = {
     "constant vast": (at("nodes", 1, "constant", value="vast.npy"), "nodes[1].constant"),
     "constant empty": (at("nodes", 1, "constant", value="empty.npy"), "nodes[1].constant"),
     "input index": (at("inputs", 0, "index", value=-1), "inputs[0].index"),
+    "input index far": (at("inputs", 0, "index", value=4294967294), "inputs[0].index"),
+    "input index bound": (at("inputs", 0, "index", value=1 << 16), "inputs[0].index"),
+    "float digits": (at("nodes", 2, "desc", "ScaleBias", "Scale", value=10**400), "nodes[2].desc.ScaleBias.Scale"),
+    "float large": (at("nodes", 2, "desc", "ScaleBias", "Scale", value=1e300), "nodes[2].desc.ScaleBias.Scale"),
+    "float infinite": (
+        at("nodes", 2, "desc", "ScaleBias", "Scale", value=float("-inf")),
+        "nodes[2].desc.ScaleBias.Scale",
+    ),
+    "float none": (at("nodes", 2, "desc", "ScaleBias", "Scale", value=float("nan")), "nodes[2].desc.ScaleBias.Scale"),
     "input tensor": (at("inputs", 0, "tensor", "Sizes", value=[0]), "inputs[0].tensor"),
     "edge shape": (at("edges", 1, value=[0, 1]), "edges[1]"),
     "edge from": (at("edges", 1, "from", value={"node": 0}), "edges[1].from.output"),
@@ -231,7 +257,10 @@ def file(branches, tmp_path):
     np.save(tmp_path / "objects.npy", np.array([{}], object), allow_pickle=True)
     np.save(tmp_path / "bools.npy", np.array([True]))
     np.save(tmp_path / "empty.npy", np.zeros((2, 0), np.float32))
-    good = (tmp_path / "g.1.npy").read_bytes()
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.npy")
+    good = next((tmp_path / "g.json.constants").iterdir()).read_bytes()
+    (tmp_path / "good.npy").write_bytes(good)
     (tmp_path / "short.npy").write_bytes(good[:-4])
     (tmp_path / "vast.npy").write_bytes(good.replace(b"(1, 2, 1, 3)", b"(1, 9**99,3)"[:12]))
     return path
@@ -317,3 +346,11 @@ def test_any_value_anywhere(branches, tmp_path, value):
         except GraphFileError as error:
             refused += bool(error.place)
     assert refused > 100
+
+
+@pytest.mark.parametrize("scale", [3.4028234663852886e38, -3.4028234663852886e38])
+def test_the_largest_scale(branches, tmp_path, scale):
+    """FLT_MAX as C has it."""
+    branches.save(tmp_path / "g.json")
+    edit(tmp_path / "g.json", at("nodes", 2, "desc", "ScaleBias", "Scale", value=scale))
+    assert load(None, tmp_path / "g.json").nodes[2].desc.ScaleBias.Scale == scale

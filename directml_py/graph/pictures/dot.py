@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .sketch import Fate, Figure, sketch, tensor_lines
+from .svg import ILLEGAL
 
 if TYPE_CHECKING:
     from ..graph import Graph
@@ -38,5 +39,7 @@ def _attributes(figure: Figure) -> str:
 
 def quoted(lines: list[str]) -> str:
     """Lines as one string of the language."""
-    parts = [line.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") for line in lines]
+    parts = [
+        line.translate(ILLEGAL).replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") for line in lines
+    ]
     return '"' + "\\n".join(parts) + '"'

@@ -90,7 +90,10 @@ def _spread(ports: dict[int, float], labels: dict[int, list[str]], used: float, 
 
 def draw_graph(sketch: Sketch) -> tuple[float, float, list[str]]:
     """The width and the height of the picture, and its parts."""
-    shapes = [_shape(sketch, index) for index in range(len(sketch.figures))]
+    incoming: list[list[Arrow]] = [[] for _ in sketch.figures]
+    for arrow in sketch.arrows:
+        incoming[arrow.target].append(arrow)
+    shapes = [_shape(sketch, figure, arrows) for figure, arrows in zip(sketch.figures, incoming)]
     boxes = [Box(shape.extent, shape.height) for shape in shapes]
     links = [
         Link(
@@ -110,11 +113,9 @@ def draw_graph(sketch: Sketch) -> tuple[float, float, list[str]]:
     return width, height, parts
 
 
-def _shape(sketch: Sketch, index: int) -> _Shape:
-    figure = sketch.figures[index]
+def _shape(sketch: Sketch, figure: Figure, incoming: Sequence[Arrow]) -> _Shape:
     step = "" if figure.step is None or figure.kind == "constant" else f"{figure.step}: "
     lines = [svg.clipped(step + figure.name, LONGEST), *(svg.clipped(line, LONGEST) for line in figure.lines)]
-    incoming = [arrow for arrow in sketch.arrows if arrow.target == index]
     shape = _Shape(
         figure,
         lines,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 SWEEPS = 12
 COLUMN_GAP = 26.0
@@ -77,11 +78,14 @@ def _assign_rows(boxes: list[Box], links: Sequence[Link]) -> None:
     for link in sorted(links, key=lambda one: one.target):
         boxes[link.target].row = max(boxes[link.target].row, boxes[link.source].row + 1)
     fed = {link.target for link in links}
-    for index, box in enumerate(boxes):
-        below = [boxes[link.target].row for link in links if link.source == index]
-        if index not in fed and below:
+    below: dict[int, int] = {}
+    for link in links:
+        row = boxes[link.target].row
+        below[link.source] = min(row, below.get(link.source, row))
+    for index, row in below.items():
+        if index not in fed:
             # What nothing feeds stands right above what it feeds first.
-            box.row = min(below) - 1
+            boxes[index].row = row - 1
 
 
 def _hops(boxes: list[Box], links: Sequence[Link]) -> list[_Hop]:
@@ -103,10 +107,12 @@ def _hops(boxes: list[Box], links: Sequence[Link]) -> list[_Hop]:
 def _order(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -> None:
     """Sweep down and up, each row in the order of what its boxes are connected to; keep the best."""
     best, fewest = [list(row) for row in rows], _crossings(rows, hops)
+    above, below = _by_end(hops)
+    places = {index: position for row in rows for position, index in enumerate(row)}
     for sweep in range(SWEEPS):
         down = sweep % 2 == 0
         for row in rows[1:] if down else list(reversed(rows[:-1])):
-            _sort(boxes, rows, row, hops, down)
+            _sort(boxes, places, row, above if down else below, down)
         count = _crossings(rows, hops)
         if count < fewest:
             best, fewest = [list(row) for row in rows], count
@@ -114,16 +120,29 @@ def _order(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -> None:
         row[:] = order
 
 
-def _sort(boxes: list[Box], rows: list[list[int]], row: list[int], hops: list[_Hop], down: bool) -> None:
-    places = {index: position for line in rows for position, index in enumerate(line)}
-    members = set(row)
-    wishes: dict[int, list[float]] = {}
+def _by_end(hops: list[_Hop]) -> tuple[dict[int, list[_Hop]], dict[int, list[_Hop]]]:
+    """The hops above each box, and those below it."""
+    above: dict[int, list[_Hop]] = {}
+    below: dict[int, list[_Hop]] = {}
     for hop in hops:
-        own, other = (hop.below, hop.above) if down else (hop.above, hop.below)
-        if own in members:
-            offset = hop.above_offset if down else hop.below_offset
-            wishes.setdefault(own, []).append(places[other] + offset / (boxes[other].width + 1.0))
-    row.sort(key=lambda index: sum(wishes[index]) / len(wishes[index]) if index in wishes else places[index])
+        above.setdefault(hop.below, []).append(hop)
+        below.setdefault(hop.above, []).append(hop)
+    return above, below
+
+
+def _sort(
+    boxes: list[Box], places: dict[int, int], row: list[int], hops: dict[int, list[_Hop]], down: bool
+) -> None:
+    wishes: dict[int, float] = {}
+    for index in row:
+        found = [
+            places[other] + offset / (boxes[other].width + 1.0)
+            for hop in hops.get(index, ())
+            for other, offset in [(hop.above, hop.above_offset) if down else (hop.below, hop.below_offset)]
+        ]
+        wishes[index] = sum(found) / len(found) if found else places[index]
+    row.sort(key=wishes.__getitem__)
+    places.update((index, position) for position, index in enumerate(row))
 
 
 def _crossings(rows: list[list[int]], hops: list[_Hop]) -> int:
@@ -133,11 +152,25 @@ def _crossings(rows: list[list[int]], hops: list[_Hop]) -> int:
     for hop in hops:
         ends = (places[hop.above], hop.above_offset, places[hop.below], hop.below_offset)
         by_row.setdefault(row_of[hop.above], []).append(ends)
+    return sum(inversions([line[2:] for line in sorted(lines)]) for lines in by_row.values())
+
+
+def inversions(values: Sequence[Any]) -> int:
+    """How many pairs of ``values`` stand the wrong way round."""
+    ranks = {value: rank for rank, value in enumerate(sorted(set(values)), 1)}
+    # A Fenwick tree: each entry counts the values of as many ranks as its lowest bit says.
+    tree = [0] * (len(ranks) + 1)
     count = 0
-    for lines in by_row.values():
-        lines.sort()
-        lower = [line[2:] for line in lines]
-        count += sum(later < earlier for index, earlier in enumerate(lower) for later in lower[index + 1 :])
+    for seen, value in enumerate(values):
+        rank = place = ranks[value]
+        not_above = 0
+        while place:
+            not_above += tree[place]
+            place &= place - 1
+        count += seen - not_above
+        while rank < len(tree):
+            tree[rank] += 1
+            rank += rank & -rank
     return count
 
 
@@ -147,11 +180,7 @@ def _place_columns(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) ->
         for index in row:
             boxes[index].x = x
             x += boxes[index].width + boxes[index].gap
-    above: dict[int, list[_Hop]] = {}
-    below: dict[int, list[_Hop]] = {}
-    for hop in hops:
-        above.setdefault(hop.below, []).append(hop)
-        below.setdefault(hop.above, []).append(hop)
+    above, below = _by_end(hops)
     for sweep in range(2 * SWEEPS):
         down = sweep % 2 == 0
         for row in rows if down else list(reversed(rows)):

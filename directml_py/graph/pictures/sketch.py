@@ -101,6 +101,7 @@ def sketch(graph: Graph) -> Sketch:
         plan, nodes = compiled.plan, compiled.nodes
     except (DMLError, ValueError) as error:
         problem = str(error)
+    live = set(nodes)
     turns: dict[int, int] = {}
     if plan is not None:
         turns = {nodes[node]: turn for turn, step in enumerate(plan.steps) for node in step.nodes}
@@ -112,7 +113,7 @@ def sketch(graph: Graph) -> Sketch:
     arrows = []
     for index, node in enumerate(graph.nodes):
         turn = turns.get(index)
-        fate = Fate.EXECUTED if index in nodes else Fate.DEAD
+        fate = Fate.EXECUTED if index in live else Fate.DEAD
         if plan is not None and turn is not None and not isinstance(node, ConstantNode):
             step = plan.steps[turn]
             fate = Fate.FOLDED if step.folded else Fate.FUSED if step.fused else fate

@@ -1,0 +1,86 @@
+"""Large graphs: what pictures and files cost grows with their size."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import pytest
+from work import grows_like_its_size
+
+import directml_py as dml
+from directml_py.graph import Graph, GraphFileError, load
+from directml_py.graph.files import _object
+from directml_py.graph.pictures.layout import inversions
+
+FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
+
+
+class Name(str):
+    """Counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other):
+        Name.compared += 1
+        return super().__eq__(other)
+
+    __hash__ = str.__hash__
+
+
+@pytest.mark.parametrize("place", [0, 1500, 2999])
+def test_a_member_that_is_there_twice(place):
+    members = [(Name(f"m{number}"), 0) for number in range(3000)]
+    Name.compared = 0
+    with pytest.raises(ValueError, match=f"a member 'm{place}' is there twice"):
+        _object([*members, (Name(f"m{place}"), 1)])
+    assert Name.compared < 3 * len(members)
+
+
+def test_of_several_the_first_is_named(tmp_path):
+    path = tmp_path / "g.json"
+    path.write_text('{"a": 1, "b": 2, "c": 3, "c": 4, "b": 5}')
+    with pytest.raises(GraphFileError, match="'b' is there twice"):
+        load(None, path)
+
+
+def grown(count, device):
+    """A chain with a branch at every third node."""
+    graph = Graph(device)
+    before = value = graph.input_tensor("x", FLOAT32, [1, 4])
+    for index in range(count):
+        before, value = value, (value + before if index % 3 == 0 else graph.activation_relu(value))
+    graph.outputs = value
+    return graph
+
+
+def wide(count, device):
+    """Many nodes in one row, between an input and sums of neighbours."""
+    graph = Graph(device)
+    x = graph.input_tensor("x", FLOAT32, [1, 4])
+    row = [graph.activation_relu(x) for _ in range(count // 2)]
+    graph.outputs = [one + other for one, other in zip(row, reversed(row))]
+    return graph
+
+
+@pytest.mark.parametrize("shape", [grown, wide])
+def test_pictures(device, shape):
+    assert grows_like_its_size(lambda count: shape(count, device).to_svg, 80)
+
+
+def test_files(device, tmp_path):
+    def prepared(count):
+        path = tmp_path / f"{count}.json"
+        grown(count, device).save(path)
+        return lambda: load(device, path)
+
+    assert grows_like_its_size(prepared, 100)
+
+
+def test_inversions():
+    """Pairs of equal values do not cross."""
+    pick = random.Random(0)
+    for length in [*range(9), 40]:
+        for _ in range(20):
+            values = [(pick.randrange(5), pick.randrange(2)) for _ in range(length)]
+            assert inversions(values) == sum(later < earlier for earlier, later in combinations(values, 2))
