@@ -1,0 +1,188 @@
+"""``python -m directml_py dispatch``: models of DxDispatch, with its options and its output."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from ..abi.hresult import DMLError
+from ..api.d3d12_enums import DXCoreAdapterProperty
+from ..api.enums import DML_CREATE_DEVICE_FLAG_DEBUG, DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL
+from ..d3d12 import D3D12CreateDevice, D3D12GetDebugInterface
+from ..d3d12.adapters import HARDWARE
+from ..d3d12.debug import debug_layer_enabled
+from ..d3d12.dxcore import (
+    DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE,
+    DXCORE_ADAPTER_ATTRIBUTE_D3D12_GENERIC_ML,
+    DXCORE_ADAPTER_ATTRIBUTE_D3D12_GRAPHICS,
+    DXCoreCreateAdapterFactory,
+)
+from ..dml import DMLCreateDevice, IDMLDevice
+from ..dml.device import HIGHEST_FEATURE_LEVEL
+
+HELP = "Run a model of DxDispatch: its options, its output, and exit code 1 where it fails."
+SUFFIXES = (".json", ".onnx")
+BARRIERS = {"none": False, "uav": True}
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 1 << 32:
+        raise ValueError(text)
+    return number
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", nargs="?", help="a model, as JSON")
+    parser.add_argument("-m", "--model", dest="model_option", metavar="MODEL", help="the same")
+    parser.add_argument("-d", "--debug", action="store_true", help="report what the debug layers find")
+    parser.add_argument("-s", "--show_adapters", action="store_true", help="list the adapters and end")
+    parser.add_argument("--input_path", metavar="PATH", type=Path, help="where the model's files are")
+    parser.add_argument("--output_path", metavar="PATH", type=Path, help="where its files are written")
+    parser.add_argument("--print_commands", action="store_true", help="say when commands start and end")
+    parser.add_argument(
+        "--dml_feature_level", metavar="LEVEL", help="emulate a DirectML of this level, such as 5.0"
+    )
+    parser.add_argument(
+        "--post_dispatch_barriers",
+        choices=BARRIERS,
+        default="uav",
+        help="barriers behind each dispatch (uav)",
+    )
+    timing = parser.add_argument_group("timing")
+    for short, long, default, text in (
+        ("-i", "--dispatch_iterations", 1, "how often a dispatch is bound, executed and waited for (1)"),
+        ("-r", "--dispatch_repeat", 1, "dispatches in each command list (1)"),
+        ("-t", "--milliseconds_to_run", None, "iterate for so many milliseconds instead"),
+        ("-I", "--dispatch_interval", 0, "milliseconds from one iteration to the next, at least (0)"),
+        ("-w", "--warmup_samples", 1, "samples that timings leave out, at most (1)"),
+    ):
+        timing.add_argument(short, long, metavar="N", type=_count, default=default, help=text)
+    timing.add_argument(
+        "-v",
+        "--timing_verbosity",
+        type=int,
+        choices=(0, 1, 2),
+        default=0,
+        help="how much to say of timings (0)",
+    )
+
+
+class ConsoleLog:
+    """Lines on the standard output, those about failures on the standard error, byte by byte."""
+
+    def info(self, line: str) -> None:
+        _write(sys.stdout, line)
+
+    def error(self, line: str) -> None:
+        _write(sys.stderr, line)
+
+
+def _write(stream: object, line: str) -> None:
+    try:
+        data = line.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        data = line.encode("utf-8", "replace")
+    binary = getattr(stream, "buffer", None)
+    if binary is None:
+        print(data.decode(errors="replace"), file=stream, flush=True)  # type: ignore[call-overload]
+    else:
+        binary.write(data + b"\n")
+        binary.flush()
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """0, or 1 where the model, or the device that was asked for, fails."""
+    from ..dxdispatch import ModelError, RunOptions, load
+
+    log = ConsoleLog()
+    if arguments.show_adapters:
+        log.info(adapter_lines())
+        return 0
+    name = arguments.model_option or arguments.model
+    if name is None:
+        log.error("dispatch: MODEL is missing; see --help")
+        return 2
+    try:
+        device = _device(arguments.dml_feature_level, arguments.debug)
+    except (DMLError, ValueError) as error:
+        log.error(f"Failed to create a device: {error}")
+        return 1
+    log.info(f"Running on '{HARDWARE.description}'")
+    if Path(name).suffix not in SUFFIXES:
+        log.error("Expected a .json or .onnx file")
+        return 1
+    try:
+        model = load(name, arguments.input_path, arguments.output_path)
+    except ModelError as error:
+        log.error(f"Failed to parse the model: {error}")
+        return 1
+    options = RunOptions(
+        arguments.dispatch_iterations,
+        arguments.dispatch_repeat,
+        arguments.milliseconds_to_run,
+        arguments.dispatch_interval,
+        arguments.warmup_samples,
+        arguments.timing_verbosity,
+        BARRIERS[arguments.post_dispatch_barriers],
+        arguments.print_commands,
+    )
+    try:
+        model.run(device, options, log)
+    except ModelError as error:
+        log.error(f"Failed to execute the model: {error}")
+        return 1
+    return 0
+
+
+def _device(level: str | None, debug: bool) -> IDMLDevice:
+    """Raises ``ValueError`` for what is no feature level."""
+    was_enabled = debug_layer_enabled()
+    if debug:
+        D3D12GetDebugInterface().EnableDebugLayer()
+    try:
+        device = D3D12CreateDevice()
+    finally:
+        if debug and not was_enabled:
+            D3D12GetDebugInterface().DisableDebugLayer()
+    flags = DML_CREATE_DEVICE_FLAG_DEBUG if debug else DML_CREATE_DEVICE_FLAG_NONE
+    return DMLCreateDevice(device, flags, feature_level=_level(level))
+
+
+def _level(text: str | None) -> DML_FEATURE_LEVEL:
+    if text is None:
+        return HIGHEST_FEATURE_LEVEL
+    numbers = re.fullmatch(r"(\d)(?:\.(\d))?f?", text)
+    name = f"DML_FEATURE_LEVEL_{numbers[1]}_{numbers[2] or 0}" if numbers else ""
+    if name not in DML_FEATURE_LEVEL.__members__:
+        raise ValueError(f"--dml_feature_level is '{text}', which is no DML_FEATURE_LEVEL")
+    return DML_FEATURE_LEVEL[name]
+
+
+def adapter_lines() -> str:
+    """What DxDispatch says of the adapter."""
+    adapter = DXCoreCreateAdapterFactory().GetAdapterByLuid(HARDWARE.luid)
+    read, has, known = adapter.GetProperty, adapter.IsAttributeSupported, DXCoreAdapterProperty
+    version = read(known.DriverVersion)
+    lines = {
+        "Version": ".".join(str(version >> shift & 0xFFFF) for shift in (48, 32, 16, 0)),
+        "Hardware": read(known.IsHardware),
+        "Integrated": read(known.IsIntegrated),
+        "Dedicated Adapter Memory": _size(read(known.DedicatedAdapterMemory)),
+        "Dedicated System Memory": _size(read(known.DedicatedSystemMemory)),
+        "Shared System Memory": _size(read(known.SharedSystemMemory)),
+        "D3D12_GRAPHICS": has(DXCORE_ADAPTER_ATTRIBUTE_D3D12_GRAPHICS),
+        "CORE_COMPUTE": has(DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE),
+        "GENERIC_ML": has(DXCORE_ADAPTER_ATTRIBUTE_D3D12_GENERIC_ML),
+    }
+    shown = (f"-{name}: {str(one).lower() if isinstance(one, bool) else one}" for name, one in lines.items())
+    return "\n".join([HARDWARE.description, *shown])
+
+
+def _size(size: int) -> str:
+    for unit, name in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):
+        if size > unit:
+            return f"{size / unit:.2f} {name}"
+    return f"{size} bytes"

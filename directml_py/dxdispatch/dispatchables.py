@@ -1,0 +1,216 @@
+"""Dispatchables on a device: compiled, initialized, bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..api.enums import (
+    DML_BINDING_TYPE_BUFFER,
+    DML_BINDING_TYPE_BUFFER_ARRAY,
+    DML_GRAPH_EDGE_TYPE_INPUT,
+    DML_GRAPH_EDGE_TYPE_OUTPUT,
+    DML_GRAPH_NODE_TYPE_OPERATOR,
+)
+from ..api.structs import (
+    DML_BINDING_DESC,
+    DML_BUFFER_ARRAY_BINDING,
+    DML_BUFFER_BINDING,
+    DML_GRAPH_DESC,
+    DML_GRAPH_EDGE_DESC,
+    DML_GRAPH_NODE_DESC,
+    DML_INPUT_GRAPH_EDGE_DESC,
+    DML_OPERATOR_GRAPH_NODE_DESC,
+    DML_OUTPUT_GRAPH_EDGE_DESC,
+)
+from ..d3d12 import ID3D12Resource
+from ..descs.values import TensorSlot
+from ..dml import IDMLBindingTable, IDMLCompiledOperator, IDMLDevice1, IDMLOperator
+from ..graph import CompiledGraph
+from .constants import constant_path
+from .errors import ModelError
+from .files import read_file
+from .graph_reading import read_graph
+from .memory import Memory, product, upload
+from .model import Bindings, BindingSource, GraphDispatchable, OperatorDispatchable
+
+
+class Point:
+    """A bind point: ``count`` tensors that are bound by one name. ``in_graph`` is False for what a graph lacks."""
+
+    def __init__(self, name: str, count: int = 1, in_graph: bool = True) -> None:
+        self.name = name
+        self.count = count
+        self.in_graph = in_graph
+
+
+def _points(slots: Sequence[TensorSlot], as_graph: bool) -> list[Point]:
+    points: dict[str, Point] = {}
+    for slot in slots:
+        if slot.field in points:
+            points[slot.field].count += 1
+        else:
+            points[slot.field] = Point(slot.field, in_graph=not as_graph or slot.tensor is not None)
+    return list(points.values())
+
+
+class Compiled:
+    """A dispatchable that was created: ``initialize`` makes it ready, ``bind`` gives a table to dispatch."""
+
+    inputs: Sequence[Point]
+    outputs: Sequence[Point]
+
+    def __init__(self, name: str, memory: Memory) -> None:
+        self.name = name
+        self.memory = memory
+        self.session = memory.session
+        self.operator: IDMLCompiledOperator
+        self.persistent: ID3D12Resource | None = None
+        self.temporary: ID3D12Resource | None = None
+
+    def compile(self) -> str | None:
+        """Compile if that is not done; what is logged about it."""
+        raise NotImplementedError
+
+    def initial_inputs(self) -> list[DML_BUFFER_BINDING]:
+        raise NotImplementedError
+
+    def initialize(self) -> None:
+        session, size = self.session, self.operator.persistent_size
+        initializer = session.dml.CreateOperatorInitializer([self.operator])
+        array = DML_BUFFER_ARRAY_BINDING(Bindings=self.initial_inputs())
+        self.persistent = session.buffer(size) if size else None
+        table = session.table(
+            initializer,
+            [DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER_ARRAY, array)],
+            None if self.persistent is None else [self.persistent],
+            session.temporary(initializer),
+        )
+        session.dml.removal.check()
+        session.record(initializer, table)
+        session.execute()
+        session.dml.removal.check()
+
+    def bind(self, bindings: Bindings) -> IDMLBindingTable:
+        """A table with what ``bindings`` say. Raises ``ModelError`` and ``DMLError`` for what does not fit."""
+        session = self.session
+        inputs = [_desc(one) for one in self.buffers(self.inputs, bindings)]
+        outputs = [_desc(one) for one in self.buffers(self.outputs, bindings)]
+        self.temporary = session.temporary(self.operator)
+        table = session.table(self.operator, inputs, outputs, self.temporary, self.persistent)
+        session.dml.removal.check()
+        return table
+
+    def buffers(self, points: Sequence[Point], bindings: Bindings) -> list[DML_BUFFER_BINDING]:
+        """What each tensor is bound to; an empty binding for what ``bindings`` leave out."""
+        found = []
+        for point in points:
+            sources = bindings.get(point.name)
+            if sources is None:
+                found += [DML_BUFFER_BINDING() for _ in range(point.count if point.in_graph else 0)]
+                continue
+            if len(sources) != point.count:
+                raise ModelError(
+                    f"Bind point '{point.name}' requires {point.count} resources, but {len(sources)} were bound."
+                )
+            found += [self._buffer(point.name, source) for source in sources]
+        return found
+
+    def _buffer(self, point: str, source: BindingSource) -> DML_BUFFER_BINDING:
+        buffer = self.memory.buffers.get(source.name)
+        if buffer is None:
+            raise ModelError(
+                f"Resource '{source.name}' is deferred; DML operators only support buffer bindings"
+            )
+        offset = product(source.element_offset, self.memory.element_size(source))
+        size = self.bound_size(point, source, offset)
+        if offset > size:
+            raise ModelError(
+                f"Buffer size ({size} bytes) is too small for offset {offset} bytes for binding point '{point}'"
+            )
+        return DML_BUFFER_BINDING(buffer, offset, size - offset)
+
+    def bound_size(self, point: str, source: BindingSource, offset: int) -> int:
+        """Where a binding ends, in bytes."""
+        return self.memory.resources[source.name].size
+
+
+def _desc(buffer: DML_BUFFER_BINDING) -> DML_BINDING_DESC:
+    return DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, buffer) if buffer.Buffer else DML_BINDING_DESC()
+
+
+class CompiledDesc(Compiled):
+    """An operator, compiled as such or as a graph of one node."""
+
+    def __init__(self, source: OperatorDispatchable, memory: Memory) -> None:
+        super().__init__(source.name, memory)
+        self.source = source
+        self.created: IDMLOperator = self.session.dml.CreateOperator(source.desc)
+        self.inputs = _points(source.desc.inputs, source.as_graph)
+        self.outputs = _points(source.desc.outputs, source.as_graph)
+
+    def compile(self) -> str:
+        device = self.session.dml
+        if not self.source.as_graph:
+            self.operator = device.CompileOperator(self.created, self.source.flags)
+            self.operator.SetName(self.name)
+            return "Compile Op"
+        if not isinstance(device, IDMLDevice1):
+            raise ModelError("the device has no IDMLDevice1::CompileGraph")
+        self.operator = device.CompileGraph(self._graph(), self.source.flags)
+        self.operator.SetName(f"Graph_{self.name}")
+        return "Compiling op using IDMLDevice1::CompileGraph"
+
+    def _graph(self) -> DML_GRAPH_DESC:
+        desc = self.source.desc
+        inputs = [index for index, slot in enumerate(desc.inputs) if slot.tensor is not None]
+        outputs = [index for index, slot in enumerate(desc.outputs) if slot.tensor is not None]
+        node = DML_OPERATOR_GRAPH_NODE_DESC(self.created, self.name.encode("utf-8", "replace"))
+        return DML_GRAPH_DESC(
+            InputCount=len(inputs),
+            OutputCount=len(outputs),
+            Nodes=[DML_GRAPH_NODE_DESC(DML_GRAPH_NODE_TYPE_OPERATOR, node)],
+            InputEdges=[
+                DML_GRAPH_EDGE_DESC(DML_GRAPH_EDGE_TYPE_INPUT, DML_INPUT_GRAPH_EDGE_DESC(place, 0, index))
+                for place, index in enumerate(inputs)
+            ],
+            OutputEdges=[
+                DML_GRAPH_EDGE_DESC(DML_GRAPH_EDGE_TYPE_OUTPUT, DML_OUTPUT_GRAPH_EDGE_DESC(0, index, place))
+                for place, index in enumerate(outputs)
+            ],
+        )
+
+    def initial_inputs(self) -> list[DML_BUFFER_BINDING]:
+        return self.buffers(self.inputs, self.source.bindings)
+
+
+class CompiledGraphFile(Compiled):
+    """A serialized graph; its constants in files are uploaded when it is compiled."""
+
+    def __init__(self, source: GraphDispatchable, memory: Memory) -> None:
+        super().__init__(source.name, memory)
+        self.source = source
+        self.constants: dict[str, DML_BUFFER_BINDING] = {}
+
+    def compile(self) -> None:
+        content = read_graph(read_file(self.source.source))
+        for node in content.constants:
+            data = read_file(constant_path(self.source.source, node.constant))
+            buffer = upload(self.session, data, -(-len(data) // 4) * 4)
+            self.constants[node.name] = DML_BUFFER_BINDING(buffer, 0, buffer.width)
+        self.operator = CompiledGraph(content.to_graph(self.session.dml)).operator
+        # Graph inputs at the end that no node reads are none of the compiled graph's.
+        self.inputs = [Point(name) for name in content.bind_points[: len(self.operator.inputs)]]
+        self.outputs = [Point(name) for name in content.outputs]
+
+    def initial_inputs(self) -> list[DML_BUFFER_BINDING]:
+        return [self.constants.get(point.name, DML_BUFFER_BINDING()) for point in self.inputs]
+
+    def bound_size(self, point: str, source: BindingSource, offset: int) -> int:
+        data = product(self.memory.element_count(source), self.memory.element_size(source))
+        size = -(-data // 4) * 4
+        if offset + data > size:
+            raise ModelError(
+                f"Buffer size ({size} bytes) is too small for the data ({data} bytes) at offset {offset} bytes "
+                f"for binding point '{point}'"
+            )
+        return size

@@ -1,0 +1,246 @@
+"""A model on a device: resources, dispatchables, then one command after the other, each waited for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..abi.hresult import E_FAIL, DMLError
+from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN
+from ..dml import IDMLDevice
+from ..session import Session
+from .dispatchables import Compiled, CompiledDesc, CompiledGraphFile
+from .errors import ModelError
+from .files import write_file
+from .initializers import IMAGES
+from .memory import Memory
+from .model import (
+    Bindings,
+    Command,
+    Dispatchable,
+    DispatchCommand,
+    ForeignDispatchable,
+    Model,
+    OperatorDispatchable,
+    PrintCommand,
+    Resource,
+    WriteFileCommand,
+)
+from .npy import write_npy
+from .printing import elements, printed
+from .timing import timing_lines
+
+
+class Log(Protocol):
+    """Where the lines go that DxDispatch writes. Bytes that are no UTF-8 are surrogates, as in file names."""
+
+    def info(self, line: str) -> None: ...
+
+    def error(self, line: str) -> None: ...
+
+
+class NoLog:
+    """Forgets all lines."""
+
+    def info(self, line: str) -> None: ...
+
+    def error(self, line: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """DxDispatch's options.
+
+    A dispatch command is repeated ``iterations`` times, or for ``milliseconds``, at least ``interval`` milliseconds
+    apart, with ``repeat`` dispatches in each command list, a UAV barrier behind each if ``barriers``. Timings leave
+    out up to ``warmup`` first samples, and say more with a ``verbosity`` of 1 and 2.
+    """
+
+    iterations: int = 1
+    repeat: int = 1
+    milliseconds: int | None = None
+    interval: int = 0
+    warmup: int = 1
+    verbosity: int = 0
+    barriers: bool = True
+    print_commands: bool = False
+
+
+# Not every OSError: one that says that nobody reads the lines is no failure of the model.
+FAILURES = (ModelError, DMLError, MemoryError, ValueError)
+
+
+class Execution:
+    """One run of a model."""
+
+    def __init__(
+        self, model: Model, device: IDMLDevice | None, options: RunOptions | None, log: Log | None
+    ) -> None:
+        self.model = model
+        self.session = Session(device)
+        self.options = options or RunOptions()
+        self.log = log or NoLog()
+        self.dispatchables: dict[str, Compiled] = {}
+
+    def run(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Raises ``ModelError``."""
+        with _naming(""):
+            self.memory = Memory(self.session, self.model.resources.values())
+        self._prepare()
+        for index, command in enumerate(self.model.commands):
+            self._run(index, command)
+        return {name: self._final(one) for name, one in self.model.resources.items() if not one.deferred}
+
+    def _final(self, resource: Resource) -> np.ndarray[Any, Any]:
+        content = self._content(resource)[: resource.value_size]
+        if resource.data_type == DML_TENSOR_DATA_TYPE_UNKNOWN:
+            return np.frombuffer(content, np.uint8)
+        return elements(resource.data_type, content)
+
+    def _content(self, resource: Resource) -> bytes:
+        return self.session.read(self.memory.buffers[resource.name]).tobytes()
+
+    def _prepare(self) -> None:
+        for name, one in self.model.dispatchables.items():
+            with _naming(f"ERROR creating dispatchable '{name}': "):
+                self.dispatchables[name] = self._create(one)
+        for name, compiled in self.dispatchables.items():
+            with _naming(f"ERROR while initializing '{name}': "):
+                start = time.perf_counter()
+                line = compiled.compile()
+                if line is not None:
+                    self.log.info(line)
+                compiled.initialize()
+                if self.options.verbosity:
+                    self.log.info(f"Initialize '{name}': {_milliseconds(start):.4f} ms")
+
+    def _create(self, source: Dispatchable) -> Compiled:
+        if isinstance(source, ForeignDispatchable):
+            raise ModelError(source.needs)
+        if isinstance(source, OperatorDispatchable):
+            self._resolve(source.bindings)
+            return CompiledDesc(source, self.memory)
+        return CompiledGraphFile(source, self.memory)
+
+    def _resolve(self, bindings: Bindings) -> None:
+        """Raise ``ModelError`` if a binding counts elements whose size nobody knows."""
+        try:
+            for sources in bindings.values():
+                for source in sources:
+                    self.memory.element_size(source)
+        except ModelError as error:
+            self.log.error(f"Failed to resolve bindings: {error}")
+            raise
+
+    def _run(self, index: int, command: Command) -> None:
+        tell = self.log.info if self.options.print_commands else NoLog().info
+        tell(f"[StartCmd][{index:04}]\t: {command.text}")
+        try:
+            if isinstance(command, DispatchCommand):
+                self._dispatch(command)
+            elif isinstance(command, PrintCommand):
+                self._print(command)
+            else:
+                self._write(command)
+        except FAILURES as error:
+            hresult = error.hresult if isinstance(error, DMLError) else E_FAIL
+            tell(f"[EndCmd][{index:04}]\t: hr=0x{hresult:08x} {error}\n")
+            raise ModelError(str(error)) from error
+        tell(f"[EndCmd][{index:04}]\t: hr=0x00000000 \n")
+
+    def _dispatch(self, command: DispatchCommand) -> None:
+        options, compiled = self.options, self.dispatchables[command.dispatchable]
+        samples: list[float] = []
+        self._resolve(command.bindings)
+        try:
+            self._loop(compiled, command, samples)
+        except FAILURES as error:
+            self.log.error(f"Failed to execute dispatchable: {error}")
+            raise
+        for line in timing_lines(command.dispatchable, samples, options.warmup, options.verbosity):
+            self.log.info(line)
+
+    def _loop(self, compiled: Compiled, command: DispatchCommand, samples: list[float]) -> None:
+        options, begin = self.options, time.perf_counter()
+        while options.milliseconds is not None or len(samples) < options.iterations:
+            start = time.perf_counter()
+            try:
+                table = compiled.bind(command.bindings)
+            except FAILURES as error:
+                self.log.error(f"ERROR while binding resources: {error}\n")
+                raise
+            dispatched = time.perf_counter()
+            for _ in range(options.repeat):
+                self.session.record(compiled.operator, table)
+                if options.barriers:
+                    self.session.barrier()
+            self.session.execute()
+            self.session.dml.removal.check()
+            samples.append(_milliseconds(dispatched) / max(options.repeat, 1))
+            rest = max(0.0, options.interval - _milliseconds(start))
+            if options.milliseconds is not None and _milliseconds(begin) + rest > options.milliseconds:
+                return
+            time.sleep(rest / 1000)
+
+    def _print(self, command: PrintCommand) -> None:
+        resource = self.model.resources[command.resource]
+        try:
+            content = self._present(resource)[: resource.value_size]
+            line = printed(resource.name, resource.data_type, content, command.verbose)
+        except FAILURES as error:
+            self.log.error(f"Failed to print resource: {error}")
+            raise
+        self.log.info(line)
+
+    def _present(self, resource: Resource) -> bytes:
+        if resource.deferred:
+            message = f"Could not find deferred resource {resource.name}"
+            self.log.error(message)
+            raise ModelError(message)
+        return self._content(resource)
+
+    def _write(self, command: WriteFileCommand) -> None:
+        resource, target = self.model.resources[command.resource], Path(command.target)
+        try:
+            content = self._present(resource)
+            suffix = target.suffix.lower()
+            if suffix in IMAGES:
+                raise ModelError("images can be written on Windows only")
+            if suffix == ".npy":
+                content = write_npy(_shaped(elements(resource.data_type, content), command.dimensions))
+            write_file(target, content)
+        except (*FAILURES, OSError) as error:
+            # As in DxDispatch, what comes behind may still be of use.
+            self.log.error(f"Failed to write resource to file '{command.target}': {error}")
+            return
+        self.log.info(f"Resource '{resource.name}' written to '{command.target}'")
+
+
+def _shaped(array: np.ndarray[Any, Any], dimensions: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    if not dimensions:
+        return array
+    count = 1
+    for one in dimensions:
+        count *= one
+    if count > len(array):
+        raise ModelError(f"the dimensions need {count} elements; the resource has {len(array)}")
+    return array[:count].reshape(dimensions)
+
+
+def _milliseconds(start: float) -> float:
+    return (time.perf_counter() - start) * 1000
+
+
+@contextmanager
+def _naming(place: str) -> Iterator[None]:
+    """What fails within does so as a ``ModelError`` that begins with ``place``."""
+    try:
+        yield
+    except FAILURES as error:
+        raise ModelError(f"{place}{error}") from error

@@ -1,0 +1,123 @@
+"""FlatBuffers, written front to back: a table first, then what it points to, so that all offsets lead forward."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple
+
+# Nothing in the format is aligned to more.
+ALIGNMENT = 8
+
+
+class Number(NamedTuple):
+    """A number inside a table, of the type that ``struct`` calls ``code``."""
+
+    code: str
+    value: float
+
+
+class Struct(NamedTuple):
+    """Numbers in a row that a union points to; ``codes`` are those of ``struct``."""
+
+    codes: str
+    values: tuple[float, ...]
+
+
+class Numbers(NamedTuple):
+    """An array of numbers."""
+
+    code: str
+    values: Sequence[float]
+
+
+class Table(NamedTuple):
+    """A table; a field that is None is absent."""
+
+    fields: Sequence[Part | None]
+
+
+Part = Number | Struct | Numbers | Table | str | bytes | Sequence["Part"]
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def align(self, size: int, behind: int = 0) -> None:
+        """Go on at an address at which ``behind`` bytes later a multiple of ``size`` comes."""
+        self.data += bytes(-(len(self.data) + behind) % size)
+
+    def reserve(self, size: int) -> int:
+        start = len(self.data)
+        self.data += bytes(size)
+        return start
+
+    def point(self, place: int, part: Part) -> None:
+        """Write ``part``, and its offset to ``place``."""
+        target = self.part(part)
+        struct.pack_into("<I", self.data, place, target - place)
+
+    def part(self, part: Part) -> int:
+        """Write ``part``; where it is."""
+        if isinstance(part, Table):
+            return self.table(part)
+        if isinstance(part, str):
+            text = part.encode()
+            return self.array(text + b"\0", len(text))
+        if isinstance(part, bytes):
+            return self.array(part, len(part))
+        if isinstance(part, Numbers):
+            return self.array(struct.pack(f"<{len(part.values)}{part.code}", *part.values), len(part.values))
+        if isinstance(part, Struct):
+            self.align(ALIGNMENT)
+            start = len(self.data)
+            self.data += struct.pack(f"<{part.codes}", *part.values)
+            return start
+        assert not isinstance(part, Number)
+        return self.pointers(part)
+
+    def array(self, content: bytes, count: int) -> int:
+        self.align(ALIGNMENT, 4)
+        start = len(self.data)
+        self.data += struct.pack("<I", count) + content
+        return start
+
+    def pointers(self, parts: Sequence[Part]) -> int:
+        self.align(4)
+        start = self.reserve(4 + 4 * len(parts))
+        struct.pack_into("<I", self.data, start, len(parts))
+        for index, part in enumerate(parts):
+            self.point(start + 4 + 4 * index, part)
+        return start
+
+    def table(self, table: Table) -> int:
+        offsets, end = [], 4
+        for part in table.fields:
+            if part is None:
+                offsets.append(0)
+                continue
+            size = struct.calcsize(f"<{part.code}") if isinstance(part, Number) else 4
+            end += -end % size
+            offsets.append(end)
+            end += size
+        self.align(2)
+        layout = len(self.data)
+        self.data += struct.pack(f"<{2 + len(offsets)}H", 4 + 2 * len(offsets), end, *offsets)
+        self.align(ALIGNMENT)
+        start = self.reserve(end)
+        struct.pack_into("<i", self.data, start, start - layout)
+        for part, offset in zip(table.fields, offsets):
+            if isinstance(part, Number):
+                struct.pack_into(f"<{part.code}", self.data, start + offset, part.value)
+            elif part is not None:
+                self.point(start + offset, part)
+        return start
+
+
+def flatbuffer(root: Table) -> bytes:
+    """The bytes of a buffer whose root is ``root``."""
+    writer = _Writer()
+    writer.reserve(4)
+    writer.point(0, root)
+    return bytes(writer.data)

@@ -1,0 +1,205 @@
+"""Serialized graphs from FlatBuffers: operators by the catalog, edges by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..abi.schema import FieldSchema, OperatorSchema
+from ..abi.struct_series import MAX_ELEMENTS
+from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML
+from ..api.schema_data import STRUCTS
+from ..descs.decode import MAX_DEPTH, MAX_DIMENSIONS, enum_class
+from ..descs.tensor import TensorDesc
+from ..descs.values import OperatorDesc, Record, Scalar
+from ..operators import SCHEMAS
+from . import layout
+from .errors import ModelError
+from .flatbuffer_reader import Buffer, Table
+from .serialized_graph import GraphNode, SerializedGraph
+
+
+def read_graph(data: bytes) -> SerializedGraph:
+    """The graph in a FlatBuffer. Raises ``ModelError`` naming the node for what is damaged or no graph."""
+    root = Buffer(data).root()
+    owned: set[str] = set()
+    nodes = []
+    for index, table in enumerate(root.tables(layout.ROOT_NODES)):
+        try:
+            node = _node(table, owned)
+        except ModelError as error:
+            raise ModelError(f"graph node at index {index}: {error}") from None
+        nodes.append(node)
+        if node.constant:
+            owned.update(node.outputs)
+    return SerializedGraph(tuple(nodes), root.strings(layout.ROOT_INPUTS), root.strings(layout.ROOT_OUTPUTS))
+
+
+def _node(table: Table, owned: set[str]) -> GraphNode:
+    name = table.string(layout.NODE_NAME)
+    if not name:
+        raise ModelError("it has no name")
+    inputs, outputs = table.strings(layout.NODE_INPUTS), table.strings(layout.NODE_OUTPUTS)
+    kind, content = table.number(layout.NODE_KIND, "B"), table.table(layout.NODE_DESC)
+    if content is None or kind not in (layout.OPERATOR_NODE, layout.CONSTANT_NODE):
+        raise ModelError(f"'{name}' is neither an operator nor a constant")
+    if kind == layout.OPERATOR_NODE:
+        return GraphNode(name, inputs, outputs, _operator(content, inputs, outputs, owned))
+    detail = content.table(layout.CONSTANT_DATA)
+    if detail is None or len(outputs) != 1:
+        raise ModelError(f"the constant '{name}' has no data, or not one output")
+    if content.number(layout.CONSTANT_KIND, "B") == layout.CONSTANT_BY_NAME:
+        file = detail.string(0)
+        if not file:
+            raise ModelError(f"the constant '{name}' has no name of its data")
+        return GraphNode(name, inputs, outputs, constant=file)
+    data = detail.bytes(0)
+    if not data:
+        raise ModelError(f"the constant '{name}' has no data")
+    return GraphNode(name, inputs, outputs, data=data)
+
+
+def _schema(table: Table) -> OperatorSchema:
+    name = table.string(layout.OPERATOR_TYPE)
+    schema = SCHEMAS.get(name.removeprefix(layout.OPERATOR_PREFIX))
+    if schema is None or not name.startswith(layout.OPERATOR_PREFIX):
+        raise ModelError(f"'{name}' is no type of an operator")
+    return schema
+
+
+class _Tensors:
+    """The tensors of an operator, handed out as its fields ask for them."""
+
+    def __init__(self, tables: list[Table], edges: tuple[str, ...], what: str, owned: set[str]) -> None:
+        self.tables = iter(tables)
+        self.left = len(tables)
+        self.edges: Iterator[str] = iter(edges)
+        self.what = what
+        self.owned = owned
+
+    def field(self, entry: FieldSchema) -> Any:
+        if entry.kind == "array":
+            return tuple(self._tensor(self._edge(entry.name)) for _ in range(self.left))
+        edge = self._edge(entry.name)
+        if not edge and not entry.optional:
+            raise ModelError(f"{entry.name} is required, but its {self.what} has no name")
+        return self._tensor(edge) if edge else None
+
+    def _edge(self, name: str) -> str:
+        edge = next(self.edges, None)
+        if edge is None:
+            raise ModelError(f"{name} has no name among the {self.what}s")
+        return edge
+
+    def _tensor(self, edge: str) -> TensorDesc:
+        table = next(self.tables, None)
+        if table is None:
+            raise ModelError(f"there are too few {self.what} tensors for the names")
+        self.left -= 1
+        return _tensor(table, edge in self.owned)
+
+    def end(self) -> None:
+        if self.left or next(self.edges, None) is not None:
+            raise ModelError(f"there are more {self.what} tensors or names than the operator has")
+
+
+def _tensor(table: Table, is_owned: bool) -> TensorDesc:
+    name = table.string(layout.TENSOR_TYPE)
+    data_type = DML_TENSOR_DATA_TYPE.__members__.get(name)
+    if data_type is None:
+        raise ModelError(f"'{name}' is no DML_TENSOR_DATA_TYPE")
+    sizes = table.numbers(layout.TENSOR_SIZES, "I") or ()
+    strides = table.numbers(layout.TENSOR_STRIDES, "I")
+    if len(sizes) > MAX_DIMENSIONS or (strides is not None and len(strides) != len(sizes)):
+        raise ModelError("a tensor has too many sizes, or not as many strides as sizes")
+    flags = DML_TENSOR_FLAG_OWNED_BY_DML if is_owned else DML_TENSOR_FLAG_NONE
+    return TensorDesc(data_type, sizes, strides, flags, table.number(layout.TENSOR_TOTAL, "Q"))
+
+
+def _operator(
+    table: Table, inputs: tuple[str, ...], outputs: tuple[str, ...], owned: set[str]
+) -> OperatorDesc:
+    tensors = {
+        "input": _Tensors(table.tables(layout.OPERATOR_INPUTS), inputs, "input", owned),
+        "output": _Tensors(table.tables(layout.OPERATOR_OUTPUTS), outputs, "output", set()),
+    }
+    desc = _fields(_schema(table), table.tables(layout.OPERATOR_ATTRIBUTES), tensors, 0)
+    for one in tensors.values():
+        one.end()
+    return desc
+
+
+def _fields(
+    schema: OperatorSchema, tables: list[Table], tensors: dict[str, _Tensors], depth: int
+) -> OperatorDesc:
+    """The desc whose attributes are ``tables``; one that is fused into another has no ``tensors``."""
+    attributes = iter(tables)
+    values: dict[str, Any] = {}
+    for entry in schema.struct.fields:
+        if entry.is_tensor:
+            empty = () if entry.kind == "array" else None
+            values[entry.name] = tensors[entry.role].field(entry) if tensors else empty
+            continue
+        table = next(attributes, None)
+        if table is None:
+            raise ModelError(f"{entry.name} is not among the attributes")
+        try:
+            values[entry.name] = _attribute(entry, table, values, depth)
+        except ModelError as error:
+            raise ModelError(f"{entry.name}: {error}") from None
+    for entry in schema.struct.fields:
+        if entry.counted_by and tensors and len(values[entry.name]) != values[entry.counted_by]:
+            length, count = len(values[entry.name]), values[entry.counted_by]
+            raise ModelError(f"{entry.name} has {length} elements; {entry.counted_by} is {count}")
+    return OperatorDesc(schema, tuple(values.values()))
+
+
+def _attribute(entry: FieldSchema, table: Table, values: dict[str, Any], depth: int) -> Any:
+    kind, place = table.number(layout.ATTRIBUTE_KIND, "B"), table.target(layout.ATTRIBUTE_VALUE)
+    wanted = layout.kind_of(entry)
+    if kind != wanted:
+        raise ModelError(f"its value is of kind {kind}; {entry.type} is of kind {wanted}")
+    if place is None:
+        if entry.optional:
+            return None
+        raise ModelError("it has no value")
+    buffer = table.buffer
+    if kind in layout.NUMBERS:
+        number = buffer.number(layout.NUMBERS[kind], place)
+        return _plain(entry, number)
+    if kind in layout.ARRAYS:
+        numbers = Table(buffer, place).numbers(0, layout.ARRAYS[kind]) or ()
+        if len(numbers) > MAX_ELEMENTS:
+            raise ModelError(f"it has {len(numbers)} elements")
+        return numbers
+    if kind in layout.STRUCTS:
+        codes = layout.STRUCTS[kind]
+        parts = tuple(buffer.number(code, place + 4 * index) for index, code in enumerate(codes))
+        return Record(STRUCTS[entry.type], parts)
+    if kind == layout.SCALAR:
+        return _scalar(values.get(entry.governed_by, 0), Table(buffer, place))
+    if depth >= MAX_DEPTH:
+        raise ModelError(f"operators are nested more than {MAX_DEPTH} deep")
+    if kind == layout.ACTIVATION:
+        return _activation(Table(buffer, place), depth + 1)
+    return tuple(_activation(one, depth + 1) for one in Table(buffer, place).tables(0))
+
+
+def _activation(table: Table, depth: int) -> OperatorDesc:
+    return _fields(_schema(table), table.tables(layout.ACTIVATION_ATTRIBUTES), {}, depth)
+
+
+def _plain(entry: FieldSchema, number: Any) -> Any:
+    if entry.kind == "bool":
+        return bool(number)
+    if entry.kind == "enum":
+        return enum_class(entry.type)._value2member_map_.get(number, number)
+    return number
+
+
+def _scalar(data_type: int, table: Table) -> Scalar:
+    place = table.target(layout.SCALAR_DATA)
+    if place is None or table.number(layout.SCALAR_KIND, "B") != layout.SCALAR_BYTES:
+        raise ModelError("it is no array of bytes")
+    table.buffer.take(place, 8)
+    return Scalar(data_type, table.buffer.data[place : place + 8])

@@ -1,0 +1,206 @@
+"""Graphs of this package as serialized graphs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..abi.structure import Structure
+from ..api.structs import DML_GRAPH_DESC
+from ..descs.decode import decode_struct
+from ..descs.tensor import TensorDesc
+from ..descs.values import OperatorDesc
+from ..dml import IDMLCompiledOperator, IDMLDevice, IDMLDevice1, IDMLOperator
+from ..dml.compiler.description import GraphDesc, GraphInput, Port, Value, read_graph_desc
+from ..dml.compiler.program import GraphProgram
+from ..graph import CompiledGraph, Graph
+from ..graph.description import describe
+from ..validation.report import Report
+from .serialized_graph import GraphNode, SerializedGraph
+
+
+class NamedGraph(NamedTuple):
+    """A graph, and what its inputs and outputs are called."""
+
+    desc: GraphDesc
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def graph_of(work: Any) -> NamedGraph | None:
+    """The graph that ``work`` is: a Graph, a CompiledGraph, a DML_GRAPH_DESC, or what CompileGraph gave.
+
+    None for everything else. Raises ``ValueError`` for a graph without outputs, ``DMLError`` for a DML_GRAPH_DESC that
+    CompileGraph refuses.
+    """
+    if isinstance(work, Graph):
+        desc = _read(work.device, describe(work).desc)
+        names = {index: one.name for index, one in work.inputs.items()}
+        return _named(desc, names, work.outputs)
+    if isinstance(work, CompiledGraph):
+        program = work.operator.program
+        assert isinstance(program, GraphProgram)
+        return NamedGraph(program.graph, tuple(work.inputs), tuple(work.outputs))
+    if isinstance(work, IDMLCompiledOperator) and isinstance(work.program, GraphProgram):
+        return _named(work.program.graph, {}, ())
+    if isinstance(work, Structure) and isinstance(work, DML_GRAPH_DESC):
+        return _named(_compiled(work), {}, ())
+    return None
+
+
+def _compiled(work: DML_GRAPH_DESC) -> GraphDesc:
+    """The graph as CompileGraph reads it, which knows what is wrong with one."""
+    record, faults = decode_struct(work, "DML_GRAPH_DESC")
+    nodes = () if record is None else record.Nodes or ()
+    operators = [getattr(node.Desc, "Operator", None) for node in nodes if node is not None]
+    device = next((one.device for one in operators if isinstance(one, IDMLOperator)), None)
+    if not isinstance(device, IDMLDevice1):
+        raise ValueError("; ".join(map(str, faults)) or "Nodes has no operator of an IDMLDevice1")
+    program = device.CompileGraph(work).program
+    assert isinstance(program, GraphProgram)
+    return program.graph
+
+
+def _read(device: IDMLDevice, desc: DML_GRAPH_DESC) -> GraphDesc:
+    report = Report()
+    graph = read_graph_desc(device, desc, report)
+    if graph is None or report.errors:
+        raise ValueError("; ".join(map(str, report.diagnostics)))
+    return graph
+
+
+def _named(desc: GraphDesc, inputs: dict[int, str], outputs: Sequence[str] | dict[str, Any]) -> NamedGraph:
+    return NamedGraph(
+        desc,
+        tuple(inputs.get(index, f"input{index}") for index in range(desc.input_count)),
+        tuple(outputs) or tuple(f"output{index}" for index in range(desc.output_count)),
+    )
+
+
+def graph_of_operator(desc: OperatorDesc, name: str | None = None) -> SerializedGraph:
+    """A graph of one node, whose inputs and outputs are called as the fields (``InputTensors[1]``)."""
+    inputs = tuple(slot.path if slot.tensor else "" for slot in desc.inputs)
+    outputs = tuple(slot.path if slot.tensor else "" for slot in desc.outputs)
+    return SerializedGraph(
+        (GraphNode(name or desc.name.lower(), inputs, outputs, desc),),
+        tuple(filter(None, inputs)),
+        tuple(filter(None, outputs)),
+    )
+
+
+def serialized(graph: NamedGraph) -> SerializedGraph:
+    """The nodes in an order in which each stands behind those that feed it.
+
+    Raises ``ValueError`` for what the format has no words for: two graph outputs that are one value.
+    """
+    return _Serializer(graph).graph()
+
+
+class _Serializer:
+    def __init__(self, graph: NamedGraph) -> None:
+        self.desc, self.inputs, self.outputs = graph
+        self.taken = {*self.inputs, *self.outputs}
+        self.edges: dict[Value | GraphInput, str] = {
+            GraphInput(index): name for index, name in enumerate(self.inputs)
+        }
+        self.sources: dict[Port, Value | GraphInput] = {}
+        self.feeds: dict[int, set[int]] = defaultdict(set)
+        for edge in (*self.desc.input_edges, *self.desc.intermediate_edges):
+            assert isinstance(edge.target, Port)
+            self.sources[edge.target] = edge.source
+            if isinstance(edge.source, Value):
+                self.feeds[edge.source.node].add(edge.target.node)
+
+    def graph(self) -> SerializedGraph:
+        for edge in self.desc.output_edges:
+            assert isinstance(edge.source, Value)
+            assert isinstance(edge.target, int)
+            if edge.source in self.edges:
+                first, second = self.edges[edge.source], self.outputs[edge.target]
+                raise ValueError(
+                    f"the graph outputs '{first}' and '{second}' are one value, "
+                    "which has one name in a serialized graph; put an identity between"
+                )
+            self.edges[edge.source] = self.outputs[edge.target]
+        return SerializedGraph(tuple(map(self._node, self._order())), self.inputs, self.outputs)
+
+    def _order(self) -> list[int]:
+        waiting = dict.fromkeys(range(len(self.desc.nodes)), 0)
+        for targets in self.feeds.values():
+            for target in targets:
+                waiting[target] += 1
+        ready = [index for index, count in waiting.items() if not count]
+        order = []
+        while ready:
+            index = ready.pop(0)
+            order.append(index)
+            for target in sorted(self.feeds[index]):
+                waiting[target] -= 1
+                if not waiting[target]:
+                    ready.append(target)
+        if len(order) != len(waiting):
+            raise ValueError("the graph has a cycle")
+        return order
+
+    def _node(self, index: int) -> GraphNode:
+        node = self.desc.node(index)
+        name = node.name or f"node{index}"
+        outputs = tuple(
+            self._edge(Value(index, position), f"{name}:{position}")
+            if slot.tensor is not None or node.desc is None
+            else ""
+            for position, slot in enumerate(node.outputs)
+        )
+        if node.desc is None:
+            return GraphNode(name, (), outputs, data=node.data or b"")
+        inputs = []
+        for position, slot in enumerate(node.inputs):
+            source = self.sources.get(Port(index, position))
+            if slot.tensor is not None and source is None:
+                raise ValueError(f"no edge feeds {slot.path} of Nodes[{index}]")
+            inputs.append("" if source is None else self.edges[source])
+        return GraphNode(name, tuple(inputs), outputs, node.desc)
+
+    def _edge(self, value: Value, name: str) -> str:
+        if value not in self.edges:
+            while name in self.taken:
+                name += "'"
+            self.taken.add(name)
+            self.edges[value] = name
+        return self.edges[value]
+
+
+def owned_as_constants(graph: SerializedGraph, prefix: str) -> SerializedGraph:
+    """The graph with constants in files, whose names begin with ``prefix``, for the inputs that DirectML owns.
+
+    Raises ``ValueError`` for an input that is owned by some of its readers alone.
+    """
+    readers: dict[str, list[TensorDesc]] = defaultdict(list)
+    for node in graph.nodes:
+        for slot, edge in zip(node.desc.inputs if node.desc else (), node.inputs):
+            if slot.tensor is not None:
+                readers[edge].append(slot.tensor)
+    owned = [name for name in graph.inputs if any(one.is_owned_by_dml for one in readers[name])]
+    for name in owned:
+        if not all(one.is_owned_by_dml for one in readers[name]):
+            raise ValueError(
+                f"the graph input '{name}' is OWNED_BY_DML for some of the nodes that read it, not all"
+            )
+    edges = {name: f"{name}:data" for name in owned}
+    constants = tuple(
+        GraphNode(name, (), (edges[name],), constant=f"{prefix}.{index}") for index, name in enumerate(owned)
+    )
+    nodes = tuple(
+        GraphNode(
+            node.name,
+            tuple(edges.get(edge, edge) for edge in node.inputs),
+            node.outputs,
+            node.desc,
+            data=node.data,
+        )
+        for node in graph.nodes
+    )
+    return SerializedGraph(
+        (*constants, *nodes), tuple(name for name in graph.inputs if name not in edges), graph.outputs
+    )

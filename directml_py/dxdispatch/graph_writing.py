@@ -1,0 +1,86 @@
+"""Serialized graphs to FlatBuffers: the mirror image of ``graph_reading``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..abi.schema import FieldSchema
+from ..descs.tensor import TensorDesc
+from ..descs.values import OperatorDesc
+from . import layout
+from .flatbuffer_writer import Number, Numbers, Part, Struct, Table, flatbuffer
+from .serialized_graph import GraphNode, SerializedGraph
+
+
+def write_graph(graph: SerializedGraph) -> bytes:
+    """The FlatBuffer of a graph.
+
+    It has no place for GuaranteedBaseOffsetAlignment, which is left out; OWNED_BY_DML is said by constants in files.
+    """
+    return flatbuffer(Table([[_node(node) for node in graph.nodes], graph.inputs, graph.outputs]))
+
+
+def _node(node: GraphNode) -> Table:
+    content: Part
+    if node.desc is not None:
+        kind, content = layout.OPERATOR_NODE, _operator(node.desc)
+    elif node.constant:
+        kind = layout.CONSTANT_NODE
+        content = Table([Number("B", layout.CONSTANT_BY_NAME), Table([node.constant])])
+    else:
+        kind = layout.CONSTANT_NODE
+        content = Table([Number("B", layout.CONSTANT_BYTES), Table([node.data])])
+    return Table([Number("B", kind), content, node.name, node.inputs, node.outputs])
+
+
+def _operator(desc: OperatorDesc) -> Table:
+    return Table(
+        [
+            desc.schema.type_name,
+            [_tensor(slot.tensor) for slot in desc.inputs if slot.tensor is not None],
+            [_tensor(slot.tensor) for slot in desc.outputs if slot.tensor is not None],
+            _attributes(desc),
+        ]
+    )
+
+
+def _tensor(tensor: TensorDesc) -> Table:
+    return Table(
+        [
+            getattr(tensor.data_type, "name", str(tensor.data_type)),
+            Numbers("I", tensor.sizes),
+            None if tensor.strides is None else Numbers("I", tensor.strides),
+            Number("Q", tensor.total_size),
+        ]
+    )
+
+
+def _attributes(desc: OperatorDesc) -> list[Table]:
+    return [
+        _attribute(entry, value) for entry, (_, value) in zip(desc.struct.fields, desc) if not entry.is_tensor
+    ]
+
+
+def _attribute(entry: FieldSchema, value: Any) -> Table:
+    kind = Number("B", layout.kind_of(entry))
+    if value is None:
+        return Table([None, kind, None])
+    return Table([entry.name, kind, _value(layout.kind_of(entry), value)])
+
+
+def _value(kind: int, value: Any) -> Part:
+    if kind in layout.NUMBERS:
+        return Struct(layout.NUMBERS[kind], (value,))
+    if kind in layout.ARRAYS:
+        return Table([Numbers(layout.ARRAYS[kind], value)])
+    if kind in layout.STRUCTS:
+        return Struct(layout.STRUCTS[kind], tuple(number for _, number in value))
+    if kind == layout.SCALAR:
+        return Table([Number("B", layout.SCALAR_BYTES), Struct("8B", tuple(value.raw))])
+    if kind == layout.ACTIVATION:
+        return _activation(value)
+    return Table([[_activation(one) for one in value]])
+
+
+def _activation(desc: OperatorDesc) -> Table:
+    return Table([desc.schema.type_name, _attributes(desc)])

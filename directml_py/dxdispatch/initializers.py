@@ -1,0 +1,129 @@
+"""What a resource holds at first: lists, constants, sequences, files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_DATA_TYPE_UNKNOWN
+from ..descs.data_types import DataType, data_type_of
+from . import json_values as values
+from .errors import ModelError
+from .files import read_file, source_path
+from .json_values import Parse, field, members
+from .npy import read_npy
+
+UNKNOWN = DML_TENSOR_DATA_TYPE_UNKNOWN
+IMAGES = (".jpg", ".png")
+TYPE_REQUIRED = "Field 'initialValuesDataType' is required."
+# As DxDispatch has it, packed and without FLOAT16.
+MIXED = {kind for kind in DML_TENSOR_DATA_TYPE if data_type_of(kind).bits >= 8} - {
+    DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_FLOAT16
+}
+
+
+def element(data_type: int) -> tuple[DataType, Parse[float]]:
+    """The type, and a parser of one element of it. Raises ``ModelError`` for types that buffers do not have."""
+    known = data_type_of(data_type)
+    if known.bits < 8:
+        raise ModelError("Invalid tensor data type.")
+    if known.kind == "F":
+        return known, {2: values.float16, 4: values.float32, 8: values.number}[known.dtype.itemsize]
+    return known, values.integer(known.bits, signed=known.kind == "I")
+
+
+def initial_values(
+    data_type: DML_TENSOR_DATA_TYPE, value: Any, folder: Path
+) -> tuple[Callable[[], bytes], int, DML_TENSOR_DATA_TYPE]:
+    """How to make the bytes, how many they are, and of what type: a few numbers may stand for very many bytes."""
+    if isinstance(value, list):
+        content = _mixed(value) if data_type == UNKNOWN else _list(data_type, value)
+        return (lambda: content), len(content), data_type
+    if not isinstance(value, dict):
+        raise ModelError("Field 'initialValues' must be an array of numbers, an object, or deferred.")
+    if "value" in value:
+        if "valueStart" in value or "sourcePath" in value:
+            raise ModelError(
+                "The 'initialValuesDataType' may contain a value, valueStart, or sourcePath, "
+                "but they are mutually exclusive."
+            )
+        return _repeated(data_type, value, _constant)
+    if "valueStart" in value:
+        return _repeated(data_type, value, _sequence)
+    if "sourcePath" in value:
+        content, data_type = _file(data_type, value, folder)
+        return (lambda: content), len(content), data_type
+    raise ModelError("Error parsing 'initialValues' object: unknown generator type.")
+
+
+def _list(data_type: int, value: list[Any]) -> bytes:
+    known, parse = element(data_type)
+    return np.array(values.array(parse)(value), known.dtype).tobytes()
+
+
+def _mixed(value: list[Any]) -> bytes:
+    parts = []
+    for one in value:
+        own = members(one)
+        data_type = field(own, "type", values.data_type)
+        if data_type not in MIXED:
+            raise ModelError("Data type not supported.")
+        known, parse = element(data_type)
+        parts.append(np.array(field(own, "value", parse), known.dtype).tobytes())
+    return b"".join(parts)
+
+
+Generator = Callable[[DataType, Parse[float], Mapping[str, Any], int], Callable[[], bytes]]
+
+
+def _repeated(
+    data_type: DML_TENSOR_DATA_TYPE, value: Mapping[str, Any], generator: Generator
+) -> tuple[Callable[[], bytes], int, DML_TENSOR_DATA_TYPE]:
+    if data_type == UNKNOWN:
+        raise ModelError(TYPE_REQUIRED)
+    count = field(value, "valueCount", values.uint32)
+    known, parse = element(data_type)
+    return generator(known, parse, value, count), count * known.dtype.itemsize, data_type
+
+
+def _constant(
+    known: DataType, parse: Parse[float], value: Mapping[str, Any], count: int
+) -> Callable[[], bytes]:
+    number = np.array(field(value, "value", parse), known.dtype).tobytes()
+    return lambda: number * count
+
+
+def _sequence(
+    known: DataType, parse: Parse[float], value: Mapping[str, Any], count: int
+) -> Callable[[], bytes]:
+    start, delta = (field(value, name, parse) for name in ("valueStart", "valueDelta"))
+
+    def make() -> bytes:
+        steps = np.full(count, delta, known.dtype)
+        steps[:1] = start
+        # One sum after the other, each in the element type; integers wrap.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.add.accumulate(steps, dtype=known.dtype).tobytes()
+
+    return make
+
+
+def _file(
+    data_type: DML_TENSOR_DATA_TYPE, value: Mapping[str, Any], folder: Path
+) -> tuple[bytes, DML_TENSOR_DATA_TYPE]:
+    path = source_path(folder, field(value, "sourcePath", values.text))
+    suffix = path.suffix.lower()
+    if suffix in IMAGES:
+        raise ModelError(f"'{path}': images can be read on Windows only.")
+    content = read_file(path)
+    if suffix == ".npy":
+        content, own_type = read_npy(content)
+        if data_type not in (UNKNOWN, own_type):
+            raise ModelError(f"Data type from file '{path}' does not match field 'initialValuesDataType'.")
+        data_type = own_type
+    if data_type == UNKNOWN:
+        raise ModelError(TYPE_REQUIRED)
+    return content, data_type

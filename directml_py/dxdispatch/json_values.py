@@ -1,0 +1,153 @@
+"""Single values of a model's JSON: what each must be, in DxDispatch's words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from enum import IntEnum, IntFlag
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..api.enums import DML_TENSOR_DATA_TYPE
+from ..descs.decode import enum_class
+from .errors import ModelError
+
+T = TypeVar("T")
+Parse = Callable[[Any], T]
+
+SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+INT64 = (-(1 << 63), (1 << 63) - 1)
+UINT64 = (0, (1 << 64) - 1)
+
+
+def members(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ModelError("Expected a non-null JSON object.")
+    return value
+
+
+def field(fields: Mapping[str, Any], name: str, parse: Parse[T]) -> T:
+    """The member ``name``, which must be there."""
+    if name not in fields:
+        raise ModelError(f"Field '{name}' is required.")
+    try:
+        return parse(fields[name])
+    except ModelError as error:
+        raise ModelError(f"Error parsing field '{name}': {error}") from None
+
+
+def optional(fields: Mapping[str, Any], name: str, parse: Parse[T], default: T) -> T:
+    return field(fields, name, parse) if name in fields else default
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ModelError("Expected a string.")
+    return value
+
+
+def boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ModelError("Expected a bool.")
+    return value
+
+
+def integer(bits: int, signed: bool = False) -> Parse[int]:
+    """A parser of integers that fit in ``bits``."""
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    widest = INT64 if signed else UINT64
+
+    def parse(value: Any) -> int:
+        if type(value) is not int or not widest[0] <= value <= widest[1]:
+            raise ModelError(f"Expected {'a signed' if signed else 'an unsigned'} integer.")
+        if not low <= value <= high:
+            raise ModelError(f"narrowing_error: {value} is not from {low} to {high}")
+        return value
+
+    return parse
+
+
+uint32 = integer(32)
+uint64 = integer(64)
+int32 = integer(32, signed=True)
+
+
+def number(value: Any) -> float:
+    """A double; integers are fine where one holds them exactly."""
+    if isinstance(value, str):
+        special = SPECIAL.get(value.lower())
+        if special is None:
+            raise ModelError("Expected 'NaN', 'Inf', or '-Inf'.")
+        return special
+    if type(value) is int and INT64[0] <= value <= UINT64[1] and int(float(value)) != value:
+        raise ModelError("Expected a number or 'NaN', 'Inf', or '-Inf'.")
+    if type(value) not in (int, float):
+        raise ModelError("Expected a number or 'NaN', 'Inf', or '-Inf'.")
+    return float(value)
+
+
+def float32(value: Any) -> float:
+    """A double that a FLOAT holds."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(number(value)))
+
+
+def float16(value: Any) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float16(np.float32(number(value))))
+
+
+def array(parse: Parse[T]) -> Parse[tuple[T, ...]]:
+    """A parser of arrays whose elements ``parse`` reads."""
+
+    def parse_all(value: Any) -> tuple[T, ...]:
+        if not isinstance(value, list):
+            raise ModelError("Expected an array.")
+        parsed: list[T] = []
+        try:
+            for element in value:
+                parsed.append(parse(element))
+        except ModelError as error:
+            raise ModelError(f"{error} (element {len(parsed)})") from None
+        return tuple(parsed)
+
+    return parse_all
+
+
+def enumerator(name: str) -> Parse[Any]:
+    """A parser of enumerators of ``name``, with what their names begin with or without."""
+    kind: type[IntEnum | IntFlag] = enum_class(name)
+    prefix = (name[:-1] if issubclass(kind, IntFlag) else name) + "_"
+
+    def parse(value: Any) -> Any:
+        if not isinstance(value, str):
+            raise ModelError(f"{name} must be a string.")
+        for known in (value, prefix + value):
+            if known in kind.__members__:
+                return kind.__members__[known]
+        raise ModelError(f"'{value}' is not a recognized value for {name}.")
+
+    return parse
+
+
+def flags(name: str) -> Parse[Any]:
+    """A parser of one flag or an array of them."""
+    kind, one = enum_class(name), enumerator(name)
+
+    def parse(value: Any) -> Any:
+        if isinstance(value, str):
+            return one(value)
+        if not isinstance(value, list):
+            raise ModelError("Expected a string or an array of strings.")
+        combined = kind(0)
+        for element in value:
+            combined |= one(element)
+        return combined
+
+    return parse
+
+
+def data_type(value: Any) -> DML_TENSOR_DATA_TYPE:
+    member: DML_TENSOR_DATA_TYPE = enumerator("DML_TENSOR_DATA_TYPE")(value)
+    return member

@@ -1,0 +1,348 @@
+"""A DxDispatch model: resources, dispatchables and commands, and how they are read from JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..api.enums import DML_EXECUTION_FLAG_NONE, DML_EXECUTION_FLAGS, DML_TENSOR_DATA_TYPE
+from ..d3d12.allocation import physical_memory
+from ..descs.values import OperatorDesc
+from . import json_values as values
+from .errors import ModelError
+from .files import read_file, source_path
+from .initializers import UNKNOWN, initial_values
+from .json_descs import operator_desc
+from .json_text import parse_json
+from .json_values import field, members, optional
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ..dml import IDMLDevice
+    from .execution import Log, RunOptions
+
+# A buffer, what is copied there, and what that is made from.
+COPIES = 3
+NO_NUMBERS: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A buffer of ``size`` bytes that begins with ``value_size`` bytes of ``content()``.
+
+    A ``deferred`` one gets its memory from an ONNX dispatchable; no DirectML operator can use it.
+    """
+
+    name: str
+    data_type: DML_TENSOR_DATA_TYPE
+    size: int
+    value_size: int
+    content: Callable[[], bytes]
+    deferred: bool = False
+
+
+@dataclass(frozen=True)
+class BindingSource:
+    """A resource bound from ``element_offset`` on. ``element_size`` 0 is that of the resource's initial values."""
+
+    name: str
+    element_count: int = 0
+    element_size: int = 0
+    element_offset: int = 0
+    counter: str | None = None
+
+
+Bindings = Mapping[str, tuple[BindingSource, ...]]
+
+
+@dataclass(frozen=True)
+class OperatorDispatchable:
+    """An operator; ``bindings`` are what it is initialized with. ``as_graph``: compiled by CompileGraph."""
+
+    name: str
+    desc: OperatorDesc
+    bindings: Bindings
+    as_graph: bool = False
+    flags: DML_EXECUTION_FLAGS = DML_EXECUTION_FLAG_NONE
+
+
+@dataclass(frozen=True)
+class GraphDispatchable:
+    """A serialized graph in the file ``source``, with the files of its constants beside it."""
+
+    name: str
+    source: Path
+    bindings: Bindings
+
+
+@dataclass(frozen=True)
+class ForeignDispatchable:
+    """What this package cannot run; ``needs`` says why."""
+
+    name: str
+    needs: str
+
+
+Dispatchable = OperatorDispatchable | GraphDispatchable | ForeignDispatchable
+
+
+@dataclass(frozen=True)
+class DispatchCommand:
+    text: str
+    dispatchable: str
+    bindings: Bindings
+
+
+@dataclass(frozen=True)
+class PrintCommand:
+    text: str
+    resource: str
+    verbose: bool = False
+
+
+@dataclass(frozen=True)
+class WriteFileCommand:
+    """``target`` is an absolute path; ``dimensions`` are those of an ``.npy`` file, () for one of all elements."""
+
+    text: str
+    resource: str
+    target: str
+    dimensions: tuple[int, ...] = ()
+
+
+Command = DispatchCommand | PrintCommand | WriteFileCommand
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a model file says. ``text`` of a command is its JSON."""
+
+    resources: Mapping[str, Resource]
+    dispatchables: Mapping[str, Dispatchable]
+    commands: tuple[Command, ...]
+
+    def run(
+        self,
+        device: IDMLDevice | None = None,
+        options: RunOptions | None = None,
+        log: Log | None = None,
+    ) -> dict[str, npt.NDArray[np.generic]]:
+        """Run all commands; the elements that each resource holds at the end, by name.
+
+        They have the type of the resource's initial values (bytes where that is UNKNOWN) and are as many as these.
+        ``device`` is a DirectML device (None makes one). ``log`` gets the lines that DxDispatch would write.
+        Raises ``ModelError`` where DxDispatch would fail.
+        """
+        from .execution import Execution
+
+        return Execution(self, device, options, log).run()
+
+
+def load(
+    path: str | Path, input_path: str | Path | None = None, output_path: str | Path | None = None
+) -> Model:
+    """The model in a JSON file.
+
+    The files that it names are looked for in ``input_path`` (None: the model's folder), then in the current
+    directory; those that it writes go to ``output_path`` (None: the current directory). Raises ``ModelError`` with
+    DxDispatch's text for what DxDispatch refuses.
+    """
+    path = Path(path)
+    folder = path.parent if input_path is None else Path(input_path)
+    if path.suffix == ".onnx":
+        raise ModelError(ONNX)
+    if not path.exists():
+        if not (folder / path).exists():
+            raise ModelError(f"Model does not exist. Path given: '{path}'.")
+        path = folder / path
+    if path.is_dir():
+        raise ModelError(f"Model must be a JSON file, not a directory. Path given: '{path}'")
+    return parse_model(read_file(path), folder, Path.cwd() if output_path is None else Path(output_path))
+
+
+def parse_model(content: bytes, input_path: Path, output_path: Path) -> Model:
+    """The model in JSON text; raises ``ModelError``."""
+    top = parse_json(content)
+    if not isinstance(top, dict) or not isinstance(top.get("resources"), dict):
+        raise ModelError("Expected an object named 'resources'")
+    resources = {
+        name: _part(f"resource {name}", partial(_resource, name, value, input_path))
+        for name, value in top["resources"].items()
+    }
+    dispatchables = parse_dispatchables(top, input_path)
+    if not isinstance(top.get("commands"), list):
+        raise ModelError("Expected an array field named 'commands'")
+    commands = tuple(
+        _part(f"command at index {index}", partial(_command, value, output_path))
+        for index, value in enumerate(top["commands"])
+    )
+    model = Model(resources, dispatchables, commands)
+    _check_names(model)
+    return model
+
+
+def parse_dispatchables(top: Mapping[str, Any], input_path: Path) -> dict[str, Dispatchable]:
+    """The dispatchables of a model's root object; raises ``ModelError``."""
+    if not isinstance(top.get("dispatchables"), dict):
+        raise ModelError("Expected an object named 'dispatchables'")
+    return {
+        name: _part(f"dispatchable {name}", partial(_dispatchable, name, value, input_path))
+        for name, value in top["dispatchables"].items()
+    }
+
+
+def _part(what: str, parse: Callable[[], values.T]) -> values.T:
+    try:
+        return parse()
+    except ModelError as error:
+        raise ModelError(f"Failed to parse {what}: {error}") from None
+
+
+def _resource(name: str, value: Any, folder: Path) -> Resource:
+    own = members(value)
+    data_type = optional(own, "initialValuesDataType", values.data_type, UNKNOWN)
+    if "initialValues" not in own:
+        raise ModelError("Field 'initialValues' is required.")
+    initial = own["initialValues"]
+    if isinstance(initial, str):
+        if initial != "deferred":
+            raise ModelError("The 'initialValuesDataType' only supports deferred")
+        return Resource(name, data_type, 0, 0, bytes, deferred=True)
+    content, value_size, data_type = initial_values(data_type, initial, folder)
+    if not value_size:
+        raise ModelError("'initialValues' must be non-empty.")
+    size = optional(own, "sizeInBytes", values.uint64, -(-value_size // 4) * 4)
+    offset = optional(own, "initialValuesOffsetInBytes", values.uint64, 0)
+    if value_size + offset > size:
+        raise ModelError(
+            f"The buffer size ({size} bytes) is too small for the initialValues ({value_size} bytes) "
+            f"at offset {offset} bytes."
+        )
+    memory = physical_memory()
+    if memory is not None and COPIES * size > memory:
+        raise ModelError(f"There is no memory for a buffer of {size} bytes.")
+    return Resource(name, data_type, size, value_size, content)
+
+
+COMPILE_TYPES = {"DmlCompileOp": False, "DmlCompileGraph": True}
+HLSL = "HLSL dispatchables require DXCompiler"
+ONNX = "ONNX dispatchables require ONNX Runtime"
+FOREIGN = {"hlsl": HLSL, "onnx": ONNX}
+
+
+def _dispatchable(name: str, value: Any, folder: Path) -> Dispatchable:
+    own = members(value)
+    kind = field(own, "type", values.text).lower()
+    if kind in FOREIGN:
+        return ForeignDispatchable(name, FOREIGN[kind])
+    if kind == "dmlserializedgraph":
+        source = source_path(folder, field(own, "sourcePath", values.text))
+        _flags(own)
+        return GraphDispatchable(name, source, _bindings(own.get("bindings")))
+    desc = operator_desc(own)
+    as_graph = optional(own, "dmlCompileType", _compile_type, False)
+    return OperatorDispatchable(name, desc, _bindings(own.get("bindings")), as_graph, _flags(own))
+
+
+def _flags(own: Mapping[str, Any]) -> DML_EXECUTION_FLAGS:
+    return optional(own, "executionFlags", values.flags("DML_EXECUTION_FLAGS"), DML_EXECUTION_FLAG_NONE)
+
+
+def _compile_type(value: Any) -> bool:
+    kind = values.text(value)
+    if kind not in COMPILE_TYPES:
+        raise ModelError(f"'{kind}' is not a recognized value for DmlCompileType.")
+    return COMPILE_TYPES[kind]
+
+
+def _bindings(value: Any) -> Bindings:
+    sources = value if isinstance(value, dict) else {}
+    return {
+        point: tuple(_source(one) for one in (source if isinstance(source, list) else [source]))
+        for point, source in sources.items()
+    }
+
+
+def _source(value: Any) -> BindingSource:
+    if not isinstance(value, dict):
+        return BindingSource(value if isinstance(value, str) else "")
+    optional(value, "format", values.text, "")
+    optional(value, "shape", values.array(values.integer(64, signed=True)), NO_NUMBERS)
+    counter = field(value, "counter", values.text) if "counter" in value else None
+    if counter is not None:
+        optional(value, "counterOffsetBytes", values.uint64, 0)
+    return BindingSource(
+        field(value, "name", values.text),
+        optional(value, "elementCount", values.uint64, 0),
+        optional(value, "elementSizeInBytes", values.uint64, 0),
+        optional(value, "elementOffset", values.uint64, 0),
+        counter,
+    )
+
+
+def _command(value: Any, folder: Path) -> Command:
+    own = members(value)
+    kind = field(own, "type", values.text).lower()
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    if kind == "dispatch":
+        name = field(own, "dispatchable", values.text)
+        _check_groups(own.get("threadGroupCount", [1, 1, 1]))
+        if not isinstance(own.get("bindings"), dict):
+            raise ModelError("Expected an object field named 'bindings'.")
+        return DispatchCommand(text, name, _bindings(own["bindings"]))
+    if kind == "print":
+        resource = field(own, "resource", values.text)
+        return PrintCommand(text, resource, optional(own, "verbose", values.boolean, False))
+    if kind == "writefile":
+        resource = field(own, "resource", values.text)
+        target = str(folder.absolute() / field(own, "targetPath", values.text))
+        dimensions = optional(own, "dimensions", values.array(values.uint32), NO_NUMBERS)
+        return WriteFileCommand(text, resource, target, dimensions)
+    raise ModelError("Unrecognized command")
+
+
+def _check_groups(value: Any) -> None:
+    if (
+        not isinstance(value, list)
+        or len(value) != 3
+        or any(type(one) is not int or one < 0 for one in value)
+    ):
+        raise ModelError("If 'threadGroupCount' is present it must be an array with 3 integers larger than 1")
+
+
+def _check_names(model: Model) -> None:
+    """Raise ``ModelError`` for a resource or a dispatchable that is named but not there."""
+    gone = "which does not exist in the model"
+    for dispatchable in model.dispatchables.values():
+        if isinstance(dispatchable, ForeignDispatchable):
+            continue
+        kind = "DML" if isinstance(dispatchable, OperatorDispatchable) else "DmlSerializedGraph"
+        for source in _sources(dispatchable.bindings):
+            if source.name not in model.resources:
+                raise ModelError(
+                    f"{kind} dispatchable attempts to bind resource '{source.name}' for initialization, {gone}"
+                )
+    for command in model.commands:
+        if isinstance(command, DispatchCommand):
+            if command.dispatchable not in model.dispatchables:
+                raise ModelError(f"Command attempts to dispatch '{command.dispatchable}', {gone}")
+            for source in _sources(command.bindings):
+                if source.name not in model.resources:
+                    raise ModelError(f"Command attempts to bind resource '{source.name}', {gone}")
+                if source.counter is not None and source.counter not in model.resources:
+                    raise ModelError(
+                        f"Command attempts to bind resource '{source.counter}' as a counter, {gone}"
+                    )
+        elif command.resource not in model.resources:
+            verb = "print" if isinstance(command, PrintCommand) else "write to a file the"
+            raise ModelError(f"Command attempts to {verb} resource '{command.resource}', {gone}")
+
+
+def _sources(bindings: Bindings) -> list[BindingSource]:
+    return [source for sources in bindings.values() for source in sources]

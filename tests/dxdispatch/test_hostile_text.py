@@ -1,0 +1,39 @@
+"""Models that mean harm: text and nesting without end."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import add_model, tensor
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 200_000,
+        '{"a":' * 100_000,
+        "/*" * 200_000,
+        '"' * 200_001,
+        '"\\' * 100_000,
+        "," * 200_000,
+        "1" * 100_000,
+        "[" + "1," * 100_000 + "/**/]",
+        b"\xff\xfe\x00{",
+        b'{"resources": {"\xff": 3}}',
+    ],
+)
+def test_hostile_text(text, failure):
+    assert failure(text)[0]
+
+
+def test_activations_without_end(failure):
+    inner = {"Type": "ACTIVATION_RELU"}
+    for _ in range(400):
+        inner = {"Type": "ELEMENT_WISE_ADD1", "FusedActivation": inner}
+    dispatchable = {
+        "type": "ELEMENT_WISE_ADD1",
+        **dict.fromkeys(("ATensor", "BTensor", "OutputTensor"), tensor(1)),
+    }
+    content = add_model()
+    content["dispatchables"]["x"] = {**dispatchable, "FusedActivation": inner}
+    assert "nested more than 8 deep" in failure(content)[0]
