@@ -1,0 +1,229 @@
+"""What the lines of a capture say, read and checked; nothing in them is believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from ..dml.compiled_operator import IDMLCompiledOperator
+from ..dml.slot import Slot
+
+
+class Process(NamedTuple):
+    pid: int
+    arguments: tuple[str, ...]
+    started: str
+    version: str
+    kernels: str
+
+    @property
+    def title(self) -> str:
+        return " ".join(self.arguments) or f"process {self.pid}"
+
+
+class Content(NamedTuple):
+    """Bytes in the file of contents."""
+
+    offset: int
+    size: int
+    hash: str
+
+
+class Allocation(NamedTuple):
+    size: int
+    fill: int
+
+
+@dataclass
+class Resource:
+    number: int
+    allocation: int
+    offset: int
+    width: int
+    heap: str
+    flags: str
+    state: str
+    placed: bool
+    name: str
+
+    @property
+    def title(self) -> str:
+        return self.name or f"resource {self.number}"
+
+
+@dataclass
+class Thing:
+    """A queue, a list or a fence, the ``number``-th of its kind. ``detail`` is a type, or a value."""
+
+    number: int
+    kind: str
+    detail: str
+    name: str
+
+    @property
+    def title(self) -> str:
+        return self.name or f"{self.kind} {self.number}"
+
+
+@dataclass
+class Dispatchable:
+    """``op`` is None for an initializer, and for what was released before the recording could look at it."""
+
+    number: int
+    name: str
+    what: str
+    op: IDMLCompiledOperator | None = None
+
+    @property
+    def title(self) -> str:
+        return f"{self.what} {self.name!r}" if self.name else self.what
+
+
+class Range(NamedTuple):
+    """Bytes of a resource."""
+
+    resource: Resource
+    offset: int
+    size: int
+
+    @property
+    def start(self) -> int:
+        """Its first byte in the allocation."""
+        return self.resource.offset + self.offset
+
+    def __str__(self) -> str:
+        return f"bytes {self.offset} to {self.offset + self.size} of {self.resource.title}"
+
+
+class Patch(NamedTuple):
+    """Bytes that an allocation holds at some time."""
+
+    allocation: int
+    offset: int
+    content: Content
+
+
+class Transition(NamedTuple):
+    resource: Resource
+    before: str
+    after: str
+    flags: str
+
+
+class Aliasing(NamedTuple):
+    before: Resource | None
+    after: Resource | None
+
+
+class Unordered(NamedTuple):
+    """A UAV barrier; None stands for any resource."""
+
+    resource: Resource | None
+
+
+Barrier: TypeAlias = Transition | Aliasing | Unordered
+
+
+class Dispatch(NamedTuple):
+    """``number`` counts the dispatches of the capture, from 0. ``operators`` are those that an initializer has."""
+
+    number: int
+    dispatchable: Dispatchable
+    operators: tuple[IDMLCompiledOperator | None, ...]
+    bindings: dict[Slot, Range]
+
+
+class Copy(NamedTuple):
+    source: Range
+    destination: Range
+
+
+class Barriers(NamedTuple):
+    barriers: tuple[Barrier, ...]
+
+
+class Marker(NamedTuple):
+    """``call`` is SetMarker, BeginEvent or EndEvent."""
+
+    call: str
+    text: str
+
+
+class Use(NamedTuple):
+    name: str
+    use: str
+    range: Range
+
+
+class Other(NamedTuple):
+    """A command of which its effect alone is known."""
+
+    title: str
+    uses: tuple[Use, ...]
+
+
+class Message(NamedTuple):
+    severity: str
+    rule: str
+    text: str
+
+
+@dataclass
+class Command:
+    """One command as it ran, in the list at ``place`` among those of its execution.
+
+    ``found`` is what it read and nobody had written down. ``messages`` came up when it was about to run; ``freed`` are
+    the allocations that were given back before. Times are in seconds.
+    """
+
+    place: int
+    index: int
+    time: float
+    duration: float
+    what: Dispatch | Copy | Barriers | Marker | Other
+    found: tuple[Patch, ...]
+    written: tuple[Patch, ...]
+    messages: list[Message] = field(default_factory=list)
+    freed: tuple[int, ...] = ()
+
+
+@dataclass
+class Execution:
+    """One ExecuteCommandLists. ``complete`` if all its commands ran and the capture goes on behind them."""
+
+    number: int
+    queue: Thing
+    lists: tuple[Thing, ...]
+    time: float
+    commands: list[Command] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    complete: bool = False
+
+
+class Signal(NamedTuple):
+    """By the CPU if ``queue`` is None; so is ``Wait``."""
+
+    queue: Thing | None
+    fence: Thing
+    value: int
+
+
+class Wait(NamedTuple):
+    queue: Thing | None
+    fence: Thing
+    value: int
+
+
+class Mark(NamedTuple):
+    """A marker of a queue."""
+
+    queue: Thing
+    marker: Marker
+
+
+class Removed(NamedTuple):
+    text: str
+
+
+Moment: TypeAlias = Execution | Signal | Wait | Mark | Message | Removed
+"""What a program did, in the order of its calls."""

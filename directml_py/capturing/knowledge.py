@@ -1,0 +1,26 @@
+"""Which bytes of an allocation a capture can tell from what it has written down."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+
+
+class Known:
+    """Disjoint ranges of bytes, in order; touching ones are one."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def covers(self, start: int, end: int) -> bool:
+        place = bisect_right(self._starts, start) - 1
+        return start >= end or (place >= 0 and end <= self._ends[place])
+
+    def add(self, start: int, end: int) -> None:
+        if start >= end:
+            return
+        first, last = bisect_left(self._ends, start), bisect_right(self._starts, end)
+        if first < last:
+            start, end = min(start, self._starts[first]), max(end, self._ends[last - 1])
+        self._starts[first:last] = [start]
+        self._ends[first:last] = [end]

@@ -1,0 +1,197 @@
+"""The memory of a captured program, moment by moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..abi.hresult import DMLError
+from ..api.enums import DML_BINDING_TYPE_BUFFER, DML_BINDING_TYPE_BUFFER_ARRAY
+from ..api.structs import DML_BINDING_DESC, DML_BUFFER_ARRAY_BINDING, DML_BUFFER_BINDING
+from ..d3d12 import ID3D12Resource
+from ..descs.tensor import TensorDesc
+from ..dml import IDMLCompiledOperator, IDMLDevice
+from ..dml.slot import PERSISTENT, Slot
+from ..session import Bindable, Session, binding
+from . import events as e
+from .reading import CaptureError, Log
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class Operand(NamedTuple):
+    """One tensor of a dispatch and its bytes; those of an input that DirectML owns are as it was initialized with.
+
+    ``range`` is None for an owned one.
+    """
+
+    name: str
+    slot: Slot
+    tensor: TensorDesc
+    bytes: Bytes
+    range: e.Range | None
+
+
+class Machine:
+    """Plays what a log says. Allocations become buffers in DEFAULT heaps, of which resources are ranges.
+
+    Operators have persistent and temporary resources of their own: what these hold, and how large they are, depends on
+    the loops in use.
+
+    Raises ``CaptureError`` for what cannot be played.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self._buffers: dict[int, ID3D12Resource] = {}
+        self._sessions: dict[IDMLDevice, Session] = {}
+        self._persistent: dict[IDMLCompiledOperator, ID3D12Resource] = {}
+        self._owned: dict[IDMLCompiledOperator, dict[int, Bytes]] = {}
+        self._plain: Session | None = None
+
+    def _buffer(self, number: int) -> ID3D12Resource:
+        if number not in self._buffers:
+            if self._plain is None:
+                self._plain = Session(self.log.operators.newest)
+            size, fill = self.log.allocations[number]
+            try:
+                buffer = self._buffers[number] = self._plain.buffer(size)
+            except DMLError as error:
+                raise CaptureError(f"{self.log.path}: {error.args[-1]}") from None
+            if fill:
+                buffer.memory[:] = fill
+        return self._buffers[number]
+
+    def bytes(self, part: e.Range) -> Bytes:
+        return self._buffer(part.resource.allocation).memory[part.start : part.start + part.size]
+
+    def apply(self, patch: e.Patch) -> None:
+        end = patch.offset + patch.content.size
+        self._buffer(patch.allocation).memory[patch.offset : end] = self.log.bytes(patch.content)
+
+    def find(self, command: e.Command) -> None:
+        """Memory is as the command finds it."""
+        for number in command.freed:
+            self._buffers.pop(number, None)
+        for patch in command.found:
+            self.apply(patch)
+        what = command.what
+        if isinstance(what, e.Dispatch) and what.operators:
+            self._remember(what)
+
+    def leave(self, command: e.Command) -> None:
+        """Memory is as the command left it, without executing it."""
+        if isinstance(command.what, e.Copy):
+            self.bytes(command.what.destination)[:] = self.bytes(command.what.source)
+        for patch in command.written:
+            self.apply(patch)
+
+    def _remember(self, dispatch: e.Dispatch) -> None:
+        """What an initializer is about to give operators for their own."""
+        for position, op in enumerate(dispatch.operators):
+            if op is None:
+                continue
+            for index in op.owned:
+                bound = dispatch.bindings.get(Slot("input", position, index))
+                if bound is not None:
+                    self._owned.setdefault(op, {})[index] = self.bytes(bound).copy()
+
+    def operands(self, dispatch: e.Dispatch) -> Iterator[Operand]:
+        """The tensors of a compiled operator's dispatch, inputs first; nothing for others."""
+        op = dispatch.dispatchable.op
+        if op is None:
+            return
+        owned = self._owned.get(op, {})
+        for kind, slots in (("input", op.inputs), ("output", op.outputs)):
+            for index, (name, _, tensor) in enumerate(slots):
+                slot = Slot(kind, index)
+                bound = dispatch.bindings.get(slot)
+                if tensor is None:
+                    continue
+                if bound is not None:
+                    yield Operand(name, slot, tensor, self.bytes(bound), bound)
+                elif kind == "input" and index in owned:
+                    yield Operand(name, slot, tensor, owned[index], None)
+
+    def execute(self, dispatch: e.Dispatch) -> None:
+        """Dispatch it on the memory as it is, and wait for it."""
+        op = dispatch.dispatchable.op
+        try:
+            if op is not None:
+                self._execute_operator(op, dispatch)
+            elif dispatch.operators:
+                self._execute_initializer(dispatch)
+        except DMLError as error:
+            text = f"dispatch {dispatch.number} ({dispatch.dispatchable.title}) is refused: {error.args[-1]}"
+            raise CaptureError(text) from None
+
+    def _session(self, device: IDMLDevice) -> Session:
+        if device not in self._sessions:
+            self._sessions[device] = Session(device)
+        return self._sessions[device]
+
+    def _execute_operator(self, op: IDMLCompiledOperator, dispatch: e.Dispatch) -> None:
+        session, bound = self._session(op.device), dispatch.bindings
+        table = session.table(
+            op,
+            [self._binding(bound.get(Slot("input", index))) for index in range(len(op.inputs))],
+            [self._binding(bound.get(Slot("output", index))) for index in range(len(op.outputs))],
+            session.temporary(op),
+            self._persistent_of(op, dispatch) if op.persistent_size else None,
+        )
+        session.record(op, table)
+        session.execute()
+        session.dml.removal.check()
+
+    def _persistent_of(self, op: IDMLCompiledOperator, dispatch: e.Dispatch) -> Bindable:
+        """Of an operator that was initialized before the recording began, that of the program."""
+        if op in self._persistent:
+            return self._persistent[op]
+        return self._binding(dispatch.bindings.get(PERSISTENT))
+
+    def persistent(self, op: IDMLCompiledOperator) -> Bytes | None:
+        """What initializing an operator left in its persistent resource, if it has one."""
+        return self._persistent[op].memory if op in self._persistent else None
+
+    def _execute_initializer(self, dispatch: e.Dispatch) -> None:
+        bound = dispatch.bindings
+        by_device: dict[IDMLDevice, list[tuple[int, IDMLCompiledOperator]]] = {}
+        for position, op in enumerate(dispatch.operators):
+            if op is not None:
+                by_device.setdefault(op.device, []).append((position, op))
+        for device, operators in by_device.items():
+            session = self._session(device)
+            initializer = device.CreateOperatorInitializer([op for _, op in operators])
+            inputs = [
+                self._array([bound.get(Slot("input", position, index)) for index in range(len(op.inputs))])
+                for position, op in operators
+            ]
+            for _, op in operators:
+                if op.persistent_size:
+                    self._persistent[op] = session.buffer(op.persistent_size)
+            outputs = [binding(self._persistent.get(op)) for _, op in operators]
+            table = session.table(initializer, inputs, outputs, session.temporary(initializer))
+            session.record(initializer, table)
+            session.execute()
+            session.dml.removal.check()
+
+    def _view(self, part: e.Range | None) -> DML_BUFFER_BINDING:
+        if part is None:
+            return DML_BUFFER_BINDING()
+        return DML_BUFFER_BINDING(self._buffer(part.resource.allocation), part.start, part.size)
+
+    def _binding(self, part: e.Range | None) -> DML_BINDING_DESC:
+        if part is None:
+            return DML_BINDING_DESC()
+        return DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, self._view(part))
+
+    def _array(self, parts: list[e.Range | None]) -> DML_BINDING_DESC:
+        if not any(parts):
+            return DML_BINDING_DESC()
+        return DML_BINDING_DESC(
+            DML_BINDING_TYPE_BUFFER_ARRAY,
+            DML_BUFFER_ARRAY_BINDING(Bindings=[self._view(part) for part in parts]),
+        )

@@ -1,0 +1,83 @@
+"""A capture as one page of HTML, with all that it needs inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import events as e
+from ..reading import Log
+from .html import HTML, element, join, size_text, time_text
+from .lanes import lanes
+from .moments import Moments
+from .style import SCRIPT, STYLE
+
+__all__ = ["page"]
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+
+def page(logs: Sequence[Log]) -> str:
+    """The page of the processes of a capture. Raises ``CaptureError`` where contents are damaged."""
+    title = logs[0].process.title if logs else "nothing"
+    body = [_head(logs), *(_process(log, len(logs) > 1) for log in logs)]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f"{element('title', f'Capture of {title}')}<style>{STYLE}</style></head>"
+        f'<body><a class="skip" href="#timeline">To the timeline</a>{join(body)}'
+        f"<script>{SCRIPT}</script></body></html>\n"
+    )
+
+
+def _head(logs: Sequence[Log]) -> HTML:
+    commands = [command for log in logs for _, command in log.ran]
+    messages = sum(len(found_messages(log)) for log in logs)
+    kinds = [type(command.what) for command in commands]
+    facts = [
+        (str(kinds.count(e.Dispatch)), "dispatches"),
+        (str(kinds.count(e.Copy)), "copies"),
+        (str(kinds.count(e.Barriers)), "barriers"),
+        (str(messages), "messages"),
+        (time_text(sum(command.duration for command in commands)), "in commands"),
+        (size_text(sum(log.size for log in logs)), "of contents"),
+    ]
+    chips = join(
+        element(
+            "li",
+            join([element("b", number), " ", what]),
+            class_="alarm" if what == "messages" and messages else None,
+        )
+        for number, what in facts
+    )
+    tools = HTML(
+        '<div class="tools"><input id="filter" type="search" placeholder="Filter: GEMM, result, hazard …" '
+        'aria-label="Filter commands" autocomplete="off"><button id="unfold" type="button">Open all</button>'
+        '<p class="keys"><kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>Enter</kbd> open · <kbd>/</kbd> filter · '
+        "<kbd>h</kbd> next message</p></div>"
+    )
+    heading = element("h1", "Capture")
+    return element("header", join([heading, element("ul", chips, class_="facts"), tools]))
+
+
+def found_messages(log: Log) -> list[e.Message]:
+    """All messages, wherever they came up."""
+    found = [moment for moment in log.moments if isinstance(moment, e.Message)]
+    for moment in log.moments:
+        if isinstance(moment, e.Execution):
+            found += [*moment.messages, *(one for command in moment.commands for one in command.messages)]
+    return found
+
+
+def _process(log: Log, several: bool) -> HTML:
+    process = log.process
+    facts = f"{process.started} · process {process.pid} · directml-py {process.version} · {process.kernels}"
+    parts = [element("h2", process.title, class_="program"), element("p", facts, class_="quiet")]
+    if log.truncated:
+        parts.append(
+            element("p", "The last line of the capture was cut off: the process was ended.", class_="note")
+        )
+    prefix = f"p{process.pid}-" if several else ""
+    parts += [lanes(log, prefix), *Moments(log, prefix).all()]
+    return element("main", join(parts), id="timeline" if not several else f"{prefix}timeline")

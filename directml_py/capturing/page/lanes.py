@@ -1,0 +1,78 @@
+"""The overview: a lane for each queue, a mark for each command, in the order in which they ran."""
+
+from __future__ import annotations
+
+from .. import events as e
+from ..reading import Log
+from .html import HTML, element, join
+
+STEP, HEIGHT, GAP, TOP = 12, 26, 12, 4
+# More marks than this are more than an eye tells apart.
+LIMIT = 4000
+CLASSES = {
+    e.Dispatch: "dispatch",
+    e.Copy: "copy",
+    e.Barriers: "barrier",
+    e.Marker: "marker",
+    e.Other: "other",
+}
+
+
+def lanes(log: Log, prefix: str) -> HTML:
+    """Nothing for a log without commands."""
+    queues: list[e.Thing] = []
+    marks: list[str] = []
+    hidden = 0
+    column, before = 0, None
+    blocks: dict[int, tuple[int, int, int]] = {}
+    for execution, command in log.ran:
+        if isinstance(command.what, e.Other) and not command.what.uses and not command.messages:
+            continue
+        if column >= LIMIT:
+            hidden += 1
+            continue
+        if execution.queue not in queues:
+            queues.append(execution.queue)
+        column += 1 if before in (None, execution.number) else 2
+        before = execution.number
+        lane = queues.index(execution.queue)
+        first = blocks.get(execution.number, (lane, column, column))[1]
+        blocks[execution.number] = (lane, first, column)
+        marks.append(_mark(execution, command, column, lane, prefix))
+    if not marks:
+        return HTML("")
+    width, height = (column + 2) * STEP, TOP + len(queues) * (HEIGHT + GAP)
+    frames = [
+        f'<rect class="block" x="{first * STEP - 3}" y="{TOP + lane * (HEIGHT + GAP)}" rx="4" '
+        f'width="{(last - first + 1) * STEP + 2}" height="{HEIGHT}"/>'
+        for lane, first, last in blocks.values()
+    ]
+    picture = HTML(
+        f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="Commands by queue">{"".join(frames)}{"".join(marks)}</svg>'
+    )
+    names = join(element("li", queue.title) for queue in queues)
+    key = join(
+        element("li", name, class_=f"key-{name}")
+        for name in ("dispatch", "copy", "barrier", "marker", "message")
+    )
+    note = element("p", f"{hidden} commands more are not drawn", class_="quiet") if hidden else HTML("")
+    strip = element("div", picture, class_="strip", tabindex="0", role="region", aria_label="Overview")
+    overview = join([element("ol", names, class_="names"), strip])
+    return element(
+        "nav", join([element("div", overview, class_="lanes"), element("ul", key, class_="key"), note])
+    )
+
+
+def _mark(execution: e.Execution, command: e.Command, column: int, lane: int, prefix: str) -> str:
+    kind = CLASSES[type(command.what)]
+    x, y = column * STEP, TOP + lane * (HEIGHT + GAP) + 5
+    shape = (
+        f'<rect x="{x + 3}" y="{y - 1}" width="2" height="{HEIGHT - 8}" rx="1"/>'
+        if kind in ("barrier", "marker")
+        else f'<rect x="{x}" y="{y}" width="{STEP - 3}" height="{HEIGHT - 10}" rx="2"/>'
+    )
+    if command.messages:
+        shape += f'<path class="alarm" d="M{x - 1} {y + HEIGHT + 4}l5.5 -9l5.5 9z"/>'
+    anchor = f"{prefix}c{execution.number}-{command.index}"
+    return f'<a href="#{anchor}" class="{kind}" tabindex="-1">{shape}</a>'

@@ -1,0 +1,263 @@
+"""The timeline: what the program did, command by command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from ...descs.data_types import type_name
+from ...descs.format import braces
+from ...dml.compiler.program import GraphProgram
+from ...graph.values import write_record
+from .. import events as e
+from ..machine import Machine, Operand
+from ..reading import Log
+from .html import HTML, element, join, size_text, time_text
+from .values import values_of
+
+SHORT = "D3D12_RESOURCE_STATE_"
+
+
+class Moments:
+    """The pieces of one process; ``prefix`` begins every id. Raises ``CaptureError`` for damaged contents."""
+
+    def __init__(self, log: Log, prefix: str) -> None:
+        self._log = log
+        self._prefix = prefix
+        machine = Machine(log)
+        # Memory goes with the order in which commands ran, the page with that of the calls.
+        self._commands: dict[int, list[HTML]] = {}
+        previous: tuple[int, int] | None = None
+        for execution, command in log.ran:
+            machine.find(command)
+            inputs = list(self._operands(machine, command, "input"))
+            machine.leave(command)
+            operands = [*inputs, *self._operands(machine, command, "output")]
+            pieces = self._commands.setdefault(execution.number, [])
+            if (execution.number, command.place) != previous:
+                previous = (execution.number, command.place)
+                pieces.append(_list_title(execution, command.place))
+            pieces += [_message(one) for one in command.messages]
+            pieces.append(self._command(execution, command, operands))
+
+    @staticmethod
+    def _operands(machine: Machine, command: e.Command, kind: str) -> Iterator[tuple[Operand, HTML]]:
+        if isinstance(command.what, e.Dispatch):
+            for operand in machine.operands(command.what):
+                if operand.slot.kind == kind:
+                    yield operand, values_of(operand)
+
+    def all(self) -> Iterator[HTML]:
+        for moment in self._log.moments:
+            yield self._moment(moment)
+
+    def _moment(self, moment: e.Moment) -> HTML:
+        if isinstance(moment, e.Execution):
+            return self._execution(moment)
+        if isinstance(moment, e.Message):
+            return _message(moment)
+        if isinstance(moment, e.Removed):
+            return element(
+                "p", join([element("b", "The device was removed. "), moment.text]), class_="message error"
+            )
+        if isinstance(moment, e.Mark):
+            return element(
+                "p",
+                join([element("i", moment.queue.title), " ", _marker_text(moment.marker)]),
+                class_="fence",
+            )
+        who = "the CPU" if moment.queue is None else moment.queue.title
+        sets = isinstance(moment, e.Signal)
+        verb, sign = ("sets", "=") if sets else ("waits for", "≥")
+        parts = [element("i", who), f" {verb} ", element("b", moment.fence.title), f" {sign} {moment.value}"]
+        return element("p", join(parts), class_="fence set" if sets else "fence wait")
+
+    def _execution(self, execution: e.Execution) -> HTML:
+        commands = execution.commands
+        lists, ran = _count(len(execution.lists), "list"), _count(len(commands), "command")
+        seconds = time_text(sum(command.duration for command in commands))
+        facts = f"{lists} · {ran} · {seconds} · at {execution.time * 1e3:.2f} ms"
+        head = [
+            element("h3", f"ExecuteCommandLists · {execution.queue.title}"),
+            element("p", facts, class_="quiet"),
+        ]
+        if not commands:
+            head.append(element("p", "Nothing of it has run.", class_="note"))
+        elif not execution.complete:
+            head.append(
+                element("p", "The capture ends before these lists have run to their end.", class_="note")
+            )
+        messages = [_message(one) for one in execution.messages]
+        body = _nested(self._commands.get(execution.number, []))
+        return element("section", join([*head, body, *messages]), class_="execution")
+
+    def _command(
+        self, execution: e.Execution, command: e.Command, operands: list[tuple[Operand, HTML]]
+    ) -> HTML:
+        what, anchor = command.what, f"{self._prefix}c{execution.number}-{command.index}"
+        if isinstance(what, e.Dispatch):
+            return self._dispatch(command, what, operands, anchor)
+        if isinstance(what, e.Barriers):
+            lines = join(element("li", _barrier(one)) for one in what.barriers)
+            return element("ul", lines, class_="barriers", id=anchor)
+        if isinstance(what, e.Marker):
+            return _span(what, anchor)
+        if isinstance(what, e.Copy):
+            line = [element("b", "Copy "), f"{what.source} → {what.destination}", _duration(command)]
+            return element("p", join(line), class_="command copy", id=anchor)
+        if not what.uses:
+            return element("p", what.title, class_="command small quiet", id=anchor)
+        uses = "; ".join(f"{one.use.lower()} {one.name}: {one.range}" for one in what.uses)
+        line = [element("b", f"{what.title} "), uses, _duration(command)]
+        return element("p", join(line), class_="command other", id=anchor)
+
+    def _dispatch(
+        self,
+        command: e.Command,
+        dispatch: e.Dispatch,
+        operands: list[tuple[Operand, HTML]],
+        anchor: str,
+    ) -> HTML:
+        outputs = [one for one, _ in operands if one.slot.kind == "output"]
+        shapes = ", ".join(f"{type_name(one.tensor.data_type)} {braces(one.tensor.sizes)}" for one in outputs)
+        shown = element("span", shapes, class_="quiet shapes") if shapes else ""
+        title = dispatch.dispatchable.title.replace("DML_OPERATOR_", "")
+        head = [
+            element("span", str(dispatch.number), class_="number"),
+            element("span", join([element("b", title[0].upper() + title[1:]), " ", shown])),
+            _duration(command),
+        ]
+        named = {operand.slot for operand, _ in operands}
+        rows = [_tensor(operand, values) for operand, values in operands]
+        rows += [
+            element("li", join([element("b", slot.name), element("span", f" {part}", class_="quiet")]))
+            for slot, part in dispatch.bindings.items()
+            if slot not in named
+        ]
+        body = [element("ul", join(rows), class_="tensors"), self._desc(dispatch)]
+        summary = element("summary", join(head))
+        return element("details", join([summary, *body]), class_="command dispatch", id=anchor)
+
+    def _desc(self, dispatch: e.Dispatch) -> HTML:
+        op = dispatch.dispatchable.op
+        if op is None:
+            names = ", ".join(
+                "an unknown operator" if one is None else one.title for one in dispatch.operators
+            )
+            return element("p", f"Initializes {names or 'nothing'}.", class_="quiet")
+        if op.op is None:
+            assert isinstance(op.program, GraphProgram)
+            lines = join(element("li", node.title) for node in op.program.graph.nodes if node is not None)
+            return join(
+                [element("p", "The graph's nodes:", class_="quiet"), element("ol", lines, class_="nodes")]
+            )
+        record = write_record(op.op.desc)
+        tensors = {slot.field for slot in (*op.inputs, *op.outputs)}
+        chips = [
+            join([element("dt", name), element("dd", _attribute(value))])
+            for name, value in record.items()
+            if name not in tensors
+        ]
+        raw = element(
+            "details",
+            join([element("summary", op.op.desc.struct.name), element("pre", json.dumps(record, indent=1))]),
+            class_="raw",
+        )
+        return join([element("dl", join(chips), class_="attributes") if chips else "", raw])
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _attribute(value: Any) -> str:
+    if isinstance(value, dict):
+        inner = ", ".join(f"{name} {_attribute(one)}" for name, one in value.get("desc", value).items())
+        name = value.get("operator", "")
+        return f"{name} ({inner})" if name and inner else name or inner
+    if isinstance(value, list):
+        return braces([_attribute(one) for one in value])
+    return str(value)
+
+
+def _tensor(operand: Operand, values: HTML) -> HTML:
+    tensor = operand.tensor
+    shape = f"{type_name(tensor.data_type)} {braces(tensor.sizes)}"
+    if tensor.strides is not None:
+        shape += f" strides {braces(tensor.strides)}"
+    where = "owned by DirectML, as initialized" if operand.range is None else str(operand.range)
+    head = [
+        element("b", operand.name),
+        element("code", shape),
+        element("span", f"{where} · {size_text(tensor.total_size)}", class_="quiet"),
+    ]
+    return element("li", join([element("div", join(head), class_="head"), values]), class_=operand.slot.kind)
+
+
+def _barrier(barrier: e.Barrier) -> HTML:
+    if isinstance(barrier, e.Transition):
+        before, after = (state.replace(SHORT, "") for state in (barrier.before, barrier.after))
+        only = "" if barrier.flags == "D3D12_RESOURCE_BARRIER_FLAG_NONE" else f" ({barrier.flags})"
+        return join([element("b", barrier.resource.title), f" {before} → {after}{only}"])
+    if isinstance(barrier, e.Aliasing):
+        names = [one.title if one is not None else "anything" for one in barrier]
+        return join(["aliasing barrier · ", element("b", f"{names[0]} → {names[1]}")])
+    where = "all resources" if barrier.resource is None else barrier.resource.title
+    return join(["UAV barrier · ", element("b", where)])
+
+
+def _message(message: e.Message) -> HTML:
+    level = message.severity.rpartition("_")[2].lower()
+    kind = "message error" if level in ("error", "corruption") else "message"
+    parts = [element("b", level.capitalize()), " ", message.text]
+    return element("p", join(parts), class_=kind, role="note")
+
+
+def _marker_text(marker: e.Marker) -> str:
+    return {"BeginEvent": "begins", "EndEvent": "ends", "SetMarker": "marks"}[
+        marker.call
+    ] + f" {marker.text}".rstrip()
+
+
+class _Begin(HTML):
+    """The beginning of a span, which ``_nested`` closes if nothing else does."""
+
+
+class _End(HTML):
+    """The end of a span, if one is open."""
+
+
+class _Title(HTML):
+    """The beginning of a list, where spans of the one before end."""
+
+
+def _list_title(execution: e.Execution, place: int) -> HTML:
+    return _Title(element("h4", execution.lists[place].title if place < len(execution.lists) else "a list"))
+
+
+def _span(marker: e.Marker, anchor: str) -> HTML:
+    if marker.call == "SetMarker":
+        return element("p", f"◆ {marker.text}", class_="marker", id=anchor)
+    if marker.call == "EndEvent":
+        return _End("</div>")
+    name = element("h5", marker.text or "an event")
+    return _Begin(f'<div class="span" id="{anchor}">{name}')
+
+
+def _nested(pieces: list[HTML]) -> HTML:
+    """The pieces of one execution; spans may begin in one list and end in another, but elements may not."""
+    depth, parts = 0, []
+    for piece in pieces:
+        if isinstance(piece, _Title):
+            parts.append(HTML("</div>" * depth))
+            depth = 0
+        if isinstance(piece, _End) and not depth:
+            continue
+        depth += isinstance(piece, _Begin) - isinstance(piece, _End)
+        parts.append(piece)
+    return join([*parts, HTML("</div>" * depth)])
+
+
+def _duration(command: e.Command) -> HTML:
+    return element("span", time_text(command.duration), class_="time")

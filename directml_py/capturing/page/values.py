@@ -1,0 +1,76 @@
+"""The values of a tensor: the first elements, what lies between which bounds, and a sketch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..machine import Operand
+from .html import HTML, element, join
+
+FIRST = 8
+BARS = 48
+# Larger tensors are not looked through.
+LIMIT = 1 << 24
+
+
+def values_of(operand: Operand) -> HTML:
+    """Nothing for a tensor of which too little is bound."""
+    try:
+        elements = operand.tensor.view(operand.bytes)
+    except (ValueError, TypeError):
+        return HTML("")
+    first = [_number(value) for value in elements.flat[:FIRST]]
+    more = " …" if elements.size > FIRST else ""
+    parts = [element("code", f"{'  '.join(first)}{more}", class_="elements")]
+    if 1 < elements.size <= LIMIT:
+        parts += [_bars(elements), element("span", _bounds(elements), class_="quiet bounds")]
+    return join(parts)
+
+
+def _number(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, np.floating) else str(value)
+
+
+def _bounds(elements: npt.NDArray[Any]) -> str:
+    if elements.dtype.kind != "f":
+        return f"{elements.min()} to {elements.max()}"
+    finite = np.isfinite(elements)
+    count = int(np.count_nonzero(finite))
+    odd = [
+        f"{number} {name}"
+        for number, name in (
+            (int(np.count_nonzero(np.isnan(elements))), "NaN"),
+            (int(np.count_nonzero(np.isinf(elements))), "infinite"),
+        )
+        if number
+    ]
+    if not count:
+        return ", ".join(odd)
+    low = elements.min(where=finite, initial=np.inf)
+    high = elements.max(where=finite, initial=-np.inf)
+    mean = elements.sum(where=finite, dtype=np.float64) / count
+    return ", ".join([f"{_number(low)} to {_number(high)}, mean {mean:.6g}", *odd])
+
+
+def _bars(elements: npt.NDArray[Any]) -> HTML:
+    """A bar for each of some elements, evenly chosen."""
+    places = np.linspace(0, elements.size - 1, min(BARS, elements.size)).astype(np.int64)
+    chosen = np.array([elements.flat[int(place)] for place in places], np.float64)
+    chosen[~np.isfinite(chosen)] = 0
+    low, high = min(0.0, float(chosen.min())), max(0.0, float(chosen.max()))
+    # Bounds near the largest number lie further apart than it.
+    span = high / 2 - low / 2
+    heights = (chosen / 2 - low / 2) / span if span else np.zeros_like(chosen)
+    zero = -(low / 2) / span if span else 0.0
+    path = "".join(
+        f"M{index * 2 + 1} {16 - 15 * zero:.2f}V{16 - 15 * height - (0.5 if height == zero else 0):.2f}"
+        for index, height in enumerate(heights)
+    )
+    width = 2 * len(chosen)
+    return HTML(
+        f'<svg class="bars" viewBox="0 0 {width} 17" style="width:{width / 8 + 1:.1f}rem" aria-hidden="true" '
+        f'preserveAspectRatio="none"><path d="{path}"/></svg>'
+    )

@@ -1,0 +1,402 @@
+"""Writes down what the devices of this process do."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from .._version import __version__
+from ..abi.life import Life
+from ..d3d12.allocation import Allocation
+from ..d3d12.buffer_rules import cpu_accessible
+from ..d3d12.command_list import ID3D12GraphicsCommandList, Recording
+from ..d3d12.command_queue import Execution, ID3D12CommandQueue
+from ..d3d12.commands import Barriers, Command, Copy, DescriptorHeaps
+from ..d3d12.fence import ID3D12Fence
+from ..d3d12.heap import ID3D12Heap
+from ..d3d12.info_queue import Message
+from ..d3d12.markers import Marker
+from ..d3d12.observation import Observer, watchers
+from ..d3d12.resource import Buffer, BufferRange, ID3D12Resource
+from ..d3d12.tracking.access import Access, Use
+from ..dml.compiled_operator import IDMLCompiledOperator
+from ..dml.dispatch import Dispatch
+from ..dml.dispatchable import IDMLDispatchable
+from ..dml.initializer import IDMLOperatorInitializer
+from ..kernels import backend
+from .describing import Json, describe_barrier, describe_buffer, describe_operator, enumerator_name
+from .files import FORMAT, VERSION, Writer
+from .knowledge import Known
+
+M = TypeVar("M", bound=Callable[..., None])
+
+
+def _recording(method: M) -> M:
+    """A method that writes: one thread at a time, and nothing after an error of a file or the end."""
+
+    @functools.wraps(method)
+    def call(self: Recorder, *arguments: Any) -> None:
+        with self._lock:
+            if not self.running:
+                return
+            try:
+                if os.getpid() != self._pid:
+                    # The child of a fork: its parent goes on with the files that it inherited.
+                    self._open()
+                self._tell_freed()
+                method(self, *arguments)
+            except OSError as error:
+                self._fail(error)
+
+    return cast(M, call)
+
+
+class _Numbers:
+    """A number for every object that a capture speaks of; it outlives none of them."""
+
+    def __init__(self) -> None:
+        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._next = 0
+
+    def of(self, item: object, describe: Callable[[int], None]) -> int:
+        """``describe`` is called with the number of an object that has none yet."""
+        number = self._numbers.get(item)
+        if number is None:
+            number = self._numbers[item] = self._next
+            self._next += 1
+            describe(number)
+        return number
+
+    def get(self, item: object) -> int | None:
+        return self._numbers.get(item)
+
+
+class _Turn:
+    """What the execution that runs in a thread has come to."""
+
+    def __init__(self, number: int, recordings: Sequence[Recording]) -> None:
+        self.number = number
+        self.index = -1
+        self.began = 0.0
+        self.found: list[Json] = []
+        self.accesses: tuple[Access, ...] = ()
+        # How many commands there are up to the end of each list.
+        self.ends: list[int] = []
+        for recording in recordings:
+            self.ends.append((self.ends[-1] if self.ends else 0) + len(recording.commands))
+
+    @property
+    def list(self) -> int:
+        """The position of the list that the command is in."""
+        return next((place for place, end in enumerate(self.ends) if self.index < end), 0)
+
+
+class Recorder(Observer):
+    """Records from here to ``stop``. An error of a file ends the recording and is kept in ``error``.
+
+    Contents are written down where they come from outside (memory that the CPU can write, whenever a command reads it,
+    and what was there before the recording began) and where dispatches write. All others follow from these.
+
+    Raises ``OSError`` if the files cannot be made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.running = True
+        self.error: OSError | None = None
+        self._lock = threading.RLock()
+        self._open()
+        watchers.add(self)
+
+    def _open(self) -> None:
+        self._pid = os.getpid()
+        self._began = time.perf_counter()
+        self._writer = Writer(self.folder)
+        self._thread = threading.local()
+        self._numbers = _Numbers()
+        self._executions = _Numbers()
+        # Filled while memory is freed, at whatever moment that is.
+        self._freed: list[int] = []
+        # What was last stored of each range of an allocation.
+        self._last: dict[int, dict[tuple[int, int], int]] = {}
+        self._names: weakref.WeakKeyDictionary[Life, str] = weakref.WeakKeyDictionary()
+        # None for what is known from beginning to end.
+        self._known: weakref.WeakKeyDictionary[Allocation, Known | None] = weakref.WeakKeyDictionary()
+        self._event(
+            "process",
+            format=FORMAT,
+            version=VERSION,
+            pid=self._pid,
+            arguments=[os.fsencode(part).decode("utf-8", "replace") for part in getattr(sys, "argv", [])],
+            started=time.strftime("%Y-%m-%d %H:%M:%S %z"),
+            directml_py=__version__,
+            kernels=backend.title,
+        )
+
+    def stop(self) -> None:
+        """The end of the recording; nothing if it has ended."""
+        watchers.remove(self)
+        self._end()
+
+    @_recording
+    def _end(self) -> None:
+        self.running = False
+        self._event("end")
+        self._writer.close()
+
+    def _fail(self, error: OSError) -> None:
+        self.running = False
+        self.error = error
+        watchers.remove(self)
+        text = f"directml_py: the capture in {self.folder} ends here: {error.strerror or error}"
+        print(text, file=sys.stderr)
+
+    def _event(self, kind: str, /, **members: Any) -> None:
+        self._writer.event(kind, time=round(time.perf_counter() - self._began, 6), **members)
+
+    def _tell_freed(self) -> None:
+        while self._freed:
+            number = self._freed.pop(0)
+            self._last.pop(number, None)
+            self._event("freed", id=number)
+
+    def _store(self, part: BufferRange) -> Json:
+        """Bytes of a resource, as they are now."""
+        placement = part.buffer.placement
+        allocation, start = self._allocation(placement.allocation), placement.offset + part.offset
+        last, key = self._last.setdefault(allocation, {}), (start, part.size)
+        content = last[key] = self._writer.content(part.bytes, last.get(key))
+        return {"allocation": allocation, "offset": start, "content": content}
+
+    # The numbers of objects, which are described when they are first spoken of.
+
+    def _allocation(self, allocation: Allocation, fresh: bool = False) -> int:
+        def describe(number: int) -> None:
+            # Memory that nobody has touched is all zeros, or all the pattern of the debug layer.
+            fill = int(allocation.bytes[0]) if fresh and len(allocation.bytes) else 0
+            self._known[allocation] = None if fresh else Known()
+            self._event("allocation", id=number, size=len(allocation.bytes), fill=fill)
+            weakref.finalize(allocation, self._freed.append, number).atexit = False
+
+        return self._numbers.of(allocation, describe)
+
+    def _resource(self, buffer: Buffer | None) -> int | None:
+        if buffer is None:
+            return None
+
+        def describe(number: int) -> None:
+            allocation = self._allocation(buffer.placement.allocation)
+            self._event("resource", id=number, allocation=allocation, **describe_buffer(buffer))
+
+        return self._named(buffer, self._numbers.of(buffer, describe))
+
+    def _queue(self, queue: ID3D12CommandQueue | None) -> int | None:
+        if queue is None:
+            return None
+
+        def describe(number: int) -> None:
+            self._event("queue", id=number, type=enumerator_name(queue.type), name=queue.life.name)
+
+        return self._named(queue.life, self._numbers.of(queue.life, describe))
+
+    def _fence(self, fence: ID3D12Fence) -> int:
+        def describe(number: int) -> None:
+            self._event("fence", id=number, value=fence.value, name=fence.life.name)
+
+        return self._named(fence.life, self._numbers.of(fence.life, describe))
+
+    def _list(self, commands: ID3D12GraphicsCommandList) -> int:
+        def describe(number: int) -> None:
+            self._event("list", id=number, type=enumerator_name(commands.type), name="")
+
+        return self._numbers.of(commands, describe)
+
+    def _dispatchable(self, item: IDMLDispatchable | None, life: Life) -> int:
+        def describe(number: int) -> None:
+            if isinstance(item, IDMLCompiledOperator):
+                members = describe_operator(item, self._writer.content)
+                self._event("operator", id=number, **members)
+            elif isinstance(item, IDMLOperatorInitializer):
+                self._event("initializer", id=number, name=life.name)
+            else:
+                self._event("released", id=number, title=str(life))
+
+        return self._named(life, self._numbers.of(life, describe))
+
+    def _named(self, life: Life, number: int) -> int:
+        """``number``, after telling a name that came later than the object."""
+        if self._names.setdefault(life, "") != life.name:
+            self._names[life] = life.name
+            self._event("name", id=number, name=life.name)
+        return number
+
+    # What observers are told.
+
+    @_recording
+    def created(self, item: object) -> None:
+        if isinstance(item, ID3D12Heap):
+            self._allocation(item.allocation, fresh=True)
+        elif isinstance(item, ID3D12Resource):
+            if item.placement.heap is None:
+                self._allocation(item.placement.allocation, fresh=True)
+            self._resource(item.buffer)
+        elif isinstance(item, ID3D12CommandQueue):
+            self._queue(item)
+        elif isinstance(item, ID3D12GraphicsCommandList):
+            self._list(item)
+        elif isinstance(item, ID3D12Fence):
+            self._fence(item)
+        elif isinstance(item, IDMLDispatchable):
+            self._dispatchable(item, item.life)
+
+    @_recording
+    def closed(self, commands: ID3D12GraphicsCommandList) -> None:
+        self._event("closed", list=self._list(commands), commands=len(commands.recording.commands))
+
+    @_recording
+    def submitted(
+        self, queue: ID3D12CommandQueue, execution: Execution, lists: Sequence[ID3D12GraphicsCommandList]
+    ) -> None:
+        numbers = [self._list(commands) for commands in lists]
+        queue_number = self._queue(queue)
+        self._executions.of(
+            execution, lambda number: self._event("execute", id=number, queue=queue_number, lists=numbers)
+        )
+
+    @_recording
+    def started(self, execution: Execution) -> None:
+        number = self._executions.get(execution)
+        # One that was submitted before the recording began is none of its own.
+        self._thread.turn = None if number is None else _Turn(number, execution.recordings)
+
+    @_recording
+    def finished(self, execution: Execution) -> None:
+        turn, self._thread.turn = self._turn, None
+        if turn is not None:
+            self._event("executed", id=turn.number)
+
+    @property
+    def _turn(self) -> _Turn | None:
+        turn: _Turn | None = getattr(self._thread, "turn", None)
+        return turn
+
+    @_recording
+    def before(self, command: Command) -> None:
+        turn = self._turn
+        if turn is None:
+            return
+        turn.index += 1
+        turn.accesses = tuple(command.accesses())
+        turn.found = [
+            self._store(access.range)
+            for access in turn.accesses
+            if access.use is Use.READ and not self._follows(access.range)
+        ]
+        turn.began = time.perf_counter()
+
+    def _follows(self, part: BufferRange) -> bool:
+        """Whether the bytes follow from what is written down already; from here on they do."""
+        placement = part.buffer.placement
+        if cpu_accessible(placement.properties):
+            return False
+        self._allocation(placement.allocation)
+        known, start = self._known[placement.allocation], placement.offset + part.offset
+        if known is None or known.covers(start, start + part.size):
+            return True
+        known.add(start, start + part.size)
+        return False
+
+    @_recording
+    def after(self, command: Command) -> None:
+        turn = self._turn
+        if turn is None:
+            return
+        duration = time.perf_counter() - turn.began
+        written = []
+        for access in turn.accesses:
+            if access.use is Use.WRITE:
+                if not isinstance(command, Copy):
+                    written.append(self._store(access.range))
+                self._follows(access.range)
+        members = self._describe(command)
+        self._event(
+            "command",
+            execution=turn.number,
+            list=turn.list,
+            index=turn.index,
+            duration=round(duration, 9),
+            found=turn.found,
+            written=written,
+            **members,
+        )
+
+    def _describe(self, command: Command) -> Json:
+        if isinstance(command, Dispatch):
+            return self._describe_dispatch(command)
+        if isinstance(command, Copy):
+            source, destination = self._range(command.source), self._range(command.destination)
+            return {"kind": "copy", "source": source, "destination": destination}
+        if isinstance(command, Barriers):
+            barriers = [describe_barrier(one, self._resource) for one in command.barriers]
+            return {"kind": "barriers", "barriers": barriers}
+        if isinstance(command, Marker):
+            return {"kind": "marker", "call": command.title, "text": command.text}
+        if isinstance(command, DescriptorHeaps):
+            return {"kind": "other", "title": command.title, "ranges": []}
+        ranges = [self._access(access) for access in command.accesses()]
+        return {"kind": "other", "title": command.title, "ranges": ranges}
+
+    def _describe_dispatch(self, command: Dispatch) -> Json:
+        item = command.dispatchable
+        operators = item.operators if isinstance(item, IDMLOperatorInitializer) else ()
+        return {
+            "kind": "dispatch",
+            "dispatchable": self._dispatchable(item, command.life),
+            "operators": [self._dispatchable(op, op.life) for op in operators],
+            "bindings": [
+                {"slot": list(slot), "range": self._range(view)}
+                for slot, view in command.bound().items()
+                if view is not None
+            ],
+        }
+
+    def _access(self, access: Access) -> Json:
+        return {"name": access.name, "use": access.use.name, "range": self._range(access.range)}
+
+    def _range(self, part: BufferRange) -> list[int | None]:
+        return [self._resource(part.buffer), part.offset, part.size]
+
+    @_recording
+    def marked(self, queue: ID3D12CommandQueue, marker: Marker) -> None:
+        self._event("mark", queue=self._queue(queue), call=marker.title, text=marker.text)
+
+    @_recording
+    def signaled(self, queue: ID3D12CommandQueue | None, fence: ID3D12Fence, value: int) -> None:
+        self._event("signal", queue=self._queue(queue), fence=self._fence(fence), value=value)
+
+    @_recording
+    def waited(self, queue: ID3D12CommandQueue | None, fence: ID3D12Fence, value: int) -> None:
+        self._event("wait", queue=self._queue(queue), fence=self._fence(fence), value=value)
+
+    @_recording
+    def reported(self, message: Message) -> None:
+        turn = self._turn
+        self._event(
+            "message",
+            severity=enumerator_name(message.Severity),
+            rule=message.rule,
+            text=message.pDescription,
+            execution=None if turn is None else turn.number,
+            index=-1 if turn is None else turn.index,
+        )
+
+    @_recording
+    def removed(self, text: str) -> None:
+        self._event("removed", text=text)

@@ -1,0 +1,146 @@
+"""``python -m directml_py capture``: record what a program does, and look at it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..capturing import VARIABLE
+
+HELP = "Record what a program does with DirectML, show it as a page, execute it again."
+USAGE = """
+  %(prog)s OUT -- PROGRAM [ARGS]   run a program, in Python or with libdirectml.so, and record into the folder OUT
+  %(prog)s show OUT [--html FILE]  write a page, OUT/index.html or FILE (- is the standard output)
+  %(prog)s replay OUT              execute the recorded dispatches again and compare what they write, bit by bit
+  %(prog)s export OUT N [--json FILE]
+                                   write dispatch N with its inputs as a DxDispatch model, dispatch-N.json or FILE
+
+Where there is a -- it is a recording: a folder may be called show."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = USAGE.lstrip("\n")
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("words", metavar="...", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """What the program returned; 0, or 1 if a replay differs, or 2 for what cannot be read or was asked wrongly."""
+    words: list[str] = arguments.words
+    if "--" in words:
+        place = words.index("--")
+        return _record(words[:place], words[place + 1 :])
+    if words and words[0] in ACTIONS:
+        return _look(words)
+    return _wrong("give a folder, -- and a program, or show, replay or export and a folder (--help)")
+
+
+def _wrong(text: str) -> int:
+    print(f"capture: {text}", file=sys.stderr)
+    return 2
+
+
+def _record(before: Sequence[str], program: Sequence[str]) -> int:
+    if len(before) != 1 or not program:
+        return _wrong("it is OUT -- PROGRAM [ARGS]: one folder before --, and a program behind it")
+    folder = Path(before[0])
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            return _wrong(f"{folder} is there already; a capture needs a new or an empty folder")
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return _wrong(f"cannot make {folder}: {error.strerror or error}")
+    # As python takes it: not every script can be executed by its name.
+    is_script = program[0].endswith(".py") and not os.access(program[0], os.X_OK)
+    command = [sys.executable, *program] if is_script else list(program)
+    environment = {**os.environ, VARIABLE: str(folder.resolve())}
+    try:
+        code = subprocess.run(command, env=environment).returncode
+    except OSError as error:
+        return _wrong(f"cannot run {program[0]}: {error.strerror or error}")
+    if not any(folder.iterdir()):
+        print(
+            f"capture: {program[0]} did not use DirectML of this package; nothing was recorded",
+            file=sys.stderr,
+        )
+        code = code or 1
+    # As shells have it for what a signal ended.
+    return code if code >= 0 else 128 - code
+
+
+def _look(words: Sequence[str]) -> int:
+    from ..capturing.reading import CaptureError
+
+    parser = argparse.ArgumentParser(prog=f"python -m directml_py capture {words[0]}")
+    parser.add_argument("folder", metavar="OUT", type=Path)
+    add, act = ACTIONS[words[0]]
+    add(parser)
+    arguments = parser.parse_args(words[1:])
+    try:
+        return act(arguments)
+    except CaptureError as error:
+        return _wrong(str(error))
+    except OSError as error:
+        return _wrong(f"{error.filename or arguments.folder}: {error.strerror or error}")
+
+
+def _add_show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--html", metavar="FILE", help="where to write the page; - is the standard output")
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from ..capturing.page import page
+    from ..capturing.reading import read_capture
+
+    content = page(read_capture(arguments.folder)).encode("utf-8", "replace")
+    if arguments.html == "-":
+        sys.stdout.buffer.write(content)
+        return 0
+    target = arguments.folder / "index.html" if arguments.html is None else Path(arguments.html)
+    # Never half a page.
+    part = target.with_name(f"{target.name}.part")
+    part.write_bytes(content)
+    part.replace(target)
+    print(target)
+    return 0
+
+
+def _replay(arguments: argparse.Namespace) -> int:
+    from ..capturing.reading import read_capture
+    from ..capturing.replay import replay
+
+    count = differing = 0
+    for log in read_capture(arguments.folder):
+        for _, differences in replay(log):
+            count += 1
+            differing += bool(differences)
+            for difference in differences:
+                print(difference)
+    print(f"{count} dispatches executed again, {differing or 'none'} with another result")
+    return 1 if differing else 0
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("number", metavar="N", type=int, help="of the dispatch, as the page has it")
+    parser.add_argument("--json", metavar="FILE", help="the model; its inputs lie beside it")
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from ..capturing.export import export
+    from ..capturing.reading import read_capture
+
+    target = arguments.json or f"dispatch-{arguments.number}.json"
+    for path in export(read_capture(arguments.folder), arguments.number, target):
+        print(path)
+    return 0
+
+
+ACTIONS = {
+    "show": (_add_show, _show),
+    "replay": (lambda parser: None, _replay),
+    "export": (_add_export, _export),
+}

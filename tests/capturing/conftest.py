@@ -1,0 +1,58 @@
+"""A program to capture, and its capture."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+from sharing import built_once, shared_folder
+
+import directml_py as dml
+from directml_py.session import Session
+
+FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
+
+
+def tensor(sizes, strides=None, **choices):
+    return dml.tensor_desc(FLOAT32, sizes, strides, **choices)
+
+
+def record_program(device=None):
+    """(a + b) twice, the second time over padded rows; what it computed."""
+    session = Session(device)
+    plain, padded = tensor([1, 1, 2, 3]), tensor([1, 1, 2, 3], [8, 8, 4, 1])
+    add = dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC
+    first, second = session.compile(add(plain, plain, plain)), session.compile(add(plain, plain, padded))
+    first.SetName("sum")
+    a = session.upload(np.arange(6, dtype=np.float32))
+    b = session.upload(np.full(6, 10, np.float32))
+    middle, rows = session.buffer(24), session.buffer(28)
+    for buffer, name in ((a, "a"), (b, "b"), (middle, "middle"), (rows, "rows")):
+        buffer.SetName(name)
+    session.initialize(first)
+    session.initialize(second)
+    session.commands.BeginEvent(1, "forward")
+    session.dispatch(first, [a, b], [middle])
+    session.barrier(middle)
+    session.dispatch(second, [middle, b], [rows])
+    session.commands.EndEvent()
+    session.execute()
+    return session.read(rows, np.float32)
+
+
+def make(folder):
+    with dml.capture(folder / "out"):
+        record_program()
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory):
+    """A capture of ``record_program``, which nobody may change."""
+    return built_once(shared_folder(tmp_path_factory, "capturing") / "program", make) / "out"
+
+
+@pytest.fixture
+def copied(recorded, tmp_path):
+    """A copy of it, to be changed."""
+    return shutil.copytree(recorded, tmp_path / "copied")

@@ -1,0 +1,67 @@
+"""Dispatches as DxDispatch models, which run to what was recorded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py import dxdispatch
+from directml_py.capturing.export import export
+from directml_py.capturing.reading import CaptureError, read_capture
+from directml_py.cli import main
+from directml_py.graph import Graph
+from directml_py.session import Session
+
+from .conftest import FLOAT32, tensor
+
+
+def output(path):
+    """What running a model leaves in its last resource."""
+    *_, last = dxdispatch.load(path).run().values()
+    return last.tolist()
+
+
+def test_a_dispatch_runs_to_what_was_recorded(recorded, tmp_path, capsys):
+    """The second addition reads what the first has written, and writes padded rows."""
+    target = tmp_path / "model.json"
+    assert main(["capture", "export", str(recorded), "3", "--json", str(target)]) == 0
+    files = capsys.readouterr().out.split()
+    assert files[-1] == str(target)
+    assert len(files) == 3
+    assert output(target) == [20, 21, 22, 0, 23, 24, 25]
+
+
+def test_owned_inputs_are_those_of_initialization(tmp_path):
+    with dml.capture(tmp_path / "out"):
+        session = Session()
+        plain = tensor([1, 1, 1, 3])
+        owned = tensor([1, 1, 1, 3], flags=dml.DML_TENSOR_FLAG_OWNED_BY_DML)
+        op = session.compile(dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(plain, owned, plain))
+        a, b = (session.upload(np.array(values, np.float32)) for values in ([1, 2, 3], [10, 20, 30]))
+        persistent = session.initialize(op, [a, b])
+        session.run(lambda commands: commands.CopyResource(b, a))
+        target = session.buffer(12)
+        session.dispatch(op, [a, b], [target], persistent)
+        session.execute()
+    export(read_capture(tmp_path / "out"), 1, tmp_path / "model.json")
+    assert output(tmp_path / "model.json") == [11, 22, 33]
+
+
+def test_a_graph(tmp_path):
+    with dml.capture(tmp_path / "out"):
+        graph = Graph()
+        x = graph.input_tensor("x", FLOAT32, [1, 1, 1, 3])
+        compiled = graph.compile({"y": x * graph.constant(np.full((1, 1, 1, 3), 3, np.float32)) + 1})
+        compiled.run({"x": np.array([[[[1, 2, 3]]]], np.float32)})
+    export(read_capture(tmp_path / "out"), 1, tmp_path / "model.json")
+    assert output(tmp_path / "model.json") == [4, 7, 10]
+
+
+def test_what_cannot_be_exported(recorded, tmp_path):
+    logs = read_capture(recorded)
+    with pytest.raises(CaptureError, match="there is no dispatch 4; the capture has 4, from 0 on"):
+        export(logs, 4, tmp_path / "model.json")
+    with pytest.raises(CaptureError, match="dispatch 0 is an operator initializer, which is no operator"):
+        export(logs, 0, tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []

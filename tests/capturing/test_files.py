@@ -1,0 +1,270 @@
+"""The files: what is written once, what a reader does not believe."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from directml_py.capturing.files import Writer
+from directml_py.capturing.fingerprint import fingerprint
+from directml_py.capturing.knowledge import Known
+from directml_py.capturing.page import page
+from directml_py.capturing.reading import CaptureError, read_capture
+from directml_py.capturing.replay import replay
+from directml_py.cli import main
+
+
+def process(**members):
+    return {
+        "event": "process",
+        "format": "directml-py capture",
+        "version": 1,
+        "pid": 1,
+        "arguments": [],
+        "started": "",
+        "directml_py": "",
+        "kernels": "",
+        **members,
+    }
+
+
+def written(folder, *lines, contents=b""):
+    """A capture of these lines."""
+    text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
+    (folder / "p.jsonl").write_text(text, encoding="utf-8")
+    (folder / "p.contents").write_bytes(contents)
+    return folder
+
+
+ALLOCATION = {"event": "allocation", "id": 0, "size": 64, "fill": 0}
+RESOURCE = {
+    "event": "resource",
+    "id": 1,
+    "allocation": 0,
+    "offset": 0,
+    "width": 64,
+    "heap": "",
+    "flags": "",
+    "state": "",
+    "placed": False,
+    "name": "",
+}
+QUEUE = {"event": "queue", "id": 2, "type": "", "name": ""}
+LIST = {"event": "list", "id": 3, "type": "", "name": ""}
+EXECUTE = {"event": "execute", "id": 0, "time": 0.0, "queue": 2, "lists": [3]}
+COPY = {
+    "event": "command",
+    "time": 0.0,
+    "execution": 0,
+    "list": 0,
+    "index": 0,
+    "duration": 0.0,
+    "found": [],
+    "written": [],
+    "kind": "copy",
+    "source": [1, 0, 8],
+    "destination": [1, 8, 8],
+}
+GOOD = [process(), ALLOCATION, RESOURCE, QUEUE, LIST, EXECUTE, COPY]
+
+
+def test_the_lines_of_this_file_are_good(tmp_path):
+    (log,) = read_capture(written(tmp_path, *GOOD))
+    assert len(log.ran) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["{"], r"p.jsonl: line 1: is no JSON"),
+        (["[" * 100000], r"p.jsonl: line 1: is no JSON"),
+        (["[]"], r"line 1: is no event"),
+        ([], r"is empty"),
+        ([ALLOCATION], r"line 1.event: must be 'process'"),
+        ([process(format="x")], r"line 1.format: must be"),
+        ([process(version=2)], r"line 1.version: is 2; only 1 is known"),
+        ([process(), {"event": "spell"}], r"line 2.event: is 'spell', which is no event"),
+        ([process(), {"event": "_lines"}], r"line 2.event: is '_lines', which is no event"),
+        ([process(), {"event": "allocation"}], r"line 2.event: comes without 'size'"),
+        (
+            [process(), {**ALLOCATION, "size": 1 << 62}],
+            r"line 2.size: is 4611686018427387904 bytes; this machine",
+        ),
+        ([process(), {**ALLOCATION, "size": 0}], r"line 2.size: must be from 1"),
+        ([process(), {**ALLOCATION, "size": "64"}], r"line 2.size: must be an integer"),
+        ([process(), ALLOCATION, ALLOCATION], r"line 3.id: is 0, which is taken"),
+        ([process(), RESOURCE], r"line 2.allocation: is 0, of which no line before speaks"),
+        (
+            [process(), ALLOCATION, {**RESOURCE, "offset": 1}],
+            r"line 3.width: is 64 from byte 1 on; the allocation has 64 bytes",
+        ),
+        (
+            [process(), {"event": "content", "id": 0, "offset": 0, "size": 9, "hash": ""}],
+            r"line 2.size: is 9 from byte 0 on; the file of contents has 0 bytes",
+        ),
+        ([*GOOD[:-1], {**COPY, "source": [1, 60, 8]}], r"line 7.source: is 8 bytes from byte 60 on"),
+        ([*GOOD[:-1], {**COPY, "source": [2, 0, 8]}], r"line 7.source\[0\]: is no resource"),
+        ([*GOOD[:-1], {**COPY, "source": [1, 0, 9]}], r"line 7.source: has another size than destination"),
+        ([*GOOD[:-1], {**COPY, "list": 1}], r"line 7.list: is 1; there are 1 lists"),
+        ([*GOOD[:-1], {**COPY, "kind": "dance"}], r"line 7.kind: is 'dance', which is no kind of command"),
+        (
+            [*GOOD[:-1], {**COPY, "found": [{"allocation": 0, "offset": 0, "content": 0}]}],
+            r"there are 0 contents",
+        ),
+        ([*GOOD[:-2], {**EXECUTE, "queue": 3}], r"line 6.queue: is 3, which is no queue"),
+        (
+            [
+                process(),
+                {"event": "operator", "id": 9, "name": "", "flags": 0, "level": "DML_FEATURE_LEVEL_9_9"},
+            ],
+            r"has the level 'DML_FEATURE_LEVEL_9_9', which is none",
+        ),
+        (
+            [
+                process(),
+                {"event": "operator", "id": 9, "name": "", "flags": 0, "level": "DML_FEATURE_LEVEL_6_4"},
+            ],
+            r"comes without 'operator' and 'desc'",
+        ),
+    ],
+)
+def test_what_a_reader_does_not_believe(tmp_path, lines, message):
+    with pytest.raises(CaptureError, match=message):
+        read_capture(written(tmp_path, *lines))
+
+
+def test_no_capture(tmp_path, capsys):
+    for place in (tmp_path, tmp_path / "missing"):
+        assert main(["capture", "show", str(place)]) == 2
+        assert f"{place} is no capture: it has no .jsonl file" in capsys.readouterr().err
+    written(tmp_path, *GOOD)
+    (tmp_path / "p.contents").unlink()
+    assert main(["capture", "show", str(tmp_path)]) == 2
+    assert "p.contents is missing" in capsys.readouterr().err
+
+
+def test_a_line_that_was_cut_off_is_left_out(recorded, tmp_path):
+    (path,) = recorded.glob("*.jsonl")
+    text = path.read_bytes()
+    (contents,) = recorded.glob("*.contents")
+    for place in random.Random(1).sample(range(1, len(text)), 30):
+        (tmp_path / "p.jsonl").write_bytes(text[:place])
+        (tmp_path / "p.contents").write_bytes(contents.read_bytes())
+        if b"\n" not in text[:place]:
+            with pytest.raises(CaptureError):
+                read_capture(tmp_path)
+            continue
+        (log,) = read_capture(tmp_path)
+        assert log.truncated == (text[place - 1 : place] != b"\n")
+        assert page([log]).endswith("</html>\n")
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 30))])
+def test_random_damage(recorded, tmp_path, seed):
+    """Whatever a capture says, it is read and played, or refused with an error that is meant for it."""
+    (path,) = recorded.glob("*.jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    (contents,) = recorded.glob("*.contents")
+    (tmp_path / "p.contents").write_bytes(contents.read_bytes())
+    chance = random.Random(seed)
+    for _ in range(100):
+        changed = list(lines)
+        place = chance.randrange(1, len(lines))
+        if chance.random() < 0.2:
+            del changed[place]
+        else:
+            changed[place] = mutated(changed[place], chance)
+        (tmp_path / "p.jsonl").write_text("\n".join(changed) + "\n", encoding="utf-8")
+        try:
+            (log,) = read_capture(tmp_path)
+            page([log])
+            list(replay(log))
+        except CaptureError:
+            continue
+
+
+VALUES = [
+    0,
+    1,
+    -1,
+    2,
+    1 << 32,
+    1 << 63,
+    1.5,
+    None,
+    True,
+    "",
+    "x\0y",
+    "<b>",
+    [],
+    {},
+    [1, 2, 3],
+    {"a": 1},
+    "\ud800",
+]
+
+
+def mutated(line, chance):
+    """The line with one value, anywhere in it, replaced or left out."""
+    value = json.loads(line)
+    places = []
+
+    def walk(item):
+        for key in list(item) if isinstance(item, dict) else range(len(item)):
+            places.append((item, key))
+            if isinstance(item[key], (dict, list)):
+                walk(item[key])
+
+    walk(value)
+    item, key = chance.choice(places)
+    if chance.random() < 0.2:
+        del item[key]
+    else:
+        item[key] = chance.choice(VALUES)
+    return json.dumps(value)
+
+
+def test_contents_with_one_fingerprint_are_compared(tmp_path, monkeypatch):
+    monkeypatch.setattr("directml_py.capturing.files.fingerprint", lambda content: "same")
+    writer = Writer(tmp_path)
+    first, second = np.zeros(16, np.uint8), np.ones(16, np.uint8)
+    assert [writer.content(one) for one in (first, second, first, second, first[:8])] == [0, 1, 0, 1, 2]
+    writer.close()
+
+
+def test_every_bit_counts():
+    rng = np.random.default_rng(0)
+    for size in (1, 3, 4, 7, 8, 9, 100, 1 << 19):
+        content = rng.integers(0, 256, size, np.uint8)
+        was = fingerprint(content)
+        for bit in rng.integers(0, size * 8, 40):
+            content[bit // 8] ^= 1 << (bit % 8)
+            assert fingerprint(content) != was
+            content[bit // 8] ^= 1 << (bit % 8)
+        assert fingerprint(content) == was
+
+
+def test_signs_of_floats_count():
+    """High bits of words leave little behind in a product: those of all elements at once, of pairs, are not lost."""
+    for dtype in (np.float16, np.float32, np.float64):
+        values = np.arange(1, 1001).astype(dtype)
+        pair = values.copy()
+        pair[[3, 4]] *= -1
+        found = {fingerprint(one.view(np.uint8)) for one in (values, -values, pair)}
+        assert len(found) == 3
+
+
+def test_known_bytes_against_a_set():
+    chance = random.Random(0)
+    for _ in range(50):
+        known, bytes_known = Known(), set()
+        for _ in range(30):
+            start = chance.randrange(60)
+            end = start + chance.randrange(12)
+            assert known.covers(start, end) == (set(range(start, end)) <= bytes_known)
+            if chance.random() < 0.5:
+                known.add(start, end)
+                bytes_known |= set(range(start, end))

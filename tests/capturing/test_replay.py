@@ -1,0 +1,142 @@
+"""Executing captures again: where a capture says something else, the dispatch and the element are named."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import directml_py as dml
+from directml_py.capturing import events as e
+from directml_py.capturing.fingerprint import fingerprint
+from directml_py.capturing.reading import CaptureError, read_capture
+from directml_py.capturing.replay import replay
+from directml_py.cli import main
+from directml_py.session import Session
+
+
+def alter(folder, floats, position, value):
+    """Change one float of the contents that are those ``floats``, with the fingerprint that belongs to it."""
+    (path,) = folder.glob("*.contents")
+    content = np.fromfile(path, np.uint8)
+    (log,) = folder.glob("*.jsonl")
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    wanted = np.array(floats, np.float32).tobytes()
+    for line in lines:
+        if line["event"] == "content":
+            part = content[line["offset"] : line["offset"] + line["size"]]
+            if part.tobytes() == wanted:
+                part.view(np.float32)[position] = value
+                line["hash"] = fingerprint(part)
+    content.tofile(path)
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+SUMS = [20, 21, 22, 0, 23, 24, 25]
+
+
+def differences(folder):
+    (log,) = read_capture(folder)
+    return [one for _, found in replay(log) for one in found]
+
+
+def test_the_same_again(recorded, capsys):
+    assert main(["capture", "replay", str(recorded)]) == 0
+    assert capsys.readouterr().out == "4 dispatches executed again, none with another result\n"
+
+
+def test_the_dispatch_and_the_element_are_named(copied, capsys):
+    alter(copied, SUMS, 5, 99)
+    assert main(["capture", "replay", str(copied)]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "dispatch 3 (DML_OPERATOR_ELEMENT_WISE_ADD): OutputTensor{0,0,1,1} is 24.0, it was 99.0; 1 of 6 differ",
+        "4 dispatches executed again, 1 with another result",
+    ]
+
+
+def test_what_lies_between_elements_is_nobodys_result(copied):
+    alter(copied, SUMS, 3, 99)
+    assert differences(copied) == []
+
+
+def test_zero_is_not_minus_zero_and_nan_is_nan(copied):
+    """Bits are compared: a number is not the same as one that equals it, and NaN is the same as itself."""
+    alter(copied, [0, 1, 2, 3, 4, 5], 0, -10)
+    alter(copied, [10, 11, 12, 13, 14, 15], 0, -0.0)
+    alter(copied, SUMS, 0, 10)
+    (one,) = differences(copied)
+    assert (one.dispatch.number, one.element, str(one.then), str(one.now)) == (2, (0, 0, 0, 0), "-0.0", "0.0")
+
+
+def test_each_dispatch_is_judged_alone(copied):
+    """The second dispatch reads what the first is said to have written, not what it writes now."""
+    alter(copied, [10, 11, 12, 13, 14, 15], 2, 1000)
+    alter(copied, SUMS, 2, 1010)
+    assert [(one.dispatch.number, one.element) for one in differences(copied)] == [(2, (0, 0, 0, 2))]
+
+
+def test_damaged_contents(copied, capsys):
+    (path,) = copied.glob("*.contents")
+    content = bytearray(path.read_bytes())
+    content[1] ^= 0x80
+    path.write_bytes(content)
+    assert main(["capture", "replay", str(copied)]) == 2
+    assert "bytes 0 to 24 are damaged" in capsys.readouterr().err
+
+
+def test_an_operator_that_is_refused(copied):
+    (log,) = copied.glob("*.jsonl")
+    text = log.read_text(encoding="utf-8")
+    assert '"Sizes":[1,1,2,3]' in text
+    log.write_text(text.replace('"Sizes":[1,1,2,3]', '"Sizes":[1,1,2,0]', 1), encoding="utf-8")
+    with pytest.raises(
+        CaptureError, match=r"(?s)jsonl: line \d+.event: is refused: .*DML-BufferTensor-size-zero"
+    ):
+        read_capture(copied)
+
+
+def test_the_numbers_of_dispatches_go_on_from_process_to_process(recorded, copied):
+    for path in recorded.iterdir():
+        if path.suffix in (".jsonl", ".contents"):
+            (copied / f"other{path.suffix}").write_bytes(path.read_bytes())
+    logs = read_capture(copied)
+    assert [one.number for log in logs for one in log.dispatches] == list(range(8))
+    assert all(isinstance(one, e.Dispatch) for log in logs for one in log.dispatches)
+
+
+def record_owned(folder):
+    """A GEMM whose weights DirectML owns, and perhaps packs."""
+    with dml.capture(folder):
+        session = Session()
+        plain = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 64, 64])
+        owned = dml.tensor_desc(
+            dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 64, 64], flags=dml.DML_TENSOR_FLAG_OWNED_BY_DML
+        )
+        desc = dml.DML_GEMM_OPERATOR_DESC(ATensor=plain, BTensor=owned, OutputTensor=plain, Alpha=1.0)
+        op = session.compile(desc)
+        rng = np.random.default_rng(0)
+        a, b = (session.upload(rng.random((64, 64), np.float32)) for _ in range(2))
+        persistent = session.initialize(op, [a, b, None])
+        target = session.buffer(64 * 64 * 4)
+        session.dispatch(op, [a, b, None], [target], persistent)
+        session.execute()
+
+
+def test_weights_that_directml_owns_are_initialized_again(tmp_path):
+    record_owned(tmp_path)
+    assert differences(tmp_path) == []
+
+
+def test_the_capture_of_other_loops(tmp_path):
+    """What they left in the persistent resource is neither compared nor read, nor need it be as much."""
+    record_owned(tmp_path)
+    (path,) = tmp_path.glob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines[0]["kernels"] = "loops of another machine"
+    for line in lines:
+        for one in line.get("bindings", ()):
+            if one["slot"][0] == "persistent":
+                one["range"][2] = 16
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert differences(tmp_path) == []
