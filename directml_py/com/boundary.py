@@ -42,7 +42,7 @@ def failed(call: str, error: BaseException) -> int:
     """The HRESULT for what ``call`` raised. Says why, unless somebody has."""
     code = _code(error)
     if code not in SILENT and not (isinstance(error, DMLError) and error.reported):
-        debug_output(ERROR, f"{call}: {_explain(error)}")
+        debug_output(ERROR, f"{call}: {explain(error)}")
     return signed(code)
 
 
@@ -54,7 +54,8 @@ def _code(error: BaseException) -> int:
     return E_OUTOFMEMORY if isinstance(error, MemoryError) else E_UNEXPECTED
 
 
-def _explain(error: BaseException) -> str:
+def explain(error: BaseException) -> str:
+    """What ``error`` says; of one that nobody expected, where it comes from too."""
     if isinstance(error, (DMLError, TypeError, ValueError, MemoryFault, MemoryError)):
         return str(error)
     return "".join(traceback.format_exception(type(error), error, error.__traceback__))

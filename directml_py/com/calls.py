@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from ..abi.arguments import WrongObject
 from ..abi.hresult import E_NOTIMPL, E_POINTER, S_FALSE, S_OK, DMLError
-from .boundary import failed, signed
+from .boundary import explain, failed, signed
 from .memory import NULL, poke_pointer
 from .objects import Objects
 from .parameters import Plan, Values, plan, struct_type
@@ -21,9 +21,13 @@ OPTIONAL_RESULTS = frozenset(
         "IDMLDevice1::CompileGraph",
         "IDMLDevice::CompileOperator",
         "ID3D12Device::CreateCommittedResource",
+        "ID3D12Device4::CreateCommittedResource1",
+        "ID3D12Device8::CreateCommittedResource2",
         "ID3D12Device::CreateHeap",
+        "ID3D12Device4::CreateHeap1",
         "IDMLDevice::CreateOperator",
         "ID3D12Device::CreatePlacedResource",
+        "ID3D12Device8::CreatePlacedResource1",
         "D3D12CreateDevice",
         "D3D12GetDebugInterface",
         "DMLCreateDevice",
@@ -32,11 +36,20 @@ OPTIONAL_RESULTS = frozenset(
     }
 )
 OPTIONAL_OUTPUTS = frozenset(
-    {"ID3D12Device::GetCopyableFootprints", "ID3D12Resource::GetHeapProperties", "ID3D12Resource::Map"}
+    {
+        "ID3D12Device::GetCopyableFootprints",
+        "ID3D12Device8::GetCopyableFootprints1",
+        "ID3D12Resource::GetHeapProperties",
+        "ID3D12Resource::Map",
+    }
 )
 
 # What a call does with the Python callable that does the work, and C's arguments.
 Runner = Callable[[Callable[..., Any], Values], Any]
+
+
+class NotEmulated(DMLError):
+    """``E_NOTIMPL`` for a method that nothing in Python does."""
 
 
 class Calls:
@@ -63,17 +76,30 @@ class Calls:
                 if body is None:
                     refuse(values)
                 return result(run(body, values))
-            except WrongObject as error:
-                removal = getattr(at(this), "removal", None)
-                if method.returns == "void" and removal is not None:
-                    removal.wrong_object(f"{name} failed:", error)
-                    if removal.debug:
-                        return None
-                return fail(error)
             except BaseException as error:
+                if method.returns == "void" and self._consequence(at(this), name, error):
+                    return None
                 return fail(error)
 
         return call
+
+    def _consequence(self, item: Any, name: str, error: BaseException) -> bool:
+        """What becomes of ``item`` when one of its void methods fails; whether the debug layer has said so.
+
+        C cannot be told by a result: a list becomes invalid, a device is removed.
+        """
+        removal = getattr(item, "removal", None)
+        if removal is not None and isinstance(error, WrongObject):
+            removal.wrong_object(f"{name} failed:", error)
+            return bool(removal.debug)
+        refuse = getattr(item, "refuse", None)
+        told = isinstance(error, DMLError) and error.reported and not isinstance(error, NotEmulated)
+        if refuse is None or told:
+            return told
+        try:
+            return bool(refuse(name, error.args[0] if isinstance(error, DMLError) else explain(error)))
+        except DMLError as broken:
+            return broken.reported
 
     def function(self, function: Function, body: Callable[..., Any] | None) -> Callable[..., Any]:
         """An exported function; ``body`` is what does it in Python, if anything does."""
@@ -148,7 +174,7 @@ class Calls:
             self._said.add(title)
             if steps.result is not None and values[steps.result[1]]:
                 poke_pointer(values[steps.result[1]], NULL, title)
-            raise DMLError(E_NOTIMPL, "not emulated; the call does nothing", reported=known)
+            raise NotEmulated(E_NOTIMPL, "not emulated; the call does nothing", reported=known)
 
         return refuse
 

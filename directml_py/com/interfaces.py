@@ -40,6 +40,17 @@ INTERFACES: dict[str, Interface] = {
     "ID3D12Heap": Interface(
         "6b3b2502-6e51-45b3-90ee-9884265e8df3", "ID3D12Pageable", (Method("GetDesc", "D3D12_HEAP_DESC", ()),)
     ),
+    "ID3D12Heap1": Interface(
+        "572f7389-2168-49e3-9693-d6df5871bf6d",
+        "ID3D12Heap",
+        (
+            Method(
+                "GetProtectedResourceSession",
+                "HRESULT",
+                (("REFIID", "riid"), ("void**", "ppProtectedSession")),
+            ),
+        ),
+    ),
     "ID3D12Resource": Interface(
         "696442be-a72e-4059-bc79-5b5c98040fad",
         "ID3D12Pageable",
@@ -81,6 +92,22 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
+    "ID3D12Resource1": Interface(
+        "9d5e227a-4430-4161-88b3-3eca6bb16e19",
+        "ID3D12Resource",
+        (
+            Method(
+                "GetProtectedResourceSession",
+                "HRESULT",
+                (("REFIID", "riid"), ("void**", "ppProtectedSession")),
+            ),
+        ),
+    ),
+    "ID3D12Resource2": Interface(
+        "be36ec3b-ea85-4aeb-a45a-e9d76404a495",
+        "ID3D12Resource1",
+        (Method("GetDesc1", "D3D12_RESOURCE_DESC1", ()),),
+    ),
     "ID3D12CommandAllocator": Interface(
         "6102dee4-af59-4b09-b999-b44d73f09b24", "ID3D12Pageable", (Method("Reset", "HRESULT", ()),)
     ),
@@ -93,11 +120,17 @@ INTERFACES: dict[str, Interface] = {
             Method("Signal", "HRESULT", (("UINT64", "Value"),)),
         ),
     ),
+    "ID3D12Fence1": Interface(
+        "433685fe-e22b-4ca0-a8db-b5b4f4dd0e4a",
+        "ID3D12Fence",
+        (Method("GetCreationFlags", "D3D12_FENCE_FLAGS", ()),),
+    ),
     "ID3D12PipelineState": Interface(
         "765a30f3-f624-4c6f-a828-ace948622445",
         "ID3D12Pageable",
         (Method("GetCachedBlob", "HRESULT", (("ID3DBlob**", "ppBlob"),)),),
     ),
+    "ID3D12QueryHeap": Interface("0d9658ae-ed45-469e-a61d-970ec583cab4", "ID3D12Pageable", ()),
     "ID3D12DescriptorHeap": Interface(
         "8efb471d-616c-4f49-90f7-127bb763fa51",
         "ID3D12Pageable",
@@ -413,6 +446,157 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT64", "CountBufferOffset"),
                 ),
             ),
+        ),
+    ),
+    "ID3D12GraphicsCommandList1": Interface(
+        "553103fb-1fe7-4557-bb38-946d7d0e7ca7",
+        "ID3D12GraphicsCommandList",
+        (
+            Method(
+                "AtomicCopyBufferUINT",
+                "void",
+                (
+                    ("ID3D12Resource*", "pDstBuffer"),
+                    ("UINT64", "DstOffset"),
+                    ("ID3D12Resource*", "pSrcBuffer"),
+                    ("UINT64", "SrcOffset"),
+                    ("UINT", "Dependencies"),
+                    ("ID3D12Resource* const*", "ppDependentResources"),
+                    ("const D3D12_SUBRESOURCE_RANGE_UINT64*", "pDependentSubresourceRanges"),
+                ),
+            ),
+            Method(
+                "AtomicCopyBufferUINT64",
+                "void",
+                (
+                    ("ID3D12Resource*", "pDstBuffer"),
+                    ("UINT64", "DstOffset"),
+                    ("ID3D12Resource*", "pSrcBuffer"),
+                    ("UINT64", "SrcOffset"),
+                    ("UINT", "Dependencies"),
+                    ("ID3D12Resource* const*", "ppDependentResources"),
+                    ("const D3D12_SUBRESOURCE_RANGE_UINT64*", "pDependentSubresourceRanges"),
+                ),
+            ),
+            Method("OMSetDepthBounds", "void", (("FLOAT", "Min"), ("FLOAT", "Max"))),
+            Method(
+                "SetSamplePositions",
+                "void",
+                (
+                    ("UINT", "NumSamplesPerPixel"),
+                    ("UINT", "NumPixels"),
+                    ("D3D12_SAMPLE_POSITION*", "pSamplePositions"),
+                ),
+            ),
+            Method(
+                "ResolveSubresourceRegion",
+                "void",
+                (
+                    ("ID3D12Resource*", "pDstResource"),
+                    ("UINT", "DstSubresource"),
+                    ("UINT", "DstX"),
+                    ("UINT", "DstY"),
+                    ("ID3D12Resource*", "pSrcResource"),
+                    ("UINT", "SrcSubresource"),
+                    ("D3D12_RECT*", "pSrcRect"),
+                    ("DXGI_FORMAT", "Format"),
+                    ("D3D12_RESOLVE_MODE", "ResolveMode"),
+                ),
+            ),
+            Method("SetViewInstanceMask", "void", (("UINT", "Mask"),)),
+        ),
+    ),
+    "ID3D12GraphicsCommandList2": Interface(
+        "38c3e585-ff17-412c-9150-4fc6f9d72a28",
+        "ID3D12GraphicsCommandList1",
+        (
+            Method(
+                "WriteBufferImmediate",
+                "void",
+                (
+                    ("UINT", "Count"),
+                    ("const D3D12_WRITEBUFFERIMMEDIATE_PARAMETER*", "pParams"),
+                    ("const D3D12_WRITEBUFFERIMMEDIATE_MODE*", "pModes"),
+                ),
+            ),
+        ),
+    ),
+    "ID3D12GraphicsCommandList3": Interface(
+        "6fda83a7-b84c-4e38-9ac8-c7bd22016b3d",
+        "ID3D12GraphicsCommandList2",
+        (
+            Method(
+                "SetProtectedResourceSession",
+                "void",
+                (("ID3D12ProtectedResourceSession*", "pProtectedResourceSession"),),
+            ),
+        ),
+    ),
+    "ID3D12GraphicsCommandList4": Interface(
+        "8754318e-d3a9-4541-98cf-645b50dc4874",
+        "ID3D12GraphicsCommandList3",
+        (
+            Method(
+                "BeginRenderPass",
+                "void",
+                (
+                    ("UINT", "NumRenderTargets"),
+                    ("const D3D12_RENDER_PASS_RENDER_TARGET_DESC*", "pRenderTargets"),
+                    ("const D3D12_RENDER_PASS_DEPTH_STENCIL_DESC*", "pDepthStencil"),
+                    ("D3D12_RENDER_PASS_FLAGS", "Flags"),
+                ),
+            ),
+            Method("EndRenderPass", "void", ()),
+            Method(
+                "InitializeMetaCommand",
+                "void",
+                (
+                    ("ID3D12MetaCommand*", "pMetaCommand"),
+                    ("const void*", "pInitializationParametersData"),
+                    ("SIZE_T", "InitializationParametersDataSizeInBytes"),
+                ),
+            ),
+            Method(
+                "ExecuteMetaCommand",
+                "void",
+                (
+                    ("ID3D12MetaCommand*", "pMetaCommand"),
+                    ("const void*", "pExecutionParametersData"),
+                    ("SIZE_T", "ExecutionParametersDataSizeInBytes"),
+                ),
+            ),
+            Method(
+                "BuildRaytracingAccelerationStructure",
+                "void",
+                (
+                    ("const D3D12_BUILD_RAYTRACING_ACCELERATION_STRUCTURE_DESC*", "pDesc"),
+                    ("UINT", "NumPostbuildInfoDescs"),
+                    (
+                        "const D3D12_RAYTRACING_ACCELERATION_STRUCTURE_POSTBUILD_INFO_DESC*",
+                        "pPostbuildInfoDescs",
+                    ),
+                ),
+            ),
+            Method(
+                "EmitRaytracingAccelerationStructurePostbuildInfo",
+                "void",
+                (
+                    ("const D3D12_RAYTRACING_ACCELERATION_STRUCTURE_POSTBUILD_INFO_DESC*", "pDesc"),
+                    ("UINT", "NumSourceAccelerationStructures"),
+                    ("const D3D12_GPU_VIRTUAL_ADDRESS*", "pSourceAccelerationStructureData"),
+                ),
+            ),
+            Method(
+                "CopyRaytracingAccelerationStructure",
+                "void",
+                (
+                    ("D3D12_GPU_VIRTUAL_ADDRESS", "DestAccelerationStructureData"),
+                    ("D3D12_GPU_VIRTUAL_ADDRESS", "SourceAccelerationStructureData"),
+                    ("D3D12_RAYTRACING_ACCELERATION_STRUCTURE_COPY_MODE", "Mode"),
+                ),
+            ),
+            Method("SetPipelineState1", "void", (("ID3D12StateObject*", "pStateObject"),)),
+            Method("DispatchRays", "void", (("const D3D12_DISPATCH_RAYS_DESC*", "pDesc"),)),
         ),
     ),
     "ID3D12CommandQueue": Interface(
@@ -758,8 +942,395 @@ INTERFACES: dict[str, Interface] = {
             Method("GetAdapterLuid", "LUID", ()),
         ),
     ),
+    "ID3D12Device1": Interface(
+        "77acce80-638e-4e65-8895-c1f23386863e",
+        "ID3D12Device",
+        (
+            Method(
+                "CreatePipelineLibrary",
+                "HRESULT",
+                (
+                    ("const void*", "pLibraryBlob"),
+                    ("SIZE_T", "BlobLength"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppPipelineLibrary"),
+                ),
+            ),
+            Method(
+                "SetEventOnMultipleFenceCompletion",
+                "HRESULT",
+                (
+                    ("ID3D12Fence* const*", "ppFences"),
+                    ("const UINT64*", "pFenceValues"),
+                    ("UINT", "NumFences"),
+                    ("D3D12_MULTIPLE_FENCE_WAIT_FLAGS", "Flags"),
+                    ("HANDLE", "hEvent"),
+                ),
+            ),
+            Method(
+                "SetResidencyPriority",
+                "HRESULT",
+                (
+                    ("UINT", "NumObjects"),
+                    ("ID3D12Pageable* const*", "ppObjects"),
+                    ("const D3D12_RESIDENCY_PRIORITY*", "pPriorities"),
+                ),
+            ),
+        ),
+    ),
+    "ID3D12Device2": Interface(
+        "30baa41e-b15b-475c-a0bb-1af5c5b64328",
+        "ID3D12Device1",
+        (
+            Method(
+                "CreatePipelineState",
+                "HRESULT",
+                (
+                    ("const D3D12_PIPELINE_STATE_STREAM_DESC*", "pDesc"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppPipelineState"),
+                ),
+            ),
+        ),
+    ),
+    "ID3D12Device3": Interface(
+        "81dadc15-2bad-4392-93c5-101345c4aa98",
+        "ID3D12Device2",
+        (
+            Method(
+                "OpenExistingHeapFromAddress",
+                "HRESULT",
+                (("const void*", "pAddress"), ("REFIID", "riid"), ("void**", "ppvHeap")),
+            ),
+            Method(
+                "OpenExistingHeapFromFileMapping",
+                "HRESULT",
+                (("HANDLE", "hFileMapping"), ("REFIID", "riid"), ("void**", "ppvHeap")),
+            ),
+            Method(
+                "EnqueueMakeResident",
+                "HRESULT",
+                (
+                    ("D3D12_RESIDENCY_FLAGS", "Flags"),
+                    ("UINT", "NumObjects"),
+                    ("ID3D12Pageable* const*", "ppObjects"),
+                    ("ID3D12Fence*", "pFenceToSignal"),
+                    ("UINT64", "FenceValueToSignal"),
+                ),
+            ),
+        ),
+    ),
+    "ID3D12Device4": Interface(
+        "e865df17-a9ee-46f9-a463-3098315aa2e5",
+        "ID3D12Device3",
+        (
+            Method(
+                "CreateCommandList1",
+                "HRESULT",
+                (
+                    ("UINT", "nodeMask"),
+                    ("D3D12_COMMAND_LIST_TYPE", "type"),
+                    ("D3D12_COMMAND_LIST_FLAGS", "flags"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppCommandList"),
+                ),
+            ),
+            Method(
+                "CreateProtectedResourceSession",
+                "HRESULT",
+                (
+                    ("const D3D12_PROTECTED_RESOURCE_SESSION_DESC*", "pDesc"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppSession"),
+                ),
+            ),
+            Method(
+                "CreateCommittedResource1",
+                "HRESULT",
+                (
+                    ("const D3D12_HEAP_PROPERTIES*", "pHeapProperties"),
+                    ("D3D12_HEAP_FLAGS", "HeapFlags"),
+                    ("const D3D12_RESOURCE_DESC*", "pDesc"),
+                    ("D3D12_RESOURCE_STATES", "InitialResourceState"),
+                    ("const D3D12_CLEAR_VALUE*", "pOptimizedClearValue"),
+                    ("ID3D12ProtectedResourceSession*", "pProtectedSession"),
+                    ("REFIID", "riidResource"),
+                    ("void**", "ppvResource"),
+                ),
+            ),
+            Method(
+                "CreateHeap1",
+                "HRESULT",
+                (
+                    ("const D3D12_HEAP_DESC*", "pDesc"),
+                    ("ID3D12ProtectedResourceSession*", "pProtectedSession"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppvHeap"),
+                ),
+            ),
+            Method(
+                "CreateReservedResource1",
+                "HRESULT",
+                (
+                    ("const D3D12_RESOURCE_DESC*", "pDesc"),
+                    ("D3D12_RESOURCE_STATES", "InitialState"),
+                    ("const D3D12_CLEAR_VALUE*", "pOptimizedClearValue"),
+                    ("ID3D12ProtectedResourceSession*", "pProtectedSession"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppvResource"),
+                ),
+            ),
+            Method(
+                "GetResourceAllocationInfo1",
+                "D3D12_RESOURCE_ALLOCATION_INFO",
+                (
+                    ("UINT", "visibleMask"),
+                    ("UINT", "numResourceDescs"),
+                    ("const D3D12_RESOURCE_DESC*", "pResourceDescs"),
+                    ("D3D12_RESOURCE_ALLOCATION_INFO1*", "pResourceAllocationInfo1"),
+                ),
+            ),
+        ),
+    ),
+    "ID3D12Device5": Interface(
+        "8b4f173b-2fea-4b80-8f58-4307191ab95d",
+        "ID3D12Device4",
+        (
+            Method(
+                "CreateLifetimeTracker",
+                "HRESULT",
+                (("ID3D12LifetimeOwner*", "pOwner"), ("REFIID", "riid"), ("void**", "ppvTracker")),
+            ),
+            Method("RemoveDevice", "void", ()),
+            Method(
+                "EnumerateMetaCommands",
+                "HRESULT",
+                (("UINT*", "pNumMetaCommands"), ("D3D12_META_COMMAND_DESC*", "pDescs")),
+            ),
+            Method(
+                "EnumerateMetaCommandParameters",
+                "HRESULT",
+                (
+                    ("REFGUID", "CommandId"),
+                    ("D3D12_META_COMMAND_PARAMETER_STAGE", "Stage"),
+                    ("UINT*", "pTotalStructureSizeInBytes"),
+                    ("UINT*", "pParameterCount"),
+                    ("D3D12_META_COMMAND_PARAMETER_DESC*", "pParameterDescs"),
+                ),
+            ),
+            Method(
+                "CreateMetaCommand",
+                "HRESULT",
+                (
+                    ("REFGUID", "CommandId"),
+                    ("UINT", "NodeMask"),
+                    ("const void*", "pCreationParametersData"),
+                    ("SIZE_T", "CreationParametersDataSizeInBytes"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppMetaCommand"),
+                ),
+            ),
+            Method(
+                "CreateStateObject",
+                "HRESULT",
+                (
+                    ("const D3D12_STATE_OBJECT_DESC*", "pDesc"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppStateObject"),
+                ),
+            ),
+            Method(
+                "GetRaytracingAccelerationStructurePrebuildInfo",
+                "void",
+                (
+                    ("const D3D12_BUILD_RAYTRACING_ACCELERATION_STRUCTURE_INPUTS*", "pDesc"),
+                    ("D3D12_RAYTRACING_ACCELERATION_STRUCTURE_PREBUILD_INFO*", "pInfo"),
+                ),
+            ),
+            Method(
+                "CheckDriverMatchingIdentifier",
+                "D3D12_DRIVER_MATCHING_IDENTIFIER_STATUS",
+                (
+                    ("D3D12_SERIALIZED_DATA_TYPE", "SerializedDataType"),
+                    ("const D3D12_SERIALIZED_DATA_DRIVER_MATCHING_IDENTIFIER*", "pIdentifierToCheck"),
+                ),
+            ),
+        ),
+    ),
+    "ID3D12Device6": Interface(
+        "c70b221b-40e4-4a17-89af-025a0727a6dc",
+        "ID3D12Device5",
+        (
+            Method(
+                "SetBackgroundProcessingMode",
+                "HRESULT",
+                (
+                    ("D3D12_BACKGROUND_PROCESSING_MODE", "Mode"),
+                    ("D3D12_MEASUREMENTS_ACTION", "MeasurementsAction"),
+                    ("HANDLE", "hEventToSignalUponCompletion"),
+                    ("BOOL*", "pbFurtherMeasurementsDesired"),
+                ),
+            ),
+        ),
+    ),
+    "ID3D12Device7": Interface(
+        "5c014b53-68a1-4b9b-8bd1-dd6046b9358b",
+        "ID3D12Device6",
+        (
+            Method(
+                "AddToStateObject",
+                "HRESULT",
+                (
+                    ("const D3D12_STATE_OBJECT_DESC*", "pAddition"),
+                    ("ID3D12StateObject*", "pStateObjectToGrowFrom"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppNewStateObject"),
+                ),
+            ),
+            Method(
+                "CreateProtectedResourceSession1",
+                "HRESULT",
+                (
+                    ("const D3D12_PROTECTED_RESOURCE_SESSION_DESC1*", "pDesc"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppSession"),
+                ),
+            ),
+        ),
+    ),
+    "ID3D12Device8": Interface(
+        "9218e6bb-f944-4f7e-a75c-b1b2c7b701f3",
+        "ID3D12Device7",
+        (
+            Method(
+                "GetResourceAllocationInfo2",
+                "D3D12_RESOURCE_ALLOCATION_INFO",
+                (
+                    ("UINT", "visibleMask"),
+                    ("UINT", "numResourceDescs"),
+                    ("const D3D12_RESOURCE_DESC1*", "pResourceDescs"),
+                    ("D3D12_RESOURCE_ALLOCATION_INFO1*", "pResourceAllocationInfo1"),
+                ),
+            ),
+            Method(
+                "CreateCommittedResource2",
+                "HRESULT",
+                (
+                    ("const D3D12_HEAP_PROPERTIES*", "pHeapProperties"),
+                    ("D3D12_HEAP_FLAGS", "HeapFlags"),
+                    ("const D3D12_RESOURCE_DESC1*", "pDesc"),
+                    ("D3D12_RESOURCE_STATES", "InitialResourceState"),
+                    ("const D3D12_CLEAR_VALUE*", "pOptimizedClearValue"),
+                    ("ID3D12ProtectedResourceSession*", "pProtectedSession"),
+                    ("REFIID", "riidResource"),
+                    ("void**", "ppvResource"),
+                ),
+            ),
+            Method(
+                "CreatePlacedResource1",
+                "HRESULT",
+                (
+                    ("ID3D12Heap*", "pHeap"),
+                    ("UINT64", "HeapOffset"),
+                    ("const D3D12_RESOURCE_DESC1*", "pDesc"),
+                    ("D3D12_RESOURCE_STATES", "InitialState"),
+                    ("const D3D12_CLEAR_VALUE*", "pOptimizedClearValue"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppvResource"),
+                ),
+            ),
+            Method(
+                "CreateSamplerFeedbackUnorderedAccessView",
+                "void",
+                (
+                    ("ID3D12Resource*", "pTargetedResource"),
+                    ("ID3D12Resource*", "pFeedbackResource"),
+                    ("D3D12_CPU_DESCRIPTOR_HANDLE", "DestDescriptor"),
+                ),
+            ),
+            Method(
+                "GetCopyableFootprints1",
+                "void",
+                (
+                    ("const D3D12_RESOURCE_DESC1*", "pResourceDesc"),
+                    ("UINT", "FirstSubresource"),
+                    ("UINT", "NumSubresources"),
+                    ("UINT64", "BaseOffset"),
+                    ("D3D12_PLACED_SUBRESOURCE_FOOTPRINT*", "pLayouts"),
+                    ("UINT*", "pNumRows"),
+                    ("UINT64*", "pRowSizeInBytes"),
+                    ("UINT64*", "pTotalBytes"),
+                ),
+            ),
+        ),
+    ),
+    "ID3D12Device9": Interface(
+        "4c80e962-f032-4f60-bc9e-ebc2cfa1d83c",
+        "ID3D12Device8",
+        (
+            Method(
+                "CreateShaderCacheSession",
+                "HRESULT",
+                (
+                    ("const D3D12_SHADER_CACHE_SESSION_DESC*", "pDesc"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppvSession"),
+                ),
+            ),
+            Method(
+                "ShaderCacheControl",
+                "HRESULT",
+                (("D3D12_SHADER_CACHE_KIND_FLAGS", "Kinds"), ("D3D12_SHADER_CACHE_CONTROL_FLAGS", "Control")),
+            ),
+            Method(
+                "CreateCommandQueue1",
+                "HRESULT",
+                (
+                    ("const D3D12_COMMAND_QUEUE_DESC*", "pDesc"),
+                    ("REFIID", "CreatorID"),
+                    ("REFIID", "riid"),
+                    ("void**", "ppCommandQueue"),
+                ),
+            ),
+        ),
+    ),
     "ID3D12Debug": Interface(
         "344488b7-6846-474b-b989-f027448245e0", "IUnknown", (Method("EnableDebugLayer", "void", ()),)
+    ),
+    "ID3D12Debug1": Interface(
+        "affaa4ca-63fe-4d8e-b8ad-159000af4304",
+        "IUnknown",
+        (
+            Method("EnableDebugLayer", "void", ()),
+            Method("SetEnableGPUBasedValidation", "void", (("BOOL", "Enable"),)),
+            Method("SetEnableSynchronizedCommandQueueValidation", "void", (("BOOL", "Enable"),)),
+        ),
+    ),
+    "ID3D12Debug2": Interface(
+        "93a665c4-a3b2-4e5d-b692-a26ae14e3374",
+        "IUnknown",
+        (Method("SetGPUBasedValidationFlags", "void", (("D3D12_GPU_BASED_VALIDATION_FLAGS", "Flags"),)),),
+    ),
+    "ID3D12Debug3": Interface(
+        "5cf4e58f-f671-4ff1-a542-3686e3d153d1",
+        "ID3D12Debug",
+        (
+            Method("SetEnableGPUBasedValidation", "void", (("BOOL", "Enable"),)),
+            Method("SetEnableSynchronizedCommandQueueValidation", "void", (("BOOL", "Enable"),)),
+            Method("SetGPUBasedValidationFlags", "void", (("D3D12_GPU_BASED_VALIDATION_FLAGS", "Flags"),)),
+        ),
+    ),
+    "ID3D12Debug4": Interface(
+        "014b816e-9ec5-4a2f-a845-ffbe441ce13a", "ID3D12Debug3", (Method("DisableDebugLayer", "void", ()),)
+    ),
+    "ID3D12DebugDevice": Interface(
+        "3febd6dd-4973-4787-8194-e45f9e28923e",
+        "IUnknown",
+        (
+            Method("SetFeatureMask", "HRESULT", (("D3D12_DEBUG_FEATURE", "Mask"),)),
+            Method("GetFeatureMask", "D3D12_DEBUG_FEATURE", ()),
+            Method("ReportLiveDeviceObjects", "HRESULT", (("D3D12_RLDO_FLAGS", "Flags"),)),
+        ),
     ),
     "ID3D12InfoQueue": Interface(
         "0742a90b-c387-483f-b946-30a7e4e61458",
@@ -833,6 +1404,23 @@ INTERFACES: dict[str, Interface] = {
             Method("GetBreakOnID", "BOOL", (("D3D12_MESSAGE_ID", "ID"),)),
             Method("SetMuteDebugOutput", "void", (("BOOL", "bMute"),)),
             Method("GetMuteDebugOutput", "BOOL", ()),
+        ),
+    ),
+    "ID3D12InfoQueue1": Interface(
+        "2852dd88-b484-4c0c-b6b1-67168500e600",
+        "ID3D12InfoQueue",
+        (
+            Method(
+                "RegisterMessageCallback",
+                "HRESULT",
+                (
+                    ("D3D12MessageFunc", "CallbackFunc"),
+                    ("D3D12_MESSAGE_CALLBACK_FLAGS", "CallbackFilterFlags"),
+                    ("void*", "pContext"),
+                    ("DWORD*", "pCallbackCookie"),
+                ),
+            ),
+            Method("UnregisterMessageCallback", "HRESULT", (("DWORD", "CallbackCookie"),)),
         ),
     ),
     "IDXGIObject": Interface(

@@ -6,8 +6,10 @@ from typing import Any
 
 import directml_py
 
-from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY
+from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_SEVERITY_ERROR
 from ..d3d12 import ID3D12Device
+from ..d3d12.debug_output import debug_output
+from ..dml.removal import WITNESSES
 from .calls import Calls
 from .interfaces import FUNCTIONS, INTERFACES
 from .objects import Objects
@@ -25,6 +27,7 @@ def create_device(*arguments: Any) -> ID3D12Device:
 
 def start(ffi: Any, lib: Any) -> None:
     """Give every C function that the library declares its Python side."""
+    WITNESSES.append(lambda error: debug_output(D3D12_MESSAGE_SEVERITY_ERROR, str(error)))
     objects = Objects(lib)
     calls = Calls(objects, ffi)
 

@@ -1,7 +1,7 @@
 """The memory of C's own arguments: where results go, identifiers, arrays of pointers.
 
-It is touched directly, as C would: a debugger or a sanitizer then sees who got it wrong. What descs lead to is probed,
-by those who decode them.
+Wild pointers are ``E_POINTER``. Results are written twice: by the kernel, which knows what is mapped, and then
+directly, so that a sanitizer sees who gave too little room.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 
 from ..abi.hresult import E_POINTER, DMLError
-from ..abi.memory import FIRST_MAPPABLE
+from ..abi.memory import MemoryFault, read, write
 from ..abi.wintypes import GUID
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
@@ -18,16 +18,19 @@ NULL = 0
 
 
 def peek(address: int, size: int, name: str) -> bytes:
-    """Raises ``DMLError`` ``E_POINTER`` for null and its neighbours."""
-    if address < FIRST_MAPPABLE:
-        raise DMLError(E_POINTER, f"{name} points to 0x{address:X}, where no data can be")
-    return ctypes.string_at(address, size)
+    """Raises ``DMLError`` ``E_POINTER`` where there is no such memory."""
+    try:
+        return read(address, size)
+    except MemoryFault:
+        raise DMLError(E_POINTER, f"{name} points to 0x{address:X}, where no {size} bytes are") from None
 
 
 def poke(address: int, data: bytes, name: str) -> None:
-    """Raises ``DMLError`` ``E_POINTER`` for null and its neighbours."""
-    if address < FIRST_MAPPABLE:
-        raise DMLError(E_POINTER, f"{name} points to 0x{address:X}, where no result can go")
+    """Raises ``DMLError`` ``E_POINTER`` where no such memory can be written."""
+    try:
+        write(address, data)
+    except MemoryFault:
+        raise DMLError(E_POINTER, f"{name} points to 0x{address:X}, where no result can go") from None
     ctypes.memmove(address, data, len(data))
 
 

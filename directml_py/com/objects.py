@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any
 
+from ..abi.arguments import WrongObject
 from ..abi.hresult import E_INVALIDARG, E_OUTOFMEMORY, DMLError
 from ..abi.interface import IUnknown, forget_handle, register_handle
-from ..abi.memory import read
+from ..abi.memory import MemoryFault, read
 from ..abi.wintypes import GUID
 from .interfaces import INTERFACES
 from .memory import GUID_SIZE, NULL, peek, poke_pointer
 
 
 class Objects:
-    """The COM objects of this process. An object is held here as long as C holds references to it, and has one
-    address in that time, which is also its ``handle`` in structs."""
+    """The COM objects of this process. An object is held here as long as C holds references to it. It has one address
+    for as long as it lives, which is also its ``handle`` in structs: a binding table keeps its dispatchable, and
+    programs such as tensorflow-directml-plugin go on passing one that they have released.
+    """
 
     def __init__(self, lib: Any) -> None:
         self._lib = lib
-        self._lock = threading.Lock()
+        # Objects can die, and tell so, while their thread is in here.
+        self._lock = threading.RLock()
         self._held: dict[int, IUnknown] = {}
+        self._released: dict[int, weakref.ref[IUnknown]] = {}
         self._addresses: dict[int, int] = {}
         self._tables: dict[type[IUnknown], bytes] = {}
         self._iids: dict[type[IUnknown], frozenset[bytes]] = {}
@@ -34,6 +40,8 @@ class Objects:
             address = self._addresses.get(id(item))
             if address is not None:
                 self._lib.dmlpy_AddRef(address)
+                self._held[address] = item
+                self._released.pop(address, None)
                 return address
             address = int(self._lib.dmlpy_new(self._table(type(item))))
             if not address:
@@ -56,13 +64,32 @@ class Objects:
             item = self._held.get(address)
             if item is None or self._lib.dmlpy_references(address):
                 return
-            del self._held[address], self._addresses[id(item)]
+            key = id(item)
+            self._released[address] = weakref.ref(item, lambda gone: self._died(address, key, gone))
+            del self._held[address]
+
+    def _died(self, address: int, key: int, gone: weakref.ref[IUnknown]) -> None:
+        """Nobody in Python holds it either."""
+        with self._lock:
+            if self._released.get(address) is not gone:
+                return
+            del self._released[address], self._addresses[key]
             forget_handle(address)
             self._lib.dmlpy_free(address)
 
     def at(self, address: int) -> IUnknown:
         """The object behind ``this``."""
-        return self._held[address]
+        item = self._living(address)
+        if item is None:
+            raise DMLError(E_INVALIDARG, f"0x{address:X} is no object that is alive")
+        return item
+
+    def _living(self, address: int) -> IUnknown | None:
+        item = self._held.get(address)
+        if item is None:
+            released = self._released.get(address)
+            item = None if released is None else released()
+        return item
 
     def argument(self, address: int, name: str) -> IUnknown | None:
         """The object behind an interface pointer; of somebody else's, a stand-in that holds a reference.
@@ -71,13 +98,15 @@ class Objects:
         """
         if not address:
             return None
-        held = self._held.get(address)
+        held = self._living(address)
         if held is not None:
             return held
         # Whether there is a table at all; calling through it must be left to the caller's care, as in any COM.
-        table = int.from_bytes(read(address, 8), "little")
-        if not table or not read(table, 24):
-            raise DMLError(E_INVALIDARG, f"{name} is no COM object")
+        try:
+            table = int.from_bytes(read(address, 8), "little")
+            read(table, 24)
+        except MemoryFault:
+            raise WrongObject(name, f"is 0x{address:X}, which is no COM object that is alive") from None
         return ForeignUnknown(self._lib, address)
 
     def query(self, item: IUnknown, riid: int, ppv: int) -> None:
@@ -95,7 +124,15 @@ class Objects:
         except DMLError:
             poke_pointer(ppv, NULL, "ppv")
             raise
-        poke_pointer(ppv, self.add_reference(answer), "ppv")
+        self.give(answer, ppv, "ppv")
+
+    def give(self, item: IUnknown, address: int, name: str) -> None:
+        """Put a pointer to ``item``, with a reference that is the caller's, at ``address``.
+
+        Raises ``DMLError`` ``E_POINTER``, with no reference given away, where no pointer can be written.
+        """
+        poke_pointer(address, NULL, name)
+        poke_pointer(address, self.add_reference(item), name)
 
     def _own_iids(self, kind: type[IUnknown]) -> frozenset[bytes]:
         """The interfaces that an object of ``kind`` gives itself for, without asking it; not IUnknown."""

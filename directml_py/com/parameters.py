@@ -73,7 +73,7 @@ def plan(params: Sequence[Parameter], objects: Objects, ffi: Any) -> Plan:
 def _input(c_type: str, name: str, place: int, objects: Objects, ffi: Any) -> Input:
     pointee = _pointee(c_type)
     if c_type.endswith("* const*"):
-        return lambda values: _object_list(values[place - 1], values[place], name, objects)
+        return lambda values: object_list(values[place - 1], values[place], name, objects)
     if pointee in INTERFACES:
         return lambda values: objects.argument(values[place], name)
     if c_type in ("REFGUID", "REFIID"):
@@ -102,7 +102,7 @@ def _output(c_type: str, name: str, place: int, objects: Objects) -> Output | No
     if is_input or pointee == "void":
         return None
     if pointee.endswith("*"):
-        return lambda values, value: poke_pointer(values[place], _address(value, objects), name)
+        return lambda values, value: _give(value, values[place], name, objects)
     if struct_type(pointee) is not None:
         return lambda values, value: poke(values[place], bytes(value), name)
     size = SCALARS.get(pointee, 4)
@@ -114,12 +114,15 @@ def _pointee(c_type: str) -> str:
     return match[1] if match else ""
 
 
-def _address(value: Any, objects: Objects) -> int:
+def _give(value: Any, address: int, name: str, objects: Objects) -> None:
     """What a pointer to a pointer receives: the beginning of memory, or a COM object."""
-    return int(value.ctypes.data) if isinstance(value, np.ndarray) else objects.add_reference(value)
+    if isinstance(value, np.ndarray):
+        poke_pointer(address, int(value.ctypes.data), name)
+    else:
+        objects.give(value, address, name)
 
 
-def _object_list(count: int, address: int, name: str, objects: Objects) -> list[Any] | None:
+def object_list(count: int, address: int, name: str, objects: Objects) -> list[Any] | None:
     """None, which the methods tell from an empty list, for a null pointer."""
     if not address:
         return None

@@ -6,6 +6,7 @@ Each takes the Python method and the arguments of C.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 from ..abi.hresult import (
@@ -18,11 +19,17 @@ from ..abi.hresult import (
 from ..abi.interface import IUnknown
 from ..abi.private_data import WKPDID_D3DDebugObjectNameW
 from ..api.d3d12_structs import D3D12_MESSAGE
-from .memory import POINTER_SIZE, peek, peek_guid, peek_number, poke, poke_number, poke_pointer
+from .events import EventHandle
+from .memory import POINTER_SIZE, peek, peek_guid, peek_number, poke, poke_number
 from .objects import Objects
+from .parameters import object_list
 from .text import WCHAR_CODEC
 
 UTF_16 = "utf-16-le"
+# D3D12MessageFunc: category, severity, ID, description, context.
+MESSAGE_FUNCTION = ctypes.CFUNCTYPE(
+    None, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p
+)
 
 
 def get_private_data(objects: Objects, get: Any, guid: int, size: int, data: int) -> int:
@@ -45,7 +52,7 @@ def get_private_data(objects: Objects, get: Any, guid: int, size: int, data: int
     if room < needed:
         raise DMLError(DXGI_ERROR_MORE_DATA, f"data has room for {room} bytes of {needed}")
     if isinstance(stored, IUnknown):
-        poke_pointer(data, objects.add_reference(stored), "data")
+        objects.give(stored, data, "data")
     else:
         poke(data, stored, "data")
     return S_OK
@@ -81,7 +88,44 @@ def get_message(objects: Objects, get: Any, index: int, message: int, length: in
     return S_OK
 
 
-PROTOCOLS = {
+def set_event_on_multiple_fence_completion(
+    objects: Objects, wait: Any, fences: int, values: int, count: int, flags: int, event: int
+) -> int:
+    """The arrays come before their length."""
+    items = object_list(count, fences, "ppFences", objects)
+    data = memoryview(peek(values, 8 * len(items or ()), "pFenceValues")).cast("Q") if values else ()
+    wait(items, list(data), count, flags, EventHandle(event, "hEvent") if event else None)
+    return S_OK
+
+
+def allocation_info(objects: Objects, get: Any, mask: int, count: int, descs: int, infos: int) -> Any:
+    """Returns the whole; where each resource lies goes to ``infos``, unless that is null."""
+    whole, parts = get(mask, count, descs or None)
+    if infos and parts:
+        poke(infos, b"".join(map(bytes, parts)), "pResourceAllocationInfo1")
+    return whole
+
+
+def register_message_callback(
+    objects: Objects, register: Any, function: int, flags: int, context: int, cookie: int
+) -> int:
+    if not function:
+        raise DMLError(E_INVALIDARG, "CallbackFunc is null; a function is required")
+    call = MESSAGE_FUNCTION(function)
+    poke_number(cookie, 0, 4, "pCallbackCookie")
+
+    def told(category: int, severity: int, id: int, text: str, context: int) -> None:
+        call(category, severity, id, text.encode(), context)
+
+    poke_number(cookie, register(told, flags, context), 4, "pCallbackCookie")
+    return S_OK
+
+
+PROTOCOLS: dict[str, Callable[..., Any]] = {
+    "GetResourceAllocationInfo1": allocation_info,
+    "GetResourceAllocationInfo2": allocation_info,
+    "RegisterMessageCallback": register_message_callback,
+    "SetEventOnMultipleFenceCompletion": set_event_on_multiple_fence_completion,
     "GetPrivateData": get_private_data,
     "SetPrivateData": set_private_data,
     "GetMessage": get_message,

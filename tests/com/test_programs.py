@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from .building import Builder, facts
 
 TOPICS = (
     "adapters",
+    "captured",
+    "clears",
     "commands",
     "debug_identity",
     "debug_layer",
@@ -31,6 +34,7 @@ TOPICS = (
     "threads",
     "unemulated",
     "upload",
+    "versions",
 )
 C_TOPICS = ("debug", "errors", "objects", "operators", "removal")
 ROUNDS = 2000
@@ -53,6 +57,15 @@ def test_cpp(builder: Builder, compiler: str, topic: str) -> None:
 @pytest.mark.parametrize("compiler", ["gcc", *later("clang")])
 def test_c(builder: Builder, compiler: str, topic: str) -> None:
     assert told(builder.program("c_program", compiler), topic)
+
+
+def test_why_a_device_was_removed_is_told_without_debug_layers(builder: Builder) -> None:
+    """Once for each device: what comes later has the same reason."""
+    command = [str(builder.program("object_model", "g++")), "removal"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+    reasons = [line for line in run.stderr.splitlines() if "BindOutputs failed:" in line]
+    assert len(reasons) == 1, run.stderr
+    assert "bindings[0].SizeInBytes is 8; at least 16 bytes are needed [DML-BufferBinding-size]" in run.stderr
 
 
 @pytest.mark.slow

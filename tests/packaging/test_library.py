@@ -93,10 +93,13 @@ def test_a_running_interpreter_is_used(environment: Path) -> None:
         "release = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p)(\n"
         "    ctypes.cast(ctypes.cast(device, ctypes.POINTER(ctypes.c_void_p))[0],\n"
         "                ctypes.POINTER(ctypes.c_void_p))[2])\n"
-        "print(release(device), dml.ID3D12Device.from_handle(device.value))\n"
+        # As long as Python holds the object, it keeps its address.
+        "print(release(device), dml.ID3D12Device.from_handle(device.value) is found)\n"
+        "del found\n"
+        "print(dml.ID3D12Device.from_handle(device.value))\n"
     )
     result = subprocess.run([str(environment), "-c", code], capture_output=True, text=True)
-    assert result.stdout.split() == ["0", "ID3D12Device", "1", "0", "None"], result.stderr
+    assert result.stdout.split() == ["0", "ID3D12Device9", "1", "0", "True", "None"], result.stderr
 
 
 def test_without_a_compiler_the_package_installs_and_config_says_what_is_missing(tmp_path: Path) -> None:
@@ -110,3 +113,28 @@ def test_without_a_compiler_the_package_installs_and_config_says_what_is_missing
     assert "a C compiler" in found.stderr
     assert "Python.h" in found.stderr
     assert config(python, "--includedir").returncode == 0
+
+
+def test_a_copy_finds_the_package_that_exec_names(environment: Path, tmp_path: Path) -> None:
+    """Without its own folder above it, the library would start the Python that built it."""
+    folder = Path(config(environment, "--libdir").stdout.strip())
+    shutil.copy(folder / "libdirectml.so", tmp_path)
+    (tmp_path / "program.cpp").write_text(PROGRAM, encoding="utf-8")
+    options = config(environment, "--cflags").stdout.split()
+    links = [str(tmp_path / "libdirectml.so"), "-lDirectX-Guids"]
+    subprocess.run(
+        ["g++", "-std=c++17", "program.cpp", "-o", "program", *options, *links], check=True, cwd=tmp_path
+    )
+    command = [
+        str(environment),
+        "-m",
+        "directml_py",
+        "exec",
+        "/usr/bin/env",
+        f"LD_LIBRARY_PATH={tmp_path}",
+        "./program",
+    ]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env={})
+    _, module, code = result.stdout.split()
+    assert code == "00000000", result.stderr
+    assert Path(module).is_relative_to(environment.parents[1])

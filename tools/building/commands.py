@@ -16,21 +16,37 @@ from setuptools.errors import CompileError
 from building import kernels, libdirectml
 
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARY = "directml_py.com.lib.libdirectml"
+LIBRARIES = "directml_py.com.lib."
+LIBRARY = LIBRARIES + "libdirectml"
+
+
+def _interpreter() -> str:
+    """This interpreter, by the name that says its version: another version may take its place."""
+    versioned = Path(sys.executable).with_name(f"python{sys.version_info[0]}.{sys.version_info[1]}")
+    return str(versioned if versioned.exists() else sys.executable)
 
 
 class BuildExt(build_ext):
     """Extensions are optional: one that cannot be built is a warning, and its users say what is missing."""
 
+    _stays = False
+
+    def run(self) -> None:
+        # setuptools forgets about inplace while it builds.
+        self._stays = bool(self.inplace) or self.editable_mode
+        super().run()
+
     def get_ext_filename(self, fullname: str) -> str:
-        """The library goes by the name that ``-ldirectml`` looks for."""
-        if fullname.endswith("libdirectml"):
+        """The libraries go by the names that ``-ldirectml`` and its like look for."""
+        if Path(*fullname.split(".")).name in libdirectml.LIBRARY_NAMES:
             return str(Path(*fullname.split("."))) + ".so"
         return str(super().get_ext_filename(fullname))  # type: ignore[no-untyped-call]
 
     def build_extension(self, ext: Extension) -> None:
         if ext.name == LIBRARY:
             self._prepare_library(ext)
+        elif ext.name.startswith(LIBRARIES):
+            self._prepare_forwarder(ext)
         if ext.name == kernels.MODULE:
             self._prepare_kernels(ext)
         super().build_extension(ext)
@@ -42,15 +58,29 @@ class BuildExt(build_ext):
         if not name or not name.endswith(".so") or not (Path(folder) / name).exists():
             raise CompileError(f"libdirectml.so needs a shared libpython; {folder}/{name} is none")
         source = Path(self.build_temp) / "libdirectml.c"
-        # A package that is used from its source does not lie in its environment.
-        python = sys.executable if self.inplace or self.editable_mode else ""
-        libdirectml.write_source(source, python)
+        # A package that is used from its source does not lie in its environment, and stays where it is.
+        stays = ROOT / "directml_py" / "com" / "lib" if self._stays else ""
+        libdirectml.write_source(source, _interpreter(), str(stays))
         ext.sources = [str(source)]
         ext.library_dirs = [folder]
         ext.runtime_library_dirs = [folder]
         ext.libraries = [name.removeprefix("lib").removesuffix(".so")]
         ext.extra_compile_args = ["-std=gnu11", "-fvisibility=hidden"]
         ext.extra_link_args = ["-Wl,-soname,libdirectml.so", "-Wl,-z,nodelete", "-pthread", "-ldl"]
+
+    def _prepare_forwarder(self, ext: Extension) -> None:
+        """A library with those functions of ``libdirectml.so`` that Windows has in a DLL of its name."""
+        name = ext.name.removeprefix(LIBRARIES)
+        folder = Path(self.get_ext_fullpath(LIBRARY)).parent
+        if not (folder / "libdirectml.so").exists():
+            raise CompileError(f"{name}.so needs libdirectml.so, which was not built")
+        source = Path(self.build_temp) / f"{name}.c"
+        libdirectml.write_forwarder(source, name)
+        ext.sources = [str(source)]
+        ext.library_dirs = [str(folder)]
+        ext.libraries = ["directml"]
+        ext.extra_compile_args = ["-std=gnu11", "-fvisibility=hidden"]
+        ext.extra_link_args = [f"-Wl,-soname,{name}.so", "-Wl,-rpath,$ORIGIN"]
 
     def _prepare_kernels(self, ext: Extension) -> None:
         if sys.platform == "win32":

@@ -14,6 +14,12 @@ from generators.header.interfaces import inherited
 
 HERE = Path(__file__).resolve().parent
 MODULE = "_libdirectml"
+# What programs load by the name of another DLL: libraries that forward what begins so.
+FORWARDERS = {"libd3d12": "D3D12", "libdxcore": "DXCore"}
+LIBRARY_NAMES = frozenset({"libdirectml", *FORWARDERS})
+# The second name of an exported function, by which forwarders know it.
+ALIAS = "directml_py_"
+EXPORTED = '__attribute__((visibility("default")))'
 WORDS = {
     **FIXED,
     "void": "void",
@@ -23,16 +29,30 @@ WORDS = {
     "bool": "_Bool",
 }
 WORDS["D3D12_GPU_VIRTUAL_ADDRESS"] = "uint64_t"
-ADDRESSES = frozenset({"REFIID", "REFGUID", "PCWSTR", "LPCWSTR", "PCSTR", "LPCSTR", "HANDLE", "HMODULE"})
+ADDRESSES = frozenset(
+    {"REFIID", "REFGUID", "PCWSTR", "LPCWSTR", "PCSTR", "LPCSTR", "HANDLE", "HMODULE", "D3D12MessageFunc"}
+)
 # The init code runs once, in whichever thread calls an exported function first.
+# Whatever lies on the path under the same name, the package is the one that the library belongs to.
 START = """\
+import os
 import sys
+from importlib import util
 from _libdirectml import ffi, lib
-folder = ffi.string(lib.dmlpy_folder()).decode()
-try:
-    import directml_py
-except ModuleNotFoundError:
-    sys.path.append(folder.rpartition("/directml_py/")[0])
+
+def load(folder):
+    spec = util.spec_from_file_location("directml_py", folder + "/__init__.py")
+    module = util.module_from_spec(spec)
+    sys.modules["directml_py"] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules["directml_py"]
+        raise
+
+package, _, inside = os.fsdecode(ffi.string(lib.dmlpy_folder())).rpartition("/com/")
+if "directml_py" not in sys.modules and inside == "lib" and os.path.exists(package + "/__init__.py"):
+    load(package)
 from directml_py.com.library import start
 start(ffi, lib)
 """
@@ -56,8 +76,9 @@ int32_t dmlpy_QueryInterface(uintptr_t self, uintptr_t riid, uintptr_t ppv);
 class Source:
     """Declarations for cffi and text for the C compiler, which must agree."""
 
-    def __init__(self, catalog: Catalog, python: str) -> None:
+    def __init__(self, catalog: Catalog, python: str, folder: str) -> None:
         self._python = python
+        self._folder = folder
         self.interfaces = vtable_interfaces(catalog)
         self.functions = [*catalog.functions, *catalog.d3d12_functions]
         structs = [*catalog.d3d12_structs, *catalog.structs]
@@ -131,7 +152,8 @@ class Source:
         parts = (
             f'#define DMLPY_PYTHON_VERSION "{sys.version_info[0]}.{sys.version_info[1]}"',
             f'#define DMLPY_BUILD_PYTHON "{self._python}"',
-            (HERE / "libdirectml.c").read_text(encoding="utf-8"),
+            f'#define DMLPY_BUILD_LIBDIR "{self._folder}"',
+            *((HERE / f"{name}.c").read_text(encoding="utf-8") for name in ("libdirectml", "interpreter")),
             self._declarations(),
             prototypes,
             *(self._vtable(interface) for interface in self.interfaces.values()),
@@ -172,22 +194,44 @@ static uintptr_t dmlpy_new(const char *interface)
 
     def _export(self, function: Function) -> str:
         head = self._prototype(function.name, function.returns, function.params, False)
-        arguments = ", ".join(f"a{index}" for index in range(len(function.params)))
+        alias = self._prototype(ALIAS + function.name, function.returns, function.params, False)
         return f"""\
-__attribute__((visibility("default"))) {head};
-__attribute__((visibility("default"))) {head}
+{EXPORTED} {head};
+{EXPORTED} {head}
 {{
-    return dmlpy_ready() ? dmlpy_{function.name}({arguments}) : E_FAIL_CODE;
+    return dmlpy_ready() ? dmlpy_{function.name}({_arguments(function)}) : E_FAIL_CODE;
+}}
+{EXPORTED} {alias} __attribute__((alias("{function.name}")));
+"""
+
+    def forwarder(self, beginning: str) -> str:
+        functions = [function for function in self.functions if function.name.startswith(beginning)]
+        return "#include <stdint.h>\n" + "".join(map(self._forward, functions))
+
+    def _forward(self, function: Function) -> str:
+        head = self._prototype(function.name, function.returns, function.params, False)
+        there = self._prototype(ALIAS + function.name, function.returns, function.params, False)
+        return f"""\
+extern {there};
+{EXPORTED} {head};
+{EXPORTED} {head}
+{{
+    return {ALIAS}{function.name}({_arguments(function)});
 }}
 """
 
 
-def write_source(path: Path, python: str) -> None:
+def _arguments(function: Function) -> str:
+    return ", ".join(f"a{index}" for index in range(len(function.params)))
+
+
+def write_source(path: Path, python: str, folder: str) -> None:
     """Write the C file that a compiler makes ``libdirectml.so`` of.
 
-    ``python`` is the interpreter to start where the library does not lie in an environment; empty for none.
+    ``python`` is the interpreter to start where the library does not lie in an environment, ``folder`` where copies of
+    it find the package; empty if nobody knows.
     """
-    source = Source(Catalog(), python)
+    source = Source(Catalog(), python, folder)
     ffi = cffi.FFI()
     ffi.embedding_api("")
     ffi.cdef(source.cdef())
@@ -195,3 +239,9 @@ def write_source(path: Path, python: str) -> None:
     ffi.set_source(MODULE, source.text())
     path.parent.mkdir(parents=True, exist_ok=True)
     ffi.emit_c_code(str(path))
+
+
+def write_forwarder(path: Path, name: str) -> None:
+    """Write the C file of a library that has nothing of its own; ``name`` is one of ``FORWARDERS``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(Source(Catalog(), "", "").forwarder(FORWARDERS[name]), encoding="utf-8")

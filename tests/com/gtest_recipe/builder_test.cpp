@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <wrl/client.h>
 
+#include <cstdlib>
 #include <string>
 
 namespace
@@ -103,6 +104,18 @@ namespace
         const Operator op = Operator::join(Float32, inputs, {1, 1, 6, 3}, 2);
         refuses(op, "InputTensors[1].Sizes is {1,1,2,4}");
         refuses(op, "InputTensors[2].Sizes is {1,1,2,1}");
+    }
+
+    // The child process of a death test, which GoogleTest forks by default, has this device and its own memory.
+    TEST_F(Join, DeathOfWhatIsRefused)
+    {
+        const auto fail_fast = [this](UINT elements) {
+            if (FAILED(create(Operator::join(Float32, inputs, {1, 1, 2, elements}, 3))))
+                std::abort();
+            std::exit(0);
+        };
+        EXPECT_EXIT(fail_fast(8), testing::ExitedWithCode(0), "");
+        EXPECT_DEATH(fail_fast(9), "OutputTensor.Sizes is .1,1,2,9.");
     }
 
     struct Reduce : Builder

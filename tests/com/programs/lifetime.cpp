@@ -153,6 +153,32 @@ namespace
             {1, 2, 3, 4});
     }
 
+    // A table holds a reference to its dispatchable, which the program may give back before it records.
+    void test_dispatchable_of_a_table()
+    {
+        Bench bench;
+        const Tensor four(Float32, {1, 1, 1, 4});
+        auto op = compile(bench.dml.Get(), identity(bench.dml.Get(), four, four));
+        bench.initialize(op.Get());
+        auto heap = bench.descriptors(op->GetBindingProperties().RequiredDescriptorCount);
+        auto table = bench.table(op.Get(), heap.Get());
+        auto source = bench.holding<float>({1, 2, 3, 4});
+        auto target = bench.holding<float>({0, 0, 0, 0});
+        const Binding in(source.Get()), out(target.Get());
+        const DML_BINDING_DESC bound[] = {in.desc(), out.desc()};
+        table->BindInputs(1, &bound[0]);
+        table->BindOutputs(1, &bound[1]);
+        IDMLCompiledOperator* const released = op.Get();
+        op.Reset();
+        ID3D12DescriptorHeap* const heaps[] = {heap.Get()};
+        bench.list->SetDescriptorHeaps(1, heaps);
+        bench.recorder->RecordDispatch(bench.list.Get(), released, table.Get());
+        bench.run();
+        values<float>("a dispatchable that its table keeps", bench.read<float>(target.Get(), 4), {1, 2, 3, 4});
+        hresult("the device is well after it", bench.dml->GetDeviceRemovedReason(), Fine);
+        table.Reset();
+    }
+
     void lifetime(const std::vector<std::string>&)
     {
         World world;
@@ -162,6 +188,7 @@ namespace
         test_placed(world);
         test_children_keep_devices();
         test_early_releases();
+        test_dispatchable_of_a_table();
     }
 
     const Registration registration("lifetime", lifetime);

@@ -55,6 +55,22 @@ namespace
         size = sizeof found;
         hresult(name + ": GetPrivateData again", object->GetPrivateData(First, &size, found), Fine);
         check(name + ": replaced bytes", size == 2 && found[0] == 4 && found[1] == 5);
+        // Memory that is not there, under the sanitizers too: they must not see it touched.
+        unsigned char* const wild = reinterpret_cast<unsigned char*>(0x7ead0000bee0);
+        const GUID& nowhere = *reinterpret_cast<const GUID*>(wild);
+        hresult(name + ": SetPrivateData of wild data", object->SetPrivateData(First, 64, wild), E_POINTER);
+        hresult(name + ": SetPrivateData under a wild GUID", object->SetPrivateData(nowhere, 2, data), E_POINTER);
+        hresult(name + ": GetPrivateData to wild data", object->GetPrivateData(First, &size, wild), E_POINTER);
+        UINT* const nothing = reinterpret_cast<UINT*>(wild + 16);
+        hresult(name + ": GetPrivateData of a wild size", object->GetPrivateData(First, nothing, found), E_POINTER);
+        void* other = nullptr;
+        hresult(name + ": QueryInterface of a wild IID", object->QueryInterface(nowhere, &other), E_POINTER);
+        hresult(
+            name + ": QueryInterface to nowhere",
+            object->QueryInterface(__uuidof(IUnknown), reinterpret_cast<void**>(wild + 16)),
+            E_POINTER);
+        size = sizeof found;
+        hresult(name + ": still there", object->GetPrivateData(First, &size, found), Fine);
         hresult(name + ": removed", object->SetPrivateData(First, 0, nullptr), Fine);
         hresult(name + ": is gone", object->GetPrivateData(First, &size, found), NotFound);
         hresult_among(

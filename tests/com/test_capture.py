@@ -1,0 +1,80 @@
+"""Captures of C++ programs, which know nothing of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import directml_py
+from directml_py.capturing import VARIABLE
+from directml_py.capturing import events as e
+from directml_py.capturing.page import page
+from directml_py.capturing.reading import read_capture
+from directml_py.capturing.replay import replay
+
+from .building import facts
+
+# The package that is tested, wherever the library would look for one.
+ENVIRONMENT = {"PYTHONPATH": str(Path(directml_py.__file__).parents[1])}
+
+
+def capture(program, topic, folder):
+    facts([program, topic], {**ENVIRONMENT, VARIABLE: str(folder)})
+    (log,) = read_capture(folder)
+    return log
+
+
+def test_what_a_program_did(builder, tmp_path):
+    log = capture(builder.program("object_model", "g++"), "captured", tmp_path / "out")
+    dispatches = [
+        command
+        for _, command in log.ran
+        if isinstance(command.what, e.Dispatch) and command.what.dispatchable.name == "twice"
+    ]
+    first, second = dispatches
+    assert [one.what.dispatchable.title for one in dispatches] == [
+        "DML_OPERATOR_ELEMENT_WISE_IDENTITY 'twice'"
+    ] * 2
+    (message,) = second.messages
+    assert not first.messages
+    assert message.rule == "D3D12-UAVBarrier-missing"
+    assert "'the middle'" in message.text
+    markers = [command.what for _, command in log.ran if isinstance(command.what, e.Marker)]
+    assert markers == [
+        e.Marker("BeginEvent", "forward"),
+        e.Marker("SetMarker", "halfway"),
+        e.Marker("EndEvent", ""),
+    ]
+    assert [moment.marker.text for moment in log.moments if isinstance(moment, e.Mark)] == ["now"]
+    written = {patch.content for patch in second.written}
+    assert [log.bytes(content).view("<f4").tolist() for content in written] == [[4, 8, 12, 16]]
+
+
+@pytest.mark.parametrize(
+    "topic", ["captured", "commands", "graphs", "initialization", "operators", "threads"]
+)
+def test_programs_run_again_to_the_same_bits(builder, tmp_path, topic):
+    log = capture(builder.program("object_model", "g++"), topic, tmp_path / "out")
+    again = list(replay(log))
+    assert again or topic == "commands"
+    assert [str(one) for _, differences in again for one in differences] == []
+    assert "</html>" in page([log])
+
+
+def test_the_command(builder, tmp_path):
+    program = builder.program("object_model", "g++")
+    command = [sys.executable, "-m", "directml_py", "capture"]
+
+    def run(*words):
+        environment = {**os.environ, **ENVIRONMENT}
+        return subprocess.run([*command, *words], capture_output=True, text=True, env=environment)
+
+    recorded = run(tmp_path / "out", "--", program, "captured")
+    assert recorded.returncode == 0, recorded.stderr
+    assert "ok the work is done" in recorded.stdout
+    again = run("replay", tmp_path / "out")
+    assert again.stdout == "3 dispatches executed again, none with another result\n"

@@ -1,0 +1,216 @@
+/* Python in a process of somebody else's: where it is found, and that neither disturbs the other. */
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+static int cffi_start_python(void);
+
+static void dmlpy_complain(const char *what, const char *which)
+{
+    fprintf(stderr, "libdirectml.so: %s%s\n", what, which);
+}
+
+/* Where the package has this library, in a folder that is no secret to copies of it. */
+static int dmlpy_in_package(const char *folder)
+{
+    static const char inside[] = "/directml_py/com/lib";
+    const size_t length = strlen(folder), end = sizeof inside - 1;
+    return length > end && strcmp(folder + length - end, inside) == 0;
+}
+
+/* The folder of this library; of a copy, the one that the copy was made from if DIRECTML_PY_LIBDIR names it, or if it is
+   the source's. Empty if nobody can say. */
+static const char *dmlpy_folder(void)
+{
+    static char folder[PATH_MAX];
+    const char *const others[] = {getenv("DIRECTML_PY_LIBDIR"), DMLPY_BUILD_LIBDIR};
+    char real[PATH_MAX];
+    Dl_info info;
+    if (folder[0] != 0)
+        return folder;
+    if (dladdr((void *)&dmlpy_folder, &info) != 0 && realpath(info.dli_fname, folder) != NULL) {
+        char *slash = strrchr(folder, '/');
+        if (slash != NULL)
+            *slash = 0;
+    }
+    for (int i = 0; i < 2 && !dmlpy_in_package(folder); i++)
+        if (others[i] != NULL && realpath(others[i], real) != NULL && dmlpy_in_package(real))
+            snprintf(folder, sizeof folder, "%s", real);
+    return folder;
+}
+
+/* A virtual environment is found by the path of its interpreter: the nearest bin/python3.X above the library or,
+   where there is none, as above the source of the package or a copy of the library, the one that built it. */
+static int dmlpy_find_python(char *path, size_t size)
+{
+    static const char name[] = "/bin/python" DMLPY_PYTHON_VERSION;
+    char folder[PATH_MAX];
+    struct stat found;
+    snprintf(folder, sizeof folder, "%s", dmlpy_folder());
+    for (char *slash = strrchr(folder, '/'); slash != NULL; slash = strrchr(folder, '/')) {
+        *slash = 0;
+        /* The root's bin is nobody's environment. */
+        if (folder[0] == 0)
+            break;
+        if ((size_t)snprintf(path, size, "%s%s", folder, name) < size && stat(path, &found) == 0)
+            return 1;
+    }
+    snprintf(path, size, "%s", DMLPY_BUILD_PYTHON);
+    return stat(path, &found) == 0;
+}
+
+/* Whether a loaded object is the libpython of another version. libpython3.so, which has no version, is only a name. */
+static int dmlpy_look_at(struct dl_phdr_info *info, size_t size, void *other)
+{
+    const char *name = info->dlpi_name == NULL ? NULL : strrchr(info->dlpi_name, '/');
+    int major = 0, minor = 0;
+    char version[32];
+    (void)size;
+    if (name == NULL || sscanf(name, "/libpython%d.%d", &major, &minor) != 2)
+        return 0;
+    snprintf(version, sizeof version, "%d.%d", major, minor);
+    if (strcmp(version, DMLPY_PYTHON_VERSION) == 0)
+        return 0;
+    snprintf(other, PATH_MAX, "%s", info->dlpi_name);
+    return 1;
+}
+
+/* Two versions of Python in one process take each other's functions for their own. */
+static int dmlpy_is_alone(void)
+{
+    static const char mine[] = DMLPY_PYTHON_VERSION ".";
+    char other[PATH_MAX];
+    if (strncmp(Py_GetVersion(), mine, sizeof mine - 1) != 0)
+        snprintf(other, sizeof other, "Python %.*s", (int)strcspn(Py_GetVersion(), " "), Py_GetVersion());
+    else if (dl_iterate_phdr(dmlpy_look_at, other) == 0)
+        return 1;
+    dmlpy_complain("it was built for Python " DMLPY_PYTHON_VERSION "; this process already has ", other);
+    return 0;
+}
+
+/* Extension modules are not linked to libpython: they look for its functions in what the whole process can see, which
+   is more than a program gets by dlopen without RTLD_GLOBAL. */
+static void dmlpy_show_python(void)
+{
+    Dl_info info;
+    if (dladdr((void *)&Py_IsInitialized, &info) != 0)
+        dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+}
+
+/* Memory checkers know the blocks of malloc alone: within the arenas of Python's own allocator LeakSanitizer sees no
+   pointers, and takes what they lead to for lost. Valgrind's users say so by Python's variable. */
+static int dmlpy_memory_is_checked(void)
+{
+    const char *allocator = getenv("PYTHONMALLOC");
+    return dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") != NULL || dlsym(RTLD_DEFAULT, "__asan_init") != NULL
+           || (allocator != NULL && strcmp(allocator, "malloc") == 0);
+}
+
+static PyStatus dmlpy_initialize(PyConfig *config)
+{
+    PyPreConfig first;
+    PyStatus status;
+    char python[PATH_MAX];
+    /* Isolated: PYTHON variables, the working folder, and the program's arguments, signals, streams and locale are the
+       program's own. */
+    PyPreConfig_InitIsolatedConfig(&first);
+    first.utf8_mode = 1;
+    if (dmlpy_memory_is_checked())
+        first.allocator = PYMEM_ALLOCATOR_MALLOC;
+    status = Py_PreInitialize(&first);
+    if (!PyStatus_Exception(status) && dmlpy_find_python(python, sizeof python))
+        status = PyConfig_SetBytesString(config, &config->program_name, python);
+    return PyStatus_Exception(status) ? status : Py_InitializeFromConfig(config);
+}
+
+/* What the package needs may lie beside it where no environment is: in the folder of pip's --target or --user. */
+static void dmlpy_append_path(void)
+{
+    char root[PATH_MAX];
+    PyObject *path = PySys_GetObject("path"), *item;
+    if (!dmlpy_in_package(dmlpy_folder()) || path == NULL)
+        return;
+    snprintf(root, sizeof root, "%s", dmlpy_folder());
+    for (int level = 0; level < 3; level++)
+        *strrchr(root, '/') = 0;
+    item = PyUnicode_DecodeFSDefault(root);
+    if (item == NULL || PySequence_Contains(path, item) != 0 || PyList_Append(path, item) != 0)
+        PyErr_Clear();
+    Py_XDECREF(item);
+}
+
+static void dmlpy_start_interpreter(void)
+{
+    PyConfig config;
+    PyStatus status;
+    dmlpy_show_python();
+    if (Py_IsInitialized())
+        return;
+    PyConfig_InitIsolatedConfig(&config);
+    status = dmlpy_initialize(&config);
+    PyConfig_Clear(&config);
+    if (PyStatus_Exception(status)) {
+        dmlpy_complain("Python does not start: ", status.err_msg ? status.err_msg : "");
+        return;
+    }
+    dmlpy_append_path();
+    PyEval_SaveThread();
+}
+
+/* fork() of C leaves its child a Python that believes in the parent's threads and process. What os.fork does about it
+   is done here, unless it is os.fork that forks: it holds the GIL. */
+
+#if PY_VERSION_HEX < 0x030D0000
+#define Py_IsFinalizing _Py_IsFinalizing
+#endif
+
+static __thread int dmlpy_forking;
+static __thread PyGILState_STATE dmlpy_state;
+
+static void dmlpy_before_fork(void)
+{
+    dmlpy_forking = Py_IsInitialized() && !Py_IsFinalizing() && !PyGILState_Check();
+    if (!dmlpy_forking)
+        return;
+    dmlpy_state = PyGILState_Ensure();
+    PyOS_BeforeFork();
+}
+
+static void dmlpy_after_fork_in_parent(void)
+{
+    if (!dmlpy_forking)
+        return;
+    PyOS_AfterFork_Parent();
+    PyGILState_Release(dmlpy_state);
+}
+
+static void dmlpy_after_fork_in_child(void)
+{
+    if (!dmlpy_forking)
+        return;
+    PyOS_AfterFork_Child();
+    PyGILState_Release(dmlpy_state);
+}
+
+static int dmlpy_started;
+
+static void dmlpy_start(void)
+{
+    if (!dmlpy_is_alone())
+        return;
+    dmlpy_start_interpreter();
+    dmlpy_started = Py_IsInitialized();
+    pthread_atfork(dmlpy_before_fork, dmlpy_after_fork_in_parent, dmlpy_after_fork_in_child);
+}
+
+/* Whether Python runs and has the package loaded; every exported function asks first. */
+static int dmlpy_ready(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, dmlpy_start);
+    return dmlpy_started && Py_IsInitialized() && cffi_start_python() == 0;
+}
