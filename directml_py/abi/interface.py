@@ -66,3 +66,9 @@ class IUnknown:
             if interface.__dict__.get("IID") == wanted:
                 return self
         raise DMLError(E_NOINTERFACE, f"{type(self).__name__} has no interface {wanted}")
+
+
+def same_interface(riid: Any, kind: type[IUnknown]) -> bool:
+    """Whether ``riid`` (a GUID or an interface class) names ``kind``."""
+    wanted = riid if isinstance(riid, GUID) else getattr(riid, "IID", None)
+    return isinstance(wanted, GUID) and wanted == kind.IID

@@ -6,14 +6,29 @@ from .private_data import PrivateDataObject
 
 
 class Life:
-    """Shared by an object and by recorded work that names it; ``released`` turns true when the object goes."""
+    """Shared by an object and by recorded work that names it; ``released`` turns true when the object goes.
 
-    __slots__ = ("kind", "name", "released")
+    ``residency`` counts as Direct3D 12 does: 1 from creation on, one more for each MakeResident, one less for each
+    Evict.
+    """
+
+    __slots__ = ("__weakref__", "kind", "name", "released", "residency")
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.name = ""
         self.released = False
+        self.residency = 1
+
+    def make_resident(self) -> None:
+        self.residency += 1
+
+    def evict(self) -> None:
+        self.residency = max(0, self.residency - 1)
+
+    @property
+    def is_resident(self) -> bool:
+        return self.residency > 0
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name!r}" if self.name else self.kind

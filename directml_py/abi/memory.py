@@ -1,18 +1,17 @@
 """Reading and writing memory that somebody else describes, without trusting the address.
 
-On Linux the kernel copies it (``process_vm_readv`` and ``process_vm_writev`` on the own process), so that an
-unmapped address is an error code and not a signal. Where that call is missing or forbidden only null and the
-never-mapped first 64 KiB are caught.
+The kernel copies it (``probing``), so that an unmapped address is an error and not a signal. Where it cannot be asked,
+only null and the never-mapped first 64 KiB are caught.
 """
 
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
-import sys
 import threading
 from typing import Any
+
+from . import probing
 
 FIRST_MAPPABLE = 0x10000
 LAST_ADDRESS = 1 << 64
@@ -21,10 +20,6 @@ PAGE_BITS = 12
 PAGE = 1 << PAGE_BITS
 # Larger blocks are tried at both ends first: a wild size should not cost an allocation of that size.
 LARGE = 1 << 20
-
-
-# All memory as one buffer, for values at an address that is known to be good.
-EVERYTHING = (ctypes.c_ubyte * sys.maxsize).from_address(0)
 
 
 class MemoryFault(Exception):
@@ -36,32 +31,12 @@ class MemoryFault(Exception):
         self.size = size
 
 
-class _Iovec(ctypes.Structure):
-    _fields_ = (("iov_base", ctypes.c_void_p), ("iov_len", ctypes.c_size_t))
-
-
-def _find(name: str) -> Any:
-    if not sys.platform.startswith("linux"):
-        return None
-    try:
-        call = getattr(ctypes.CDLL(None, use_errno=True), name)
-    except (OSError, AttributeError):
-        return None
-    call.restype = ctypes.c_ssize_t
-    call.argtypes = (
-        ctypes.c_int,
-        ctypes.POINTER(_Iovec),
-        ctypes.c_ulong,
-        ctypes.POINTER(_Iovec),
-        ctypes.c_ulong,
-        ctypes.c_ulong,
-    )
-    return call
+_ways = probing.ways()
 
 
 def _find_plain(name: str) -> Any:
-    """The same call with plain integers for its pointers and no errno, which makes it much cheaper."""
-    if _find(name) is None:
+    """A call with plain integers for its pointers and no errno, which makes it much cheaper."""
+    if not _ways or not isinstance(_ways[0], probing.CrossMemory):
         return None
     call = getattr(ctypes.CDLL(None), name)
     call.restype = ctypes.c_ssize_t
@@ -70,9 +45,8 @@ def _find_plain(name: str) -> Any:
     return call
 
 
-_readv = _find("process_vm_readv")
-_writev = _find("process_vm_writev")
 _fast_readv = _find_plain("process_vm_readv")
+_fast_writev = _find_plain("process_vm_writev")
 SMALL = 4096
 _pid = os.getpid()
 
@@ -86,25 +60,45 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_learn_pid)
 
 
-def _transfer(call: Any, buffer: Any, address: int, size: int) -> bool:
-    """Let the kernel copy between ``buffer`` and ``address``; False where it must not be asked.
+def memory_probing() -> str:
+    """How memory is probed: by ``process_vm_readv``, by ``a pipe``, or ``not at all``."""
+    while _enabled and _ways:
+        way = _ways[0]
+        try:
+            _copy("read", ctypes.create_string_buffer(1), ctypes.addressof(_probes.block), 1)
+        except MemoryFault:
+            break
+        if _ways and _ways[0] is way:
+            return way.title
+    return "not at all"
+
+
+def _copy(what: str, buffer: Any, address: int, size: int) -> None:
+    """Let the kernel copy between ``buffer`` and ``address``, or copy where it does not let itself be asked.
 
     Raises ``MemoryFault`` where there is no such memory.
     """
-    if call is None:
-        return False
-    done = 0
-    while done < size:
-        # One call copies up to 2 GiB, and up to the first page that is not there.
-        local = _Iovec(ctypes.addressof(buffer) + done, size - done)
-        remote = _Iovec(address + done, size - done)
-        copied = call(_pid, local, 1, remote, 1, 0)
-        if copied < 0 and ctypes.get_errno() in (errno.EPERM, errno.ENOSYS):
-            return False
+    own, done = ctypes.addressof(buffer), 0
+    while done < size and _ways:
+        way = _ways[0]
+        try:
+            copied = getattr(way, what)(own + done, address + done, size - done)
+        except probing.Forbidden:
+            _give_up(way)
+            continue
         if copied <= 0:
             raise MemoryFault(address, size)
         done += copied
-    return True
+    if done < size:
+        pair = (own, address) if what == "read" else (address, own)
+        ctypes.memmove(*pair, size)
+
+
+def _give_up(way: probing.Way) -> None:
+    global _fast_readv, _fast_writev
+    _fast_readv = _fast_writev = None
+    if way in _ways:
+        _ways.remove(way)
 
 
 def _check(address: int, size: int) -> None:
@@ -117,7 +111,7 @@ class _Probe(threading.local):
 
     def __init__(self) -> None:
         self.block = ctypes.create_string_buffer(SMALL)
-        self.view = memoryview(self.block)
+        self.view = memoryview(self.block).cast("B")
         self.address = ctypes.addressof(self.block)
         # Two iovecs: the block here, and what is asked for, whose sizes and remote address each call fills in.
         self.vectors = (ctypes.c_uint64 * 4)(self.address)
@@ -138,6 +132,10 @@ def set_memory_probing(enabled: bool) -> None:
     _enabled = enabled
 
 
+def is_probing() -> bool:
+    return _enabled
+
+
 def read(address: int, size: int) -> bytes:
     """``size`` bytes at ``address``. Raises ``MemoryFault`` where there is no such memory."""
     if size == 0:
@@ -145,14 +143,21 @@ def read(address: int, size: int) -> bytes:
     _check(address, size)
     if not _enabled:
         return ctypes.string_at(address, size)
-    if size <= SMALL and _fast_readv is not None:
-        probe = _probes
-        vectors = probe.vectors
-        vectors[1] = vectors[3] = size
-        vectors[2] = address
-        if _fast_readv(_pid, probe.local, 1, probe.remote, 1, 0) == size:
-            return probe.view[:size].tobytes()
+    if size <= SMALL and _is_copied(_fast_readv, address, size):
+        return _probes.view[:size].tobytes()
     return _read_carefully(address, size)
+
+
+def _is_copied(call: Any, address: int, size: int) -> bool:
+    """Whether the kernel copied all of it between ``address`` and the thread's block, at the first go."""
+    if call is None:
+        return False
+    probe = _probes
+    vectors = probe.vectors
+    vectors[1] = vectors[3] = size
+    vectors[2] = address
+    copied: int = call(_pid, probe.local, 1, probe.remote, 1, 0)
+    return copied == size
 
 
 def _read_carefully(address: int, size: int) -> bytes:
@@ -163,7 +168,8 @@ def _read_carefully(address: int, size: int) -> bytes:
         except MemoryFault:
             raise MemoryFault(address, size) from None
     buffer = ctypes.create_string_buffer(size)
-    return buffer.raw if _transfer(_readv, buffer, address, size) else ctypes.string_at(address, size)
+    _copy("read", buffer, address, size)
+    return buffer.raw
 
 
 def write(address: int, data: bytes) -> None:
@@ -171,9 +177,14 @@ def write(address: int, data: bytes) -> None:
     if not data:
         return
     _check(address, len(data))
-    buffer = ctypes.create_string_buffer(data, len(data))
-    if not _transfer(_writev, buffer, address, len(data)):
-        ctypes.memmove(address, buffer, len(data))
+    if not _enabled:
+        ctypes.memmove(address, data, len(data))
+        return
+    if len(data) <= SMALL:
+        _probes.view[: len(data)] = data
+        if _is_copied(_fast_writev, address, len(data)):
+            return
+    _copy("write", ctypes.create_string_buffer(data, len(data)), address, len(data))
 
 
 def read_string(address: int, limit: int = 4096, width: int = 1) -> bytes:

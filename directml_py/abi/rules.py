@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from .hresult import E_INVALIDARG, DMLError
 
+# The source of a rule that no page writes down; a comment beside it says why it holds.
+OWN = "directml-py"
+
 
 class Severity(str, Enum):
     """How bad it is to break a rule: an error fails the call, a warning is only reported."""

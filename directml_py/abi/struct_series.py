@@ -8,12 +8,16 @@ from typing import Any
 from .arguments import counted, invalid, is_series, unsigned
 from .pointers import S, check_type, locate, struct_at
 
+# Nothing in the documents bounds a count; a larger one is taken for garbage, and not followed through memory.
+MAX_ELEMENTS = 1 << 16
+
 
 def structs_at(count: Any, items: Any, kind: type[S], count_name: str, items_name: str) -> list[S]:
     """Private copies of the structs: ``(count, sequence)``, ``(count, pointer to the first)``, a sequence or a single
     struct alone.
 
-    Raises ``TypeError`` for what is none of these, ``DMLError`` ``E_INVALIDARG`` for null or unreadable memory.
+    Raises ``TypeError`` for what is none of these, ``DMLError`` ``E_INVALIDARG`` for null or unreadable memory
+    and for counts above 65536.
     """
     if items is None or is_series(items):
         sequence = counted(count, items, count_name, items_name)
@@ -23,6 +27,8 @@ def structs_at(count: Any, items: Any, kind: type[S], count_name: str, items_nam
     check_type(location, kind, items_name)
     if number > 1 and isinstance(items, kind):
         raise invalid(f"{count_name} is {number}, but {items_name} is one {kind.__name__}")
+    if number > MAX_ELEMENTS:
+        raise invalid(f"{count_name} is {number}; more than {MAX_ELEMENTS} are not read")
     size = ctypes.sizeof(kind)
     return [
         struct_at(location.address + index * size, kind, f"{items_name}[{index}]") for index in range(number)

@@ -9,9 +9,10 @@ from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from ..abi.interface import IUnknown
-from ..abi.memory import EVERYTHING, PAGE_BITS, MemoryFault, read, read_string
+from ..abi.memory import PAGE, PAGE_BITS, MemoryFault, is_probing, read, read_string
 from ..abi.pointers import Location, check_type, locate
 from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
+from ..abi.struct_series import MAX_ELEMENTS
 from ..abi.structure import Structure
 from ..api import d3d12_enums, d3d12_structs, enums, operator_descs, structs
 from ..api.enums import (
@@ -25,7 +26,7 @@ from .tensor import TensorDesc, shared_tensor
 from .values import OperatorDesc, Record, Scalar
 
 # Nothing in the documents bounds these; a larger count is taken for garbage and not followed.
-MAX_ELEMENTS = 1 << 16
+MAX_TOTAL = 1 << 18
 MAX_DIMENSIONS = 64
 MAX_BYTES = 1 << 32
 MAX_DEPTH = 8
@@ -141,37 +142,42 @@ class Decoder:
     def __init__(self) -> None:
         self.faults: list[Fault] = []
         self.depth = 0
-        # Pages of which something was read: the rest of them is there too, and need not be probed again.
-        self.pages: set[int] = set()
-        self.nested = 0
+        # Copies of the pages of which something was read. What else lies in them is read from the copy: memory may be
+        # gone, or differ, when it is looked at again.
+        self.pages: dict[int, bytes] = {}
+        self.probing = is_probing()
+        self.nested = self.total = 0
 
     def fault(self, path: str, kind: str, text: str) -> None:
         self.faults.append(Fault(path, kind, text))
 
-    def known(self, address: int, size: int) -> bool:
-        first, last = address >> PAGE_BITS, (address + size - 1) >> PAGE_BITS
-        return first in self.pages and (first == last or (last == first + 1 and last in self.pages))
-
     def read(self, address: int, size: int, path: str) -> bytes | None:
-        if self.known(address, size):
-            return ctypes.string_at(address, size)
         try:
-            data = read(address, size)
+            return self._read(address, size)
         except MemoryFault as fault:
             self.fault(path, "unreadable", f"points to memory that cannot be read ({fault})")
             return None
-        self.pages.add(address >> PAGE_BITS)
-        self.pages.add((address + size - 1) >> PAGE_BITS)
-        return data
+
+    def _read(self, address: int, size: int) -> bytes:
+        if not 0 < size <= PAGE or not self.probing:
+            return read(address, size)
+        first, last = address >> PAGE_BITS, (address + size - 1) >> PAGE_BITS
+        pages = self.pages
+        try:
+            for page in {first, last} - pages.keys():
+                pages[page] = read(page << PAGE_BITS, PAGE)
+        except MemoryFault:
+            raise MemoryFault(address, size) from None
+        start = address & (PAGE - 1)
+        both = pages[first] if first == last else pages[first] + pages[last]
+        return both[start : start + size]
 
     def unpack(self, layout: _struct.Struct, address: int, path: str, field: str = "") -> Raw | None:
         """The values at ``address``; None, and a fault of ``path`` + ``field``, if there is no such memory."""
-        size = layout.size
-        # The first question of ``known``, which is nearly always enough.
-        first, last = address >> PAGE_BITS, (address + size - 1) >> PAGE_BITS
-        if (first == last and first in self.pages) or self.known(address, size):
-            return layout.unpack_from(EVERYTHING, address)
-        data = self.read(address, size, path + field)
+        page, start = self.pages.get(address >> PAGE_BITS), address & (PAGE - 1)
+        if page is not None and start + layout.size <= PAGE:
+            return layout.unpack_from(page, start)
+        data = self.read(address, layout.size, path + field)
         return None if data is None else layout.unpack(data)
 
     def record(self, schema: StructSchema, raw: Raw, prefix: str) -> Raw:
@@ -318,7 +324,7 @@ class Decoder:
                 self.fault(path, "null", f"is null; an array of {count} {entry.type} is required")
                 return None
             return None if entry.optional else ()
-        if entry.type == "DML_OPERATOR_DESC" and not self.may_nest(count, path):
+        if not self.may_follow(entry.type, count, path):
             return None
         layout = _layout(entry.type)
         data = self.read(item, layout.size * count, path)
@@ -338,12 +344,19 @@ class Decoder:
             return desc
         return self.struct(type_name, raw, path)
 
-    def may_nest(self, count: int, path: str) -> bool:
-        """Whether ``count`` more nested operators are believable; arrays of them that nest would grow without end."""
-        self.nested += count
+    def may_follow(self, type_name: str, count: int, path: str) -> bool:
+        """Whether ``count`` more structs are believable: what arrays hold may hold arrays, of the same memory even."""
+        self.total += count
+        if self.total > MAX_TOTAL:
+            self.fault(path, "count", f"makes more than {MAX_TOTAL} structs in one desc")
+            return False
+        # Of nested operators, and of what is inside them.
+        if self.depth or type_name == "DML_OPERATOR_DESC":
+            self.nested += count
         if self.nested > MAX_NESTED:
-            self.fault(path, "count", f"makes more than {MAX_NESTED} nested operators")
-        return self.nested <= MAX_NESTED
+            self.fault(path, "count", f"makes more than {MAX_NESTED} nested operators and tensors")
+            return False
+        return True
 
     def _variant(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
         kind = raw[schema.index["Type"]]
@@ -403,11 +416,6 @@ def decode_struct(value: object, type_name: str, name: str = "desc") -> Decoded:
 def _decode(location: Location, type_name: str, name: str, depth: int = 0) -> Decoded:
     decoder = Decoder()
     decoder.depth = depth
-    owner: Any = location.owner
-    if getattr(owner, "_b_needsfree_", 0):
-        # A ctypes object with memory of its own: that is there.
-        first = ctypes.addressof(owner)
-        decoder.pages.update((first >> PAGE_BITS, (first + ctypes.sizeof(owner) - 1) >> PAGE_BITS))
     raw = _top(location, _layout(type_name), name, decoder)
     if raw is None:
         return Decoded(None, tuple(decoder.faults))

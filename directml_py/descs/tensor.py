@@ -80,6 +80,11 @@ class TensorDesc:
         return bytes_for(self.data_type, self.last_element_offset + 1) if self.element_count else 0
 
     @lazy
+    def content_size(self) -> int:
+        """The bytes up to the end of the last element, without what rounding up adds."""
+        return ((self.last_element_offset + 1) * self.element_bits + 7) // 8 if self.element_count else 0
+
+    @lazy
     def is_packed(self) -> bool:
         """Whether the elements lie in row-major order without gaps (dimensions of size 1 may have any stride)."""
         packed = packed_strides(self.sizes)
@@ -116,9 +121,8 @@ class TensorDesc:
         lies outside ``buffer``, ``TypeError`` as ``dtype`` does.
         """
         dtype = self.dtype
-        needed = ((self.last_element_offset + 1) * self.element_bits + 7) // 8
-        if buffer.nbytes < needed:
-            raise ValueError(f"the tensor needs {needed} bytes; the buffer has {buffer.nbytes}")
+        if buffer.nbytes < self.content_size:
+            raise ValueError(f"the tensor needs {self.content_size} bytes; the buffer has {buffer.nbytes}")
         if self.is_nibbles:
             elements = unpacked(buffer, self._places, dtype)
             elements.flags.writeable = False

@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-from directml_py.abi import memory
+from directml_py.abi import memory, probing
 from directml_py.abi.memory import MemoryFault, read, read_string, write
 
 PAGES = """
@@ -132,21 +132,134 @@ def test_strings_of_every_length(length):
     assert read_string(ctypes.addressof(block)) == text[:4096]
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="these are calls of Linux")
-def test_more_than_one_call_transfers(monkeypatch):
-    """One call copies at most 2 GiB; here, 7 bytes."""
-
-    def limited(call):
-        def transfer(pid, local, local_count, remote, remote_count, flags):
-            local.iov_len = remote.iov_len = min(local.iov_len, 7)
-            return call(pid, local, local_count, remote, remote_count, flags)
-
-        return transfer
-
-    monkeypatch.setattr(memory, "_readv", limited(memory._readv))
-    monkeypatch.setattr(memory, "_writev", limited(memory._writev))
+@pytest.mark.parametrize("way", probing.ways(), ids=lambda way: way.title)
+def test_more_than_one_call_transfers(monkeypatch, way):
+    """One call copies at most 2 GiB, or what a pipe has room for; here, 7 bytes."""
+    monkeypatch.setattr(probing, "MOST", 7)
+    monkeypatch.setattr(probing, "ROOM", 7)
+    monkeypatch.setattr(memory, "_ways", [way])
+    monkeypatch.setattr(memory, "_fast_readv", None)
     block = ctypes.create_string_buffer(bytes(range(100)), 100)
     address = ctypes.addressof(block)
     assert read(address, 100) == bytes(range(100))
     write(address, bytes(reversed(range(100))))
     assert block.raw == bytes(reversed(range(100)))
+
+
+FORBID = """
+    import platform, struct
+
+    def forbid(error):
+        # seccomp: the two calls fail with ``error``, all others are as they were.
+        calls = {"x86_64": (310, 311), "aarch64": (270, 271)}[platform.machine()]
+        code = [(0x20, 0, 0, 0), (0x15, 1, 0, calls[0]), (0x15, 0, 1, calls[1]), (6, 0, 0, 0x50000 | error),
+                (6, 0, 0, 0x7FFF0000)]
+        program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
+        filters = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(code), ctypes.addressof(program)))
+        assert libc.prctl(38, 1, 0, 0, 0) == 0
+        assert libc.prctl(22, 2, ctypes.byref(filters), 0, 0) == 0, ctypes.get_errno()
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="seccomp is Linux's")
+@pytest.mark.parametrize("error", ["EPERM", "EACCES", "ENOSYS"])
+def test_where_the_kernel_forbids_its_calls(error):
+    """As many containers do: a pipe serves, wild pointers are still errors, and the right ones still right."""
+    run(
+        textwrap.dedent(FORBID)
+        + textwrap.dedent(
+            f"""
+            import errno, os, threading
+            import directml_py as dml
+            from directml_py.abi.memory import memory_probing
+
+            assert memory_probing() == "process_vm_readv"
+            forbid(errno.{error})
+            start = pages(3)
+            ctypes.memset(start, 0x5A, 3 * PAGE)
+            assert libc.munmap(start + 2 * PAGE, PAGE) == 0
+            assert read(start, 2 * PAGE) == b"Z" * 2 * PAGE
+            assert memory_probing() == "a pipe"
+            assert faults(read, start + 2 * PAGE, 1) == (start + 2 * PAGE, 1)
+            assert faults(read, start + 2 * PAGE - 8, 16) == (start + 2 * PAGE - 8, 16)
+            assert faults(write, start + 2 * PAGE - 1, b"xy") == (start + 2 * PAGE - 1, 2)
+            write(start + 5, b"there")
+            assert read(start + 4, 7) == b"Zthere" + b"Z"
+
+            x = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 2, 3])
+            desc = dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, x)
+            assert dml.validate(desc) == []
+            wild = dml.DML_OPERATOR_DESC(dml.DML_OPERATOR_ELEMENT_WISE_IDENTITY, start + 2 * PAGE)
+            assert [found.rule for found in dml.validate(wild)] == ["DML-Desc-unreadable"]
+
+            # Threads have pipes of their own, which go with them; a child has other ones than its parent.
+            descriptors = len(os.listdir("/proc/self/fd"))
+            for _ in range(50):
+                thread = threading.Thread(target=read, args=(start, 64))
+                thread.start()
+                thread.join()
+            assert len(os.listdir("/proc/self/fd")) <= descriptors + 2
+            child = os.fork()
+            if not child:
+                os._exit(0 if all(read(start + PAGE, 64) == b"Z" * 64 for _ in range(500)) else 1)
+            assert all(read(start + 5, 5) == b"there" for _ in range(500))
+            assert os.waitpid(child, 0)[1] == 0
+            """
+        )
+    )
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="no other system says what is mapped")
+def test_a_page_that_comes_and_goes():
+    """Another thread hides the page of a desc again and again: each look at it finds all of it, or nothing."""
+    run(
+        """
+        import threading, time
+        import directml_py as dml
+
+        x = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 2, 3])
+        good = dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, x)
+        start = pages(1)
+        ctypes.memmove(start, ctypes.addressof(good), ctypes.sizeof(good))
+        ctypes.memmove(start + 64, ctypes.addressof(x), ctypes.sizeof(x))
+        for field in range(2):
+            ctypes.c_uint64.from_address(start + 8 * field).value = start + 64
+        desc = dml.DML_OPERATOR_DESC(dml.DML_OPERATOR_ELEMENT_WISE_IDENTITY, start)
+        stop = False
+
+        def toggle():
+            while not stop:
+                libc.mprotect(start, PAGE, 0)
+                libc.mprotect(start, PAGE, 3)
+
+        thread = threading.Thread(target=toggle)
+        thread.start()
+        found, end = set(), time.monotonic() + 2
+        while time.monotonic() < end:
+            found.add(tuple(one.rule for one in dml.validate(desc)))
+        stop = True
+        thread.join()
+        assert found <= {(), ("DML-Desc-unreadable",)}, found
+        """
+    )
+
+
+def test_an_array_of_no_bytes_vouches_for_nothing():
+    """A constant of no bytes at a wild address, and then one of 8 on the same page."""
+    run(
+        """
+        import directml_py as dml
+        from directml_py.descs.decode import decode_struct
+
+        start = pages(1)
+        assert libc.munmap(start, PAGE) == 0
+        constants = [dml.DML_CONSTANT_DATA_GRAPH_NODE_DESC() for _ in range(2)]
+        for size, constant in zip((0, 8), constants):
+            constant.Data, constant.DataSize = start + 16, size
+        nodes = [dml.DML_GRAPH_NODE_DESC(dml.DML_GRAPH_NODE_TYPE_CONSTANT, one) for one in constants]
+        desc = dml.DML_GRAPH_DESC(Nodes=nodes, OutputCount=1)
+        _, faults = decode_struct(desc, "DML_GRAPH_DESC")
+        assert [(fault.kind, fault.path) for fault in faults] == [("unreadable", "Nodes[1].Data")], faults
+        repr(desc)
+        """
+    )
