@@ -161,7 +161,8 @@ class Session:
 
     def table_desc(self, dispatchable: IDMLDispatchable, extra: int = 0) -> DML_BINDING_TABLE_DESC:
         """Descriptors for a table, ``extra`` ones behind them, that no other table has."""
-        count = dispatchable.GetBindingProperties().RequiredDescriptorCount + extra
+        # A handle is valid where there is a descriptor, also for a dispatchable that needs none.
+        count = max(1, dispatchable.GetBindingProperties().RequiredDescriptorCount + extra)
         if self.taken + count > self.heap.size:
             self._recorded.append(self.heap)
             self._open_heap(max(count, DESCRIPTORS))
@@ -197,6 +198,11 @@ class Session:
             table.BindPersistentResource(binding(persistent))
         return table
 
+    def temporary(self, dispatchable: IDMLDispatchable) -> ID3D12Resource | None:
+        """A temporary resource, if one is needed."""
+        size = dispatchable.temporary_size
+        return self.buffer(size) if size else None
+
     def record(
         self,
         dispatchable: IDMLDispatchable,
@@ -218,11 +224,12 @@ class Session:
         if persistent is None and op.persistent_size:
             persistent = self.buffer(op.persistent_size)
         initializer = self.dml.CreateOperatorInitializer([op])
+        temporary = self.temporary(initializer)
         if persistent is None:
-            table = self.table(initializer)
+            table = self.table(initializer, temporary=temporary)
         else:
             owned = [item if op.is_owned(index) else None for index, item in enumerate(inputs)]
-            table = self.table(initializer, [bindings(owned)], [persistent])
+            table = self.table(initializer, [bindings(owned)], [persistent], temporary)
 
         def record(commands: ID3D12GraphicsCommandList) -> None:
             commands.SetDescriptorHeaps([self.heap])
@@ -240,7 +247,7 @@ class Session:
     ) -> None:
         """Record a dispatch; ``inputs`` may name the buffers of owned ones too. Temporary memory is made here."""
         bound = [None if op.is_owned(index) else item for index, item in enumerate(inputs)]
-        temporary = self.buffer(op.temporary_size) if op.temporary_size else None
+        temporary = self.temporary(op)
         self.record(op, self.table(op, bound, outputs, temporary, persistent))
         self._recorded += [op, bound, outputs, temporary, persistent]
 

@@ -6,6 +6,7 @@ import gc
 
 import pytest
 
+from directml_py import DMLError
 from directml_py.operators import SCHEMAS
 
 
@@ -42,6 +43,18 @@ def pytest_collection_modifyitems(config, items):
     chosen = [item for item in items if operator_of(item) in wanted]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
     items[:] = chosen
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Under --dml-profile, a test of a type that the device denies cannot be run there."""
+    try:
+        return (yield)
+    except DMLError as error:
+        rules = {found.rule for found in error.diagnostics}
+        if item.config.getoption("dml_profile") is None or rules != {"DML-CompileOperator-data-type"}:
+            raise
+        pytest.skip("the device denies a type of the test's tensors")
 
 
 def pytest_collection_finish(session):

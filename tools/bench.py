@@ -7,12 +7,14 @@ those that are measured; what Ctrl-C interrupts ends with the rows that it has. 
 ``--json`` wrote, or from several, instead of measuring. ``--profile NETWORK`` tells where the time of a network goes.
 
 Ratios are ours / the fastest peer, and ours / limit, the fastest read or copy of the same bytes, or product of as many
-operations, that this machine does. PyTorch and ONNX Runtime are compared to where they are installed.
+operations, that this machine does. PyTorch and ONNX Runtime are compared to where they are installed. What is measured
+is the package beside ``tools``, wherever this file is run from; standard error says where it lies.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -24,6 +26,7 @@ from types import ModuleType
 
 from rich.console import Console
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import benchmarks
@@ -90,6 +93,7 @@ def measured(is_wanted: Wanted, threads: int) -> Run:
     """What cannot be measured is named on standard error and left out."""
     dml.set_thread_count(threads)
     peers.set_threads(threads)
+    print(f"measuring {Path(dml.__file__).parent}", file=sys.stderr)
     rows: list[Row] = []
     subjects = list(chosen(is_wanted))
     for place, (heading, name, measure) in enumerate(subjects):
@@ -143,4 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    # Programs that are started for a row measure the same package.
+    paths = str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     sys.exit(main())

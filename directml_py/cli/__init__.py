@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from .._version import __version__
-from . import config, graph, info, rules, run, support
+from . import capture, config, dispatch, exec, graph, info, rules, run, support
 
 DESCRIPTION = "``python -m directml_py``: what this installation can do."
 
@@ -26,7 +26,10 @@ class Command(Protocol):
 
 
 COMMANDS: dict[str, Command] = {
+    "capture": capture,
     "config": config,
+    "dispatch": dispatch,
+    "exec": exec,
     "graph": graph,
     "info": info,
     "rules": rules,

@@ -76,6 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pkgconfig", action="store_true", help="the folder of directml.pc, for PKG_CONFIG_PATH"
     )
     parser.add_argument("--includedir", action="store_true", help="the folder of DirectML.h alone")
+    parser.add_argument(
+        "--libdir", action="store_true", help="the folder of libdirectml.so, libd3d12.so and libdxcore.so"
+    )
     parser.add_argument("--library", action="store_true", help="the path of libdirectml.so")
     parser.add_argument(
         "--direct3d",
@@ -106,9 +109,9 @@ def _answers(arguments: argparse.Namespace) -> list[str]:
         *(libs() if arguments.libs else ()),
     ]
     lines = [shlex.join(options)] if options else []
-    if arguments.cmake or arguments.pkgconfig or arguments.library:
+    if arguments.cmake or arguments.pkgconfig or arguments.libdir or arguments.library:
         check_library()
-    lines += [str(FOLDER)] * (arguments.cmake + arguments.pkgconfig)
+    lines += [str(FOLDER)] * (arguments.cmake + arguments.pkgconfig + arguments.libdir)
     lines += [str(include_folder())] if arguments.includedir else []
     lines += [str(LIBRARY)] if arguments.library else []
     return lines

@@ -1,9 +1,10 @@
-"""``python -m directml_py graph``: look at a saved graph."""
+"""``python -m directml_py graph``: look at a saved graph, a DxDispatch model or a serialized graph."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+import unicodedata
 from pathlib import Path
 
 from ..graph.files import GraphFileError, load
@@ -14,7 +15,9 @@ HELP = "What a saved graph consists of and what the compiler makes of it, as tex
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a graph that Graph.save wrote")
+    parser.add_argument(
+        "file", metavar="FILE", help="a graph that Graph.save wrote, a DxDispatch model, a serialized graph"
+    )
     parser.add_argument("--svg", metavar="OUT", help="write a picture; - writes it to the standard output")
     parser.add_argument(
         "--dot", metavar="OUT", help="write the graph in the language of Graphviz; - as above"
@@ -23,16 +26,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """0, or 1 if a picture could not be written, or 2 if the file cannot be read."""
+    from ..dxdispatch.pictures import ModelError, graph_in
+
     try:
-        graph = load(None, arguments.file)
+        graph = graph_in(Path(arguments.file)) or load(None, arguments.file)
     except GraphFileError as error:
-        print(f"graph: {error}", file=sys.stderr)
+        print(f"graph: {shown(str(error))}", file=sys.stderr)
+        return 2
+    except ModelError as error:
+        print(f"graph: {arguments.file}: {shown(str(error))}", file=sys.stderr)
         return 2
     except OSError as error:
         print(f"graph: cannot read {arguments.file}: {error.strerror or error}", file=sys.stderr)
         return 2
     if arguments.svg is None and arguments.dot is None:
-        return _write("-", summary(graph) + "\n")
+        return _write("-", shown(summary(graph)) + "\n")
     codes = []
     if arguments.svg is not None:
         codes.append(_write(arguments.svg, graph.to_svg()))
@@ -56,6 +64,16 @@ def _write(target: str, text: str) -> int:
     return 0
 
 
+def shown(text: str) -> str:
+    """``text`` with escapes for what would command a terminal, or turn its lines round; lines stay lines."""
+    return "".join(
+        char
+        if char == "\n" or unicodedata.category(char) not in ("Cc", "Cf", "Zl", "Zp")
+        else ascii(char)[1:-1]
+        for char in text
+    )
+
+
 def summary(graph: Graph) -> str:
     """What the graph has, a line for each input, step and output."""
     drawn = sketch(graph)
@@ -64,7 +82,8 @@ def summary(graph: Graph) -> str:
         tensors = ", ".join(str(one) for one in (figure.outputs or figure.inputs))
         together = f" in step {figure.step}" if figure.fate is Fate.FUSED else ""
         fate = "" if figure.fate is Fate.EXECUTED else f" ({figure.fate.value}{together})"
-        lines.append(f"{figure.name + ':':24} {' '.join(figure.lines)} -> {tensors}{fate}")
+        name = figure.name.replace("\n", "\\n")
+        lines.append(f"{name + ':':24} {' '.join(figure.lines)} -> {tensors}{fate}")
     if drawn.plan is not None:
         lines.append(f"{'temporary memory:':24} {drawn.plan.temporary_size} bytes")
     if drawn.problem:

@@ -8,6 +8,7 @@ import platform
 import numpy as np
 
 from .._version import __version__
+from ..abi.memory import memory_probing
 from ..api.schema_data import OPERATORS as CATALOG
 from ..dml.device import HIGHEST_FEATURE_LEVEL
 from ..kernels import backend
@@ -29,6 +30,7 @@ def run(_: argparse.Namespace) -> int:
         "feature level": HIGHEST_FEATURE_LEVEL.name,
         "operators": str(len(CATALOG)),
         "kernels": backend.title,
+        "memory": f"probed by {memory_probing()}" if memory_probing() != "not at all" else "not probed",
         "C library": "built" if LIBRARY.exists() else "not built",
         "Python": platform.python_version(),
         "NumPy": np.__version__,

@@ -8,105 +8,23 @@ Microsoft's build works here: both properties of TensorPolicy, data of other typ
 
 from __future__ import annotations
 
-from .devices import Binding, Device, GraphBuilder, Model
-from .enums import (
-    ConvolutionDirection,
-    ConvolutionMode,
-    ExecutionFlags,
-    InterpolationMode,
-    MatrixTransform,
-    OperatorType,
-    OutputOptions,
-    PaddingMode,
-    RecurrentNetworkDirection,
-    TensorDataType,
-    TensorFlags,
-    exported,
-)
-from .expressions import Expression, FusedActivation, GRUOutputs, MaxPoolingOutputs
-from .functions import (
-    activation_identity,
-    activation_linear,
-    activation_relu,
-    activation_sigmoid,
-    activation_soft_max,
-    activation_tanh,
-    add,
-    average_pooling,
-    batch_normalization,
-    convolution,
-    divide,
-    gather,
-    gemm,
-    gru,
-    input_tensor,
-    join,
-    local_response_normalization,
-    max_pooling,
-    mean_variance_normalization,
-    multiply,
-    padding,
-    reinterpret,
-    slice,
-    subtract,
-    up_sample_2d,
-    value_scale_2d,
-)
+from . import common
+from .common import *
+from .devices import Binding, Device
+from .enums import exported
+from .functions import activation_soft_max, average_pooling, mean_variance_normalization
 from .installation import install
-from .tensors import Dimensions, Size2D, TensorData, TensorDesc, TensorPolicy
+from .tensors import Dimensions
 
 __all__ = [
     "Binding",
-    "ConvolutionDirection",
-    "ConvolutionMode",
     "Device",
     "Dimensions",
-    "ExecutionFlags",
-    "Expression",
-    "FusedActivation",
-    "GRUOutputs",
-    "GraphBuilder",
-    "InterpolationMode",
-    "MatrixTransform",
-    "MaxPoolingOutputs",
-    "Model",
-    "OperatorType",
-    "OutputOptions",
-    "PaddingMode",
-    "RecurrentNetworkDirection",
-    "Size2D",
-    "TensorData",
-    "TensorDataType",
-    "TensorDesc",
-    "TensorFlags",
-    "TensorPolicy",
-    "activation_identity",
-    "activation_linear",
-    "activation_relu",
-    "activation_sigmoid",
     "activation_soft_max",
-    "activation_tanh",
-    "add",
     "average_pooling",
-    "batch_normalization",
-    "convolution",
-    "divide",
-    "gather",
-    "gemm",
-    "gru",
-    "input_tensor",
     "install",
-    "join",
-    "local_response_normalization",
-    "max_pooling",
     "mean_variance_normalization",
-    "multiply",
-    "padding",
-    "reinterpret",
-    "slice",
-    "subtract",
-    "up_sample_2d",
-    "value_scale_2d",
 ]
+__all__ += common.__all__
 
 globals().update(exported())

@@ -12,106 +12,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ..descs import tensor as values
-from . import devices
+from . import common, devices
 from .arguments import REQUIRED, UInt, checked
-from .devices import Bytes, GraphBuilder, Model
-from .enums import (
-    ConvolutionDirection,
-    ConvolutionMode,
-    ExecutionFlags,
-    InterpolationMode,
-    MatrixTransform,
-    OperatorType,
-    OutputOptions,
-    PaddingMode,
-    RecurrentNetworkDirection,
-    TensorDataType,
-    TensorFlags,
-)
-from .expressions import Expression, FusedActivation, GRUOutputs, MaxPoolingOutputs
-from .functions import (
-    EMPTY,
-    NONE,
-    activation_identity,
-    activation_linear,
-    activation_relu,
-    activation_sigmoid,
-    activation_tanh,
-    add,
-    batch_normalization,
-    convolution,
-    divide,
-    gather,
-    gemm,
-    gru,
-    input_tensor,
-    join,
-    local_response_normalization,
-    max_pooling,
-    multiply,
-    node,
-    operator,
-    padding,
-    reinterpret,
-    slice,
-    subtract,
-    up_sample_2d,
-    value_scale_2d,
-)
-from .tensors import Size2D, TensorData, TensorDesc, TensorPolicy
+from .common import *
+from .devices import Bytes, Model
+from .expressions import Expression, FusedActivation
+from .functions import EMPTY, NONE, node, operator
+from .tensors import TensorData
 
 __all__ = [
     "Binding",
-    "ConvolutionDirection",
-    "ConvolutionMode",
     "Device",
-    "ExecutionFlags",
-    "Expression",
-    "FusedActivation",
-    "GRUOutputs",
-    "GraphBuilder",
-    "InterpolationMode",
-    "MatrixTransform",
-    "MaxPoolingOutputs",
-    "Model",
-    "OperatorType",
-    "OutputOptions",
-    "PaddingMode",
-    "RecurrentNetworkDirection",
-    "Size2D",
-    "TensorData",
-    "TensorDataType",
-    "TensorDesc",
-    "TensorFlags",
-    "TensorPolicy",
     "activation_gelu",
-    "activation_identity",
-    "activation_linear",
-    "activation_relu",
-    "activation_sigmoid",
     "activation_softmax",
-    "activation_tanh",
-    "add",
     "average_pooling",
-    "batch_normalization",
-    "convolution",
-    "divide",
-    "gather",
-    "gemm",
-    "gru",
-    "input_tensor",
-    "join",
-    "local_response_normalization",
-    "max_pooling",
     "mean_variance_normalization",
-    "multiply",
-    "padding",
-    "reinterpret",
-    "slice",
-    "subtract",
-    "up_sample_2d",
-    "value_scale_2d",
 ]
+__all__ += common.__all__
 
 
 class Binding(devices.Binding):

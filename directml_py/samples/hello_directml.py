@@ -96,11 +96,14 @@ def main() -> int:
 
     dmlOperatorInitializer = dmlDevice.CreateOperatorInitializer(1, [dmlCompiledOperator])
 
-    # One descriptor heap, large enough for initialization and for execution.
+    # One descriptor heap, large enough for initialization and for execution. Devices may need no descriptors; a heap
+    # has one at least.
     initializeBindingProperties = dmlOperatorInitializer.GetBindingProperties()
     executeBindingProperties = dmlCompiledOperator.GetBindingProperties()
     descriptorCount = max(
-        initializeBindingProperties.RequiredDescriptorCount, executeBindingProperties.RequiredDescriptorCount
+        initializeBindingProperties.RequiredDescriptorCount,
+        executeBindingProperties.RequiredDescriptorCount,
+        1,
     )
 
     descriptorHeapDesc = D3D12_DESCRIPTOR_HEAP_DESC()

@@ -30,8 +30,8 @@ def main() -> int:
 
     inputBuffer = session.upload(inputTensorElementArray)
     outputBuffer = session.buffer(output.desc.total_size)
-    session.initialize(dmlCompiledOperator)
-    session.dispatch(dmlCompiledOperator, [inputBuffer], [outputBuffer])
+    persistentResource = session.initialize(dmlCompiledOperator)
+    session.dispatch(dmlCompiledOperator, [inputBuffer], [outputBuffer], persistentResource)
     session.execute()
     outputBufferData = session.read(outputBuffer, np.float32)
 

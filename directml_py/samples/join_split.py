@@ -24,11 +24,11 @@ def main() -> int:
     joined = session.buffer(2 * 3 * 7 * 4)
     outputs = [session.buffer(part.nbytes) for part in parts]
     joining, splitting = session.compile(join), session.compile(split)
-    session.initialize(joining)
-    session.initialize(splitting)
-    session.dispatch(joining, inputs, [joined])
+    # Some devices keep something for an operator, though none of its inputs is OWNED_BY_DML.
+    of_joining, of_splitting = session.initialize(joining), session.initialize(splitting)
+    session.dispatch(joining, inputs, [joined], of_joining)
     session.barrier(joined)
-    session.dispatch(splitting, [joined], outputs)
+    session.dispatch(splitting, [joined], outputs, of_splitting)
     session.execute()
 
     print("joined:")

@@ -31,8 +31,8 @@ def main() -> int:
     session = Session()
     averages = session.buffer(CHANNELS * 4)
     op = session.compile(reduce)
-    session.initialize(op)
-    session.dispatch(op, [session.upload(image)], [averages])
+    persistent = session.initialize(op)
+    session.dispatch(op, [session.upload(image)], [averages], persistent)
     session.execute()
     print("average of each channel:", *session.read(averages, np.float32))
     return 0

@@ -6,18 +6,21 @@ warning or worse, that the test did not expect fails it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from ..abi.hresult import DMLError
 from ..abi.rules import Diagnostic
 from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_SEVERITY_ERROR
 from ..api.enums import DML_CREATE_DEVICE_FLAG_DEBUG, DML_FEATURE_LEVEL
 from ..d3d12 import D3D12CreateDevice, D3D12GetDebugInterface, ID3D12Device
 from ..d3d12.debug import debug_layer_enabled
 from ..dml import DMLCreateDevice, IDMLDevice
+from ..dml.profiles import PROFILE_VARIABLE, profile_of
 from . import assertions
 from .expectation import Expectation
 from .levels import FeatureLevels, feature_levels, parse_level
@@ -112,6 +115,28 @@ def requested_level(config: pytest.Config, marker: pytest.Mark | None) -> DML_FE
         return parse_level(value)
     except ValueError as error:
         raise pytest.UsageError(f"{origin}: {error}") from None
+
+
+def use_profile(name: str) -> Callable[[], None]:
+    """Make ``name`` the profile of all devices that do not choose one, also those of other processes that the tests
+    start; the call that undoes it.
+
+    Raises ``pytest.UsageError`` for what names no profile.
+    """
+    try:
+        profile_of(name)
+    except DMLError as error:
+        raise pytest.UsageError(f"--dml-profile: {error.diagnostics[0].message}") from None
+    before = os.environ.get(PROFILE_VARIABLE)
+    os.environ[PROFILE_VARIABLE] = name
+
+    def undo() -> None:
+        if before is None:
+            os.environ.pop(PROFILE_VARIABLE, None)
+        else:
+            os.environ[PROFILE_VARIABLE] = before
+
+    return undo
 
 
 @contextmanager

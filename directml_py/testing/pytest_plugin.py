@@ -1,4 +1,4 @@
-"""The pytest plugin of directml-py: an option, a marker, and the fixtures ``d3d12_device``, ``dml_device``, ``dml``.
+"""The pytest plugin of directml-py: two options, a marker, and the fixtures ``d3d12_device``, ``dml_device``, ``dml``.
 
 ``directml_py.testing.plugin`` says what the fixtures do; it is imported by the first test that uses one.
 """
@@ -20,11 +20,18 @@ _SESSIONS = "_directml_py_session"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.getgroup("directml").addoption(
+    group = parser.getgroup("directml")
+    group.addoption(
         "--dml-feature-level",
         metavar="LEVEL",
         default=None,
         help="feature level of the fixture dml_device, such as 4_1 (default: the highest)",
+    )
+    group.addoption(
+        "--dml-profile",
+        metavar="NAME",
+        default=None,
+        help="what all DirectML devices of the run ask for, such as demanding (default: kind, which is little)",
     )
 
 
@@ -34,6 +41,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from .plugin import requested_level
 
         requested_level(config, None)
+    if config.getoption("dml_profile") is not None:
+        from .plugin import use_profile
+
+        config.add_cleanup(use_profile(config.getoption("dml_profile")))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

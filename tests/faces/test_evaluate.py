@@ -10,7 +10,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.descs.values import TensorSlot
-from directml_py.evaluate import input_array
+from directml_py.shortcuts import input_array
 
 OWNED = dml.DML_TENSOR_FLAG_OWNED_BY_DML
 

@@ -108,7 +108,7 @@ def test_embedding_graph(output, python, tmp_path):
     assert (process.returncode, process.stderr) == (0, "")
     assert {path.name for path in tmp_path.iterdir()} == {
         "embedding.json",
-        "embedding.0.npy",
+        "embedding.json.constants",
         "embedding.svg",
     }
 

@@ -444,3 +444,26 @@ def test_the_package_needs_neither_pytest_nor_hypothesis():
     code = "import sys, directml_py.testing; print(sorted({'pytest', '_pytest', 'hypothesis'} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_a_profile_for_all_devices_of_the_run(suite):
+    result = suite(
+        """
+import os
+
+def test_devices(dml_device):
+    assert dml_device.profile.name == "demanding"
+    assert d.DMLCreateDevice(d.D3D12CreateDevice()).profile.name == "demanding"
+    assert d.DMLCreateDevice(d.D3D12CreateDevice(), profile="kind").profile.name == "kind"
+    # Programs that the tests start follow it too.
+    assert os.environ["DIRECTML_PY_PROFILE"] == "demanding"
+""",
+        arguments=["--dml-profile=demanding"],
+    )
+    result.assert_outcomes(passed=1)
+
+
+def test_an_unknown_profile_stops_the_run(suite):
+    result = suite("def test(): pass", arguments=["--dml-profile=gentle"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--dml-profile: profile is 'gentle'; the profiles are kind, demanding,*"])

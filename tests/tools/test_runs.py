@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import bench
 import pytest
@@ -17,6 +21,21 @@ from benchmarks.runs import Run, load, save
 from benchmarks.timing import Row
 
 MACHINE = {"NumPy": "2.0", "processor": "a <fast> one & another"}
+
+
+def test_the_package_beside_the_benchmark_is_measured(tmp_path):
+    """Wherever it is run from, and whatever else is found on the path."""
+    (tmp_path / "directml_py.py").write_text("raise SystemExit('another package')")
+    own = Path(bench.__file__).resolve()
+    done = subprocess.run(
+        [sys.executable, str(own), "--only", "no such row"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"measuring {own.parents[1] / 'directml_py'}\n" in done.stderr
 
 
 def run_of(*rows):
@@ -56,7 +75,7 @@ def test_bars(found, expected):
 
 def test_bars_that_name_rows_have_them():
     """An entry of the table that no row matches says nothing; some are of modules that only tell when they measure."""
-    together = ("small", "graphs", "descs", "dispatch", "native", "geometric mean")
+    together = ("capture", "scaling", "small", "graphs", "descs", "dispatch", "native", "geometric mean")
     titles = [title for _, title, _ in bench.chosen(bench.wanted([], True))]
     for words, bar in BARS:
         if not words.startswith(together):

@@ -38,6 +38,8 @@ BARS: Sequence[tuple[str, Bar]] = (
     ("small the same, no two of one size", Bar(amount=100)),
     ("small import", Bar(peer=0.4)),
     ("graphs tiny nodes", Bar(peer=1.2)),
+    ("capture", Bar(peer=2)),
+    ("scaling", Bar(peer=2)),
     ("small", Bar()),
     ("descs", Bar()),
     ("dispatch", Bar()),
@@ -58,6 +60,11 @@ BARS: Sequence[tuple[str, Bar]] = (
 )
 # What groups' names have whose ratios' geometric mean is a row of its own.
 MEANS = ("CONVOLUTION",)
+# Operators that move bytes without looking at them: FLOAT32 and INT8 say what happens with FLOAT16 between them.
+MOVEMENTS = (
+    *("PADDING", "SLICE", "REVERSE", "TILE", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE", "UNFOLD", "JOIN", "SPLIT"),
+    *("GATHER", "SCATTER", "ONE_HOT", "NONZERO", "identity", "DIAGONAL", "FILL_VALUE_CONSTANT"),
+)
 # What no short run measures: other sizes and types of what it has, or relatives of it.
 LEFT_OUT = (
     "1 KiB",
@@ -65,6 +72,10 @@ LEFT_OUT = (
     "256 KiB int8",
     "256 KiB int64",
     "int64 64 MiB",
+    *(f"{name} float16, 64 MiB" for name in MOVEMENTS),
+    *(f"PADDING {mode}" for mode in ("edge", "wrap")),
+    "SLICE steps of 3",
+    "CUMULATIVE exclusive, float16",
     *(f"REDUCE {kind}" for kind in ("middle", "all", "padded", "MULTIPLY", "MIN", "ARGMIN", "SUM_SQUARE")),
     *(f"REDUCE {kind} 256 KiB" for kind in ("L1", "L2", "LOG_SUM", "AVERAGE", "ARGMAX", "transposed")),
 )

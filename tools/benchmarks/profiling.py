@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from rich.table import Table
 
 from directml_py.dml.compiler.program import GraphProgram
+from directml_py.dml.compiler.step import Step
 from directml_py.session import Session
 
 from .architectures import NETWORKS
@@ -24,14 +25,14 @@ class Timed:
     def __init__(self, program: GraphProgram) -> None:
         self._program = program
         self.rounds: list[Counter[int]] = []
-        self.operators: dict[int, str] = {}
+        self.steps: dict[int, Step] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._program, name)
 
     def bind(self, *arguments: Any) -> Any:
         calls = self._program.calls(*arguments)
-        self.operators = {step.node: step.operator for step, _ in calls}
+        self.steps = {step.node: step for step, _ in calls}
 
         def run() -> None:
             spent: Counter[int] = Counter()
@@ -47,7 +48,7 @@ class Timed:
 class Spent(NamedTuple):
     """The least of several runs; ``operations`` are those of a convolution, additions counted too.
 
-    Of nodes that run together, ``node`` and ``tensors`` are those of the last.
+    Of nodes that run together, ``node`` is the last, and ``tensors`` are those of the convolution, or else of the last.
     """
 
     node: int
@@ -70,9 +71,10 @@ def profile(name: str) -> list[Spent]:
         ours.execute()
     found = []
     for index in timed.rounds[-1]:
-        desc = program.graph.node(index).desc
+        step = timed.steps[index]
+        desc = max((program.graph.node(node).desc for node in reversed(step.nodes)), key=operations)
         least = min(spent[index] for spent in timed.rounds)
-        found.append(Spent(index, timed.operators[index], tensors(desc), least, operations(desc)))
+        found.append(Spent(index, step.operator, tensors(desc), least, operations(desc)))
     return sorted(found, key=lambda one: -one.nanoseconds)
 
 

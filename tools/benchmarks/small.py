@@ -26,7 +26,8 @@ DIFFERENT = 2000
 
 
 def rows() -> Iterator[Row]:
-    yield importing()
+    yield importing("import directml_py beyond NumPy", "import directml_py")
+    yield importing("every name of directml_py beyond NumPy", "from directml_py import *")
     made, three = device(), join_desc(3, 4, 2)
     others = itertools.cycle([join_desc(width, width + 1, width + 2) for width in range(1, DIFFERENT)])
     convolutions = itertools.cycle([convolution_desc(height) for height in range(1, DIFFERENT)])
@@ -65,11 +66,11 @@ def rows() -> Iterator[Row]:
     yield Row("small", "evaluate a JOIN of three", times["evaluate"], peers)
 
 
-def importing() -> Row:
+def importing(name: str, statement: str) -> Row:
     """Beyond NumPy, whose own import is the peer."""
     code = (
         "import time; start = time.perf_counter(); import numpy; middle = time.perf_counter(); "
-        "import directml_py; print(time.perf_counter() - middle, middle - start)"
+        f"{statement}; print(time.perf_counter() - middle, middle - start)"
     )
     command = [sys.executable, "-c", code]
     with tempfile.TemporaryDirectory() as folder:
@@ -82,4 +83,4 @@ def importing() -> Row:
     ours, numpy = (
         statistics.median(times) * 1000 for times in zip(*(map(float, run.split()) for run in runs[1:]))
     )
-    return Row("small", "import directml_py beyond NumPy", ours, {"import numpy": numpy}, unit="ms")
+    return Row("small", name, ours, {"import numpy": numpy}, unit="ms")

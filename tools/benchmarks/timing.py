@@ -9,13 +9,19 @@ from dataclasses import dataclass, field
 
 ROUNDS = 7
 ROUND_SECONDS = 0.02
+# The first call after a pause wakes threads and finds empty caches, which a call that is made again and again does not.
+# So that it does not decide about calls of several milliseconds, rounds of those are longer.
+REPEATS = 8
+LONGEST_ROUND_SECONDS = 0.1
 # Of a call that takes long, fewer rounds are enough: what lasts longer varies less.
 FEW_ROUNDS = 3
 MOST_SECONDS = 0.5
 # Worker threads of libraries spin for a while after their work, on the processors that the next call needs if it is one
-# of those that use several. BLAS's are the last to give up, after some 25 ms.
+# of those that use several: ONNX Runtime's for 40 ms, BLAS's for up to 130. So each begins when this process rests.
 LONG_SECONDS = 0.0002
-PAUSE_SECONDS = 0.03
+PAUSE_SECONDS = 0.01
+RESTING = 0.1
+LONGEST_PAUSE_SECONDS = 0.5
 
 
 def title(group: str, name: str) -> str:
@@ -60,7 +66,7 @@ class Row:
 
 def interleaved(calls: Mapping[str, Callable[[], object]]) -> dict[str, float]:
     """The median time of each call in microseconds, measured in turn over several rounds."""
-    counts = {name: _repeats(call) for name, call in calls.items()}
+    counts = {name: repeats(call) for name, call in calls.items()}
     times: dict[str, list[float]] = {name: [] for name in calls}
     for done in range(ROUNDS):
         for name, call in calls.items():
@@ -68,7 +74,7 @@ def interleaved(calls: Mapping[str, Callable[[], object]]) -> dict[str, float]:
             if done >= FEW_ROUNDS and sum(times[name]) * count > MOST_SECONDS * 1e6:
                 continue
             if count < ROUND_SECONDS / LONG_SECONDS:
-                time.sleep(PAUSE_SECONDS)
+                rest()
             start = time.perf_counter()
             for _ in range(count):
                 call()
@@ -76,10 +82,22 @@ def interleaved(calls: Mapping[str, Callable[[], object]]) -> dict[str, float]:
     return {name: statistics.median(found) for name, found in times.items()}
 
 
-def _repeats(call: Callable[[], object]) -> int:
+def rest() -> None:
+    """Wait until all threads of this process together take less than a tenth of a processor, or do not stop."""
+    begin = before = time.perf_counter()
+    spent = time.process_time()
+    while before - begin < LONGEST_PAUSE_SECONDS:
+        time.sleep(PAUSE_SECONDS)
+        now, used = time.perf_counter(), time.process_time()
+        if used - spent < RESTING * (now - before):
+            return
+        before, spent = now, used
+
+
+def repeats(call: Callable[[], object]) -> int:
     """How often a call fits into a round; the first run warms it up."""
     call()
     start = time.perf_counter()
     call()
     once = max(time.perf_counter() - start, 1e-7)
-    return max(1, int(ROUND_SECONDS / once))
+    return max(1, int(ROUND_SECONDS / once), min(REPEATS, int(LONGEST_ROUND_SECONDS / once)))

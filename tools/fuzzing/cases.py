@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from typing import Any
 
+from directml_py import validate
 from directml_py.abi.hresult import E_INVALIDARG, E_NOTIMPL, DMLError
 from directml_py.abi.structure import TypedOperatorDesc
 from directml_py.api.enums import DML_FEATURE_LEVEL
@@ -15,7 +16,6 @@ from directml_py.d3d12 import D3D12CreateDevice
 from directml_py.descs import decode_operator_desc, encode
 from directml_py.descs.values import OperatorDesc
 from directml_py.dml import DMLCreateDevice, IDMLDevice
-from directml_py.evaluate import validate
 from directml_py.testing.mutations import broken_desc
 from directml_py.testing.source import RandomSource
 from directml_py.testing.valid import valid_desc

@@ -12,6 +12,7 @@ from .abi.arguments import enumerator
 from .api.enums import DML_FEATURE_LEVEL
 from .d3d12 import D3D12CreateDevice
 from .d3d12.allocation import Allocation, Bytes
+from .d3d12.observation import watchers
 from .descs.format import braces
 from .descs.tensor import TensorDesc
 from .descs.values import TensorSlot
@@ -40,9 +41,9 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
     sizes and data type, 4-bit elements as uint8 or int8; each is laid out as the tensor's strides say. Returns one
     array per output tensor in its sizes, None for an absent one.
 
-    The operator is created and compiled on devices of its own. Under the Direct3D 12 debug layer it is also
-    initialized, bound, dispatched and read back step by step, so that the layer sees what it would see in a program;
-    where nobody watches, it runs on the arrays themselves, to the same result.
+    The operator is created and compiled on devices of its own. Under the Direct3D 12 debug layer, and in a capture, it
+    is also initialized, bound, dispatched and read back step by step, so that these see what they would see in a
+    program; where nobody watches, it runs on the arrays themselves, to the same result.
 
     Raises ``DMLError`` as CreateOperator and CompileOperator do, ``TypeError`` and ``ValueError`` for inputs that
     do not fit their tensors; both name the tensor.
@@ -52,7 +53,8 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
     device = DMLCreateDevice(d3d12, feature_level=level)
     compiled = device.CompileOperator(device.CreateOperator(desc))
     arrays = _input_arrays(compiled.inputs, inputs)
-    return _run(compiled, arrays) if d3d12.monitor is None else Session(device).evaluate(compiled, arrays)
+    is_watched = d3d12.monitor is not None or watchers.all
+    return Session(device).evaluate(compiled, arrays) if is_watched else _run(compiled, arrays)
 
 
 def _run(compiled: IDMLCompiledOperator, arrays: Sequence[Array | None]) -> list[Array | None]:
@@ -62,6 +64,11 @@ def _run(compiled: IDMLCompiledOperator, arrays: Sequence[Array | None]) -> list
         None if array is None or slot.tensor is None else _laid_out(slot.tensor, array)
         for slot, array in zip(compiled.inputs, arrays)
     ]
+    for position, packing in program.packed.items():
+        memory, array = Allocation(packing.size).bytes, arrays[position]
+        assert array is not None
+        packing.store(array, memory)
+        inputs[position] = memory
     outputs = [
         None if slot.tensor is None else Allocation(slot.tensor.total_size).bytes for slot in compiled.outputs
     ]

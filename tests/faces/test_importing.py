@@ -1,0 +1,113 @@
+"""What ``import directml_py`` loads, and that everything is there when it is asked for."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import directml_py as dml
+
+PACKAGE = Path(dml.__file__).parent
+
+
+def printed(code):
+    """What a Python of its own prints that runs ``code``."""
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
+    ).stdout
+
+
+def eagerly_imported():
+    """The names that a plain run of the imports for type checkers gives, as Python itself reads a star."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    blocks = (node for node in tree.body if isinstance(node, ast.If))
+    (block,) = (node for node in blocks if ast.unparse(node.test) == "TYPE_CHECKING")
+    names = {"__package__": "directml_py", "__name__": "directml_py.x"}
+    exec(compile(ast.Module(block.body, []), "imports", "exec"), names)
+    return {
+        name: value
+        for name, value in names.items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
+    }
+
+
+def test_what_type_checkers_see_is_what_programs_get():
+    expected = eagerly_imported()
+    assert sorted(expected) == dml.__all__
+    for name, value in expected.items():
+        assert getattr(dml, name) is value
+
+
+def test_importing_loads_neither_rooms_nor_libraries():
+    code = "import sys, directml_py; print(*(name for name in sys.modules if not name.startswith('_')))"
+    loaded = set(printed(code).split())
+    assert {name for name in loaded if name.startswith("directml_py")} == {
+        "directml_py",
+        "directml_py._version",
+        "directml_py.api",
+        "directml_py.api.exports",
+    }
+    assert not {"numpy", "ctypes", "cffi"} & loaded
+
+
+def test_an_enumerator_loads_its_module_alone():
+    code = """
+import sys, directml_py as dml
+assert dml.DML_TENSOR_DATA_TYPE_FLOAT32 == 1
+assert "DML_TENSOR_DATA_TYPE_FLOAT32" in vars(dml) and "DML_TENSOR_DATA_TYPE_FLOAT16" not in vars(dml)
+print(*(name for name in sys.modules if name.startswith("directml_py.") or name == "numpy"))
+"""
+    assert set(printed(code).split()) == {
+        "directml_py._version",
+        "directml_py.api",
+        "directml_py.api.exports",
+        "directml_py.api.enums",
+    }
+
+
+@pytest.mark.parametrize("name", ["DML_SIZE_2D", "DML_CAST_OPERATOR_DESC", "D3D12_HEAP_DESC"])
+def test_structs_describe_themselves_from_the_start(name):
+    shown = printed(f"import directml_py as dml; print(dml.{name}())")
+    assert shown.startswith(f"{name}(")
+    assert "=" in shown
+
+
+def test_no_submodule_hides_a_name():
+    """As ``directml_py.validate`` would be hidden by an import of a module ``directml_py/validate.py``."""
+    assert not {path.stem for path in PACKAGE.iterdir()} & set(dml.__all__)
+
+
+def test_rooms_can_be_imported_in_any_order():
+    """Each as the first one, in a process that has NumPy and nothing else."""
+    code = """
+import importlib, os, pathlib, sys, numpy
+wrong = []
+for path in sorted(pathlib.Path("directml_py").iterdir()):
+    if path.stem.startswith("_") or not (path.suffix == ".py" or (path / "__init__.py").is_file()):
+        continue
+    child = os.fork()
+    if child == 0:
+        importlib.import_module(f"directml_py.{path.stem}")
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        wrong.append(path.stem)
+print(*wrong)
+"""
+    assert printed(code).split() == []
+
+
+def test_every_name_is_listed():
+    assert set(dml.__all__) <= set(dir(dml))
+    assert {"__version__", "__doc__"} <= set(dir(dml))
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(AttributeError, match=r"module 'directml_py' has no attribute 'DML_NO_SUCH_NAME'"):
+        dml.DML_NO_SUCH_NAME  # noqa: B018
+    with pytest.raises(ImportError, match="DML_NO_SUCH_NAME"):
+        exec("from directml_py import DML_NO_SUCH_NAME")

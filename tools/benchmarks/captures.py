@@ -1,0 +1,47 @@
+"""What a capture costs the program that it records."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+import directml_py as dml
+from directml_py.session import Session
+
+from .timing import Row, interleaved
+
+DISPATCHES = 100
+SIZES = [1, 1, 512, 512]
+PEER = "without it"
+
+
+def rows() -> Iterator[Row]:
+    programs = {"that write the same": partial(program, 1), "each with another result": partial(program, 3)}
+    for name, run in programs.items():
+        times = interleaved({"captured": partial(captured, run), PEER: run})
+        title = f"capture {DISPATCHES} ADDs over 1 MiB {name}"
+        yield Row("capture", title, times["captured"] / 1000, {PEER: times[PEER] / 1000}, unit="ms")
+
+
+def program(turns: int) -> None:
+    """A whole one: devices, uploads, dispatches with a barrier behind each, reading back. They begin
+    with each of the first ``turns`` buffers in turn: with 1 all do the same, with 3 each reads what others wrote."""
+    session = Session()
+    desc = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, SIZES)
+    add = session.compile(dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(desc, desc, desc))
+    buffers = [session.upload(np.full(SIZES, value, np.float32)) for value in (1, 2, 3)]
+    session.initialize(add)
+    for turn in range(DISPATCHES):
+        one, other, result = (buffers[(turn % turns + place) % 3] for place in range(3))
+        session.dispatch(add, [one, other], [result])
+        session.barrier(result)
+    session.execute()
+    session.read(result)
+
+
+def captured(run: partial[None]) -> None:
+    with tempfile.TemporaryDirectory() as folder, dml.capture(folder):
+        run()
