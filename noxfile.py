@@ -1,4 +1,4 @@
-"""What continuous integration runs, by name: ``nox -s tests``, ``nox -s slow``, ``nox -s lint``.
+"""What continuous integration runs, by name: ``nox -s tests``, ``nox -s slow``, ``nox -s lint``, ``nox -s docs``.
 
 The sessions use the environment that nox itself runs in, which ``pip install -e '.[dev]'`` fills: one of their own
 would build the package's C code once more for each.
@@ -35,3 +35,13 @@ def lint(session: nox.Session) -> None:
     session.run(sys.executable, "-m", "ruff", "check")
     session.run(sys.executable, "-m", "ruff", "format", "--check")
     session.run(sys.executable, "-m", "mypy", "--strict")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The documentation (extra ``docs``) in build/docs; warnings are errors."""
+    session.run(
+        sys.executable,
+        *("-m", "sphinx", "-b", "html", "-W", "--keep-going", "-j", "auto", "docs", "build/docs"),
+        *session.posargs,
+    )

@@ -1,0 +1,43 @@
+"""The documentation's settings for Sphinx; `nox -s docs` builds it into build/docs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+# The kernels of notebooks are processes of their own, and shall see the same tree.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])],
+)
+
+from directml_py import __version__  # noqa: E402
+
+project = "directml-py"
+author = "The directml-py authors"
+project_copyright = author
+version = release = __version__
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton", "documentation.extension"]
+exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
+nitpicky = True
+
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "fieldlist"]
+myst_heading_anchors = 4
+
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+
+html_theme = "furo"
+html_title = f"directml-py {version}"
+html_static_path = ["_static"]
+html_css_files = ["directml.css"]
+html_copy_source = False
+html_show_sphinx = False
+
+# Prompts and what a command prints are not copied.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True

