@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import directml_py as dml
 
-from ..dml.helpers import DEFAULT, identity, join, log_sum_exp, spans
+from ..dml.helpers import identity, join, log_sum_exp, spans
 from .hazard import COPY_SOURCE, UNORDERED_ACCESS, Transition, binding, hazard
 
 MISSING = "D3D12-UAVBarrier-missing"
@@ -143,24 +143,6 @@ def half_of_a_split_barrier(bench, wrong):
         bench.transition(b, UNORDERED_ACCESS, COPY_SOURCE, end)
         bench.transition(b, COPY_SOURCE, UNORDERED_ACCESS)
     bench.dispatch(op, [b], [c])
-    bench.execute()
-
-
-@hazard(MISSING, "'upper'", "'lower'", ways=["no barrier", "for others"])
-def resources_that_share_memory(bench, wrong):
-    heap = bench.keep(
-        bench.d3d12.CreateHeap(dml.CD3DX12_HEAP_DESC(1 << 16, dml.CD3DX12_HEAP_PROPERTIES(DEFAULT)))
-    )
-    desc = dml.CD3DX12_RESOURCE_DESC.Buffer(16, dml.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS)
-    upper, lower = (bench.d3d12.CreatePlacedResource(heap, 0, desc, 0) for _ in range(2))
-    upper.SetName("upper")
-    lower.SetName("lower")
-    op, a, b, c = three(bench)
-    bench.dispatch(op, [a], [upper])
-    if wrong != "no barrier":
-        pair = (a, b) if wrong else (None, lower)
-        bench.commands.ResourceBarrier([dml.CD3DX12_RESOURCE_BARRIER.Aliasing(*pair)])
-    bench.dispatch(op, [lower], [c])
     bench.execute()
 
 

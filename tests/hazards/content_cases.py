@@ -30,7 +30,9 @@ def memory_written_in_part(bench, wrong):
     bench.execute()
 
 
-@hazard(UNDEFINED, "'copy'", "element {0,0,0,1}")
+@hazard(
+    UNDEFINED, "'copy'", "element {0,0,0,1}", "a copy of what nothing has written in ID3D12Resource 'fresh'"
+)
 def undefined_memory_that_was_copied(bench, wrong):
     """To copy is no mistake, whatever is copied; to compute with it is."""
     op, x, copy = bench.ready(identity()), bench.undefined(32), bench.buffer(32, name="copy")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -156,3 +159,14 @@ def test_elements_of_half_a_byte(size, undefined):
     else:
         (text,) = texts
         assert f"element {undefined} nothing" in text
+
+
+def test_what_the_debug_layer_knows_of_memory_keeps_none():
+    """Memory that commands used goes with its resource."""
+    bench = HazardBench()
+    buffers = [Bench.buffer(bench, 16) for _ in range(2)]
+    allocation = weakref.ref(buffers[0].placement.allocation)
+    bench.run(lambda commands: commands.CopyResource(*buffers))
+    buffers.clear()
+    gc.collect()
+    assert allocation() is None

@@ -9,6 +9,7 @@ from directml_py.operators import every_rule
 from directml_py.validation import RULES, Severity
 
 from . import (  # noqa: F401
+    aliasing_cases,
     attention_cases,
     barrier_cases,
     clear_cases,

@@ -5,12 +5,36 @@ from __future__ import annotations
 from ...abi.rules import OWN, Severity, rule
 
 BARRIERS = "using-resource-barriers-to-synchronize-resource-states-in-direct3d-12"
+PLACED = "nf-d3d12-id3d12device-createplacedresource"
 
 UAV_BARRIER = rule(
     "D3D12-UAVBarrier-missing",
     "A UAV barrier or a transition stands between two dispatches or clears of one ExecuteCommandLists that share bytes "
     "which one of them writes",
     "dml-barriers",
+    debug=True,
+)
+ALIASING_BARRIER = rule(
+    "D3D12-AliasingBarrier-missing",
+    "An aliasing barrier stands between two commands of one ExecuteCommandLists that share bytes, which one of them "
+    "writes, through different resources",
+    PLACED,
+    debug=True,
+)
+ALIASING_CONTENTS = rule(
+    "D3D12-AliasingBarrier-contents",
+    "What a dispatch reads was written since an aliasing barrier activated its resource, or one that shares its "
+    "memory, by naming it as pResourceAfter",
+    PLACED,
+    debug=True,
+)
+ALIASING_INHERITED = rule(
+    "D3D12-AliasingBarrier-inherited",
+    "An aliasing barrier stands between what one resource writes and another one reads of the memory that they share",
+    # The page of CreatePlacedResource asks for none between two calls of ExecuteCommandLists, and buffers inherit what
+    # is in memory: nothing is undefined. Yet whoever means that can say so with a barrier that names no resource.
+    "memory-aliasing-and-data-inheritance",
+    Severity.WARNING,
     debug=True,
 )
 STATE = rule(

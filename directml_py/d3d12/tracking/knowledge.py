@@ -6,12 +6,14 @@ have ended it. The CPU takes part too: it learns by looking at fences, and what 
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from . import checks
+from .access import Use
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from ...abi.rules import Rule
     from ..allocation import Allocation
     from ..fence import FenceValue
+    from ..resource import Buffer
     from ..scheduler import WorkQueue
     from .access import Access
 
@@ -42,11 +45,31 @@ class _Signal(NamedTuple):
 
 
 class _Use(NamedTuple):
-    """The last access of its kind to a range, in the ``turn``-th execution of a queue."""
+    """The last access of its kind to a range, in the ``turn``-th execution of a queue.
+
+    It keeps no memory alive: what is known of an allocation ends with it.
+    """
 
     turn: int
     title: str
-    access: Access
+    use: Use
+    name: str
+    start: int
+    end: int
+    where: str
+    buffer: weakref.ref[Buffer]
+
+    @staticmethod
+    def of(turn: int, title: str, access: Access) -> _Use:
+        start, end = access.range.gpu_address, access.range.gpu_address + access.range.size
+        where = "" if access.range.buffer.placement.heap is None else str(access)
+        reference = weakref.ref(access.range.buffer)
+        return _Use(turn, title, access.use, access.name, start, end, where, reference)
+
+    def conflicts(self, access: Access) -> bool:
+        start = access.range.gpu_address
+        shared = max(self.start, start) < min(self.end, start + access.range.size)
+        return shared and (access.writes or self.use is not Use.READ)
 
 
 class _Uses(dict[object, _Use]):
@@ -117,14 +140,15 @@ class Knowledge:
                 known = clock.get(other, 0)
                 if other != number:
                     for use in uses.values():
-                        if use.turn > known and access.conflicts(use.access):
+                        if use.turn > known and use.conflicts(access):
                             yield checks.QUEUE_WAIT, self._sentence(title, access, other, use)
                             break
-            self._note(queues.setdefault(number, _Uses()), number, _Use(clock.get(number, 0), title, access))
+            self._note(
+                queues.setdefault(number, _Uses()), number, _Use.of(clock.get(number, 0), title, access)
+            )
 
     def _note(self, uses: _Uses, number: int, use: _Use) -> None:
-        part = use.access.range
-        uses[part.gpu_address, part.size, use.access.writes] = use
+        uses[use.start, use.end, use.use is Use.READ] = use
         if len(uses) > uses.limit:
             known = self._cpu.get(number, 0)
             for key in [key for key, old in uses.items() if old.turn <= known]:
@@ -134,9 +158,9 @@ class Knowledge:
 
     def _sentence(self, title: str, access: Access, other: int, use: _Use) -> str:
         name = self._names[other]
-        earlier = use.access.name if use.access.range.buffer is access.range.buffer else str(use.access)
+        earlier = use.name if use.buffer() is access.range.buffer else use.where
         return (
             f"{title} {access.use.value} {access}, which {use.title} on another ID3D12CommandQueue"
-            f"{f' {name!r}' if name else ''} {use.access.use.value} as {earlier}; neither queue waits for a fence that "
+            f"{f' {name!r}' if name else ''} {use.use.value} as {earlier}; neither queue waits for a fence that "
             "the other one signals after it"
         )

@@ -52,3 +52,11 @@ class LatestRanges(Generic[T]):
         if end <= start or place == len(self._starts) or self._starts[place] >= end:
             return None
         return Found(max(start, self._starts[place]), self._by[place])
+
+    def parts(self, start: int, end: int) -> list[tuple[int, int, T]]:
+        """Where from ``start`` to ``end`` somebody was, each part with who was there last."""
+        first, behind = bisect_right(self._ends, start), bisect_left(self._starts, end)
+        return [
+            (max(start, self._starts[place]), min(end, self._ends[place]), self._by[place])
+            for place in range(first, behind)
+        ]

@@ -24,6 +24,7 @@ from ..observation import watchers
 from ..resource import Buffer
 from . import checks, shadow
 from .access import Access
+from .inheritance import Inheritance
 from .knowledge import Knowledge
 from .resource_states import ResourceStates
 from .unordered import UnorderedAccesses
@@ -96,7 +97,8 @@ class Progress:
     def __init__(self, queue: WorkQueue) -> None:
         self.queue = queue
         self.states = ResourceStates()
-        self.unordered = UnorderedAccesses()
+        self.unordered = UnorderedAccesses("UAV barrier or transition")
+        self.aliased = UnorderedAccesses("aliasing barrier", aliased=True)
         self.mourned: set[Life] = set()
         self.evicted: set[Life] = set()
         self.muted = False
@@ -112,6 +114,7 @@ class Monitor:
     def __init__(self, device: ID3D12Device) -> None:
         self._device_of = weakref.ref(device)
         self.knowledge = Knowledge()
+        self._inheritance = Inheritance()
         # Commands run in the thread whose call lets them run, and that call it is that raises.
         self._of_thread = _Thread()
 
@@ -215,10 +218,15 @@ class Monitor:
                 self._report(checks.STATE, f"{command.title}: {problem}", progress)
         for rule, text in self.knowledge.use(progress.queue, command.title, accesses):
             self._report(rule, text, progress)
+        placed = [access for access in accesses if access.range.buffer.placement.heap is not None]
+        if placed:
+            self._check_aliasing(command.title, placed, progress)
         if command.is_dispatch:
-            for problem in progress.unordered.dispatch(command.title, accesses):
+            for problem in progress.unordered.command(command.title, accesses):
                 self._report(checks.UAV_BARRIER, problem, progress)
             self._check_contents(command.title, accesses, progress)
+        for access in placed:
+            self._inheritance.touched(access, progress)
 
     def _mourn(self, lives: Iterable[Life], user: str, progress: Progress) -> None:
         """Report what was released or evicted, each object once per submission."""
@@ -242,6 +250,8 @@ class Monitor:
         for barrier in command.barriers:
             if isinstance(barrier, AliasingBarrier):
                 progress.unordered.aliasing_barrier(barrier.before, barrier.after)
+                progress.aliased.aliasing_barrier(barrier.before, barrier.after)
+                self._inheritance.barrier(barrier.before, barrier.after)
                 continue
             if isinstance(barrier, TransitionBarrier):
                 # The first half of a split barrier: it is the second that waits.
@@ -252,6 +262,19 @@ class Monitor:
                     self._report(checks.BEFORE, problem, progress)
             progress.unordered.barrier(barrier.buffer)
 
+    def _check_aliasing(self, title: str, placed: Sequence[Access], progress: Progress) -> None:
+        for problem in progress.aliased.command(title, placed):
+            self._report(checks.ALIASING_BARRIER, problem, progress)
+        for access in placed:
+            writer = self._inheritance.inherited_from(access, progress)
+            if writer is not None:
+                self._report(
+                    checks.ALIASING_INHERITED,
+                    f"{title} reads {access}, whose contents were written through {writer}; there is no aliasing "
+                    "barrier between them",
+                    progress,
+                )
+
     def _check_contents(self, title: str, accesses: Iterable[Access], progress: Progress) -> None:
         for access in accesses:
             if access.writes:
@@ -259,11 +282,8 @@ class Monitor:
             element = shadow.first_undefined(access)
             if element is not None:
                 place = "{" + ",".join(map(str, element)) + "}"
-                self._report(
-                    checks.UNDEFINED,
-                    f"{title} reads {access}, whose element {place} nothing has written",
-                    progress,
-                )
+                rule, why = self._inheritance.why_undefined(access) or shadow.why_undefined(access)
+                self._report(rule, f"{title} reads {access}, whose element {place} {why}", progress)
 
     def _report(self, rule: Rule, text: str, progress: Progress) -> None:
         if not progress.muted:

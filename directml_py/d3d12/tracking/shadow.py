@@ -8,9 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..allocation import PATTERN
+from . import checks
 from .access import Access, Use
+from .latest import LatestRanges
 
 if TYPE_CHECKING:
+    from ...abi.rules import Rule
     from ..resource import BufferRange
 
 DEFINED, UNDEFINED = 1, 0
@@ -24,6 +27,8 @@ class Shadow:
     def __init__(self, memory: Bytes, defined: bool) -> None:
         self._memory = memory
         self._marks = np.full(memory.size, DEFINED if defined else UNDEFINED, np.uint8)
+        # What undefined bytes were copied from, by where they came to lie.
+        self.copies: LatestRanges[str] = LatestRanges()
         if not defined:
             memory[:] = PATTERN
 
@@ -60,13 +65,25 @@ def first_undefined(access: Access) -> tuple[int, ...] | None:
     return tuple(int(i) for i in np.argwhere(missing)[0]) if missing.any() else None
 
 
+def why_undefined(access: Access) -> tuple[Rule, str]:
+    """Which rule a read of undefined elements breaks, and how the sentence about them ends."""
+    shadow, start = _shadow(access.range)
+    assert shadow is not None
+    for begin, end, source in shadow.copies.parts(start, start + access.range.size):
+        if not shadow.marks(begin, end - begin).all():
+            return checks.UNDEFINED, f"is a copy of what nothing has written in {source}"
+    return checks.UNDEFINED, "nothing has written"
+
+
 def copy_marks(destination: BufferRange, source: BufferRange) -> None:
     """A copy carries definedness with it: copying padding is no mistake, reading it is."""
     into, start = _shadow(destination)
     out_of, source_start = _shadow(source)
+    marks = None if out_of is None else out_of.marks(source_start, source.size)
     if into is not None:
-        marks = DEFINED if out_of is None else out_of.marks(source_start, source.size)
-        into.marks(start, destination.size)[:] = marks
+        into.marks(start, destination.size)[:] = DEFINED if marks is None else marks
+        if marks is not None and not marks.all():
+            into.copies.put(start, start + destination.size, str(source.buffer))
 
 
 def after(access: Access) -> None:

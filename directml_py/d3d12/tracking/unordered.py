@@ -1,9 +1,9 @@
-"""Dispatches that a GPU may run at once: those with no barrier between them."""
+"""Commands that a GPU may run at once: those with no barrier between them."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from .access import Access
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Use(NamedTuple):
-    """What the dispatch ``title``, the ``turn``-th, did."""
+    """What the command ``title``, the ``turn``-th, did."""
 
     turn: int
     title: str
@@ -22,7 +22,7 @@ class _Use(NamedTuple):
 
 
 class _Touched:
-    """The bytes of one buffer that dispatches touched. Reads do not hide writes, nor writes reads."""
+    """The bytes of one buffer that commands touched. Reads do not hide writes, nor writes reads."""
 
     def __init__(self) -> None:
         self.writes: LatestRanges[_Use] = LatestRanges()
@@ -40,14 +40,19 @@ class _Touched:
 
 
 class UnorderedAccesses:
-    """What the dispatches since the last barrier touched, at byte-range precision.
+    """What the commands since the last barrier touched, at byte-range precision.
 
     Command lists that one ExecuteCommandLists executes may overlap on a GPU, those of different calls do not
     (nf-d3d12-id3d12commandqueue-executecommandlists). Barriers are about resources: one ends all use of the memory
     through its resource and none through others, so each has ranges of its own.
+
+    ``aliased`` looks at uses through other resources alone, also by one command, else at those by other commands
+    through the same one: they need other barriers, those of ``missing``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, missing: str, aliased: bool = False) -> None:
+        self._missing = missing
+        self._aliased = aliased
         self._touched: dict[Buffer, _Touched] = {}
         # By where they begin; identities order those of one heap that begin together.
         self._buffers: list[tuple[int, int, Buffer]] = []
@@ -72,32 +77,40 @@ class UnorderedAccesses:
             for buffer in list(self._sharing(start, end)):
                 self.barrier(buffer)
 
-    def dispatch(self, title: str, accesses: Sequence[Access]) -> list[str]:
-        """Add a dispatch; a sentence for each access that an earlier one may not run beside.
+    def command(self, title: str, accesses: Sequence[Access]) -> list[str]:
+        """Add a command; a sentence for each access that an earlier one may not run beside.
 
         It names who was the last to touch the first byte that they share.
         """
         sentences = []
-        for access in accesses:
-            use = self._conflict(access)
-            if use is not None:
-                earlier = use.access
-                same = earlier.range.buffer is access.range.buffer
-                sentences.append(
-                    f"{title} {access.use.value} {access}, which {use.title} {earlier.use.value} as "
-                    f"{earlier.name if same else earlier}; there is no UAV barrier or transition between them"
-                )
         self._turn += 1
-        for access in accesses:
-            self._add(_Use(self._turn, title, access))
+        uses = [_Use(self._turn, title, access) for access in accesses]
+        for use in uses:
+            found = self._conflict(use.access)
+            if found is not None:
+                sentences.append(self._sentence(use, found))
+            if self._aliased:
+                self._add(use)
+        if not self._aliased:
+            for use in uses:
+                self._add(use)
         return sentences
 
+    def _sentence(self, use: _Use, found: _Use) -> str:
+        access, earlier = use.access, found.access
+        name = earlier.name if earlier.range.buffer is access.range.buffer else str(earlier)
+        who = "it also" if found.turn == use.turn else found.title
+        return (
+            f"{use.title} {access.use.value} {access}, which {who} {earlier.use.value} as {name}; there is no "
+            f"{self._missing} between them"
+        )
+
     def _conflict(self, access: Access) -> _Use | None:
-        found = [
-            one
-            for buffer in self._sharing(*_extent(access))
-            for one in self._touched[buffer].conflicts(access)
-        ]
+        own = access.range.buffer
+        buffers: Iterable[Buffer] = (own,) if own in self._touched else ()
+        if self._aliased:
+            buffers = (buffer for buffer in self._sharing(*_extent(access)) if buffer is not own)
+        found = [one for buffer in buffers for one in self._touched[buffer].conflicts(access)]
         return min(found, key=lambda one: (one.address, -one.by.turn)).by if found else None
 
     def _add(self, use: _Use) -> None:
