@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from benchmarks import timing
 
 
-def spinning(seconds: float) -> threading.Thread:
-    def spin() -> None:
-        while time.perf_counter() < end:
-            pass
+@pytest.fixture
+def process(monkeypatch):
+    """Clocks of a process in which a thread spins for ``process.spins`` seconds, all that ``sleep`` lets pass."""
+    state = SimpleNamespace(now=100.0, spins=0.0)
+    monkeypatch.setattr(time, "perf_counter", lambda: state.now)
+    monkeypatch.setattr(time, "process_time", lambda: min(state.now - 100.0, state.spins))
+    monkeypatch.setattr(time, "sleep", lambda seconds: setattr(state, "now", state.now + seconds))
+    return state
 
-    end = time.perf_counter() + seconds
-    thread = threading.Thread(target=spin)
-    thread.start()
-    return thread
 
-
-def test_a_call_waits_until_no_thread_spins():
-    thread = spinning(0.15)
+def test_a_call_waits_until_no_thread_spins(process):
+    process.spins = 0.15
     timing.rest()
-    assert not thread.is_alive()
+    assert 0.15 <= process.now - 100.0 < 0.2
 
 
-def test_nobody_is_waited_for_in_vain(monkeypatch):
-    monkeypatch.setattr(timing, "LONGEST_PAUSE_SECONDS", 0.05)
-    thread = spinning(1.0)
+def test_nobody_is_waited_for_in_vain(process):
+    process.spins = 10.0
     timing.rest()
-    assert thread.is_alive()
-    thread.join()
+    assert 0.5 <= process.now - 100.0 < 0.6
 
 
 @pytest.mark.parametrize(
