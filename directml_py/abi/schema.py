@@ -75,7 +75,7 @@ class OperatorSchema:
     """An operator: ``level`` introduced it; ``family`` is the module that has its rules and arithmetic.
 
     ``in_place`` names the inputs whose memory an output may be bound to. ``support``, ``same`` and ``facts`` are what
-    its page says, in the notation of the catalog.
+    its page says, in the notation of the catalog; ``about`` is a line on what it computes.
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class OperatorSchema:
         support: tuple[str, ...],
         same: tuple[str, ...],
         facts: tuple[str, ...],
+        about: str,
     ) -> None:
         self.name = name
         self.value = value
@@ -99,6 +100,7 @@ class OperatorSchema:
         self.support = support
         self.same = same
         self.facts = facts
+        self.about = about
 
     @property
     def type_name(self) -> str:

@@ -192,6 +192,17 @@ __all__ = [
 
 
 class DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(TypedOperatorDesc):
+    """A copy: f(x) = x, or x * Scale + Bias.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_identity_operator_desc
+    """
+
     _operator_ = 1
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -201,6 +212,17 @@ class DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ABS_OPERATOR_DESC(TypedOperatorDesc):
+    """The absolute value: f(x) = abs(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_abs_operator_desc
+    """
+
     _operator_ = 2
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -210,6 +232,17 @@ class DML_ELEMENT_WISE_ABS_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ACOS_OPERATOR_DESC(TypedOperatorDesc):
+    """The arccosine in radians: f(x) = acos(x), NaN outside [-1, 1].
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_acos_operator_desc
+    """
+
     _operator_ = 3
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -219,6 +252,17 @@ class DML_ELEMENT_WISE_ACOS_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ADD_OPERATOR_DESC(TypedOperatorDesc):
+    """The sum: f(a, b) = a + b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_add_operator_desc
+    """
+
     _operator_ = 4
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -228,6 +272,17 @@ class DML_ELEMENT_WISE_ADD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ASIN_OPERATOR_DESC(TypedOperatorDesc):
+    """The arcsine in radians: f(x) = asin(x), NaN outside [-1, 1].
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_asin_operator_desc
+    """
+
     _operator_ = 5
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -237,6 +292,17 @@ class DML_ELEMENT_WISE_ASIN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ATAN_OPERATOR_DESC(TypedOperatorDesc):
+    """The arctangent in radians: f(x) = atan(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_atan_operator_desc
+    """
+
     _operator_ = 6
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -246,6 +312,17 @@ class DML_ELEMENT_WISE_ATAN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_CEIL_OPERATOR_DESC(TypedOperatorDesc):
+    """The nearest integer that is not less: f(x) = ceil(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_ceil_operator_desc
+    """
+
     _operator_ = 7
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -255,6 +332,19 @@ class DML_ELEMENT_WISE_CEIL_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_CLIP_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements limited to the range from Min to Max: f(x) = max(Min, min(x, Max)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+    - ``Min``: FLOAT
+    - ``Max``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_clip_operator_desc
+    """
+
     _operator_ = 8
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -266,6 +356,17 @@ class DML_ELEMENT_WISE_CLIP_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_COS_OPERATOR_DESC(TypedOperatorDesc):
+    """The cosine of an angle in radians: f(x) = cos(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_cos_operator_desc
+    """
+
     _operator_ = 9
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -275,6 +376,17 @@ class DML_ELEMENT_WISE_COS_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_DIVIDE_OPERATOR_DESC(TypedOperatorDesc):
+    """The quotient: f(a, b) = a / b; of integers its whole part.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_divide_operator_desc
+    """
+
     _operator_ = 10
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -284,6 +396,17 @@ class DML_ELEMENT_WISE_DIVIDE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_EXP_OPERATOR_DESC(TypedOperatorDesc):
+    """The exponential function: f(x) = e^x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_exp_operator_desc
+    """
+
     _operator_ = 11
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -293,6 +416,17 @@ class DML_ELEMENT_WISE_EXP_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
+    """The nearest integer that is not greater: f(x) = floor(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_floor_operator_desc
+    """
+
     _operator_ = 12
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -302,6 +436,17 @@ class DML_ELEMENT_WISE_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_LOG_OPERATOR_DESC(TypedOperatorDesc):
+    """The natural logarithm: f(x) = ln(x), NaN below 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_log_operator_desc
+    """
+
     _operator_ = 13
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -311,6 +456,17 @@ class DML_ELEMENT_WISE_LOG_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_LOGICAL_AND_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where both elements are true, which is what is not 0, else 0: f(a, b) = a and b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``BTensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_and_operator_desc
+    """
+
     _operator_ = 14
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -320,6 +476,18 @@ class DML_ELEMENT_WISE_LOGICAL_AND_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_LOGICAL_EQUALS_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where elements are equal, else 0: f(a, b) = (a == b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DimensionCount and Sizes. ATensor and BTensor have the
+    same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_equals_operator_desc
+    """
+
     _operator_ = 15
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -329,6 +497,18 @@ class DML_ELEMENT_WISE_LOGICAL_EQUALS_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where A is greater, else 0: f(a, b) = (a > b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DimensionCount and Sizes. ATensor and BTensor have the
+    same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_greater_than_operator_desc
+    """
+
     _operator_ = 16
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -338,6 +518,18 @@ class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where A is less, else 0: f(a, b) = (a < b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DimensionCount and Sizes. ATensor and BTensor have the
+    same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_less_than_operator_desc
+    """
+
     _operator_ = 17
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -347,6 +539,16 @@ class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_LOGICAL_NOT_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where an element is 0, else 0: f(x) = not x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_not_operator_desc
+    """
+
     _operator_ = 18
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -355,6 +557,17 @@ class DML_ELEMENT_WISE_LOGICAL_NOT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_LOGICAL_OR_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where at least one of two elements is not 0, else 0: f(a, b) = a or b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``BTensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_or_operator_desc
+    """
+
     _operator_ = 19
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -364,6 +577,17 @@ class DML_ELEMENT_WISE_LOGICAL_OR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_LOGICAL_XOR_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where exactly one of two elements is not 0, else 0: f(a, b) = (not a) != (not b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``BTensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_xor_operator_desc
+    """
+
     _operator_ = 20
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -373,6 +597,17 @@ class DML_ELEMENT_WISE_LOGICAL_XOR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_MAX_OPERATOR_DESC(TypedOperatorDesc):
+    """The greater of two elements: f(a, b) = max(a, b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_max_operator_desc
+    """
+
     _operator_ = 21
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -382,6 +617,17 @@ class DML_ELEMENT_WISE_MAX_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_MEAN_OPERATOR_DESC(TypedOperatorDesc):
+    """The mean of two elements: f(a, b) = (a + b) / 2.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_mean_operator_desc
+    """
+
     _operator_ = 22
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -391,6 +637,17 @@ class DML_ELEMENT_WISE_MEAN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_MIN_OPERATOR_DESC(TypedOperatorDesc):
+    """The lesser of two elements: f(a, b) = min(a, b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_min_operator_desc
+    """
+
     _operator_ = 23
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -400,6 +657,17 @@ class DML_ELEMENT_WISE_MIN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
+    """The product: f(a, b) = a * b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_multiply_operator_desc
+    """
+
     _operator_ = 24
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -409,6 +677,19 @@ class DML_ELEMENT_WISE_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_POW_OPERATOR_DESC(TypedOperatorDesc):
+    """Powers with a tensor of exponents: f(x, exponent) = x^exponent.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``ExponentTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    ExponentTensor, InputTensor and OutputTensor have the same DimensionCount and Sizes. InputTensor and
+    OutputTensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_pow_operator_desc
+    """
+
     _operator_ = 25
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -419,6 +700,18 @@ class DML_ELEMENT_WISE_POW_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_CONSTANT_POW_OPERATOR_DESC(TypedOperatorDesc):
+    """Powers with one exponent for all elements: f(x) = x^Exponent.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+    - ``Exponent``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_constant_pow_operator_desc
+    """
+
     _operator_ = 26
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -429,6 +722,17 @@ class DML_ELEMENT_WISE_CONSTANT_POW_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_RECIP_OPERATOR_DESC(TypedOperatorDesc):
+    """The reciprocal: f(x) = 1 / x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_recip_operator_desc
+    """
+
     _operator_ = 27
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -438,6 +742,17 @@ class DML_ELEMENT_WISE_RECIP_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_SIN_OPERATOR_DESC(TypedOperatorDesc):
+    """The sine of an angle in radians: f(x) = sin(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_sin_operator_desc
+    """
+
     _operator_ = 28
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -447,6 +762,17 @@ class DML_ELEMENT_WISE_SIN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_SQRT_OPERATOR_DESC(TypedOperatorDesc):
+    """The square root: f(x) = sqrt(x), NaN below 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_sqrt_operator_desc
+    """
+
     _operator_ = 29
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -456,6 +782,17 @@ class DML_ELEMENT_WISE_SQRT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_SUBTRACT_OPERATOR_DESC(TypedOperatorDesc):
+    """The difference: f(a, b) = a - b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_subtract_operator_desc
+    """
+
     _operator_ = 30
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -465,6 +802,17 @@ class DML_ELEMENT_WISE_SUBTRACT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_TAN_OPERATOR_DESC(TypedOperatorDesc):
+    """The tangent of an angle in radians: f(x) = tan(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_tan_operator_desc
+    """
+
     _operator_ = 31
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -474,6 +822,18 @@ class DML_ELEMENT_WISE_TAN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_THRESHOLD_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements that are at least Min: f(x) = max(x, Min).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+    - ``Min``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_threshold_operator_desc
+    """
+
     _operator_ = 32
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -484,6 +844,19 @@ class DML_ELEMENT_WISE_THRESHOLD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
+    """Numbers as 8-bit integers: f(x, scale, zero) = clamp(round(x / scale) + zero).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ZeroPointTensor``: input, 1 to 8 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 1 to 8 dimensions of INT8, UINT8
+
+    InputTensor, OutputTensor, ScaleTensor and ZeroPointTensor have the same DimensionCount and Sizes.
+    OutputTensor and ZeroPointTensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_quantize_linear_operator_desc
+    """
+
     _operator_ = 33
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -494,6 +867,20 @@ class DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
+    """Quantized integers as floats: f(x, scale, zero) = (x - zero) * scale.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of INT8-32, UINT8-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ZeroPointTensor``: input, 1 to 8 dimensions of INT8-32, UINT8-32; may be None
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor, OutputTensor, ScaleTensor and ZeroPointTensor have the same DimensionCount and Sizes.
+    InputTensor and ZeroPointTensor have the same DataType. OutputTensor and ScaleTensor have the same
+    DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_dequantize_linear_operator_desc
+    """
+
     _operator_ = 34
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -504,6 +891,17 @@ class DML_ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_ELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The exponential linear unit: f(x) = x where x >= 0, else Alpha * (e^x - 1).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_elu_operator_desc
+    """
+
     _operator_ = 35
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -513,6 +911,16 @@ class DML_ACTIVATION_ELU_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_HARDMAX_OPERATOR_DESC(TypedOperatorDesc):
+    """1 at the first greatest element of each row, 0 at all others.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_hardmax_operator_desc
+    """
+
     _operator_ = 36
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -521,6 +929,18 @@ class DML_ACTIVATION_HARDMAX_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_HARD_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
+    """A sigmoid made of straight lines: f(x) = max(0, min(Alpha * x + Beta, 1)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_hard_sigmoid_operator_desc
+    """
+
     _operator_ = 37
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -531,6 +951,16 @@ class DML_ACTIVATION_HARD_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_IDENTITY_OPERATOR_DESC(TypedOperatorDesc):
+    """A copy: f(x) = x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_identity_operator_desc
+    """
+
     _operator_ = 38
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -539,6 +969,17 @@ class DML_ACTIVATION_IDENTITY_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The leaky rectified linear unit: f(x) = x where x >= 0, else Alpha * x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_leaky_relu_operator_desc
+    """
+
     _operator_ = 39
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -548,6 +989,18 @@ class DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
+    """A straight line: f(x) = Alpha * x + Beta.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_linear_operator_desc
+    """
+
     _operator_ = 40
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -558,6 +1011,16 @@ class DML_ACTIVATION_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_LOG_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
+    """The natural logarithm of the softmax of each row: f(x) = x - ln(sum(e^row)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_log_softmax_operator_desc
+    """
+
     _operator_ = 41
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -566,6 +1029,17 @@ class DML_ACTIVATION_LOG_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_PARAMETERIZED_RELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The rectified linear unit with a tensor of slopes: f(x, slope) = x where x >= 0, else slope * x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
+    - ``SlopeTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32
+
+    InputTensor, OutputTensor and SlopeTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_parameterized_relu_operator_desc
+    """
+
     _operator_ = 42
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -575,6 +1049,18 @@ class DML_ACTIVATION_PARAMETERIZED_RELU_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_PARAMETRIC_SOFTPLUS_OPERATOR_DESC(TypedOperatorDesc):
+    """The softplus with two factors: f(x) = Alpha * ln(1 + e^(Beta * x)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_parametric_softplus_operator_desc
+    """
+
     _operator_ = 43
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -585,6 +1071,16 @@ class DML_ACTIVATION_PARAMETRIC_SOFTPLUS_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_RELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The rectified linear unit: f(x) = max(0, x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_relu_operator_desc
+    """
+
     _operator_ = 44
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -593,6 +1089,18 @@ class DML_ACTIVATION_RELU_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SCALED_ELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The scaled exponential linear unit: f(x) = Gamma * x where x > 0, else Gamma * Alpha * (e^x - 1).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+    - ``Gamma``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_scaled_elu_operator_desc
+    """
+
     _operator_ = 45
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -603,6 +1111,18 @@ class DML_ACTIVATION_SCALED_ELU_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SCALED_TANH_OPERATOR_DESC(TypedOperatorDesc):
+    """The scaled hyperbolic tangent: f(x) = Alpha * tanh(Beta * x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_scaled_tanh_operator_desc
+    """
+
     _operator_ = 46
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -613,6 +1133,16 @@ class DML_ACTIVATION_SCALED_TANH_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
+    """The logistic function: f(x) = 1 / (1 + e^-x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_sigmoid_operator_desc
+    """
+
     _operator_ = 47
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -621,6 +1151,16 @@ class DML_ACTIVATION_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
+    """Each row as shares that add up to 1: f(x) = e^x / sum(e^row).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_softmax_operator_desc
+    """
+
     _operator_ = 48
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -629,6 +1169,17 @@ class DML_ACTIVATION_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC(TypedOperatorDesc):
+    """A smooth rectified linear unit: f(x) = ln(1 + e^(Steepness * x)) / Steepness.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Steepness``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_softplus_operator_desc
+    """
+
     _operator_ = 49
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -638,6 +1189,16 @@ class DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SOFTSIGN_OPERATOR_DESC(TypedOperatorDesc):
+    """The softsign: f(x) = x / (1 + abs(x)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_softsign_operator_desc
+    """
+
     _operator_ = 50
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -646,6 +1207,16 @@ class DML_ACTIVATION_SOFTSIGN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_TANH_OPERATOR_DESC(TypedOperatorDesc):
+    """The hyperbolic tangent: f(x) = tanh(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_tanh_operator_desc
+    """
+
     _operator_ = 51
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -654,6 +1225,17 @@ class DML_ACTIVATION_TANH_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements above a threshold: f(x) = x where x > Alpha, else 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_thresholded_relu_operator_desc
+    """
+
     _operator_ = 52
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -663,6 +1245,28 @@ class DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
+    """A convolution or cross-correlation, forward or backward, in groups, with bias and activation.
+
+    - ``InputTensor``: input, 3 to 5 dimensions of FLOAT16-32
+    - ``FilterTensor``: input, 3 to 5 dimensions of FLOAT16-32
+    - ``BiasTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 3 to 5 dimensions of FLOAT16-32
+    - ``Mode``: DML_CONVOLUTION_MODE
+    - ``Direction``: DML_CONVOLUTION_DIRECTION
+    - ``DimensionCount``: UINT, the length of Strides, Dilations, StartPadding, EndPadding and OutputPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``OutputPadding``: UINT[DimensionCount]
+    - ``GroupCount``: UINT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    BiasTensor, FilterTensor, InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_convolution_operator_desc
+    """
+
     _operator_ = 53
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -690,6 +1294,24 @@ class DML_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_GEMM_OPERATOR_DESC(TypedOperatorDesc):
+    """A product of matrices: activation(Alpha * A x B + Beta * C), with A and B transposed on request.
+
+    - ``ATensor``: input, 2 to 4 dimensions of FLOAT16-32
+    - ``BTensor``: input, 2 to 4 dimensions of FLOAT16-32
+    - ``CTensor``: input, 2 to 4 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-32
+    - ``TransA``: DML_MATRIX_TRANSFORM
+    - ``TransB``: DML_MATRIX_TRANSFORM
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    ATensor, BTensor, CTensor and OutputTensor have the same DataType and DimensionCount. CTensor and
+    OutputTensor have the same Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gemm_operator_desc
+    """
+
     _operator_ = 54
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -705,6 +1327,19 @@ class DML_GEMM_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_REDUCE_OPERATOR_DESC(TypedOperatorDesc):
+    """One Function, such as a sum, a mean or a maximum, of all elements along Axes.
+
+    - ``Function``: DML_REDUCE_FUNCTION
+    - ``InputTensor``: input, data types by Function
+    - ``OutputTensor``: output, data types by Function
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+
+    InputTensor and OutputTensor have the same DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_reduce_operator_desc
+    """
+
     _operator_ = 55
     _fields_ = (
         ("Function", ENUM),
@@ -717,6 +1352,22 @@ class DML_REDUCE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_AVERAGE_POOLING_OPERATOR_DESC(TypedOperatorDesc):
+    """The mean of the elements under a sliding window, with the padding counted or not.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``IncludePadding``: BOOL
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_average_pooling_operator_desc
+    """
+
     _operator_ = 56
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -737,6 +1388,22 @@ class DML_AVERAGE_POOLING_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_LP_POOLING_OPERATOR_DESC(TypedOperatorDesc):
+    """The Lp norm of the elements under a sliding window: sum(abs(x)^P)^(1 / P).
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``P``: UINT
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_lp_pooling_operator_desc
+    """
+
     _operator_ = 57
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -757,6 +1424,21 @@ class DML_LP_POOLING_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MAX_POOLING_OPERATOR_DESC(TypedOperatorDesc):
+    """The greatest element under a sliding window.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_pooling_operator_desc
+    """
+
     _operator_ = 58
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -776,6 +1458,19 @@ class DML_MAX_POOLING_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ROI_POOLING_OPERATOR_DESC(TypedOperatorDesc):
+    """The greatest element in each cell of a grid laid over regions of interest.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``ROITensor``: input, 4 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
+    - ``SpatialScale``: FLOAT
+    - ``PooledSize``: DML_SIZE_2D
+
+    InputTensor, OutputTensor and ROITensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_pooling_operator_desc
+    """
+
     _operator_ = 59
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -787,6 +1482,20 @@ class DML_ROI_POOLING_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_SLICE_OPERATOR_DESC(TypedOperatorDesc):
+    """A box of the input, from Offsets on, of which every Strides-th element is taken.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``DimensionCount``: UINT, the length of Offsets, Sizes and Strides
+    - ``Offsets``: UINT[DimensionCount]
+    - ``Sizes``: UINT[DimensionCount]
+    - ``Strides``: UINT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_slice_operator_desc
+    """
+
     _operator_ = 60
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -800,6 +1509,16 @@ class DML_SLICE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_CAST_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements in another data type.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+
+    InputTensor and OutputTensor have the same DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_cast_operator_desc
+    """
+
     _operator_ = 61
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -808,6 +1527,18 @@ class DML_CAST_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_SPLIT_OPERATOR_DESC(TypedOperatorDesc):
+    """The input cut into several tensors along Axis.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputCount``: UINT, the length of OutputTensors
+    - ``OutputTensors``: outputs, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+
+    InputTensor and OutputTensors have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_split_operator_desc
+    """
+
     _operator_ = 62
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -819,6 +1550,18 @@ class DML_SPLIT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_JOIN_OPERATOR_DESC(TypedOperatorDesc):
+    """Several tensors one after another along Axis.
+
+    - ``InputCount``: UINT, the length of InputTensors
+    - ``InputTensors``: inputs, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+
+    InputTensors and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_join_operator_desc
+    """
+
     _operator_ = 63
     _fields_ = (
         ("InputCount", UINT),
@@ -830,6 +1573,21 @@ class DML_JOIN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_PADDING_OPERATOR_DESC(TypedOperatorDesc):
+    """The input with a border of PaddingValue, or of what lies at its edges.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``PaddingMode``: DML_PADDING_MODE
+    - ``PaddingValue``: FLOAT
+    - ``DimensionCount``: UINT, the length of StartPadding and EndPadding
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_padding_operator_desc
+    """
+
     _operator_ = 64
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -844,6 +1602,19 @@ class DML_PADDING_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_VALUE_SCALE_2D_OPERATOR_DESC(TypedOperatorDesc):
+    """All elements scaled, and a bias added for each channel: f(x) = Scale * x + Bias[channel].
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
+    - ``Scale``: FLOAT
+    - ``ChannelCount``: UINT, the length of Bias
+    - ``Bias``: FLOAT[ChannelCount]
+
+    InputTensor and OutputTensor have the same DataType and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_value_scale_2d_operator_desc
+    """
+
     _operator_ = 65
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -856,6 +1627,18 @@ class DML_VALUE_SCALE_2D_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_UPSAMPLE_2D_OPERATOR_DESC(TypedOperatorDesc):
+    """Images enlarged by whole factors, by repetition or by linear interpolation.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``ScaleSize``: DML_SIZE_2D
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_upsample_2d_operator_desc
+    """
+
     _operator_ = 66
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -866,6 +1649,20 @@ class DML_UPSAMPLE_2D_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_GATHER_OPERATOR_DESC(TypedOperatorDesc):
+    """Slices chosen by indices along Axis: output[..., i, ...] = input[..., indices[i], ...].
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+    - ``IndexDimensions``: UINT
+
+    InputTensor, IndicesTensor and OutputTensor have the same DimensionCount. InputTensor and OutputTensor
+    have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gather_operator_desc
+    """
+
     _operator_ = 67
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -877,6 +1674,17 @@ class DML_GATHER_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_SPACE_TO_DEPTH_OPERATOR_DESC(TypedOperatorDesc):
+    """Each block of height and width as elements of the depth; the inverse of DEPTH_TO_SPACE.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BlockSize``: UINT
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_space_to_depth_operator_desc
+    """
+
     _operator_ = 68
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -886,6 +1694,17 @@ class DML_SPACE_TO_DEPTH_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_DEPTH_TO_SPACE_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements of the depth as blocks of height and width; the inverse of SPACE_TO_DEPTH.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BlockSize``: UINT
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_depth_to_space_operator_desc
+    """
+
     _operator_ = 69
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -895,6 +1714,18 @@ class DML_DEPTH_TO_SPACE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_TILE_OPERATOR_DESC(TypedOperatorDesc):
+    """Copies of the input side by side, Repeats in each dimension.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``RepeatsCount``: UINT, the length of Repeats
+    - ``Repeats``: UINT[RepeatsCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_tile_operator_desc
+    """
+
     _operator_ = 70
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -906,6 +1737,20 @@ class DML_TILE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_TOP_K_OPERATOR_DESC(TypedOperatorDesc):
+    """The K greatest elements along Axis, the greatest first, and their indices.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputValueTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputIndexTensor``: output, 1 to 8 dimensions of UINT32-64
+    - ``Axis``: UINT
+    - ``K``: UINT
+
+    InputTensor, OutputIndexTensor and OutputValueTensor have the same DimensionCount. InputTensor and
+    OutputValueTensor have the same DataType.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_top_k_operator_desc
+    """
+
     _operator_ = 71
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -917,6 +1762,24 @@ class DML_TOP_K_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_BATCH_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
+    """With mean and variance as inputs: activation(Scale * (x - Mean) / sqrt(Variance + Epsilon) + Bias).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``MeanTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``VarianceTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``BiasTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Spatial``: BOOL
+    - ``Epsilon``: FLOAT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    BiasTensor, InputTensor, MeanTensor, OutputTensor, ScaleTensor and VarianceTensor have the same DataType
+    and DimensionCount. InputTensor and OutputTensor have the same Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_batch_normalization_operator_desc
+    """
+
     _operator_ = 72
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -932,6 +1795,23 @@ class DML_BATCH_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
+    """With the input's own mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``BiasTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
+    - ``CrossChannel``: BOOL
+    - ``NormalizeVariance``: BOOL
+    - ``Epsilon``: FLOAT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    InputTensor and OutputTensor have the same Sizes. BiasTensor, InputTensor, OutputTensor and ScaleTensor
+    have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_mean_variance_normalization_operator_desc
+    """
+
     _operator_ = 73
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -946,6 +1826,21 @@ class DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements over a power of their neighbours: x / (Bias + Alpha / LocalSize * sum(neighbours^2))^Beta.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
+    - ``CrossChannel``: BOOL
+    - ``LocalSize``: UINT
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+    - ``Bias``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_local_response_normalization_operator_desc
+    """
+
     _operator_ = 74
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -959,6 +1854,19 @@ class DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_LP_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements over the Lp norm of their sequence along Axis, for P of 1 or 2.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Axis``: UINT
+    - ``Epsilon``: FLOAT
+    - ``P``: UINT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_lp_normalization_operator_desc
+    """
+
     _operator_ = 75
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -970,6 +1878,26 @@ class DML_LP_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RNN_OPERATOR_DESC(TypedOperatorDesc):
+    """One layer of a simple recurrent network: H' = activation(x W^T + H R^T + bias), step by step.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``WeightTensor``: input, 4 dimensions of FLOAT16-32
+    - ``RecurrenceTensor``: input, 4 dimensions of FLOAT16-32
+    - ``BiasTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``HiddenInitTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``SequenceLengthsTensor``: input, 4 dimensions of UINT32; may be None
+    - ``OutputSequenceTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputSingleTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``ActivationDescCount``: UINT, the length of ActivationDescs
+    - ``ActivationDescs``: DML_OPERATOR_DESC[ActivationDescCount]
+    - ``Direction``: DML_RECURRENT_NETWORK_DIRECTION
+
+    BiasTensor, HiddenInitTensor, InputTensor, OutputSequenceTensor, OutputSingleTensor, RecurrenceTensor and
+    WeightTensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_rnn_operator_desc
+    """
+
     _operator_ = 76
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -988,6 +1916,33 @@ class DML_RNN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_LSTM_OPERATOR_DESC(TypedOperatorDesc):
+    """One layer of long short-term memory: input, output, forget and cell gates, step by step.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``WeightTensor``: input, 4 dimensions of FLOAT16-32
+    - ``RecurrenceTensor``: input, 4 dimensions of FLOAT16-32
+    - ``BiasTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``HiddenInitTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``CellMemInitTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``SequenceLengthsTensor``: input, 4 dimensions of UINT32; may be None
+    - ``PeepholeTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputSequenceTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputSingleTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputCellSingleTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``ActivationDescCount``: UINT, the length of ActivationDescs
+    - ``ActivationDescs``: DML_OPERATOR_DESC[ActivationDescCount]
+    - ``Direction``: DML_RECURRENT_NETWORK_DIRECTION
+    - ``ClipThreshold``: FLOAT
+    - ``UseClipThreshold``: BOOL
+    - ``CoupleInputForget``: BOOL
+
+    BiasTensor, CellMemInitTensor, HiddenInitTensor, InputTensor, OutputCellSingleTensor,
+    OutputSequenceTensor, OutputSingleTensor, PeepholeTensor, RecurrenceTensor and WeightTensor have the same
+    DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_lstm_operator_desc
+    """
+
     _operator_ = 77
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1012,6 +1967,27 @@ class DML_LSTM_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_GRU_OPERATOR_DESC(TypedOperatorDesc):
+    """One layer of gated recurrent units: update, reset and hidden gates, step by step.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``WeightTensor``: input, 4 dimensions of FLOAT16-32
+    - ``RecurrenceTensor``: input, 4 dimensions of FLOAT16-32
+    - ``BiasTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``HiddenInitTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``SequenceLengthsTensor``: input, 4 dimensions of UINT32; may be None
+    - ``OutputSequenceTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputSingleTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``ActivationDescCount``: UINT, the length of ActivationDescs
+    - ``ActivationDescs``: DML_OPERATOR_DESC[ActivationDescCount]
+    - ``Direction``: DML_RECURRENT_NETWORK_DIRECTION
+    - ``LinearBeforeReset``: BOOL
+
+    BiasTensor, HiddenInitTensor, InputTensor, OutputSequenceTensor, OutputSingleTensor, RecurrenceTensor and
+    WeightTensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gru_operator_desc
+    """
+
     _operator_ = 78
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1031,6 +2007,16 @@ class DML_GRU_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_SIGN_OPERATOR_DESC(TypedOperatorDesc):
+    """The sign: f(x) = 1, 0 or -1 for positive x, 0 and negative x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_sign_operator_desc
+    """
+
     _operator_ = 79
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1039,6 +2025,16 @@ class DML_ELEMENT_WISE_SIGN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where an element is NaN, else 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    InputTensor and OutputTensor have the same DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_is_nan_operator_desc
+    """
+
     _operator_ = 80
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1047,6 +2043,17 @@ class DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ERF_OPERATOR_DESC(TypedOperatorDesc):
+    """The Gauss error function: f(x) = erf(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_erf_operator_desc
+    """
+
     _operator_ = 81
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1056,6 +2063,17 @@ class DML_ELEMENT_WISE_ERF_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_SINH_OPERATOR_DESC(TypedOperatorDesc):
+    """The hyperbolic sine: f(x) = sinh(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_sinh_operator_desc
+    """
+
     _operator_ = 82
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1065,6 +2083,17 @@ class DML_ELEMENT_WISE_SINH_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_COSH_OPERATOR_DESC(TypedOperatorDesc):
+    """The hyperbolic cosine: f(x) = cosh(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_cosh_operator_desc
+    """
+
     _operator_ = 83
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1074,6 +2103,17 @@ class DML_ELEMENT_WISE_COSH_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_TANH_OPERATOR_DESC(TypedOperatorDesc):
+    """The hyperbolic tangent: f(x) = tanh(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_tanh_operator_desc
+    """
+
     _operator_ = 84
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1083,6 +2123,17 @@ class DML_ELEMENT_WISE_TANH_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ASINH_OPERATOR_DESC(TypedOperatorDesc):
+    """The inverse hyperbolic sine: f(x) = asinh(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_asinh_operator_desc
+    """
+
     _operator_ = 85
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1092,6 +2143,17 @@ class DML_ELEMENT_WISE_ASINH_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ACOSH_OPERATOR_DESC(TypedOperatorDesc):
+    """The inverse hyperbolic cosine: f(x) = acosh(x), NaN below 1.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_acosh_operator_desc
+    """
+
     _operator_ = 86
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1101,6 +2163,17 @@ class DML_ELEMENT_WISE_ACOSH_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ATANH_OPERATOR_DESC(TypedOperatorDesc):
+    """The inverse hyperbolic tangent: f(x) = atanh(x), NaN outside [-1, 1].
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_atanh_operator_desc
+    """
+
     _operator_ = 87
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1110,6 +2183,19 @@ class DML_ELEMENT_WISE_ATANH_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_IF_OPERATOR_DESC(TypedOperatorDesc):
+    """A choice between two tensors: f(condition, a, b) = condition ? a : b.
+
+    - ``ConditionTensor``: input, 1 to 8 dimensions of UINT8
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+
+    ATensor, BTensor, ConditionTensor and OutputTensor have the same DimensionCount and Sizes. ATensor,
+    BTensor and OutputTensor have the same DataType.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_if_operator_desc
+    """
+
     _operator_ = 88
     _fields_ = (
         ("ConditionTensor", POINTER(DML_TENSOR_DESC)),
@@ -1120,6 +2206,18 @@ class DML_ELEMENT_WISE_IF_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ADD1_OPERATOR_DESC(TypedOperatorDesc):
+    """As ELEMENT_WISE_ADD, with a fused activation: f(a, b) = activation(a + b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_add1_operator_desc
+    """
+
     _operator_ = 89
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1130,6 +2228,18 @@ class DML_ELEMENT_WISE_ADD1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SHRINK_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements drawn toward 0: f(x) = x - Bias above Threshold, x + Bias below -Threshold, else 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``Bias``: FLOAT
+    - ``Threshold``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_shrink_operator_desc
+    """
+
     _operator_ = 90
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1140,6 +2250,23 @@ class DML_ACTIVATION_SHRINK_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MAX_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
+    """As MAX_POOLING, with the indices of the greatest elements as a second output.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputIndicesTensor``: output, 4 to 5 dimensions of UINT32-64; may be None
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+
+    InputTensor, OutputIndicesTensor and OutputTensor have the same DimensionCount. InputTensor and
+    OutputTensor have the same DataType.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_pooling1_operator_desc
+    """
+
     _operator_ = 91
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1160,6 +2287,17 @@ class DML_MAX_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MAX_UNPOOLING_OPERATOR_DESC(TypedOperatorDesc):
+    """The inverse of MAX_POOLING1: each element at its index, 0 elsewhere.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 4 dimensions of UINT32-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_unpooling_operator_desc
+    """
+
     _operator_ = 92
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1169,6 +2307,15 @@ class DML_MAX_UNPOOLING_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_DIAGONAL_MATRIX_OPERATOR_DESC(TypedOperatorDesc):
+    """Matrices with Value on one diagonal, which Offset shifts to the right, and 0 elsewhere.
+
+    - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Offset``: INT
+    - ``Value``: FLOAT
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_diagonal_matrix_operator_desc
+    """
+
     _operator_ = 93
     _fields_ = (
         ("OutputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1178,6 +2325,21 @@ class DML_DIAGONAL_MATRIX_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_SCATTER_OPERATOR_DESC(TypedOperatorDesc):
+    """A copy of the input in which each update replaces the element at its index along Axis.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``UpdatesTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+
+    IndicesTensor, InputTensor, OutputTensor and UpdatesTensor have the same DimensionCount. InputTensor,
+    OutputTensor and UpdatesTensor have the same DataType. InputTensor and OutputTensor have the same Sizes.
+    IndicesTensor and UpdatesTensor have the same Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_scatter_operator_desc
+    """
+
     _operator_ = 94
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1192,6 +2354,19 @@ DML_SCATTER_ELEMENTS_OPERATOR_DESC = DML_SCATTER_OPERATOR_DESC
 
 
 class DML_ONE_HOT_OPERATOR_DESC(TypedOperatorDesc):
+    """For each index a sequence along Axis with the second of two values at the index, the first elsewhere.
+
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``ValuesTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+
+    IndicesTensor, OutputTensor and ValuesTensor have the same DimensionCount. OutputTensor and ValuesTensor
+    have the same DataType.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_one_hot_operator_desc
+    """
+
     _operator_ = 95
     _fields_ = (
         ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
@@ -1202,6 +2377,19 @@ class DML_ONE_HOT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE_OPERATOR_DESC(TypedOperatorDesc):
+    """Tensors enlarged or made smaller by Scales, with the nearest element or linear interpolation.
+
+    - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``ScaleCount``: UINT, the length of Scales
+    - ``Scales``: FLOAT[ScaleCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample_operator_desc
+    """
+
     _operator_ = 96
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1214,6 +2402,17 @@ class DML_RESAMPLE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_BIT_SHIFT_LEFT_OPERATOR_DESC(TypedOperatorDesc):
+    """Bits moved toward the highest: f(a, b) = a << b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_shift_left_operator_desc
+    """
+
     _operator_ = 97
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1223,6 +2422,17 @@ class DML_ELEMENT_WISE_BIT_SHIFT_LEFT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_BIT_SHIFT_RIGHT_OPERATOR_DESC(TypedOperatorDesc):
+    """Bits moved toward the lowest: f(a, b) = a >> b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_shift_right_operator_desc
+    """
+
     _operator_ = 98
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1232,6 +2442,17 @@ class DML_ELEMENT_WISE_BIT_SHIFT_RIGHT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ROUND_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements rounded to integers, by RoundingMode.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``RoundingMode``: DML_ROUNDING_MODE
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_round_operator_desc
+    """
+
     _operator_ = 99
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1241,6 +2462,17 @@ class DML_ELEMENT_WISE_ROUND_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where an element is an infinity of the sign that InfinityMode asks for, else 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8
+    - ``InfinityMode``: DML_IS_INFINITY_MODE
+
+    InputTensor and OutputTensor have the same DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_is_infinity_operator_desc
+    """
+
     _operator_ = 100
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1250,6 +2482,17 @@ class DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_MODULUS_TRUNCATE_OPERATOR_DESC(TypedOperatorDesc):
+    """The remainder with the sign of A: f(a, b) = a - b * trunc(a / b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_modulus_truncate_operator_desc
+    """
+
     _operator_ = 101
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1259,6 +2502,17 @@ class DML_ELEMENT_WISE_MODULUS_TRUNCATE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
+    """The remainder with the sign of B: f(a, b) = a - b * floor(a / b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_modulus_floor_operator_desc
+    """
+
     _operator_ = 102
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1268,6 +2522,15 @@ class DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_FILL_VALUE_CONSTANT_OPERATOR_DESC(TypedOperatorDesc):
+    """The same value in every element.
+
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``ValueDataType``: DML_TENSOR_DATA_TYPE
+    - ``Value``: DML_SCALAR_UNION of the type ValueDataType
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_fill_value_constant_operator_desc
+    """
+
     _operator_ = 103
     _fields_ = (
         ("OutputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1277,6 +2540,16 @@ class DML_FILL_VALUE_CONSTANT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC(TypedOperatorDesc):
+    """Evenly spaced numbers: element i is ValueStart + i * ValueDelta.
+
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``ValueDataType``: DML_TENSOR_DATA_TYPE
+    - ``ValueStart``: DML_SCALAR_UNION of the type ValueDataType
+    - ``ValueDelta``: DML_SCALAR_UNION of the type ValueDataType
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_fill_value_sequence_operator_desc
+    """
+
     _operator_ = 104
     _fields_ = (
         ("OutputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1287,6 +2560,19 @@ class DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_CUMULATIVE_SUMMATION_OPERATOR_DESC(TypedOperatorDesc):
+    """Running sums along Axis, with or without the element itself, in either direction.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32-64, UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT32-64, UINT32-64
+    - ``Axis``: UINT
+    - ``AxisDirection``: DML_AXIS_DIRECTION
+    - ``HasExclusiveSum``: BOOL
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_cumulative_summation_operator_desc
+    """
+
     _operator_ = 105
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1298,6 +2584,19 @@ class DML_CUMULATIVE_SUMMATION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC(TypedOperatorDesc):
+    """The first elements along Axis in reverse order, as many as SequenceLengthsTensor says for each sequence.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``SequenceLengthsTensor``: input, 1 to 8 dimensions of UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+
+    InputTensor, OutputTensor and SequenceLengthsTensor have the same DimensionCount. InputTensor and
+    OutputTensor have the same DataType and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_reverse_subsequences_desc
+    """
+
     _operator_ = 106
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1308,6 +2607,19 @@ class DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_GATHER_ELEMENTS_OPERATOR_DESC(TypedOperatorDesc):
+    """Single elements chosen along Axis: an index for each element of the output.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+
+    IndicesTensor, InputTensor and OutputTensor have the same DimensionCount. InputTensor and OutputTensor
+    have the same DataType. IndicesTensor and OutputTensor have the same Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gather_elements_operator_desc
+    """
+
     _operator_ = 107
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1318,6 +2630,20 @@ class DML_GATHER_ELEMENTS_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_GATHER_ND_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements or blocks chosen by coordinates, which are the rows of the indices.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``InputDimensionCount``: UINT
+    - ``IndicesDimensionCount``: UINT
+
+    IndicesTensor, InputTensor and OutputTensor have the same DimensionCount. InputTensor and OutputTensor
+    have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gather_nd_operator_desc
+    """
+
     _operator_ = 108
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1329,6 +2655,21 @@ class DML_GATHER_ND_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_SCATTER_ND_OPERATOR_DESC(TypedOperatorDesc):
+    """A copy of the input in which updates replace the elements or blocks at their coordinates.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``UpdatesTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``InputDimensionCount``: UINT
+    - ``IndicesDimensionCount``: UINT
+
+    IndicesTensor, InputTensor, OutputTensor and UpdatesTensor have the same DimensionCount. InputTensor,
+    OutputTensor and UpdatesTensor have the same DataType. InputTensor and OutputTensor have the same Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_scatter_nd_operator_desc
+    """
+
     _operator_ = 109
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1341,6 +2682,24 @@ class DML_SCATTER_ND_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MAX_POOLING2_OPERATOR_DESC(TypedOperatorDesc):
+    """As MAX_POOLING1, with dilated windows.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputIndicesTensor``: output, 4 to 5 dimensions of UINT32-64; may be None
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding, EndPadding and Dilations
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+
+    InputTensor, OutputIndicesTensor and OutputTensor have the same DimensionCount. InputTensor and
+    OutputTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_pooling2_operator_desc
+    """
+
     _operator_ = 110
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1363,6 +2722,20 @@ class DML_MAX_POOLING2_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_SLICE1_OPERATOR_DESC(TypedOperatorDesc):
+    """As SLICE, with strides that may be negative and then read the window backwards.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``DimensionCount``: UINT, the length of InputWindowOffsets, InputWindowSizes and InputWindowStrides
+    - ``InputWindowOffsets``: UINT[DimensionCount]
+    - ``InputWindowSizes``: UINT[DimensionCount]
+    - ``InputWindowStrides``: INT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_slice1_operator_desc
+    """
+
     _operator_ = 111
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1380,6 +2753,21 @@ class DML_SLICE1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_TOP_K1_OPERATOR_DESC(TypedOperatorDesc):
+    """As TOP_K, with a choice between the greatest and the least elements.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputValueTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputIndexTensor``: output, 1 to 8 dimensions of UINT32-64
+    - ``Axis``: UINT
+    - ``K``: UINT
+    - ``AxisDirection``: DML_AXIS_DIRECTION
+
+    InputTensor, OutputIndexTensor and OutputValueTensor have the same DimensionCount. InputTensor and
+    OutputValueTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_top_k1_operator_desc
+    """
+
     _operator_ = 112
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1392,6 +2780,18 @@ class DML_TOP_K1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_DEPTH_TO_SPACE1_OPERATOR_DESC(TypedOperatorDesc):
+    """As DEPTH_TO_SPACE, with a choice in which order the depth is read.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BlockSize``: UINT
+    - ``Order``: DML_DEPTH_SPACE_ORDER
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_depth_to_space1_operator_desc
+    """
+
     _operator_ = 113
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1402,6 +2802,18 @@ class DML_DEPTH_TO_SPACE1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_SPACE_TO_DEPTH1_OPERATOR_DESC(TypedOperatorDesc):
+    """As SPACE_TO_DEPTH, with a choice in which order the depth is written.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BlockSize``: UINT
+    - ``Order``: DML_DEPTH_SPACE_ORDER
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_space_to_depth1_operator_desc
+    """
+
     _operator_ = 114
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1412,6 +2824,23 @@ class DML_SPACE_TO_DEPTH1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC(TypedOperatorDesc):
+    """As MEAN_VARIANCE_NORMALIZATION, with mean and variance along any Axes.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
+    - ``BiasTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+    - ``NormalizeVariance``: BOOL
+    - ``Epsilon``: FLOAT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    BiasTensor, InputTensor, OutputTensor and ScaleTensor have the same DataType and DimensionCount.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_mean_variance_normalization1_operator_desc
+    """
+
     _operator_ = 115
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1428,6 +2857,21 @@ class DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE1_OPERATOR_DESC(TypedOperatorDesc):
+    """As RESAMPLE, with offsets of the coordinates of input and output pixels.
+
+    - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``DimensionCount``: UINT, the length of Scales, InputPixelOffsets and OutputPixelOffsets
+    - ``Scales``: FLOAT[DimensionCount]
+    - ``InputPixelOffsets``: FLOAT[DimensionCount]
+    - ``OutputPixelOffsets``: FLOAT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample1_operator_desc
+    """
+
     _operator_ = 116
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1446,6 +2890,20 @@ class DML_RESAMPLE1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
+    """A product of integer matrices less their zero points, in 32 bits: (A - AZeroPoint) x (B - BZeroPoint).
+
+    - ``ATensor``: input, 2 to 4 dimensions of INT8, UINT8
+    - ``AZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``BTensor``: input, 2 to 4 dimensions of INT8, UINT8
+    - ``BZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 2 to 4 dimensions of INT32
+
+    ATensor, BTensor and OutputTensor have the same DimensionCount. BTensor and BZeroPointTensor have the same
+    DataType. ATensor and AZeroPointTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_matrix_multiply_integer_operator_desc
+    """
+
     _operator_ = 117
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1457,6 +2915,26 @@ class DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
+    """A product of quantized matrices, quantized again: quantized(dequantized(A) x dequantized(B)).
+
+    - ``ATensor``: input, 2 to 4 dimensions of INT8, UINT8
+    - ``AScaleTensor``: input, 1 to 4 dimensions of FLOAT32
+    - ``AZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``BTensor``: input, 2 to 4 dimensions of INT8, UINT8
+    - ``BScaleTensor``: input, 1 to 4 dimensions of FLOAT32
+    - ``BZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``OutputScaleTensor``: input, 1 to 4 dimensions of FLOAT32
+    - ``OutputZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 2 to 4 dimensions of INT8, UINT8
+
+    AScaleTensor, AZeroPointTensor, BScaleTensor, BZeroPointTensor, OutputScaleTensor and
+    OutputZeroPointTensor have the same DimensionCount. ATensor, BTensor and OutputTensor have the same
+    DimensionCount. BTensor and BZeroPointTensor have the same DataType. OutputTensor and
+    OutputZeroPointTensor have the same DataType. ATensor and AZeroPointTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantized_linear_matrix_multiply_operator_desc
+    """
+
     _operator_ = 118
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1472,6 +2950,27 @@ class DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_CONVOLUTION_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
+    """A cross-correlation of integers less their zero points, in 32 bits.
+
+    - ``InputTensor``: input, 3 to 4 dimensions of INT8, UINT8
+    - ``InputZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``FilterTensor``: input, 3 to 4 dimensions of INT8, UINT8
+    - ``FilterZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 3 to 4 dimensions of INT32
+    - ``DimensionCount``: UINT, the length of Strides, Dilations, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``GroupCount``: UINT
+
+    FilterZeroPointTensor and InputZeroPointTensor have the same DimensionCount. FilterTensor, InputTensor and
+    OutputTensor have the same DimensionCount. InputTensor and InputZeroPointTensor have the same DataType.
+    FilterTensor and FilterZeroPointTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_convolution_integer_operator_desc
+    """
+
     _operator_ = 119
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1495,6 +2994,32 @@ class DML_CONVOLUTION_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
+    """A convolution of quantized tensors with a bias of integers, quantized again.
+
+    - ``InputTensor``: input, 3 to 4 dimensions of INT8, UINT8
+    - ``InputScaleTensor``: input, 1 to 4 dimensions of FLOAT32
+    - ``InputZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``FilterTensor``: input, 3 to 4 dimensions of INT8, UINT8
+    - ``FilterScaleTensor``: input, 1 to 4 dimensions of FLOAT32
+    - ``FilterZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``BiasTensor``: input, 3 to 4 dimensions of INT32; may be None
+    - ``OutputScaleTensor``: input, 1 to 4 dimensions of FLOAT32
+    - ``OutputZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 3 to 4 dimensions of INT8, UINT8
+    - ``DimensionCount``: UINT, the length of Strides, Dilations, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``GroupCount``: UINT
+
+    BiasTensor, FilterTensor, InputTensor and OutputTensor have the same DimensionCount. OutputTensor and
+    OutputZeroPointTensor have the same DataType. InputTensor and InputZeroPointTensor have the same DataType.
+    FilterTensor and FilterZeroPointTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantized_linear_convolution_operator_desc
+    """
+
     _operator_ = 120
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1523,6 +3048,17 @@ class DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_BIT_AND_OPERATOR_DESC(TypedOperatorDesc):
+    """Bits that are set in both elements: f(a, b) = a & b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_and_operator_desc
+    """
+
     _operator_ = 121
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1532,6 +3068,17 @@ class DML_ELEMENT_WISE_BIT_AND_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_BIT_OR_OPERATOR_DESC(TypedOperatorDesc):
+    """Bits that are set in at least one of two elements: f(a, b) = a | b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_or_operator_desc
+    """
+
     _operator_ = 122
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1541,6 +3088,17 @@ class DML_ELEMENT_WISE_BIT_OR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_BIT_XOR_OPERATOR_DESC(TypedOperatorDesc):
+    """Bits in which two elements differ: f(a, b) = a ^ b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_xor_operator_desc
+    """
+
     _operator_ = 123
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1550,6 +3108,16 @@ class DML_ELEMENT_WISE_BIT_XOR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_BIT_NOT_OPERATOR_DESC(TypedOperatorDesc):
+    """All bits of an element turned over: f(x) = ~x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_not_operator_desc
+    """
+
     _operator_ = 124
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1558,6 +3126,16 @@ class DML_ELEMENT_WISE_BIT_NOT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_BIT_COUNT_OPERATOR_DESC(TypedOperatorDesc):
+    """The number of bits that are set in an element.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    InputTensor and OutputTensor have the same DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_count_operator_desc
+    """
+
     _operator_ = 125
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1566,6 +3144,18 @@ class DML_ELEMENT_WISE_BIT_COUNT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where A is greater or equal, else 0: f(a, b) = (a >= b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DimensionCount and Sizes. ATensor and BTensor have the
+    same DataType.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_greater_than_or_equal_operator_desc
+    """
+
     _operator_ = 126
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1575,6 +3165,18 @@ class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperator
 
 
 class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where A is less or equal, else 0: f(a, b) = (a <= b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DimensionCount and Sizes. ATensor and BTensor have the
+    same DataType.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_less_than_or_equal_operator_desc
+    """
+
     _operator_ = 127
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1584,6 +3186,17 @@ class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperatorDes
 
 
 class DML_ACTIVATION_CELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The continuously differentiable ELU: f(x) = max(0, x) + min(0, Alpha * (e^(x / Alpha) - 1)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_celu_operator_desc
+    """
+
     _operator_ = 128
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1593,6 +3206,18 @@ class DML_ACTIVATION_CELU_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_RELU_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of ACTIVATION_RELU: f(x, dy) = dy where x > 0, else 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
+    - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
+    - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32
+
+    InputGradientTensor, InputTensor and OutputGradientTensor have the same DataType, DimensionCount and
+    Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_relu_grad_operator_desc
+    """
+
     _operator_ = 129
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1602,6 +3227,22 @@ class DML_ACTIVATION_RELU_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of AVERAGE_POOLING: each element shared out over its window.
+
+    - ``InputGradientTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``IncludePadding``: BOOL
+
+    InputGradientTensor and OutputGradientTensor have the same DataType and DimensionCount.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_average_pooling_grad_operator_desc
+    """
+
     _operator_ = 130
     _fields_ = (
         ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
@@ -1622,6 +3263,24 @@ class DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MAX_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of MAX_POOLING2: each element goes to the place of the maximum of its window.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``InputGradientTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding, EndPadding and Dilations
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+
+    InputGradientTensor, InputTensor and OutputGradientTensor have the same DataType and DimensionCount.
+    InputTensor and OutputGradientTensor have the same Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_pooling_grad_operator_desc
+    """
+
     _operator_ = 131
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1644,6 +3303,18 @@ class DML_MAX_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RANDOM_GENERATOR_OPERATOR_DESC(TypedOperatorDesc):
+    """Random bits from a counter and a key (Philox 4x32-10), and the state for the next call.
+
+    - ``InputStateTensor``: input, 1 to 8 dimensions of UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT32
+    - ``OutputStateTensor``: output, 1 to 8 dimensions of UINT32; may be None
+    - ``Type``: DML_RANDOM_GENERATOR_TYPE
+
+    InputStateTensor and OutputStateTensor have the same DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_random_generator_operator_desc
+    """
+
     _operator_ = 132
     _fields_ = (
         ("InputStateTensor", POINTER(DML_TENSOR_DESC)),
@@ -1654,6 +3325,15 @@ class DML_RANDOM_GENERATOR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_NONZERO_COORDINATES_OPERATOR_DESC(TypedOperatorDesc):
+    """The coordinates of all elements that are not 0, a row for each, and their number.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``OutputCountTensor``: output, 1 to 8 dimensions of UINT32
+    - ``OutputCoordinatesTensor``: output, 2 to 8 dimensions of UINT32
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_nonzero_coordinates_operator_desc
+    """
+
     _operator_ = 133
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1663,6 +3343,21 @@ class DML_NONZERO_COORDINATES_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of RESAMPLE1: each element goes, with its weights, to what it was interpolated from.
+
+    - ``InputGradientTensor``: input, 1 to 4 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 1 to 4 dimensions of FLOAT16-32
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``DimensionCount``: UINT, the length of Scales, InputPixelOffsets and OutputPixelOffsets
+    - ``Scales``: FLOAT[DimensionCount]
+    - ``InputPixelOffsets``: FLOAT[DimensionCount]
+    - ``OutputPixelOffsets``: FLOAT[DimensionCount]
+
+    InputGradientTensor and OutputGradientTensor have the same DataType and DimensionCount.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample_grad_operator_desc
+    """
+
     _operator_ = 134
     _fields_ = (
         ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
@@ -1681,6 +3376,20 @@ class DML_RESAMPLE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_SLICE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of SLICE1: elements back where they were sliced from, 0 elsewhere.
+
+    - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``DimensionCount``: UINT, the length of InputWindowOffsets, InputWindowSizes and InputWindowStrides
+    - ``InputWindowOffsets``: UINT[DimensionCount]
+    - ``InputWindowSizes``: UINT[DimensionCount]
+    - ``InputWindowStrides``: INT[DimensionCount]
+
+    InputGradientTensor and OutputGradientTensor have the same DataType and DimensionCount.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_slice_grad_operator_desc
+    """
+
     _operator_ = 135
     _fields_ = (
         ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
@@ -1698,6 +3407,28 @@ class DML_SLICE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ADAM_OPTIMIZER_OPERATOR_DESC(TypedOperatorDesc):
+    """One step of Adam: parameters, and estimates of first and second moments, follow a gradient.
+
+    - ``InputParametersTensor``: input, 4 dimensions of FLOAT16-32
+    - ``InputFirstMomentTensor``: input, 4 dimensions of FLOAT16-32
+    - ``InputSecondMomentTensor``: input, 4 dimensions of FLOAT16-32
+    - ``GradientTensor``: input, 4 dimensions of FLOAT16-32
+    - ``TrainingStepTensor``: input, 4 dimensions of UINT32
+    - ``OutputParametersTensor``: output, 4 dimensions of FLOAT16-32
+    - ``OutputFirstMomentTensor``: output, 4 dimensions of FLOAT16-32
+    - ``OutputSecondMomentTensor``: output, 4 dimensions of FLOAT16-32
+    - ``LearningRate``: FLOAT
+    - ``Beta1``: FLOAT
+    - ``Beta2``: FLOAT
+    - ``Epsilon``: FLOAT
+
+    GradientTensor, InputFirstMomentTensor, InputParametersTensor, InputSecondMomentTensor,
+    OutputFirstMomentTensor, OutputParametersTensor and OutputSecondMomentTensor have the same DataType and
+    Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_adam_optimizer_operator_desc
+    """
+
     _operator_ = 136
     _fields_ = (
         ("InputParametersTensor", POINTER(DML_TENSOR_DESC)),
@@ -1716,6 +3447,19 @@ class DML_ADAM_OPTIMIZER_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ARGMIN_OPERATOR_DESC(TypedOperatorDesc):
+    """The index of the least element along Axes; AxisDirection chooses among equal ones.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+    - ``AxisDirection``: DML_AXIS_DIRECTION
+
+    InputTensor and OutputTensor have the same DimensionCount.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_argmin_operator_desc
+    """
+
     _operator_ = 137
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1728,6 +3472,19 @@ class DML_ARGMIN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ARGMAX_OPERATOR_DESC(TypedOperatorDesc):
+    """The index of the greatest element along Axes; AxisDirection chooses among equal ones.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+    - ``AxisDirection``: DML_AXIS_DIRECTION
+
+    InputTensor and OutputTensor have the same DimensionCount.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_argmax_operator_desc
+    """
+
     _operator_ = 138
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1740,6 +3497,25 @@ class DML_ARGMAX_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ROI_ALIGN_OPERATOR_DESC(TypedOperatorDesc):
+    """Regions of interest as images of one size: maxima or means of interpolated samples.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``ROITensor``: input, 2 to 4 dimensions of FLOAT16-32
+    - ``BatchIndicesTensor``: input, 1 to 4 dimensions of UINT32-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
+    - ``ReductionFunction``: DML_REDUCE_FUNCTION
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``SpatialScaleX``: FLOAT
+    - ``SpatialScaleY``: FLOAT
+    - ``OutOfBoundsInputValue``: FLOAT
+    - ``MinimumSamplesPerOutput``: UINT
+    - ``MaximumSamplesPerOutput``: UINT
+
+    InputTensor, OutputTensor and ROITensor have the same DataType.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_align_operator_desc
+    """
+
     _operator_ = 139
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1757,6 +3533,21 @@ class DML_ROI_ALIGN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_GATHER_ND1_OPERATOR_DESC(TypedOperatorDesc):
+    """As GATHER_ND, with leading dimensions that input and indices share, as batches.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``InputDimensionCount``: UINT
+    - ``IndicesDimensionCount``: UINT
+    - ``BatchDimensionCount``: UINT
+
+    IndicesTensor, InputTensor and OutputTensor have the same DimensionCount. InputTensor and OutputTensor
+    have the same DataType.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gather_nd1_operator_desc
+    """
+
     _operator_ = 140
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1769,6 +3560,17 @@ class DML_GATHER_ND1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ATAN_YX_OPERATOR_DESC(TypedOperatorDesc):
+    """The angle of the point (b, a) in radians, in its quadrant: f(a, b) = atan2(a, b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_atan_yx_operator_desc
+    """
+
     _operator_ = 141
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1778,6 +3580,20 @@ class DML_ELEMENT_WISE_ATAN_YX_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_CLIP_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of ELEMENT_WISE_CLIP: f(x, dy) = dy where Min < x < Max, else 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``Min``: FLOAT
+    - ``Max``: FLOAT
+
+    InputGradientTensor, InputTensor and OutputGradientTensor have the same DataType, DimensionCount and
+    Sizes.
+
+    Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_clip_grad_operator_desc
+    """
+
     _operator_ = 142
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1789,6 +3605,17 @@ class DML_ELEMENT_WISE_CLIP_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_DIFFERENCE_SQUARE_OPERATOR_DESC(TypedOperatorDesc):
+    """The squared difference: f(a, b) = (a - b)^2.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_difference_square_operator_desc
+    """
+
     _operator_ = 143
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1798,6 +3625,22 @@ class DML_ELEMENT_WISE_DIFFERENCE_SQUARE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of LOCAL_RESPONSE_NORMALIZATION.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``InputGradientTensor``: input, 4 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 4 dimensions of FLOAT16-32
+    - ``CrossChannel``: BOOL
+    - ``LocalSize``: UINT
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+    - ``Bias``: FLOAT
+
+    InputGradientTensor, InputTensor and OutputGradientTensor have the same DataType and Sizes.
+
+    Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_local_response_normalization_grad_operator_desc
+    """
+
     _operator_ = 144
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1812,6 +3655,19 @@ class DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_CUMULATIVE_PRODUCT_OPERATOR_DESC(TypedOperatorDesc):
+    """Running products along Axis, with or without the element itself, in either direction.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32-64, UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT32-64, UINT32-64
+    - ``Axis``: UINT
+    - ``AxisDirection``: DML_AXIS_DIRECTION
+    - ``HasExclusiveProduct``: BOOL
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_cumulative_product_operator_desc
+    """
+
     _operator_ = 145
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1823,6 +3679,26 @@ class DML_CUMULATIVE_PRODUCT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradients of BATCH_NORMALIZATION for input, scale and bias; mean and variance are constants.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``MeanTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``VarianceTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputScaleGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputBiasGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Epsilon``: FLOAT
+
+    InputGradientTensor, InputTensor, MeanTensor, OutputBiasGradientTensor, OutputGradientTensor,
+    OutputScaleGradientTensor, ScaleTensor and VarianceTensor have the same DataType and DimensionCount.
+    MeanTensor, OutputBiasGradientTensor, OutputScaleGradientTensor, ScaleTensor and VarianceTensor have the
+    same Sizes. InputGradientTensor, InputTensor and OutputGradientTensor have the same Sizes.
+
+    Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_batch_normalization_grad_operator_desc
+    """
+
     _operator_ = 146
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1838,6 +3714,26 @@ class DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OPERATOR_DESC(TypedOperatorDesc):
+    """A sum of quantized tensors, quantized again: f(a, b) = quantized(dequantized(a) + dequantized(b)).
+
+    - ``ATensor``: input, 1 to 8 dimensions of INT8, UINT8
+    - ``AScaleTensor``: input, 1 to 8 dimensions of FLOAT32
+    - ``AZeroPointTensor``: input, 1 to 8 dimensions of INT8, UINT8; may be None
+    - ``BTensor``: input, 1 to 8 dimensions of INT8, UINT8
+    - ``BScaleTensor``: input, 1 to 8 dimensions of FLOAT32
+    - ``BZeroPointTensor``: input, 1 to 8 dimensions of INT8, UINT8; may be None
+    - ``OutputScaleTensor``: input, 1 to 8 dimensions of FLOAT32
+    - ``OutputZeroPointTensor``: input, 1 to 8 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 1 to 8 dimensions of INT8, UINT8
+
+    AScaleTensor, ATensor, AZeroPointTensor, BScaleTensor, BTensor, BZeroPointTensor, OutputScaleTensor,
+    OutputTensor and OutputZeroPointTensor have the same DimensionCount. BTensor and BZeroPointTensor have the
+    same DataType. OutputTensor and OutputZeroPointTensor have the same DataType. ATensor and AZeroPointTensor
+    have the same DataType.
+
+    Since feature level 4.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_quantized_linear_add_operator_desc
+    """
+
     _operator_ = 147
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -1853,6 +3749,19 @@ class DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
+    """Floats as 8-bit integers, with a scale and a zero point that follow from their range.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of INT8, UINT8
+    - ``OutputScaleTensor``: output, 1 to 8 dimensions of FLOAT32
+    - ``OutputZeroPointTensor``: output, 1 to 8 dimensions of INT8, UINT8
+
+    InputTensor, OutputScaleTensor, OutputTensor and OutputZeroPointTensor have the same DimensionCount.
+    OutputTensor and OutputZeroPointTensor have the same DataType.
+
+    Since feature level 4.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_dynamic_quantize_linear_operator_desc
+    """
+
     _operator_ = 148
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1863,6 +3772,28 @@ class DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ROI_ALIGN1_OPERATOR_DESC(TypedOperatorDesc):
+    """As ROI_ALIGN, with offsets of the coordinates of pixels, and regions aligned to corners on request.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``ROITensor``: input, 2 to 4 dimensions of FLOAT16-32
+    - ``BatchIndicesTensor``: input, 1 to 4 dimensions of UINT32-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
+    - ``ReductionFunction``: DML_REDUCE_FUNCTION
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``SpatialScaleX``: FLOAT
+    - ``SpatialScaleY``: FLOAT
+    - ``InputPixelOffset``: FLOAT
+    - ``OutputPixelOffset``: FLOAT
+    - ``OutOfBoundsInputValue``: FLOAT
+    - ``MinimumSamplesPerOutput``: UINT
+    - ``MaximumSamplesPerOutput``: UINT
+    - ``AlignRegionsToCorners``: BOOL
+
+    InputTensor, OutputTensor and ROITensor have the same DataType.
+
+    Since feature level 4.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_align1_operator_desc
+    """
+
     _operator_ = 149
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1883,6 +3814,31 @@ class DML_ROI_ALIGN1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ROI_ALIGN_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradients of ROI_ALIGN1 for the input, the regions, or both.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``InputGradientTensor``: input, 4 dimensions of FLOAT16-32
+    - ``ROITensor``: input, 2 to 4 dimensions of FLOAT16-32
+    - ``BatchIndicesTensor``: input, 1 to 4 dimensions of UINT32
+    - ``OutputGradientTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputROIGradientTensor``: output, 2 to 4 dimensions of FLOAT16-32; may be None
+    - ``ReductionFunction``: DML_REDUCE_FUNCTION
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``SpatialScaleX``: FLOAT
+    - ``SpatialScaleY``: FLOAT
+    - ``InputPixelOffset``: FLOAT
+    - ``OutputPixelOffset``: FLOAT
+    - ``MinimumSamplesPerOutput``: UINT
+    - ``MaximumSamplesPerOutput``: UINT
+    - ``AlignRegionsToCorners``: BOOL
+
+    InputGradientTensor, InputTensor, OutputGradientTensor, OutputROIGradientTensor and ROITensor have the
+    same DataType. InputTensor and OutputGradientTensor have the same Sizes. OutputROIGradientTensor and
+    ROITensor have the same DimensionCount and Sizes.
+
+    Since feature level 4.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_align_grad_operator_desc
+    """
+
     _operator_ = 150
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1904,6 +3860,25 @@ class DML_ROI_ALIGN_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC(TypedOperatorDesc):
+    """As BATCH_NORMALIZATION, with mean and variance of the input, which are outputs too, and a tensor to add.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``BiasTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``FusedAddTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputMeanTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputVarianceTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Epsilon``: FLOAT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    BiasTensor, FusedAddTensor, InputTensor, OutputMeanTensor, OutputTensor, OutputVarianceTensor and
+    ScaleTensor have the same DataType and DimensionCount. BiasTensor, OutputMeanTensor, OutputVarianceTensor
+    and ScaleTensor have the same Sizes. FusedAddTensor, InputTensor and OutputTensor have the same Sizes.
+
+    Since feature level 4.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_batch_normalization_training_operator_desc
+    """
+
     _operator_ = 151
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1919,6 +3894,26 @@ class DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradients of BATCH_NORMALIZATION_TRAINING for input, scale and bias.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``MeanTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``VarianceTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputScaleGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputBiasGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Epsilon``: FLOAT
+
+    InputGradientTensor, InputTensor, MeanTensor, OutputBiasGradientTensor, OutputGradientTensor,
+    OutputScaleGradientTensor, ScaleTensor and VarianceTensor have the same DataType and DimensionCount.
+    MeanTensor, OutputBiasGradientTensor, OutputScaleGradientTensor, ScaleTensor and VarianceTensor have the
+    same Sizes. InputGradientTensor, InputTensor and OutputGradientTensor have the same Sizes.
+
+    Since feature level 4.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_batch_normalization_training_grad_operator_desc
+    """
+
     _operator_ = 152
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1934,6 +3929,20 @@ class DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC(TypedOperatorDesc):
+    """As ELEMENT_WISE_CLIP, with Min and Max in the data type of the output.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+    - ``MinMaxDataType``: DML_TENSOR_DATA_TYPE
+    - ``Min``: DML_SCALAR_UNION of the type MinMaxDataType
+    - ``Max``: DML_SCALAR_UNION of the type MinMaxDataType
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 5.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_clip1_operator_desc
+    """
+
     _operator_ = 153
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1946,6 +3955,21 @@ class DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_CLIP_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
+    """As ELEMENT_WISE_CLIP_GRAD, with Min and Max in the data type of the output.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``MinMaxDataType``: DML_TENSOR_DATA_TYPE
+    - ``Min``: DML_SCALAR_UNION of the type MinMaxDataType
+    - ``Max``: DML_SCALAR_UNION of the type MinMaxDataType
+
+    InputGradientTensor, InputTensor and OutputGradientTensor have the same DataType, DimensionCount and
+    Sizes.
+
+    Since feature level 5.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_clip_grad1_operator_desc
+    """
+
     _operator_ = 154
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1958,6 +3982,22 @@ class DML_ELEMENT_WISE_CLIP_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_PADDING1_OPERATOR_DESC(TypedOperatorDesc):
+    """As PADDING, with a PaddingValue in the data type of the tensors.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``PaddingMode``: DML_PADDING_MODE
+    - ``PaddingValueDataType``: DML_TENSOR_DATA_TYPE
+    - ``PaddingValue``: DML_SCALAR_UNION of the type PaddingValueDataType
+    - ``DimensionCount``: UINT, the length of StartPadding and EndPadding
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 5.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_padding1_operator_desc
+    """
+
     _operator_ = 155
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1973,6 +4013,16 @@ class DML_PADDING1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_NEGATE_OPERATOR_DESC(TypedOperatorDesc):
+    """The negative: f(x) = -x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 5.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_negate_operator_desc
+    """
+
     _operator_ = 156
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1981,6 +4031,16 @@ class DML_ELEMENT_WISE_NEGATE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_GELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The Gaussian error linear unit: f(x) = x / 2 * (1 + erf(x / sqrt(2))).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_gelu_operator_desc
+    """
+
     _operator_ = 157
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -1989,6 +4049,18 @@ class DML_ACTIVATION_GELU_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
+    """As ACTIVATION_SOFTMAX, along Axes instead of rows.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_softmax1_operator_desc
+    """
+
     _operator_ = 158
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2000,6 +4072,18 @@ class DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
+    """As ACTIVATION_LOG_SOFTMAX, along Axes instead of rows.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_log_softmax1_operator_desc
+    """
+
     _operator_ = 159
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2011,6 +4095,18 @@ class DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_HARDMAX1_OPERATOR_DESC(TypedOperatorDesc):
+    """As ACTIVATION_HARDMAX, along Axes instead of rows.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_hardmax1_operator_desc
+    """
+
     _operator_ = 160
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2022,6 +4118,22 @@ class DML_ACTIVATION_HARDMAX1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE2_OPERATOR_DESC(TypedOperatorDesc):
+    """As RESAMPLE1, with a choice in which direction the nearest element is rounded.
+
+    - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``RoundingDirection``: DML_AXIS_DIRECTION
+    - ``DimensionCount``: UINT, the length of Scales, InputPixelOffsets and OutputPixelOffsets
+    - ``Scales``: FLOAT[DimensionCount]
+    - ``InputPixelOffsets``: FLOAT[DimensionCount]
+    - ``OutputPixelOffsets``: FLOAT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample2_operator_desc
+    """
+
     _operator_ = 161
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2041,6 +4153,22 @@ class DML_RESAMPLE2_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
+    """As RESAMPLE_GRAD, with a choice in which direction the nearest element is rounded.
+
+    - ``InputGradientTensor``: input, 1 to 4 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 1 to 4 dimensions of FLOAT16-32
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``RoundingDirection``: DML_AXIS_DIRECTION
+    - ``DimensionCount``: UINT, the length of Scales, InputPixelOffsets and OutputPixelOffsets
+    - ``Scales``: FLOAT[DimensionCount]
+    - ``InputPixelOffsets``: FLOAT[DimensionCount]
+    - ``OutputPixelOffsets``: FLOAT[DimensionCount]
+
+    InputGradientTensor and OutputGradientTensor have the same DataType and DimensionCount.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample_grad1_operator_desc
+    """
+
     _operator_ = 162
     _fields_ = (
         ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
@@ -2060,6 +4188,20 @@ class DML_RESAMPLE_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_DIAGONAL_MATRIX1_OPERATOR_DESC(TypedOperatorDesc):
+    """As DIAGONAL_MATRIX, with a strip of diagonals, over the elements of an input or over zeros.
+
+    - ``InputTensor``: input, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64; may be None
+    - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``ValueDataType``: DML_TENSOR_DATA_TYPE
+    - ``Value``: DML_SCALAR_UNION of the type ValueDataType
+    - ``DiagonalFillBegin``: INT
+    - ``DiagonalFillEnd``: INT
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_diagonal_matrix1_operator_desc
+    """
+
     _operator_ = 163
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2072,6 +4214,34 @@ class DML_DIAGONAL_MATRIX1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MULTIHEAD_ATTENTION_OPERATOR_DESC(TypedOperatorDesc):
+    """Attention by several heads: softmax(Scale * Query x Key^T + bias and mask) x Value for each.
+
+    - ``QueryTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``KeyTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``ValueTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``StackedQueryKeyTensor``: input, 5 dimensions of FLOAT16-32; may be None
+    - ``StackedKeyValueTensor``: input, 5 dimensions of FLOAT16-32; may be None
+    - ``StackedQueryKeyValueTensor``: input, 5 dimensions of FLOAT16-32; may be None
+    - ``BiasTensor``: input, 1 to 5 dimensions of FLOAT16-32; may be None
+    - ``MaskTensor``: input, 1 to 5 dimensions of INT32; may be None
+    - ``RelativePositionBiasTensor``: input, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``PastKeyTensor``: input, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``PastValueTensor``: input, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 3 to 5 dimensions of FLOAT16-32
+    - ``OutputPresentKeyTensor``: output, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``OutputPresentValueTensor``: output, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``Scale``: FLOAT
+    - ``MaskFilterValue``: FLOAT
+    - ``HeadCount``: UINT
+    - ``MaskType``: DML_MULTIHEAD_ATTENTION_MASK_TYPE
+
+    BiasTensor, KeyTensor, OutputPresentKeyTensor, OutputPresentValueTensor, OutputTensor, PastKeyTensor,
+    PastValueTensor, QueryTensor, RelativePositionBiasTensor, StackedKeyValueTensor, StackedQueryKeyTensor,
+    StackedQueryKeyValueTensor and ValueTensor have the same DataType.
+
+    Since feature level 6.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_multihead_attention_operator_desc
+    """
+
     _operator_ = 164
     _fields_ = (
         ("QueryTensor", POINTER(DML_TENSOR_DESC)),
@@ -2096,6 +4266,23 @@ class DML_MULTIHEAD_ATTENTION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_LP_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
+    """As LP_POOLING, with dilated windows.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding, EndPadding and Dilations
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``P``: UINT
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_lp_pooling1_operator_desc
+    """
+
     _operator_ = 165
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2118,6 +4305,23 @@ class DML_LP_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_AVERAGE_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
+    """As AVERAGE_POOLING, with dilated windows.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding, EndPadding and Dilations
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``IncludePadding``: BOOL
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_average_pooling1_operator_desc
+    """
+
     _operator_ = 166
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2140,6 +4344,17 @@ class DML_AVERAGE_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SWISH_OPERATOR_DESC(TypedOperatorDesc):
+    """The sigmoid-weighted linear unit: f(x) = x / (1 + e^(-SigmoidInputScale * x)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``SigmoidInputScale``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_swish_operator_desc
+    """
+
     _operator_ = 167
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2149,6 +4364,18 @@ class DML_ACTIVATION_SWISH_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_HARD_SWISH_OPERATOR_DESC(TypedOperatorDesc):
+    """A swish made of straight lines: f(x) = x * max(0, min(Alpha * x + Beta, 1)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_hard_swish_operator_desc
+    """
+
     _operator_ = 168
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2159,6 +4386,28 @@ class DML_ACTIVATION_HARD_SWISH_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC(TypedOperatorDesc):
+    """AVERAGE_POOLING1 of a quantized tensor, quantized again.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of INT8, UINT8
+    - ``InputScaleTensor``: input, 1 to 5 dimensions of FLOAT32
+    - ``InputZeroPointTensor``: input, 1 to 5 dimensions of INT8, UINT8; may be None
+    - ``OutputScaleTensor``: input, 1 to 5 dimensions of FLOAT32
+    - ``OutputZeroPointTensor``: input, 1 to 5 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 4 to 5 dimensions of INT8, UINT8
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding, EndPadding and Dilations
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``IncludePadding``: BOOL
+
+    InputTensor and OutputTensor have the same DimensionCount. InputTensor and InputZeroPointTensor have the
+    same DataType. OutputTensor and OutputZeroPointTensor have the same DataType.
+
+    Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantized_linear_average_pooling_operator_desc
+    """
+
     _operator_ = 169
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2185,6 +4434,25 @@ class DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC(TypedOperatorDesc):
+    """A product of quantized matrices as floats: dequantized(A) x dequantized(B) + Bias.
+
+    - ``ATensor``: input, 2 to 4 dimensions of INT8-32, UINT8-32
+    - ``AScaleTensor``: input, 1 to 4 dimensions of FLOAT16-32
+    - ``AZeroPointTensor``: input, 1 to 4 dimensions of INT8-32, UINT8-32; may be None
+    - ``BTensor``: input, 2 to 4 dimensions of INT8-32, UINT8-32
+    - ``BScaleTensor``: input, 1 to 4 dimensions of FLOAT16-32
+    - ``BZeroPointTensor``: input, 1 to 4 dimensions of INT8-32, UINT8-32; may be None
+    - ``BiasTensor``: input, 2 to 4 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-32
+
+    AScaleTensor, AZeroPointTensor, BScaleTensor and BZeroPointTensor have the same DimensionCount. ATensor,
+    BiasTensor, BTensor and OutputTensor have the same DimensionCount. BiasTensor and OutputTensor have the
+    same Sizes. ATensor and AZeroPointTensor have the same DataType. BTensor and BZeroPointTensor have the
+    same DataType. AScaleTensor, BiasTensor, BScaleTensor and OutputTensor have the same DataType.
+
+    Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_matrix_multiply_integer_to_float_operator_desc
+    """
+
     _operator_ = 170
     _fields_ = (
         ("ATensor", POINTER(DML_TENSOR_DESC)),
@@ -2199,6 +4467,24 @@ class DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC(TypedOperatorDesc):
+    """As MEAN_VARIANCE_NORMALIZATION1, with a choice to leave out the mean too.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
+    - ``BiasTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+    - ``UseMean``: BOOL
+    - ``UseVariance``: BOOL
+    - ``Epsilon``: FLOAT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    BiasTensor, InputTensor, OutputTensor and ScaleTensor have the same DataType and DimensionCount.
+
+    Since feature level 6.3. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_mean_variance_normalization2_operator_desc
+    """
+
     _operator_ = 171
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2216,6 +4502,36 @@ class DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC(TypedOperatorDesc):
+    """As MULTIHEAD_ATTENTION, with heads of keys and values that queries share, and lengths of the past.
+
+    - ``QueryTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``KeyTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``ValueTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``StackedQueryKeyTensor``: input, 5 dimensions of FLOAT16-32; may be None
+    - ``StackedKeyValueTensor``: input, 5 dimensions of FLOAT16-32; may be None
+    - ``StackedQueryKeyValueTensor``: input, 5 dimensions of FLOAT16-32; may be None
+    - ``BiasTensor``: input, 1 to 5 dimensions of FLOAT16-32; may be None
+    - ``MaskTensor``: input, 1 to 5 dimensions of INT32; may be None
+    - ``RelativePositionBiasTensor``: input, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``PastKeyTensor``: input, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``PastValueTensor``: input, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``PastSequenceLengthsTensor``: input, 1 to 5 dimensions of FLOAT16-32, INT32; may be None
+    - ``OutputTensor``: output, 3 to 5 dimensions of FLOAT16-32
+    - ``OutputPresentKeyTensor``: output, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``OutputPresentValueTensor``: output, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``Scale``: FLOAT
+    - ``MaskFilterValue``: FLOAT
+    - ``QueryHeadCount``: UINT
+    - ``KeyValueHeadCount``: UINT
+    - ``MaskType``: DML_MULTIHEAD_ATTENTION_MASK_TYPE
+
+    BiasTensor, KeyTensor, OutputPresentKeyTensor, OutputPresentValueTensor, OutputTensor, PastKeyTensor,
+    PastValueTensor, QueryTensor, RelativePositionBiasTensor, StackedKeyValueTensor, StackedQueryKeyTensor,
+    StackedQueryKeyValueTensor and ValueTensor have the same DataType.
+
+    Since feature level 6.3. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_multihead_attention1_operator_desc
+    """
+
     _operator_ = 172
     _fields_ = (
         ("QueryTensor", POINTER(DML_TENSOR_DESC)),
@@ -2242,6 +4558,19 @@ class DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_QUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
+    """Floats as integers of 4 or 8 bits, with a scale and perhaps a zero point for each block of elements.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``QuantizationType``: DML_QUANTIZATION_TYPE
+    - ``QuantizationTensorCount``: UINT, the length of QuantizationTensors
+    - ``QuantizationTensors``: inputs, 1 to 8 dimensions of FLOAT16-32, INT4-8, UINT4-8
+    - ``OutputTensor``: output, 1 to 8 dimensions of INT4-8, UINT4-8
+
+    InputTensor, OutputTensor and QuantizationTensors have the same DimensionCount.
+
+    Since feature level 6.3. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantize_operator_desc
+    """
+
     _operator_ = 173
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2254,6 +4583,19 @@ class DML_QUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_DEQUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
+    """The inverse of QUANTIZE: f(x, scale, zero) = (x - zero) * scale, with parameters for each block of elements.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of INT4-8, UINT4-8
+    - ``QuantizationType``: DML_QUANTIZATION_TYPE
+    - ``QuantizationTensorCount``: UINT, the length of QuantizationTensors
+    - ``QuantizationTensors``: inputs, 1 to 8 dimensions of FLOAT16-32, INT4-8, UINT4-8
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor, OutputTensor and QuantizationTensors have the same DimensionCount.
+
+    Since feature level 6.3. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_dequantize_operator_desc
+    """
+
     _operator_ = 174
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2266,6 +4608,23 @@ class DML_DEQUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE3_OPERATOR_DESC(TypedOperatorDesc):
+    """As RESAMPLE2, with antialiasing on request where a tensor is made smaller.
+
+    - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``RoundingDirection``: DML_AXIS_DIRECTION
+    - ``DimensionCount``: UINT, the length of Scales, InputPixelOffsets and OutputPixelOffsets
+    - ``Scales``: FLOAT[DimensionCount]
+    - ``InputPixelOffsets``: FLOAT[DimensionCount]
+    - ``OutputPixelOffsets``: FLOAT[DimensionCount]
+    - ``Antialiased``: BOOL
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 6.4. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample3_operator_desc
+    """
+
     _operator_ = 175
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2286,6 +4645,22 @@ class DML_RESAMPLE3_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_FOLD_OPERATOR_DESC(TypedOperatorDesc):
+    """The inverse movement of UNFOLD: each column put back as a window, and overlapping windows added.
+
+    - ``InputTensor``: input, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``DimensionCount``: UINT, the length of WindowSizes, Strides, Dilations, StartPadding and EndPadding
+    - ``WindowSizes``: UINT[DimensionCount]
+    - ``Strides``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 6.4. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_fold_operator_desc
+    """
+
     _operator_ = 176
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),
@@ -2307,6 +4682,22 @@ class DML_FOLD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_UNFOLD_OPERATOR_DESC(TypedOperatorDesc):
+    """Each position of a sliding window as a column with the elements of that window.
+
+    - ``InputTensor``: input, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``DimensionCount``: UINT, the length of WindowSizes, Strides, Dilations, StartPadding and EndPadding
+    - ``WindowSizes``: UINT[DimensionCount]
+    - ``Strides``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 6.4. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_unfold_operator_desc
+    """
+
     _operator_ = 177
     _fields_ = (
         ("InputTensor", POINTER(DML_TENSOR_DESC)),

@@ -744,6 +744,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("scale-bias-type: absent(ScaleBias) if InputTensor.DataType in 'F64 I64 U64'",),
+        "A copy: f(x) = x, or x * Scale + Bias.",
     ),
     2: OperatorSchema(
         "ELEMENT_WISE_ABS",
@@ -762,6 +763,7 @@ OPERATORS = {
         ("4_1: 1-8 F16-32 I8-64", "3_0: 1-8 F16-32 I8-32", "2_1: 4 F16-32 I8-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("scale-bias-type: absent(ScaleBias) if InputTensor.DataType == INT64",),
+        "The absolute value: f(x) = abs(x).",
     ),
     3: OperatorSchema(
         "ELEMENT_WISE_ACOS",
@@ -780,6 +782,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The arccosine in radians: f(x) = acos(x), NaN outside [-1, 1].",
     ),
     4: OperatorSchema(
         "ELEMENT_WISE_ADD",
@@ -804,6 +807,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The sum: f(a, b) = a + b.",
     ),
     5: OperatorSchema(
         "ELEMENT_WISE_ASIN",
@@ -822,6 +826,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The arcsine in radians: f(x) = asin(x), NaN outside [-1, 1].",
     ),
     6: OperatorSchema(
         "ELEMENT_WISE_ATAN",
@@ -840,6 +845,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The arctangent in radians: f(x) = atan(x).",
     ),
     7: OperatorSchema(
         "ELEMENT_WISE_CEIL",
@@ -858,6 +864,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The nearest integer that is not less: f(x) = ceil(x).",
     ),
     8: OperatorSchema(
         "ELEMENT_WISE_CLIP",
@@ -883,6 +890,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("scale-bias-type: absent(ScaleBias) if InputTensor.DataType in 'I64 U64'",),
+        "Elements limited to the range from Min to Max: f(x) = max(Min, min(x, Max)).",
     ),
     9: OperatorSchema(
         "ELEMENT_WISE_COS",
@@ -901,6 +909,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The cosine of an angle in radians: f(x) = cos(x).",
     ),
     10: OperatorSchema(
         "ELEMENT_WISE_DIVIDE",
@@ -925,6 +934,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The quotient: f(a, b) = a / b; of integers its whole part.",
     ),
     11: OperatorSchema(
         "ELEMENT_WISE_EXP",
@@ -943,6 +953,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The exponential function: f(x) = e^x.",
     ),
     12: OperatorSchema(
         "ELEMENT_WISE_FLOOR",
@@ -961,6 +972,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The nearest integer that is not greater: f(x) = floor(x).",
     ),
     13: OperatorSchema(
         "ELEMENT_WISE_LOG",
@@ -979,6 +991,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The natural logarithm: f(x) = ln(x), NaN below 0.",
     ),
     14: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_AND",
@@ -997,6 +1010,7 @@ OPERATORS = {
         ("3_0: 1-8 U8 U32", "2_0: 4 U8 U32", "1_0: 4 U32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "1 where both elements are true, which is what is not 0, else 0: f(a, b) = a and b.",
     ),
     15: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_EQUALS",
@@ -1021,6 +1035,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DimensionCount Sizes", "ATensor BTensor: DataType"),
         (),
+        "1 where elements are equal, else 0: f(a, b) = (a == b).",
     ),
     16: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_GREATER_THAN",
@@ -1045,6 +1060,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DimensionCount Sizes", "ATensor BTensor: DataType"),
         (),
+        "1 where A is greater, else 0: f(a, b) = (a > b).",
     ),
     17: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_LESS_THAN",
@@ -1069,6 +1085,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DimensionCount Sizes", "ATensor BTensor: DataType"),
         (),
+        "1 where A is less, else 0: f(a, b) = (a < b).",
     ),
     18: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_NOT",
@@ -1086,6 +1103,7 @@ OPERATORS = {
         ("3_0: 1-8 U8 U32", "2_0: 4 U8 U32", "1_0: 4 U32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "1 where an element is 0, else 0: f(x) = not x.",
     ),
     19: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_OR",
@@ -1104,6 +1122,7 @@ OPERATORS = {
         ("3_0: 1-8 U8 U32", "2_0: 4 U8 U32", "1_0: 4 U32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "1 where at least one of two elements is not 0, else 0: f(a, b) = a or b.",
     ),
     20: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_XOR",
@@ -1122,6 +1141,7 @@ OPERATORS = {
         ("3_0: 1-8 U8 U32", "2_0: 4 U8 U32", "1_0: 4 U32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "1 where exactly one of two elements is not 0, else 0: f(a, b) = (not a) != (not b).",
     ),
     21: OperatorSchema(
         "ELEMENT_WISE_MAX",
@@ -1145,6 +1165,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The greater of two elements: f(a, b) = max(a, b).",
     ),
     22: OperatorSchema(
         "ELEMENT_WISE_MEAN",
@@ -1163,6 +1184,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32 I32 U32", "2_1: 4 F16-32 I32 U32", "1_0: 4 F16-32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The mean of two elements: f(a, b) = (a + b) / 2.",
     ),
     23: OperatorSchema(
         "ELEMENT_WISE_MIN",
@@ -1186,6 +1208,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The lesser of two elements: f(a, b) = min(a, b).",
     ),
     24: OperatorSchema(
         "ELEMENT_WISE_MULTIPLY",
@@ -1210,6 +1233,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The product: f(a, b) = a * b.",
     ),
     25: OperatorSchema(
         "ELEMENT_WISE_POW",
@@ -1232,6 +1256,7 @@ OPERATORS = {
             "InputTensor OutputTensor: DataType",
         ),
         ("ExponentTensor.DataType == InputTensor.DataType before 3_0",),
+        "Powers with a tensor of exponents: f(x, exponent) = x^exponent.",
     ),
     26: OperatorSchema(
         "ELEMENT_WISE_CONSTANT_POW",
@@ -1251,6 +1276,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32 I8-32 U8-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "Powers with one exponent for all elements: f(x) = x^Exponent.",
     ),
     27: OperatorSchema(
         "ELEMENT_WISE_RECIP",
@@ -1269,6 +1295,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The reciprocal: f(x) = 1 / x.",
     ),
     28: OperatorSchema(
         "ELEMENT_WISE_SIN",
@@ -1287,6 +1314,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The sine of an angle in radians: f(x) = sin(x).",
     ),
     29: OperatorSchema(
         "ELEMENT_WISE_SQRT",
@@ -1305,6 +1333,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The square root: f(x) = sqrt(x), NaN below 0.",
     ),
     30: OperatorSchema(
         "ELEMENT_WISE_SUBTRACT",
@@ -1329,6 +1358,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The difference: f(a, b) = a - b.",
     ),
     31: OperatorSchema(
         "ELEMENT_WISE_TAN",
@@ -1347,6 +1377,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The tangent of an angle in radians: f(x) = tan(x).",
     ),
     32: OperatorSchema(
         "ELEMENT_WISE_THRESHOLD",
@@ -1366,6 +1397,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4 F16-32 I8-32 U8-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "Elements that are at least Min: f(x) = max(x, Min).",
     ),
     33: OperatorSchema(
         "ELEMENT_WISE_QUANTIZE_LINEAR",
@@ -1398,6 +1430,7 @@ OPERATORS = {
             "scale-of-floats: ScaleTensor.DataType == InputTensor.DataType if InputTensor.DataType != INT32",
             "required(ZeroPointTensor) before 6_2",
         ),
+        "Numbers as 8-bit integers: f(x, scale, zero) = clamp(round(x / scale) + zero).",
     ),
     34: OperatorSchema(
         "ELEMENT_WISE_DEQUANTIZE_LINEAR",
@@ -1427,6 +1460,7 @@ OPERATORS = {
             "OutputTensor ScaleTensor: DataType",
         ),
         ("required(ZeroPointTensor) before 6_2",),
+        "Quantized integers as floats: f(x, scale, zero) = (x - zero) * scale.",
     ),
     35: OperatorSchema(
         "ACTIVATION_ELU",
@@ -1445,6 +1479,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The exponential linear unit: f(x) = x where x >= 0, else Alpha * (e^x - 1).",
     ),
     36: OperatorSchema(
         "ACTIVATION_HARDMAX",
@@ -1464,6 +1499,7 @@ OPERATORS = {
         (
             "effective-rank: prod(InputTensor.Sizes) == InputTensor.Sizes[-2] * InputTensor.Sizes[-1] if InputTensor.DimensionCount > 2",
         ),
+        "1 at the first greatest element of each row, 0 at all others.",
     ),
     37: OperatorSchema(
         "ACTIVATION_HARD_SIGMOID",
@@ -1483,6 +1519,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "A sigmoid made of straight lines: f(x) = max(0, min(Alpha * x + Beta, 1)).",
     ),
     38: OperatorSchema(
         "ACTIVATION_IDENTITY",
@@ -1500,6 +1537,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "A copy: f(x) = x.",
     ),
     39: OperatorSchema(
         "ACTIVATION_LEAKY_RELU",
@@ -1518,6 +1556,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The leaky rectified linear unit: f(x) = x where x >= 0, else Alpha * x.",
     ),
     40: OperatorSchema(
         "ACTIVATION_LINEAR",
@@ -1537,6 +1576,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "A straight line: f(x) = Alpha * x + Beta.",
     ),
     41: OperatorSchema(
         "ACTIVATION_LOG_SOFTMAX",
@@ -1556,6 +1596,7 @@ OPERATORS = {
         (
             "effective-rank: prod(InputTensor.Sizes) == InputTensor.Sizes[-2] * InputTensor.Sizes[-1] if InputTensor.DimensionCount > 2",
         ),
+        "The natural logarithm of the softmax of each row: f(x) = x - ln(sum(e^row)).",
     ),
     42: OperatorSchema(
         "ACTIVATION_PARAMETERIZED_RELU",
@@ -1574,6 +1615,7 @@ OPERATORS = {
         ("5_1: 1-8 F16-32 I8-32", "3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor SlopeTensor: DataType DimensionCount Sizes",),
         (),
+        "The rectified linear unit with a tensor of slopes: f(x, slope) = x where x >= 0, else slope * x.",
     ),
     43: OperatorSchema(
         "ACTIVATION_PARAMETRIC_SOFTPLUS",
@@ -1593,6 +1635,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The softplus with two factors: f(x) = Alpha * ln(1 + e^(Beta * x)).",
     ),
     44: OperatorSchema(
         "ACTIVATION_RELU",
@@ -1610,6 +1653,7 @@ OPERATORS = {
         ("5_1: 1-8 F16-32 I8-32", "3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The rectified linear unit: f(x) = max(0, x).",
     ),
     45: OperatorSchema(
         "ACTIVATION_SCALED_ELU",
@@ -1629,6 +1673,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The scaled exponential linear unit: f(x) = Gamma * x where x > 0, else Gamma * Alpha * (e^x - 1).",
     ),
     46: OperatorSchema(
         "ACTIVATION_SCALED_TANH",
@@ -1648,6 +1693,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The scaled hyperbolic tangent: f(x) = Alpha * tanh(Beta * x).",
     ),
     47: OperatorSchema(
         "ACTIVATION_SIGMOID",
@@ -1665,6 +1711,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The logistic function: f(x) = 1 / (1 + e^-x).",
     ),
     48: OperatorSchema(
         "ACTIVATION_SOFTMAX",
@@ -1684,6 +1731,7 @@ OPERATORS = {
         (
             "effective-rank: prod(InputTensor.Sizes) == InputTensor.Sizes[-2] * InputTensor.Sizes[-1] if InputTensor.DimensionCount > 2",
         ),
+        "Each row as shares that add up to 1: f(x) = e^x / sum(e^row).",
     ),
     49: OperatorSchema(
         "ACTIVATION_SOFTPLUS",
@@ -1702,6 +1750,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("Steepness >= 1 before 6_4",),
+        "A smooth rectified linear unit: f(x) = ln(1 + e^(Steepness * x)) / Steepness.",
     ),
     50: OperatorSchema(
         "ACTIVATION_SOFTSIGN",
@@ -1719,6 +1768,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The softsign: f(x) = x / (1 + abs(x)).",
     ),
     51: OperatorSchema(
         "ACTIVATION_TANH",
@@ -1736,6 +1786,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The hyperbolic tangent: f(x) = tanh(x).",
     ),
     52: OperatorSchema(
         "ACTIVATION_THRESHOLDED_RELU",
@@ -1754,6 +1805,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "Elements above a threshold: f(x) = x where x > Alpha, else 0.",
     ),
     53: OperatorSchema(
         "CONVOLUTION",
@@ -1791,6 +1843,7 @@ OPERATORS = {
             "filter-batches: FilterTensor.Sizes[0] == InputTensor.Sizes[1] if Direction == BACKWARD",
             "filter-groups: FilterTensor.Sizes[0] % GroupCount == 0",
         ),
+        "A convolution or cross-correlation, forward or backward, in groups, with bias and activation.",
     ),
     54: OperatorSchema(
         "GEMM",
@@ -1815,6 +1868,7 @@ OPERATORS = {
         ("4_0: 2-4 F16-32", "1_0: 4 F16-32"),
         ("ATensor BTensor CTensor OutputTensor: DataType DimensionCount", "CTensor OutputTensor: Sizes"),
         (),
+        "A product of matrices: activation(Alpha * A x B + Beta * C), with A and B transposed on request.",
     ),
     55: OperatorSchema(
         "REDUCE",
@@ -1856,6 +1910,7 @@ OPERATORS = {
             "InputTensor OutputTensor if Function = AVERAGE|L1|L2|LOG_SUM|LOG_SUM_EXP|MAX|MIN|MULTIPLY|SUM|SUM_SQUARE: DataType",
         ),
         ("Axes < InputTensor.DimensionCount", "unique(Axes)"),
+        "One Function, such as a sum, a mean or a maximum, of all elements along Axes.",
     ),
     56: OperatorSchema(
         "AVERAGE_POOLING",
@@ -1879,6 +1934,7 @@ OPERATORS = {
         ("1_0: 4-5 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "Strides >= 1", "WindowSize >= 1"),
+        "The mean of the elements under a sliding window, with the padding counted or not.",
     ),
     57: OperatorSchema(
         "LP_POOLING",
@@ -1907,6 +1963,7 @@ OPERATORS = {
             "WindowSize >= 1",
             "P >= 1",
         ),
+        "The Lp norm of the elements under a sliding window: sum(abs(x)^P)^(1 / P).",
     ),
     58: OperatorSchema(
         "MAX_POOLING",
@@ -1929,6 +1986,7 @@ OPERATORS = {
         ("5_0: 4-5 F16-32 I8-64 U8-64", "3_0: 4-5 F16-32 I8 U8", "1_0: 4-5 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "Strides >= 1", "WindowSize >= 1"),
+        "The greatest element under a sliding window.",
     ),
     59: OperatorSchema(
         "ROI_POOLING",
@@ -1949,6 +2007,7 @@ OPERATORS = {
         ("1_0: 4 F16-32",),
         ("InputTensor OutputTensor ROITensor: DataType",),
         (),
+        "The greatest element in each cell of a grid laid over regions of interest.",
     ),
     60: OperatorSchema(
         "SLICE",
@@ -1975,6 +2034,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount", "Strides >= 1"),
+        "A box of the input, from Offsets on, of which every Strides-th element is taken.",
     ),
     61: OperatorSchema(
         "CAST",
@@ -1997,6 +2057,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DimensionCount Sizes",),
         (),
+        "Elements in another data type.",
     ),
     62: OperatorSchema(
         "SPLIT",
@@ -2021,6 +2082,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensors: DataType DimensionCount",),
         ("OutputCount >= 1", "Axis < InputTensor.DimensionCount"),
+        "The input cut into several tensors along Axis.",
     ),
     63: OperatorSchema(
         "JOIN",
@@ -2045,6 +2107,7 @@ OPERATORS = {
         ),
         ("InputTensors OutputTensor: DataType DimensionCount",),
         ("InputCount >= 1", "Axis < InputTensors[0].DimensionCount"),
+        "Several tensors one after another along Axis.",
     ),
     64: OperatorSchema(
         "PADDING",
@@ -2076,6 +2139,7 @@ OPERATORS = {
             "padding-mode-wrap: PaddingMode != WRAP before 6_4",
             "dimensions: DimensionCount == InputTensor.DimensionCount",
         ),
+        "The input with a border of PaddingValue, or of what lies at its edges.",
     ),
     65: OperatorSchema(
         "VALUE_SCALE_2D",
@@ -2096,6 +2160,7 @@ OPERATORS = {
         ("1_0: 4 F16-32",),
         ("InputTensor OutputTensor: DataType Sizes",),
         ("ChannelCount in (1, 3)", "channels: ChannelCount == InputTensor.Sizes[1]"),
+        "All elements scaled, and a bias added for each channel: f(x) = Scale * x + Bias[channel].",
     ),
     66: OperatorSchema(
         "UPSAMPLE_2D",
@@ -2115,6 +2180,7 @@ OPERATORS = {
         ("1_0: 4-5 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         (),
+        "Images enlarged by whole factors, by repetition or by linear interpolation.",
     ),
     67: OperatorSchema(
         "GATHER",
@@ -2140,6 +2206,7 @@ OPERATORS = {
         ),
         ("InputTensor IndicesTensor OutputTensor: DimensionCount", "InputTensor OutputTensor: DataType"),
         ("Axis < InputTensor.DimensionCount", "IndexDimensions <= IndicesTensor.DimensionCount"),
+        "Slices chosen by indices along Axis: output[..., i, ...] = input[..., indices[i], ...].",
     ),
     68: OperatorSchema(
         "SPACE_TO_DEPTH",
@@ -2162,6 +2229,7 @@ OPERATORS = {
             "height: InputTensor.Sizes[2] % BlockSize == 0",
             "width: InputTensor.Sizes[3] % BlockSize == 0",
         ),
+        "Each block of height and width as elements of the depth; the inverse of DEPTH_TO_SPACE.",
     ),
     69: OperatorSchema(
         "DEPTH_TO_SPACE",
@@ -2180,6 +2248,7 @@ OPERATORS = {
         ("5_0: 4 F16-64 I8-64 U8-64", "2_1: 4 F16-32 I8-32 U8-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType",),
         ("BlockSize >= 1", "depth: InputTensor.Sizes[1] % (BlockSize * BlockSize) == 0"),
+        "Elements of the depth as blocks of height and width; the inverse of SPACE_TO_DEPTH.",
     ),
     70: OperatorSchema(
         "TILE",
@@ -2204,6 +2273,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("RepeatsCount == InputTensor.DimensionCount", "Repeats >= 1"),
+        "Copies of the input side by side, Repeats in each dimension.",
     ),
     71: OperatorSchema(
         "TOP_K",
@@ -2232,6 +2302,7 @@ OPERATORS = {
             "InputTensor OutputValueTensor: DataType",
         ),
         ("Axis < InputTensor.DimensionCount", "k: 1 <= K <= InputTensor.Sizes[Axis]"),
+        "The K greatest elements along Axis, the greatest first, and their indices.",
     ),
     72: OperatorSchema(
         "BATCH_NORMALIZATION",
@@ -2264,6 +2335,7 @@ OPERATORS = {
             "mean-width: MeanTensor.Sizes[-1] == InputTensor.Sizes[-1] if not Spatial and InputTensor.DimensionCount >= 4 before 4_0",
             "variance-width: VarianceTensor.Sizes[-1] == InputTensor.Sizes[-1] if not Spatial and InputTensor.DimensionCount >= 4 before 4_0",
         ),
+        "With mean and variance as inputs: activation(Scale * (x - Mean) / sqrt(Variance + Epsilon) + Bias).",
     ),
     73: OperatorSchema(
         "MEAN_VARIANCE_NORMALIZATION",
@@ -2287,6 +2359,7 @@ OPERATORS = {
         ("1_0: 4 F16-32",),
         ("InputTensor OutputTensor: Sizes", "BiasTensor InputTensor OutputTensor ScaleTensor: DataType"),
         ("together(ScaleTensor, BiasTensor) before 5_2",),
+        "With the input's own mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).",
     ),
     74: OperatorSchema(
         "LOCAL_RESPONSE_NORMALIZATION",
@@ -2309,6 +2382,7 @@ OPERATORS = {
         ("1_0: 4 F16-32",),
         ("InputTensor OutputTensor: DataType Sizes",),
         ("LocalSize >= 1",),
+        "Elements over a power of their neighbours: x / (Bias + Alpha / LocalSize * sum(neighbours^2))^Beta.",
     ),
     75: OperatorSchema(
         "LP_NORMALIZATION",
@@ -2329,6 +2403,7 @@ OPERATORS = {
         ("3_1: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("Axis < InputTensor.DimensionCount", "p: P in (1, 2)"),
+        "Elements over the Lp norm of their sequence along Axis, for P of 1 or 2.",
     ),
     76: OperatorSchema(
         "RNN",
@@ -2365,6 +2440,7 @@ OPERATORS = {
             "both-directions: ActivationDescCount == 2 if Direction == BIDIRECTIONAL",
             "activations(ActivationDescs)",
         ),
+        "One layer of a simple recurrent network: H' = activation(x W^T + H R^T + bias), step by step.",
     ),
     77: OperatorSchema(
         "LSTM",
@@ -2408,6 +2484,7 @@ OPERATORS = {
             "activations(ActivationDescs)",
             "ClipThreshold >= 0 if UseClipThreshold",
         ),
+        "One layer of long short-term memory: input, output, forget and cell gates, step by step.",
     ),
     78: OperatorSchema(
         "GRU",
@@ -2445,6 +2522,7 @@ OPERATORS = {
             "both-directions: ActivationDescCount == 4 if Direction == BIDIRECTIONAL",
             "activations(ActivationDescs)",
         ),
+        "One layer of gated recurrent units: update, reset and hidden gates, step by step.",
     ),
     79: OperatorSchema(
         "ELEMENT_WISE_SIGN",
@@ -2467,6 +2545,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The sign: f(x) = 1, 0 or -1 for positive x, 0 and negative x.",
     ),
     80: OperatorSchema(
         "ELEMENT_WISE_IS_NAN",
@@ -2487,6 +2566,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DimensionCount Sizes",),
         (),
+        "1 where an element is NaN, else 0.",
     ),
     81: OperatorSchema(
         "ELEMENT_WISE_ERF",
@@ -2505,6 +2585,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The Gauss error function: f(x) = erf(x).",
     ),
     82: OperatorSchema(
         "ELEMENT_WISE_SINH",
@@ -2523,6 +2604,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The hyperbolic sine: f(x) = sinh(x).",
     ),
     83: OperatorSchema(
         "ELEMENT_WISE_COSH",
@@ -2541,6 +2623,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The hyperbolic cosine: f(x) = cosh(x).",
     ),
     84: OperatorSchema(
         "ELEMENT_WISE_TANH",
@@ -2559,6 +2642,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The hyperbolic tangent: f(x) = tanh(x).",
     ),
     85: OperatorSchema(
         "ELEMENT_WISE_ASINH",
@@ -2577,6 +2661,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The inverse hyperbolic sine: f(x) = asinh(x).",
     ),
     86: OperatorSchema(
         "ELEMENT_WISE_ACOSH",
@@ -2595,6 +2680,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The inverse hyperbolic cosine: f(x) = acosh(x), NaN below 1.",
     ),
     87: OperatorSchema(
         "ELEMENT_WISE_ATANH",
@@ -2613,6 +2699,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The inverse hyperbolic tangent: f(x) = atanh(x), NaN outside [-1, 1].",
     ),
     88: OperatorSchema(
         "ELEMENT_WISE_IF",
@@ -2639,6 +2726,7 @@ OPERATORS = {
             "ATensor BTensor OutputTensor: DataType",
         ),
         (),
+        "A choice between two tensors: f(condition, a, b) = condition ? a : b.",
     ),
     89: OperatorSchema(
         "ELEMENT_WISE_ADD1",
@@ -2658,6 +2746,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "As ELEMENT_WISE_ADD, with a fused activation: f(a, b) = activation(a + b).",
     ),
     90: OperatorSchema(
         "ACTIVATION_SHRINK",
@@ -2677,6 +2766,7 @@ OPERATORS = {
         ("5_1: 1-8 F16-32 I8-32 U8-32", "3_0: 1-8 F16-32", "2_0: 4-5 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "Elements drawn toward 0: f(x) = x - Bias above Threshold, x + Bias below -Threshold, else 0.",
     ),
     91: OperatorSchema(
         "MAX_POOLING1",
@@ -2707,6 +2797,7 @@ OPERATORS = {
             "InputTensor OutputTensor: DataType",
         ),
         ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "Strides >= 1", "WindowSize >= 1"),
+        "As MAX_POOLING, with the indices of the greatest elements as a second output.",
     ),
     92: OperatorSchema(
         "MAX_UNPOOLING",
@@ -2728,6 +2819,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DataType",),
         (),
+        "The inverse of MAX_POOLING1: each element at its index, 0 elsewhere.",
     ),
     93: OperatorSchema(
         "DIAGONAL_MATRIX",
@@ -2751,6 +2843,7 @@ OPERATORS = {
         ),
         (),
         (),
+        "Matrices with Value on one diagonal, which Offset shifts to the right, and 0 elsewhere.",
     ),
     94: OperatorSchema(
         "SCATTER",
@@ -2781,6 +2874,7 @@ OPERATORS = {
             "IndicesTensor UpdatesTensor: Sizes",
         ),
         ("Axis < OutputTensor.DimensionCount",),
+        "A copy of the input in which each update replaces the element at its index along Axis.",
     ),
     95: OperatorSchema(
         "ONE_HOT",
@@ -2809,6 +2903,7 @@ OPERATORS = {
             "indices-along-axis: IndicesTensor.Sizes[Axis] == 1",
             "values: prod(ValuesTensor.Sizes) >= 2",
         ),
+        "For each index a sequence along Axis with the second of two values at the index, the first elsewhere.",
     ),
     96: OperatorSchema(
         "RESAMPLE",
@@ -2829,6 +2924,7 @@ OPERATORS = {
         ("6_2: 1-4 F16-32 I8 U8", "5_1: 1-4 F16-32", "2_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: ScaleCount == InputTensor.DimensionCount",),
+        "Tensors enlarged or made smaller by Scales, with the nearest element or linear interpolation.",
     ),
     97: OperatorSchema(
         "ELEMENT_WISE_BIT_SHIFT_LEFT",
@@ -2847,6 +2943,7 @@ OPERATORS = {
         ("4_1: 1-8 U8-64", "3_0: 1-8 U8-32", "2_1: 4 U8-32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "Bits moved toward the highest: f(a, b) = a << b.",
     ),
     98: OperatorSchema(
         "ELEMENT_WISE_BIT_SHIFT_RIGHT",
@@ -2865,6 +2962,7 @@ OPERATORS = {
         ("4_1: 1-8 U8-64", "3_0: 1-8 U8-32", "2_1: 4 U8-32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "Bits moved toward the lowest: f(a, b) = a >> b.",
     ),
     99: OperatorSchema(
         "ELEMENT_WISE_ROUND",
@@ -2883,6 +2981,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_1: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "Elements rounded to integers, by RoundingMode.",
     ),
     100: OperatorSchema(
         "ELEMENT_WISE_IS_INFINITY",
@@ -2901,6 +3000,7 @@ OPERATORS = {
         ("3_0: InputTensor 1-8 F16-32; OutputTensor 1-8 U8", "2_1: InputTensor 4 F16-32; OutputTensor 4 U8"),
         ("InputTensor OutputTensor: DimensionCount Sizes",),
         (),
+        "1 where an element is an infinity of the sign that InfinityMode asks for, else 0.",
     ),
     101: OperatorSchema(
         "ELEMENT_WISE_MODULUS_TRUNCATE",
@@ -2919,6 +3019,7 @@ OPERATORS = {
         ("6_0: 1-8 F16-32 I8-64 U8-64", "3_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4 F16-32 I8-32 U8-32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The remainder with the sign of A: f(a, b) = a - b * trunc(a / b).",
     ),
     102: OperatorSchema(
         "ELEMENT_WISE_MODULUS_FLOOR",
@@ -2937,6 +3038,7 @@ OPERATORS = {
         ("6_0: 1-8 F16-32 I8-64 U8-64", "3_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4 F16-32 I8-32 U8-32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The remainder with the sign of B: f(a, b) = a - b * floor(a / b).",
     ),
     103: OperatorSchema(
         "FILL_VALUE_CONSTANT",
@@ -2955,6 +3057,7 @@ OPERATORS = {
         ("4_1: 1-8 F16-64 I8-64 U8-64", "4_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4 F16-32 I8-32 U8-32"),
         (),
         ("ValueDataType == OutputTensor.DataType",),
+        "The same value in every element.",
     ),
     104: OperatorSchema(
         "FILL_VALUE_SEQUENCE",
@@ -2974,6 +3077,7 @@ OPERATORS = {
         ("5_0: 1-8 F16-32 I8-64 U8-64", "4_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4 F16-32 I8-32 U8-32"),
         (),
         ("ValueDataType == OutputTensor.DataType",),
+        "Evenly spaced numbers: element i is ValueStart + i * ValueDelta.",
     ),
     105: OperatorSchema(
         "CUMULATIVE_SUMMATION",
@@ -2994,6 +3098,7 @@ OPERATORS = {
         ("5_0: 1-8 F16-32 I32-64 U32-64", "4_0: 1-8 F16-32 I32 U32", "2_1: 4 F16-32 I32 U32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("Axis < InputTensor.DimensionCount",),
+        "Running sums along Axis, with or without the element itself, in either direction.",
     ),
     106: OperatorSchema(
         "REVERSE_SUBSEQUENCES",
@@ -3021,6 +3126,7 @@ OPERATORS = {
             "InputTensor OutputTensor: DataType Sizes",
         ),
         ("Axis < InputTensor.DimensionCount",),
+        "The first elements along Axis in reverse order, as many as SequenceLengthsTensor says for each sequence.",
     ),
     107: OperatorSchema(
         "GATHER_ELEMENTS",
@@ -3048,6 +3154,7 @@ OPERATORS = {
             "IndicesTensor OutputTensor: Sizes",
         ),
         ("Axis < InputTensor.DimensionCount",),
+        "Single elements chosen along Axis: an index for each element of the output.",
     ),
     108: OperatorSchema(
         "GATHER_ND",
@@ -3077,6 +3184,7 @@ OPERATORS = {
             "coordinates: IndicesTensor.Sizes[-1] <= InputDimensionCount",
             "output-rank: IndicesDimensionCount - 1 + InputDimensionCount - IndicesTensor.Sizes[-1] <= OutputTensor.DimensionCount",
         ),
+        "Elements or blocks chosen by coordinates, which are the rows of the indices.",
     ),
     109: OperatorSchema(
         "SCATTER_ND",
@@ -3111,6 +3219,7 @@ OPERATORS = {
             "coordinates: IndicesTensor.Sizes[-1] <= InputDimensionCount",
             "updates-rank: IndicesDimensionCount - 1 + InputDimensionCount - IndicesTensor.Sizes[-1] <= UpdatesTensor.DimensionCount",
         ),
+        "A copy of the input in which updates replace the elements or blocks at their coordinates.",
     ),
     110: OperatorSchema(
         "MAX_POOLING2",
@@ -3147,6 +3256,7 @@ OPERATORS = {
             "WindowSize >= 1",
             "Dilations >= 1",
         ),
+        "As MAX_POOLING1, with dilated windows.",
     ),
     111: OperatorSchema(
         "SLICE1",
@@ -3172,6 +3282,7 @@ OPERATORS = {
             "InputWindowSizes >= 1",
             "InputWindowStrides != 0",
         ),
+        "As SLICE, with strides that may be negative and then read the window backwards.",
     ),
     112: OperatorSchema(
         "TOP_K1",
@@ -3200,6 +3311,7 @@ OPERATORS = {
             "InputTensor OutputValueTensor: DataType",
         ),
         ("Axis < InputTensor.DimensionCount", "k: 1 <= K <= InputTensor.Sizes[Axis]"),
+        "As TOP_K, with a choice between the greatest and the least elements.",
     ),
     113: OperatorSchema(
         "DEPTH_TO_SPACE1",
@@ -3219,6 +3331,7 @@ OPERATORS = {
         ("5_0: 4 F16-64 I8-64 U8-64", "2_1: 4 F16-32 I8-32 U8-32"),
         ("InputTensor OutputTensor: DataType",),
         ("BlockSize >= 1", "depth: InputTensor.Sizes[1] % (BlockSize * BlockSize) == 0"),
+        "As DEPTH_TO_SPACE, with a choice in which order the depth is read.",
     ),
     114: OperatorSchema(
         "SPACE_TO_DEPTH1",
@@ -3242,6 +3355,7 @@ OPERATORS = {
             "height: InputTensor.Sizes[2] % BlockSize == 0",
             "width: InputTensor.Sizes[3] % BlockSize == 0",
         ),
+        "As SPACE_TO_DEPTH, with a choice in which order the depth is written.",
     ),
     115: OperatorSchema(
         "MEAN_VARIANCE_NORMALIZATION1",
@@ -3272,6 +3386,7 @@ OPERATORS = {
             "scale-channels: ScaleTensor.Sizes[1] == InputTensor.Sizes[1] if InputTensor.DimensionCount == 4 before 4_0",
             "bias-channels: BiasTensor.Sizes[1] == InputTensor.Sizes[1] if InputTensor.DimensionCount == 4 before 4_0",
         ),
+        "As MEAN_VARIANCE_NORMALIZATION, with mean and variance along any Axes.",
     ),
     116: OperatorSchema(
         "RESAMPLE1",
@@ -3294,6 +3409,7 @@ OPERATORS = {
         ("6_2: 1-4 F16-32 I8 U8", "5_1: 1-4 F16-32", "2_1: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount",),
+        "As RESAMPLE, with offsets of the coordinates of input and output pixels.",
     ),
     117: OperatorSchema(
         "MATRIX_MULTIPLY_INTEGER",
@@ -3322,6 +3438,7 @@ OPERATORS = {
             "ATensor AZeroPointTensor: DataType",
         ),
         (),
+        "A product of integer matrices less their zero points, in 32 bits: (A - AZeroPoint) x (B - BZeroPoint).",
     ),
     118: OperatorSchema(
         "QUANTIZED_LINEAR_MATRIX_MULTIPLY",
@@ -3355,6 +3472,7 @@ OPERATORS = {
             "ATensor AZeroPointTensor: DataType",
         ),
         (),
+        "A product of quantized matrices, quantized again: quantized(dequantized(A) x dequantized(B)).",
     ),
     119: OperatorSchema(
         "CONVOLUTION_INTEGER",
@@ -3396,6 +3514,7 @@ OPERATORS = {
             "filter-channels: FilterTensor.Sizes[1] * GroupCount == InputTensor.Sizes[1] if GroupCount >= 1",
             "filter-groups: FilterTensor.Sizes[0] % GroupCount == 0",
         ),
+        "A cross-correlation of integers less their zero points, in 32 bits.",
     ),
     120: OperatorSchema(
         "QUANTIZED_LINEAR_CONVOLUTION",
@@ -3443,6 +3562,7 @@ OPERATORS = {
             "InputTensor.Sizes[1] % GroupCount == 0",
             "FilterTensor.Sizes[0] % GroupCount == 0",
         ),
+        "A convolution of quantized tensors with a bias of integers, quantized again.",
     ),
     121: OperatorSchema(
         "ELEMENT_WISE_BIT_AND",
@@ -3461,6 +3581,7 @@ OPERATORS = {
         ("4_1: 1-8 F16-64 I8-64 U8-64", "3_0: 1-8 U8-32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "Bits that are set in both elements: f(a, b) = a & b.",
     ),
     122: OperatorSchema(
         "ELEMENT_WISE_BIT_OR",
@@ -3479,6 +3600,7 @@ OPERATORS = {
         ("4_1: 1-8 F16-64 I8-64 U8-64", "3_0: 1-8 U8-32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "Bits that are set in at least one of two elements: f(a, b) = a | b.",
     ),
     123: OperatorSchema(
         "ELEMENT_WISE_BIT_XOR",
@@ -3497,6 +3619,7 @@ OPERATORS = {
         ("4_1: 1-8 F16-64 I8-64 U8-64", "3_0: 1-8 U8-32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "Bits in which two elements differ: f(a, b) = a ^ b.",
     ),
     124: OperatorSchema(
         "ELEMENT_WISE_BIT_NOT",
@@ -3514,6 +3637,7 @@ OPERATORS = {
         ("4_1: 1-8 F16-64 I8-64 U8-64", "3_0: 1-8 U8-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "All bits of an element turned over: f(x) = ~x.",
     ),
     125: OperatorSchema(
         "ELEMENT_WISE_BIT_COUNT",
@@ -3534,6 +3658,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DimensionCount Sizes",),
         (),
+        "The number of bits that are set in an element.",
     ),
     126: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL",
@@ -3555,6 +3680,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DimensionCount Sizes", "ATensor BTensor: DataType"),
         (),
+        "1 where A is greater or equal, else 0: f(a, b) = (a >= b).",
     ),
     127: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL",
@@ -3576,6 +3702,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DimensionCount Sizes", "ATensor BTensor: DataType"),
         (),
+        "1 where A is less or equal, else 0: f(a, b) = (a <= b).",
     ),
     128: OperatorSchema(
         "ACTIVATION_CELU",
@@ -3594,6 +3721,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The continuously differentiable ELU: f(x) = max(0, x) + min(0, Alpha * (e^(x / Alpha) - 1)).",
     ),
     129: OperatorSchema(
         "ACTIVATION_RELU_GRAD",
@@ -3612,6 +3740,7 @@ OPERATORS = {
         ("5_1: 1-8 F16-32 I8-32", "4_0: 1-8 F16-32", "3_0: 1-8 F16-32"),
         ("InputGradientTensor InputTensor OutputGradientTensor: DataType DimensionCount Sizes",),
         (),
+        "The gradient of ACTIVATION_RELU: f(x, dy) = dy where x > 0, else 0.",
     ),
     130: OperatorSchema(
         "AVERAGE_POOLING_GRAD",
@@ -3639,6 +3768,7 @@ OPERATORS = {
             "Strides >= 1",
             "WindowSize >= 1",
         ),
+        "The gradient of AVERAGE_POOLING: each element shared out over its window.",
     ),
     131: OperatorSchema(
         "MAX_POOLING_GRAD",
@@ -3671,6 +3801,7 @@ OPERATORS = {
             "WindowSize >= 1",
             "Dilations >= 1",
         ),
+        "The gradient of MAX_POOLING2: each element goes to the place of the maximum of its window.",
     ),
     132: OperatorSchema(
         "RANDOM_GENERATOR",
@@ -3690,6 +3821,7 @@ OPERATORS = {
         ("4_0: 1-8 U32", "3_0: 4 U32"),
         ("InputStateTensor OutputStateTensor: DimensionCount Sizes",),
         (),
+        "Random bits from a counter and a key (Philox 4x32-10), and the state for the next call.",
     ),
     133: OperatorSchema(
         "NONZERO_COORDINATES",
@@ -3711,6 +3843,7 @@ OPERATORS = {
         ),
         (),
         (),
+        "The coordinates of all elements that are not 0, a row for each, and their number.",
     ),
     134: OperatorSchema(
         "RESAMPLE_GRAD",
@@ -3733,6 +3866,7 @@ OPERATORS = {
         ("5_1: 1-4 F16-32", "3_0: 4 F16-32"),
         ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputGradientTensor.DimensionCount",),
+        "The gradient of RESAMPLE1: each element goes, with its weights, to what it was interpolated from.",
     ),
     135: OperatorSchema(
         "SLICE_GRAD",
@@ -3758,6 +3892,7 @@ OPERATORS = {
             "InputWindowSizes >= 1",
             "InputWindowStrides != 0",
         ),
+        "The gradient of SLICE1: elements back where they were sliced from, 0 elsewhere.",
     ),
     136: OperatorSchema(
         "ADAM_OPTIMIZER",
@@ -3789,6 +3924,7 @@ OPERATORS = {
             "GradientTensor InputFirstMomentTensor InputParametersTensor InputSecondMomentTensor OutputFirstMomentTensor OutputParametersTensor OutputSecondMomentTensor: DataType Sizes",
         ),
         (),
+        "One step of Adam: parameters, and estimates of first and second moments, follow a gradient.",
     ),
     137: OperatorSchema(
         "ARGMIN",
@@ -3812,6 +3948,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DimensionCount",),
         ("Axes < InputTensor.DimensionCount", "unique(Axes)"),
+        "The index of the least element along Axes; AxisDirection chooses among equal ones.",
     ),
     138: OperatorSchema(
         "ARGMAX",
@@ -3835,6 +3972,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DimensionCount",),
         ("Axes < InputTensor.DimensionCount", "unique(Axes)"),
+        "The index of the greatest element along Axes; AxisDirection chooses among equal ones.",
     ),
     139: OperatorSchema(
         "ROI_ALIGN",
@@ -3868,6 +4006,7 @@ OPERATORS = {
             "MaximumSamplesPerOutput >= 1",
             "MinimumSamplesPerOutput <= MaximumSamplesPerOutput",
         ),
+        "Regions of interest as images of one size: maxima or means of interpolated samples.",
     ),
     140: OperatorSchema(
         "GATHER_ND1",
@@ -3898,6 +4037,7 @@ OPERATORS = {
             "coordinates: IndicesTensor.Sizes[-1] <= InputDimensionCount - BatchDimensionCount",
             "output-rank: IndicesDimensionCount - 1 + InputDimensionCount - BatchDimensionCount - IndicesTensor.Sizes[-1] <= OutputTensor.DimensionCount",
         ),
+        "As GATHER_ND, with leading dimensions that input and indices share, as batches.",
     ),
     141: OperatorSchema(
         "ELEMENT_WISE_ATAN_YX",
@@ -3916,6 +4056,7 @@ OPERATORS = {
         ("3_1: 1-8 F16-32",),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The angle of the point (b, a) in radians, in its quadrant: f(a, b) = atan2(a, b).",
     ),
     142: OperatorSchema(
         "ELEMENT_WISE_CLIP_GRAD",
@@ -3936,6 +4077,7 @@ OPERATORS = {
         ("5_0: 1-8 F16-32 I8-64 U8-64", "3_1: 1-8 F16-32 I8-32 U8-32"),
         ("InputGradientTensor InputTensor OutputGradientTensor: DataType DimensionCount Sizes",),
         (),
+        "The gradient of ELEMENT_WISE_CLIP: f(x, dy) = dy where Min < x < Max, else 0.",
     ),
     143: OperatorSchema(
         "ELEMENT_WISE_DIFFERENCE_SQUARE",
@@ -3954,6 +4096,7 @@ OPERATORS = {
         ("3_1: 1-8 F16-32 I32 U32",),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The squared difference: f(a, b) = (a - b)^2.",
     ),
     144: OperatorSchema(
         "LOCAL_RESPONSE_NORMALIZATION_GRAD",
@@ -3977,6 +4120,7 @@ OPERATORS = {
         ("3_1: 4 F16-32",),
         ("InputGradientTensor InputTensor OutputGradientTensor: DataType Sizes",),
         ("LocalSize >= 1",),
+        "The gradient of LOCAL_RESPONSE_NORMALIZATION.",
     ),
     145: OperatorSchema(
         "CUMULATIVE_PRODUCT",
@@ -3997,6 +4141,7 @@ OPERATORS = {
         ("5_0: 1-8 F16-32 I32-64 U32-64", "4_0: 1-8 F16-32 I32 U32", "3_1: 4 F16-32 I32 U32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("Axis < InputTensor.DimensionCount",),
+        "Running products along Axis, with or without the element itself, in either direction.",
     ),
     146: OperatorSchema(
         "BATCH_NORMALIZATION_GRAD",
@@ -4025,6 +4170,7 @@ OPERATORS = {
             "InputGradientTensor InputTensor OutputGradientTensor: Sizes",
         ),
         (),
+        "The gradients of BATCH_NORMALIZATION for input, scale and bias; mean and variance are constants.",
     ),
     147: OperatorSchema(
         "ELEMENT_WISE_QUANTIZED_LINEAR_ADD",
@@ -4056,6 +4202,7 @@ OPERATORS = {
             "ATensor AZeroPointTensor: DataType",
         ),
         (),
+        "A sum of quantized tensors, quantized again: f(a, b) = quantized(dequantized(a) + dequantized(b)).",
     ),
     148: OperatorSchema(
         "DYNAMIC_QUANTIZE_LINEAR",
@@ -4080,6 +4227,7 @@ OPERATORS = {
             "OutputTensor OutputZeroPointTensor: DataType",
         ),
         (),
+        "Floats as 8-bit integers, with a scale and a zero point that follow from their range.",
     ),
     149: OperatorSchema(
         "ROI_ALIGN1",
@@ -4116,6 +4264,7 @@ OPERATORS = {
             "MaximumSamplesPerOutput >= 1",
             "MinimumSamplesPerOutput <= MaximumSamplesPerOutput",
         ),
+        "As ROI_ALIGN, with offsets of the coordinates of pixels, and regions aligned to corners on request.",
     ),
     150: OperatorSchema(
         "ROI_ALIGN_GRAD",
@@ -4158,6 +4307,7 @@ OPERATORS = {
             "MaximumSamplesPerOutput >= 1",
             "MinimumSamplesPerOutput <= MaximumSamplesPerOutput",
         ),
+        "The gradients of ROI_ALIGN1 for the input, the regions, or both.",
     ),
     151: OperatorSchema(
         "BATCH_NORMALIZATION_TRAINING",
@@ -4186,6 +4336,7 @@ OPERATORS = {
             "FusedAddTensor InputTensor OutputTensor: Sizes",
         ),
         (),
+        "As BATCH_NORMALIZATION, with mean and variance of the input, which are outputs too, and a tensor to add.",
     ),
     152: OperatorSchema(
         "BATCH_NORMALIZATION_TRAINING_GRAD",
@@ -4214,6 +4365,7 @@ OPERATORS = {
             "InputGradientTensor InputTensor OutputGradientTensor: Sizes",
         ),
         (),
+        "The gradients of BATCH_NORMALIZATION_TRAINING for input, scale and bias.",
     ),
     153: OperatorSchema(
         "ELEMENT_WISE_CLIP1",
@@ -4238,6 +4390,7 @@ OPERATORS = {
             "MinMaxDataType == OutputTensor.DataType",
             "scale-bias-type: absent(ScaleBias) if InputTensor.DataType in 'I64 U64'",
         ),
+        "As ELEMENT_WISE_CLIP, with Min and Max in the data type of the output.",
     ),
     154: OperatorSchema(
         "ELEMENT_WISE_CLIP_GRAD1",
@@ -4259,6 +4412,7 @@ OPERATORS = {
         ("5_0: 1-8 F16-32 I8-64 U8-64",),
         ("InputGradientTensor InputTensor OutputGradientTensor: DataType DimensionCount Sizes",),
         ("MinMaxDataType == OutputGradientTensor.DataType",),
+        "As ELEMENT_WISE_CLIP_GRAD, with Min and Max in the data type of the output.",
     ),
     155: OperatorSchema(
         "PADDING1",
@@ -4286,6 +4440,7 @@ OPERATORS = {
             "PaddingValueDataType == OutputTensor.DataType",
             "dimensions: DimensionCount == InputTensor.DimensionCount",
         ),
+        "As PADDING, with a PaddingValue in the data type of the tensors.",
     ),
     156: OperatorSchema(
         "ELEMENT_WISE_NEGATE",
@@ -4303,6 +4458,7 @@ OPERATORS = {
         ("5_0: 1-8 F16-32 I8-64",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The negative: f(x) = -x.",
     ),
     157: OperatorSchema(
         "ACTIVATION_GELU",
@@ -4320,6 +4476,7 @@ OPERATORS = {
         ("5_1: 1-8 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The Gaussian error linear unit: f(x) = x / 2 * (1 + erf(x / sqrt(2))).",
     ),
     158: OperatorSchema(
         "ACTIVATION_SOFTMAX1",
@@ -4339,6 +4496,7 @@ OPERATORS = {
         ("5_1: 1-8 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
+        "As ACTIVATION_SOFTMAX, along Axes instead of rows.",
     ),
     159: OperatorSchema(
         "ACTIVATION_LOG_SOFTMAX1",
@@ -4358,6 +4516,7 @@ OPERATORS = {
         ("5_1: 1-8 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
+        "As ACTIVATION_LOG_SOFTMAX, along Axes instead of rows.",
     ),
     160: OperatorSchema(
         "ACTIVATION_HARDMAX1",
@@ -4377,6 +4536,7 @@ OPERATORS = {
         ("5_1: 1-8 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("AxisCount >= 1", "Axes < InputTensor.DimensionCount", "unique(Axes)"),
+        "As ACTIVATION_HARDMAX, along Axes instead of rows.",
     ),
     161: OperatorSchema(
         "RESAMPLE2",
@@ -4400,6 +4560,7 @@ OPERATORS = {
         ("6_2: 1-4 F16-32 I8 U8", "5_1: 1-4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount",),
+        "As RESAMPLE1, with a choice in which direction the nearest element is rounded.",
     ),
     162: OperatorSchema(
         "RESAMPLE_GRAD1",
@@ -4423,6 +4584,7 @@ OPERATORS = {
         ("5_1: 1-4 F16-32",),
         ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputGradientTensor.DimensionCount",),
+        "As RESAMPLE_GRAD, with a choice in which direction the nearest element is rounded.",
     ),
     163: OperatorSchema(
         "DIAGONAL_MATRIX1",
@@ -4444,6 +4606,7 @@ OPERATORS = {
         ("5_1: 2-4 F16-64 I8-64 U8-64",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("ValueDataType == OutputTensor.DataType",),
+        "As DIAGONAL_MATRIX, with a strip of diagonals, over the elements of an input or over zeros.",
     ),
     164: OperatorSchema(
         "MULTIHEAD_ATTENTION",
@@ -4494,6 +4657,7 @@ OPERATORS = {
             "ValueTensor.Sizes[-1] % HeadCount == 0",
             "MaskType != NONE if MaskTensor",
         ),
+        "Attention by several heads: softmax(Scale * Query x Key^T + bias and mask) x Value for each.",
     ),
     165: OperatorSchema(
         "LP_POOLING1",
@@ -4524,6 +4688,7 @@ OPERATORS = {
             "Dilations >= 1",
             "P >= 1",
         ),
+        "As LP_POOLING, with dilated windows.",
     ),
     166: OperatorSchema(
         "AVERAGE_POOLING1",
@@ -4553,6 +4718,7 @@ OPERATORS = {
             "WindowSize >= 1",
             "Dilations >= 1",
         ),
+        "As AVERAGE_POOLING, with dilated windows.",
     ),
     167: OperatorSchema(
         "ACTIVATION_SWISH",
@@ -4571,6 +4737,7 @@ OPERATORS = {
         ("6_2: 1-8 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "The sigmoid-weighted linear unit: f(x) = x / (1 + e^(-SigmoidInputScale * x)).",
     ),
     168: OperatorSchema(
         "ACTIVATION_HARD_SWISH",
@@ -4590,6 +4757,7 @@ OPERATORS = {
         ("6_2: 1-8 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
+        "A swish made of straight lines: f(x) = x * max(0, min(Alpha * x + Beta, 1)).",
     ),
     169: OperatorSchema(
         "QUANTIZED_LINEAR_AVERAGE_POOLING",
@@ -4629,6 +4797,7 @@ OPERATORS = {
             "WindowSize >= 1",
             "Dilations >= 1",
         ),
+        "AVERAGE_POOLING1 of a quantized tensor, quantized again.",
     ),
     170: OperatorSchema(
         "MATRIX_MULTIPLY_INTEGER_TO_FLOAT",
@@ -4661,6 +4830,7 @@ OPERATORS = {
             "AScaleTensor BiasTensor BScaleTensor OutputTensor: DataType",
         ),
         (),
+        "A product of quantized matrices as floats: dequantized(A) x dequantized(B) + Bias.",
     ),
     171: OperatorSchema(
         "MEAN_VARIANCE_NORMALIZATION2",
@@ -4686,6 +4856,7 @@ OPERATORS = {
         ("6_3: 1-8 F16-32",),
         ("BiasTensor InputTensor OutputTensor ScaleTensor: DataType DimensionCount",),
         ("Axes < InputTensor.DimensionCount", "unique(Axes)"),
+        "As MEAN_VARIANCE_NORMALIZATION1, with a choice to leave out the mean too.",
     ),
     172: OperatorSchema(
         "MULTIHEAD_ATTENTION1",
@@ -4742,6 +4913,7 @@ OPERATORS = {
             "PastSequenceLengthsTensor.DataType == OutputTensor.DataType if PastSequenceLengthsTensor.DataType in 'F16-32'",
             "MaskType != NONE if MaskTensor",
         ),
+        "As MULTIHEAD_ATTENTION, with heads of keys and values that queries share, and lengths of the past.",
     ),
     173: OperatorSchema(
         "QUANTIZE",
@@ -4775,6 +4947,7 @@ OPERATORS = {
             "scale-and-zero-point: QuantizationTensorCount == 2 if QuantizationType == SCALE_ZERO_POINT",
             "scale-data-type: QuantizationTensors[0].DataType in 'F16-32'",
         ),
+        "Floats as integers of 4 or 8 bits, with a scale and perhaps a zero point for each block of elements.",
     ),
     174: OperatorSchema(
         "DEQUANTIZE",
@@ -4808,6 +4981,7 @@ OPERATORS = {
             "scale-and-zero-point: QuantizationTensorCount == 2 if QuantizationType == SCALE_ZERO_POINT",
             "scale-data-type: QuantizationTensors[0].DataType == OutputTensor.DataType",
         ),
+        "The inverse of QUANTIZE: f(x, scale, zero) = (x - zero) * scale, with parameters for each block of elements.",
     ),
     175: OperatorSchema(
         "RESAMPLE3",
@@ -4832,6 +5006,7 @@ OPERATORS = {
         ("6_4: 1-4 F16-32 I8 U8",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount",),
+        "As RESAMPLE2, with antialiasing on request where a tensor is made smaller.",
     ),
     176: OperatorSchema(
         "FOLD",
@@ -4860,6 +5035,7 @@ OPERATORS = {
             "Strides >= 1",
             "Dilations >= 1",
         ),
+        "The inverse movement of UNFOLD: each column put back as a window, and overlapping windows added.",
     ),
     177: OperatorSchema(
         "UNFOLD",
@@ -4888,5 +5064,6 @@ OPERATORS = {
             "Strides >= 1",
             "Dilations >= 1",
         ),
+        "Each position of a sliding window as a column with the elements of that window.",
     ),
 }

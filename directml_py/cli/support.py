@@ -43,6 +43,7 @@ def support_table(schema: OperatorSchema) -> str:
     """What the operator's page says that it supports, per feature level."""
     lines = [
         f"{schema.type_name} ({schema.struct.name})",
+        schema.about,
         f"introduced in {level_name(schema.level)}",
     ]
     condition = None

@@ -90,7 +90,10 @@ class Struct:
 
 @dataclass(frozen=True)
 class Operator:
+    """``about`` is one line on what it computes."""
+
     name: str
+    about: str
     value: int
     since: int
     level: str
@@ -250,6 +253,7 @@ class Catalog:
             operators.append(
                 Operator(
                     name,
+                    entry["about"],
                     entry["value"],
                     version(entry["since"]),
                     entry["level"],

@@ -90,7 +90,7 @@ def generate(catalog: Catalog) -> dict[str, str]:
         level, own_struct = parse_level(op.level), struct_text(op.struct, kinds, values)
         body.append(
             f"{op.value}: OperatorSchema({op.name!r}, {op.value}, {level:#x}, {op.family!r}, {own_struct}, "
-            f"{op.in_place!r}, {op.support!r}, {op.same!r}, {op.facts!r}),"
+            f"{op.in_place!r}, {op.support!r}, {op.same!r}, {op.facts!r}, {op.about!r}),"
         )
     body += ["}", ""]
     docstring = "The structs by name and the operators by the value of their DML_OPERATOR_TYPE."

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from .catalog import SCALARS, Catalog, Field, Struct
+from .catalog import SCALARS, Catalog, Field, Operator, Struct
+from .docstrings import docstring_lines
 from .text import python_module
 
+NOTHING: Mapping[str, Operator] = {}
 WINTYPES = (*SCALARS, "LONG_PTR", "WCHAR")
 IMPORTS = """
 import ctypes
@@ -40,15 +42,15 @@ def is_interface(field: Field) -> bool:
     return field.pointee.startswith(("ID3D12", "IDML", "IUnknown"))
 
 
-def struct_lines(struct: Struct, structs: set[str], type_value: int | None) -> list[str]:
+def struct_lines(struct: Struct, structs: set[str], operator: Operator | None) -> list[str]:
     base = "Union" if struct.union else "Structure"
     if struct.operator:
         base = "TypedOperatorDesc"
     elif struct.name == "DML_OPERATOR_DESC":
         base = "AnyOperatorDesc"
     lines = ["", f"class {struct.name}({base}):"]
-    if type_value is not None:
-        lines.append(f"    _operator_ = {type_value}")
+    if operator is not None:
+        lines += [*docstring_lines(operator), "", f"    _operator_ = {operator.value}"]
     anonymous = [field.name for field in struct.fields if field.anonymous]
     if anonymous:
         lines.append(f"    _anonymous_ = ({', '.join(repr(name) for name in anonymous)},)")
@@ -69,7 +71,7 @@ def module(
     docstring: str,
     structs: Iterable[Struct],
     known: Iterable[Struct] = (),
-    values: dict[str, int] | None = None,
+    operators: Mapping[str, Operator] = NOTHING,
     imports: str = "",
 ) -> str:
     structs = list(structs)
@@ -77,7 +79,7 @@ def module(
     names = own | {struct.name for struct in known}
     body: list[str] = []
     for struct in structs:
-        body += struct_lines(struct, names, (values or {}).get(struct.name))
+        body += struct_lines(struct, names, operators.get(struct.name))
     text = "\n".join(body)
     bases = [b for b in ("AnyOperatorDesc", "Structure", "TypedOperatorDesc", "Union") if f"({b})" in text]
     wintypes = [w for w in ("ENUM", *WINTYPES) if f"{w})" in text or f" {w} *" in text]
@@ -104,7 +106,7 @@ def generate(catalog: Catalog) -> dict[str, str]:
             "The descs of the operators.",
             (operator.struct for operator in operators),
             plain,
-            {operator.struct.name: operator.value for operator in operators},
+            {operator.struct.name: operator for operator in operators},
             imports="from .structs import",
         ),
         "directml_py/api/d3d12_structs.py": module(
