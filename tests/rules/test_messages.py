@@ -42,9 +42,11 @@ def said(identifier):
 def derived(operator):
     """The diagnostics of descs that break the derived rules of an operator."""
     if operator not in MESSAGES:
-        changes = [breach_of(rule) for rule, owner in DERIVED.items() if owner == operator]
         MESSAGES[operator] = [
-            item for change, level in changes for item in dml.validate(change.desc, feature_level=level)
+            item
+            for rule, owner in DERIVED.items()
+            if owner == operator
+            for item in breach_of(rule).diagnostics
         ]
     return MESSAGES[operator]
 
