@@ -3,8 +3,9 @@
     python tools/fuzz.py --count 1000000 --workers 2
     python tools/fuzz.py --seed 7 --case 1234        # one case again
 
-Each case is a valid desc, a desc with one rule broken, and several with spoilt memory (wild pointers, huge counts,
-flipped bytes). A worker that crashes, hangs or finds something wrong ends the run with exit code 1 and the seed.
+Each case is a valid desc, which executes, a desc with one rule broken, and several with spoilt memory (wild pointers,
+huge counts, flipped bytes). A worker that crashes, hangs or finds something wrong ends the run with exit code 1 and the
+seed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One case: a valid desc, the same with one rule broken, and its memory spoilt; each must fare as it should."""
+"""One case: a valid desc, which runs, one with one rule broken, and spoilt memory; each must fare as it should."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ctypes
 import random
 from collections import Counter
 from typing import Any
+
+import numpy as np
 
 from directml_py import validate
 from directml_py.abi.hresult import E_INVALIDARG, E_NOTIMPL, DMLError
@@ -16,6 +18,7 @@ from directml_py.d3d12 import D3D12CreateDevice
 from directml_py.descs import decode_operator_desc, encode
 from directml_py.descs.values import OperatorDesc
 from directml_py.dml import DMLCreateDevice, IDMLDevice
+from directml_py.dml.program import OperatorProgram
 from directml_py.testing.mutations import broken_desc
 from directml_py.testing.source import RandomSource
 from directml_py.testing.valid import valid_desc
@@ -81,7 +84,7 @@ class Fuzzer:
             self.spoilt(source, image, level)
 
     def valid(self, source: RandomSource, desc: OperatorDesc, image: Image, level: DML_FEATURE_LEVEL) -> None:
-        """No rule answers, and the operator is created and compiled, from ctypes structs and from flat memory."""
+        """No rule answers; the operator is created and compiled, from ctypes structs or flat memory, and runs."""
         self.counts["valid"] += 1
         holder: Any = encode(desc) if source.chance(50) else self.place(image, bytes(image.data))
         decoded = decode_operator_desc(holder)
@@ -89,6 +92,7 @@ class Fuzzer:
         diagnostics = validate(holder, feature_level=level)
         want(not diagnostics, f"a valid desc is refused at {level.name}", desc, *diagnostics)
         self.create(holder, level)
+        self.execute(source, desc)
 
     def broken(self, source: RandomSource, level: DML_FEATURE_LEVEL) -> None:
         """The one broken rule answers at its place, and no other."""
@@ -129,6 +133,35 @@ class Fuzzer:
             device.CompileOperator(op)
         except DMLError as error:
             want(error.hresult == E_NOTIMPL, "an accepted desc does not compile", error)
+
+    def execute(self, source: RandomSource, desc: OperatorDesc) -> None:
+        """Over memory full of whatever numbers come: indices that lie outside, NaN and infinity are among them."""
+        program = OperatorProgram(desc)
+        inputs = [
+            None if slot.tensor is None else self.memory(source, slot.tensor.total_size)
+            for slot in desc.inputs
+        ]
+        outputs = [
+            None if slot.tensor is None else np.empty(slot.tensor.total_size, np.uint8)
+            for slot in desc.outputs
+        ]
+        for position, packing in program.packed.items():
+            tensor, plain = desc.inputs[position].tensor, inputs[position]
+            assert tensor is not None
+            assert plain is not None
+            inputs[position] = packed = np.empty(packing.size, np.uint8)
+            packing.store(tensor.view(plain), packed)
+        program.bind(inputs, outputs, np.empty(program.temporary_size, np.uint8))()
+
+    @staticmethod
+    def memory(source: RandomSource, size: int) -> Any:
+        kind = source.integer(0, 3)
+        data = source.random.randbytes(size) if kind else bytes(size)
+        memory = np.frombuffer(bytearray(data), np.uint8)
+        if kind == 1:
+            # Small numbers of any type of one, two, four or eight bytes.
+            memory[np.arange(size) % 8 > 0] = 0
+        return memory
 
     def refuse(self, holder: Any, level: DML_FEATURE_LEVEL, diagnostics: list[Any]) -> None:
         try:
