@@ -19,6 +19,7 @@ from .command_list import (
     Recording,
     command_list_type,
 )
+from .commands import any_order
 from .fence import FenceSignal, FenceWait, ID3D12Fence
 from .markers import Marked, Marker
 from .objects import ID3D12Pageable
@@ -101,6 +102,9 @@ class Execution(Work):
             return self.submission.steps()
         if len(self.recordings) == 1:
             return self.recordings[0].calls
+        if self.device.reorders:
+            together = [command for recording in self.recordings for command in recording.commands]
+            return [call for command in any_order(together) if (call := command.call())]
         return [call for recording in self.recordings for call in recording.calls]
 
     def _observed_steps(self) -> Sequence[Callable[[], None]]:

@@ -11,6 +11,7 @@ from ..abi.interface import IUnknown
 from ..abi.rules import Severity, breach, rule
 from ..api.enums import (
     DML_CREATE_DEVICE_FLAGS,
+    DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION,
     DML_EXECUTION_FLAGS,
     DML_FEATURE_LEVEL,
     DML_FEATURE_LEVEL_1_0,
@@ -19,7 +20,7 @@ from ..api.enums import (
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
 from ..d3d12.observation import created
-from ..operators import check
+from ..operators import check, kernel_of
 from ..validation.report import Report
 from ..validation.tensors import level_name
 from .binding_table import IDMLBindingTable
@@ -28,7 +29,7 @@ from .feature_support import KNOWN_LEVELS, check_feature_support, check_types
 from .initializer import IDMLOperatorInitializer, read_operators
 from .objects import SAME_DEVICE, IDMLObject, IDMLPageable
 from .profiles import KIND, Profile, ProfileLike, profile_of
-from .program import OperatorProgram
+from .program import Kernels, OperatorProgram
 from .recorder import IDMLCommandRecorder
 from .removal import hresult_method, make_removal, same_device
 
@@ -145,7 +146,16 @@ class IDMLDevice(IDMLObject):
         kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
         check_types(self.profile, op.desc, "", report)
         report.raise_errors("CompileOperator failed:", DXGI_ERROR_UNSUPPORTED)
-        return created(IDMLCompiledOperator(self, kind, OperatorProgram(op.desc), op))
+        return created(IDMLCompiledOperator(self, kind, OperatorProgram(op.desc, self._kernels(kind)), op))
+
+    def _kernels(self, flags: DML_EXECUTION_FLAGS) -> Kernels:
+        """How this device chooses the kernels of what is compiled with ``flags``."""
+        if not (self.profile.halves and flags & DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION):
+            return kernel_of
+        # One profile alone has it.
+        from ..operators.half_precision import half_kernel_of
+
+        return half_kernel_of
 
     @hresult_method
     def CreateOperatorInitializer(
@@ -227,7 +237,7 @@ class IDMLDevice1(IDMLDevice):
             if node is not None and node.desc is not None:
                 check_types(self.profile, node.desc, f"Nodes[{node.index}].", report)
         report.raise_errors("CompileGraph failed:", DXGI_ERROR_UNSUPPORTED)
-        return created(IDMLCompiledOperator(self, kind, GraphProgram(graph)))
+        return created(IDMLCompiledOperator(self, kind, GraphProgram(graph, self._kernels(kind))))
 
 
 class IDMLDebugDevice(IUnknown):

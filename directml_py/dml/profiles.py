@@ -44,9 +44,11 @@ class Profile:
     that CheckFeatureSupport denies, and that nothing compiles with. With ``undefined``, memory without a defined
     content never reads as zero: CREATE_NOT_ZEROED heaps, temporary resources, what outputs held before and have
     between their elements. With ``strict`` an error that the debug layer would report of a dispatch removes the
-    device. With ``reorders`` dispatches of a list run in another order where no barrier is between them, but for lists
-    that the debug layer or a capture watches. ``removal_after`` is the number of calls of the device and of what it
-    made after which it is removed.
+    device. With ``reorders`` dispatches of one ExecuteCommandLists run in another order where no barrier is between
+    them, but for lists that the debug layer or a capture watches. With ``halves`` FLOAT16 is computed in FLOAT16, each
+    step rounded, where DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION allows it: in functions of elements,
+    activations, REDUCE and GEMM. ``removal_after`` is the number of calls of the device and of what it made after
+    which it is removed.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Profile:
     undefined: bool = False
     strict: bool = False
     reorders: bool = False
+    halves: bool = False
     removal_after: int | None = None
 
     def __post_init__(self) -> None:
@@ -99,6 +102,7 @@ PROFILES: Final = {
             undefined=True,
             strict=True,
             reorders=True,
+            halves=True,
         ),
         Profile("no-descriptors", descriptors=None),
         Profile("more-memory", temporary=36, persistent=28, descriptors=3),
@@ -106,6 +110,7 @@ PROFILES: Final = {
         Profile("undefined-memory", undefined=True),
         Profile("strict", strict=True),
         Profile("reordered", reorders=True),
+        Profile("half-precision", halves=True),
     )
 }
 ProfileLike: TypeAlias = "Profile | str | None"

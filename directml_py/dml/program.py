@@ -18,6 +18,8 @@ from ..validation.report import Report
 
 Bytes = npt.NDArray[np.uint8]
 Notify: TypeAlias = Callable[[Report], None]
+# What chooses the kernel of an operator.
+Kernels: TypeAlias = Callable[[OperatorDesc], Kernel]
 Inspect: TypeAlias = Callable[[Sequence[Any]], None]
 
 
@@ -140,7 +142,7 @@ class OperatorProgram:
 
     unused: frozenset[int] = frozenset()
 
-    def __init__(self, desc: OperatorDesc) -> None:
+    def __init__(self, desc: OperatorDesc, kernels: Kernels = kernel_of) -> None:
         self.title = desc.schema.type_name
         self.in_place = frozenset(
             position for position, slot in enumerate(desc.inputs) if slot.field in desc.schema.in_place
@@ -148,7 +150,7 @@ class OperatorProgram:
         self.inputs = desc.inputs
         self.outputs = desc.outputs
         self._desc = desc
-        kernel = kernel_of(desc)
+        kernel = kernels(desc)
         self._kernel = kernel if kernel.packed is None else kernel.packed.kernel
         self.packed: Mapping[int, Packing] = {} if kernel.packed is None else kernel.packed.inputs
         self.temporary_size = self._kernel.scratch

@@ -392,6 +392,33 @@ def test_dispatches_without_a_barrier_run_in_another_order(profile, barrier):
     assert bench.read(target).tolist() == ([2, 4, 6, 8] if in_order else [5, 5, 5, 5])
 
 
+@pytest.mark.parametrize("profile", ["kind", "reordered", "demanding"])
+@pytest.mark.parametrize("barrier", [False, True])
+@pytest.mark.parametrize("together", [True, False])
+def test_lists_of_one_call_run_in_another_order(profile, barrier, together):
+    """The lists of one ExecuteCommandLists may overlap; those of the next call wait for them."""
+    bench = Bench(profile=profile)
+    doubling, copying = bench.compile(identity(scale=2)), bench.compile(identity())
+    source, between, target = bench.holding(1, 2, 3, 4), bench.holding(5, 5, 5, 5), bench.holding(0, 0, 0, 0)
+    kept = [bench.initialize(op) for op in (doubling, copying)]
+    lists = []
+    steps = [(doubling, source, between), (copying, between, target)]
+    for (op, read, written), persistent in zip(steps, kept):
+        commands = bench.new_list()
+        commands.SetDescriptorHeaps([bench.heap])
+        if barrier and lists:
+            commands.ResourceBarrier([dml.CD3DX12_RESOURCE_BARRIER.UAV(between)])
+        table = bench.table(op, [read], [written], bench.temporary(op), persistent)
+        bench.recorder.RecordDispatch(commands, op, table)
+        commands.Close()
+        lists.append(commands)
+    for group in [lists] if together else [lists[:1], lists[1:]]:
+        bench.queue.ExecuteCommandLists(group)
+    assert bench.read(between).tolist() == [2, 4, 6, 8]
+    in_order = barrier or profile == "kind" or not together
+    assert bench.read(target).tolist() == ([2, 4, 6, 8] if in_order else [5, 5, 5, 5])
+
+
 def test_copies_keep_their_order():
     bench = Bench(profile="reordered")
     one, other, target = (bench.holding(value) for value in (1, 2, 3))

@@ -99,7 +99,8 @@ class Fusion:
         parts = {}
         for step in self.planner.steps:
             desc = self.graph.node(step.node).desc
-            part = part_of(desc) if desc is not None and step.moves is None else None
+            runs = step.moves is None and self.planner.runs_as_ever(desc)
+            part = part_of(desc) if desc is not None and runs else None
             if part is not None:
                 parts[step.node] = part
         return parts

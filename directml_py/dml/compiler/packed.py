@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 from ...descs.values import OperatorDesc
-from ...operators import kernel_of
 from ...operators.operator import Kernel, Packing
+from ..program import Kernels
 from .description import GraphDesc, GraphInput, Port
 
 
 class PackedInputs:
     """``inputs`` are those of the graph, by position, and ``ports`` where they come in."""
 
-    def __init__(self, graph: GraphDesc) -> None:
+    def __init__(self, graph: GraphDesc, kernels: Kernels) -> None:
+        self._kernels = kernels
         self.inputs: dict[int, Packing] = {}
         self.ports: set[Port] = set()
         readers = Counter(edge.source for edge in graph.input_edges)
@@ -21,7 +22,7 @@ class PackedInputs:
         for node in graph.nodes:
             if node is None or node.desc is None or not has_owned(node.desc):
                 continue
-            packed = kernel_of(node.desc).packed
+            packed = kernels(node.desc).packed
             taken = {} if packed is None else packed.inputs
             found = {position: sources.get(Port(node.index, position)) for position in taken}
             if None in found.values():
@@ -33,7 +34,7 @@ class PackedInputs:
 
     def kernel(self, node: int, desc: OperatorDesc) -> Kernel:
         """What a node runs as."""
-        return self.taken(node, kernel_of(desc))
+        return self.taken(node, self._kernels(desc))
 
     def taken(self, node: int, kernel: Kernel) -> Kernel:
         """A kernel of a node, alone or with others behind it, as it takes the node's inputs."""

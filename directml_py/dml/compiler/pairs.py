@@ -25,13 +25,11 @@ def paired(planner: Planner) -> list[Step]:
         if first.copies or len(first.nodes) > 1 or not _is_taken_by_one(planner, source):
             continue
         descs = [planner.graph.node(one.node).desc for one in (first, step)]
-        if any(
-            desc is None or type(operator_of(desc.name)).inspect is not Operator.inspect for desc in descs
-        ):
-            continue
         desc, following = descs
-        assert desc is not None
-        assert following is not None
+        if desc is None or following is None or not all(map(planner.runs_as_ever, descs)):
+            continue
+        if any(type(operator_of(one.name)).inspect is not Operator.inspect for one in (desc, following)):
+            continue
         kernel = operator_of(desc.name).kernel_before(desc, following)
         if kernel is not None:
             step.kernel = planner.packed.taken(first.node, kernel)

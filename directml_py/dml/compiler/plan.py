@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...descs.tensor import TensorDesc
-from ...operators import operator_of
+from ...descs.values import OperatorDesc
+from ...operators import kernel_of, operator_of
 from ...operators.operator import Place
+from ..program import Kernels
 from .description import GraphDesc, GraphInput, Port, Value
 from .fusion import Fusion
 from .memory import Block, pack
@@ -77,8 +79,9 @@ def same_view(one: TensorDesc, other: TensorDesc) -> bool:
 class Planner:
     """Makes the plan of one valid graph."""
 
-    def __init__(self, graph: GraphDesc) -> None:
+    def __init__(self, graph: GraphDesc, kernels: Kernels) -> None:
         self.graph = graph
+        self._kernels = kernels
         order = topological_order(graph)
         assert order is not None
         self.order = order
@@ -99,11 +102,15 @@ class Planner:
             value: next((position for position in positions if len(graph.writers[position]) == 1), None)
             for value, positions in self.graph_outputs.items()
         }
-        self.packed = PackedInputs(graph)
+        self.packed = PackedInputs(graph, kernels)
         self.locations: dict[Value, Location] = {}
         self.blocks: list[Block] = []
         self.steps = [self._step(index) for index in order]
         self.vanished: set[Value] = set()
+
+    def runs_as_ever(self, desc: OperatorDesc | None) -> bool:
+        """Whether an operator runs as it does on most devices, so that it may run with others."""
+        return desc is not None and self._kernels(desc) is kernel_of(desc)
 
     def plan(self) -> Plan:
         for value, position in self.roots.items():

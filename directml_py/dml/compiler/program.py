@@ -12,8 +12,9 @@ import numpy as np
 from ...descs.tensor import TensorDesc
 from ...descs.values import TensorSlot
 from ...kernels.machine import bound_code
+from ...operators import kernel_of
 from ...operators.operator import Kernel, Move, Packing, moving_kernel
-from ..program import NO_BYTES, Bytes, Notify, bound_call, inspector, view_of
+from ..program import NO_BYTES, Bytes, Kernels, Notify, bound_call, inspector, view_of
 from .description import GraphDesc, GraphInput, Port, Value
 from .in_place import in_place_pairs
 from .plan import BlockRoot, OutputRoot, PartOf, Plan, Planner
@@ -31,11 +32,11 @@ class GraphProgram:
 
     title = "a graph"
 
-    def __init__(self, graph: GraphDesc) -> None:
+    def __init__(self, graph: GraphDesc, kernels: Kernels = kernel_of) -> None:
         self.graph = graph
         self._pairs = in_place_pairs(graph)
         self.in_place = frozenset(position for position, _ in self._pairs)
-        self.plan: Plan = Planner(graph).plan()
+        self.plan: Plan = Planner(graph, kernels).plan()
         self.temporary_size = self.plan.temporary_size
         self.packed: Mapping[int, Packing] = self.plan.packed.inputs
         self.inputs = _input_slots(graph)
