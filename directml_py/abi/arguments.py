@@ -76,6 +76,9 @@ class WrongObject(TypeError):
         self.name = name
         self.text = text
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.text)
+
 
 def instance(value: Any, kind: type[C], name: str) -> C:
     """``value``, which must be an object of the interface ``kind``."""

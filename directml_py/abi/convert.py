@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import operator
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .extents import note_extent
 from .hresult import E_INVALIDARG, DMLError
 from .interface import IUnknown
+from .keeping import keep, settle
 from .memory import MemoryFault, read
 from .pointers import check_type, is_cdata, locate
 
 Convert = Callable[[Any, str], Any]
 
 _SIMPLE: Any = ctypes._SimpleCData
-_INTEGERS = "bBhHiIlLqQ"
+_UNSIGNED = "BHILQ"
 _FLOATS = "fd"
 
 
@@ -58,13 +59,15 @@ def length(value: Any, in_bytes: bool) -> int | None:
         return None
 
 
-def _integer(value: Any, where: str, bits: int) -> int:
+def _integer(value: Any, where: str, bits: int, low: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{where} must be an integer, not {type(value).__name__}") from None
-    # As in C, -1 may stand for the largest unsigned number, and flags may set the sign bit.
-    if not -(1 << (bits - 1)) <= number < 1 << bits:
+    # As in C, flags, which are signed, may set the sign bit.
+    if not low <= number < 1 << bits:
+        if number < 0 == low:
+            raise ValueError(f"{where} must be an unsigned {bits}-bit number, not {number}")
         raise ValueError(f"{where} must fit in {bits} bits; {number} does not")
     return number
 
@@ -83,7 +86,8 @@ def _number_converter(ctype: Any) -> Convert:
     if ctype._type_ in _FLOATS:
         return _float
     bits = 8 * ctypes.sizeof(ctype)
-    return lambda value, where: _integer(value, where, bits)
+    low = 0 if ctype._type_ in _UNSIGNED else -(1 << bits - 1)
+    return lambda value, where: _integer(value, where, bits, low)
 
 
 def _value_converter(ctype: Any) -> Convert:
@@ -104,27 +108,11 @@ def _text(value: Any, where: str) -> Any:
     return ctypes.c_char_p(location.address or None)
 
 
-class _Block(bytearray):
-    """The memory of one pointer, together with what it points to."""
-
-    owner: object
-
-
-def _keep(address: int, owner: object, kind: Any = ctypes.c_void_p) -> Any:
-    """A pointer of type ``kind`` with the value ``address`` that keeps ``owner`` alive wherever ctypes copies it.
-
-    ctypes.cast would do the same, but with a reference cycle that only the garbage collector frees.
-    """
-    block = _Block(address.to_bytes(8, sys.byteorder))
-    block.owner = owner
-    return kind.from_buffer(block)
-
-
 def _interface(value: Any, where: str) -> Any:
     if value is None:
         return None
     if isinstance(value, IUnknown):
-        return _keep(value.handle, value)
+        return keep(value.handle, value)
     if isinstance(value, ctypes.c_void_p):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
@@ -136,16 +124,16 @@ def address(value: Any, where: str) -> Any:
     """Untyped memory: raw data, or anything that is or points to a struct."""
     if isinstance(value, bytes):
         data = ctypes.c_char_p(value)
-        return _keep(ctypes.c_void_p.from_buffer(data).value or 0, value)
+        return keep(ctypes.c_void_p.from_buffer(data).value or 0, value, size=len(value))
     if isinstance(value, bytearray):
         block = (ctypes.c_uint8 * len(value)).from_buffer(value)
-        return _keep(ctypes.addressof(block), block)
+        return keep(ctypes.addressof(block), block, size=len(value))
     if hasattr(value, "__array_interface__") and hasattr(value, "ctypes"):
         if not value.flags.c_contiguous:
             raise TypeError(f"{where} must be a C-contiguous array")
-        return _keep(value.ctypes.data, value)
+        return keep(value.ctypes.data, value, size=value.nbytes)
     location = locate(value, where)
-    return _keep(location.address, location.owner) if location.address else None
+    return keep(location.address, location.owner) if location.address else None
 
 
 def _pointer_converter(ctype: Any, is_array: bool) -> Convert:
@@ -163,7 +151,7 @@ def _pointer_converter(ctype: Any, is_array: bool) -> Convert:
             check_type(location, target, where)
         if not location.address:
             return None
-        return _keep(location.address, location.owner, ctype)
+        return keep(location.address, location.owner, ctype)
 
     return convert
 
@@ -184,7 +172,12 @@ def _array(values: Iterable[Any], target: Any, where: str) -> Any:
         convert = _number_converter(target)
         items = [convert(value, f"{where}[{index}]") for index, value in enumerate(values)]
     # Null rather than the address of nothing: an array of no elements has no memory to point to.
-    return (target * len(items))(*items) if items else None
+    if not items:
+        return None
+    array = (target * len(items))(*items)
+    settle(array)
+    note_extent(array, ctypes.addressof(array), ctypes.sizeof(array))
+    return array
 
 
 def _element(value: Any, target: Any, where: str) -> Any:
@@ -199,7 +192,7 @@ def _element(value: Any, target: Any, where: str) -> Any:
         read(location.address, ctypes.sizeof(target))
     except MemoryFault as fault:
         raise DMLError(E_INVALIDARG, f"{where}: {fault}") from None
-    return _keep(location.address, location.owner, ctypes.POINTER(target))[0]
+    return keep(location.address, location.owner, ctypes.POINTER(target))[0]
 
 
 def _wrap(value: Any, target: Any) -> Any:

@@ -70,6 +70,10 @@ class DMLError(OSError, RuntimeError):
         self.diagnostics = list(diagnostics)
         self.reported = reported
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        own = self.hresult, self.args[0], self.diagnostics, self.reported
+        return type(self), own, self.__dict__
+
     def __str__(self) -> str:
         code = NAMES.get(self.hresult, "HRESULT")
         return f"{self.args[0]} ({code}, 0x{self.hresult:08X})"

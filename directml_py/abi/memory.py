@@ -30,6 +30,9 @@ class MemoryFault(Exception):
         self.address = address
         self.size = size
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.address, self.size)
+
 
 _ways = probing.ways()
 

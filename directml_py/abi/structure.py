@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from .convert import Convert, address, converters, length
+from .keeping import adopt, settle
 from .pointers import claimed_type
 from .wintypes import GUID
 
@@ -15,8 +17,44 @@ _UNSIGNED = "BHILQ"
 _FLOATS = "fd"
 
 
-def _describe(struct: Structure) -> str:
-    return f"<{type(struct).__name__} at 0x{ctypes.addressof(struct):X}>"
+Own = TypeVar("Own", bound="Structure")
+
+
+class Values(Protocol):
+    """What the room of descs, which follows pointers, does for structs."""
+
+    def describe(self, struct: Structure) -> str:
+        """The ``repr``."""
+
+    def alike(self, struct: Structure, other: Structure) -> bool:
+        """Whether two structs of one type have the same values, wherever they point."""
+
+    def duplicate(self, struct: Structure) -> Structure:
+        """A copy that shares no memory with ``struct``."""
+
+    def reduce(self, struct: Structure) -> tuple[Any, ...]:
+        """What ``__reduce__`` returns."""
+
+
+class _Bytes:
+    """What can be done without following a pointer."""
+
+    def describe(self, struct: Structure) -> str:
+        return f"<{type(struct).__name__} at 0x{ctypes.addressof(struct):X}>"
+
+    def alike(self, struct: Structure, other: Structure) -> bool:
+        return bytes(struct) == bytes(other)
+
+    def duplicate(self, struct: Structure) -> Structure:
+        return copy.copy(struct)
+
+    def reduce(self, struct: Structure) -> tuple[Any, ...]:
+        raise TypeError(f"{type(struct).__name__} cannot be pickled")
+
+
+def layout_of(kind: type[Any]) -> type[Any]:
+    """The struct of the API whose fields ``kind``, a helper of d3dx12.h for example, has."""
+    return next(base for base in kind.__mro__ if "_fields_" in base.__dict__)
 
 
 class _Fields:
@@ -55,12 +93,16 @@ class _Fields:
         convert = self._convert(name)
         if convert is None:
             super().__setattr__(name, value)
+            settle(self)
             return
         kind = type(self)
         count = kind._counts_.get(name)
         if count is not None and isinstance(value, Iterator):
             value = list(value)
-        super().__setattr__(name, convert(value, f"{kind.__name__}.{name}"))
+        converted = convert(value, f"{kind.__name__}.{name}")
+        super().__setattr__(name, converted)
+        if isinstance(converted, (ctypes.Structure, ctypes.Union)):
+            settle(self)
         if count is not None and not getattr(self, count):
             elements = length(value, in_bytes=convert is address)
             if elements:
@@ -70,21 +112,30 @@ class _Fields:
 class Structure(_Fields, ctypes.Structure):
     """A struct of the API.
 
-    Fields are given by position or keyword. A pointer field takes a sequence (for an array), a struct,
-    ``byref``/``pointer`` of one, a cffi pointer, an integer address or None, and what it points to stays alive as
-    long as the struct or a copy of it does. A count that is left out (or later assigned an array while it is 0) is
-    filled in from its array.
+    Fields are given by position or keyword, or all at once by another struct of the same type. A pointer field takes
+    a sequence (for an array), a struct, ``byref``/``pointer`` of one, a cffi pointer, an integer address or None, and
+    what it points to stays alive as long as the struct or a copy of it does. A count that is left out (or later
+    assigned an array while it is 0) is filled in from its array.
+
+    Structs of one type are equal if they have the same values, wherever these lie; since they can be changed, they do
+    not hash. ``copy.copy`` points to the same memory, ``copy.deepcopy`` to its own; both, and pickling, raise
+    ``TypeError`` for what they cannot follow.
 
     Raises ``TypeError`` naming the field for a value that cannot be stored there, ``ValueError`` for a number out
     of range or where arrays that share one count have different lengths, ``DMLError`` for an array's element at an
     address that cannot be read.
     """
 
-    describe: ClassVar[Callable[[Structure], str]] = staticmethod(_describe)
+    _values_: ClassVar[Values] = _Bytes()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
-        given = self._given(args, kwargs)
+        if len(args) == 1 and not kwargs and isinstance(args[0], layout_of(type(self))):
+            self._take(args[0])
+        else:
+            self._fill(self._given(args, kwargs))
+
+    def _fill(self, given: dict[str, Any]) -> None:
         for array in self._counts_:
             if isinstance(given.get(array), Iterator):
                 given[array] = list(given[array])
@@ -95,7 +146,13 @@ class Structure(_Fields, ctypes.Structure):
                 # An explicit count wins, even if it is 0 and its array came later.
                 setattr(self, count, given[count])
                 continue
-            elements = length(given.get(array), in_bytes=self._convert(array) is address)
+            in_bytes = self._convert(array) is address
+            if isinstance(given.get(array), (ctypes.Structure, ctypes.Union)) and not in_bytes:
+                raise TypeError(
+                    f"{type(self).__name__}.{array} must be a list, not one {type(given[array]).__name__}; "
+                    f"say {count}=1 too if a pointer to it is meant"
+                )
+            elements = length(given.get(array), in_bytes)
             if elements is not None and getattr(self, count) != elements:
                 raise ValueError(
                     f"{type(self).__name__}.{array} has {elements} elements, but {count} is "
@@ -103,7 +160,48 @@ class Structure(_Fields, ctypes.Structure):
                 )
 
     def __repr__(self) -> str:
-        return Structure.describe(self)
+        return Structure._values_.describe(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Structure) or layout_of(type(self)) is not layout_of(type(other)):
+            return NotImplemented
+        return Structure._values_.alike(self, other)
+
+    # Structs can be changed; decoded ones, which are equal where structs are, hash.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self: Own) -> Own:
+        new = type(self).__new__(type(self))
+        new._take(self)
+        return new
+
+    def __deepcopy__(self: Own, memo: object) -> Own:
+        new = type(self).__new__(type(self))
+        new._take(Structure._values_.duplicate(self))
+        return new
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Structure._values_.reduce(self)
+
+    def replace(self: Own, **changes: Any) -> Own:
+        """A copy with other values in some fields; it points to what this struct points to in the others.
+
+        A count follows from a new array unless it is given too. Raises as the constructor does.
+        """
+        new = copy.copy(self)
+        given = new._given((), changes)
+        for array, count in self._counts_.items():
+            if array in given and count not in given:
+                setattr(new, count, 0)
+        new._fill(given)
+        return new
+
+    __replace__ = replace
+
+    def _take(self, other: Structure) -> None:
+        """Become what ``other`` is, with what it keeps alive."""
+        ctypes.memmove(ctypes.addressof(self), ctypes.addressof(other), ctypes.sizeof(self))
+        adopt(self, other)
 
 
 class Union(_Fields, ctypes.Union):
@@ -116,6 +214,11 @@ class Union(_Fields, ctypes.Union):
             raise TypeError(f"{type(self).__name__} holds one member, but {', '.join(given)} were given")
         for name, value in given.items():
             setattr(self, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        return bytes(self) == bytes(other) if isinstance(other, type(self)) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         """The bytes as the widest unsigned integer, and as every other thing that integers do not show."""

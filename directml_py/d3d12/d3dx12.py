@@ -43,27 +43,35 @@ from .resource import ID3D12Resource
 
 
 class CD3DX12_HEAP_PROPERTIES(D3D12_HEAP_PROPERTIES):
-    """Of an abstracted heap type; node masks are 1."""
+    """Of an abstracted heap type; node masks are 1. ``type`` may be D3D12_HEAP_PROPERTIES to copy."""
 
     def __init__(
         self,
-        type: int = D3D12_HEAP_TYPE_DEFAULT,
+        type: int | D3D12_HEAP_PROPERTIES = D3D12_HEAP_TYPE_DEFAULT,
         creationNodeMask: int = 1,
         nodeMask: int = 1,
     ) -> None:
+        if isinstance(type, D3D12_HEAP_PROPERTIES):
+            super().__init__(type)
+            return
         super().__init__(Type=type, CreationNodeMask=creationNodeMask, VisibleNodeMask=nodeMask)
 
 
 class CD3DX12_HEAP_DESC(D3D12_HEAP_DESC):
-    """``properties`` are D3D12_HEAP_PROPERTIES or a D3D12_HEAP_TYPE."""
+    """``properties`` are D3D12_HEAP_PROPERTIES or a D3D12_HEAP_TYPE. ``size`` may be a D3D12_HEAP_DESC to copy."""
 
     def __init__(
         self,
-        size: int,
-        properties: Any,
+        size: int | D3D12_HEAP_DESC,
+        properties: Any = None,
         alignment: int = 0,
         flags: int = D3D12_HEAP_FLAG_NONE,
     ) -> None:
+        if isinstance(size, D3D12_HEAP_DESC):
+            super().__init__(size)
+            return
+        if properties is None:
+            raise TypeError("CD3DX12_HEAP_DESC: properties are missing")
         if not isinstance(properties, D3D12_HEAP_PROPERTIES):
             properties = CD3DX12_HEAP_PROPERTIES(properties)
         super().__init__(SizeInBytes=size, Properties=properties, Alignment=alignment, Flags=flags)
@@ -164,8 +172,13 @@ class CD3DX12_GPU_DESCRIPTOR_HANDLE(D3D12_GPU_DESCRIPTOR_HANDLE):
 
 
 class CD3DX12_RANGE(D3D12_RANGE):
-    def __init__(self, begin: int = 0, end: int = 0) -> None:
-        super().__init__(Begin=begin, End=end)
+    """``begin`` may be a D3D12_RANGE to copy."""
+
+    def __init__(self, begin: int | D3D12_RANGE = 0, end: int = 0) -> None:
+        if isinstance(begin, D3D12_RANGE):
+            super().__init__(begin)
+        else:
+            super().__init__(Begin=begin, End=end)
 
 
 def GetRequiredIntermediateSize(

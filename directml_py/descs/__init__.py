@@ -1,9 +1,10 @@
 """Raw memory to immutable values, and back."""
 
 from ..abi.structure import Structure
-from .decode import Decoded, Fault, decode_operator_desc, decode_struct, describe_struct
+from .decode import Decoded, Fault, decode_operator_desc, decode_struct
 from .encode import encode, encode_tensor, tensor_desc
 from .sizes import DMLCalcBufferTensorSize
+from .struct_values import StructValues
 from .tensor import TensorDesc
 from .values import OperatorDesc, Record, Scalar, TensorSlot
 
@@ -23,4 +24,4 @@ __all__ = [
     "tensor_desc",
 ]
 
-Structure.describe = staticmethod(describe_struct)
+Structure._values_ = StructValues()

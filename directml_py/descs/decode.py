@@ -8,12 +8,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
+from ..abi.extents import extent_at
 from ..abi.interface import IUnknown
 from ..abi.memory import PAGE, PAGE_BITS, MemoryFault, is_probing, read, read_string
 from ..abi.pointers import Location, check_type, locate
 from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
 from ..abi.struct_series import MAX_ELEMENTS
-from ..abi.structure import Structure
 from ..api import d3d12_enums, d3d12_structs, enums, operator_descs, structs
 from ..api.enums import (
     DML_TENSOR_DATA_TYPE,
@@ -230,8 +230,8 @@ class Decoder:
         if count > MAX_DIMENSIONS:
             self.fault(f"{path}.DimensionCount", "count", f"is {count}; a tensor has 1 to 8 dimensions")
             return None
-        sizes = self._numbers(sizes_at, count, "I", path, ".Sizes", optional=False)
-        strides = self._numbers(strides_at, count, "I", path, ".Strides", optional=True)
+        sizes = self._numbers(sizes_at, count, "I", path, ".Sizes", False, "DimensionCount")
+        strides = self._numbers(strides_at, count, "I", path, ".Strides", True, "DimensionCount")
         if sizes is None or (strides is None and strides_at and count):
             return None
         kind = DATA_TYPES.get(data_type, data_type)
@@ -239,14 +239,27 @@ class Decoder:
         return shared_tensor(kind, sizes, strides, own_flags, total, alignment)
 
     def _numbers(
-        self, address: int, count: int, code: str, path: str, field: str, optional: bool
+        self, address: int, count: int, code: str, path: str, field: str, optional: bool, counter: str
     ) -> Raw | None:
         if not address or not count:
             if count and not optional:
                 self.fault(path + field, "null", f"is null; an array of {count} is required")
                 return None
             return None if optional else ()
-        return self.unpack(_array_layout(count, code), address, path, field)
+        layout = _array_layout(count, code)
+        if self._is_beyond(address, count, layout.size, path + field, counter):
+            return None
+        return self.unpack(layout, address, path, field)
+
+    def _is_beyond(self, address: int, count: int, size: int, path: str, counter: str) -> bool:
+        """Whether ``count`` elements, ``size`` bytes, are more than the array has where its length is known."""
+        extent = extent_at(address)
+        if extent is None or size <= extent:
+            return False
+        owner, dot, field = path.rpartition(".")
+        given = extent * count // size
+        self.fault(f"{owner}{dot}{counter}", "count", f"is {count}, but {field} was given a list of {given}")
+        return True
 
     # One converter per kind of field whose raw value is not the value itself; each takes the struct's schema, the
     # field's, the raw value, all raw values of the struct, and the path.
@@ -298,6 +311,8 @@ class Decoder:
         if size > MAX_BYTES:
             self.fault(path, "count", f"has {entry.counted_by} {size}; more than {MAX_BYTES} are not read")
             return None
+        if self._is_beyond(item, size, size, path, entry.counted_by):
+            return None
         return self.read(item, size, path)
 
     def _pointer(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
@@ -318,7 +333,7 @@ class Decoder:
             return None
         code = _FORMATS.get(entry.type) or ("i" if struct_schema(entry.type) is None else None)
         if code:
-            return self._numbers(item, count, code, path, "", entry.optional)
+            return self._numbers(item, count, code, path, "", entry.optional, entry.counted_by)
         if not item or not count:
             if count and not entry.optional:
                 self.fault(path, "null", f"is null; an array of {count} {entry.type} is required")
@@ -327,6 +342,8 @@ class Decoder:
         if not self.may_follow(entry.type, count, path):
             return None
         layout = _layout(entry.type)
+        if self._is_beyond(item, count, layout.size * count, path, entry.counted_by):
+            return None
         data = self.read(item, layout.size * count, path)
         if data is None:
             return None
@@ -444,15 +461,3 @@ def decode_operator_desc(value: object, name: str = "desc", *, nested: bool = Fa
     type_name = claimed if claimed in _OPERATOR_SCHEMAS else "DML_OPERATOR_DESC"
     check_type(location, ctypes_class(type_name), name)
     return _decode(location, type_name, name, depth=int(nested))
-
-
-def describe_struct(struct: Structure) -> str:
-    """The ``repr`` of a ctypes struct: that of what it decodes to, and what cannot be read in it."""
-    known = (kind for kind in type(struct).__mro__ if struct_schema(kind.__name__) is not None)
-    kind: Any = next(known, None)
-    if kind is None:
-        return f"<{type(struct).__name__}>"
-    # A subclass, such as a helper of d3dx12.h, reads like the struct that it helps with.
-    record, faults = decode_struct(ctypes.cast(ctypes.byref(struct), ctypes.POINTER(kind)), kind.__name__)
-    text = f"<{type(struct).__name__}>" if record is None else repr(record)
-    return f"{text} <{'; '.join(map(str, faults))}>" if faults else text

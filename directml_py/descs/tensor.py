@@ -44,6 +44,11 @@ class TensorDesc:
     def _hash(self) -> int:
         return hash((self.data_type, self.sizes, self.strides, self.flags, self.total_size, self.alignment))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without what was worked out: hashes differ from process to process.
+        own = self.data_type, self.sizes, self.strides, self.flags, self.total_size, self.alignment
+        return TensorDesc, own
+
     def __post_init__(self) -> None:
         if self.total_size < 0:
             object.__setattr__(self, "total_size", self.minimum_size)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import struct as _struct
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..abi.lazy import lazy
 from ..abi.schema import OperatorSchema, Role, StructSchema
 from ..api.enums import DML_OPERATOR_TYPE
+from ..api.schema_data import OPERATORS, STRUCTS
 from .data_types import data_type_of, type_name
 from .format import format_record
 from .tensor import TensorDesc
@@ -43,6 +44,9 @@ def exact(values: tuple[Any, ...]) -> tuple[Any, ...]:
         else value
         for value in values
     )
+
+
+Own = TypeVar("Own", bound="Record")
 
 
 class Record:
@@ -89,6 +93,15 @@ class Record:
     def _hash(self) -> int:
         return hash((self.struct.name, self._key))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _plain_record, (self.struct.name, self._values)
+
+    def __copy__(self: Own) -> Own:
+        return self
+
+    def __deepcopy__(self: Own, memo: object) -> Own:
+        return self
+
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         """The fields as (name, value), in C order."""
         return zip(self.struct.index, self._values)
@@ -115,6 +128,9 @@ class OperatorDesc(Record):
     def __init__(self, schema: OperatorSchema, values: tuple[Any, ...]) -> None:
         super().__init__(schema.struct, values)
         object.__setattr__(self, "schema", schema)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _operator_desc, (self.schema.value, self._values)
 
     @property
     def type(self) -> DML_OPERATOR_TYPE:
@@ -145,3 +161,11 @@ class OperatorDesc(Record):
             else:
                 slots.append(TensorSlot(entry.name, entry.name, value))
         return tuple(slots)
+
+
+def _plain_record(name: str, values: tuple[Any, ...]) -> Record:
+    return Record(STRUCTS[name], values)
+
+
+def _operator_desc(operator: int, values: tuple[Any, ...]) -> OperatorDesc:
+    return OperatorDesc(OPERATORS[operator], values)

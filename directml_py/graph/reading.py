@@ -22,6 +22,10 @@ class GraphFileError(ValueError):
         super().__init__(f"{path}: {place}: {text}" if place else f"{path}: {text}")
         self.path = path
         self.place = place
+        self._text = text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.place, self._text)
 
 
 class Item:

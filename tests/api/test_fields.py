@@ -20,6 +20,8 @@ from directml_py.api.operator_descs import (
     DML_JOIN_OPERATOR_DESC,
     DML_REDUCE_OPERATOR_DESC,
     DML_RESAMPLE_OPERATOR_DESC,
+    DML_RNN_OPERATOR_DESC,
+    DML_TOP_K1_OPERATOR_DESC,
 )
 from directml_py.api.structs import (
     DML_BUFFER_BINDING,
@@ -138,7 +140,6 @@ class TestForms:
         assert relu.Alpha == 2
 
     def test_numbers_as_in_c(self):
-        assert DML_JOIN_OPERATOR_DESC(Axis=-1).Axis == 0xFFFFFFFF
         assert DML_BUFFER_TENSOR_DESC(Flags=0x80000000).Flags == -0x80000000
 
 
@@ -155,7 +156,23 @@ class TestRefusals:
         ):
             DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(Alpha=value)
 
-    @pytest.mark.parametrize("value", [1 << 32, (1 << 32) + 1, -(1 << 31) - 1])
+    @pytest.mark.parametrize("value", [-1, -(1 << 31), -(1 << 31) - 1])
+    def test_negative_numbers_in_unsigned_fields(self, value):
+        """ctypes would take -1 for 4294967295."""
+        with pytest.raises(
+            ValueError,
+            match=rf"^DML_JOIN_OPERATOR_DESC\.Axis must be an unsigned 32-bit number, not {value}$",
+        ):
+            DML_JOIN_OPERATOR_DESC(Axis=value)
+        with pytest.raises(
+            ValueError, match=r"^DML_REDUCE_OPERATOR_DESC\.Axes\[1\] must be an unsigned 32-bit"
+        ):
+            DML_REDUCE_OPERATOR_DESC(Axes=[0, value])
+        with pytest.raises(ValueError, match=r"TotalTensorSizeInBytes must be an unsigned 64-bit number"):
+            DML_BUFFER_TENSOR_DESC(TotalTensorSizeInBytes=value)
+        assert DML_TOP_K1_OPERATOR_DESC(AxisDirection=-1).AxisDirection == -1
+
+    @pytest.mark.parametrize("value", [1 << 32, (1 << 32) + 1])
     def test_numbers_that_do_not_fit(self, value):
         """ctypes would cut them silently."""
         with pytest.raises(ValueError, match=r"DML_JOIN_OPERATOR_DESC\.Axis must fit in 32 bits"):
@@ -234,6 +251,17 @@ class TestRefusals:
             TypeError, match=r"^DML_BUFFER_BINDING\.Buffer must be an interface object or None"
         ):
             DML_BUFFER_BINDING(Buffer=value)
+
+    @pytest.mark.parametrize("value", [tensor_desc(FLOAT32, [1]), DML_JOIN_OPERATOR_DESC()])
+    def test_one_struct_where_a_list_is_meant(self, value):
+        with pytest.raises(TypeError, match=r"^DML_JOIN_OPERATOR_DESC\.InputTensors must be a"):
+            DML_JOIN_OPERATOR_DESC(InputTensors=value)
+        with pytest.raises(TypeError, match=r"^DML_RNN_OPERATOR_DESC\.ActivationDescs must be a"):
+            DML_RNN_OPERATOR_DESC(ActivationDescs=value)
+
+    def test_one_struct_as_in_c(self):
+        one = tensor_desc(FLOAT32, [1])
+        assert DML_JOIN_OPERATOR_DESC(InputCount=1, InputTensors=one).InputTensors[0] == one
 
     def test_text(self):
         with pytest.raises(TypeError, match=r"^DML_INPUT_GRAPH_EDGE_DESC\.Name must be"):

@@ -7,8 +7,10 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
+from directml_py.abi.extents import extent_at
 from directml_py.api.enums import (
     DML_OPERATOR_JOIN,
     DML_TENSOR_DATA_TYPE_FLOAT32,
@@ -61,6 +63,52 @@ def faults_of(value):
 
 def test_a_sound_desc_has_none():
     assert faults_of(join()) == []
+
+
+class TestListsThatAreShorterThanTheirCount:
+    """A count of what the memory behind a list's pointer would be taken for something."""
+
+    @staticmethod
+    def fault(desc):
+        (fault,) = decode_operator_desc(desc).faults
+        assert fault.kind == "count"
+        return str(fault)
+
+    def test_of_structs(self):
+        assert self.fault(join(InputCount=3)) == "InputCount is 3, but InputTensors was given a list of 2"
+
+    def test_of_numbers(self):
+        reduce = DML_REDUCE_OPERATOR_DESC(InputTensor=tensor(), OutputTensor=tensor(), AxisCount=2, Axes=[3])
+        assert self.fault(reduce) == "AxisCount is 2, but Axes was given a list of 1"
+        wrapped = (DML_OPERATOR_DESC * 1)(DML_OPERATOR_DESC(reduce._operator_, reduce))
+        assert self.fault(ctypes.pointer(wrapped[0])) == "AxisCount is 2, but Axes was given a list of 1"
+
+    def test_inside_a_tensor(self):
+        desc = join(InputTensors=[tensor(), tensor(DimensionCount=4, Strides=[3, 1, 1, 1])])
+        text = "InputTensors[1].DimensionCount is 4, but Sizes was given a list of 2"
+        assert self.fault(desc) == text
+        desc = join(OutputTensor=tensor(Strides=[3]))
+        assert self.fault(desc) == "OutputTensor.DimensionCount is 2, but Strides was given a list of 1"
+
+    @pytest.mark.parametrize("data", [b"123", bytearray(3), np.zeros(3, np.uint8)])
+    def test_of_bytes(self, data):
+        desc = DML_CONSTANT_DATA_GRAPH_NODE_DESC(Data=data, DataSize=100)
+        faults = decode_struct(desc, "DML_CONSTANT_DATA_GRAPH_NODE_DESC").faults
+        assert [str(fault) for fault in faults] == ["DataSize is 100, but Data was given a list of 3"]
+
+    def test_in_other_memory(self):
+        """Who gives a pointer says how far it reaches: C's arrays, parts of lists, memory that was a list's."""
+        block = (ctypes.c_uint32 * 4)(2, 3, 4, 5)
+        first = ctypes.cast(block, ctypes.POINTER(ctypes.c_uint32))
+        assert faults_of(join(OutputTensor=tensor(DimensionCount=4, Sizes=first))) == []
+        desc = DML_REDUCE_OPERATOR_DESC(InputTensor=tensor(), OutputTensor=tensor(), Axes=[3])
+        address = ctypes.cast(desc.Axes, ctypes.c_void_p).value
+        assert extent_at(address) == 4
+        desc.Axes = first
+        assert extent_at(address) is None
+
+    def test_fewer_than_there_are(self):
+        assert faults_of(join(InputCount=1)) == []
 
 
 class TestNull:

@@ -1,0 +1,131 @@
+"""Structs as values: their text, whether two are equal, copies that own what they point to, pickles.
+
+What can be read behind their pointers is what they are; where that is not all, they are neither copied nor pickled.
+"""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+from functools import cache
+from typing import Any
+
+from ..abi.interface import IUnknown
+from ..abi.structure import Structure, layout_of
+from .decode import Decoded, ctypes_class, decode_struct, struct_schema
+from .encode import encode, encode_tensor
+from .tensor import TensorDesc
+from .values import Record
+
+FOLLOWED = frozenset({"pointer", "array", "variant", "bytes", "string"})
+
+
+class StructValues:
+    """What ``Structure`` asks of this room."""
+
+    def describe(self, struct: Structure) -> str:
+        """The ``repr``: that of what the struct decodes to, and what cannot be read in it."""
+        decoded = _decoded(struct)
+        if decoded is None:
+            return f"<{type(struct).__name__}>"
+        text = f"<{type(struct).__name__}>" if decoded.desc is None else repr(decoded.desc)
+        return f"{text} <{_text(decoded)}>" if decoded.faults else text
+
+    def alike(self, struct: Structure, other: Structure) -> bool:
+        """Floats are alike if their bits are."""
+        return bytes(struct) == bytes(other) or (
+            struct_schema(layout_of(type(struct)).__name__) is not None
+            and _decoded(struct) == _decoded(other)
+        )
+
+    def duplicate(self, struct: Structure) -> Structure:
+        """Interfaces, and addresses of memory without a size, stay what they are."""
+        decoded = _decoded(struct)
+        name = layout_of(type(struct)).__name__
+        if decoded is None or not _follows(name):
+            return copy.copy(struct)
+        return _checked(struct, decoded, "copied")
+
+    def reduce(self, struct: Structure) -> tuple[Any, ...]:
+        """Raises ``TypeError`` naming the field for what other processes do not have."""
+        decoded = _decoded(struct)
+        if decoded is None:
+            raise TypeError(f"{type(struct).__name__} cannot be pickled")
+        _check_portable(decoded.desc, type(struct).__name__)
+        _checked(struct, decoded, "pickled")
+        return restored, (type(struct), decoded.desc)
+
+
+def restored(kind: type[Structure], value: Any) -> Structure:
+    """The struct of type ``kind`` that decodes to ``value``."""
+    struct = kind.__new__(kind)
+    struct._take(_encoded(layout_of(kind), value))
+    return struct
+
+
+def _encoded(kind: type[Any], value: Any) -> Any:
+    if value is None:
+        return kind()
+    if isinstance(value, TensorDesc):
+        return encode_tensor(value)
+    struct = encode(value)
+    return struct if isinstance(struct, kind) else kind(value.schema.value, struct)
+
+
+def _decoded(struct: Structure) -> Decoded | None:
+    """None for a struct that no schema describes."""
+    # A subclass, such as a helper of d3dx12.h, reads like the struct that it helps with.
+    kind: Any = layout_of(type(struct))
+    if struct_schema(kind.__name__) is None:
+        return None
+    return decode_struct(ctypes.cast(ctypes.byref(struct), ctypes.POINTER(kind)), kind.__name__)
+
+
+def _checked(struct: Structure, decoded: Decoded, done: str) -> Structure:
+    """The struct again, from what it decodes to. Raises ``TypeError`` if that is not all of it."""
+    again: Structure = _encoded(layout_of(type(struct)), decoded.desc)
+    if decoded.faults and _decoded(again) != decoded:
+        raise TypeError(f"{type(struct).__name__} cannot be {done}: {_text(decoded)}")
+    return again
+
+
+def _text(decoded: Decoded) -> str:
+    return "; ".join(map(str, decoded.faults))
+
+
+@cache
+def _follows(name: str) -> bool:
+    """Whether decoding the struct ``name`` follows pointers."""
+    schema = struct_schema(name)
+    assert schema is not None, name
+    return any(
+        entry.kind in FOLLOWED or (entry.kind == "struct" and _follows(entry.type)) for entry in schema.fields
+    )
+
+
+def _check_portable(value: Any, path: str) -> None:
+    if isinstance(value, tuple):
+        for index, item in enumerate(value):
+            _check_portable(item, f"{path}[{index}]")
+    if not isinstance(value, Record):
+        return
+    for entry, (name, item) in zip(value.struct.fields, value):
+        where = f"{path}.{name}"
+        if isinstance(item, IUnknown):
+            raise TypeError(f"{where} is an {type(item).__name__}, which cannot be pickled")
+        if (entry.kind == "address" and item) or (
+            entry.kind == "union" and _has_objects(entry.type) and any(item)
+        ):
+            raise TypeError(f"{where} holds an address, which cannot be pickled")
+        _check_portable(item, where)
+
+
+@cache
+def _has_objects(name: str) -> bool:
+    """Whether interface pointers stand in the struct or union ``name``."""
+    kind = ctypes_class(name)
+    return bool(getattr(kind, "_interfaces_", ())) or any(
+        _has_objects(ctype.__name__)
+        for _, ctype, *_ in kind._fields_
+        if issubclass(ctype, (ctypes.Structure, ctypes.Union))
+    )
