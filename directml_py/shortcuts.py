@@ -13,6 +13,7 @@ from .api.enums import DML_FEATURE_LEVEL
 from .d3d12 import D3D12CreateDevice
 from .d3d12.allocation import Allocation, Bytes
 from .d3d12.observation import watchers
+from .descs.arrays import as_array
 from .descs.format import braces
 from .descs.tensor import TensorDesc
 from .descs.values import TensorSlot
@@ -38,8 +39,8 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
     """Run one operator on arrays.
 
     ``inputs`` has one array per input tensor in desc order (None for an absent optional one), of the tensor's
-    sizes and data type, 4-bit elements as uint8 or int8; each is laid out as the tensor's strides say. Returns one
-    array per output tensor in its sizes, None for an absent one.
+    sizes and data type, 4-bit elements as uint8 or int8; each is laid out as the tensor's strides say. Arrays of other
+    libraries are taken by DLPack. Returns one array per output tensor in its sizes, None for an absent one.
 
     The operator is created and compiled on devices of its own. Under the Direct3D 12 debug layer, and in a capture, it
     is also initialized, bound, dispatched and read back step by step, so that these see what they would see in a
@@ -48,6 +49,11 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
     Raises ``DMLError`` as CreateOperator and CompileOperator do, ``TypeError`` and ``ValueError`` for inputs that
     do not fit their tensors; both name the tensor.
     """
+    if isinstance(inputs, (str, bytes)) or not isinstance(inputs, Sequence):
+        raise TypeError(
+            f"inputs must be a list with an array for each input tensor, not {type(inputs).__name__}; "
+            "one array makes a list too: [array]"
+        )
     d3d12 = D3D12CreateDevice()
     level = HIGHEST_FEATURE_LEVEL if feature_level is None else feature_level
     device = DMLCreateDevice(d3d12, feature_level=level)
@@ -116,8 +122,9 @@ def input_array(slot: TensorSlot, value: Any) -> Array | None:
             state = "absent from" if tensor is None else "present in"
             raise ValueError(f"{slot.path} is {state} the desc; its input must agree")
         return None
-    array = value if isinstance(value, (np.ndarray, np.generic)) else _from_python(slot.path, value, tensor)
-    array = np.asarray(array)
+    array = as_array(value, slot.path)
+    if array is None:
+        array = _from_python(slot.path, value, tensor)
     if array.dtype != tensor.dtype:
         raise TypeError(f"{slot.path} holds {tensor.dtype} elements, not {array.dtype}")
     if array.shape != tensor.sizes:

@@ -12,8 +12,8 @@ from ..abi.memory import memory_probing
 from ..api.schema_data import OPERATORS as CATALOG
 from ..dml.device import HIGHEST_FEATURE_LEVEL
 from ..kernels import backend
+from ..testing.known_rules import every_rule
 from .config import LIBRARY
-from .rules import every_rule
 
 HELP = "Versions, feature level, kernels, and what the debug layers check beyond the rules of every call."
 

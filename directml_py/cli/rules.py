@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 from functools import cache
 
-from .. import d3d12, dml, operators
-from ..dml.compiler import rules as graph_rules
+from .. import operators
 from ..testing.breaches import derived_rules
+from ..testing.known_rules import every_rule
 from ..validation import Rule
 
-# Rules of no operator are declared where a module of these packages is loaded.
-CHECKED = (d3d12, dml, graph_rules)
 TEST = "tests/rules/test_rules.py::test_rule"
 DERIVED_TEST = "tests/operators/test_every_operator.py::test_a_broken_desc_is_refused_by_its_rule"
 HELP = (
@@ -26,11 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     print(as_markdown() if arguments.markdown else as_text())
     return 0
-
-
-def every_rule() -> list[Rule]:
-    """Every rule, by identifier."""
-    return operators.every_rule()
 
 
 @cache

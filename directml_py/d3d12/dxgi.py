@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ..abi.arguments import enumerator, invalid, unsigned
 from ..abi.hresult import DXGI_ERROR_NOT_FOUND, DXGI_ERROR_UNSUPPORTED, DMLError
+from ..abi.interface import IUnknown
 from ..abi.memory import MemoryFault, write
 from ..abi.pointers import locate, struct_at
 from ..abi.private_data import PrivateDataObject
@@ -277,17 +278,21 @@ class IDXGIFactory6(IDXGIFactory5):
         return self._listed(Adapter)
 
 
-def CreateDXGIFactory() -> IDXGIFactory6:
-    return IDXGIFactory6()
+def CreateDXGIFactory(riid: GUID | type[IUnknown] = IDXGIFactory6.IID) -> IDXGIFactory6:
+    """Raises ``DMLError`` ``E_NOINTERFACE`` for an interface ``riid`` that a factory lacks."""
+    factory: IDXGIFactory6 = IDXGIFactory6().QueryInterface(riid)
+    return factory
 
 
-def CreateDXGIFactory1() -> IDXGIFactory6:
-    return IDXGIFactory6()
+def CreateDXGIFactory1(riid: GUID | type[IUnknown] = IDXGIFactory6.IID) -> IDXGIFactory6:
+    """As CreateDXGIFactory."""
+    return CreateDXGIFactory(riid)
 
 
-def CreateDXGIFactory2(Flags: int = 0) -> IDXGIFactory6:
-    """``Flags`` is 0 or ``DXGI_CREATE_FACTORY_DEBUG``, which changes nothing here."""
+def CreateDXGIFactory2(Flags: int = 0, riid: GUID | type[IUnknown] = IDXGIFactory6.IID) -> IDXGIFactory6:
+    """As CreateDXGIFactory. ``Flags`` is 0 or ``DXGI_CREATE_FACTORY_DEBUG``, which changes nothing here."""
     flags = unsigned(Flags, "Flags", 32)
     if flags & ~DXGI_CREATE_FACTORY_DEBUG:
         raise invalid(f"Flags must be 0 or DXGI_CREATE_FACTORY_DEBUG, not 0x{flags:X}")
-    return IDXGIFactory6(flags)
+    factory: IDXGIFactory6 = IDXGIFactory6(flags).QueryInterface(riid)
+    return factory

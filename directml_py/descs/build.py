@@ -12,7 +12,7 @@ from ..abi.arguments import integer
 from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
 from ..abi.structure import Structure
 from ..api.schema_data import STRUCTS
-from .data_types import data_type_of
+from .data_types import data_type_number, data_type_of
 from .decode import decode_operator_desc, decode_struct, enum_class
 from .tensor import TensorDesc
 from .values import OperatorDesc, Record, Scalar
@@ -58,7 +58,10 @@ def field_value(entry: FieldSchema, value: Any, name: str, values: Mapping[str, 
             raise TypeError(f"{name} must be a sequence, not {type(value).__name__}")
         return tuple(_element(entry, one, f"{name}[{index}]") for index, one in enumerate(value))
     if entry.kind == "union":
-        return _scalar(value, name, values.get(entry.governed_by, 0))
+        data_type = values.get(entry.governed_by)
+        return _scalar(
+            value, name, 0 if data_type is None else data_type_number(data_type, entry.governed_by)
+        )
     return _element(entry, value, name)
 
 
@@ -84,6 +87,8 @@ def _element(entry: FieldSchema, value: Any, name: str) -> Any:
         return _float(value, name, entry.type)
     if entry.type == "BOOL":
         return bool(value)
+    if entry.type == "DML_TENSOR_DATA_TYPE" and value is not None:
+        value = data_type_number(value, name)
     number = 0 if value is None else integer(value, name)
     kind = enum_class(entry.type)
     return kind(number) if entry.kind == "flags" else kind._value2member_map_.get(number, number)

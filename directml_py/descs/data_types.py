@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..abi.arguments import integer
 from ..api.enums import DML_TENSOR_DATA_TYPE
 
+# A DML_TENSOR_DATA_TYPE, or the NumPy type of its elements.
+DataTypeLike: TypeAlias = "int | np.dtype[Any] | type[np.generic]"
 PREFIX = "DML_TENSOR_DATA_TYPE_"
 
 
@@ -60,6 +63,19 @@ def data_type_for(dtype: np.dtype[Any]) -> int | None:
     return next(
         (number for number, known in DATA_TYPES.items() if known.bits >= 8 and known.dtype == native), None
     )
+
+
+def data_type_number(value: Any, name: str) -> int:
+    """A DML_TENSOR_DATA_TYPE that may be given as a NumPy type too: ``np.float32``, ``np.dtype("int8")``.
+
+    Raises ``TypeError`` naming ``name`` for what is neither, and for NumPy types that DirectML lacks.
+    """
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        data_type = data_type_for(np.dtype(value))
+        if data_type is None:
+            raise TypeError(f"{name}: DirectML has no data type for {np.dtype(value)} elements")
+        return data_type
+    return integer(value, name)
 
 
 def type_name(data_type: int) -> str:

@@ -9,6 +9,7 @@ from ..abi.schema import FieldSchema
 from ..abi.structure import Structure
 from ..api.enums import DML_TENSOR_FLAG_NONE, DML_TENSOR_TYPE_BUFFER
 from ..api.structs import DML_BUFFER_TENSOR_DESC, DML_SCALAR_UNION, DML_TENSOR_DESC
+from .data_types import DataTypeLike, data_type_number
 from .decode import ctypes_class
 from .sizes import minimum_size, unsigned_numbers
 from .tensor import TensorDesc
@@ -16,7 +17,7 @@ from .values import OperatorDesc, Record, Scalar
 
 
 def tensor_desc(
-    data_type: int,
+    data_type: DataTypeLike,
     sizes: Sequence[int],
     strides: Sequence[int] | None = None,
     *,
@@ -26,11 +27,12 @@ def tensor_desc(
 ) -> DML_TENSOR_DESC:
     """A DML_TENSOR_DESC that owns its DML_BUFFER_TENSOR_DESC.
 
-    ``sizes`` and ``strides`` are in elements (None: packed), ``total_size`` and ``alignment`` in bytes;
-    ``total_size=None`` is what DMLCalcBufferTensorSize gives. Raises ``TypeError`` for what is no integer and
-    ``ValueError`` for a number that does not fit or if ``sizes`` and ``strides`` differ in length; nothing else is
-    checked here.
+    ``data_type`` may be a NumPy type, such as ``np.float32``. ``sizes`` and ``strides`` are in elements (None: packed),
+    ``total_size`` and ``alignment`` in bytes; ``total_size=None`` is what DMLCalcBufferTensorSize gives. Raises
+    ``TypeError`` for what is no integer and ``ValueError`` for a number that does not fit or if ``sizes`` and
+    ``strides`` differ in length; nothing else is checked here.
     """
+    number = data_type_number(data_type, "data_type")
     own_sizes = unsigned_numbers(sizes, "sizes")
     own_strides = None if strides is None else unsigned_numbers(strides, "strides")
     if own_strides is not None and len(own_strides) != len(own_sizes):
@@ -38,9 +40,9 @@ def tensor_desc(
             f"strides has {len(own_strides)} elements and sizes {len(own_sizes)}; they must agree"
         )
     if total_size is None:
-        total_size = minimum_size(data_type, own_sizes, own_strides)
+        total_size = minimum_size(number, own_sizes, own_strides)
     buffer = DML_BUFFER_TENSOR_DESC(
-        data_type, flags, len(own_sizes), own_sizes, own_strides, total_size, alignment
+        number, flags, len(own_sizes), own_sizes, own_strides, total_size, alignment
     )
     return DML_TENSOR_DESC(DML_TENSOR_TYPE_BUFFER, buffer)
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
 
-from ..abi.arguments import integer
-from .data_types import data_type_of
+from ..abi.arguments import integer, invalid
+from ..abi.memory import MemoryFault, read
+from ..abi.pointers import check_type, is_cdata, locate
+from ..abi.struct_series import MAX_ELEMENTS
+from ..abi.wintypes import UINT
+from .data_types import DataTypeLike, data_type_number, data_type_of
+
+# What stands for a const UINT*: ctypes' and cffi's pointers have no type that says what they point to.
+UINTs: TypeAlias = Sequence[int] | Any
 
 
 def packed_strides(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -39,7 +48,7 @@ def bytes_for(data_type: int, elements: int) -> int:
 
 def unsigned_numbers(values: Iterable[int], name: str) -> list[int]:
     """``values`` as UINTs. Raises ``TypeError`` and ``ValueError`` naming ``name`` for what is none."""
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    if isinstance(values, (str, bytes)) or not isinstance(values, (Iterable, ctypes.Array)):
         raise TypeError(f"{name} must be a sequence of integers, not {type(values).__name__}")
     return [unsigned_number(value, f"{name}[{index}]") for index, value in enumerate(values)]
 
@@ -52,22 +61,38 @@ def unsigned_number(value: int, name: str) -> int:
 
 
 def DMLCalcBufferTensorSize(
-    data_type: int, dimension_count: int, sizes: Sequence[int], strides: Sequence[int] | None = None
+    data_type: DataTypeLike, dimension_count: int, sizes: UINTs, strides: UINTs | None = None
 ) -> int:
     """The minimum ``TotalTensorSizeInBytes`` of a tensor (the page "DirectML helper functions").
 
-    ``sizes`` and ``strides`` are in elements; ``strides=None`` means packed. Returns bytes, rounded up to a
-    multiple of 4, and 0 for an unknown data type or a size of 0. Unlike the C helper this one cannot overflow.
-    Raises ``TypeError`` for what is no integer, ``ValueError`` for a number that is no UINT or if an array is
-    shorter than ``dimension_count``.
+    ``sizes`` and ``strides`` are in elements: sequences, or pointers to as many UINTs as ``dimension_count`` says;
+    ``strides`` None or null means packed. Returns bytes, rounded up to a multiple of 4, and 0 for an unknown data type
+    or a size of 0. Unlike the C helper this one cannot overflow. Raises ``TypeError`` for what is no integer,
+    ``ValueError`` for a number that is no UINT or if an array is shorter than ``dimension_count``, ``DMLError``
+    ``E_INVALIDARG`` for memory that cannot be read.
     """
     count = unsigned_number(dimension_count, "dimension_count")
     own_sizes = _first(sizes, count, "sizes")
+    if own_sizes is None:
+        raise TypeError("sizes must not be null")
     own_strides = None if strides is None else _first(strides, count, "strides")
-    return minimum_size(integer(data_type, "data_type"), own_sizes, own_strides)
+    return minimum_size(data_type_number(data_type, "data_type"), own_sizes, own_strides)
 
 
-def _first(values: Iterable[int], count: int, name: str) -> list[int]:
+def _first(values: Any, count: int, name: str) -> list[int] | None:
+    """The ``count`` first numbers; None for null."""
+    if isinstance(values, (ctypes._Pointer, ctypes.c_void_p)) or is_cdata(values):
+        location = locate(values, name)
+        check_type(location, UINT, name)
+        if not location.address:
+            return None
+        if count > MAX_ELEMENTS:
+            raise ValueError(f"dimension_count is {count}; more than {MAX_ELEMENTS} are not read")
+        try:
+            data = read(location.address, count * ctypes.sizeof(UINT))
+        except MemoryFault as fault:
+            raise invalid(f"{name}: {fault}") from None
+        return list((UINT * count).from_buffer_copy(data))
     numbers = unsigned_numbers(values, name)
     if len(numbers) < count:
         raise ValueError(f"{name} has {len(numbers)} elements; dimension_count is {count}")

@@ -16,7 +16,8 @@ from ..abi.arguments import unsigned
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAGS
 from ..api.structs import DML_GRAPH_DESC
 from ..d3d12 import D3D12CreateDevice
-from ..descs.data_types import data_type_for
+from ..descs.arrays import as_array
+from ..descs.data_types import DataTypeLike, data_type_for, data_type_number
 from ..descs.sizes import unsigned_numbers
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
@@ -82,7 +83,7 @@ class Graph(metaclass=_Functions):
     def input_tensor(
         self,
         index_or_name: int | str,
-        data_type: int | TensorDesc,
+        data_type: DataTypeLike | TensorDesc,
         sizes: Sequence[int] | None = None,
         strides: Sequence[int] | None = None,
         *,
@@ -93,8 +94,8 @@ class Graph(metaclass=_Functions):
     ) -> Expression:
         """A graph input, by its index or by a name (it then gets the next free index).
 
-        ``data_type`` may be a TensorDesc in place of all that follows. Raises ``DMLError`` for a tensor that breaks
-        the rules, ``ValueError`` for an index or a name that is taken.
+        ``data_type`` may be a NumPy type, or a TensorDesc in place of all that follows. Raises ``DMLError`` for a
+        tensor that breaks the rules, ``ValueError`` for an index or a name that is taken.
         """
         where = "Graph.input_tensor"
         if isinstance(index_or_name, str):
@@ -121,7 +122,8 @@ class Graph(metaclass=_Functions):
 
         Raises ``TypeError`` for elements of a type that DirectML lacks, ``DMLError`` for sizes that it lacks.
         """
-        given = np.atleast_1d(np.asarray(array))
+        own_array = as_array(array, "Graph.constant: array")
+        given = np.atleast_1d(np.asarray(array if own_array is None else own_array))
         data_type = data_type_for(given.dtype)
         if data_type is None:
             raise TypeError(f"Graph.constant: DirectML has no data type for {given.dtype} elements")
@@ -135,7 +137,7 @@ class Graph(metaclass=_Functions):
     def reinterpret(
         self,
         input: Expression,
-        data_type: int | None = None,
+        data_type: DataTypeLike | None = None,
         sizes: Sequence[int] | None = None,
         strides: Sequence[int] | None = None,
     ) -> Expression:
@@ -279,7 +281,7 @@ class Graph(metaclass=_Functions):
 
 def tensor(
     where: str,
-    data_type: int,
+    data_type: DataTypeLike,
     sizes: Sequence[int],
     strides: Sequence[int] | None,
     flags: int,
@@ -287,7 +289,7 @@ def tensor(
     alignment: int,
 ) -> TensorDesc:
     """A TensorDesc of plain numbers. Raises ``TypeError`` and ``ValueError`` naming the argument of ``where``."""
-    number = unsigned(data_type, f"{where}: data_type", 32)
+    number = unsigned(data_type_number(data_type, f"{where}: data_type"), f"{where}: data_type", 32)
     known = number in list(DML_TENSOR_DATA_TYPE)
     own_strides = None if strides is None else tuple(unsigned_numbers(strides, f"{where}: strides"))
     own_sizes = tuple(unsigned_numbers(sizes, f"{where}: sizes"))

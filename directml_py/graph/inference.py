@@ -7,7 +7,7 @@ from typing import Any
 
 from ..abi.schema import FieldSchema, OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE_UINT32
-from ..descs.data_types import data_type_of
+from ..descs.data_types import DataTypeLike, data_type_number, data_type_of
 from ..descs.values import OperatorDesc
 from ..operators import check_inputs, operator_of
 from ..operators.operator import Broadcast
@@ -20,7 +20,7 @@ OutputShapes = dict[str, list[tuple[int, tuple[int, ...]]]]
 
 
 def output_shapes(
-    desc: OperatorDesc, level: int, choices: Mapping[str, Any], output_data_type: int | None
+    desc: OperatorDesc, level: int, choices: Mapping[str, Any], output_data_type: DataTypeLike | None
 ) -> OutputShapes:
     """Data type and sizes of the outputs by field; what does not follow is left out.
 
@@ -58,7 +58,7 @@ def shared(desc: OperatorDesc, output: str, name: str) -> Any:
     return None
 
 
-def _data_type(desc: OperatorDesc, entry: FieldSchema, level: int, chosen: int | None) -> int:
+def _data_type(desc: OperatorDesc, entry: FieldSchema, level: int, chosen: DataTypeLike | None) -> int:
     own = shared(desc, entry.name, "DataType")
     if own is not None:
         return int(own)
@@ -67,7 +67,7 @@ def _data_type(desc: OperatorDesc, entry: FieldSchema, level: int, chosen: int |
     if len(types) == 1:
         return types[0]
     if chosen is not None:
-        return chosen
+        return data_type_number(chosen, "output_data_type")
     # Indices and counts: UINT32 is what the oldest levels have for them.
     if DML_TENSOR_DATA_TYPE_UINT32 in types and all(data_type_of(kind).kind != "F" for kind in types):
         return DML_TENSOR_DATA_TYPE_UINT32

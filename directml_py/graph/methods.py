@@ -74,7 +74,7 @@ class Method:
             yield _parameter(argument_name(entry), named, kind, entry.optional)
         yield from self.choices
         if self.types_open:
-            yield _parameter("output_data_type", named, "int", True)
+            yield _parameter("output_data_type", named, "DataTypeLike", True)
         for entry in self.outputs:
             if entry.optional:
                 yield inspect.Parameter(argument_name(entry), named, annotation="bool", default=False)

@@ -12,6 +12,7 @@ from ..descs.decode import struct_schema
 from ..descs.values import OperatorDesc
 from ..operators import check
 from .differences import differences
+from .known_rules import check_rule
 from .levels import parse_level
 from .valid import HIGHEST
 
@@ -37,9 +38,11 @@ def assert_invalid(
 ) -> list[Diagnostic]:
     """``desc`` breaks ``rule``, at ``path`` if one is given, and, unless ``only`` is False, no other rule.
 
-    Returns the diagnostics of the rule. Raises ``AssertionError`` that lists what was found instead.
+    Returns the diagnostics of the rule. Raises ``AssertionError`` that lists what was found instead, ``ValueError`` if
+    there is no such rule.
     """
     __tracebackhide__ = True
+    check_rule(rule)
     level = parse_level(feature_level)
     decoded, report = check(desc, level)
     wanted = rule if path is None else f"{rule} at {path}"

@@ -9,6 +9,7 @@ from typing import Any
 from ..abi.hresult import DMLError
 from ..abi.rules import Diagnostic
 from ..d3d12.info_queue import Message
+from .known_rules import check_rule
 from .watch import Watch, describe, is_about, rule_of, watch
 
 
@@ -19,6 +20,7 @@ class Expectation:
     """
 
     def __init__(self, rule: str, path: str | None, watches: Iterable[Watch]) -> None:
+        check_rule(rule)
         self.rule = rule
         self.path = path
         self.diagnostics: list[Diagnostic] = []
@@ -69,7 +71,7 @@ def expect(rule: str, path: str | None = None, *, device: Any = None) -> Expecta
     Swallows a ``DMLError`` whose diagnostics contain the rule (at ``path``, if one is given). With a ``device``
     (ID3D12Device or IDMLDevice, or several) that has a debug layer, a message of the rule counts as well, and the
     plugin does not hold it against the test. Raises ``AssertionError`` if the rule did not come, naming what came
-    in its place; other exceptions pass.
+    in its place; other exceptions pass. Raises ``ValueError`` at once if there is no such rule.
     """
     devices = device if isinstance(device, (list, tuple)) else [] if device is None else [device]
     watches = [found for found in map(watch, devices) if found is not None]

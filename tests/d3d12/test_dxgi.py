@@ -46,7 +46,10 @@ def test_factories_have_every_interface(create):
         kind = getattr(dml, name)
         assert factory.QueryInterface(kind.IID) is factory
         assert isinstance(factory, kind)
+        assert isinstance(create(riid=kind.IID), kind)
     refused(E_NOINTERFACE, factory.QueryInterface, dml.IDXGIAdapter.IID)
+    with pytest.raises(DMLError, match="IDXGIFactory6 has no interface"):
+        create(riid=dml.IDXGIAdapter.IID)
     assert factory.IsCurrent()
     assert not factory.IsWindowedStereoEnabled()
 

@@ -32,6 +32,29 @@ def join(*widths, total=None, axis=3, kind=FLOAT32):
     )
 
 
+@pytest.mark.parametrize(
+    ("rule", "hint"),
+    [
+        ("DML-JOIN-size", "there is DML-JOIN-sizes"),
+        ("JOIN-sizes", "there is DML-JOIN-sizes"),
+        ("DML-JION-sizes", "DML-JOIN-sizes"),
+        ("DML-", "python -m directml_py rules lists them"),
+        ("D3D12-ResourceBarrier-befor", "D3D12-ResourceBarrier-before"),
+    ],
+)
+def test_rules_that_do_not_exist(rule, hint):
+    """Said at once, before the block that would be judged by it."""
+    for check in (expect, lambda rule: assert_invalid(join(3, 4), rule)):
+        with pytest.raises(ValueError, match=f"^there is no rule {rule};.*{hint}"):
+            check(rule)
+
+
+def test_rules_that_were_not_looked_at_yet():
+    """The rules of an operator are made when they are first asked for; those of programs are their own business."""
+    for rule in ("DML-QUANTIZED_LINEAR_CONVOLUTION-group-count", "my-rule"):
+        expect(rule)
+
+
 def failure(check, *args, **kwargs):
     with pytest.raises(AssertionError) as caught:
         check(*args, **kwargs)

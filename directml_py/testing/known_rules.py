@@ -1,0 +1,32 @@
+"""Every rule that there is, so that a misspelt one is not waited for."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from .. import d3d12, dml, operators
+from ..abi.rules import RULES, Rule
+from ..dml.compiler import rules as graph_rules
+
+# Rules of no operator are declared where a module of these packages is loaded.
+DECLARING = (d3d12, dml, graph_rules)
+OWN = ("DML-", "D3D12-")
+
+
+def every_rule() -> list[Rule]:
+    """Every rule, by identifier."""
+    return operators.every_rule()
+
+
+def check_rule(identifier: str) -> None:
+    """Raise ``ValueError`` for what is meant to be one of our rules, and is none; messages of applications may be about
+    others."""
+    if identifier in RULES:
+        return
+    every_rule()
+    if identifier in RULES:
+        return
+    close = get_close_matches(identifier, RULES, 3, 0.75)
+    if close or identifier.startswith(OWN):
+        hint = f"; there is {', '.join(close)}" if close else "; python -m directml_py rules lists them"
+        raise ValueError(f"there is no rule {identifier}{hint}")
