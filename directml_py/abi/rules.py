@@ -33,21 +33,27 @@ class Rule(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """One broken rule: its identifier, where (``InputTensors[1].Sizes[2]``), and a sentence for a person."""
+    """One broken rule: its identifier, where (``InputTensors[1].Sizes[2]``), and a sentence for a person.
+
+    ``origin`` says which lines of the program a hazard comes from that shows only when commands execute; empty for
+    programs in C, and for what is raised at the call that is wrong.
+    """
 
     severity: Severity
     rule: str
     path: str
     message: str
+    origin: str = ""
 
     def __str__(self) -> str:
-        return f"{self.message} [{self.rule}]"
+        return f"{self.message} [{self.rule}]" + (f" ({self.origin})" if self.origin else "")
 
 
 def message_id(rule: str) -> int:
-    """The number that stands for a rule where ID3D12InfoQueue wants a D3D12_MESSAGE_ID.
+    """The number of a rule among D3D12_MESSAGE_IDs: ID3D12InfoQueue's filters know each rule by it, also those whose
+    messages carry a number of Direct3D's own.
 
-    It follows from the identifier alone and lies far above Direct3D's own numbers.
+    It follows from the identifier alone and lies far above Direct3D's numbers.
     """
     return 0x40000000 | zlib.crc32(rule.encode()) & 0x3FFFFFFF
 

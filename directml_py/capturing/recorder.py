@@ -16,7 +16,8 @@ from .._version import __version__
 from ..abi.life import Life
 from ..d3d12.allocation import Allocation
 from ..d3d12.buffer_rules import cpu_accessible
-from ..d3d12.command_list import ID3D12GraphicsCommandList, Recording
+from ..d3d12.command_allocator import Recording
+from ..d3d12.command_list import ID3D12GraphicsCommandList
 from ..d3d12.command_queue import Execution, ID3D12CommandQueue
 from ..d3d12.commands import Barriers, Command, Copy, DescriptorHeaps
 from ..d3d12.fence import ID3D12Fence

@@ -8,7 +8,7 @@ import directml_py
 
 from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_SEVERITY_ERROR
 from ..d3d12 import ID3D12Device
-from ..d3d12.debug_output import debug_output
+from ..d3d12.debug_output import debug_output, exceptions_tell_nobody
 from ..dml.removal import WITNESSES
 from .calls import Calls
 from .interfaces import FUNCTIONS, INTERFACES
@@ -27,6 +27,7 @@ def create_device(*arguments: Any) -> ID3D12Device:
 
 def start(ffi: Any, lib: Any) -> None:
     """Give every C function that the library declares its Python side."""
+    exceptions_tell_nobody()
     WITNESSES.append(lambda error: debug_output(D3D12_MESSAGE_SEVERITY_ERROR, str(error)))
     objects = Objects(lib)
     calls = Calls(objects, ffi)

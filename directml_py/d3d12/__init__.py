@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..abi.private_data import WKPDID_D3DDebugObjectNameW
-from .command_list import ID3D12CommandAllocator, ID3D12CommandList, ID3D12GraphicsCommandList
+from .command_allocator import ID3D12CommandAllocator
+from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
 from .command_list_versions import (
     ID3D12GraphicsCommandList1,
     ID3D12GraphicsCommandList2,

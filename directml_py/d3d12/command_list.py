@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..abi.arguments import child, counted, enumerator, invalid, unsigned
+from ..abi.caller import caller
 from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
-from ..abi.life import Life
 from ..abi.struct_series import structs_at
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
-    D3D12_COMMAND_LIST_TYPE_COMPUTE,
     D3D12_COMMAND_LIST_TYPE_COPY,
-    D3D12_COMMAND_LIST_TYPE_DIRECT,
-    D3D12_COMMAND_LIST_TYPE_NONE,
     D3D12_HEAP_TYPE_READBACK,
     D3D12_HEAP_TYPE_UPLOAD,
     D3D12_MESSAGE_CATEGORY_EXECUTION,
     D3D12_MESSAGE_ID,
-    D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC,
     D3D12_MESSAGE_ID_COMMAND_LIST_CLOSED,
     D3D12_MESSAGE_ID_COPY_ON_SAME_SUBRESOURCE,
     D3D12_MESSAGE_ID_SET_DESCRIPTOR_HEAP_INVALID,
@@ -31,113 +26,27 @@ from ..api.d3d12_enums import (
     D3D12_QUERY_TYPE_TIMESTAMP,
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
-from ..api.iids import IID_ID3D12CommandAllocator, IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
+from ..api.iids import IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
 from .barriers import Problem, decode
 from .clears import Refused, clear_float, clear_uint
+from .command_allocator import CommandMemory, ID3D12CommandAllocator, Recording, check_allocator
 from .commands import Barriers, Command, Copy, DescriptorHeaps, any_order
 from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap
 from .markers import Marked, Marker
-from .objects import ID3D12DeviceChild, ID3D12Pageable
+from .objects import ID3D12DeviceChild
 from .observation import watchers
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
 from .resource import BufferRange, ID3D12Resource
 
 if TYPE_CHECKING:
-    from .command_queue import Execution
     from .device import ID3D12Device
 
-DIRECT: Final = D3D12_COMMAND_LIST_TYPE_DIRECT
-COMPUTE: Final = D3D12_COMMAND_LIST_TYPE_COMPUTE
 COPY: Final = D3D12_COMMAND_LIST_TYPE_COPY
-EMULATED_TYPES: Final = (DIRECT, COMPUTE, COPY)
 
 QUERY_PARAMETERS: Final = D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_BEGIN_END_QUERY_INVALID_PARAMETERS
 RESOLVE_PARAMETERS: Final = D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_RESOLVE_QUERY_DATA_INVALID_PARAMETERS
 ERROR: Final = D3D12_MESSAGE_SEVERITY_ERROR
 EXECUTION: Final = D3D12_MESSAGE_CATEGORY_EXECUTION
-
-
-def command_list_type(value: Any, name: str) -> D3D12_COMMAND_LIST_TYPE:
-    """DIRECT, COMPUTE or COPY. Raises ``E_NOTIMPL`` for the types that DirectML has no use for."""
-    kind = enumerator(value, D3D12_COMMAND_LIST_TYPE, name)
-    if kind == D3D12_COMMAND_LIST_TYPE_NONE:
-        raise invalid(f"{name} must not be {kind.name}")
-    if kind not in EMULATED_TYPES:
-        raise DMLError(E_NOTIMPL, f"{name}: {kind.name} is not emulated")
-    return kind
-
-
-class CommandMemory(Life):
-    """What an allocator is made of, which recordings go on naming when the allocator is released."""
-
-    __slots__ = ("generation", "in_flight")
-
-    def __init__(self) -> None:
-        super().__init__("ID3D12CommandAllocator")
-        self.generation = 0
-        # Which recordings wait to run, and in which execution.
-        self.in_flight: dict[Recording, Execution] = {}
-
-
-class ID3D12CommandAllocator(ID3D12Pageable):
-    """Stands for the memory of recorded commands: at most one list records into it at a time, and resetting
-    it makes what was recorded unusable."""
-
-    IID = IID_ID3D12CommandAllocator
-
-    def __init__(self, device: ID3D12Device, type: D3D12_COMMAND_LIST_TYPE) -> None:
-        self.memory = CommandMemory()
-        super().__init__(device, self.memory)
-        self.type = type
-        self._recording: weakref.ref[ID3D12GraphicsCommandList] | None = None
-
-    @property
-    def recording(self) -> bool:
-        """Whether some open list records into it."""
-        user = self._recording() if self._recording is not None else None
-        return user is not None and user.open and user.recording.memory is self.memory
-
-    def attach(self, user: ID3D12GraphicsCommandList) -> None:
-        self._recording = weakref.ref(user)
-
-    def Reset(self) -> None:
-        """Raises ``E_FAIL`` while an open list records into it.
-
-        Under the debug layer it is an error too while recorded commands have yet to run. They run all the
-        same.
-        """
-        self.device.check_alive()
-        if self.recording:
-            raise DMLError(E_FAIL, f"{self} cannot be reset while a command list is recording into it")
-        self.memory.generation += 1
-        if self.memory.in_flight:
-            self.device.report(
-                ERROR,
-                EXECUTION,
-                D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC,
-                f"{self} was reset before commands that were recorded into it have run",
-                E_FAIL,
-            )
-
-
-class Recording:
-    """What a list recorded from one beginning to ``Close``. It outlives a ``Reset`` of the list."""
-
-    def __init__(self, memory: CommandMemory) -> None:
-        self.memory = memory
-        self.generation = memory.generation
-        self.commands: tuple[Command, ...] = ()
-        # What is left to do where no debug layer watches.
-        self.calls: tuple[Callable[[], None], ...] = ()
-
-    @property
-    def in_flight(self) -> bool:
-        return self in self.memory.in_flight
-
-    @property
-    def stale(self) -> bool:
-        """Whether the allocator was reset since."""
-        return self.generation != self.memory.generation
 
 
 class ID3D12CommandList(ID3D12DeviceChild):
@@ -185,6 +94,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         self.recording = Recording(memory)
         self.descriptor_heaps: tuple[ID3D12DescriptorHeap, ...] = ()
         self._recorded: list[Command] = []
+        self._append = self._recorded.append if self.device.monitor is None else _located(self._recorded)
 
     def Reset(self, allocator: ID3D12CommandAllocator, initialState: None = None) -> None:
         """Forget everything and record anew, also while the old commands have yet to run.
@@ -250,7 +160,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
     def record(self, command: Command) -> None:
         """Append a command of whatever kind, for those who build on Direct3D 12."""
         if self._ready(command.title):
-            self._recorded.append(command)
+            self._append(command)
 
     def ClearState(self, pipelineState: None = None) -> None:
         """Back to the state of a list that was just opened: no descriptor heaps are set."""
@@ -269,7 +179,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
             return
         good = tuple(barrier for barrier in decoded if not isinstance(barrier, Problem))
         if len(good) == len(decoded):
-            self._recorded.append(Barriers(good))
+            self._append(Barriers(good))
             return
         problems = [problem for problem in decoded if isinstance(problem, Problem)]
         text = "; ".join(f"ResourceBarrier: {problem.text}" for problem in problems)
@@ -354,7 +264,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
                 f"{call}: the bytes of {destination[0]} and {source[0]} overlap",
             )
             return
-        self._recorded.append(copy)
+        self._append(copy)
 
     def ClearUnorderedAccessViewUint(
         self,
@@ -406,7 +316,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         if problem:
             self.fail(QUERY_PARAMETERS, f"EndQuery: {problem}")
         else:
-            self._recorded.append(EndQuery(queryHeap.queries, index))
+            self._append(EndQuery(queryHeap.queries, index))
 
     def _check_query(self, call: str, heap: Any, type: Any, start: Any, count: int = 1) -> str | None:
         child(heap, ID3D12QueryHeap, "queryHeap", self.device)
@@ -445,7 +355,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
             self.fail(RESOLVE_PARAMETERS, f"ResolveQueryData: {problem}")
         else:
             destination = BufferRange(buffer, offset, size)
-            self._recorded.append(ResolveQueries(queryHeap.queries, startIndex, destination))
+            self._append(ResolveQueries(queryHeap.queries, startIndex, destination))
 
     def SetDescriptorHeaps(self, numDescriptorHeaps: Any, descriptorHeaps: Any = None) -> None:
         """``(count, heaps)`` as in C, or a sequence: at most one heap of each shader visible type."""
@@ -465,7 +375,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
             )
             return
         self.descriptor_heaps = heaps
-        self._recorded.append(DescriptorHeaps(tuple(heap.life for heap in heaps)))
+        self._append(DescriptorHeaps(tuple(heap.life for heap in heaps)))
 
     def _heaps_problem(self, heaps: tuple[ID3D12DescriptorHeap, ...]) -> str | None:
         if self.type == COPY:
@@ -478,14 +388,16 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         return None
 
 
+def _located(recorded: list[Command]) -> Callable[[Command], None]:
+    """For the debug layer: a command remembers which line of the program recorded it."""
+
+    def append(command: Command) -> None:
+        command.recorded = caller()
+        recorded.append(command)
+
+    return append
+
+
 def check_initial_state(value: Any, name: str = "initialState") -> None:
     if value is not None:
         raise DMLError(E_NOTIMPL, f"{name} must be None: pipeline states are not emulated")
-
-
-def check_allocator(allocator: ID3D12CommandAllocator, type: D3D12_COMMAND_LIST_TYPE) -> None:
-    """Whether a list of ``type`` can record into ``allocator`` now."""
-    if allocator.type != type:
-        raise invalid(f"allocator is of type {allocator.type.name}, but the command list is {type.name}")
-    if allocator.recording:
-        raise invalid("allocator is in use by another command list that is recording")

@@ -13,12 +13,8 @@ from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC
 from ..api.iids import IID_ID3D12CommandQueue
 from .barriers import Problem
 from .buffer_rules import check_node_mask
-from .command_list import (
-    ID3D12CommandList,
-    ID3D12GraphicsCommandList,
-    Recording,
-    command_list_type,
-)
+from .command_allocator import Recording, command_list_type
+from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
 from .commands import any_order
 from .fence import FenceSignal, FenceWait, ID3D12Fence
 from .markers import Marked, Marker

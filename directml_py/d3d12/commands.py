@@ -54,6 +54,8 @@ class Command:
 
     title: str = ""
     is_dispatch: ClassVar[bool] = False
+    # ``file:line`` of the call that recorded it; empty without the debug layer.
+    recorded: str = ""
 
     @property
     def muted(self) -> bool:
@@ -78,6 +80,10 @@ class Command:
     def lives(self) -> Iterable[Life]:
         """The objects that must not be released before it has run."""
         return ()
+
+    def origin(self) -> str:
+        """Which lines of the program it comes from, as far as they are known."""
+        return f"recorded at {self.recorded}" if self.recorded else ""
 
     def problems(self) -> Iterable[tuple[Rule, str]]:
         """What else is wrong at the moment when it runs."""

@@ -26,9 +26,24 @@ SEVERITIES = {
 }
 
 
-def debug_output(severity: D3D12_MESSAGE_SEVERITY, text: str) -> None:
-    """Log ``text`` at the level that belongs to ``severity``."""
+_raising_tells = True
+
+
+def exceptions_tell_nobody() -> None:
+    """For programs in C: what is raised is written as well."""
+    global _raising_tells
+    _raising_tells = False
+
+
+def debug_output(severity: D3D12_MESSAGE_SEVERITY, text: str, *, raised: bool = False) -> None:
+    """Log ``text`` at the level that belongs to ``severity``.
+
+    What is ``raised`` besides would stand twice on a terminal, once in the traceback: it is logged only where the
+    program has given the logger a handler.
+    """
     # Most programs never get here, and loading logging is a tenth of what importing this package costs.
     import logging
 
-    logging.getLogger("directml_py").log(getattr(logging, LEVELS[severity]), "%s", text)
+    logger = logging.getLogger("directml_py")
+    if not (raised and _raising_tells) or logger.hasHandlers():
+        logger.log(getattr(logging, LEVELS[severity]), "%s", text)

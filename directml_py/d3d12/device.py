@@ -19,7 +19,7 @@ from ..abi.hresult import (
 )
 from ..abi.interface import same_interface
 from ..abi.pointers import struct_at
-from ..abi.rules import Diagnostic, Rule, message_id
+from ..abi.rules import Diagnostic, Rule
 from ..abi.struct_series import structs_at
 from ..api.d3d12_enums import (
     D3D12_DEBUG_FEATURE,
@@ -60,12 +60,8 @@ from .buffer_rules import (
     cpu_accessible,
     read_buffer_desc,
 )
-from .command_list import (
-    ID3D12CommandAllocator,
-    check_allocator,
-    check_initial_state,
-    command_list_type,
-)
+from .command_allocator import ID3D12CommandAllocator, check_allocator, command_list_type
+from .command_list import check_initial_state
 from .command_list_versions import ID3D12GraphicsCommandList4
 from .command_queue import ID3D12CommandQueue, check_queue_desc
 from .constants import (
@@ -75,7 +71,6 @@ from .constants import (
     UINT_MAX,
 )
 from .debug import ID3D12DebugDevice, debug_layer_enabled
-from .debug_output import SEVERITIES
 from .descriptor_methods import DescriptorMethods
 from .features import answer_feature
 from .fence import FenceValue, ID3D12Fence1
@@ -86,6 +81,7 @@ from .objects import ID3D12Pageable
 from .observation import created, watchers
 from .queries import ID3D12QueryHeap, check_query_heap_desc
 from .resource import ID3D12Resource2, Placement
+from .rule_messages import message_of
 from .scheduler import Work, WorkQueue, drain, let_go
 from .tracking.shadow import Shadow
 
@@ -160,15 +156,8 @@ class ID3D12Device(DescriptorMethods):
         self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
 
     def report_diagnostic(self, diagnostic: Diagnostic) -> None:
-        self.report_message(
-            Message(
-                D3D12_MESSAGE_CATEGORY_EXECUTION,
-                SEVERITIES[diagnostic.severity],
-                message_id(diagnostic.rule),
-                str(diagnostic),
-                diagnostic,
-            )
-        )
+        if self.info_queue is not None:
+            self.report_message(message_of(diagnostic))
 
     def report_message(self, message: Message, hresult: int = E_INVALIDARG) -> None:
         if self.info_queue is not None:

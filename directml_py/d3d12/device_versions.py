@@ -38,7 +38,7 @@ from ..api.iids import (
 )
 from .adapters import adapter_of
 from .buffer_rules import check_node_mask
-from .command_list import command_list_type
+from .command_allocator import command_list_type
 from .command_list_versions import ID3D12GraphicsCommandList4
 from .command_queue import ID3D12CommandQueue
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT, UINT64_MAX

@@ -13,7 +13,7 @@ from ..abi.hresult import DMLError
 from ..abi.interface import IUnknown, same_interface
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate, struct_at
-from ..abi.rules import Diagnostic
+from ..abi.rules import Diagnostic, message_id
 from ..api.d3d12_enums import (
     D3D12_MESSAGE_CALLBACK_FLAGS,
     D3D12_MESSAGE_CALLBACK_IGNORE_FILTERS,
@@ -55,6 +55,11 @@ class Message(NamedTuple):
         return self.diagnostic.rule if self.diagnostic is not None else ""
 
     @property
+    def numbers(self) -> set[int]:
+        """By which filters know it: ``ID``, and ``message_id(rule)``, as many rules share Windows' numbers."""
+        return {self.ID, message_id(self.rule)} if self.rule else {self.ID}
+
+    @property
     def DescriptionByteLength(self) -> int:
         """Bytes in UTF-8, with the terminating null."""
         return len(self.pDescription.encode()) + 1
@@ -78,11 +83,11 @@ class _Lists:
     def verdicts(self, message: Message) -> list[bool]:
         """For each property that the list speaks of: does it hold the message's?"""
         pairs = (
-            (self.categories, message.Category),
-            (self.severities, message.Severity),
-            (self.ids, message.ID),
+            (self.categories, {message.Category}),
+            (self.severities, {message.Severity}),
+            (self.ids, message.numbers),
         )
-        return [value in values for values, value in pairs if values]
+        return [not values.isdisjoint(own) for values, own in pairs if values]
 
 
 class _Filter:
@@ -196,7 +201,7 @@ class ID3D12InfoQueue(IUnknown):
         for observer in watchers.all:
             observer.reported(message)
         if not muted:
-            debug_output(message.Severity, message.pDescription)
+            debug_output(message.Severity, message.pDescription, raised=breaks)
         if breaks:
             diagnostics = () if message.diagnostic is None else (message.diagnostic,)
             raise DMLError(hresult, message.pDescription, diagnostics, reported=True)

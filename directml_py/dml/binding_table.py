@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..abi.caller import caller
 from ..abi.rules import rule
 from ..api.iids import IID_IDMLBindingTable
 from ..d3d12.resource import BufferRange
@@ -36,6 +37,8 @@ class IDMLBindingTable(IDMLDeviceChild):
 
     def __init__(self, device: IDMLDevice, desc: Any) -> None:
         super().__init__(device)
+        # Where the program bound something last, under Direct3D's debug layer.
+        self.bound_at = ""
         self._take(read_table_desc(device, desc, "CreateBindingTable"))
 
     def _take(self, desc: TableDesc | None) -> None:
@@ -150,6 +153,8 @@ class IDMLBindingTable(IDMLDeviceChild):
             for slot in [slot for slot in self.views if slot.kind == kind]:
                 del self.views[slot]
             self.views.update(views)
+            if self.device.d3d12_device.monitor is not None:
+                self.bound_at = caller()
             for slot, place in self.places.items():
                 if slot.kind == kind:
                     self.desc.cpu.write(place, self.views.get(slot))

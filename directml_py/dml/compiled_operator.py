@@ -77,6 +77,8 @@ class IDMLCompiledOperator(IDMLDispatchable):
         super().__init__(device)
         # As documented, a compiled operator keeps its operator, and a compiled graph none.
         self.op = op
+        if op is not None:
+            self.made_at = op.made_at
         self.flags = flags
         self.program = program
         self.initialized = False

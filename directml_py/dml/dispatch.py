@@ -43,7 +43,9 @@ class Dispatch(Command):
         needs: Mapping[Slot, Need],
         views: Views | None,
         run: Run | None,
+        bound_at: str = "",
     ) -> None:
+        """``bound_at`` is the line of the program that bound the table, if it is known."""
         monitored = dispatchable.device.d3d12_device.monitor is not None
         self._dispatchable = weakref.ref(dispatchable)
         self._keep = None if monitored else dispatchable
@@ -54,6 +56,8 @@ class Dispatch(Command):
         self._descriptors = dispatchable.descriptor_count
         self._views = views
         self._run = run
+        self._bound_at = bound_at
+        self._made_at = dispatchable.made_at
         self._is_checked = self._removal.debug or self._removal.strict
         self._debug_check = dispatchable.debug_check() if self._is_checked else None
         # Without the debug layer nobody but observers asks.
@@ -77,6 +81,13 @@ class Dispatch(Command):
     def life(self) -> Life:
         """That of the dispatchable, which outlives it."""
         return self._life
+
+    def origin(self) -> str:
+        lines: dict[str, str] = {}
+        for what, line in (("table bound", self._bound_at), ("created", self._made_at)):
+            if line and line != self.recorded:
+                lines.setdefault(line, what)
+        return ", ".join([super().origin(), *(f"{what} at {line}" for line, what in lines.items())])
 
     def bound(self) -> Views:
         """What is bound; with DESCRIPTORS_VOLATILE, what the descriptors say now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..abi.caller import caller
 from ..abi.life import Life, LivingObject
 from ..abi.private_data import PrivateDataObject, PrivateDataRules
 from ..abi.rules import rule
@@ -65,6 +66,8 @@ class IDMLDeviceChild(IDMLObject):
         super().__init__()
         self.device = device
         self.removal = device.removal
+        # The line of the program that made it; empty without Direct3D's debug layer.
+        self.made_at = "" if device.d3d12_device.monitor is None else caller()
 
     @hresult_method
     def GetDevice(self) -> IDMLDevice:

@@ -95,7 +95,11 @@ class IDMLCommandRecorder(IDMLDeviceChild):
                 "set than the one that the table's GPUDescriptorHandle points into",
             )
         if dispatchable.volatile:
-            return Dispatch(dispatchable, desc.gpu, bindings.needs, None, None)
+            return Dispatch(dispatchable, desc.gpu, bindings.needs, None, None, bindings.bound_at)
         views = {slot: bindings.views.get(slot) for slot in bindings.needs}
         run = prepare(dispatchable, views, report)
-        return None if run is None else Dispatch(dispatchable, desc.gpu, bindings.needs, views, run)
+        return (
+            None
+            if run is None
+            else Dispatch(dispatchable, desc.gpu, bindings.needs, views, run, bindings.bound_at)
+        )

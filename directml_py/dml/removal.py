@@ -16,12 +16,10 @@ from ..abi.hresult import (
     S_OK,
     DMLError,
 )
-from ..abi.rules import message_id
-from ..api.d3d12_enums import D3D12_MESSAGE_CATEGORY_EXECUTION
 from ..api.enums import DML_CREATE_DEVICE_FLAG_DEBUG, DML_CREATE_DEVICE_FLAGS
 from ..d3d12.debug_output import SEVERITIES, debug_output
-from ..d3d12.info_queue import Message
 from ..d3d12.observation import watchers
+from ..d3d12.rule_messages import message_of
 from ..validation.memory import FAULT_RULES
 from ..validation.report import Report, failure
 from ..validation.rule import Diagnostic, Rule, Severity
@@ -139,7 +137,8 @@ class Removal:
             if not self.muted:
                 for found in diagnostics:
                     report_to_observers(found)
-                    debug_output(SEVERITIES[found.severity], str(found))
+                    raised = found.severity is Severity.ERROR
+                    debug_output(SEVERITIES[found.severity], str(found), raised=raised)
             return any(found.severity is Severity.ERROR for found in diagnostics)
         breaks = False
         for found in diagnostics:
@@ -177,8 +176,7 @@ def make_removal(d3d12_device: ID3D12Device, flags: DML_CREATE_DEVICE_FLAGS, pro
 def report_to_observers(found: Diagnostic) -> None:
     """What an info queue would do, where there is none."""
     if watchers.all:
-        severity, id = SEVERITIES[found.severity], message_id(found.rule)
-        message = Message(D3D12_MESSAGE_CATEGORY_EXECUTION, severity, id, str(found), found)
+        message = message_of(found)
         for observer in watchers.all:
             observer.reported(message)
 

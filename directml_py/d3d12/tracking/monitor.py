@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from .resource_states import ResourceStates
 from .unordered import UnorderedAccesses
 
 if TYPE_CHECKING:
-    from ..command_list import Recording
+    from ..command_allocator import Recording
     from ..device import ID3D12Device
     from ..fence import FenceValue
     from ..scheduler import WorkQueue
@@ -54,8 +55,9 @@ class Submission:
         self.commands = [command.submitted() for recording in recordings for command in recording.commands]
         accesses = [access for command in self.commands for access in command.accesses()]
         self.uploads = [
-            (access, access.range.bytes.copy())
-            for access in accesses
+            (command, access, access.range.bytes.copy())
+            for command in self.commands
+            for access in command.accesses()
             if access.range.buffer.heap_type == UPLOAD and not access.writes
         ]
         self.readbacks = [
@@ -86,9 +88,11 @@ def residence(life: Life) -> Life:
 
 
 class _Thread(threading.local):
-    """What the info queue broke on in the call that the thread is in; None outside such a call."""
+    """What the info queue broke on in the call that the thread is in, None outside such a call; and the command that
+    runs."""
 
     breaks: list[Diagnostic] | None = None
+    command: Command | None = None
 
 
 class Progress:
@@ -126,6 +130,9 @@ class Monitor:
 
     def report_diagnostic(self, diagnostic: Diagnostic) -> None:
         """A message that comes up while commands execute."""
+        command = self._of_thread.command
+        if command is not None and not diagnostic.origin:
+            diagnostic = diagnostic._replace(origin=command.origin())
         try:
             self._device.report_diagnostic(diagnostic)
         except DMLError:
@@ -184,14 +191,24 @@ class Monitor:
         self._mourn(submission.memories, "the commands recorded into it", progress)
         self._mourn([submission.queue.owner], "the commands submitted to it", progress)
 
-    def _check_uploads(self, uploads: Iterable[tuple[Access, Bytes]], progress: Progress) -> None:
-        for access, then in uploads:
+    def _check_uploads(self, uploads: Iterable[tuple[Command, Access, Bytes]], progress: Progress) -> None:
+        for command, access, then in uploads:
             if not np.array_equal(access.range.bytes, then):
-                self._report(
-                    checks.UPLOAD_WRITTEN,
-                    f"{access} was written after the commands that read it were submitted and before they ran",
-                    progress,
-                )
+                with self._running(command):
+                    self._report(
+                        checks.UPLOAD_WRITTEN,
+                        f"{access} was written after the commands that read it were submitted and before they ran",
+                        progress,
+                    )
+
+    @contextmanager
+    def _running(self, command: Command) -> Iterator[None]:
+        """What is reported meanwhile is about ``command``."""
+        self._of_thread.command = command
+        try:
+            yield
+        finally:
+            self._of_thread.command = None
 
     def run(self, command: Command, progress: Progress) -> None:
         """Run a command, checking it."""
@@ -199,8 +216,9 @@ class Monitor:
         for observer in observers:
             observer.before(command)
         progress.muted = command.muted
-        self._check(command, progress)
-        command.execute()
+        with self._running(command):
+            self._check(command, progress)
+            command.execute()
         command.mark()
         for observer in observers:
             observer.after(command)
@@ -220,9 +238,9 @@ class Monitor:
             self._report(rule, text, progress)
         placed = [access for access in accesses if access.range.buffer.placement.heap is not None]
         if placed:
-            self._check_aliasing(command.title, placed, progress)
+            self._check_aliasing(command, placed, progress)
         if command.is_dispatch:
-            for problem in progress.unordered.command(command.title, accesses):
+            for problem in progress.unordered.command(command.title, accesses, command.recorded):
                 self._report(checks.UAV_BARRIER, problem, progress)
             self._check_contents(command.title, accesses, progress)
         for access in placed:
@@ -262,8 +280,9 @@ class Monitor:
                     self._report(checks.BEFORE, problem, progress)
             progress.unordered.barrier(barrier.buffer)
 
-    def _check_aliasing(self, title: str, placed: Sequence[Access], progress: Progress) -> None:
-        for problem in progress.aliased.command(title, placed):
+    def _check_aliasing(self, command: Command, placed: Sequence[Access], progress: Progress) -> None:
+        title = command.title
+        for problem in progress.aliased.command(title, placed, command.recorded):
             self._report(checks.ALIASING_BARRIER, problem, progress)
         for access in placed:
             writer = self._inheritance.inherited_from(access, progress)

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 class _Use(NamedTuple):
-    """What the command ``title``, the ``turn``-th, did."""
+    """What the command ``title``, the ``turn``-th, did; ``recorded`` is the line that recorded it, if it is known."""
 
     turn: int
     title: str
     access: Access
+    recorded: str
 
 
 class _Touched:
@@ -77,14 +78,14 @@ class UnorderedAccesses:
             for buffer in list(self._sharing(start, end)):
                 self.barrier(buffer)
 
-    def command(self, title: str, accesses: Sequence[Access]) -> list[str]:
+    def command(self, title: str, accesses: Sequence[Access], recorded: str = "") -> list[str]:
         """Add a command; a sentence for each access that an earlier one may not run beside.
 
         It names who was the last to touch the first byte that they share.
         """
         sentences = []
         self._turn += 1
-        uses = [_Use(self._turn, title, access) for access in accesses]
+        uses = [_Use(self._turn, title, access, recorded) for access in accesses]
         for use in uses:
             found = self._conflict(use.access)
             if found is not None:
@@ -100,8 +101,9 @@ class UnorderedAccesses:
         access, earlier = use.access, found.access
         name = earlier.name if earlier.range.buffer is access.range.buffer else str(earlier)
         who = "it also" if found.turn == use.turn else found.title
+        line = f" (recorded at {found.recorded})" if found.recorded and found.turn != use.turn else ""
         return (
-            f"{use.title} {access.use.value} {access}, which {who} {earlier.use.value} as {name}; there is no "
+            f"{use.title} {access.use.value} {access}, which {who} {earlier.use.value} as {name}{line}; there is no "
             f"{self._missing} between them"
         )
 

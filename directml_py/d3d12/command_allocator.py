@@ -1,0 +1,128 @@
+"""``ID3D12CommandAllocator``: what recorded commands are kept in."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from ..abi.arguments import enumerator, invalid
+from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
+from ..abi.life import Life
+from ..api.d3d12_enums import (
+    D3D12_COMMAND_LIST_TYPE,
+    D3D12_COMMAND_LIST_TYPE_COMPUTE,
+    D3D12_COMMAND_LIST_TYPE_COPY,
+    D3D12_COMMAND_LIST_TYPE_DIRECT,
+    D3D12_COMMAND_LIST_TYPE_NONE,
+    D3D12_MESSAGE_CATEGORY_EXECUTION,
+    D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC,
+    D3D12_MESSAGE_SEVERITY_ERROR,
+)
+from ..api.iids import IID_ID3D12CommandAllocator
+from .commands import Command
+from .objects import ID3D12Pageable
+
+if TYPE_CHECKING:
+    from .command_list import ID3D12GraphicsCommandList
+    from .command_queue import Execution
+    from .device import ID3D12Device
+
+DIRECT: Final = D3D12_COMMAND_LIST_TYPE_DIRECT
+COMPUTE: Final = D3D12_COMMAND_LIST_TYPE_COMPUTE
+COPY: Final = D3D12_COMMAND_LIST_TYPE_COPY
+EMULATED_TYPES: Final = (DIRECT, COMPUTE, COPY)
+
+ERROR: Final = D3D12_MESSAGE_SEVERITY_ERROR
+EXECUTION: Final = D3D12_MESSAGE_CATEGORY_EXECUTION
+
+
+def command_list_type(value: Any, name: str) -> D3D12_COMMAND_LIST_TYPE:
+    """DIRECT, COMPUTE or COPY. Raises ``E_NOTIMPL`` for the types that DirectML has no use for."""
+    kind = enumerator(value, D3D12_COMMAND_LIST_TYPE, name)
+    if kind == D3D12_COMMAND_LIST_TYPE_NONE:
+        raise invalid(f"{name} must not be {kind.name}")
+    if kind not in EMULATED_TYPES:
+        raise DMLError(E_NOTIMPL, f"{name}: {kind.name} is not emulated")
+    return kind
+
+
+class CommandMemory(Life):
+    """What an allocator is made of, which recordings go on naming when the allocator is released."""
+
+    __slots__ = ("generation", "in_flight")
+
+    def __init__(self) -> None:
+        super().__init__("ID3D12CommandAllocator")
+        self.generation = 0
+        # Which recordings wait to run, and in which execution.
+        self.in_flight: dict[Recording, Execution] = {}
+
+
+class ID3D12CommandAllocator(ID3D12Pageable):
+    """Stands for the memory of recorded commands: at most one list records into it at a time, and resetting
+    it makes what was recorded unusable."""
+
+    IID = IID_ID3D12CommandAllocator
+
+    def __init__(self, device: ID3D12Device, type: D3D12_COMMAND_LIST_TYPE) -> None:
+        self.memory = CommandMemory()
+        super().__init__(device, self.memory)
+        self.type = type
+        self._recording: weakref.ref[ID3D12GraphicsCommandList] | None = None
+
+    @property
+    def recording(self) -> bool:
+        """Whether some open list records into it."""
+        user = self._recording() if self._recording is not None else None
+        return user is not None and user.open and user.recording.memory is self.memory
+
+    def attach(self, user: ID3D12GraphicsCommandList) -> None:
+        self._recording = weakref.ref(user)
+
+    def Reset(self) -> None:
+        """Raises ``E_FAIL`` while an open list records into it.
+
+        Under the debug layer it is an error too while recorded commands have yet to run. They run all the
+        same.
+        """
+        self.device.check_alive()
+        if self.recording:
+            raise DMLError(E_FAIL, f"{self} cannot be reset while a command list is recording into it")
+        self.memory.generation += 1
+        if self.memory.in_flight:
+            self.device.report(
+                ERROR,
+                EXECUTION,
+                D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC,
+                f"{self} was reset before commands that were recorded into it have run",
+                E_FAIL,
+            )
+
+
+class Recording:
+    """What a list recorded from one beginning to ``Close``. It outlives a ``Reset`` of the list."""
+
+    def __init__(self, memory: CommandMemory) -> None:
+        self.memory = memory
+        self.generation = memory.generation
+        self.commands: tuple[Command, ...] = ()
+        # What is left to do where no debug layer watches.
+        self.calls: tuple[Callable[[], None], ...] = ()
+
+    @property
+    def in_flight(self) -> bool:
+        return self in self.memory.in_flight
+
+    @property
+    def stale(self) -> bool:
+        """Whether the allocator was reset since."""
+        return self.generation != self.memory.generation
+
+
+def check_allocator(allocator: ID3D12CommandAllocator, type: D3D12_COMMAND_LIST_TYPE) -> None:
+    """Whether a list of ``type`` can record into ``allocator`` now."""
+    if allocator.type != type:
+        raise invalid(f"allocator is of type {allocator.type.name}, but the command list is {type.name}")
+    if allocator.recording:
+        raise invalid("allocator is in use by another command list that is recording")
