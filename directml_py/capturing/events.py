@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from ..d3d12.formats import Format
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.slot import Slot
 
@@ -132,6 +133,10 @@ class Dispatch(NamedTuple):
     operators: tuple[IDMLCompiledOperator | None, ...]
     bindings: dict[Slot, Range]
 
+    @property
+    def title(self) -> str:
+        return f"dispatch {self.number} ({self.dispatchable.title})"
+
 
 class Copy(NamedTuple):
     source: Range
@@ -162,6 +167,68 @@ class Other(NamedTuple):
     uses: tuple[Use, ...]
 
 
+class Clear(NamedTuple):
+    """A ClearUnorderedAccessViewUint or -Float. ``values`` are the bits of its four values."""
+
+    call: str
+    format: Format
+    values: tuple[int, ...]
+    range: Range
+
+    @property
+    def title(self) -> str:
+        return f"{self.call} of {self.range}"
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        return (Use("the view", "WRITE", self.range),)
+
+
+@dataclass
+class QueryHeap:
+    """For timestamps."""
+
+    number: int
+    count: int
+    name: str
+
+    @property
+    def title(self) -> str:
+        return self.name or f"query heap {self.number}"
+
+
+class EndQuery(NamedTuple):
+    heap: QueryHeap
+    query: int
+
+    @property
+    def title(self) -> str:
+        return f"EndQuery {self.query} of {self.heap.title}"
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        return ()
+
+
+class Resolve(NamedTuple):
+    """ResolveQueryData, of queries from ``start`` on."""
+
+    heap: QueryHeap
+    start: int
+    destination: Range
+
+    @property
+    def title(self) -> str:
+        return f"ResolveQueryData of {self.heap.title} from {self.start} on"
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        return (Use("destinationBuffer", "WRITE", self.destination),)
+
+
+What: TypeAlias = Dispatch | Copy | Barriers | Marker | Clear | EndQuery | Resolve | Other
+
+
 class Message(NamedTuple):
     severity: str
     rule: str
@@ -180,7 +247,7 @@ class Command:
     index: int
     time: float
     duration: float
-    what: Dispatch | Copy | Barriers | Marker | Other
+    what: What
     found: tuple[Patch, ...]
     written: tuple[Patch, ...]
     messages: list[Message] = field(default_factory=list)

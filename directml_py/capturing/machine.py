@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ..abi.hresult import DMLError
+from ..abi.lazy import lazy
 from ..api.enums import DML_BINDING_TYPE_BUFFER, DML_BINDING_TYPE_BUFFER_ARRAY
 from ..api.structs import DML_BINDING_DESC, DML_BUFFER_ARRAY_BINDING, DML_BUFFER_BINDING
 from ..d3d12 import ID3D12Resource
@@ -18,8 +19,11 @@ from ..dml.slot import PERSISTENT, Slot
 from ..session import Bindable, Session, binding
 from . import events as e
 from .reading import CaptureError, Log
+from .simple import Part, Simple
 
 Bytes = npt.NDArray[np.uint8]
+# What is done again, and not only told.
+Executed: TypeAlias = e.Dispatch | e.Clear | e.EndQuery | e.Resolve
 
 
 class Operand(NamedTuple):
@@ -50,15 +54,16 @@ class Machine:
         self._sessions: dict[IDMLDevice, Session] = {}
         self._persistent: dict[IDMLCompiledOperator, ID3D12Resource] = {}
         self._owned: dict[IDMLCompiledOperator, dict[int, Bytes]] = {}
-        self._plain: Session | None = None
+
+    @lazy
+    def _simple(self) -> Simple:
+        return Simple(self.log.operators.newest)
 
     def _buffer(self, number: int) -> ID3D12Resource:
         if number not in self._buffers:
-            if self._plain is None:
-                self._plain = Session(self.log.operators.newest)
             size, fill = self.log.allocations[number]
             try:
-                buffer = self._buffers[number] = self._plain.buffer(size)
+                buffer = self._buffers[number] = self._simple.session.buffer(size)
             except DMLError as error:
                 raise CaptureError(f"{self.log.path}: {error.args[-1]}") from None
             if fill:
@@ -116,17 +121,21 @@ class Machine:
                 elif kind == "input" and index in owned:
                     yield Operand(name, slot, tensor, owned[index], None)
 
-    def execute(self, dispatch: e.Dispatch) -> None:
-        """Dispatch it on the memory as it is, and wait for it."""
-        op = dispatch.dispatchable.op
+    def execute(self, what: Executed) -> None:
+        """Do it on the memory as it is, and wait for it."""
         try:
-            if op is not None:
-                self._execute_operator(op, dispatch)
-            elif dispatch.operators:
-                self._execute_initializer(dispatch)
+            if isinstance(what, e.Clear):
+                self._simple.clear(self._part(what.range), what)
+            elif isinstance(what, e.EndQuery):
+                self._simple.end_query(what)
+            elif isinstance(what, e.Resolve):
+                self._simple.resolve(self._part(what.destination), what)
+            elif what.dispatchable.op is not None:
+                self._execute_operator(what.dispatchable.op, what)
+            elif what.operators:
+                self._execute_initializer(what)
         except DMLError as error:
-            text = f"dispatch {dispatch.number} ({dispatch.dispatchable.title}) is refused: {error.args[-1]}"
-            raise CaptureError(text) from None
+            raise CaptureError(f"{what.title} is refused: {error.args[-1]}") from None
 
     def _session(self, device: IDMLDevice) -> Session:
         if device not in self._sessions:
@@ -177,6 +186,9 @@ class Machine:
             session.record(initializer, table)
             session.execute()
             session.dml.removal.check()
+
+    def _part(self, part: e.Range) -> Part:
+        return Part(self._buffer(part.resource.allocation), part.start, part.size)
 
     def _view(self, part: e.Range | None) -> DML_BUFFER_BINDING:
         if part is None:

@@ -12,10 +12,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 from .._version import __version__
 from ..abi.life import Life
 from ..d3d12.allocation import Allocation
 from ..d3d12.buffer_rules import cpu_accessible
+from ..d3d12.clears import ClearView
 from ..d3d12.command_allocator import Recording
 from ..d3d12.command_list import ID3D12GraphicsCommandList
 from ..d3d12.command_queue import Execution, ID3D12CommandQueue
@@ -25,6 +28,7 @@ from ..d3d12.heap import ID3D12Heap
 from ..d3d12.info_queue import Message
 from ..d3d12.markers import Marker
 from ..d3d12.observation import Observer, watchers
+from ..d3d12.queries import EndQuery, Queries, ResolveQueries
 from ..d3d12.resource import Buffer, BufferRange, ID3D12Resource
 from ..d3d12.tracking.access import Access, Use
 from ..dml.compiled_operator import IDMLCompiledOperator
@@ -219,6 +223,12 @@ class Recorder(Observer):
 
         return self._numbers.of(commands, describe)
 
+    def _queries(self, queries: Queries) -> int:
+        def describe(number: int) -> None:
+            self._event("queries", id=number, count=len(queries.results), name=queries.name)
+
+        return self._named(queries, self._numbers.of(queries, describe))
+
     def _dispatchable(self, item: IDMLDispatchable | None, life: Life) -> int:
         def describe(number: int) -> None:
             if isinstance(item, IDMLCompiledOperator):
@@ -349,6 +359,23 @@ class Recorder(Observer):
             return {"kind": "barriers", "barriers": barriers}
         if isinstance(command, Marker):
             return {"kind": "marker", "call": command.title, "text": command.text}
+        if isinstance(command, ClearView):
+            return {
+                "kind": "clear",
+                "call": command.title,
+                "format": command.format.name,
+                "values": command.values.view(np.uint32).tolist(),
+                "range": self._range(command.range),
+            }
+        if isinstance(command, EndQuery):
+            return {"kind": "query", "heap": self._queries(command.queries), "query": command.index}
+        if isinstance(command, ResolveQueries):
+            return {
+                "kind": "resolve",
+                "heap": self._queries(command.queries),
+                "start": command.start,
+                "destination": self._range(command.destination),
+            }
         if isinstance(command, DescriptorHeaps):
             return {"kind": "other", "title": command.title, "ranges": []}
         ranges = [self._access(access) for access in command.accesses()]

@@ -13,17 +13,17 @@ from ..dml import IDMLCompiledOperator
 from ..dml.slot import Slot
 from ..kernels import backend
 from . import events as e
-from .machine import Machine
+from .machine import Executed, Machine
 from .reading import Log
 
 
 class Difference(NamedTuple):
-    """What one dispatch wrote into one tensor, or into the persistent resource of an initializer, and what it did not.
+    """What one command wrote into one tensor, view, or persistent resource of an initializer, and what it did not.
 
     ``element`` is the first that differs, in coordinates; elements of a persistent resource are bytes.
     """
 
-    dispatch: e.Dispatch
+    command: e.Dispatch | e.Clear
     name: str
     element: tuple[int, ...]
     then: Any
@@ -33,28 +33,46 @@ class Difference(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"dispatch {self.dispatch.number} ({self.dispatch.dispatchable.title}): {self.name}{braces(self.element)} "
+            f"{self.command.title}: {self.name}{braces(self.element)} "
             f"is {self.now}, it was {self.then}; {self.differing} of {self.total} differ"
         )
 
 
-def replay(log: Log) -> Iterator[tuple[e.Dispatch, list[Difference]]]:
-    """Execute every dispatch again on the memory that it found, in the order in which they ran, and compare bit by bit.
+def replay(log: Log) -> Iterator[tuple[Executed, list[Difference]]]:
+    """Execute every dispatch, clear and query again on the memory that it found, in the order in which they ran, and
+    compare bit by bit.
 
     Each is judged alone: what goes on is what was recorded. Of padding between elements nothing is said, nor of scratch
-    memory. Raises ``CaptureError`` for what cannot be executed.
+    memory, nor of the times that queries take. Raises ``CaptureError`` for what cannot be executed.
     """
     machine = Machine(log)
     for _, command in log.ran:
         machine.find(command)
-        if isinstance(command.what, e.Dispatch):
-            machine.execute(command.what)
-            yield command.what, list(_differences(machine, command, command.what))
+        what = command.what
+        if isinstance(what, (e.Dispatch, e.Clear, e.EndQuery, e.Resolve)):
+            machine.execute(what)
+            yield what, list(_differences(machine, command, what))
         machine.leave(command)
 
 
-def _differences(machine: Machine, command: e.Command, dispatch: e.Dispatch) -> Iterator[Difference]:
+def _differences(machine: Machine, command: e.Command, what: Executed) -> Iterator[Difference]:
     written = {(patch.allocation, patch.offset): patch.content for patch in command.written}
+    if isinstance(what, e.Dispatch):
+        yield from _dispatched(machine, what, written)
+    elif isinstance(what, e.Clear):
+        content = written.get((what.range.resource.allocation, what.range.start))
+        if content is not None and content.size == what.range.size:
+            bits = np.dtype(f"u{what.format.bits // 8}")
+            then, now = (
+                part.view(bits).reshape(-1, what.format.channels)
+                for part in (machine.log.bytes(content), machine.bytes(what.range))
+            )
+            yield from _compare(what, "the view", then, now)
+
+
+def _dispatched(
+    machine: Machine, dispatch: e.Dispatch, written: dict[tuple[int, int], e.Content]
+) -> Iterator[Difference]:
     for operand in machine.operands(dispatch):
         if operand.slot.kind == "output" and operand.range is not None:
             content = written.get((operand.range.resource.allocation, operand.range.start))
@@ -84,7 +102,7 @@ def _initialized(
 
 
 def _compare(
-    dispatch: e.Dispatch, name: str, then: npt.NDArray[Any], now: npt.NDArray[Any]
+    command: e.Dispatch | e.Clear, name: str, then: npt.NDArray[Any], now: npt.NDArray[Any]
 ) -> Iterator[Difference]:
     bits = np.dtype(f"u{then.dtype.itemsize}")
     differs = then.view(bits) != now.view(bits)
@@ -92,4 +110,4 @@ def _compare(
     if count:
         place = np.unravel_index(int(differs.argmax()), differs.shape)
         element = tuple(int(one) for one in place)
-        yield Difference(dispatch, name, element, then[element], now[element], count, differs.size)
+        yield Difference(command, name, element, then[element], now[element], count, differs.size)

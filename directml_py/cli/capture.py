@@ -6,6 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ HELP = "Record what a program does with DirectML, show it as a page, execute it 
 USAGE = """
   %(prog)s OUT -- PROGRAM [ARGS]   run a program, in Python or with libdirectml.so, and record into the folder OUT
   %(prog)s show OUT [--html FILE]  write a page, OUT/index.html or FILE (- is the standard output)
-  %(prog)s replay OUT              execute the recorded dispatches again and compare what they write, bit by bit
+  %(prog)s replay OUT              execute dispatches and clears again and compare what they write, bit by bit
   %(prog)s export OUT N [--json FILE]
                                    write dispatch N with its inputs as a DxDispatch model, dispatch-N.json or FILE
 
@@ -110,17 +111,26 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _replay(arguments: argparse.Namespace) -> int:
+    from ..capturing import events as e
     from ..capturing.reading import read_capture
     from ..capturing.replay import replay
 
-    count = differing = 0
+    words = {
+        e.Dispatch: "dispatches",
+        e.Clear: "clears",
+        e.EndQuery: "timestamps (whose times are not compared)",
+        e.Resolve: "resolved queries",
+    }
+    counts: Counter[type] = Counter({e.Dispatch: 0})
+    differing = 0
     for log in read_capture(arguments.folder):
-        for _, differences in replay(log):
-            count += 1
+        for what, differences in replay(log):
+            counts[type(what)] += 1
             differing += bool(differences)
             for difference in differences:
                 print(difference)
-    print(f"{count} dispatches executed again, {differing or 'none'} with another result")
+    done = [f"{counts[kind]} {word}" for kind, word in words.items() if kind in counts]
+    print(f"{', '.join(done)} executed again, {differing or 'none'} with another result")
     return 1 if differing else 0
 
 

@@ -26,6 +26,7 @@ from ..api.d3d12_enums import (
 from ..api.d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
 from .commands import Command
 from .descriptors import ID3D12DescriptorHeap
+from .formats import Format
 from .resource import BufferRange, ID3D12Resource
 from .tracking.access import Access, Use
 from .tracking.checks import CLEAR_DESCRIPTOR, CLEAR_RANGE
@@ -56,18 +57,22 @@ class ClearView(Command):
         title: str,
         view: UnorderedAccessView,
         slot: tuple[ID3D12DescriptorHeap, int],
-        element: npt.NDArray[Any],
-        clamped: bool,
+        values: npt.NDArray[Any],
     ) -> None:
         assert view.range is not None
+        assert view.format is not None
         self.title = title
         self.range: BufferRange = view.range
         self._view = view
         heap, self._index = slot
         self._heap = weakref.ref(heap)
         self._heap_life = heap.life
-        self._element = element
-        self._clamped = clamped
+        self.format: Format = view.format
+        # The four of the call; the format says how many channels there are.
+        self.values = values
+        bits = values.dtype.kind == "u"
+        self._element = self.format.from_bits(values) if bits else self.format.from_floats(values)
+        self._clamped = not bits and self.format.exceeds(values)
 
     def execute(self) -> None:
         self.range.bytes.view(self._element.dtype).reshape(-1, self._element.size)[:] = self._element
@@ -138,11 +143,9 @@ def _clear(
             "the view is of a structured buffer; it must be raw or typed",
             D3D12_MESSAGE_ID_CLEARUNORDEREDACCESSVIEW_INCOMPATIBLE_WITH_STRUCTURED_BUFFERS,
         )
-    if dtype.kind == "u":
-        return ClearView(title, view, slot, view.format.from_bits(four), False)
-    if not view.format.takes_floats:
+    if dtype.kind != "u" and not view.format.takes_floats:
         raise Refused(f"the view has elements of {view.format.kind}; they must be FLOAT, UNORM or SNORM")
-    return ClearView(title, view, slot, view.format.from_floats(four), view.format.exceeds(four))
+    return ClearView(title, view, slot, four)
 
 
 def _values(values: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:

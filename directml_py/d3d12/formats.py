@@ -29,6 +29,13 @@ class Format(NamedTuple):
         return self.channels * self.bits // 8
 
     @property
+    def name(self) -> str:
+        """Of its DXGI_FORMAT."""
+        return (
+            "DXGI_FORMAT_" + "".join(f"{one}{self.bits}" for one in "RGBA"[: self.channels]) + f"_{self.kind}"
+        )
+
+    @property
     def takes_floats(self) -> bool:
         return self.kind in ("FLOAT", "UNORM", "SNORM")
 
@@ -69,3 +76,11 @@ def format_of(value: DXGI_FORMAT) -> Format | None:
         return None
     count, bits = next((count, int(text)) for count, text in zip((1, 2, 4), match.groups()[1:4]) if text)
     return Format(count, bits, match[5]) if bits in (8, 16, 32) else None
+
+
+def format_of_name(name: str) -> Format | None:
+    """The format of raw and of typed views whose DXGI_FORMAT has that name."""
+    if name == RAW.name:
+        return RAW
+    value = DXGI_FORMAT.__members__.get(name)
+    return None if value is None else format_of(value)

@@ -75,15 +75,15 @@ class EndQuery(Command):
     title = "EndQuery"
 
     def __init__(self, queries: Queries, index: int) -> None:
-        self._queries = queries
-        self._index = index
+        self.queries = queries
+        self.index = index
 
     def execute(self) -> None:
-        self._queries.results[self._index] = ticks()
-        self._queries.ended[self._index] = True
+        self.queries.results[self.index] = ticks()
+        self.queries.ended[self.index] = True
 
     def lives(self) -> Iterable[Life]:
-        return (self._queries,)
+        return (self.queries,)
 
 
 class ResolveQueries(Command):
@@ -92,23 +92,24 @@ class ResolveQueries(Command):
     title = "ResolveQueryData"
 
     def __init__(self, queries: Queries, start: int, destination: BufferRange) -> None:
-        self._queries = queries
+        self.queries = queries
+        self.start = start
         self._part = slice(start, start + destination.size // RESULT_SIZE)
         self.destination = destination
 
     def execute(self) -> None:
-        self.destination.bytes[:] = self._queries.results[self._part].view(np.uint8)
+        self.destination.bytes[:] = self.queries.results[self._part].view(np.uint8)
 
     def accesses(self) -> Iterable[Access]:
         return (Access(self.destination, Use.WRITE, D3D12_RESOURCE_STATE_COPY_DEST, "destinationBuffer"),)
 
     def lives(self) -> Iterable[Life]:
-        return (self._queries, self.destination.buffer)
+        return (self.queries, self.destination.buffer)
 
     def problems(self) -> Iterator[tuple[Rule, str]]:
-        ended = self._queries.ended[self._part]
+        ended = self.queries.ended[self._part]
         if not ended.all():
-            yield QUERY_ENDED, f"{self.title}: query {self._part.start + int(ended.argmin())} was never ended"
+            yield QUERY_ENDED, f"{self.title}: query {self.start + int(ended.argmin())} was never ended"
 
 
 def query_range_problem(heap: ID3D12QueryHeap, start: int, count: int) -> str | None:

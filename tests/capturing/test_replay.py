@@ -66,14 +66,14 @@ def test_zero_is_not_minus_zero_and_nan_is_nan(copied):
     alter(copied, [10, 11, 12, 13, 14, 15], 0, -0.0)
     alter(copied, SUMS, 0, 10)
     (one,) = differences(copied)
-    assert (one.dispatch.number, one.element, str(one.then), str(one.now)) == (2, (0, 0, 0, 0), "-0.0", "0.0")
+    assert (one.command.number, one.element, str(one.then), str(one.now)) == (2, (0, 0, 0, 0), "-0.0", "0.0")
 
 
 def test_each_dispatch_is_judged_alone(copied):
     """The second dispatch reads what the first is said to have written, not what it writes now."""
     alter(copied, [10, 11, 12, 13, 14, 15], 2, 1000)
     alter(copied, SUMS, 2, 1010)
-    assert [(one.dispatch.number, one.element) for one in differences(copied)] == [(2, (0, 0, 0, 2))]
+    assert [(one.command.number, one.element) for one in differences(copied)] == [(2, (0, 0, 0, 2))]
 
 
 def test_damaged_contents(copied, capsys):
@@ -140,3 +140,119 @@ def test_the_capture_of_other_loops(tmp_path):
                 one["range"][2] = 16
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     assert differences(tmp_path) == []
+
+
+def cleared(bench_session, target, format, first, count, values, **flags):
+    """A view of ``count`` elements of ``target`` from ``first`` on, set to ``values``."""
+    device = bench_session.d3d12
+    desc = dml.D3D12_UNORDERED_ACCESS_VIEW_DESC(format, dml.D3D12_UAV_DIMENSION_BUFFER)
+    desc.Buffer = dml.D3D12_BUFFER_UAV(FirstElement=first, NumElements=count, **flags)
+    heaps = [
+        device.CreateDescriptorHeap(
+            dml.D3D12_DESCRIPTOR_HEAP_DESC(dml.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 1, visible)
+        )
+        for visible in (1, 0)
+    ]
+    for heap in heaps:
+        device.CreateUnorderedAccessView(target, None, desc, heap.GetCPUDescriptorHandleForHeapStart())
+    commands = bench_session.commands
+    commands.SetDescriptorHeaps(heaps[:1])
+    clear = (
+        commands.ClearUnorderedAccessViewFloat
+        if isinstance(values[0], float)
+        else commands.ClearUnorderedAccessViewUint
+    )
+    clear(
+        heaps[0].GetGPUDescriptorHandleForHeapStart(),
+        heaps[1].GetCPUDescriptorHandleForHeapStart(),
+        target,
+        values,
+    )
+    commands.SetDescriptorHeaps([bench_session.heap])
+    return heaps
+
+
+def record_clears(folder):
+    """Clears of all kinds, and two timestamps that are resolved into the same buffer."""
+    raw = {"Flags": dml.D3D12_BUFFER_UAV_FLAG_RAW}
+    with dml.capture(folder):
+        session = Session()
+        target = session.buffer(64)
+        target.SetName("target")
+        queries = session.d3d12.CreateQueryHeap(
+            dml.D3D12_QUERY_HEAP_DESC(dml.D3D12_QUERY_HEAP_TYPE_TIMESTAMP, 4)
+        )
+        queries.SetName("times")
+        kept = [
+            cleared(session, target, dml.DXGI_FORMAT_R32_TYPELESS, 4, 4, [7, 0, 0, 0], **raw),
+            cleared(session, target, dml.DXGI_FORMAT_R8G8B8A8_UNORM, 0, 2, [1.0, 0.5, 0.0, 0.25]),
+            cleared(session, target, dml.DXGI_FORMAT_R32_FLOAT, 2, 1, [float("nan"), 0.0, 0.0, 0.0]),
+        ]
+        for index in (1, 2):
+            session.commands.EndQuery(queries, dml.D3D12_QUERY_TYPE_TIMESTAMP, index)
+        session.commands.ResolveQueryData(queries, dml.D3D12_QUERY_TYPE_TIMESTAMP, 1, 2, target, 48)
+        session.execute()
+        return kept and session.read(target)
+
+
+def test_clears_and_queries_are_executed_again(tmp_path, capsys):
+    record_clears(tmp_path)
+    assert main(["capture", "replay", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == (
+        "0 dispatches, 3 clears, 2 timestamps (whose times are not compared), 1 resolved queries executed again, "
+        "none with another result\n"
+    )
+
+
+def test_what_a_clear_wrote_otherwise(tmp_path, capsys):
+    """By hand: 0.5 * 255 is 127.5, which goes to 128; a quarter is 63.75, which goes to 64."""
+    record_clears(tmp_path)
+    (path,) = tmp_path.glob("*.contents")
+    content = path.read_bytes()
+    assert content.count(bytes([255, 128, 0, 64] * 2)) == 1
+    wrong = content.replace(bytes([255, 128, 0, 64] * 2), bytes([255, 128, 0, 64, 255, 127, 0, 64]))
+    path.write_bytes(wrong)
+    (log,) = tmp_path.glob("*.jsonl")
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        if line["event"] == "content":
+            part = np.frombuffer(wrong, np.uint8)[line["offset"] : line["offset"] + line["size"]]
+            line["hash"] = fingerprint(part)
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert main(["capture", "replay", str(tmp_path)]) == 1
+    assert capsys.readouterr().out.splitlines()[0] == (
+        "ClearUnorderedAccessViewFloat of bytes 0 to 8 of target: the view{1,1} is 128, it was 127; 1 of 8 differ"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "member", "value", "error"),
+    [
+        ("clear", "call", "ClearState", "call: must be one of ClearUnorderedAccessViewUint"),
+        ("clear", "format", "DXGI_FORMAT_BC1_UNORM", "format: is no format of a view"),
+        ("clear", "format", "DXGI_FORMAT_R16G16B16A16_FLOAT", "range: must be whole elements of 8 bytes"),
+        ("clear", "values", [0, 0, 0], "values: must be 4 numbers"),
+        ("clear", "values", [0, 0, 0, 1 << 32], r"values\[3\]: .*4294967296"),
+        ("query", "query", 4, "query: .*4"),
+        ("query", "heap", 10**6, "heap: is 1000000, of which no line before speaks"),
+        ("resolve", "start", 3, "start: is 3; from there on times has not as many queries"),
+    ],
+)
+def test_what_no_recorder_writes(tmp_path, kind, member, value, error):
+    record_clears(tmp_path)
+    (log,) = tmp_path.glob("*.jsonl")
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    # The last clear has four bytes.
+    last = next(line for line in reversed(lines) if line.get("kind") == kind)
+    last[member] = value
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with pytest.raises(CaptureError, match=rf"line \d+\.{error}"):
+        read_capture(tmp_path)
+
+
+def test_a_clear_on_the_page(tmp_path, capsys):
+    record_clears(tmp_path)
+    assert main(["capture", "show", str(tmp_path), "--html", "-"]) == 0
+    page = capsys.readouterr().out
+    assert "ClearUnorderedAccessViewFloat of bytes 0 to 8 of target" in page
+    assert "ResolveQueryData of times from 1 on" in page

@@ -14,7 +14,7 @@ CLASSES = {
     e.Copy: "copy",
     e.Barriers: "barrier",
     e.Marker: "marker",
-    e.Other: "other",
+    **dict.fromkeys((e.Clear, e.EndQuery, e.Resolve, e.Other), "other"),
 }
 
 
@@ -26,7 +26,7 @@ def lanes(log: Log, prefix: str) -> HTML:
     column, before = 0, None
     blocks: dict[int, tuple[int, int, int]] = {}
     for execution, command in log.ran:
-        if isinstance(command.what, e.Other) and not command.what.uses and not command.messages:
+        if isinstance(command.what, (e.EndQuery, e.Other)) and not command.what.uses and not command.messages:
             continue
         if column >= LIMIT:
             hidden += 1

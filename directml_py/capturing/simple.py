@@ -1,0 +1,94 @@
+"""Commands of Direct3D alone, executed again."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..api.d3d12_enums import (
+    D3D12_BUFFER_UAV_FLAG_NONE,
+    D3D12_BUFFER_UAV_FLAG_RAW,
+    D3D12_DESCRIPTOR_HEAP_FLAG_NONE,
+    D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE,
+    D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV,
+    D3D12_QUERY_HEAP_TYPE_TIMESTAMP,
+    D3D12_QUERY_TYPE_TIMESTAMP,
+    D3D12_UAV_DIMENSION_BUFFER,
+    DXGI_FORMAT,
+)
+from ..api.d3d12_structs import (
+    D3D12_BUFFER_UAV,
+    D3D12_DESCRIPTOR_HEAP_DESC,
+    D3D12_QUERY_HEAP_DESC,
+    D3D12_UNORDERED_ACCESS_VIEW_DESC,
+)
+from ..d3d12 import ID3D12GraphicsCommandList, ID3D12QueryHeap, ID3D12Resource
+from ..d3d12.formats import RAW
+from ..d3d12.queries import RESULT_SIZE
+from ..dml import IDMLDevice
+from ..session import Session
+from . import events as e
+
+VIEWS = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
+
+
+class Part(NamedTuple):
+    """Bytes of a resource of the machine."""
+
+    resource: ID3D12Resource
+    start: int
+    size: int
+
+
+class Simple:
+    """Clears, and timestamps, which tell another time each time."""
+
+    def __init__(self, device: IDMLDevice) -> None:
+        self.session = Session(device)
+        self._heaps: dict[int, ID3D12QueryHeap] = {}
+
+    def clear(self, part: Part, what: e.Clear) -> None:
+        format, device = what.format, self.session.d3d12
+        flags = D3D12_BUFFER_UAV_FLAG_RAW if format == RAW else D3D12_BUFFER_UAV_FLAG_NONE
+        desc = D3D12_UNORDERED_ACCESS_VIEW_DESC(DXGI_FORMAT[format.name], D3D12_UAV_DIMENSION_BUFFER)
+        first, count = part.start // format.size, part.size // format.size
+        desc.Buffer = D3D12_BUFFER_UAV(FirstElement=first, NumElements=count, Flags=flags)
+        heaps = [
+            device.CreateDescriptorHeap(D3D12_DESCRIPTOR_HEAP_DESC(VIEWS, 1, visible))
+            for visible in (D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, D3D12_DESCRIPTOR_HEAP_FLAG_NONE)
+        ]
+        for heap in heaps:
+            device.CreateUnorderedAccessView(
+                part.resource, None, desc, heap.GetCPUDescriptorHandleForHeapStart()
+            )
+        bits = np.array(what.values, np.uint32)
+        values = bits if what.call.endswith("Uint") else bits.view(np.float32)
+
+        def record(commands: ID3D12GraphicsCommandList) -> None:
+            commands.SetDescriptorHeaps(heaps[:1])
+            getattr(commands, what.call)(
+                heaps[0].GetGPUDescriptorHandleForHeapStart(),
+                heaps[1].GetCPUDescriptorHandleForHeapStart(),
+                part.resource,
+                values,
+            )
+
+        self.session.run(record)
+
+    def _heap(self, heap: e.QueryHeap) -> ID3D12QueryHeap:
+        if heap.number not in self._heaps:
+            desc = D3D12_QUERY_HEAP_DESC(D3D12_QUERY_HEAP_TYPE_TIMESTAMP, heap.count)
+            self._heaps[heap.number] = self.session.d3d12.CreateQueryHeap(desc)
+        return self._heaps[heap.number]
+
+    def end_query(self, what: e.EndQuery) -> None:
+        heap = self._heap(what.heap)
+        self.session.run(lambda commands: commands.EndQuery(heap, D3D12_QUERY_TYPE_TIMESTAMP, what.query))
+
+    def resolve(self, part: Part, what: e.Resolve) -> None:
+        heap, count = self._heap(what.heap), part.size // RESULT_SIZE
+        kind, start = D3D12_QUERY_TYPE_TIMESTAMP, what.start
+        self.session.run(
+            lambda commands: commands.ResolveQueryData(heap, kind, start, count, part.resource, part.start)
+        )
