@@ -99,7 +99,8 @@ def slot_bias(cell: Cell, layer: Layer) -> Array:
     of_gates = layer.bias[1].reshape(cell.gates, -1)
     for phase in cell.phases:
         for gate, slot in zip(phase.gates, phase.into):
-            bias[slot] += of_gates[gate]
+            with np.errstate(all="ignore"):
+                bias[slot] += of_gates[gate]
     return bias
 
 

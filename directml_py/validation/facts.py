@@ -33,6 +33,8 @@ _FACT = re.compile(
     r"(?:(?P<name>[a-z0-9-]+): )?(?P<fact>.+?)(?: if (?P<condition>.+?))?(?: (?P<side>before|from) (?P<level>\d_\d))?"
 )
 ALL_LEVELS = range(1 << 16)
+# Of one array whose elements break a rule: a wrong count makes an array of whatever lies behind it in memory.
+MOST_PLACES = 64
 
 
 class Fact(NamedTuple):
@@ -179,7 +181,20 @@ def breaches(fact: Fact, reader: Reader) -> list[tuple[str, str]]:
         wrong = STATEMENTS[fact.statement].check(reader, fact.fields)
         return [(path, text + fact.limits) for path, text in wrong]
     assert isinstance(fact.tree, ast.Compare)
-    return [_comparison(fact, fact.tree, reader, index) for index in reader.failures(fact.tree)]
+    failures = list(reader.failures(fact.tree))
+    found = [_comparison(fact, fact.tree, reader, index) for index in failures[:MOST_PLACES]]
+    return _cut(found, len(failures))
+
+
+def _cut(found: Breaches, count: int) -> Breaches:
+    """The first of so many breaches, of which the last one says that there are more."""
+    if count > MOST_PLACES:
+        path, text = found[MOST_PLACES - 1]
+        found = [
+            *found[: MOST_PLACES - 1],
+            (path, f"{text}; {count - MOST_PLACES} more elements are wrong too"),
+        ]
+    return found
 
 
 def _comparison(fact: Fact, node: ast.Compare, reader: Reader, index: int | None) -> tuple[str, str]:
@@ -252,12 +267,13 @@ def _absent(reader: Reader, fields: list[str]) -> Breaches:
 
 def _unique(reader: Reader, fields: list[str]) -> Breaches:
     (path,) = fields
-    values = _value(reader, path) or ()
-    return [
-        (f"{path}[{index}]", f"is {value}, which {path}[{values.index(value)}] names already")
-        for index, value in enumerate(values)
-        if value in values[:index]
-    ]
+    first: dict[Any, int] = {}
+    found: Breaches = []
+    for index, value in enumerate(_value(reader, path) or ()):
+        before = first.setdefault(value, index)
+        if before != index:
+            found.append((f"{path}[{index}]", f"is {value}, which {path}[{before}] names already"))
+    return _cut(found, len(found))
 
 
 def _together(reader: Reader, fields: list[str]) -> Breaches:

@@ -72,6 +72,7 @@ def test_handles(kind, plain):
     base = plain(ptr=1000)
     assert kind(base, 3, 32).ptr == 1096
     assert kind(base, -16).ptr == 984
+    assert kind(base).Offset(7).ptr == 1007
     assert base.ptr == 1000
     handle = kind(base)
     assert handle.Offset(2, 10).ptr == handle.ptr == 1020

@@ -138,6 +138,10 @@ class TestFeatures:
         bench.device.CheckFeatureSupport(e.D3D12_FEATURE_D3D12_OPTIONS, data)
         assert data.TiledResourcesTier == e.D3D12_TILED_RESOURCES_TIER_NOT_SUPPORTED
         assert data.ResourceHeapTier == e.D3D12_RESOURCE_HEAP_TIER_2
+        assert data.MaxGPUVirtualAddressBitsPerResource == 40
+        bits = s.D3D12_FEATURE_DATA_GPU_VIRTUAL_ADDRESS_SUPPORT()
+        bench.device.CheckFeatureSupport(e.D3D12_FEATURE_GPU_VIRTUAL_ADDRESS_SUPPORT, bits)
+        assert (bits.MaxGPUVirtualAddressBitsPerResource, bits.MaxGPUVirtualAddressBitsPerProcess) == (40, 40)
         half = s.D3D12_FEATURE_DATA_D3D12_OPTIONS4()
         bench.device.CheckFeatureSupport(e.D3D12_FEATURE_D3D12_OPTIONS4, half)
         assert half.Native16BitShaderOpsSupported == 1
@@ -152,7 +156,9 @@ class TestFeatures:
     def test_a_cffi_struct_is_filled_in_place(self, bench):
         data = ffi.new("D3D12_FEATURE_DATA_D3D12_OPTIONS1 *")
         bench.device.CheckFeatureSupport(e.D3D12_FEATURE_D3D12_OPTIONS1, data)
-        assert data.WaveOps == 1
+        assert (data.WaveOps, data.Int64ShaderOps, data.ExpandedComputeResourceStates) == (1, 1, 0)
+        # Four numbers at a time, as WARP.
+        assert (data.WaveLaneCountMin, data.WaveLaneCountMax, data.TotalLaneCount) == (4, 4, 4)
 
     def test_every_answer_fits_its_struct(self, bench):
         """A struct of another feature is refused, and left as it is."""

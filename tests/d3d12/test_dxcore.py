@@ -162,6 +162,12 @@ def test_values_agree_with_dxgi(adapter):
     identifier, parts = adapter.GetProperty(Is.HardwareID), adapter.GetProperty(Is.HardwareIDParts)
     assert identifier.vendorID == parts.vendorID == desc.VendorId
     assert identifier.deviceID == parts.deviceID == desc.DeviceId
+    assert (identifier.subSysID, identifier.revision) == (desc.SubSysId, desc.Revision) == (0, 0)
+    assert (parts.subSystemID, parts.subVendorID, parts.revisionID) == (0, 0, 0)
+    assert adapter.GetProperty(Is.DedicatedSystemMemory) == desc.DedicatedSystemMemory == 0
+    assert adapter.GetProperty(Is.ComputePreemptionGranularity) == 0
+    assert adapter.GetProperty(Is.GraphicsPreemptionGranularity) == 0
+    assert adapter.GetProperty(Is.AcgCompatible) is False
     assert adapter.GetProperty(Is.IsHardware) is True
     assert adapter.GetProperty(Is.IsIntegrated) is False
     assert adapter.GetProperty(Is.IsDetachable) is False

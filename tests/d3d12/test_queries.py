@@ -12,6 +12,7 @@ from directml_py.abi.hresult import E_INVALIDARG, E_NOTIMPL, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
 from directml_py.d3d12.commands import Command
+from directml_py.d3d12.queries import MAX_QUERIES, check_query_heap_desc
 
 from .conftest import Bench
 
@@ -114,6 +115,14 @@ def test_wrong_arguments(bench):
         with pytest.raises(DMLError, match="desc") as caught:
             query_heap(bench, count, kind)
         assert caught.value.hresult == hresult
+
+
+def test_as_many_queries_as_can_be():
+    desc = s.D3D12_QUERY_HEAP_DESC(e.D3D12_QUERY_HEAP_TYPE_TIMESTAMP, MAX_QUERIES)
+    check_query_heap_desc(desc, "desc")
+    desc.Count += 1
+    with pytest.raises(DMLError, match=r"desc\.Count must be from 1 to 16777216, not 16777217"):
+        check_query_heap_desc(desc, "desc")
 
 
 def test_the_heap_is_an_object_of_its_device(bench):

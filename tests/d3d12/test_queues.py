@@ -56,6 +56,11 @@ class TestQueueDescs:
         desc = s.D3D12_COMMAND_QUEUE_DESC(Type=e.D3D12_COMMAND_LIST_TYPE_COMPUTE, Priority=100)
         assert bench.device.CreateCommandQueue(desc).GetDesc().Priority == 100
 
+    @pytest.mark.parametrize("priority", list(e.D3D12_COMMAND_QUEUE_PRIORITY))
+    def test_every_priority(self, bench, priority):
+        desc = s.D3D12_COMMAND_QUEUE_DESC(Priority=priority)
+        assert bench.device.CreateCommandQueue(desc).GetDesc().Priority == priority
+
     @pytest.mark.parametrize(
         ("fields", "named", "hresult"),
         [

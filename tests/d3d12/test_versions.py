@@ -111,6 +111,16 @@ class TestMessageCallbacks:
         queue.AddApplicationMessage(e.D3D12_MESSAGE_SEVERITY_WARNING, "stored")
         assert heard == {0: ["stored"], 1: ["denied", "stored"]}
 
+    def test_filters_hold_unless_it_is_said(self, debug_bench):
+        queue = debug_bench.device.QueryInterface(d3d12.ID3D12InfoQueue1)
+        heard = []
+        queue.RegisterMessageCallback(lambda category, severity, id, text, context: heard.append(text))
+        deny = s.D3D12_INFO_QUEUE_FILTER()
+        deny.DenyList = s.D3D12_INFO_QUEUE_FILTER_DESC(pSeverityList=[e.D3D12_MESSAGE_SEVERITY_INFO])
+        queue.PushStorageFilter(deny)
+        queue.AddApplicationMessage(e.D3D12_MESSAGE_SEVERITY_INFO, "denied")
+        assert heard == []
+
     def test_wrong_arguments(self, debug_bench):
         queue = debug_bench.device.QueryInterface(d3d12.ID3D12InfoQueue1)
         with pytest.raises(TypeError, match="callbackFunc"):

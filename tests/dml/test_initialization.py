@@ -7,7 +7,21 @@ import pytest
 
 import directml_py as dml
 
-from .helpers import DEFAULT, OWNED, UPLOAD, binding, floats, identity, join, log_sum_exp, span, spans, tensor
+from .helpers import (
+    DEBUG,
+    DEFAULT,
+    OWNED,
+    UPLOAD,
+    Bench,
+    binding,
+    floats,
+    identity,
+    join,
+    log_sum_exp,
+    span,
+    spans,
+    tensor,
+)
 
 SENTINEL = -7.5
 
@@ -237,3 +251,23 @@ def test_totals_larger_than_the_elements(bench):
     bench.record(op, bench.table(op, [None], [target], persistent=persistent))
     bench.execute()
     assert bench.read(target).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("kind", ["input", "output"])
+def test_why_nothing_may_be_bound(kind):
+    bench = Bench(DEBUG)
+    ops = [bench.compile(join(4, 4, owned=[0])), bench.compile(identity())]
+    table, buffer = bench.table(bench.dml.CreateOperatorInitializer(ops)), bench.buffer(64)
+    bind, said = {
+        "input": (
+            lambda: table.BindInputs([spans(buffer, buffer), binding(None)]),
+            "InputTensors[1] is not OWNED_BY_DML",
+        ),
+        "output": (
+            lambda: table.BindOutputs([binding(buffer), binding(buffer)]),
+            "operators[1] has a PersistentResourceSize of 0",
+        ),
+    }[kind]
+    with pytest.raises(dml.DMLError) as caught:
+        bind()
+    assert said in caught.value.diagnostics[0].message

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
+from directml_py.dml.slot import PERSISTENT
 from directml_py.graph import Graph
 from directml_py.session import DESCRIPTORS, Session
 
@@ -426,3 +427,13 @@ def test_copies_keep_their_order():
     bench.commands.CopyResource(target, other)
     bench.execute()
     assert bench.read(target).tolist() == [2]
+
+
+def test_accesses_end_with_the_persistent_resource():
+    """What the device adds lies behind the owned inputs, up to the last byte."""
+    bench = Bench(profile="demanding")
+    op = bench.compile(join(2, 3, owned=[1]))
+    view = bench.buffer(op.persistent_size + 64).range(32)
+    owned, added = op.accesses(PERSISTENT, view)
+    assert (owned.range.offset, owned.range.size) == (32, 12)
+    assert (added.range.offset, added.range.size) == (44, op.persistent_size - 12)

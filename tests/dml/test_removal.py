@@ -6,6 +6,7 @@ import pytest
 from generators.catalog import Catalog
 
 import directml_py as dml
+from directml_py.abi.arguments import WrongObject
 
 from .helpers import DEBUG, Bench, binding, identity, join
 
@@ -211,3 +212,12 @@ def test_void_methods_after_the_removal_of_direct3d_12(name):
     remove_direct3d(family)
     for thing, call in family.calls([(name, CALLS[name])]):
         assert call(thing, family) is None
+
+
+def test_what_is_no_object_is_not_raised():
+    """A caller in C has nothing to catch it with: the device is removed, also with the debug layer on."""
+    bench = Bench(DEBUG)
+    bench.dml.removal.wrong_object("BindInputs failed:", WrongObject("bindings[0].Buffer", "is no resource"))
+    assert bench.removed
+    with pytest.raises(dml.DMLError, match=r"bindings\[0\]\.Buffer is no resource"):
+        bench.dml.removal.check()

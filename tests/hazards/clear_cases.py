@@ -106,6 +106,13 @@ def a_value_beyond_the_format(bench, wrong):
     bench.execute()
 
 
+@hazard("D3D12-ClearUAV-range", "ClearUnorderedAccessViewFloat: Values has values outside")
+def a_value_below_the_format(bench, wrong):
+    view = View(bench, bench.buffer(16), dml.DXGI_FORMAT_R8_UNORM)
+    view.clear([-0.25 if wrong else 1.0, 9, 9, 9], "Float")
+    bench.execute()
+
+
 def query_heap(bench):
     return bench.keep(
         bench.d3d12.CreateQueryHeap(dml.D3D12_QUERY_HEAP_DESC(dml.D3D12_QUERY_HEAP_TYPE_TIMESTAMP, 2))

@@ -333,3 +333,12 @@ def test_a_long_queue(bench):
     bench.queue.Signal(fence, count)
     finish(in_thread(lambda: fence.SetEventOnCompletion(count)))
     assert fence.GetCompletedValue() == count
+
+
+def test_work_that_nobody_waited_for(bench):
+    """It runs when the device is told to flush, so that its messages come."""
+    ran = []
+    bench.queue.ExecuteCommandLists([calling(bench, lambda: ran.append(1))])
+    assert not ran
+    bench.d3d12.flush()
+    assert ran == [1]

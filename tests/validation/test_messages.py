@@ -134,3 +134,32 @@ class TestReport:
         error = failure("It failed:", [], dml.E_NOTIMPL)
         assert error.hresult == dml.E_NOTIMPL
         assert isinstance(error, OSError)
+
+
+class TestArraysOfWhateverLiesInMemory:
+    """A count that is wrong makes an array of thousands of elements, all of them wrong."""
+
+    @pytest.mark.parametrize(
+        ("axis", "rule", "said", "wrong"),
+        [
+            (0, "DML-REDUCE-axes-unique", "is 0, which Axes[0] names already; ", 19_999),
+            (7, "DML-REDUCE-axes", "it must be less than InputTensor.DimensionCount, which is 2; ", 20_000),
+        ],
+    )
+    def test_the_first_are_told_and_the_others_counted(self, axis, rule, said, wrong):
+        desc = dml.DML_REDUCE_OPERATOR_DESC(
+            dml.DML_REDUCE_FUNCTION_SUM, tensor((2, 3)), tensor((1, 3)), Axes=[axis] * 20_000
+        )
+        found = [item for item in dml.validate(desc) if item.rule == rule]
+        assert len(found) == 64
+        assert said in found[-1].message
+        assert found[-1].message.endswith(f"; {wrong - 64} more elements are wrong too")
+        assert all("more elements" not in item.message for item in found[:-1])
+
+    def test_as_many_as_are_told_are_not_counted(self):
+        desc = dml.DML_REDUCE_OPERATOR_DESC(
+            dml.DML_REDUCE_FUNCTION_SUM, tensor((2, 3)), tensor((1, 3)), Axes=[9] * 64
+        )
+        found = [item for item in dml.validate(desc) if item.rule == "DML-REDUCE-axes"]
+        assert len(found) == 64
+        assert "more elements" not in found[-1].message

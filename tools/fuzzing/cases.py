@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import random
+import time
 from collections import Counter
 from typing import Any
 
@@ -38,6 +39,8 @@ NO_DESCS: tuple[Any, ...] = (
     ctypes.c_double * 4,
 )
 SPOILT_PER_CASE = 4
+# A case has a few kilobytes of descs.
+SLOW_SECONDS = 4
 # Addresses that no program has memory at, or whose last bytes do not fit in the address space.
 NOWHERE = (
     *(1, 8, 0xFFF, 0xFFFF, 0xDEADBEEF, 0x7FFFFFFFF000, 0x7FFFFFFFFFFF),
@@ -74,6 +77,12 @@ class Fuzzer:
 
     def case(self, seed: int) -> None:
         """Raises ``Wrong``, or whatever the package raised that it must not raise."""
+        start = time.process_time()
+        self._case(seed)
+        seconds = time.process_time() - start
+        want(seconds < SLOW_SECONDS, f"took {seconds:.1f} seconds of the processor")
+
+    def _case(self, seed: int) -> None:
         source = RandomSource(seed)
         level = source.choice(LEVELS)
         desc = valid_desc(source, None, level)
