@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..api.enums import DML_TENSOR_DATA_TYPE_UINT8
 from ..descs.tensor import TensorDesc
 from .nodes import FromInput, Source
 
@@ -13,12 +14,15 @@ if TYPE_CHECKING:
     from .graph import Graph
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Expression:
     """A value of a graph, seen as the tensor ``desc``.
 
-    ``a + b``, ``a - b``, ``a * b``, ``a / b`` and ``a % b`` (MODULUS_TRUNCATE) are the element-wise operators; with a
-    number the first four are an identity with a scale and a bias, or a reciprocal, as in DirectMLX.
+    The element-wise operators are Python's, as in DirectMLX: ``a + b``, ``a - b``, ``a * b``, ``a / b``, ``a % b``
+    (MODULUS_TRUNCATE), ``a ** b``, ``abs(a)``; of bits ``a & b``, ``a | b``, ``a ^ b``, ``~a``, ``a << b``, ``a >> b``;
+    and the comparisons, whose results are UINT8 tensors. With a number the first four are an identity with a scale and
+    a bias, or a reciprocal, and ``a ** 2`` is CONSTANT_POW; nothing else takes numbers. What C++ writes ``!a``,
+    ``a && b`` and ``a || b`` is ``logical_not``, ``logical_and`` and ``logical_or`` of the graph.
     """
 
     graph: Graph
@@ -61,13 +65,77 @@ class Expression:
         return self.graph.recip(self, scale_bias=(1 / other if other else math.inf, 0))
 
     def __mod__(self, other: Any) -> Any:
-        return self.graph.modulus_truncate(self, other) if isinstance(other, Expression) else NotImplemented
+        return self._of_two("modulus_truncate", other)
+
+    def __pow__(self, other: Any) -> Any:
+        if isinstance(other, Expression):
+            return self.graph.pow(self, other)
+        return self.graph.constant_pow(self, exponent=other) if _is_number(other) else NotImplemented
+
+    def __abs__(self) -> Any:
+        return self.graph.abs(self)
+
+    def __and__(self, other: Any) -> Any:
+        return self._of_two("bit_and", other)
+
+    def __or__(self, other: Any) -> Any:
+        return self._of_two("bit_or", other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._of_two("bit_xor", other)
+
+    def __lshift__(self, other: Any) -> Any:
+        return self._of_two("bit_shift_left", other)
+
+    def __rshift__(self, other: Any) -> Any:
+        return self._of_two("bit_shift_right", other)
+
+    def __invert__(self) -> Any:
+        return self.graph.bit_not(self)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared("less_than", other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared("less_than_or_equal", other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared("greater_than", other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared("greater_than_or_equal", other)
+
+    def __eq__(self, other: Any) -> Any:
+        _refuse_number(other)
+        return self._compared("equals", other)
+
+    def __ne__(self, other: Any) -> Any:
+        equal = self == other
+        return self.graph.logical_not(equal) if isinstance(equal, Expression) else NotImplemented
+
+    # Comparing makes a node; which expression this is, its identity tells.
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "an Expression is neither true nor false before the graph runs; graph.if_, logical_not, logical_and and "
+            "logical_or choose among elements"
+        )
 
     def __neg__(self) -> Any:
         return self._scaled(-1, 0)
 
     def __pos__(self) -> Any:
         return self._scaled(1, 0)
+
+    def _of_two(self, name: str, other: Any) -> Any:
+        return getattr(self.graph, name)(self, other) if isinstance(other, Expression) else NotImplemented
+
+    def _compared(self, name: str, other: Any) -> Any:
+        if not isinstance(other, Expression):
+            return NotImplemented
+        compare = getattr(self.graph, f"logical_{name}")
+        return compare(self, other, output_data_type=DML_TENSOR_DATA_TYPE_UINT8)
 
     def _binary(self, name: str, other: Any, scale: Any, bias: Any) -> Any:
         if isinstance(other, Expression):
@@ -78,6 +146,14 @@ class Expression:
         if not (_is_number(scale) and _is_number(bias)):
             return NotImplemented
         return self.graph.element_wise_identity(self, scale_bias=(scale, bias))
+
+
+def _refuse_number(other: Any) -> None:
+    """Python would say that an expression and a number differ."""
+    if isinstance(other, (int, float)):
+        raise TypeError(
+            f"an Expression is compared with expressions, not with {other!r}; graph.constant makes one"
+        )
 
 
 def _is_number(value: Any) -> bool:

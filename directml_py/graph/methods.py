@@ -237,8 +237,7 @@ def method_names() -> dict[str, str]:
     names = {snake_case(name): name for name in SCHEMAS}
     for name, own in list(names.items()):
         short = name.removeprefix(SHORT)
-        if not keyword.iskeyword(short):
-            names.setdefault(short, own)
+        names.setdefault(f"{short}_" if keyword.iskeyword(short) else short, own)
     return names
 
 

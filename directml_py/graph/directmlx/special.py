@@ -1,0 +1,183 @@
+"""The functions of DirectMLX that choose between operators, or do not name one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from ...descs.data_types import DataTypeLike
+from ...descs.tensor import TensorDesc
+from ..expression import Expression
+from ..graph import Graph
+from .activations import FusedActivation
+from .functions import STRUCT_TYPES, Function, fused
+
+_add = Function("Add add: a b")
+_add_fused = Function("Add add1: a b fusedActivation")
+_pow = Function("Pow pow: input exponent scaleBias=None")
+_constant_pow = Function("Pow constant_pow: input exponent scaleBias=None")
+_softmax = Function("ActivationSoftmax activation_softmax: input")
+_softmax_of_axes = Function("ActivationSoftmax activation_softmax1: input axes")
+
+
+class GRUOutputOptions(Enum):
+    """Which outputs GRU has."""
+
+    Both = 0
+    Sequence = 1
+    Single = 2
+
+
+def InputTensor(graph: Graph, inputIndex: int, desc: TensorDesc) -> Expression:
+    """``Graph.input_tensor`` by index."""
+    return graph.input_tensor(inputIndex, desc)
+
+
+def ConstantData(graph: Graph, data: Any, desc: TensorDesc) -> Expression:
+    """``Graph.constant`` of bytes that lie as ``desc`` says. Raises ``ValueError`` if there are too few."""
+    return graph.constant(desc.load(np.frombuffer(data, np.uint8)))
+
+
+def Add(a: Expression, b: Expression, fusedActivation: FusedActivation | None = None) -> Expression:
+    """ADD, or ADD1 with an activation."""
+    activation = fused(fusedActivation)
+    made: Expression = _add(a, b) if activation is None else _add_fused(a, b, activation)
+    return made
+
+
+def Pow(input: Expression, exponent: Expression | float, scaleBias: Any = None) -> Expression:
+    """POW of an expression, CONSTANT_POW of a number."""
+    choice = _pow if isinstance(exponent, Expression) else _constant_pow
+    made: Expression = choice(input, exponent, scaleBias)
+    return made
+
+
+def ActivationSoftmax(input: Expression, axes: Sequence[int] | None = None) -> Expression:
+    """ACTIVATION_SOFTMAX, or ACTIVATION_SOFTMAX1 along ``axes``."""
+    made: Expression = _softmax(input) if axes is None else _softmax_of_axes(input, axes)
+    return made
+
+
+def GRU(
+    input: Expression,
+    weight: Expression,
+    recurrence: Expression,
+    bias: Expression | None,
+    hiddenInit: Expression | None,
+    sequenceLengths: Expression | None,
+    activationDescs: Sequence[FusedActivation],
+    direction: int,
+    linearBeforeReset: bool,
+    outputOptions: GRUOutputOptions,
+) -> Any:
+    """``Graph.gru``; ``sequence`` or ``single`` is None where it is not asked for."""
+    made = input.graph.gru(
+        input,
+        weight,
+        recurrence,
+        bias,
+        hiddenInit,
+        sequenceLengths,
+        activation_descs=fused(activationDescs),
+        direction=direction,
+        linear_before_reset=linearBeforeReset,
+        output_sequence=outputOptions is not GRUOutputOptions.Single,
+        output_single=outputOptions is not GRUOutputOptions.Sequence,
+    )
+    return STRUCT_TYPES["GRUOutputs"](*made)
+
+
+def RoiAlign(
+    input: Expression,
+    roi: Expression,
+    batchIndices: Expression,
+    reductionFunction: int,
+    interpolationMode: int,
+    spatialScaleX: float,
+    spatialScaleY: float,
+    inputPixelOffset: float,
+    outputPixelOffset: float,
+    outOfBoundsInputValue: float,
+    minimumSamplesPerOutput: int,
+    maximumSamplesPerOutput: int,
+    alignRegionsToCorners: bool,
+    outputHeight: int,
+    outputWidth: int,
+) -> Expression:
+    """``Graph.roi_align1``."""
+    sizes = roi.desc.sizes
+    regions = sizes[-2] if len(sizes) > 1 else 1
+    made: Expression = input.graph.roi_align1(
+        input,
+        roi,
+        batchIndices,
+        reduction_function=reductionFunction,
+        interpolation_mode=interpolationMode,
+        spatial_scale_x=spatialScaleX,
+        spatial_scale_y=spatialScaleY,
+        input_pixel_offset=inputPixelOffset,
+        output_pixel_offset=outputPixelOffset,
+        out_of_bounds_input_value=outOfBoundsInputValue,
+        minimum_samples_per_output=minimumSamplesPerOutput,
+        maximum_samples_per_output=maximumSamplesPerOutput,
+        align_regions_to_corners=alignRegionsToCorners,
+        output_sizes=[regions, input.desc.sizes[1], outputHeight, outputWidth],
+    )
+    return made
+
+
+def RoiAlignGrad(
+    input: Expression | None,
+    inputGradient: Expression,
+    roi: Expression,
+    batchIndices: Expression,
+    reductionFunction: int,
+    interpolationMode: int,
+    spatialScaleX: float,
+    spatialScaleY: float,
+    inputPixelOffset: float,
+    outputPixelOffset: float,
+    minimumSamplesPerOutput: int,
+    maximumSamplesPerOutput: int,
+    alignRegionsToCorners: bool,
+    batchSize: int,
+    imageHeight: int,
+    imageWidth: int,
+    computeOutputGradient: bool,
+    computeOutputROIGradient: bool,
+) -> Any:
+    """``Graph.roi_align_grad``; what is not computed is None."""
+    made = inputGradient.graph.roi_align_grad(
+        inputGradient,
+        roi,
+        batchIndices,
+        input,
+        reduction_function=reductionFunction,
+        interpolation_mode=interpolationMode,
+        spatial_scale_x=spatialScaleX,
+        spatial_scale_y=spatialScaleY,
+        input_pixel_offset=inputPixelOffset,
+        output_pixel_offset=outputPixelOffset,
+        minimum_samples_per_output=minimumSamplesPerOutput,
+        maximum_samples_per_output=maximumSamplesPerOutput,
+        align_regions_to_corners=alignRegionsToCorners,
+        output_sizes=[batchSize, inputGradient.desc.sizes[1], imageHeight, imageWidth],
+        output_gradient=computeOutputGradient,
+        output_roi_gradient=computeOutputROIGradient,
+    )
+    return STRUCT_TYPES["RoiAlignGradOutputs"](*made)
+
+
+def Reinterpret(
+    input: Expression,
+    newType: DataTypeLike | Sequence[int] | None = None,
+    newSizes: Sequence[int] | None = None,
+    newStrides: Sequence[int] | None = None,
+) -> Expression:
+    """``Graph.reinterpret`` with a type, a type, sizes and strides, or sizes and strides alone."""
+    if isinstance(newType, Sequence):
+        newType, newSizes, newStrides = None, newType, newSizes
+    return input.graph.reinterpret(input, newType, newSizes, newStrides)
