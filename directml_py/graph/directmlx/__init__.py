@@ -4,6 +4,8 @@ After ``from directml_py.graph.directmlx import *``, C++'s ``dml::Gemm(a, b)`` i
 or None is filled in as in C++. Errors are those of the functions of ``Graph``, which do the work.
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 from ...descs.tensor import TensorDesc
