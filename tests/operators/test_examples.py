@@ -7,9 +7,10 @@ import pytest
 
 import directml_py as dml
 from directml_py.operators import operator_of
+from documentation.printed import examples
 
 from .helpers import LAYOUTS
-from .page_examples import examples, laid_out
+from .page_examples import laid_out
 
 EXAMPLES = list(examples())
 

@@ -17,10 +17,11 @@ from directml_py.descs.encode import encode
 from directml_py.operators import SCHEMAS
 from directml_py.testing.source import RandomSource
 from directml_py.testing.valid import valid_desc
+from documentation.printed import examples
 
 from ..dml.helpers import DEBUG, spans
 from ..operators.helpers import LAYOUTS
-from ..operators.page_examples import examples, laid_out
+from ..operators.page_examples import laid_out
 from .layer import debug_layer, layer_bench, messages
 
 LEVELS = list(dml.DML_FEATURE_LEVEL)

@@ -1,0 +1,155 @@
+"""An example for every operator: what its page prints, or one of ours from ``illustrations.toml``.
+
+Of one of ours no outputs are written down: they follow from its inputs and attributes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import cache
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from directml_py.abi.schema import FieldSchema, OperatorSchema
+from directml_py.descs.build import build_operator_desc
+from directml_py.descs.data_types import BY_NAME, data_type_of
+from directml_py.descs.tensor import TensorDesc
+from directml_py.descs.values import OperatorDesc
+from directml_py.graph.inference import output_shapes
+from directml_py.operators import SCHEMAS
+from directml_py.testing.valid import HIGHEST
+from directml_py.validation.tables import support_at
+
+from .printed import Example, array, attribute, examples, listed, tensor
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FILE = Path(__file__).with_name("illustrations.toml")
+SIZES = (1, 1, 2, 3)
+# What is shown of functions of real numbers: both signs, and what lies between integers.
+REAL = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
+PREFERRED = ("FLOAT32", "INT32", "UINT32", "UINT8")
+
+
+@cache
+def printed() -> dict[str, list[Example]]:
+    """The examples that the pages print, by operator."""
+    found: dict[str, list[Example]] = {}
+    for one in examples():
+        found.setdefault(one.operator, []).append(one)
+    return found
+
+
+@cache
+def written() -> dict[str, Mapping[str, Any]]:
+    """Our own examples, by operator; what an entry leaves out is filled in."""
+    with FILE.open("rb") as file:
+        return tomllib.load(file)
+
+
+def examples_of(operator: str) -> list[Example]:
+    """The examples of an operator, at least one: one of ours if there is one, and all that its page prints."""
+    from_page = printed().get(operator, [])
+    if operator in written() or not from_page:
+        return [illustration(operator), *from_page]
+    return from_page
+
+
+def illustration(operator: str) -> Example:
+    """Our own example of an operator."""
+    entry = written().get(operator, {})
+    schema = SCHEMAS[operator]
+    values: dict[str, Any] = {
+        name: attribute(operator, name, one) for name, one in entry.get("attributes", {}).items()
+    }
+    inputs = {
+        field.name: _input(field, schema, values, entry, position)
+        for position, field in enumerate(one for one in schema.struct.tensors if one.role == "input")
+    }
+    values |= {name: _descs(one) for name, one in inputs.items() if one is not None}
+    values |= _outputs(schema, values, entry)
+    desc = build_operator_desc(schema, values)
+    arrays = [
+        None if one is None else array(one)
+        for field in inputs
+        for one in (listed(inputs[field]) if inputs[field] is not None else [None])
+    ]
+    return Example(operator, entry.get("title", "A small one"), desc, arrays, [], None)
+
+
+def _descs(entry: Any) -> Any:
+    return [tensor(one) for one in entry] if isinstance(entry, list) else tensor(entry)
+
+
+def _input(
+    field: FieldSchema,
+    schema: OperatorSchema,
+    attributes: Mapping[str, Any],
+    entry: Mapping[str, Any],
+    position: int,
+) -> Any:
+    """The entry of an input, completed; None for an optional one that is not written down."""
+    own = entry.get("inputs", {}).get(field.name)
+    if own is None and field.optional:
+        return None
+    if isinstance(own, list):
+        return [_filled(one, _type(field, schema, attributes), position) for one in own]
+    return _filled({} if own is None else own, _type(field, schema, attributes), position)
+
+
+def _type(field: FieldSchema, schema: OperatorSchema, attributes: Mapping[str, Any]) -> str:
+    """The plainest data type that the newest table has for a tensor."""
+    desc = build_operator_desc(schema, attributes)
+    table = support_at(desc, HIGHEST)
+    names = [] if table is None else [data_type_of(kind).name for kind in table.tensors[field.name].types]
+    return next((name for name in PREFERRED if name in names), (names or ["FLOAT32"])[0])
+
+
+def _filled(entry: Mapping[str, Any], type_: str, position: int) -> dict[str, Any]:
+    filled = {"type": type_, **entry}
+    if "value" not in filled:
+        sizes = tuple(filled.setdefault("sizes", SIZES))
+        scale = filled.pop("scale", 1)
+        filled["value"] = (np.array(plain_values(filled["type"], sizes, position)) * scale).tolist()
+    return filled
+
+
+def plain_values(type_: str, sizes: tuple[int, ...], position: int) -> Any:
+    """Values for the input at ``position``: real numbers for a small first one, counted from 1 for all others."""
+    count = prod(sizes)
+    if position == 0 and count == len(REAL) and type_.startswith("F"):
+        return np.array(REAL).reshape(sizes).tolist()
+    return np.arange(1, count + 1).reshape(sizes).tolist()
+
+
+def _outputs(schema: OperatorSchema, values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The tensors of outputs: those that the entry has, and what follows for those that are always there."""
+    own = entry.get("outputs", {})
+    outputs: dict[str, Any] = {name: _descs(one) for name, one in own.items()}
+    desc = build_operator_desc(schema, values)
+    wanted = entry.get("present", ())
+    missing = [
+        one.name
+        for one in schema.struct.tensors
+        if one.role == "output" and one.name not in own and (one.name in wanted or not one.optional)
+    ]
+    for name in missing:
+        shapes = output_shapes(desc, HIGHEST, {}, _open_type(desc, name))
+        parts = [TensorDesc(kind, sizes) for kind, sizes in shapes[name]]
+        field = schema.struct.fields[schema.struct.index[name]]
+        outputs[name] = parts if field.kind == "array" else parts[0]
+    return outputs
+
+
+def _open_type(desc: OperatorDesc, output: str) -> int:
+    """A data type for an output that is free to have several."""
+    table = support_at(desc, HIGHEST)
+    names = [] if table is None else [data_type_of(kind).name for kind in table.tensors[output].types]
+    return BY_NAME[next((name for name in PREFERRED if name in names), "FLOAT32")]
