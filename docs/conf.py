@@ -23,9 +23,14 @@ version = release = __version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton", "documentation.extension"]
 exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
 nitpicky = True
+# Annotations name what no page describes: types of NumPy, of the standard library, and our own aliases.
+nitpick_ignore_regex = [("py:.*", ".*")]
 
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 4
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
 
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
@@ -35,6 +40,7 @@ html_theme = "furo"
 html_title = f"directml-py {version}"
 html_static_path = ["_static"]
 html_css_files = ["directml.css"]
+html_js_files = ["levels.js"]
 html_copy_source = False
 html_show_sphinx = False
 

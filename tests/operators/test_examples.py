@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from documentation.printed import examples
 
 import directml_py as dml
 from directml_py.operators import operator_of
-from documentation.printed import examples
 
 from .helpers import LAYOUTS
 from .page_examples import laid_out

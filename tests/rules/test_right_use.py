@@ -8,6 +8,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from documentation.printed import examples
 
 import directml_py as dml
 import directml_py.dml.device
@@ -17,7 +18,6 @@ from directml_py.descs.encode import encode
 from directml_py.operators import SCHEMAS
 from directml_py.testing.source import RandomSource
 from directml_py.testing.valid import valid_desc
-from documentation.printed import examples
 
 from ..dml.helpers import DEBUG, spans
 from ..operators.helpers import LAYOUTS

@@ -82,7 +82,7 @@ def _declare(writer: Writer, name: str, tensor: TensorDesc, values: Any) -> None
         parts.append(_braced(tensor.strides))
     writer.lines.append(f"Tensor {name}({', '.join(parts)});")
     if tensor.flags:
-        flags = " | ".join(one.name for one in type(tensor.flags) if one and one in tensor.flags)
+        flags = " | ".join(str(one.name) for one in type(tensor.flags) if one and one in tensor.flags)
         writer.lines.append(f"{name}.buffer.Flags = {flags};")
     if values is not None:
         writer.lines += _wrapped(f"{name}.Set<{_element_type(tensor)}>({{", _memory(tensor, values), "});")
@@ -204,11 +204,11 @@ def _value(writer: Writer, entry: FieldSchema, value: Any, tensors: dict[str, st
         writer.lines += _wrapped(f"const {entry.type} {array}[] = {{", [_number(one) for one in value], "};")
         return f" = {array}"
     if isinstance(value, Record):
-        items = ", ".join(_number(one) for _, one in value)
+        members = ", ".join(_number(one) for _, one in value)
         if entry.kind == "struct":
-            return f" = {{{items}}}"
+            return f" = {{{members}}}"
         name = writer.name(_variable(entry.name))
-        writer.lines.append(f"const {entry.type} {name} = {{{items}}};")
+        writer.lines.append(f"const {entry.type} {name} = {{{members}}};")
         return f" = &{name}"
     if isinstance(value, Enum):
         return f" = {value.name}"

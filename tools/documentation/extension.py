@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .site import pages, write
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 
 def write_pages(app: Sphinx) -> None:
-    """Write every generated page below the source directory; files that are as they should be stay untouched."""
-    Path(app.srcdir)
+    write(Path(app.srcdir), pages())
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

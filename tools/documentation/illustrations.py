@@ -51,7 +51,8 @@ def printed() -> dict[str, list[Example]]:
 def written() -> dict[str, Mapping[str, Any]]:
     """Our own examples, by operator; what an entry leaves out is filled in."""
     with FILE.open("rb") as file:
-        return tomllib.load(file)
+        entries: dict[str, Mapping[str, Any]] = tomllib.load(file)
+    return entries
 
 
 def examples_of(operator: str) -> list[Example]:

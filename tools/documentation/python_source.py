@@ -12,7 +12,7 @@ from directml_py.abi.schema import FieldSchema
 from directml_py.api.enums import DML_TENSOR_DATA_TYPE
 from directml_py.descs.data_types import data_type_of
 from directml_py.descs.tensor import TensorDesc
-from directml_py.descs.values import OperatorDesc, Record, Scalar
+from directml_py.descs.values import Record, Scalar
 
 from .printed import Example
 
@@ -75,7 +75,7 @@ def field(entry: FieldSchema, value: Any, depth: int) -> str:
         return tensor(value)
     if isinstance(value, Scalar):
         return scalar(value)
-    if isinstance(value, OperatorDesc) or isinstance(value, Record):
+    if isinstance(value, Record):
         return record(value, depth)
     if isinstance(value, Enum):
         return member(value)

@@ -1,0 +1,157 @@
+"""The reference of structs, enumerations, interfaces and commands, from the catalog and the code."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+import directml_py
+from directml_py.abi.interface import IUnknown
+from directml_py.abi.schema import StructSchema
+from directml_py.api import d3d12_enums, enums
+from directml_py.api.exports import EXPORTS
+from directml_py.api.schema_data import OPERATORS, STRUCTS
+from directml_py.cli import COMMANDS, parser
+
+from .markdown import cell, code, page, plain, table
+
+API = "https://learn.microsoft.com/windows/win32/api"
+
+
+def structs_page() -> str:
+    """The structs that are no operator's, in C's order."""
+    own = {schema.struct.name for schema in OPERATORS.values()}
+    parts = []
+    for schema in STRUCTS.values():
+        if schema.name not in own and hasattr(directml_py, schema.name):
+            parts += [f"## {schema.name}", struct_table(schema)]
+    return page(
+        "# Structs",
+        "Structs are `ctypes.Structure`s with C's layout; `directml_py.cffi.ffi` knows the same ones. A pointer field "
+        "takes a Python object or a sequence, which the struct keeps alive; a count that is left out is filled in from "
+        "its array. Operator descs stand on the [operators' pages](../operators/index.md).",
+        *parts,
+    )
+
+
+def struct_table(schema: StructSchema) -> str:
+    rows = []
+    for entry in schema.fields:
+        type_ = entry.type
+        if entry.kind in ("enum", "flags"):
+            type_ = f"[{type_}](enums.md#{type_.lower()})"
+        elif entry.type in STRUCTS and entry.type not in {one.struct.name for one in OPERATORS.values()}:
+            type_ = f"[{type_}](#{type_.lower()})"
+        else:
+            type_ = f"`{type_}`"
+        remarks: list[str] = (
+            [entry.kind] if entry.kind in ("array", "pointer", "variant", "union", "bytes") else []
+        )
+        remarks += [f"of `{entry.counted_by}` elements"] if entry.counted_by else []
+        remarks += [f"typed by `{entry.governed_by}`"] if entry.governed_by else []
+        remarks += ["may be null"] if entry.optional else []
+        rows.append((f"`{entry.name}`", type_, ", ".join(remarks)))
+    return table(("Field", "Type", "Remarks"), rows)
+
+
+def enums_page() -> str:
+    parts = []
+    for module, heading in ((enums, "DirectML"), (d3d12_enums, "Direct3D 12 and DXGI")):
+        parts.append(f"## {heading}")
+        for name, kind in vars(module).items():
+            if inspect.isclass(kind) and issubclass(kind, Enum) and kind.__module__ == module.__name__:
+                rows = [
+                    (f"`{member}`", value_text(kind, one.value)) for member, one in kind.__members__.items()
+                ]
+                parts += [f"### {name}", table(("Name", "Value"), rows)]
+    return page(
+        "# Enumerations",
+        "Each is an `IntEnum` or an `IntFlag`; the members are names of the package too: "
+        "`dml.DML_TENSOR_DATA_TYPE_FLOAT32`.",
+        *parts,
+    )
+
+
+def value_text(kind: type[Enum], value: Any) -> str:
+    is_flag = "Flag" in kind.__mro__[1].__name__ or kind.__name__ == "DML_FEATURE_LEVEL"
+    return hex(value) if is_flag else str(value)
+
+
+def interfaces() -> Iterator[type[IUnknown]]:
+    """The COM interfaces that Python programs meet, by name."""
+    for name in sorted(EXPORTS):
+        kind = getattr(directml_py, name)
+        if inspect.isclass(kind) and issubclass(kind, IUnknown):
+            yield kind
+
+
+def interfaces_page() -> str:
+    parts = []
+    public = set(interfaces())
+    for kind in interfaces():
+        base = next((one for one in kind.__mro__[1:] if one in public), None)
+        parts += [f"## {kind.__name__}"]
+        parts.append(f"Derives from [{base.__name__}](#{base.__name__.lower()})." if base else "")
+        parts.append(plain(inspect.cleandoc(vars(kind).get("__doc__") or "")))
+        for name, method in sorted(methods_of(kind, base).items()):
+            parts.append(definition(name, method))
+    return page(
+        "# Interfaces",
+        "Methods have C++'s names and order of arguments. Without `riid` and `ppv`: the object is returned. A failing "
+        "`HRESULT` is raised as `DMLError`.",
+        *parts,
+    )
+
+
+def methods_of(kind: type, base: type | None) -> dict[str, Any]:
+    """The methods of an interface that it does not have from ``base``."""
+    return {
+        name: method
+        for name, method in inspect.getmembers(kind, inspect.isfunction)
+        if name[0].isupper() and getattr(base, name, None) is not method
+    }
+
+
+def definition(name: str, method: Any) -> str:
+    """A method with its signature and what it says of itself."""
+    signature = inspect.signature(method)
+    parameters = [parameter for key, parameter in signature.parameters.items() if key != "self"]
+    shown = str(signature.replace(parameters=parameters)).replace("'", "")
+    text = plain(inspect.cleandoc(method.__doc__)) if method.__doc__ else ""
+    body = text.replace("\n", "\n  ") or "As in C++."
+    return f"`{name}{shown}`\n: {body}"
+
+
+def command_page() -> str:
+    """The commands with what their ``--help`` says."""
+    top = parser()
+    actions = [one for one in top._actions if isinstance(one, argparse._SubParsersAction)]
+    parts = []
+    for name in COMMANDS:
+        for action in actions:
+            chosen = action.choices[name]
+            parts += [f"## {name}", cell(plain(COMMANDS[name].HELP)), code("text", help_text(chosen))]
+            for nested in (one for one in chosen._actions if isinstance(one, argparse._SubParsersAction)):
+                for inner, its in nested.choices.items():
+                    parts += [f"### {name} {inner}", code("text", help_text(its))]
+    return page(
+        "# Command line",
+        f"`{top.prog} COMMAND` has these commands.",
+        *parts,
+    )
+
+
+def help_text(own: argparse.ArgumentParser) -> str:
+    """What ``--help`` prints in a terminal of 80 columns, whatever the width of ours."""
+    own.formatter_class = narrow(own.formatter_class)
+    return own.format_help()
+
+
+def narrow(base: Any) -> Any:
+    def formatter(prog: str) -> Any:
+        return base(prog, width=80)
+
+    return formatter

@@ -1,0 +1,126 @@
+"""What each feature level brought: one table of operators, dimension counts and data types, with a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import NamedTuple
+
+from directml_py.abi.schema import OperatorSchema
+from directml_py.api.enums import DML_FEATURE_LEVEL
+from directml_py.descs.data_types import DATA_TYPES, data_type_of
+from directml_py.operators import SCHEMAS
+from directml_py.validation.tables import Support, support_of
+
+from .markdown import page
+from .operator_index import FAMILIES
+from .support import counts, level_text, types_text, when_text
+
+
+class News(NamedTuple):
+    """What ``level`` brought to an operator: ``what`` in words, for the data types ``types``."""
+
+    level: int
+    operator: str
+    family: str
+    what: str
+    types: tuple[str, ...]
+
+
+def levels_page() -> str:
+    return page(
+        "# Feature levels",
+        "A feature level says which operators a device has, and which data types and dimension counts each of them "
+        "takes. A program asks with `CheckFeatureSupport`; `DMLCreateDevice(..., feature_level=...)` and `pytest "
+        "--dml-feature-level=2_1` emulate an older one. The table has a row for all that a level brought to an "
+        "operator.",
+        data_types(),
+        controls(),
+        news_table(sorted(every_news(), key=lambda one: (one.level, one.operator))),
+    )
+
+
+def data_types() -> str:
+    """Which data types a level brought at all."""
+    by_level: dict[int, list[str]] = {}
+    for known in DATA_TYPES.values():
+        by_level.setdefault(known.level, []).append(known.name)
+    parts = [f"{', '.join(names)} since {level_text(level)}" for level, names in sorted(by_level.items())]
+    return f"Data types: {'; '.join(parts)}."
+
+
+def every_news() -> Iterator[News]:
+    for name, schema in SCHEMAS.items():
+        yield from news(schema)
+        if not any(entry.level == schema.level for entry in support_of(schema)):
+            yield News(schema.level, name, schema.family, "new", ())
+
+
+def news(schema: OperatorSchema) -> Iterator[News]:
+    """The rows of an operator: of each support table what the one before did not have."""
+    tables = support_of(schema)
+    for entry in tables:
+        earlier = [one for one in tables if one.when == entry.when and one.level < entry.level]
+        before = max(earlier, key=lambda one: one.level, default=None)
+        what, types = difference(entry, before)
+        if entry.level == schema.level:
+            what = f"new: {what}"
+        if entry.when:
+            what += f", where {when_text(schema, entry.when).replace('`', '')}"
+        yield News(entry.level, schema.name, schema.family, what, types)
+
+
+def difference(entry: Support, before: Support | None) -> tuple[str, tuple[str, ...]]:
+    """In words, and the data types in it."""
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for name, tensor in entry.tensors.items():
+        old = None if before is None else before.tensors.get(name)
+        ranks = "" if old is not None and old.dimensions == tensor.dimensions else counts(tensor.dimensions)
+        old_types = () if old is None else old.types
+        kinds = tuple(data_type_of(kind).name for kind in tensor.types if kind not in old_types)
+        if ranks or kinds:
+            groups.setdefault((ranks, kinds), []).append(name)
+    parts = []
+    for (ranks, kinds), names in groups.items():
+        subject = "" if len(names) == len(entry.tensors) else f"{', '.join(names)}: "
+        words = [types_text(kinds)] if kinds else []
+        words += [f"{ranks} dimension{'' if ranks == '1' else 's'}"] if ranks else []
+        parts.append(subject + ", ".join(words))
+    every = dict.fromkeys(kind for _, kinds in groups for kind in kinds)
+    return "; ".join(parts) or "as before", tuple(every)
+
+
+def options(values: Sequence[tuple[str, str]]) -> str:
+    return "".join(f'<option value="{escape(value)}">{escape(shown)}</option>' for value, shown in values)
+
+
+def controls() -> str:
+    """The form of the filter; ``levels.js`` makes it work."""
+    levels = [(str(level.value), level_text(level)) for level in sorted(DML_FEATURE_LEVEL)]
+    families = [(family, heading) for family, heading in FAMILIES.items()]
+    types = [(known.name, known.name) for known in DATA_TYPES.values()]
+    return (
+        '<form class="level-filter" id="level-filter" role="search">\n'
+        '<label>Operator <input type="search" name="text" placeholder="such as JOIN" autocomplete="off"></label>\n'
+        f'<label>Level <select name="level">{options([("", "any"), *levels])}</select></label>\n'
+        '<label><input type="checkbox" name="before" checked> and all before</label>\n'
+        f'<label>Data type <select name="type">{options([("", "any"), *types])}</select></label>\n'
+        f'<label>Family <select name="family">{options([("", "any"), *families])}</select></label>\n'
+        '<output name="count"></output>\n'
+        "</form>"
+    )
+
+
+def news_table(rows: Sequence[News]) -> str:
+    lines = [
+        f'<tr data-level="{one.level}" data-family="{one.family}" data-types="{" ".join(one.types)}">'
+        f'<td>{level_text(one.level)}</td><td><a href="operators/{one.operator}.html"><code>{one.operator}</code></a>'
+        f"</td><td>{escape(one.what)}</td></tr>"
+        for one in rows
+    ]
+    head = "<thead><tr><th>Level</th><th>Operator</th><th>What came</th></tr></thead>"
+    body = "\n".join(lines)
+    return (
+        f'<div class="table-wrapper docutils container">\n<table class="docutils" id="levels">\n{head}\n<tbody>\n'
+        f"{body}\n</tbody>\n</table>\n</div>"
+    )

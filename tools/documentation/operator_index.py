@@ -1,0 +1,69 @@
+"""The list of operators by family, and the page about the C++ examples."""
+
+from __future__ import annotations
+
+from directml_py.operators import SCHEMAS
+
+from .markdown import page, table
+from .support import level_text
+
+FAMILIES = {
+    "element_wise": "Element by element",
+    "activation": "Activations",
+    "movement": "Movement",
+    "indexing": "Indexing",
+    "filling": "Constants, sequences and random numbers",
+    "reduction": "Reductions",
+    "ordering": "Ordering",
+    "matrix": "Matrices and attention",
+    "window": "Convolutions and pools",
+    "sampling": "Resampling",
+    "normalization": "Normalizations",
+    "recurrent": "Recurrent networks",
+    "quantized": "Quantized",
+    "training": "Training",
+}
+
+
+def operator_index() -> str:
+    """Every operator with a line on what it computes."""
+    sections = []
+    families = {schema.family for schema in SCHEMAS.values()}
+    for family in [*FAMILIES, *sorted(families - set(FAMILIES))]:
+        names = sorted(name for name, schema in SCHEMAS.items() if schema.family == family)
+        rows = [
+            (f"[{name}]({name}.md)", SCHEMAS[name].about, level_text(SCHEMAS[name].level)) for name in names
+        ]
+        heading = FAMILIES.get(family, family.replace("_", " ").capitalize())
+        sections += [f"## {heading}", table(("Operator", "What it computes", "Since"), rows)]
+    entries = "\n".join(sorted(SCHEMAS))
+    return page(
+        "# Operators",
+        f"All {len(SCHEMAS)} operators of DirectML, by family. Each page has the struct, what is supported at which "
+        "feature level, the rules that descs are checked by, and examples that run. "
+        "[Which came when](../levels.md) is one table.",
+        *sections,
+        f"```{{toctree}}\n:hidden:\n\ncpp\n{entries}\n```",
+    )
+
+
+CPP = """# C++ examples of operators
+
+The C++ example on each operator's page is a whole program. What all of them have in common stands in one header,
+{download}`run_operator.h <../_static/run_operator.h>`: a tensor with its memory, both devices, and `RunOperator`, which
+creates, compiles, initializes and executes an operator and reads back its outputs. It uses nothing but DirectML and
+Direct3D 12, so that the programs are the same on Windows.
+
+On Linux, with the header beside `example.cpp`:
+
+```text
+g++ -std=c++17 example.cpp $(python -m directml_py config --cflags --libs) -o example
+./example
+```
+
+`Print` shows elements in the order in which they lie in memory, and 4-bit elements as bytes of two.
+
+```{literalinclude} ../_static/run_operator.h
+:language: cpp
+```
+"""

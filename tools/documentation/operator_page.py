@@ -1,0 +1,224 @@
+"""The page of an operator: what it computes, its struct, what it supports, its rules, its examples."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from functools import cache
+from pathlib import Path
+
+from directml_py.abi.rules import RULES, Rule
+from directml_py.abi.schema import FieldSchema, OperatorSchema
+from directml_py.graph.methods import Method
+from directml_py.operators import SCHEMAS, operator_of
+from directml_py.operators.check import check, every_rule
+from directml_py.testing.breaches import derived_breach, derived_rules
+from directml_py.testing.valid import HIGHEST
+from directml_py.validation.tensors import level_name
+
+from . import cpp_source, python_source
+from .illustrations import examples_of
+from .markdown import anchored, code, details, learn, page, plain, table
+from .pictures import picture
+from .printed import Example
+from .support import support_rows, types_text, when_text
+
+HEADER = Path(__file__).resolve().parents[2] / "include/DirectML.h"
+# So many examples stand open on a page; the rest unfold.
+OPEN_EXAMPLES = 2
+
+
+def operator_page(name: str) -> str:
+    schema = SCHEMAS[name]
+    shown = examples_of(name)
+    return page(
+        f"# {name}",
+        schema.about,
+        facts(schema),
+        picture(name, shown),
+        "## Struct",
+        code("cpp", c_struct(schema)),
+        table(("Field", "Type", "Role"), map(field_row, schema.struct.fields)),
+        graph_function(schema),
+        "## Support",
+        support(schema),
+        "## Rules",
+        rules(schema, shown),
+        "## Notes" if notes(schema) else "",
+        notes(schema),
+        "## Examples",
+        examples(shown),
+    )
+
+
+def facts(schema: OperatorSchema) -> str:
+    """What can be said in a line each."""
+    lines = [
+        f"- `{schema.type_name}` = {schema.value}, since `{level_name(schema.level)}`",
+        f"- Microsoft's page: [{schema.struct.name}]({learn(schema.page)})",
+    ]
+    if schema.in_place:
+        names = " or ".join(f"`{one}`" for one in schema.in_place)
+        lines.append(f"- In place: the output may be bound to the memory of {names}")
+    relatives = [other for other in versions(schema.name) if other != schema.name]
+    if relatives:
+        lines.append(f"- Versions: {', '.join(f'[{other}]({other}.md)' for other in relatives)}")
+    return "\n".join(lines)
+
+
+def versions(name: str) -> list[str]:
+    """The operators whose names differ in the number at their end alone, oldest first."""
+    base = re.sub(r"\d+$", "", name)
+    same = [other for other in SCHEMAS if re.sub(r"\d+$", "", other) == base]
+    return sorted(same, key=lambda other: SCHEMAS[other].value)
+
+
+@cache
+def header() -> str:
+    return HEADER.read_text(encoding="utf-8")
+
+
+def c_struct(schema: OperatorSchema) -> str:
+    """The struct as ``DirectML.h`` has it."""
+    text = header()
+    start = text.index(f"typedef struct {schema.struct.name}\n")
+    end = text.index(f"}} {schema.struct.name}", start)
+    return text[start : text.index("\n", end)]
+
+
+def field_row(entry: FieldSchema) -> tuple[str, str, str]:
+    return f"`{entry.name}`", field_type(entry), role(entry)
+
+
+def field_type(entry: FieldSchema) -> str:
+    if entry.is_tensor:
+        return "tensors" if entry.kind == "array" else "tensor"
+    if entry.kind in ("enum", "flags"):
+        return f"[{entry.type}](../reference/enums.md#{entry.type.lower()})"
+    return f"`{entry.type}`"
+
+
+def role(entry: FieldSchema) -> str:
+    parts: list[str] = [entry.role]
+    if entry.counted_by:
+        parts.append(f"array of `{entry.counted_by}`")
+    if entry.governed_by:
+        parts.append(f"of the type `{entry.governed_by}`")
+    if entry.optional:
+        parts.append("may be null")
+    return ", ".join(parts)
+
+
+def graph_function(schema: OperatorSchema) -> str:
+    """The function of the graph builder, with a parameter on each line."""
+    method = Method(schema)
+    parameters = [parameter(one) for one in method.signature.parameters.values()]
+    first = next(
+        (
+            position
+            for position, one in enumerate(method.signature.parameters.values())
+            if one.kind is one.KEYWORD_ONLY
+        ),
+        len(parameters),
+    )
+    if first < len(parameters):
+        parameters.insert(first, "*")
+    returns = method.signature.return_annotation
+    text = python_source.call(f"graph.{method.name}", "(", parameters, ")") + f" -> {returns}"
+    return f"In the graph builder:\n\n{code('py', text)}"
+
+
+def parameter(one: inspect.Parameter) -> str:
+    """A parameter as it is written where annotations need no quotes."""
+    default = "" if one.default is one.empty else f" = {one.default!r}"
+    return f"{one.name}: {one.annotation}{default}"
+
+
+def support(schema: OperatorSchema) -> str:
+    rows = [
+        (
+            f"`{level_name(row.level)}`",
+            *([when_text(schema, row.when)] if any(one.when for one in support_rows(schema)) else []),
+            ", ".join(f"`{name}`" for name in row.tensors) or "all tensors",
+            row.dimensions,
+            types_text(row.types),
+        )
+        for row in support_rows(schema)
+    ]
+    has_conditions = bool(rows) and len(rows[0]) == 5
+    head = ("From level", *(["Where"] if has_conditions else []), "Tensors", "Dimensions", "Data types")
+    return table(head, rows)
+
+
+def own_rules(name: str) -> list[Rule]:
+    """The rules of one operator."""
+    every_rule()
+    return [RULES[identifier] for identifier in sorted(RULES) if identifier.startswith(f"DML-{name}-")]
+
+
+def rules(schema: OperatorSchema, shown: list[Example]) -> str:
+    """Each rule with what is said to whoever breaks it."""
+    entries = []
+    messages = dict(broken(schema, shown))
+    for rule in own_rules(schema.name):
+        warning = " (a warning of the debug layer)" if rule.debug else ""
+        lines = [anchored(rule.id), f": {rule.text}{warning}."]
+        if rule.id in messages:
+            lines.append(f"\n  *Broken:* {messages[rule.id]}")
+        entries.append("\n".join(lines))
+    general = "Rules of [every desc and every tensor](../reference/rules.md) hold too."
+    return "\n\n".join([*entries, general])
+
+
+def broken(schema: OperatorSchema, shown: list[Example]) -> Iterator[tuple[str, str]]:
+    """Identifiers of rules with the message for a desc that breaks the rule alone."""
+    for rule in derived_rules(schema.name):
+        for level in (HIGHEST, schema.level):
+            found = (derived_breach(one.desc, rule, level) for one in shown[:3] if is_valid(one, level))
+            change = next((one for one in found if one is not None), None)
+            if change is not None:
+                message = check(change.desc, level)[1].diagnostics[0].message
+                at = "" if level == HIGHEST else f" (on a device of `{level_name(level)}`)"
+                yield rule, f"`{message}`{at}"
+                break
+
+
+def is_valid(example: Example, level: int) -> bool:
+    return not check(example.desc, level)[1].diagnostics
+
+
+def notes(schema: OperatorSchema) -> str:
+    """What was decided where documents leave something open, from the docstring of the implementation."""
+    own = vars(type(operator_of(schema.name))).get("__doc__")
+    if not own:
+        return ""
+    _, _, rest = inspect.cleandoc(own).partition("\n\n")
+    return plain(rest)
+
+
+def examples(shown: list[Example]) -> str:
+    parts = []
+    for position, one in enumerate(shown):
+        body = page(
+            code("python", python_source.program(one)),
+            "It prints:",
+            code("text", output_of(python_source.program(one))),
+            details("The same in C++", code("cpp", cpp_source.program(one))) if position == 0 else "",
+        ).strip()
+        if position < OPEN_EXAMPLES:
+            parts += [f"### {one.title}", body]
+        else:
+            parts.append(details(one.title, body))
+    cpp = "How to build the C++ programs is [said here](cpp.md)."
+    return "\n\n".join([*parts, cpp])
+
+
+def output_of(program: str) -> str:
+    """What a Python program prints."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(program, "<example>", "exec"), {"__name__": "__main__"})
+    return printed.getvalue()

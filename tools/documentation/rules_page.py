@@ -1,0 +1,83 @@
+"""All rules that are checked, by area; those of an operator stand on its page."""
+
+from __future__ import annotations
+
+from directml_py.abi.rules import OWN, Rule
+from directml_py.cli.rules import every_rule
+from directml_py.operators import SCHEMAS
+
+from .markdown import anchored, page, source_link, table
+
+INTRODUCTION = """Each sentence of the documents that binds a program is one rule with an identifier, which ends every
+message: `Axis is 7; it must be less than InputTensor.DimensionCount, which is 4 [DML-GATHER-axis]`. Identifiers are
+stable, so that a test can expect one: `with dml.expect("DML-GATHER-axis"):`. `python -m directml_py rules`
+prints the same list, with the test that breaks each rule.
+
+A rule fails the call that breaks it, unless it is said to be a warning. What only the debug layers check is marked."""
+
+AREAS = {
+    "Descs and tensors": ("Desc", "BufferTensor", "TensorFlags", "Operator", "FusedActivation"),
+    "Graphs": ("Graph",),
+    "Devices": (
+        "CreateDevice",
+        "CreateDevice1",
+        "CheckFeatureSupport",
+        "CompileOperator",
+        "OperatorInitializer",
+    ),
+    "Bindings": (
+        "BindingTable",
+        "Binding",
+        "BufferBinding",
+        "BindInputs",
+        "BindOutputs",
+        "BindTemporaryResource",
+        "BindPersistentResource",
+    ),
+    "Recording": ("RecordDispatch",),
+    "Objects": ("Object", "Pageable", "GetPrivateData", "SetPrivateData"),
+}
+REST = "Other rules of DirectML"
+DIRECT3D = "Direct3D 12"
+
+
+def area_of(rule: Rule) -> str:
+    """The heading under which a rule of no operator stands."""
+    layer, subject = rule.id.split("-")[:2]
+    if layer != "DML":
+        return DIRECT3D
+    return next((area for area, subjects in AREAS.items() if subject in subjects), REST)
+
+
+def rules_page() -> str:
+    areas: dict[str, list[Rule]] = {area: [] for area in [*AREAS, REST, DIRECT3D]}
+    counts = dict.fromkeys(SCHEMAS, 0)
+    for rule in every_rule():
+        operator = rule.id.split("-")[1]
+        if operator in SCHEMAS:
+            counts[operator] += 1
+        else:
+            areas[area_of(rule)].append(rule)
+    parts = []
+    for area, rules in areas.items():
+        if rules:
+            parts += [f"## {area}", "\n\n".join(map(definition, rules))]
+    rows = [(f"[{name}](../operators/{name}.md#rules)", str(count)) for name, count in sorted(counts.items())]
+    return page(
+        "# Rules",
+        f"{INTRODUCTION}\n\nThere are {sum(counts.values()) + sum(map(len, areas.values()))} of them.",
+        *parts,
+        "## Operators",
+        "The rules of an operator stand on its page, each with a message that it gives.",
+        table(("Operator", "Rules"), rows),
+    )
+
+
+def definition(rule: Rule) -> str:
+    remarks = []
+    if rule.severity.value == "warning":
+        remarks.append("a warning")
+    if rule.debug:
+        remarks.append("checked by the debug layers")
+    remarks.append("our own" if rule.source == OWN else f"from {source_link(rule.source)}")
+    return f"{anchored(rule.id)}\n: {rule.text} ({', '.join(remarks)})."

@@ -1,0 +1,45 @@
+"""All generated pages by their path below ``docs``, and writing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from directml_py.operators import SCHEMAS
+
+from .api_pages import command_page, enums_page, interfaces_page, structs_page
+from .levels_page import levels_page
+from .operator_index import CPP, operator_index
+from .operator_page import operator_page
+from .rules_page import rules_page
+
+# Folders in which every page is generated: what else lies there is from an older catalog.
+OWN_FOLDERS = ("operators",)
+
+
+def pages() -> dict[str, str]:
+    """Every generated page, by its path."""
+    return {
+        "levels.md": levels_page(),
+        "reference/structs.md": structs_page(),
+        "reference/enums.md": enums_page(),
+        "reference/interfaces.md": interfaces_page(),
+        "reference/command_line.md": command_page(),
+        "reference/rules.md": rules_page(),
+        "operators/index.md": operator_index(),
+        "operators/cpp.md": CPP,
+        **{f"operators/{name}.md": operator_page(name) for name in SCHEMAS},
+    }
+
+
+def write(docs: Path, texts: Mapping[str, str]) -> None:
+    """Write pages below ``docs``; those that are as they should be stay untouched, so that they are not built again."""
+    for folder in OWN_FOLDERS:
+        for path in (docs / folder).glob("*.md"):
+            if path.relative_to(docs).as_posix() not in texts:
+                path.unlink()
+    for name, text in texts.items():
+        path = docs / name
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
