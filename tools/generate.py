@@ -12,16 +12,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from generators import cdefs, com, enums, exports, header, iids, schema, structs
+from generators import cdefs, com, enums, exports, functions, header, iids, schema, structs, stubs
 from generators.catalog import Catalog
 
 ROOT = Path(__file__).resolve().parents[1]
-GENERATORS = (header, enums, structs, iids, schema, cdefs, com)
+GENERATORS = (header, enums, structs, stubs, iids, schema, cdefs, com)
 
 
 def formatted(path: str, text: str) -> str:
     """Python as ``ruff`` would leave it, so that generated files obey the house style."""
-    if not path.endswith(".py"):
+    if not path.endswith((".py", ".pyi")):
         return text
     for arguments in (["check", "--fix-only", "--quiet", "--select", "I,F401"], ["format"]):
         command = [sys.executable, "-m", "ruff", *arguments, "--stdin-filename", path, "-"]
@@ -47,8 +47,16 @@ def main(argv: list[str] | None = None) -> int:
         "--check", action="store_true", help="fail if a generated file differs; write nothing"
     )
     check = parser.parse_args(argv).check
+    drifted = settle(generated_files(), check)
+    # What is left needs the package, as it has just been written.
+    drifted += settle({path: formatted(path, text) for path, text in functions.generate(ROOT).items()}, check)
+    return int(check and bool(drifted))
+
+
+def settle(files: dict[str, str], check: bool) -> list[str]:
+    """Write what differs, or with ``check`` only say so; the paths of what differs."""
     drifted = []
-    for path, text in generated_files().items():
+    for path, text in files.items():
         target = ROOT / path
         if target.is_file() and target.read_text(encoding="utf-8") == text:
             continue
@@ -58,7 +66,7 @@ def main(argv: list[str] | None = None) -> int:
             target.write_text(text, encoding="utf-8")
     for path in drifted:
         print(f"{'differs' if check else 'wrote'}: {path}")
-    return int(check and bool(drifted))
+    return drifted
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import ctypes
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from .convert import Convert, address, converters, length
 from .keeping import adopt, settle
@@ -89,7 +89,7 @@ class _Fields:
             raise AttributeError(f"{kind.__name__} has no field {name}")
         return convert
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def _assign(self, name: str, value: Any) -> None:
         convert = self._convert(name)
         if convert is None:
             super().__setattr__(name, value)
@@ -108,8 +108,15 @@ class _Fields:
             if elements:
                 super().__setattr__(count, elements)
 
+    if TYPE_CHECKING:
+        # ctypes tells checkers that its structs have whatever field is asked for; ours have those of their stubs.
+        __getattr__: None  # type: ignore[misc]
+        __setattr__: None  # type: ignore[assignment, misc]
+    else:
+        __setattr__ = _assign
 
-class Structure(_Fields, ctypes.Structure):
+
+class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
     """A struct of the API.
 
     Fields are given by position or keyword, or all at once by another struct of the same type. A pointer field takes
@@ -204,7 +211,7 @@ class Structure(_Fields, ctypes.Structure):
         adopt(self, other)
 
 
-class Union(_Fields, ctypes.Union):
+class Union(_Fields, ctypes.Union):  # type: ignore[misc]
     """A union of the API; one member is given, by keyword. Raises ``TypeError`` and ``ValueError`` as ``Structure``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

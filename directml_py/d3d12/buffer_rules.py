@@ -76,7 +76,7 @@ CUSTOM_EQUIVALENTS: Final = {
 }
 
 # The one state that a resource in such a heap is created in and stays in.
-FIXED_STATES: Final = {UPLOAD: GENERIC_READ, READBACK: COPY_DEST}
+FIXED_STATES: Final[dict[int, D3D12_RESOURCE_STATES]] = {UPLOAD: GENERIC_READ, READBACK: COPY_DEST}
 
 _BUFFER_FIELDS: Final = (
     ("Height", 1),

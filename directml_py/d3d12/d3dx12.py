@@ -105,8 +105,9 @@ class CD3DX12_RESOURCE_DESC(D3D12_RESOURCE_DESC):
 
 
 class CD3DX12_RESOURCE_BARRIER(D3D12_RESOURCE_BARRIER):
+    # As in C++, these hide the members of the union.
     @classmethod
-    def Transition(
+    def Transition(  # type: ignore[override]
         cls,
         resource: ID3D12Resource,
         stateBefore: int,
@@ -123,7 +124,7 @@ class CD3DX12_RESOURCE_BARRIER(D3D12_RESOURCE_BARRIER):
         )
 
     @classmethod
-    def Aliasing(
+    def Aliasing(  # type: ignore[override]
         cls, resourceBefore: ID3D12Resource | None, resourceAfter: ID3D12Resource | None
     ) -> D3D12_RESOURCE_BARRIER:
         return D3D12_RESOURCE_BARRIER(
@@ -134,7 +135,7 @@ class CD3DX12_RESOURCE_BARRIER(D3D12_RESOURCE_BARRIER):
         )
 
     @classmethod
-    def UAV(cls, resource: ID3D12Resource | None) -> D3D12_RESOURCE_BARRIER:
+    def UAV(cls, resource: ID3D12Resource | None) -> D3D12_RESOURCE_BARRIER:  # type: ignore[override]
         return D3D12_RESOURCE_BARRIER(
             Type=D3D12_RESOURCE_BARRIER_TYPE_UAV,
             UAV=D3D12_RESOURCE_UAV_BARRIER(pResource=resource),

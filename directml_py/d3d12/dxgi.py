@@ -65,7 +65,7 @@ from .adapters import (
 
 DXGI_CREATE_FACTORY_DEBUG: Final = 0x1
 
-_PREEMPTION: Final = {
+_PREEMPTION: Final[dict[str, Any]] = {
     "GraphicsPreemptionGranularity": (DXGI_GRAPHICS_PREEMPTION_DMA_BUFFER_BOUNDARY),
     "ComputePreemptionGranularity": (DXGI_COMPUTE_PREEMPTION_DMA_BUFFER_BOUNDARY),
 }

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,20 +37,30 @@ NO_FLAGS = DML_TENSOR_FLAG_NONE
 Outputs = Expression | Sequence[Expression] | Mapping[str, Expression]
 
 
-class _Functions(type):
+if TYPE_CHECKING:
+    from .functions import Functions
+else:
+    Functions = object
+
+
+class _Made(type):
     """Makes the functions of operators when they are first asked for: the class has one for each of 177."""
 
-    def __getattr__(cls, name: str) -> Any:
+    def _make(cls, name: str) -> Any:
         if name not in method_names():
             raise AttributeError(f"Graph has no operator or attribute {name!r}")
         setattr(Graph, name, method(name))
         return getattr(cls, name)
 
+    if not TYPE_CHECKING:
+        # Checkers know the functions from a stub, and then what is none of them.
+        __getattr__ = _make
+
     def __dir__(cls) -> list[str]:
         return sorted({*super().__dir__(), *method_names()})
 
 
-class Graph(metaclass=_Functions):
+class Graph(Functions, metaclass=_Made):
     """A graph of operators on a DirectML device (None makes a device), in the vocabulary of DirectMLX.
 
     There is a function for every operator. Each adds a node and returns its output, or a list of
@@ -72,10 +82,13 @@ class Graph(metaclass=_Functions):
         self._names: set[str] = set()
         self._counts: Counter[str] = Counter()
 
-    def __getattr__(self, name: str) -> Any:
+    def _function(self, name: str) -> Any:
         # Asking the class makes the function, which is then found as any method.
         getattr(type(self), name)
         return getattr(self, name)
+
+    if not TYPE_CHECKING:
+        __getattr__ = _function
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *method_names()})

@@ -47,7 +47,7 @@ def graph_desc(
     input_count: int, output_count: int, nodes: list[DML_GRAPH_NODE_DESC], edges: Iterable[Edge]
 ) -> DML_GRAPH_DESC:
     """Each edge goes to the list of its kind, in the order given."""
-    lists: dict[str, list[DML_GRAPH_EDGE_DESC]] = {name: [] for name, _ in LISTS.values()}
+    lists: dict[str, Any] = {name: [] for name, _ in LISTS.values()}
     for edge in edges:
         name, kind = LISTS[type(edge)]
         lists[name].append(DML_GRAPH_EDGE_DESC(kind, edge))

@@ -85,7 +85,7 @@ def main() -> int:
     except ImportError:
         print("the images come with scikit-learn: pip install 'directml-py[samples]'", file=sys.stderr)
         return 1
-    digits = load_digits()
+    digits: Any = load_digits()
     images = (digits.images[1::2] / 16).astype(np.float32)
     expected = digits.target[1::2]
 

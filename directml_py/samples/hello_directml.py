@@ -128,6 +128,7 @@ def main() -> int:
     )
     persistentResourceSize = executeBindingProperties.PersistentResourceSize
 
+    temporaryBuffer: ID3D12Resource | None = None
     if temporaryResourceSize != 0:
         temporaryBuffer = d3d12Device.CreateCommittedResource(
             CD3DX12_HEAP_PROPERTIES(D3D12_HEAP_TYPE_DEFAULT),
@@ -140,6 +141,7 @@ def main() -> int:
             bufferBinding = DML_BUFFER_BINDING(temporaryBuffer, 0, temporaryResourceSize)
             dmlBindingTable.BindTemporaryResource(DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, bufferBinding))
 
+    persistentBuffer: ID3D12Resource | None = None
     if persistentResourceSize != 0:
         persistentBuffer = d3d12Device.CreateCommittedResource(
             CD3DX12_HEAP_PROPERTIES(D3D12_HEAP_TYPE_DEFAULT),

@@ -48,7 +48,12 @@ NONE, TRANSPOSE = dml.DML_MATRIX_TRANSFORM_NONE, dml.DML_MATRIX_TRANSFORM_TRANSP
 FORWARD, BACKWARD = dml.DML_CONVOLUTION_DIRECTION_FORWARD, dml.DML_CONVOLUTION_DIRECTION_BACKWARD
 RELU = dml.DML_ACTIVATION_RELU_OPERATOR_DESC()
 # Maxima and means of 2 x 2 pixels.
-HALVED = {"strides": [2, 2], "window_size": [2, 2], "start_padding": [0, 0], "end_padding": [0, 0]}
+HALVED: dict[str, Any] = {
+    "strides": [2, 2],
+    "window_size": [2, 2],
+    "start_padding": [0, 0],
+    "end_padding": [0, 0],
+}
 # What tensors that share a buffer begin at multiples of, in bytes.
 ALIGNMENT = dml.DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT
 
@@ -72,7 +77,7 @@ def load() -> tuple[Digits, Digits]:
     """What is trained with, and what is held out. Raises ``ImportError`` without scikit-learn."""
     from sklearn.datasets import load_digits
 
-    digits = load_digits()
+    digits: Any = load_digits()
     images = (digits.images / 16).astype(np.float32).reshape(-1, 1, SIDE, SIDE)
     labels = digits.target.astype(np.uint32)
     return Digits(images[::2], labels[::2]), Digits(images[1::2], labels[1::2])
@@ -225,8 +230,11 @@ def training_step(count: int, rate: float, device: dml.IDMLDevice | None = None)
     with graph.name_scope("update"):
         for name in WEIGHTS:
             names = [name, *moments(name)]
+            parameters, first_moment, second_moment = (state[one] for one in names)
             updated = graph.adam_optimizer(
-                *(state[one] for one in names),
+                parameters,
+                first_moment,
+                second_moment,
                 gradients[name],
                 state["step"],
                 learning_rate=rate,
@@ -255,7 +263,9 @@ def state_tensors() -> dict[str, tuple[int, list[int]]]:
 
 def initial_state(rng: np.random.Generator) -> dict[str, Array]:
     """Filters and the matrix are drawn as He et al. do (arXiv 1502.01852); all else begins where it does nothing."""
-    state = {name: np.zeros(sizes, np.float32) for name, (_, sizes) in state_tensors().items()}
+    state: dict[str, Array] = {
+        name: np.zeros(sizes, np.float32) for name, (_, sizes) in state_tensors().items()
+    }
     for name, inputs in ("filter1", 9), ("filter2", 12 * 9), ("matrix", 24 * 2 * 2):
         state[name] = rng.normal(0, (2 / inputs) ** 0.5, WEIGHTS[name]).astype(np.float32)
     state["scale"] += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import directml_py as dml
 from directml_py.dml import IDMLDevice1
@@ -22,8 +23,9 @@ def join_desc(*widths: int) -> dml.DML_JOIN_OPERATOR_DESC:
 def convolution_desc(height: int) -> dml.DML_CONVOLUTION_OPERATOR_DESC:
     """A convolution of small images, with a bias."""
     sizes = {"InputTensor": [1, 3, height + 2, 8], "FilterTensor": [4, 3, 3, 3], "BiasTensor": [1, 4, 1, 1]}
+    tensors: dict[str, Any] = {name: dml.tensor_desc(FLOAT32, shape) for name, shape in sizes.items()}
     return dml.DML_CONVOLUTION_OPERATOR_DESC(
-        **{name: dml.tensor_desc(FLOAT32, shape) for name, shape in sizes.items()},
+        **tensors,
         OutputTensor=dml.tensor_desc(FLOAT32, [1, 4, height, 6]),
         Mode=dml.DML_CONVOLUTION_MODE_CROSS_CORRELATION,
         Direction=dml.DML_CONVOLUTION_DIRECTION_FORWARD,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from directml_py.abi.rules import OWN, Rule
-from directml_py.cli.rules import every_rule
 from directml_py.operators import SCHEMAS
+from directml_py.testing.known_rules import every_rule
 
 from .markdown import anchored, page, source_link, table
 

@@ -23,8 +23,8 @@ class Kinds:
     """Tells what a C type means, given the names that the catalog declares."""
 
     def __init__(self, catalog: Catalog) -> None:
-        enums = [*catalog.enums, *catalog.d3d12_enums]
-        structs = [*catalog.structs, *catalog.d3d12_structs]
+        enums = [*catalog.enums, *catalog.d3d12_enums, *catalog.dxgi_enums]
+        structs = [*catalog.structs, *catalog.d3d12_structs, *catalog.dxgi_structs]
         self.flags = {enum.name for enum in enums if enum.flags}
         self.enums = {enum.name for enum in enums}
         self.unions = {struct.name for struct in structs if struct.union}

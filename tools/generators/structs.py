@@ -42,13 +42,16 @@ def is_interface(field: Field) -> bool:
     return field.pointee.startswith(("ID3D12", "IDML", "IUnknown"))
 
 
-def struct_lines(struct: Struct, structs: set[str], operator: Operator | None) -> list[str]:
-    base = "Union" if struct.union else "Structure"
+def base_of(struct: Struct) -> str:
     if struct.operator:
-        base = "TypedOperatorDesc"
-    elif struct.name == "DML_OPERATOR_DESC":
-        base = "AnyOperatorDesc"
-    lines = ["", f"class {struct.name}({base}):"]
+        return "TypedOperatorDesc"
+    if struct.name == "DML_OPERATOR_DESC":
+        return "AnyOperatorDesc"
+    return "Union" if struct.union else "Structure"
+
+
+def struct_lines(struct: Struct, structs: set[str], operator: Operator | None) -> list[str]:
+    lines = ["", f"class {struct.name}({base_of(struct)}):"]
     if operator is not None:
         lines += [*docstring_lines(operator), "", f"    _operator_ = {operator.value}"]
     anonymous = [field.name for field in struct.fields if field.anonymous]
