@@ -20,7 +20,15 @@ author = "The directml-py authors"
 project_copyright = author
 version = release = __version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton", "documentation.extension"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx_copybutton",
+    "documentation.extension",
+    "documentation.debug_rules",
+    "documentation.samples",
+    "documentation.picture_directives",
+]
 exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
 nitpicky = True
 # Annotations name what no page describes: types of NumPy, of the standard library, and our own aliases.
@@ -39,7 +47,7 @@ nb_execution_timeout = 120
 html_theme = "furo"
 html_title = f"directml-py {version}"
 html_static_path = ["_static"]
-html_css_files = ["directml.css"]
+html_css_files = ["directml.css", "pictures.css"]
 html_js_files = ["levels.js"]
 html_copy_source = False
 html_show_sphinx = False

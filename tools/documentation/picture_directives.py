@@ -1,0 +1,47 @@
+"""The directives ``{timeline}`` and ``{house}``: a picture in the page of what their text says."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from . import house, timeline
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+
+class PictureDirective(SphinxDirective):
+    """A text that cannot be drawn is an error of the page."""
+
+    has_content = True
+
+    @abstractmethod
+    def draw(self, text: str) -> str:
+        """An SVG element. Raises ``ValueError`` for a text that says nothing that can be drawn."""
+
+    def run(self) -> list[nodes.Node]:
+        try:
+            picture = self.draw("\n".join(self.content))
+        except ValueError as error:
+            raise self.error(str(error)) from None
+        return [nodes.raw("", f'<div class="picture">{picture}</div>', format="html")]
+
+
+class TimelineDirective(PictureDirective):
+    def draw(self, text: str) -> str:
+        return timeline.draw(timeline.parse(text))
+
+
+class HouseDirective(PictureDirective):
+    def draw(self, text: str) -> str:
+        return house.draw(house.parse(text))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("timeline", TimelineDirective)
+    app.add_directive("house", HouseDirective)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
