@@ -1,0 +1,60 @@
+"""The blocks of code in README.md and in the pages of docs that are written by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+FENCE = re.compile(r"^\s*(`{3,})\s*(.*?)\s*$")
+UNRUN = re.compile(r"^<!-- not run: (.+) -->$")
+NAMED = re.compile(r"^(?:#|//) ([\w.]+\.(?:py|cpp|h))$|^<!-- file: ([\w.]+) -->$")
+
+
+class Block(NamedTuple):
+    """A fenced block. ``file`` is the name that its first line or the line before gives it; ``unrun`` says why nobody
+    can run it."""
+
+    line: int
+    language: str
+    text: str
+    file: str
+    unrun: str
+
+
+def pages() -> list[str]:
+    """All pages, by their paths in the repository. What the build writes says so in its first line."""
+    found = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not _is_written(path)]
+    return ["README.md", *(path.relative_to(ROOT).as_posix() for path in found)]
+
+
+def _is_written(path: Path) -> bool:
+    with path.open(encoding="utf-8") as file:
+        return "generated" in file.readline().casefold()
+
+
+def blocks(page: str) -> list[Block]:
+    return list(_blocks((ROOT / page).read_text(encoding="utf-8").splitlines()))
+
+
+def _blocks(lines: list[str]) -> Iterator[Block]:
+    numbered, before = iter(enumerate(lines, 1)), ""
+    for number, line in numbered:
+        fence = FENCE.match(line)
+        if fence is None:
+            before = line if line.strip() else before
+            continue
+        text = []
+        for _, inner in numbered:
+            if inner.strip() == fence[1]:
+                break
+            text.append(inner)
+        else:
+            raise ValueError(f"the block in line {number} has no end")
+        named = NAMED.match(before) or NAMED.match("".join(text[:1]))
+        unrun = UNRUN.match(before)
+        file = next(filter(None, named.groups())) if named is not None else ""
+        yield Block(number, fence[2], "\n".join([*text, ""]), file, unrun[1] if unrun is not None else "")
+        before = line
