@@ -1,4 +1,4 @@
-"""Every sample, run as the README says."""
+"""Every sample, run as the gallery says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Descs that a C++ library builds, tested from Python: the recipe of the README."""
+"""Descs that a C++ library builds, tested from Python: the recipe of docs/testing/cpp.md."""
 
 from __future__ import annotations
 
