@@ -78,11 +78,14 @@ class Page:
 
     def _python(self, block: Block) -> None:
         text = re.sub(r"^:[\w-]+:.*$", "", block.text, flags=re.MULTILINE)
-        # So that a traceback names the line of the page.
-        code = compile("\n" * block.line + text, str(ROOT / self.name), "exec")
+        # Messages of the debug layers name lines: those of the block, which stay when the page around it grows.
+        code = compile(text, f"{Path(self.name).stem}.py", "exec")
         start = self.output.tell()
-        with contextlib.redirect_stdout(self.output):
-            exec(code, self.names)
+        try:
+            with contextlib.redirect_stdout(self.output):
+                exec(code, self.names)
+        except Exception as error:
+            raise AssertionError(f"{self.where(block)}: {error!r}") from error
         self.printed = self.output.getvalue()[start:]
 
     def _text(self, block: Block) -> None:
