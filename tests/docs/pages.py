@@ -25,14 +25,11 @@ class Block(NamedTuple):
 
 
 def pages() -> list[str]:
-    """All pages, by their paths in the repository. What the build writes says so in its first line."""
-    found = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not _is_written(path)]
-    return ["README.md", *(path.relative_to(ROOT).as_posix() for path in found)]
-
-
-def _is_written(path: Path) -> bool:
-    with path.open(encoding="utf-8") as file:
-        return "generated" in file.readline().casefold()
+    """All pages that are written by hand, by their paths in the repository. Git ignores those that the build writes."""
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    built = tuple(line.removeprefix("/") for line in ignored if line.startswith("/docs/"))
+    found = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))]
+    return ["README.md", *(path for path in found if not path.startswith(built))]
 
 
 def blocks(page: str) -> list[Block]:
