@@ -1,3 +1,4 @@
+# PYTHON_ARGCOMPLETE_OK
 """``python -m directml_py``."""
 
 from __future__ import annotations

@@ -6,12 +6,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from .._version import __version__
-from . import capture, config, dispatch, exec, graph, info, rules, run, support
+from . import capture, config, dispatch, exec, graph, info, rules, run, schema, support
+from .completion import complete
 
-DESCRIPTION = "``python -m directml_py``: what this installation can do."
+DESCRIPTION = "DirectML on any machine: what this installation can do."
+SCRIPT = "directml-py"
 
 
 class Command(Protocol):
@@ -34,12 +37,14 @@ COMMANDS: dict[str, Command] = {
     "info": info,
     "rules": rules,
     "run": run,
+    "schema": schema,
     "support": support,
 }
 
 
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(prog="python -m directml_py", description=DESCRIPTION)
+    name = SCRIPT if Path(sys.argv[0]).stem == SCRIPT else "python -m directml_py"
+    top = argparse.ArgumentParser(prog=name, description=DESCRIPTION)
     top.add_argument("--version", action="version", version=__version__)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
@@ -52,7 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     exist."""
     try:
         try:
-            parsed = parser().parse_args(arguments)
+            top = parser()
+            if "_ARGCOMPLETE" in os.environ:
+                complete(top)
+            parsed = top.parse_args(arguments)
             return COMMANDS[parsed.command].run(parsed)
         finally:
             if sys.stdout is not None:

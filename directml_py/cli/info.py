@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import platform
 
 import numpy as np
@@ -13,20 +14,21 @@ from ..api.schema_data import OPERATORS as CATALOG
 from ..dml.device import HIGHEST_FEATURE_LEVEL
 from ..kernels import backend
 from ..testing.known_rules import every_rule
+from .catalog import API_VERSION
 from .config import LIBRARY
 
 HELP = "Versions, feature level, kernels, and what the debug layers check beyond the rules of every call."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """There are none."""
+    parser.add_argument("--json", action="store_true", help="an object in JSON")
 
 
-def run(_: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """One ``name: value`` a line."""
     rows = {
         "directml-py": __version__,
-        "DirectML API": "1.15",
+        "DirectML API": API_VERSION,
         "feature level": HIGHEST_FEATURE_LEVEL.name,
         "operators": str(len(CATALOG)),
         "kernels": backend.title,
@@ -36,7 +38,11 @@ def run(_: argparse.Namespace) -> int:
         "NumPy": np.__version__,
         "platform": platform.platform(),
     }
-    checks = [("debug check", rule.id) for rule in every_rule() if rule.debug]
+    debug_checks = [rule.id for rule in every_rule() if rule.debug]
+    if arguments.json:
+        print(json.dumps({**rows, "debug checks": debug_checks}, indent=1))
+        return 0
+    checks = [("debug check", identifier) for identifier in debug_checks]
     for name, value in [*rows.items(), *checks]:
         print(f"{name + ':':15}{value}")
     return 0

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
+import sys
+from collections.abc import Iterable
 from functools import cache
 
 from .. import operators
 from ..testing.breaches import derived_rules
 from ..testing.known_rules import every_rule
 from ..validation import Rule
+from .catalog import as_document
+from .progress import track
 
 TEST = "tests/rules/test_rules.py::test_rule"
 DERIVED_TEST = "tests/operators/test_every_operator.py::test_a_broken_desc_is_refused_by_its_rule"
@@ -18,18 +23,40 @@ HELP = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--markdown", action="store_true", help="a table in Markdown")
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="WORD",
+        help="only rules with such a part in their identifier, as JOIN or axis, or with all of DML-JOIN",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="a table in Markdown")
+    form.add_argument("--json", action="store_true", help="a list in JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    print(as_markdown() if arguments.markdown else as_text())
+    """0, or 2 if no rule has all of the words."""
+    rules = [rule for rule in every_rule() if all(matches(rule, word) for word in arguments.words)]
+    if not rules:
+        print(f"rules: no rule has {' and '.join(arguments.words)} in its identifier", file=sys.stderr)
+        return 2
+    form = as_markdown if arguments.markdown else as_json if arguments.json else as_text
+    print(form(rules))
     return 0
+
+
+def matches(rule: Rule, word: str) -> bool:
+    """Whether parts of the identifier are ``word``, in capitals or not: JOIN is in DML-JOIN-axis, not in
+    DML-Graph-joined; a word of several parts may begin or end inside of one."""
+    identifier, wanted = f"-{rule.id.lower()}-", word.lower().strip("-")
+    return f"-{wanted}-" in identifier or ("-" in wanted and f"-{wanted}" in identifier)
 
 
 @cache
 def derived() -> frozenset[str]:
     """The rules that descs derived from the catalog break."""
-    return frozenset(rule for operator in operators.SCHEMAS for rule in derived_rules(operator))
+    names = track(operators.SCHEMAS, "rules of operators", len(operators.SCHEMAS))
+    return frozenset(rule for operator in names for rule in derived_rules(operator))
 
 
 def test_of(rule: Rule) -> str:
@@ -37,16 +64,20 @@ def test_of(rule: Rule) -> str:
     return f"{DERIVED_TEST if rule.id in derived() else TEST}[{rule.id}]"
 
 
-def as_text() -> str:
+def as_text(rules: Iterable[Rule]) -> str:
     return "\n\n".join(
         f"{rule.id} ({rule.severity.value})\n  {rule.text}\n  source: {rule.source}\n  test: {test_of(rule)}"
-        for rule in every_rule()
+        for rule in rules
     )
 
 
-def as_markdown() -> str:
+def as_json(rules: Iterable[Rule]) -> str:
+    return json.dumps([{**as_document(rule), "test": test_of(rule)} for rule in rules], indent=1)
+
+
+def as_markdown(rules: Iterable[Rule]) -> str:
     rows = ["| Rule | Text | Source | Severity | Test |", "| --- | --- | --- | --- | --- |"]
-    for rule in every_rule():
+    for rule in rules:
         # Nothing in a cell may look like the end of it.
         text = rule.text.replace("|", "\\|")
         rows.append(f"| `{rule.id}` | {text} | {rule.source} | {rule.severity.value} | `{test_of(rule)}` |")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 
 from ..abi.schema import OperatorSchema
@@ -12,30 +13,38 @@ from ..descs.data_types import type_name
 from ..descs.decode import enum_class
 from ..validation.tables import Support, support_of
 from ..validation.tensors import level_name
+from .catalog import document
+from .completion import completed_by
 
 HELP = "The support table of one operator, or the list of operators."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    operator = parser.add_argument(
         "operator",
         nargs="?",
         metavar="OPERATOR",
         help="such as JOIN or DML_OPERATOR_JOIN; none lists them",
     )
+    completed_by(operator, lambda: [schema.name for schema in CATALOG.values()])
+    parser.add_argument("--json", action="store_true", help="in JSON, as in the document of schema")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """0, or 2 if there is no such operator."""
     if arguments.operator is None:
-        print("\n".join(sorted(schema.name for schema in CATALOG.values())))
+        names = sorted(schema.name for schema in CATALOG.values())
+        print(json.dumps(names) if arguments.json else "\n".join(names))
         return 0
     name = arguments.operator.upper().removeprefix("DML_OPERATOR_")
     schema = next((entry for entry in CATALOG.values() if entry.name == name), None)
     if schema is None:
         print(f"support: there is no operator DML_OPERATOR_{name}", file=sys.stderr)
         return 2
-    print(support_table(schema))
+    if arguments.json:
+        print(json.dumps({schema.type_name: document()["operators"][schema.type_name]}, indent=1))
+    else:
+        print(support_table(schema))
     return 0
 
 

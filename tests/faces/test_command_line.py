@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import re
 import sys
@@ -12,7 +14,7 @@ from toolchain import later
 
 import directml_py as dml
 from directml_py.api.schema_data import OPERATORS as CATALOG
-from directml_py.cli import main
+from directml_py.cli import main, progress
 from directml_py.operators import SCHEMAS
 
 
@@ -183,7 +185,7 @@ def test_version(run):
         (["support", "INVALID"], "DML_OPERATOR_INVALID"),
         (["support", "JOIN", "SPLIT"], "SPLIT"),
         (["info", "--nonsense"], "--nonsense"),
-        (["rules", "JOIN"], "JOIN"),
+        (["rules", "JOI"], "JOI"),
         (["rules", "--html"], "--html"),
     ],
 )
@@ -222,3 +224,70 @@ def test_a_full_disk(run):
     assert process.returncode == 1
     assert "cannot write" in process.stderr
     assert "Traceback" not in process.stderr
+
+
+def identifiers(text):
+    return re.findall(r"^(\S+) \((?:error|warning)\)$", text, re.MULTILINE)
+
+
+def test_rules_are_chosen_by_parts_of_their_identifiers(answer):
+    code, text, errors = answer("rules", "JOIN")
+    found = identifiers(text)
+    assert (code, errors) == (0, "")
+    assert {"DML-JOIN-axis", "DML-JOIN-sizes"} <= set(found)
+    assert all(one.startswith("DML-JOIN-") for one in found)
+    assert identifiers(answer("rules", "gather", "AXIS")[1]) == ["DML-GATHER-axis"]
+    assert identifiers(answer("rules", "UAVBarrier-miss")[1]) == ["D3D12-UAVBarrier-missing"]
+
+
+def test_rules_support_and_info_in_json(answer):
+    (rule,) = json.loads(answer("rules", "JOIN", "axis", "--json")[1])
+    assert (rule["id"], rule["severity"]) == ("DML-JOIN-axis", "error")
+    assert json.loads(answer("support", "JOIN", "--json")[1])["DML_OPERATOR_JOIN"]["struct"] == (
+        "DML_JOIN_OPERATOR_DESC"
+    )
+    assert len(json.loads(answer("support", "--json")[1])) == 177
+    assert json.loads(answer("info", "--json")[1])["DirectML API"] == "1.15"
+
+
+@pytest.mark.parametrize(
+    ("line", "offers"),
+    [
+        ("directml-py rul", {"rules"}),
+        ("directml-py support TIL", {"TILE"}),
+        ("directml-py info --j", {"--json"}),
+    ],
+)
+def test_the_shell_is_told_what_comes_next(python, tmp_path, line, offers):
+    """As argcomplete's function of the shell asks."""
+    told = tmp_path / "told"
+    asking = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": " ", "COMP_LINE": line, "COMP_POINT": str(len(line))}
+    asking["COMP_TYPE"] = "9"
+    code = f"""
+import os, sys
+os.environ.update({asking!r})
+os.dup2(os.open({str(told)!r}, os.O_WRONLY | os.O_CREAT), 8)
+sys.argv[0] = "directml-py"
+from directml_py.cli import main, progress
+main()
+"""
+    python("-c", code)
+    assert set(told.read_text().split()) == offers
+
+
+def test_a_bar_is_shown_for_what_takes_long(monkeypatch):
+    """On a terminal; the items are the same."""
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert list(progress.track([3, 1, 2], "numbers", 3)) == [3, 1, 2]
+    assert "numbers" in terminal.getvalue()
+
+
+def test_no_bar_is_shown_where_nobody_looks(monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
+    file = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", file)
+    assert list(progress.track([3, 1, 2], "numbers", 3)) == [3, 1, 2]
+    assert file.getvalue() == ""
