@@ -63,6 +63,8 @@ def news(schema: OperatorSchema) -> Iterator[News]:
         earlier = [one for one in tables if one.when == entry.when and one.level < entry.level]
         before = max(earlier, key=lambda one: one.level, default=None)
         what, types = difference(entry, before)
+        if not what:
+            continue
         if entry.level == schema.level:
             what = f"new: {what}"
         if entry.when:
@@ -71,7 +73,7 @@ def news(schema: OperatorSchema) -> Iterator[News]:
 
 
 def difference(entry: Support, before: Support | None) -> tuple[str, tuple[str, ...]]:
-    """In words, and the data types in it."""
+    """In words, and the data types in it; empty for a table that repeats the one before."""
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for name, tensor in entry.tensors.items():
         old = None if before is None else before.tensors.get(name)
@@ -87,7 +89,7 @@ def difference(entry: Support, before: Support | None) -> tuple[str, tuple[str, 
         words += [f"{ranks} dimension{'' if ranks == '1' else 's'}"] if ranks else []
         parts.append(subject + ", ".join(words))
     every = dict.fromkeys(kind for _, kinds in groups for kind in kinds)
-    return "; ".join(parts) or "as before", tuple(every)
+    return "; ".join(parts), tuple(every)
 
 
 def options(values: Sequence[tuple[str, str]]) -> str:
