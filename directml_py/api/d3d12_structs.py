@@ -19,6 +19,7 @@ __all__ = [
     "D3D12_FEATURE_DATA_COMMAND_QUEUE_PRIORITY",
     "D3D12_FEATURE_DATA_D3D12_OPTIONS",
     "D3D12_FEATURE_DATA_D3D12_OPTIONS1",
+    "D3D12_FEATURE_DATA_D3D12_OPTIONS3",
     "D3D12_FEATURE_DATA_D3D12_OPTIONS4",
     "D3D12_FEATURE_DATA_EXISTING_HEAPS",
     "D3D12_FEATURE_DATA_FEATURE_LEVELS",
@@ -48,6 +49,7 @@ __all__ = [
     "D3D12_SUBRESOURCE_FOOTPRINT",
     "D3D12_UNORDERED_ACCESS_VIEW_DESC",
     "D3D12_UNORDERED_ACCESS_VIEW_UNION",
+    "D3D12_WRITEBUFFERIMMEDIATE_PARAMETER",
     "DXCoreAdapterMemoryBudget",
     "DXCoreAdapterMemoryBudgetNodeSegmentGroup",
     "DXCoreHardwareID",
@@ -362,6 +364,23 @@ class D3D12_FEATURE_DATA_COMMAND_QUEUE_PRIORITY(Structure):
 
 class D3D12_FEATURE_DATA_EXISTING_HEAPS(Structure):
     _fields_ = (("Supported", BOOL),)
+
+
+class D3D12_FEATURE_DATA_D3D12_OPTIONS3(Structure):
+    _fields_ = (
+        ("CopyQueueTimestampQueriesSupported", BOOL),
+        ("CastingFullyTypedFormatSupported", BOOL),
+        ("WriteBufferImmediateSupportFlags", ENUM),
+        ("ViewInstancingTier", ENUM),
+        ("BarycentricsSupported", BOOL),
+    )
+
+
+class D3D12_WRITEBUFFERIMMEDIATE_PARAMETER(Structure):
+    _fields_ = (
+        ("Dest", UINT64),
+        ("Value", UINT),
+    )
 
 
 class D3D12_FEATURE_DATA_D3D12_OPTIONS4(Structure):

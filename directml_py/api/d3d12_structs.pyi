@@ -22,6 +22,7 @@ from ..abi.fields import (
 from ..abi.structure import Structure, Union
 from .d3d12_enums import (
     D3D12_BUFFER_UAV_FLAGS,
+    D3D12_COMMAND_LIST_SUPPORT_FLAGS,
     D3D12_COMMAND_LIST_TYPE,
     D3D12_COMMAND_QUEUE_FLAGS,
     D3D12_CONSERVATIVE_RASTERIZATION_TIER,
@@ -48,6 +49,7 @@ from .d3d12_enums import (
     D3D12_TEXTURE_LAYOUT,
     D3D12_TILED_RESOURCES_TIER,
     D3D12_UAV_DIMENSION,
+    D3D12_VIEW_INSTANCING_TIER,
     D3D_FEATURE_LEVEL,
     D3D_ROOT_SIGNATURE_VERSION,
     D3D_SHADER_MODEL,
@@ -68,6 +70,7 @@ __all__ = [
     "D3D12_FEATURE_DATA_COMMAND_QUEUE_PRIORITY",
     "D3D12_FEATURE_DATA_D3D12_OPTIONS",
     "D3D12_FEATURE_DATA_D3D12_OPTIONS1",
+    "D3D12_FEATURE_DATA_D3D12_OPTIONS3",
     "D3D12_FEATURE_DATA_D3D12_OPTIONS4",
     "D3D12_FEATURE_DATA_EXISTING_HEAPS",
     "D3D12_FEATURE_DATA_FEATURE_LEVELS",
@@ -97,6 +100,7 @@ __all__ = [
     "D3D12_SUBRESOURCE_FOOTPRINT",
     "D3D12_UNORDERED_ACCESS_VIEW_DESC",
     "D3D12_UNORDERED_ACCESS_VIEW_UNION",
+    "D3D12_WRITEBUFFERIMMEDIATE_PARAMETER",
     "DXCoreAdapterMemoryBudget",
     "DXCoreAdapterMemoryBudgetNodeSegmentGroup",
     "DXCoreHardwareID",
@@ -715,6 +719,38 @@ class D3D12_FEATURE_DATA_EXISTING_HEAPS(Structure):
     Supported: IntegerField
     def __init__(self, Supported: Integer | D3D12_FEATURE_DATA_EXISTING_HEAPS = ...) -> None: ...
     def replace(self, *, Supported: Integer = ...) -> Self: ...
+
+class D3D12_FEATURE_DATA_D3D12_OPTIONS3(Structure):
+    CopyQueueTimestampQueriesSupported: IntegerField
+    CastingFullyTypedFormatSupported: IntegerField
+    WriteBufferImmediateSupportFlags: IntegerField
+    ViewInstancingTier: IntegerField
+    BarycentricsSupported: IntegerField
+    def __init__(
+        self,
+        CopyQueueTimestampQueriesSupported: Integer | D3D12_FEATURE_DATA_D3D12_OPTIONS3 = ...,
+        CastingFullyTypedFormatSupported: Integer = ...,
+        WriteBufferImmediateSupportFlags: D3D12_COMMAND_LIST_SUPPORT_FLAGS | Integer = ...,
+        ViewInstancingTier: D3D12_VIEW_INSTANCING_TIER | Integer = ...,
+        BarycentricsSupported: Integer = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        CopyQueueTimestampQueriesSupported: Integer = ...,
+        CastingFullyTypedFormatSupported: Integer = ...,
+        WriteBufferImmediateSupportFlags: D3D12_COMMAND_LIST_SUPPORT_FLAGS | Integer = ...,
+        ViewInstancingTier: D3D12_VIEW_INSTANCING_TIER | Integer = ...,
+        BarycentricsSupported: Integer = ...,
+    ) -> Self: ...
+
+class D3D12_WRITEBUFFERIMMEDIATE_PARAMETER(Structure):
+    Dest: IntegerField
+    Value: IntegerField
+    def __init__(
+        self, Dest: Integer | D3D12_WRITEBUFFERIMMEDIATE_PARAMETER = ..., Value: Integer = ...
+    ) -> None: ...
+    def replace(self, *, Dest: Integer = ..., Value: Integer = ...) -> Self: ...
 
 class D3D12_FEATURE_DATA_D3D12_OPTIONS4(Structure):
     MSAA64KBAlignedTextureSupported: IntegerField

@@ -302,6 +302,23 @@ STRUCTS = {
     "D3D12_FEATURE_DATA_EXISTING_HEAPS": StructSchema(
         "D3D12_FEATURE_DATA_EXISTING_HEAPS", (F("Supported", "bool", "BOOL"),)
     ),
+    "D3D12_FEATURE_DATA_D3D12_OPTIONS3": StructSchema(
+        "D3D12_FEATURE_DATA_D3D12_OPTIONS3",
+        (
+            F("CopyQueueTimestampQueriesSupported", "bool", "BOOL"),
+            F("CastingFullyTypedFormatSupported", "bool", "BOOL"),
+            F("WriteBufferImmediateSupportFlags", "flags", "D3D12_COMMAND_LIST_SUPPORT_FLAGS"),
+            F("ViewInstancingTier", "enum", "D3D12_VIEW_INSTANCING_TIER"),
+            F("BarycentricsSupported", "bool", "BOOL"),
+        ),
+    ),
+    "D3D12_WRITEBUFFERIMMEDIATE_PARAMETER": StructSchema(
+        "D3D12_WRITEBUFFERIMMEDIATE_PARAMETER",
+        (
+            F("Dest", "integer", "UINT64"),
+            F("Value", "integer", "UINT"),
+        ),
+    ),
     "D3D12_FEATURE_DATA_D3D12_OPTIONS4": StructSchema(
         "D3D12_FEATURE_DATA_D3D12_OPTIONS4",
         (

@@ -9,6 +9,7 @@ import directml_py
 from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_SEVERITY_ERROR
 from ..d3d12 import ID3D12Device
 from ..d3d12.debug_output import debug_output, exceptions_tell_nobody
+from ..d3d12.live import COUNTERS
 from ..dml.removal import WITNESSES
 from .calls import Calls
 from .interfaces import FUNCTIONS, INTERFACES
@@ -30,6 +31,7 @@ def start(ffi: Any, lib: Any) -> None:
     exceptions_tell_nobody()
     WITNESSES.append(lambda error: debug_output(D3D12_MESSAGE_SEVERITY_ERROR, str(error)))
     objects = Objects(lib)
+    COUNTERS.append(objects.references)
     calls = Calls(objects, ffi)
 
     def define(name: str, function: Any) -> None:

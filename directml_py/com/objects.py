@@ -51,6 +51,12 @@ class Objects:
         register_handle(address, item)
         return address
 
+    def references(self, item: IUnknown) -> int | None:
+        """How many C has; None for an object that it never had."""
+        with self._lock:
+            address = self._addresses.get(id(item))
+            return None if address is None else int(self._lib.dmlpy_references(address))
+
     def _table(self, kind: type[IUnknown]) -> bytes:
         """The name of the most derived interface that ``kind`` implements."""
         if kind not in self._tables:

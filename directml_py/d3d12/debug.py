@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..abi.arguments import flags as known_flags
 from ..abi.interface import IUnknown, same_interface
-from ..api.d3d12_enums import D3D12_DEBUG_FEATURE, D3D12_GPU_BASED_VALIDATION_FLAGS
+from ..api.d3d12_enums import (
+    D3D12_DEBUG_FEATURE,
+    D3D12_GPU_BASED_VALIDATION_FLAGS,
+    D3D12_MESSAGE_CATEGORY_STATE_CREATION,
+    D3D12_MESSAGE_SEVERITY_WARNING,
+    D3D12_RLDO_FLAGS,
+)
 from ..api.iids import (
     IID_ID3D12Debug,
     IID_ID3D12Debug1,
@@ -15,10 +21,12 @@ from ..api.iids import (
     IID_ID3D12Debug4,
     IID_ID3D12DebugDevice,
 )
+from .live import live_objects
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
 
+WARNING = D3D12_MESSAGE_SEVERITY_WARNING
 _enabled = False
 
 
@@ -90,7 +98,7 @@ class ID3D12Debug2(_Aside):
 
 
 class ID3D12DebugDevice(IUnknown):
-    """Keeps a mask of features; got from a device that was created under the debug layer."""
+    """Keeps a mask of features, and knows what lives; got from a device that was created under the debug layer."""
 
     IID = IID_ID3D12DebugDevice
 
@@ -107,6 +115,13 @@ class ID3D12DebugDevice(IUnknown):
 
     def SetFeatureMask(self, mask: int) -> None:
         self._device.debug_features = known_flags(mask, D3D12_DEBUG_FEATURE, "mask")
+
+    def ReportLiveDeviceObjects(self, flags: int) -> None:
+        """A warning of the info queue for the device and for each object of it that lives, with its name and how many
+        references C has to it (nf-d3d12sdklayers-id3d12debugdevice-reportlivedeviceobjects)."""
+        kind = known_flags(flags, D3D12_RLDO_FLAGS, "flags")
+        for id, text in list(live_objects(self._device, kind)):
+            self._device.report(WARNING, D3D12_MESSAGE_CATEGORY_STATE_CREATION, id, text)
 
     def GetFeatureMask(self) -> D3D12_DEBUG_FEATURE:
         return self._device.debug_features

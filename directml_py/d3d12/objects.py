@@ -29,6 +29,8 @@ class ID3D12DeviceChild(ID3D12Object):
     def __init__(self, device: ID3D12Device) -> None:
         super().__init__()
         self.device = device
+        if device.children is not None:
+            device.children.add(self)
 
     def GetDevice(self) -> ID3D12Device:
         return self.device

@@ -107,6 +107,7 @@ class ID3D12Resource(ID3D12Pageable):
     ) -> None:
         self.buffer = Buffer(desc, placement, initial_state)
         super().__init__(device, self.buffer)
+        device.buffers.add(self.buffer)
         self._desc = D3D12_RESOURCE_DESC.from_buffer_copy(desc)
         self._desc.Alignment = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
         self._map_count = 0

@@ -43,6 +43,16 @@ namespace
         not_emulated<ID3D12Resource>("OpenSharedHandle", [device](const IID& iid, void** found) {
             return device->OpenSharedHandle(nullptr, iid, found);
         });
+        ComPtr<ID3D12Device5> device5;
+        need(device->QueryInterface(IID_PPV_ARGS(&device5)), "QueryInterface");
+        UINT count = 7;
+        hresult("EnumerateMetaCommands", device5->EnumerateMetaCommands(&count, nullptr), E_NOTIMPL);
+        not_emulated<ID3D12MetaCommand>("CreateMetaCommand", [&](const IID& iid, void** found) {
+            return device5->CreateMetaCommand(GUID{}, 0, nullptr, 0, iid, found);
+        });
+        not_emulated<ID3D12LifetimeTracker>("CreateLifetimeTracker", [&](const IID& iid, void** found) {
+            return device5->CreateLifetimeTracker(nullptr, iid, found);
+        });
         HANDLE handle = nullptr;
         hresult(
             "CreateSharedHandle",

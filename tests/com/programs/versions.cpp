@@ -133,7 +133,18 @@ namespace
         hresult("Close after DispatchRays", list->Close(), E_INVALIDARG);
         Bench other;
         const auto list2 = AS(ID3D12GraphicsCommandList2, other.list.Get());
-        list2->WriteBufferImmediate(0, nullptr, nullptr);
+        const auto target = other.buffer(16);
+        const auto address = target->GetGPUVirtualAddress();
+        const D3D12_WRITEBUFFERIMMEDIATE_PARAMETER writes[] = {{address + 4, 5}, {address + 12, 0xFFFFFFFF}};
+        const D3D12_WRITEBUFFERIMMEDIATE_MODE modes[] = {
+            D3D12_WRITEBUFFERIMMEDIATE_MODE_MARKER_IN, D3D12_WRITEBUFFERIMMEDIATE_MODE_MARKER_OUT};
+        list2->WriteBufferImmediate(2, writes, modes);
+        other.run();
+        check(
+            "WriteBufferImmediate",
+            other.read<UINT>(target.Get(), 4) == std::vector<UINT>{0, 5, 0, 0xFFFFFFFF});
+        const D3D12_WRITEBUFFERIMMEDIATE_PARAMETER outside = {address + 16, 5};
+        list2->WriteBufferImmediate(1, &outside, nullptr);
         hresult("Close after WriteBufferImmediate", list2->Close(), E_INVALIDARG);
     }
 
@@ -173,6 +184,14 @@ namespace
             "a callback hears messages",
             heard == std::vector<std::string>{std::to_string(int(D3D12_MESSAGE_SEVERITY_WARNING)) + " hello (context)"},
             all_texts(queue.Get()));
+        const auto leftover = bench.buffer(64);
+        need(leftover->SetName(L"leftover"), "SetName");
+        leftover->AddRef();
+        hresult("ReportLiveDeviceObjects", device->ReportLiveDeviceObjects(D3D12_RLDO_DETAIL), Fine);
+        leftover->Release();
+        const std::string said = all_texts(queue.Get());
+        check("the device lives", said.find("Live ID3D12Device at 0x") != said.npos, said);
+        check("its buffer does, with two references", said.find(", Name: leftover, Refcount: 2") != said.npos, said);
         hresult("an old cookie", queue->UnregisterMessageCallback(cookie), E_INVALIDARG);
         hresult(
             "a null callback",

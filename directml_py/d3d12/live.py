@@ -1,0 +1,115 @@
+"""What of a device still lives: its buffers by address, and ``ID3D12DebugDevice::ReportLiveDeviceObjects``."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from ..abi.interface import IUnknown
+from ..api.d3d12_enums import (
+    D3D12_MESSAGE_ID,
+    D3D12_MESSAGE_ID_LIVE_COMMANDALLOCATOR,
+    D3D12_MESSAGE_ID_LIVE_COMMANDLIST12,
+    D3D12_MESSAGE_ID_LIVE_COMMANDQUEUE,
+    D3D12_MESSAGE_ID_LIVE_DESCRIPTORHEAP,
+    D3D12_MESSAGE_ID_LIVE_DEVICE,
+    D3D12_MESSAGE_ID_LIVE_HEAP,
+    D3D12_MESSAGE_ID_LIVE_MONITOREDFENCE,
+    D3D12_MESSAGE_ID_LIVE_OBJECT_SUMMARY,
+    D3D12_MESSAGE_ID_LIVE_QUERYHEAP,
+    D3D12_MESSAGE_ID_LIVE_RESOURCE,
+    D3D12_MESSAGE_ID_UNKNOWN,
+    D3D12_RLDO_DETAIL,
+    D3D12_RLDO_FLAGS,
+    D3D12_RLDO_IGNORE_INTERNAL,
+    D3D12_RLDO_SUMMARY,
+)
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+    from .objects import ID3D12DeviceChild
+    from .resource import Buffer
+
+IDS: Final = {
+    "ID3D12CommandAllocator": D3D12_MESSAGE_ID_LIVE_COMMANDALLOCATOR,
+    "ID3D12CommandQueue": D3D12_MESSAGE_ID_LIVE_COMMANDQUEUE,
+    "ID3D12DescriptorHeap": D3D12_MESSAGE_ID_LIVE_DESCRIPTORHEAP,
+    "ID3D12Fence": D3D12_MESSAGE_ID_LIVE_MONITOREDFENCE,
+    "ID3D12GraphicsCommandList": D3D12_MESSAGE_ID_LIVE_COMMANDLIST12,
+    "ID3D12Heap": D3D12_MESSAGE_ID_LIVE_HEAP,
+    "ID3D12QueryHeap": D3D12_MESSAGE_ID_LIVE_QUERYHEAP,
+    "ID3D12Resource": D3D12_MESSAGE_ID_LIVE_RESOURCE,
+}
+# Who knows how many references C has to an object: asked in turn, None for an object that C has never seen.
+COUNTERS: Final[list[Callable[[IUnknown], int | None]]] = []
+
+
+class Buffers:
+    """The buffers of one device, as long as somebody holds them."""
+
+    def __init__(self) -> None:
+        self._all: weakref.WeakValueDictionary[int, Buffer] = weakref.WeakValueDictionary()
+        self._numbers = count(1)
+
+    def add(self, buffer: Buffer) -> None:
+        self._all[next(self._numbers)] = buffer
+
+    def at(self, address: int, size: int) -> Buffer | None:
+        """The one that has ``size`` bytes at a GPU virtual address; of those that share memory, the newest."""
+        for _, buffer in sorted(self._all.items(), reverse=True):
+            start = buffer.whole.gpu_address
+            if start <= address and address + size <= start + buffer.width and not buffer.released:
+                return buffer
+        return None
+
+
+class Children:
+    """The objects of one device, as long as they live, in the order of their creation."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._all: weakref.WeakKeyDictionary[ID3D12DeviceChild, None] = weakref.WeakKeyDictionary()
+
+    def add(self, child: ID3D12DeviceChild) -> None:
+        with self._lock:
+            self._all[child] = None
+
+    def living(self) -> list[ID3D12DeviceChild]:
+        with self._lock:
+            return list(self._all)
+
+    def forget_other_threads(self) -> None:
+        """In a child of fork: who else held the lock is gone."""
+        self._lock = threading.RLock()
+
+
+def _references(item: IUnknown) -> int | None:
+    return next((found for counter in COUNTERS if (found := counter(item)) is not None), None)
+
+
+def _line(item: IUnknown, kind: str, name: str) -> str:
+    references = _references(item)
+    held = "held by Python" if references is None else f"Refcount: {references}"
+    return f"Live {kind} at 0x{item.handle:X}" + (f", Name: {name}" if name else "") + f", {held}"
+
+
+def live_objects(device: ID3D12Device, flags: D3D12_RLDO_FLAGS) -> Iterator[tuple[D3D12_MESSAGE_ID, str]]:
+    """Messages about the device, and what it has made and still lives: with SUMMARY how many of each kind, with
+    DETAIL each. IGNORE_INTERNAL leaves out what C has released and only the library holds."""
+    from .objects import unversioned
+
+    yield D3D12_MESSAGE_ID_LIVE_DEVICE, _line(device, unversioned(type(device)), device.name)
+    children = device.children.living() if device.children is not None else []
+    if flags & D3D12_RLDO_IGNORE_INTERNAL:
+        children = [child for child in children if _references(child) != 0]
+    if flags & D3D12_RLDO_SUMMARY:
+        for kind, number in Counter(unversioned(type(child)) for child in children).items():
+            yield D3D12_MESSAGE_ID_LIVE_OBJECT_SUMMARY, f"Live {kind}: {number}"
+    if flags & D3D12_RLDO_DETAIL:
+        for child in children:
+            kind = unversioned(type(child))
+            yield IDS.get(kind, D3D12_MESSAGE_ID_UNKNOWN), "\t" + _line(child, kind, child.name)
