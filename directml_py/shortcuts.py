@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .abi.arguments import enumerator
+from .abi.rules import Diagnostics
 from .api.enums import DML_FEATURE_LEVEL
 from .d3d12 import D3D12CreateDevice
 from .d3d12.allocation import Allocation, Bytes
@@ -21,18 +22,17 @@ from .dml import DMLCreateDevice, IDMLCompiledOperator
 from .dml.device import HIGHEST_FEATURE_LEVEL
 from .operators import check
 from .session import Session
-from .validation import Diagnostic
 
 Array: TypeAlias = npt.NDArray[Any]
 
 
-def validate(desc: Any, *, feature_level: int = HIGHEST_FEATURE_LEVEL) -> list[Diagnostic]:
+def validate(desc: Any, *, feature_level: int = HIGHEST_FEATURE_LEVEL) -> Diagnostics:
     """Everything that is wrong with an operator desc at ``feature_level``; empty if CreateOperator would take it.
 
     ``desc`` is anything that stands for a DML_OPERATOR_DESC. Raises ``TypeError`` for what is no desc.
     """
     level = enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level")
-    return check(desc, level)[1].diagnostics
+    return Diagnostics(check(desc, level)[1].diagnostics)
 
 
 def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = None) -> list[Any]:

@@ -41,6 +41,20 @@ class IUnknown:
             _objects[ctypes.addressof(block)] = self
         return ctypes.addressof(block)
 
+    def _about(self) -> str:
+        """What ``repr`` says of the object beside its interface and its name."""
+        return ""
+
+    def __repr__(self) -> str:
+        name = getattr(self, "name", "")
+        title = f"{type(self).__name__} {name!r}" if name else type(self).__name__
+        try:
+            about = self._about()
+        except AttributeError:
+            # It is still being made, or never was.
+            about = ""
+        return f"<{title}: {about}>" if about else f"<{title}>"
+
     @property
     def identity(self) -> IUnknown:
         """What QueryInterface gives for IUnknown: the same for all interfaces of what is one COM object."""

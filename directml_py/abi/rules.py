@@ -7,6 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from .hresult import E_INVALIDARG, DMLError
+from .markup import table
 
 # The source of a rule that no page writes down; a comment beside it says why it holds.
 OWN = "directml-py"
@@ -47,6 +48,20 @@ class Diagnostic(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.message} [{self.rule}]" + (f" ({self.origin})" if self.origin else "")
+
+    def _repr_html_(self) -> str:
+        return Diagnostics([self])._repr_html_()
+
+
+class Diagnostics(list[Diagnostic]):
+    """A list of diagnostics that reads well: a line for each, a table in notebooks."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        rows = [(found.severity.value, found.path, found.message, found.rule) for found in self]
+        return table("", rows, ("Severity", "Path", "Message", "Rule")) if rows else "nothing is wrong"
 
 
 def message_id(rule: str) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from .convert import Convert, address, converters, length
 from .keeping import adopt, settle
+from .markup import text
 from .pointers import claimed_type
 from .wintypes import GUID
 
@@ -26,6 +27,9 @@ class Values(Protocol):
     def describe(self, struct: Structure) -> str:
         """The ``repr``."""
 
+    def html(self, struct: Structure) -> str:
+        """A table for notebooks."""
+
     def alike(self, struct: Structure, other: Structure) -> bool:
         """Whether two structs of one type have the same values, wherever they point."""
 
@@ -41,6 +45,9 @@ class _Bytes:
 
     def describe(self, struct: Structure) -> str:
         return f"<{type(struct).__name__} at 0x{ctypes.addressof(struct):X}>"
+
+    def html(self, struct: Structure) -> str:
+        return text(self.describe(struct))
 
     def alike(self, struct: Structure, other: Structure) -> bool:
         return bytes(struct) == bytes(other)
@@ -168,6 +175,9 @@ class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return Structure._values_.describe(self)
+
+    def _repr_html_(self) -> str:
+        return Structure._values_.html(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Structure) or layout_of(type(self)) is not layout_of(type(other)):

@@ -21,7 +21,7 @@ from ..api.d3d12_enums import (
 )
 from ..api.iids import IID_ID3D12CommandAllocator
 from .commands import Command
-from .objects import ID3D12Pageable
+from .objects import ID3D12Pageable, short
 
 if TYPE_CHECKING:
     from .command_list import ID3D12GraphicsCommandList
@@ -70,6 +70,9 @@ class ID3D12CommandAllocator(ID3D12Pageable):
         super().__init__(device, self.memory)
         self.type = type
         self._recording: weakref.ref[ID3D12GraphicsCommandList] | None = None
+
+    def _about(self) -> str:
+        return short(self.type)
 
     @property
     def recording(self) -> bool:

@@ -9,6 +9,7 @@ from ..abi.arguments import child, counted, enumerator, invalid, unsigned
 from ..abi.caller import caller
 from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
 from ..abi.struct_series import structs_at
+from ..abi.words import counted_words
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
     D3D12_COMMAND_LIST_TYPE_COPY,
@@ -33,7 +34,7 @@ from .command_allocator import CommandMemory, ID3D12CommandAllocator, Recording,
 from .commands import Barriers, Command, Copy, DescriptorHeaps, any_order
 from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap
 from .markers import Marked, Marker
-from .objects import ID3D12DeviceChild
+from .objects import ID3D12DeviceChild, short
 from .observation import watchers
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
 from .resource import BufferRange, ID3D12Resource
@@ -55,6 +56,9 @@ class ID3D12CommandList(ID3D12DeviceChild):
     def __init__(self, device: ID3D12Device, type: D3D12_COMMAND_LIST_TYPE) -> None:
         super().__init__(device)
         self.type = type
+
+    def _about(self) -> str:
+        return short(self.type)
 
     def GetType(self) -> D3D12_COMMAND_LIST_TYPE:
         return self.type
@@ -87,6 +91,12 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
             self.recording.memory.generation += 1
         else:
             allocator.attach(self)
+
+    def _about(self) -> str:
+        count = len(self._recorded) if self.open else len(self.recording.commands)
+        problems = f", {counted_words(len(self.errors), 'problem')}" if self.errors else ""
+        state = "open" if self.open else "closed"
+        return f"{super()._about()}, {state}, {counted_words(count, 'command')}{problems}"
 
     def _start(self, memory: CommandMemory) -> None:
         self.open = True

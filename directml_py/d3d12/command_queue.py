@@ -18,7 +18,7 @@ from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
 from .commands import any_order
 from .fence import FenceSignal, FenceWait, ID3D12Fence
 from .markers import Marked, Marker
-from .objects import ID3D12Pageable
+from .objects import ID3D12Pageable, short
 from .observation import running, watchers
 from .scheduler import Work, WorkQueue, let_go
 from .timestamps import TICKS_PER_SECOND, ticks
@@ -133,6 +133,9 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         self._desc = desc
         self.type = D3D12_COMMAND_LIST_TYPE(desc.Type)
         self.work = WorkQueue(device, self.life)
+
+    def _about(self) -> str:
+        return short(self.type)
 
     def GetDesc(self) -> D3D12_COMMAND_QUEUE_DESC:
         return D3D12_COMMAND_QUEUE_DESC.from_buffer_copy(self._desc)

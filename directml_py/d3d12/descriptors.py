@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..abi.arguments import enumerator, flags, integer, invalid
+from ..abi.words import counted_words
 from ..api.d3d12_enums import (
     D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE,
     D3D12_DESCRIPTOR_HEAP_FLAGS,
@@ -34,7 +35,7 @@ from .constants import (
     D3D12_MAX_SHADER_VISIBLE_DESCRIPTOR_HEAP_SIZE_TIER_2,
     D3D12_MAX_SHADER_VISIBLE_SAMPLER_HEAP_SIZE,
 )
-from .objects import ID3D12Pageable
+from .objects import ID3D12Pageable, short
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -96,6 +97,10 @@ class ID3D12DescriptorHeap(ID3D12Pageable):
         extent = self.size * self.increment
         self.cpu_start = CPU_DESCRIPTORS.take(extent)
         self.gpu_start = GPU_DESCRIPTORS.take(extent) if self.shader_visible else 0
+
+    def _about(self) -> str:
+        visible = ", shader visible" if self.shader_visible else ""
+        return f"{counted_words(self.size, 'descriptor')}, {short(self.type)}{visible}"
 
     def GetDesc(self) -> D3D12_DESCRIPTOR_HEAP_DESC:
         return D3D12_DESCRIPTOR_HEAP_DESC.from_buffer_copy(self._desc)

@@ -127,6 +127,11 @@ class ID3D12Device(DescriptorMethods):
         self._queues: weakref.WeakSet[WorkQueue] = weakref.WeakSet()
         devices.add(self)
 
+    def _about(self) -> str:
+        debug = "" if self.info_queue is None else ", debug layer"
+        removed = f", removed: {NAMES.get(self._removed_reason, 'unknown')}" if self.removed else ""
+        return f"{self._adapter.description}{debug}{removed}"
+
     def _watch(self) -> None:
         # Loaded for the first device that asks for it: programs without the debug layer start faster.
         from .tracking.deferral import Deferral

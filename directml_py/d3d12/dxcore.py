@@ -113,6 +113,9 @@ class IDXCoreAdapter(AdapterObject, IUnknown):
     def __init__(self, adapter: Adapter) -> None:
         self.adapter = adapter
 
+    def _about(self) -> str:
+        return self.adapter.description
+
     def IsValid(self) -> bool:
         return True
 

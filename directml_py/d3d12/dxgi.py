@@ -91,6 +91,9 @@ class IDXGIAdapter(AdapterObject, IDXGIObject):
         self._factory = factory
         self.adapter = adapter
 
+    def _about(self) -> str:
+        return self.adapter.description
+
     def GetParent(self) -> IDXGIObject:
         return self._factory
 

@@ -148,6 +148,9 @@ class ID3D12Fence(ID3D12Pageable):
         self.state = FenceValue(device, initial_value)
         super().__init__(device, self.state)
 
+    def _about(self) -> str:
+        return f"value {self.value}"
+
     @property
     def value(self) -> int:
         """What GetCompletedValue returns, without anybody looking."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..api.d3d12_enums import D3D12_HEAP_FLAG_DENY_BUFFERS, D3D12_HEAP_FLAGS
+from ..api.d3d12_enums import D3D12_HEAP_FLAG_DENY_BUFFERS, D3D12_HEAP_FLAGS, D3D12_HEAP_TYPE
 from ..api.d3d12_structs import D3D12_HEAP_DESC
 from ..api.iids import IID_ID3D12Heap, IID_ID3D12Heap1
 from .allocation import Allocation
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-from .objects import ID3D12Pageable
+from .objects import ID3D12Pageable, short
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -23,6 +23,10 @@ class ID3D12Heap(ID3D12Pageable):
         self._desc = desc
         self.flags = D3D12_HEAP_FLAGS(desc.Flags)
         self.allocation = allocation
+
+    def _about(self) -> str:
+        kind = short(D3D12_HEAP_TYPE(self._desc.Properties.Type))
+        return f"{self._desc.SizeInBytes:,} bytes, {kind}"
 
     @property
     def denies_buffers(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from ..abi.life import Life, LivingObject
@@ -44,6 +45,11 @@ class ID3D12Pageable(LivingObject, ID3D12DeviceChild):
     def __init__(self, device: ID3D12Device, life: Life | None = None) -> None:
         super().__init__(device)
         self.life = Life(unversioned(type(self))) if life is None else life
+
+
+def short(member: Enum) -> str:
+    """``DIRECT`` for D3D12_COMMAND_LIST_TYPE_DIRECT."""
+    return member.name.removeprefix(f"{type(member).__name__}_")
 
 
 def unversioned(kind: type) -> str:

@@ -11,6 +11,7 @@ from ..abi.arguments import enumerator, invalid
 from ..abi.hresult import E_NOTIMPL, DMLError
 from ..abi.life import Life
 from ..abi.rules import Rule
+from ..abi.words import counted_words
 from ..api.d3d12_enums import (
     D3D12_QUERY_HEAP_TYPE,
     D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP,
@@ -67,6 +68,9 @@ class ID3D12QueryHeap(ID3D12Pageable):
         super().__init__(device, self.queries)
         self.type = D3D12_QUERY_HEAP_TYPE(desc.Type)
         self.count: int = desc.Count
+
+    def _about(self) -> str:
+        return counted_words(self.count, "timestamp")
 
 
 class EndQuery(Command):

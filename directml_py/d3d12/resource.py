@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..abi.arguments import integer, invalid, unsigned
 from ..abi.life import Life
 from ..abi.pointers import struct_at
+from ..abi.words import counted_words
 from ..api.d3d12_enums import (
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
@@ -32,7 +33,7 @@ from ..api.iids import IID_ID3D12Resource, IID_ID3D12Resource1, IID_ID3D12Resour
 from .allocation import Allocation, Bytes
 from .buffer_rules import FIXED_STATES, cpu_accessible
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-from .objects import ID3D12Pageable
+from .objects import ID3D12Pageable, short
 from .tracking.checks import READBACK_READ
 
 if TYPE_CHECKING:
@@ -118,6 +119,9 @@ class ID3D12Resource(ID3D12Pageable):
         self.flags = self.buffer.flags
         self.heap_type = self.buffer.heap_type
         self.memory = self.buffer.memory
+
+    def _about(self) -> str:
+        return f"buffer of {counted_words(self.width, 'byte')}, {short(self.heap_type)} heap"
 
     def GetDesc(self) -> D3D12_RESOURCE_DESC:
         """A copy of the desc, with the alignment that 0 stands for."""

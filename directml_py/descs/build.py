@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct as _struct
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .decode import decode_operator_desc, decode_struct, enum_class
 from .tensor import TensorDesc
 from .values import OperatorDesc, Record, Scalar
 
+Own = TypeVar("Own", bound=Record)
 RANGES = {
     "UINT": (0, (1 << 32) - 1),
     "UINT32": (0, (1 << 32) - 1),
@@ -36,6 +37,30 @@ def build_operator_desc(
     ``ValueError`` naming the field (as ``names`` has it) for what its C type cannot hold; nothing else is checked.
     """
     return OperatorDesc(schema, _fields(schema.struct, values, names or {}))
+
+
+def replaced(record: Own, changes: Mapping[str, Any]) -> Own:
+    """``record`` with ``changes``; raises as ``Record.replace`` does."""
+    struct = record.struct
+    counts = {entry.counted_by for entry in struct.fields if entry.counted_by}
+    for name in changes:
+        if name not in struct.index:
+            raise TypeError(f"{struct.name} has no field {name}")
+        if name in counts:
+            raise TypeError(f"{struct.name}.{name} follows from its array")
+    values = {**dict(record), **changes}
+    names = {name: f"{struct.name}.{name}" for name in struct.index}
+    built = dict(zip(struct.index, _fields(struct, values, names)))
+    for entry in struct.fields:
+        array = built[entry.name]
+        if entry.counted_by and array is not None and len(array) != built[entry.counted_by]:
+            raise ValueError(
+                f"{names[entry.name]} has {len(array)} elements; {entry.counted_by} is {built[entry.counted_by]} "
+                "because of another array"
+            )
+    fields = tuple(built.values())
+    made = OperatorDesc(record.schema, fields) if isinstance(record, OperatorDesc) else Record(struct, fields)
+    return cast(Own, made)
 
 
 def _fields(struct: StructSchema, values: Mapping[str, Any], names: Mapping[str, str]) -> tuple[Any, ...]:

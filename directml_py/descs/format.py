@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..abi.schema import FieldSchema
 
 if TYPE_CHECKING:
-    from .values import Record
+    from .values import OperatorDesc, Record
 
 
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -34,6 +34,15 @@ def format_record(record: Record) -> str:
         if entry.name not in counts
     ]
     return f"{record.struct.name}({', '.join(parts)})"
+
+
+def summary(desc: OperatorDesc) -> str:
+    """``JOIN FLOAT32 {1,2}, FLOAT32 {1,3} -> FLOAT32 {1,5}``: the operator and the tensors that it has."""
+    inputs, outputs = (
+        ", ".join(str(slot.tensor) for slot in slots if slot.tensor is not None)
+        for slots in (desc.inputs, desc.outputs)
+    )
+    return " ".join(part for part in (desc.name, inputs, f"-> {outputs}" if outputs else "") if part)
 
 
 def format_value(entry: FieldSchema, value: Any) -> str:

@@ -11,9 +11,11 @@ from functools import cache
 from typing import Any
 
 from ..abi.interface import IUnknown
+from ..abi.markup import HTML, text
 from ..abi.structure import Structure, layout_of
 from .decode import Decoded, ctypes_class, decode_struct, struct_schema
 from .encode import encode, encode_tensor
+from .html import with_faults
 from .tensor import TensorDesc
 from .values import Record
 
@@ -30,6 +32,12 @@ class StructValues:
             return f"<{type(struct).__name__}>"
         text = f"<{type(struct).__name__}>" if decoded.desc is None else repr(decoded.desc)
         return f"{text} <{_text(decoded)}>" if decoded.faults else text
+
+    def html(self, struct: Structure) -> str:
+        decoded = _decoded(struct)
+        if decoded is None or decoded.desc is None:
+            return text(self.describe(struct))
+        return with_faults(HTML(decoded.desc._repr_html_()), decoded.faults)
 
     def alike(self, struct: Structure, other: Structure) -> bool:
         """Floats are alike if their bits are."""

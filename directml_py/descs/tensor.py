@@ -14,6 +14,7 @@ from ..abi.lazy import lazy
 from ..api.enums import DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_FLAGS
 from .data_types import data_type_of, type_name
 from .format import braces
+from .html import tensor_html
 from .nibbles import offsets, pack, unpacked
 from .overlap import elements_overlap
 from .sizes import bytes_for, last_element_offset, packed_strides
@@ -150,6 +151,9 @@ class TensorDesc:
             pack(buffer, self._places, np.broadcast_to(array, self.sizes))
         else:
             np.copyto(self.view(buffer), array)
+
+    def _repr_html_(self) -> str:
+        return tensor_html(self)
 
     def __repr__(self) -> str:
         text = f"{type_name(self.data_type)} {braces(self.sizes)}"

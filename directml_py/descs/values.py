@@ -12,6 +12,7 @@ from ..api.enums import DML_OPERATOR_TYPE
 from ..api.schema_data import OPERATORS, STRUCTS
 from .data_types import data_type_of, type_name
 from .format import format_record
+from .html import record_html
 from .tensor import TensorDesc
 
 
@@ -102,12 +103,26 @@ class Record:
     def __deepcopy__(self: Own, memo: object) -> Own:
         return self
 
+    def replace(self: Own, **changes: Any) -> Own:
+        """The record with other values in some fields, which may be what the graph builder takes too.
+
+        Counts follow from their arrays. Raises ``TypeError`` and ``ValueError`` naming the field.
+        """
+        from .build import replaced
+
+        return replaced(self, changes)
+
+    __replace__ = replace
+
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         """The fields as (name, value), in C order."""
         return zip(self.struct.index, self._values)
 
     def __repr__(self) -> str:
         return format_record(self)
+
+    def _repr_html_(self) -> str:
+        return record_html(self)
 
 
 class TensorSlot(NamedTuple):

@@ -41,6 +41,11 @@ class IDMLBindingTable(IDMLDeviceChild):
         self.bound_at = ""
         self._take(read_table_desc(device, desc, "CreateBindingTable"))
 
+    def _about(self) -> str:
+        if self.desc is None:
+            return "of nothing"
+        return f"{len(self.views)} of {len(self.needs)} bound, for {self.desc.dispatchable.title}"
+
     def _take(self, desc: TableDesc | None) -> None:
         self.desc = desc
         self.views: dict[Slot, BufferRange] = {}

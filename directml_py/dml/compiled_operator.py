@@ -16,6 +16,7 @@ from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.constants import UINT_MAX
 from ..d3d12.resource import BufferRange
 from ..d3d12.tracking.access import Access, Use
+from ..descs.format import summary
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, Record, TensorSlot
 from ..validation.report import Report
@@ -45,6 +46,9 @@ class IDMLOperator(IDMLDeviceChild):
     def __init__(self, device: IDMLDevice, desc: OperatorDesc) -> None:
         super().__init__(device)
         self.desc = desc
+
+    def _about(self) -> str:
+        return summary(self.desc)
 
 
 def align(size: int, alignment: int) -> int:
@@ -98,6 +102,12 @@ class IDMLCompiledOperator(IDMLDispatchable):
                 end = start + (slot.tensor.total_size if packing is None else packing.size)
         self.owned_size = end
         self.persistent_size = device.profile.persistent_size(end)
+
+    def _about(self) -> str:
+        what = self.title if self.op is None else summary(self.op.desc)
+        sizes = {"temporary": self.temporary_size, "persistent": self.persistent_size}
+        memory = [f"{size:,} bytes of {kind} memory" for kind, size in sizes.items() if size]
+        return "; ".join([what, *memory, "initialized" if self.initialized else "not initialized"])
 
     @property
     def title(self) -> str:

@@ -98,6 +98,12 @@ class IDMLDevice(IDMLObject):
         self.feature_level = feature_level
         self.removal = make_removal(d3d12_device, flags, profile)
 
+    def _about(self) -> str:
+        debug = ", debug layer" if self.removal.debug else ""
+        profile = "" if self.profile == KIND else f", profile {self.profile.name}"
+        removed = ", removed" if self.removal.reason else ""
+        return f"{self.feature_level.name}{debug}{profile}{removed}"
+
     def QueryInterface(self, riid: Any) -> Any:
         """Also gives the IDMLDebugDevice of a device made with DML_CREATE_DEVICE_FLAG_DEBUG."""
         if self.removal.debug and riid in (IID_IDMLDebugDevice, IDMLDebugDevice):

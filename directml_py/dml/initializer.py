@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..abi.arguments import counted
 from ..abi.rules import rule
+from ..abi.words import counted_words
 from ..api.iids import IID_IDMLOperatorInitializer
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
@@ -65,6 +66,9 @@ class IDMLOperatorInitializer(IDMLDispatchable):
     def __init__(self, device: IDMLDevice, operators: list[IDMLCompiledOperator]) -> None:
         super().__init__(device)
         self.operators = tuple(operators)
+
+    def _about(self) -> str:
+        return f"of {counted_words(len(self.operators), 'operator')}"
 
     @hresult_method
     def Reset(self, operatorCount: Any = 0, operators: Any = None) -> None:

@@ -12,6 +12,7 @@ from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, DMLError
 from ..descs.values import TensorSlot
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.compiler.plan import Plan
+from ..dml.compiler.plan_text import headline
 from ..dml.compiler.program import GraphProgram
 from ..session import Session
 from ..shortcuts import input_array
@@ -51,6 +52,16 @@ class CompiledGraph:
             for index in range(desc.InputCount)
         }
         self.outputs = {name: value.desc for name, value in graph.outputs.items()}
+
+    def __repr__(self) -> str:
+        inputs, outputs = (
+            ", ".join(f"{name} {'unused' if desc is None else desc}" for name, desc in tensors.items())
+            for tensors in (self.inputs, self.outputs)
+        )
+        return f"<CompiledGraph: {inputs} -> {outputs}; {headline(self.plan)}>"
+
+    def _repr_svg_(self) -> str:
+        return self.graph.to_svg()
 
     @property
     def plan(self) -> Plan:

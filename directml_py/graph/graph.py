@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..abi.arguments import flags as known_flags
 from ..abi.arguments import unsigned
+from ..abi.words import counted_words
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAGS
 from ..api.structs import DML_GRAPH_DESC
 from ..d3d12 import D3D12CreateDevice
@@ -92,6 +93,15 @@ class Graph(Functions, metaclass=_Made):
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *method_names()})
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{one.name} {one.desc}" for one in self.inputs.values())
+        outputs = ", ".join(f"{name} {value.desc}" for name, value in self._outputs.items())
+        nodes = counted_words(len(self.nodes), "node")
+        return f"<Graph: {inputs or 'no inputs'} -> {outputs or 'no outputs yet'}; {nodes}>"
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
 
     def input_tensor(
         self,

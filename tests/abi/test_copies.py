@@ -224,6 +224,26 @@ class TestReplace:
             desc.replace(Axis="x")
         assert desc == join()
 
+    def test_decoded_descs(self):
+        desc = decode_operator_desc(join()).desc
+        assert desc.replace(Axis=2) == decode_operator_desc(join(axis=2)).desc
+        assert desc.Axis == 3
+        three = desc.replace(InputTensors=[desc.OutputTensor] * 3)
+        assert (three.InputCount, three.InputTensors[2].sizes) == (3, (1, 1, 2, 7))
+        upsample = decode_operator_desc(dml.DML_UPSAMPLE_2D_OPERATOR_DESC(ScaleSize=(2, 3))).desc
+        assert upsample.ScaleSize.replace(Width=4) == upsample.replace(ScaleSize=(4, 3)).ScaleSize
+        pooling = decode_operator_desc(
+            dml.DML_LP_POOLING_OPERATOR_DESC(Strides=[1, 1], WindowSize=[1, 1], P=2)
+        ).desc
+        for changes, error, text in (
+            ({"Axes": [1]}, TypeError, "has no field Axes"),
+            ({"DimensionCount": 1}, TypeError, "DimensionCount follows from its array"),
+            ({"P": -1}, ValueError, r"DESC\.P must be an unsigned 32-bit number, not -1"),
+            ({"Strides": [1]}, ValueError, r"has \d elements; DimensionCount is \d because of another array"),
+        ):
+            with pytest.raises(error, match=text):
+                pooling.replace(**changes)
+
     @pytest.mark.skipif(sys.version_info < (3, 13), reason="copy.replace is new in Python 3.13")
     def test_by_the_standard_library(self):
         assert copy.replace(join(), Axis=2) == join(axis=2)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from directml_py.cli.rules import every_rule
+from directml_py.testing.known_rules import every_rule
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

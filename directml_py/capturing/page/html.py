@@ -1,33 +1,11 @@
-"""Small pieces of HTML. Text that is no ``HTML`` is escaped, always."""
+"""Small pieces of HTML, and of text in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from html import escape
-
-
-class HTML(str):
-    """Text that is markup already."""
-
-    __slots__ = ()
-
-
-def text(content: str) -> HTML:
-    return content if isinstance(content, HTML) else HTML(escape(content))
-
-
-def join(parts: Iterable[str]) -> HTML:
-    return HTML("".join(text(part) for part in parts))
-
-
-def element(tag: str, content: str = "", **attributes: str | None) -> HTML:
-    """``class_`` is the attribute class; underscores are hyphens. Attributes of None are left out."""
-    shown = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escape(value)}"'
-        for name, value in attributes.items()
-        if value is not None
-    )
-    return HTML(f"<{tag}{shown}>{text(content)}</{tag}>")
+from ...abi.markup import HTML as HTML
+from ...abi.markup import element as element
+from ...abi.markup import join as join
+from ...abi.markup import text as text
 
 
 def time_text(seconds: float) -> str:

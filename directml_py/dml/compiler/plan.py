@@ -22,6 +22,7 @@ from .fusion import Fusion
 from .memory import Block, pack
 from .packed import PackedInputs
 from .pairs import paired
+from .plan_text import headline, plan_text
 from .step import Step
 from .validation import topological_order
 
@@ -55,9 +56,9 @@ class PartOfInput(NamedTuple):
 Location = OutputRoot | BlockRoot | PartOf | PartOfInput
 
 
-@dataclass
+@dataclass(repr=False)
 class Plan:
-    """``blocks`` lie in the temporary resource, which has ``temporary_size`` bytes."""
+    """``blocks`` lie in the temporary resource, which has ``temporary_size`` bytes. ``str`` tells what it says."""
 
     graph: GraphDesc
     steps: list[Step]
@@ -66,6 +67,12 @@ class Plan:
     blocks: list[Block]
     temporary_size: int
     packed: PackedInputs
+
+    def __repr__(self) -> str:
+        return f"<Plan: {headline(self)}>"
+
+    def __str__(self) -> str:
+        return plan_text(self)
 
 
 def same_view(one: TensorDesc, other: TensorDesc) -> bool:

@@ -1,0 +1,59 @@
+"""A plan in words: each step, where its outputs lie, and what lies in the temporary resource when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...abi.words import counted_words
+from .description import Value
+
+if TYPE_CHECKING:
+    from .plan import Plan
+    from .step import Step
+
+
+def headline(plan: Plan) -> str:
+    """How much there is to do."""
+    fates = [_fate(step) for step in plan.steps]
+    counts = [f"{fates.count(fate)} {fate}" for fate in ("run", "fused", "folded away") if fate in fates]
+    steps = f"{counted_words(len(plan.steps), 'step')} ({', '.join(counts)})"
+    return f"{steps}, {plan.temporary_size:,} bytes of temporary memory"
+
+
+def plan_text(plan: Plan) -> str:
+    lines = [headline(plan)]
+    for turn, step in enumerate(plan.steps):
+        nodes = " + ".join(_title(plan, node) for node in step.nodes)
+        lines.append(f"step {turn}, {_fate(step)}: {nodes}")
+        for node in step.nodes:
+            for output, slot in enumerate(plan.graph.node(node).outputs):
+                place = _place(plan, Value(node, output))
+                if place and slot.tensor is not None:
+                    lines.append(f"    {slot.path} {slot.tensor} {place}")
+    for number, block in enumerate(plan.blocks):
+        span = f"bytes {block.offset:,} to {block.end:,}, steps {block.first_step} to {block.last_step}"
+        lines.append(f"block {number}, {span}: {block.name}")
+    return "\n".join(lines)
+
+
+def _title(plan: Plan, node: int) -> str:
+    return plan.graph.node(node).title.removeprefix("DML_OPERATOR_").removeprefix("ELEMENT_WISE_")
+
+
+def _fate(step: Step) -> str:
+    return "folded away" if step.folded else "fused" if step.fused else "run"
+
+
+def _place(plan: Plan, value: Value) -> str:
+    """Where a value lies; nothing for one that is never in memory."""
+    location = plan.locations.get(value)
+    match location._asdict() if location is not None else {}:
+        case {"position": position}:
+            return f"is graph output {position}"
+        case {"block": block}:
+            return f"is block {block}"
+        case {"value": whole}:
+            return f"lies in {_title(plan, whole.node)}"
+        case {"port": port}:
+            return f"is part of what {_title(plan, port.node)} reads"
+    return ""
