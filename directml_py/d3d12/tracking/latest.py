@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
 
-class Found(NamedTuple, Generic[T]):
+@dataclass(frozen=True)
+class Found(Generic[T]):
     """``address`` is the first byte that was asked about and that ``by`` was the last to touch."""
 
     address: int
