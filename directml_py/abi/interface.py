@@ -32,6 +32,15 @@ class IUnknown:
     """
 
     IID: ClassVar[GUID] = GUID("00000000-0000-0000-c000-000000000046")
+    # What an interface has for its users beside the methods of COM, which begin with a capital letter.
+    _additions_: ClassVar[tuple[str, ...]] = ("handle", "from_handle")
+
+    def __dir__(self) -> list[str]:
+        """The methods of COM and Python's additions to them, without what the package needs for itself."""
+        additions = {name for kind in type(self).__mro__ for name in kind.__dict__.get("_additions_", ())}
+        return [
+            name for name in super().__dir__() if name[0] == "_" or name[0].isupper() or name in additions
+        ]
 
     @property
     def handle(self) -> int:

@@ -54,6 +54,7 @@ class PrivateDataObject(IUnknown):
     """
 
     private_data_rules: ClassVar[PrivateDataRules | None] = None
+    _additions_: ClassVar[tuple[str, ...]] = ("name",)
 
     def __init__(self) -> None:
         self._private_data = PrivateData()

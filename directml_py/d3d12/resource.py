@@ -98,6 +98,7 @@ class ID3D12Resource(ID3D12Pageable):
     """
 
     IID = IID_ID3D12Resource
+    _additions_ = ("array", "memory")
 
     def __init__(
         self,

@@ -42,6 +42,7 @@ class IDMLOperator(IDMLDeviceChild):
     """An operator that was checked; it cannot be dispatched before it is compiled (nn-directml-idmloperator)."""
 
     IID = IID_IDMLOperator
+    _additions_ = ("desc",)
 
     def __init__(self, device: IDMLDevice, desc: OperatorDesc) -> None:
         super().__init__(device)

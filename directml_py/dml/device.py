@@ -83,6 +83,7 @@ class IDMLDevice(IDMLObject):
     """
 
     IID = IID_IDMLDevice
+    _additions_ = ("d3d12_device", "feature_level", "flags", "profile")
 
     def __init__(
         self,

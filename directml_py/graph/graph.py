@@ -35,6 +35,8 @@ from .policies import TensorPolicy, packed
 from .reading import is_name
 
 NO_FLAGS = DML_TENSOR_FLAG_NONE
+# What other modules, and not programs, ask of a graph.
+OF_THE_PACKAGE = {"add_operator", "output_tensor", "own"}
 Outputs = Expression | Sequence[Expression] | Mapping[str, Expression]
 
 
@@ -92,7 +94,7 @@ class Graph(Functions, metaclass=_Made):
         __getattr__ = _function
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *method_names()})
+        return sorted({*super().__dir__(), *method_names()} - OF_THE_PACKAGE)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{one.name} {one.desc}" for one in self.inputs.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -111,3 +112,28 @@ def test_a_name_that_is_not_there():
         dml.DML_NO_SUCH_NAME  # noqa: B018
     with pytest.raises(ImportError, match="DML_NO_SUCH_NAME"):
         exec("from directml_py import DML_NO_SUCH_NAME")
+
+
+def test_help_is_a_page_and_names_functions_and_submodules():
+    page = printed(
+        """
+import pydoc
+import directml_py
+print(pydoc.plain(pydoc.render_doc(directml_py)))
+"""
+    )
+    assert len(page.splitlines()) < 250
+    for name in (
+        "evaluate(",
+        "validate(",
+        "tensor_desc(",
+        "DMLCreateDevice(",
+        "graph (package)",
+        "pydirectml",
+    ):
+        assert name in page
+    assert "class DML_" not in page
+
+
+def test_others_who_look_at_every_name_find_every_name():
+    assert set(dml.__all__) <= dict(inspect.getmembers(dml)).keys()
