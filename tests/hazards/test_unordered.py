@@ -10,7 +10,7 @@ from work import grows_like_its_size
 import directml_py as dml
 from directml_py.d3d12.resource import BufferRange
 from directml_py.d3d12.tracking.access import Access, Use
-from directml_py.d3d12.tracking.latest import LatestRanges
+from directml_py.d3d12.tracking.latest import Found, LatestRanges
 from directml_py.d3d12.tracking.unordered import UnorderedAccesses
 
 STATE = dml.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
@@ -132,7 +132,7 @@ def test_ranges_against_bytes():
             by_byte.update(dict.fromkeys(range(start, end), turn))
             start, end = pick.randrange(24), pick.randrange(24)
             touched = [byte for byte in range(start, end) if byte in by_byte]
-            expected = (touched[0], by_byte[touched[0]]) if touched else None
+            expected = Found(touched[0], by_byte[touched[0]]) if touched else None
             assert ranges.first(start, end) == expected
         assert len(ranges) <= len(by_byte)
 
