@@ -54,10 +54,10 @@ class Diagnostic(NamedTuple):
 
 
 class Diagnostics(list[Diagnostic]):
-    """A list of diagnostics that reads well: a line for each, a table in notebooks."""
+    """A list of diagnostics that reads well: a line for each, ``[]`` if there is none; a table in notebooks."""
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self))
+        return "\n".join(map(str, self)) or "[]"
 
     def _repr_html_(self) -> str:
         rows = [(found.severity.value, found.path, found.message, found.rule) for found in self]

@@ -228,6 +228,7 @@ class TestTables:
         assert rows[1] == ["error", found[0].path, found[0].message, "DML-JOIN-sizes"]
         assert cells(found[1]._repr_html_()) == [rows[0], rows[2]]
         assert dml.validate(join()) == []
+        assert str(dml.validate(join())) == "[]"
         assert dml.validate(join())._repr_html_() == "nothing is wrong"
 
     def test_text_is_no_markup(self):
