@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from ..abi.life import Life
 from ..abi.rules import Severity, rule
 from ..api.iids import IID_IDMLDispatchable
 from ..api.structs import DML_BINDING_PROPERTIES
@@ -97,6 +98,11 @@ class IDMLDispatchable(IDMLPageable):
         """``the dispatch of DML_OPERATOR_JOIN 'name'``."""
         name = self.life.name
         return f"the dispatch of {self.title}" + (f" {name!r}" if name else "")
+
+    @property
+    def used_lives(self) -> Iterable[Life]:
+        """What a dispatch uses besides it and what is bound."""
+        return ()
 
     @property
     def volatile(self) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..abi.arguments import counted
+from ..abi.life import Life
 from ..abi.rules import rule
 from ..abi.words import counted_words
 from ..api.iids import IID_IDMLOperatorInitializer
@@ -28,6 +29,8 @@ from .spoiling import spoiled
 
 if TYPE_CHECKING:
     from .device import IDMLDevice
+
+Operators: TypeAlias = "Sequence[IDMLCompiledOperator | None]"
 
 COUNT = rule(
     "DML-OperatorInitializer-count",
@@ -66,6 +69,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
     def __init__(self, device: IDMLDevice, operators: list[IDMLCompiledOperator]) -> None:
         super().__init__(device)
         self.operators = tuple(operators)
+        self._resets = 0
 
     def _about(self) -> str:
         return f"of {counted_words(len(self.operators), 'operator')}"
@@ -74,6 +78,20 @@ class IDMLOperatorInitializer(IDMLDispatchable):
     def Reset(self, operatorCount: Any = 0, operators: Any = None) -> None:
         """Take other operators, as ``(count, operators)`` or ``(operators)``; none makes dispatching a no-op."""
         self.operators = tuple(read_operators(self.device, operatorCount, operators, "Reset"))
+        self._resets += 1
+
+    @property
+    def used_lives(self) -> Iterable[Life]:
+        return [op.life for op in self.operators]
+
+    def _recorded_operators(self) -> Callable[[], Operators]:
+        """The operators of this moment, for a dispatch: under the debug layer it keeps them alive no more than the
+        initializer does, and those that are gone are None."""
+        operators = self.operators
+        if self.device.d3d12_device.monitor is None:
+            return lambda: operators
+        references = [weakref.ref(op) for op in operators]
+        return lambda: [reference() for reference in references]
 
     def report_reset(self) -> None:
         """Say that the initializer was reset while a dispatch was under way; the dispatch does as recorded."""
@@ -203,30 +221,30 @@ class IDMLOperatorInitializer(IDMLDispatchable):
             report.add(SCRATCH, other.slot.name, text)
 
     def prepare(self, views: Views) -> Run:
-        operators = self.operators
+        operators = self._recorded_operators()
         work = [
             (
-                op,
                 [views.get(Slot("input", index, part)) for part in range(len(op.inputs))],
                 views.get(Slot("output", index)),
             )
-            for index, op in enumerate(operators)
+            for index, op in enumerate(self.operators)
         ]
-        this = weakref.ref(self)
+        this, resets = weakref.ref(self), self._resets
 
         def initialize() -> None:
             initializer = this()
-            if initializer is not None and initializer.operators is not operators:
+            if initializer is not None and initializer._resets != resets:
                 initializer.report_reset()
-            for op, inputs, persistent in work:
-                op.initialize(inputs, persistent)
+            for op, (inputs, persistent) in zip(operators(), work):
+                if op is not None:
+                    op.initialize(inputs, persistent)
 
         if not self.device.profile.undefined:
             return initialize
-        sizes = [(persistent, op.persistent_size) for op, _, persistent in work]
+        sizes = [(persistent, op.persistent_size) for op, (_, persistent) in zip(self.operators, work)]
         written = [view._replace(size=size) for view, size in sizes if view is not None]
         return spoiled(initialize, written, (), self.scratch(views))
 
     def debug_check(self) -> DebugCheck:
-        operators = self.operators
-        return lambda views, title, report: check_initializer(operators, title, report)
+        operators = self._recorded_operators()
+        return lambda views, title, report: check_initializer(operators(), title, report)

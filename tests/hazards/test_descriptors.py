@@ -107,3 +107,16 @@ def test_equal_descriptors_written_twice(bench):
     table.BindInputs([binding(x)])
     bench.execute()
     assert bench.messages() == []
+
+
+def test_an_initializer_without_bindings_over_used_descriptors():
+    """Found by a random program: what lies in its range is of a dispatch that has run."""
+    bench = HazardBench()
+    first, second = bench.compile(identity()), bench.keep(bench.compile(identity(8)))
+    bench.initialize(first)
+    start = bench.taken
+    bench.dispatch(first, [bench.buffer(16)], [bench.buffer(16)])
+    bench.execute()
+    bench.taken = start
+    bench.initialize(second)
+    assert bench.messages() == []
