@@ -133,10 +133,12 @@ class Barriers(Command):
 
     def lives(self) -> Iterable[Life]:
         return tuple(
-            barrier.buffer
-            for barrier in self.barriers
-            if not isinstance(barrier, AliasingBarrier) and barrier.buffer is not None
+            buffer for barrier in self.barriers for buffer in _buffers(barrier) if buffer is not None
         )
+
+
+def _buffers(barrier: Barrier) -> tuple[Buffer | None, ...]:
+    return tuple(barrier) if isinstance(barrier, AliasingBarrier) else (barrier.buffer,)
 
 
 def any_order(commands: Iterable[Command]) -> Iterator[Command]:

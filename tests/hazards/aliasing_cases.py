@@ -54,6 +54,20 @@ def resources_that_share_memory(bench, wrong):
     bench.execute()
 
 
+@hazard(MISSING, "'upper'", "'third'", ways=["for another"])
+def three_resources_that_share_memory(bench, wrong):
+    """A barrier hands memory to the resource that it names, and to no third one."""
+    names = ("upper", "lower", "third")
+    upper, lower, third = placed(bench, *[(0, 16)] * 3, names=names)
+    op, a, b = bench.ready(identity()), bench.buffer(16), bench.buffer(16)
+    bench.dispatch(op, [upper], [a])
+    alias(bench, upper, lower)
+    if not wrong:
+        alias(bench, upper, third)
+    bench.dispatch(op, [b], [third])
+    bench.execute()
+
+
 @hazard(MISSING, "the copy's source", "the copy's destination", "'upper'")
 def copies_through_two_resources(bench, wrong):
     upper, lower = placed(bench)

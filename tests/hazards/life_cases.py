@@ -69,6 +69,16 @@ def a_resource_of_a_barrier(bench, wrong):
     bench.execute()
 
 
+@hazard(RELEASED, "ID3D12Resource 'before'", ways=["before"])
+@hazard(RELEASED, "ID3D12Resource 'after'", ways=["after"])
+def a_resource_of_an_aliasing_barrier(bench, wrong):
+    made = {name: bench.buffer(16, name=name) for name in ("before", "after")}
+    bench.commands.ResourceBarrier([dml.CD3DX12_RESOURCE_BARRIER.Aliasing(*made.values())])
+    drop(bench, *made.values())
+    made.pop(wrong, None)
+    bench.execute()
+
+
 @hazard(RELEASED, "ID3D12DescriptorHeap 'views'")
 def a_descriptor_heap(bench, wrong):
     op, heap = bench.ready(identity()), bench.descriptors(8)
@@ -108,6 +118,24 @@ def an_initializer(bench, wrong):
     del table
     if wrong:
         del initializer
+    bench.execute()
+
+
+@hazard(RELEASED, "IDMLCompiledOperator 'op'")
+def an_operator_that_was_initialized(bench, wrong):
+    """Found by a random program: the list of its initializer, which has run, kept it."""
+    op, persistent, recorded = bench.compile(join(4, owned=[0])), bench.buffer(256), bench.new_list()
+    op.SetName("op")
+    initializer = bench.dml.CreateOperatorInitializer([op])
+    recorded.SetDescriptorHeaps([bench.heap])
+    bench.record(
+        initializer, bench.table(initializer, [spans(bench.buffer(16))], [persistent]), bench.keep(recorded)
+    )
+    bench.submit(recorded)
+    bench.wait()
+    del initializer
+    bench.record(op, bench.table(op, [None], [bench.buffer(16)], persistent=persistent))
+    op = released(bench, wrong, op)
     bench.execute()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import directml_py as dml
 
 from ..dml.helpers import DIRECT, identity
+from .aliasing_cases import placed
 from .hazard import READBACK, UPLOAD, hazard
 
 WAIT = "D3D12-CommandQueue-wait"
@@ -148,3 +149,20 @@ def halves_of_a_buffer(bench, wrong):
     bench.queue.ExecuteCommandLists([copying(bench, shared, source)])
     second.ExecuteCommandLists([copying(bench, shared, source, 12 if wrong else 16)])
     finish(bench, bench.queue, second)
+
+
+@hazard(WAIT, "pResourceAfter", "'lower'", ways=["no wait"])
+def an_activation_on_another_queue(bench, wrong):
+    """It ends contents that a queue may be using."""
+    second, op = another_queue(bench), bench.ready(identity())
+    upper, lower = placed(bench)
+    bench.dispatch(op, [upper], [bench.buffer(16)])
+    bench.submit(bench.commands)
+    fence, commands = bench.signalled(1), bench.keep(bench.new_list())
+    commands.ResourceBarrier([dml.CD3DX12_RESOURCE_BARRIER.Aliasing(upper, lower)])
+    commands.Close()
+    if not wrong:
+        second.Wait(fence, 1)
+    second.ExecuteCommandLists([commands])
+    finish(bench, bench.queue, second)
+    bench.commands.Reset(bench.new_allocator(), None)

@@ -35,6 +35,13 @@ class EverythingWithEverything:
     def __init__(self, aliased):
         self.aliased = aliased
         self.pending = []
+        self.handed = []
+
+    def is_handed_over(self, earlier, access):
+        return any(
+            one is earlier and before in (None, earlier.range.buffer) and after is access.range.buffer
+            for before, after, one in self.handed
+        )
 
     def barrier(self, buffer):
         self.pending = [
@@ -42,7 +49,9 @@ class EverythingWithEverything:
         ]
 
     def aliasing(self, before, after):
-        if before is not None or after is None:
+        if self.aliased and after is not None:
+            self.handed += [(before, after, earlier) for _, earlier in self.pending]
+        elif before is not None or after is None:
             self.barrier(before)
         else:
             whole = after.whole
@@ -58,6 +67,7 @@ class EverythingWithEverything:
                     (other, earlier)
                     for other, earlier in self.pending + own
                     if access.conflicts(earlier)
+                    and not self.is_handed_over(earlier, access)
                     and self.aliased == (access.range.buffer is not earlier.range.buffer)
                 ]
             )

@@ -12,15 +12,17 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
+from ...api.d3d12_enums import D3D12_RESOURCE_STATE_COMMON
 from ..constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+from ..resource import BufferRange
 from . import checks
+from .access import Access, Use
 from .latest import LatestRanges
 
 if TYPE_CHECKING:
     from ...abi.rules import Rule
     from ..allocation import Allocation
     from ..resource import Buffer
-    from .access import Access
 
 GRANULE = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 
@@ -81,7 +83,7 @@ class Inheritance:
             return
         for allocation, owners in self._owners.items():
             base = allocation.gpu_address
-            for start, end, owner in owners.parts(base, base + allocation.bytes.size):
+            for start, end, owner in list(owners.parts(base, base + allocation.bytes.size)):
                 if before is None or owner.buffer() is before:
                     owners.put(start, end, owner._replace(shared=True))
 
@@ -91,11 +93,16 @@ class Inheritance:
         owners = self._owners.get(allocation)
         if owners is None:
             return
-        base = allocation.gpu_address
-        start = base + buffer.placement.offset
-        end = min(start - (-buffer.width // GRANULE) * GRANULE, base + allocation.bytes.size)
-        for begin, stop, owner in owners.parts(start, end):
+        base, part = allocation.gpu_address, activation(buffer).range
+        for begin, stop, owner in list(owners.parts(part.gpu_address, part.gpu_address + part.size)):
             if owner.buffer() is not buffer and not owner.lost:
                 owners.put(begin, stop, _Owner(weakref.ref(buffer), str(buffer), lost=True))
                 if allocation.shadow is not None:
                     allocation.shadow.undefine(begin - base, stop - begin)
+
+
+def activation(buffer: Buffer) -> Access:
+    """What an aliasing barrier does that names ``buffer`` behind it: as if all granules of its memory were written."""
+    room = buffer.placement.allocation.bytes.size - buffer.placement.offset
+    size = min(-(-buffer.width // GRANULE) * GRANULE, room)
+    return Access(BufferRange(buffer, 0, size), Use.SCRATCH, D3D12_RESOURCE_STATE_COMMON, "pResourceAfter")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -55,10 +56,8 @@ class LatestRanges(Generic[T]):
             return None
         return Found(max(start, self._starts[place]), self._by[place])
 
-    def parts(self, start: int, end: int) -> list[tuple[int, int, T]]:
-        """Where from ``start`` to ``end`` somebody was, each part with who was there last."""
+    def parts(self, start: int, end: int) -> Iterator[tuple[int, int, T]]:
+        """Where from ``start`` to ``end`` somebody was, each part with who was there last; put none in meanwhile."""
         first, behind = bisect_right(self._ends, start), bisect_left(self._starts, end)
-        return [
-            (max(start, self._starts[place]), min(end, self._ends[place]), self._by[place])
-            for place in range(first, behind)
-        ]
+        for place in range(first, behind) if start < end else ():
+            yield max(start, self._starts[place]), min(end, self._ends[place]), self._by[place]

@@ -25,7 +25,7 @@ from ..observation import watchers
 from ..resource import Buffer
 from . import checks, shadow
 from .access import Access
-from .inheritance import Inheritance
+from .inheritance import Inheritance, activation
 from .knowledge import Knowledge
 from .resource_states import ResourceStates
 from .unordered import UnorderedAccesses
@@ -234,8 +234,7 @@ class Monitor:
             problem = progress.states.use(access)
             if problem:
                 self._report(checks.STATE, f"{command.title}: {problem}", progress)
-        for rule, text in self.knowledge.use(progress.queue, command.title, accesses):
-            self._report(rule, text, progress)
+        self._check_queues(command.title, accesses, progress)
         placed = [access for access in accesses if access.range.buffer.placement.heap is not None]
         if placed:
             self._check_aliasing(command, placed, progress)
@@ -270,6 +269,8 @@ class Monitor:
                 progress.unordered.aliasing_barrier(barrier.before, barrier.after)
                 progress.aliased.aliasing_barrier(barrier.before, barrier.after)
                 self._inheritance.barrier(barrier.before, barrier.after)
+                if barrier.after is not None:
+                    self._check_queues(command.title, [activation(barrier.after)], progress)
                 continue
             if isinstance(barrier, TransitionBarrier):
                 # The first half of a split barrier: it is the second that waits.
@@ -279,6 +280,10 @@ class Monitor:
                 if problem:
                     self._report(checks.BEFORE, problem, progress)
             progress.unordered.barrier(barrier.buffer)
+
+    def _check_queues(self, title: str, accesses: Sequence[Access], progress: Progress) -> None:
+        for rule, text in self.knowledge.use(progress.queue, title, accesses):
+            self._report(rule, text, progress)
 
     def _check_aliasing(self, command: Command, placed: Sequence[Access], progress: Progress) -> None:
         title = command.title

@@ -33,11 +33,13 @@ class _Touched:
         ranges = self.writes if use.access.writes else self.reads
         ranges.put(*_extent(use.access), use)
 
-    def conflicts(self, access: Access) -> Iterator[Found[_Use]]:
+    def conflicts(self, access: Access, since: int) -> Iterator[Found[_Use]]:
+        """The first write, and the first read, after the turn ``since`` that ``access`` may not run beside."""
         for ranges in (self.writes, self.reads) if access.writes else (self.writes,):
-            found = ranges.first(*_extent(access))
-            if found is not None:
-                yield found
+            for start, _, use in ranges.parts(*_extent(access)):
+                if use.turn > since:
+                    yield Found(start, use)
+                    break
 
 
 class UnorderedAccesses:
@@ -59,6 +61,8 @@ class UnorderedAccesses:
         self._buffers: list[tuple[int, int, Buffer]] = []
         self._widest = 0
         self._turn = 0
+        # The turn after which aliasing barriers came, by what they name; those before it are of no interest.
+        self._handed_over: dict[tuple[Buffer | None, Buffer | None], int] = {}
 
     def barrier(self, buffer: Buffer | None) -> None:
         """A UAV barrier or a transition of ``buffer``; None is a UAV barrier for everything."""
@@ -71,7 +75,10 @@ class UnorderedAccesses:
 
     def aliasing_barrier(self, before: Buffer | None, after: Buffer | None) -> None:
         """What used the memory of ``after`` through ``before`` (None: any resource) has ended."""
-        if before is not None or after is None:
+        if self._aliased and after is not None:
+            # It says nothing of third resources that share the memory.
+            self._handed_over[before, after] = self._turn
+        elif before is not None or after is None:
             self.barrier(before)
         else:
             start, end = after.whole.gpu_address, after.whole.gpu_address + after.whole.size
@@ -108,11 +115,17 @@ class UnorderedAccesses:
         )
 
     def _conflict(self, access: Access) -> _Use | None:
-        own = access.range.buffer
+        own, since = access.range.buffer, self._handed_over
         buffers: Iterable[Buffer] = (own,) if own in self._touched else ()
         if self._aliased:
             buffers = (buffer for buffer in self._sharing(*_extent(access)) if buffer is not own)
-        found = [one for buffer in buffers for one in self._touched[buffer].conflicts(access)]
+        found = [
+            one
+            for buffer in buffers
+            for one in self._touched[buffer].conflicts(
+                access, max(since.get((buffer, own), -1), since.get((None, own), -1))
+            )
+        ]
         return min(found, key=lambda one: (one.address, -one.by.turn)).by if found else None
 
     def _add(self, use: _Use) -> None:
