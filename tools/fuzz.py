@@ -2,6 +2,7 @@
 
     python tools/fuzz.py --count 1000000 --workers 2
     python tools/fuzz.py --seed 7 --case 1234        # one case again
+    python tools/fuzz.py programs --count 10000      # programs under the debug layers, and each with one mistake
 
 Each case is a valid desc, which executes, a desc with one rule broken, and several with spoilt memory (wild pointers,
 huge counts, flipped bytes). A worker that crashes, hangs or finds something wrong ends the run with exit code 1 and the
@@ -136,6 +137,10 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["--worker"]:
         path, *numbers = arguments[1:]
         return work(Path(path), *map(int, numbers))
+    if arguments[:1] == ["programs"]:
+        from fuzzing.programs.command import main as programs
+
+        return programs(arguments[1:])
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,0 +1,169 @@
+"""Random programs: right ones are clean, and one mistake in each is found; and the model that says which are right."""
+
+from __future__ import annotations
+
+import pytest
+from fuzzing.programs import model, states
+from fuzzing.programs import values as v
+from fuzzing.programs.breaks import BREAKS
+from fuzzing.programs.command import main
+from fuzzing.programs.contents import INHERITED, LOST, UNDEFINED
+from fuzzing.programs.trial import Outcome, Trial
+
+MISTAKES = tuple(BREAKS)
+
+
+def check(outcome: Outcome, at_least: int):
+    assert outcome.false_alarms == []
+    assert min(outcome.tried[mistake] for mistake in BREAKS) >= at_least
+    assert min(outcome.rates().values()) >= 0.99, outcome.missed
+
+
+def test_programs():
+    """Each with a mistake of one kind."""
+    trial = Trial()
+    for seed in range(100):
+        trial.run(seed, [MISTAKES[seed % len(MISTAKES)]])
+    check(trial.outcome, 7)
+
+
+@pytest.mark.slow
+def test_programs_with_every_mistake():
+    trial = Trial()
+    for seed in range(1000, 1300):
+        trial.run(seed)
+    check(trial.outcome, 150)
+
+
+def test_what_a_deaf_layer_misses(monkeypatch):
+    trial = Trial()
+    monkeypatch.setattr(trial, "play", lambda program: set())
+    trial.run(3)
+    assert trial.outcome.found.total() == 0
+    assert len(trial.outcome.missed) == trial.outcome.tried.total() > 3
+
+
+def test_what_a_nervous_layer_says(monkeypatch):
+    trial = Trial()
+    monkeypatch.setattr(trial, "play", lambda program: {"D3D12-UAVBarrier-missing"})
+    trial.run(3)
+    assert [case.what for case in trial.outcome.false_alarms] == [("D3D12-UAVBarrier-missing",)]
+
+
+def test_the_command(capsys):
+    assert main(["--count", "2", "--workers", "1"]) == 0
+    assert "2 programs" in capsys.readouterr().out
+    assert main(["--case", "3"]) == 0
+    assert "right: []" in capsys.readouterr().out
+
+
+# The model, by hand
+
+
+def buffer(name, memory=None, heap=v.DEFAULT, **rest):
+    return v.Buffer(name, heap, ord(name[0]) if memory is None else memory, 0, 64, **rest)
+
+
+BUFFERS = {
+    one.name: one
+    for one in (
+        *(buffer(name) for name in "abc"),
+        buffer("fresh", zeroed=False),
+        buffer("up", heap=v.UPLOAD),
+        buffer("down", heap=v.READBACK),
+        buffer("one", 99, placed=True),
+        buffer("two", 99, placed=True),
+    )
+}
+SCALE = v.Kind("scale", (16,), (16,), in_place=True)
+
+
+def part(name, start=0):
+    return v.Part(name, start, 16)
+
+
+def scale(source, target, start=0):
+    return v.Dispatch("scale", (part(source),), (part(target, start),))
+
+
+def copy(source, target):
+    return v.Copy(part(target), part(source))
+
+
+def hazards(*steps):
+    return model.look(v.Program(BUFFERS, {"scale": SCALE}, 3, 3, steps)).hazards
+
+
+def run(*commands, queue=0, number=0):
+    return v.Submit(number, queue, (commands,))
+
+
+@pytest.mark.parametrize(
+    ("commands", "expected"),
+    [
+        ([scale("a", "b"), scale("b", "c")], {model.MISSING_BARRIER}),
+        ([scale("a", "b"), v.Unordered("b"), scale("b", "c")], set()),
+        ([scale("a", "b"), v.Unordered("a"), scale("b", "c")], {model.MISSING_BARRIER}),
+        ([scale("a", "b"), scale("b", "c", 16)], {model.MISSING_BARRIER}),
+        ([scale("a", "b", 16), scale("b", "c")], set()),
+        ([scale("a", "b"), scale("a", "c")], set()),
+        ([scale("a", "a")], set()),
+        ([v.Dispatch("scale", (v.Part("a", 0, 16),), (v.Part("a", 4, 16),))], {model.OVERLAP}),
+        ([scale("a", "b"), copy("b", "down")], {states.WRONG_STATE}),
+        (
+            [scale("a", "b"), v.Transition("b", v.UNORDERED_ACCESS, v.COPY_SOURCE), copy("b", "down")],
+            set(),
+        ),
+        ([scale("a", "one"), scale("b", "two")], {model.MISSING_ALIASING}),
+        ([scale("a", "one"), v.Unordered(None), scale("b", "two")], {model.MISSING_ALIASING}),
+        ([scale("a", "one"), v.Aliasing(None, "two"), scale("b", "two")], set()),
+        ([scale("a", "one"), v.Aliasing(None, "one"), scale("b", "two")], {model.MISSING_ALIASING}),
+        ([scale("a", "one"), v.Aliasing("one", "two"), scale("two", "b")], {LOST}),
+        ([scale("a", "one"), v.Aliasing("one", None), scale("two", "b")], set()),
+        ([scale("fresh", "b")], {UNDEFINED}),
+    ],
+)
+def test_one_list_by_hand(commands, expected):
+    assert hazards(run(*commands)) == expected
+
+
+def test_two_calls_by_hand():
+    """Of one queue they are in order; what a second resource reads is what the first one wrote."""
+    assert hazards(run(scale("a", "b")), run(scale("b", "c"), number=1)) == set()
+    assert hazards(run(scale("a", "one")), run(scale("two", "b"), number=1)) == {INHERITED}
+
+
+def test_queues_by_hand():
+    first, second = run(scale("a", "b")), run(scale("b", "c"), queue=1, number=1)
+    signal = v.Signal(0, 0, 1)
+    assert hazards(first, second) == {model.MISSING_WAIT}
+    assert hazards(first, signal, v.Wait(1, 0, 1), second) == set()
+    assert hazards(signal, first, v.Wait(1, 0, 1), second) == {model.MISSING_WAIT}
+    assert hazards(first, signal, second, v.Wait(1, 0, 1)) == {model.MISSING_WAIT}
+    assert hazards(first, signal, v.Await(0, 1), second) == set()
+    assert hazards(v.Wait(1, 0, 1), second, first, signal) == set()
+    # By way of a third one.
+    handed = (v.Wait(2, 0, 1), v.Signal(2, 2, 1), v.Wait(1, 2, 1))
+    assert hazards(first, signal, *handed, second) == set()
+    assert hazards(first, signal, *handed[1:], second) == {model.MISSING_WAIT}
+    assert hazards(first, v.Await(0, 1), signal) == {model.DEADLOCK}
+    crossed = (v.Wait(0, 1, 1), signal, v.Wait(1, 0, 1), v.Signal(1, 1, 1))
+    assert hazards(*crossed) == {model.DEADLOCK}
+
+
+@pytest.mark.parametrize(
+    ("commands", "step", "expected"),
+    [
+        ([copy("a", "down")], v.Look(part("down", 8)), model.READBACK),
+        ([copy("a", "down")], v.Look(part("down", 16)), None),
+        ([copy("up", "a")], v.Fill(part("up")), model.UPLOAD),
+        ([scale("a", "b")], v.Reset(0), model.RESET),
+        ([scale("a", "b")], v.Release("scale"), model.RELEASED),
+        ([scale("a", "one")], v.Release("memory 99"), model.RELEASED),
+        ([scale("a", "b")], v.Release("c"), None),
+    ],
+)
+def test_the_cpu_by_hand(commands, step, expected):
+    signal, wait = v.Signal(0, 0, 1), v.Await(0, 1)
+    assert hazards(run(*commands), signal, step, wait) == ({expected} if expected else set())
+    assert hazards(run(*commands), signal, wait, step) == set()

@@ -1,0 +1,78 @@
+"""What each command of a program touches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from . import values as v
+
+
+class Touch(NamedTuple):
+    """Bytes ``start`` to ``end`` of a memory, through a buffer, in the state that this takes."""
+
+    memory: int
+    start: int
+    end: int
+    buffer: str
+    writes: bool
+    state: str
+    scratch: bool = False
+    persistent: bool = False
+
+    def meets(self, other: Touch) -> bool:
+        return self.memory == other.memory and max(self.start, other.start) < min(self.end, other.end)
+
+    def conflicts(self, other: Touch) -> bool:
+        return (self.writes or other.writes) and self.meets(other)
+
+
+def touches(program: v.Program, command: v.Command) -> tuple[Touch, ...]:
+    """Reads come before writes."""
+    return tuple(_touches(program, command))
+
+
+def _touches(program: v.Program, command: v.Command) -> Iterator[Touch]:
+    def touch(part: v.Part, writes: bool, state: str, **rest: bool) -> Touch:
+        buffer = program.buffers[part.buffer]
+        start = buffer.offset + part.start
+        return Touch(buffer.memory, start, start + part.size, part.buffer, writes, state, **rest)
+
+    shader = v.UNORDERED_ACCESS
+    if isinstance(command, v.Copy):
+        yield touch(command.source, False, v.COPY_SOURCE)
+        yield touch(command.target, True, v.COPY_DEST)
+    elif isinstance(command, (v.Dispatch, v.Initialize)):
+        for part in command.inputs:
+            yield touch(part, False, shader)
+        if command.temporary is not None:
+            yield touch(command.temporary, True, shader, scratch=True)
+        if command.persistent is not None:
+            yield touch(command.persistent, isinstance(command, v.Initialize), shader, persistent=True)
+        for part in command.outputs if isinstance(command, v.Dispatch) else ():
+            yield touch(part, True, shader)
+
+
+def activated(program: v.Program, command: v.Command) -> Touch | None:
+    """What an aliasing barrier that names a resource behind it does to memory: contents of others end."""
+    if not isinstance(command, v.Aliasing) or command.after is None:
+        return None
+    buffer = program.buffers[command.after]
+    size = -(-buffer.width // v.GRANULE) * v.GRANULE
+    return Touch(buffer.memory, buffer.offset, buffer.offset + size, buffer.name, True, v.COMMON)
+
+
+def names(program: v.Program, command: v.Command) -> set[str]:
+    """What has to live until the command has run, as ``Release`` names it."""
+    buffers = {touch.buffer for touch in touches(program, command)}
+    found = set(buffers)
+    if isinstance(command, v.Dispatch):
+        found.add(command.op)
+    elif isinstance(command, v.Initialize):
+        found.add(f"initializer of {command.op}")
+    elif isinstance(command, (v.Unordered, v.Transition)) and command.buffer is not None:
+        found.add(command.buffer)
+    elif isinstance(command, v.Aliasing):
+        found |= {name for name in command if name is not None}
+    found |= {f"memory {program.buffers[name].memory}" for name in buffers if program.buffers[name].placed}
+    return found

@@ -1,0 +1,149 @@
+"""One mistake in a right program, that by the model makes a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any, NamedTuple, cast
+
+from . import model
+from . import values as v
+
+TRIES = 12
+
+
+class Broken(NamedTuple):
+    program: v.Program
+    told: model.Told
+
+
+def broken(program: v.Program, kind: str, seed: int) -> Broken | None:
+    """``program`` with a mistake of ``kind``; None if those that were tried make no difference."""
+    pick = Random(seed)
+    for _ in range(TRIES):
+        steps = BREAKS[kind](program, pick)
+        if steps is None:
+            return None
+        changed = program._replace(steps=steps)
+        told = model.look(changed)
+        if told.hazards and model.SENSELESS not in told.hazards:
+            return Broken(changed, told)
+    return None
+
+
+Steps = tuple[v.Step, ...]
+
+
+def _submits(program: v.Program) -> list[tuple[int, v.Submit]]:
+    return [(place, step) for place, step in enumerate(program.steps) if isinstance(step, v.Submit)]
+
+
+def _commands(program: v.Program) -> Iterator[tuple[int, int, int, v.Command]]:
+    for place, submit in _submits(program):
+        for which, commands in enumerate(submit.lists):
+            for index, command in enumerate(commands):
+                yield place, which, index, command
+
+
+def _with_list(program: v.Program, place: int, which: int, commands: v.List) -> Steps:
+    submit = program.steps[place]
+    assert isinstance(submit, v.Submit)
+    lists = (*submit.lists[:which], commands, *submit.lists[which + 1 :])
+    return _with_step(program, place, submit._replace(lists=lists))
+
+
+def _with_step(program: v.Program, place: int, *steps: v.Step) -> Steps:
+    return (*program.steps[:place], *steps, *program.steps[place + 1 :])
+
+
+def _list(program: v.Program, place: int, which: int) -> v.List:
+    submit = program.steps[place]
+    assert isinstance(submit, v.Submit)
+    return submit.lists[which]
+
+
+def _barrier_left_out(program: v.Program, pick: Random) -> Steps | None:
+    found = [entry for entry in _commands(program) if isinstance(entry[3], v.BARRIERS)]
+    if not found:
+        return None
+    place, which, index, _ = pick.choice(found)
+    commands = _list(program, place, which)
+    return _with_list(program, place, which, (*commands[:index], *commands[index + 1 :]))
+
+
+def _wait_left_out(program: v.Program, pick: Random) -> Steps | None:
+    found = [place for place, step in enumerate(program.steps) if isinstance(step, (v.Wait, v.Await))]
+    return _with_step(program, pick.choice(found)) if found else None
+
+
+def _binding_moved(program: v.Program, pick: Random) -> Steps | None:
+    found = [entry for entry in _commands(program) if not isinstance(entry[3], v.BARRIERS)]
+    if not found:
+        return None
+    place, which, index, command = pick.choice(found)
+    fields = [name for name in command._fields if name != "op" and getattr(command, name)]
+    name = pick.choice(fields)
+    value = getattr(command, name)
+    if isinstance(value, v.Part):
+        # Unlike tensors, what a dispatch needs besides begins on 256 bytes.
+        step = 16 if isinstance(command, v.Copy) else 256
+        moved: object = _moved(program, value, pick, step)
+    else:
+        which_part = pick.randrange(len(value))
+        moved = (*value[:which_part], _moved(program, value[which_part], pick, 16), *value[which_part + 1 :])
+    commands = _list(program, place, which)
+    changed: v.Command = cast(Any, command)._replace(**{name: moved})
+    return _with_list(program, place, which, (*commands[:index], changed, *commands[index + 1 :]))
+
+
+def _moved(program: v.Program, part: v.Part, pick: Random, step: int) -> v.Part:
+    """Elsewhere in memory of the same kind."""
+    heap = program.buffers[part.buffer].heap
+    buffer = pick.choice(
+        [one for one in program.buffers.values() if one.heap == heap and one.width >= part.size]
+    )
+    return v.Part(buffer.name, pick.randrange(0, min(buffer.width, 96) - part.size + 1, step), part.size)
+
+
+def _released_early(program: v.Program, pick: Random) -> Steps | None:
+    found = [
+        (place, name) for place, submit in _submits(program) for name in sorted(model.used(program, submit))
+    ]
+    if not found:
+        return None
+    place, name = pick.choice(found)
+    later = [step for step in program.steps[place + 1 :] if step != v.Release(name)]
+    return (*program.steps[: place + 1], v.Release(name), *later)
+
+
+def _reset_early(program: v.Program, pick: Random) -> Steps | None:
+    submits = _submits(program)
+    if not submits:
+        return None
+    place, submit = pick.choice(submits)
+    return (*program.steps[: place + 1], v.Reset(submit.number), *program.steps[place + 1 :])
+
+
+def _order_swapped(program: v.Program, pick: Random) -> Steps | None:
+    """Of two calls, of two commands of a list, or of the lists of a call."""
+    steps = program.steps
+    if pick.random() < 0.5:
+        place = pick.randrange(len(steps) - 1)
+        return (*steps[:place], steps[place + 1], steps[place], *steps[place + 2 :])
+    found = [entry for entry in _commands(program) if entry[2]]
+    if not found:
+        return None
+    place, which, index, command = pick.choice(found)
+    commands = _list(program, place, which)
+    swapped = (*commands[: index - 1], command, commands[index - 1], *commands[index + 1 :])
+    return _with_list(program, place, which, swapped)
+
+
+BREAKS: dict[str, Callable[[v.Program, Random], Steps | None]] = {
+    "a barrier left out": _barrier_left_out,
+    "a wait left out": _wait_left_out,
+    "a binding moved": _binding_moved,
+    "an object released early": _released_early,
+    "an allocator reset early": _reset_early,
+    "an order swapped": _order_swapped,
+}

@@ -1,0 +1,244 @@
+"""Programs played on debug devices: which rules their layers say are broken."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from directml_py.abi.hresult import DMLError
+from directml_py.api import d3d12_enums as d3d
+from directml_py.api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC, D3D12_RANGE
+from directml_py.api.enums import (
+    DML_BINDING_TYPE_BUFFER,
+    DML_BINDING_TYPE_BUFFER_ARRAY,
+    DML_CREATE_DEVICE_FLAG_DEBUG,
+)
+from directml_py.api.structs import DML_BINDING_DESC, DML_BUFFER_ARRAY_BINDING, DML_BUFFER_BINDING
+from directml_py.d3d12 import (
+    CD3DX12_HEAP_DESC,
+    CD3DX12_HEAP_PROPERTIES,
+    CD3DX12_RESOURCE_BARRIER,
+    CD3DX12_RESOURCE_DESC,
+    D3D12CreateDevice,
+    D3D12GetDebugInterface,
+    ID3D12GraphicsCommandList,
+)
+from directml_py.d3d12.debug import debug_layer_enabled
+from directml_py.dml import DMLCreateDevice, IDMLCompiledOperator
+from directml_py.session import Session
+
+from . import values as v
+from .kinds import DESCS
+
+QUEUE_TYPE = d3d.D3D12_COMMAND_LIST_TYPE_DIRECT
+STUCK = "stuck"
+STATES = {
+    name: d3d.D3D12_RESOURCE_STATES[f"D3D12_RESOURCE_STATE_{name}"]
+    for name in (v.COMMON, v.UNORDERED_ACCESS, v.COPY_SOURCE, v.COPY_DEST)
+}
+STATES_OF_HEAPS = {
+    v.DEFAULT: d3d.D3D12_RESOURCE_STATE_COMMON,
+    v.UPLOAD: d3d.D3D12_RESOURCE_STATE_GENERIC_READ,
+    v.READBACK: d3d.D3D12_RESOURCE_STATE_COPY_DEST,
+}
+
+
+@contextmanager
+def _debug_layer() -> Iterator[None]:
+    was_on, switch = debug_layer_enabled(), D3D12GetDebugInterface()
+    switch.EnableDebugLayer()
+    try:
+        yield
+    finally:
+        if not was_on:
+            switch.DisableDebugLayer()
+
+
+def debug_session() -> Session:
+    with _debug_layer():
+        session = Session(DMLCreateDevice(D3D12CreateDevice(), DML_CREATE_DEVICE_FLAG_DEBUG))
+    assert session.d3d12.info_queue is not None
+    session.d3d12.info_queue.SetBreakOnSeverity(d3d.D3D12_MESSAGE_SEVERITY_ERROR, False)
+    session.d3d12.info_queue.SetMuteDebugOutput(True)
+    return session
+
+
+class Stage:
+    """Devices that programs are played on, until one has broken them."""
+
+    def __init__(self) -> None:
+        self.session = debug_session()
+        # Operators that need no program to initialize them.
+        self.ops: dict[str, IDMLCompiledOperator] = {}
+        self.is_broken = False
+
+    def op(self, kind: v.Kind) -> IDMLCompiledOperator:
+        if kind.name not in self.ops:
+            self.ops[kind.name] = self.compile(kind)
+            self.session.initialize(self.ops[kind.name])
+        return self.ops[kind.name]
+
+    def compile(self, kind: v.Kind) -> IDMLCompiledOperator:
+        return DESCS[kind.name](self.session)
+
+    def play(self, program: v.Program) -> set[str]:
+        """The rules that are broken, or the names of Direct3D's own messages."""
+        info = self.session.d3d12.info_queue
+        assert info is not None
+        found: set[str] = set()
+        try:
+            play = Play(self, program)
+            found |= play.run()
+            # Work that nobody waits for runs too, while what it uses is still held.
+            self.session.d3d12.flush()
+        except DMLError as error:
+            self.is_broken = True
+            if not info.GetNumStoredMessages():
+                found.add(str(error))
+        for index in range(info.GetNumStoredMessages()):
+            message = info.GetMessage(index)
+            if message.diagnostic is not None:
+                found.add(message.diagnostic.rule)
+            else:
+                found.add(d3d.D3D12_MESSAGE_ID(message.ID).name)
+        info.ClearStoredMessages()
+        self.is_broken |= bool(found)
+        # Descriptors are free again: all that used them has run.
+        self.session.taken = 0
+        return found
+
+
+class Play:
+    """One program, and the objects that it has not released."""
+
+    def __init__(self, stage: Stage, program: v.Program) -> None:
+        self._stage, self._program = stage, program
+        session = stage.session
+        self._device = session.d3d12
+        self._queues = [
+            self._device.CreateCommandQueue(D3D12_COMMAND_QUEUE_DESC(Type=QUEUE_TYPE))
+            for _ in range(program.queues)
+        ]
+        self._fences = [self._device.CreateFence(0) for _ in range(program.fences)]
+        self._allocators: dict[int, list[Any]] = {}
+        self._lists: list[ID3D12GraphicsCommandList] = []
+        # By the names that ``Release`` takes.
+        self._held: dict[str, Any] = {}
+        for buffer in program.buffers.values():
+            self._held[buffer.name] = self._resource(buffer)
+        for name, kind in program.ops.items():
+            self._held[name] = stage.compile(kind) if kind.owned else stage.op(kind)
+
+    def _resource(self, buffer: v.Buffer) -> Any:
+        flags = d3d.D3D12_HEAP_FLAG_NONE if buffer.zeroed else d3d.D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
+        heap = CD3DX12_HEAP_PROPERTIES(d3d.D3D12_HEAP_TYPE[f"D3D12_HEAP_TYPE_{buffer.heap}"])
+        access = d3d.D3D12_RESOURCE_FLAG_NONE
+        if buffer.heap == v.DEFAULT:
+            access = d3d.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
+        desc, state = CD3DX12_RESOURCE_DESC.Buffer(buffer.width, access), STATES_OF_HEAPS[buffer.heap]
+        if not buffer.placed:
+            made = self._device.CreateCommittedResource(heap, flags, desc, state)
+        else:
+            name = f"memory {buffer.memory}"
+            if name not in self._held:
+                self._held[name] = self._device.CreateHeap(CD3DX12_HEAP_DESC(3 * v.GRANULE, heap, 0, flags))
+            made = self._device.CreatePlacedResource(self._held[name], buffer.offset, desc, state)
+        made.SetName(buffer.name)
+        return made
+
+    def run(self) -> set[str]:
+        for step in self._program.steps:
+            if isinstance(step, v.Submit):
+                self._submit(step)
+            elif isinstance(step, v.Signal):
+                self._queues[step.queue].Signal(self._fences[step.fence], step.value)
+            elif isinstance(step, v.Wait):
+                self._queues[step.queue].Wait(self._fences[step.fence], step.value)
+            elif isinstance(step, v.Await):
+                event = threading.Event()
+                self._fences[step.fence].SetEventOnCompletion(step.value, event)
+                if not event.is_set():
+                    return {STUCK}
+            elif isinstance(step, v.Fill):
+                self._bytes(step.part)[:] += 1
+            elif isinstance(step, v.Look):
+                self._bytes(step.part)
+            elif isinstance(step, v.Reset):
+                for allocator in self._allocators[step.number]:
+                    allocator.Reset()
+            else:
+                self._held.pop(step.name, None)
+                if step.name in self._program.ops:
+                    self._stage.ops.pop(step.name, None)
+                    # An initializer holds what it initializes.
+                    self._held.pop(f"initializer of {step.name}", None)
+        return set()
+
+    def _bytes(self, part: v.Part) -> Any:
+        resource, end = self._held[part.buffer], part.start + part.size
+        memory = resource.Map(0, D3D12_RANGE(part.start, end))
+        resource.Unmap()
+        return memory[part.start : end]
+
+    def _submit(self, submit: v.Submit) -> None:
+        made = []
+        for commands in submit.lists:
+            allocator = self._device.CreateCommandAllocator(QUEUE_TYPE)
+            self._allocators.setdefault(submit.number, []).append(allocator)
+            recording = self._device.CreateCommandList(0, QUEUE_TYPE, allocator)
+            for command in commands:
+                self._record(recording, command)
+            recording.Close()
+            made.append(recording)
+        self._lists += made
+        self._queues[submit.queue].ExecuteCommandLists(made)
+
+    def _record(self, recording: ID3D12GraphicsCommandList, command: v.Command) -> None:
+        barrier, held = CD3DX12_RESOURCE_BARRIER, self._held
+
+        def named(name: str | None) -> Any:
+            return None if name is None else held[name]
+
+        if isinstance(command, v.Copy):
+            target, source = command
+            recording.CopyBufferRegion(
+                held[target.buffer], target.start, held[source.buffer], source.start, source.size
+            )
+        elif isinstance(command, v.Unordered):
+            recording.ResourceBarrier([barrier.UAV(named(command.buffer))])
+        elif isinstance(command, v.Aliasing):
+            recording.ResourceBarrier([barrier.Aliasing(named(command.before), named(command.after))])
+        elif isinstance(command, v.Transition):
+            before, after = STATES[command.before], STATES[command.after]
+            recording.ResourceBarrier([barrier.Transition(held[command.buffer], before, after)])
+        else:
+            self._dispatch(recording, command)
+
+    def _dispatch(self, recording: ID3D12GraphicsCommandList, command: v.Dispatch | v.Initialize) -> None:
+        session, kind, op = self._stage.session, self._program.ops[command.op], self._held[command.op]
+        temporary = self._binding(command.temporary)
+        if isinstance(command, v.Initialize):
+            name = f"initializer of {command.op}"
+            # Once more is a mistake, yet one that can be made.
+            dispatchable = self._held[name] = session.dml.CreateOperatorInitializer([op])
+            spans = [DML_BUFFER_BINDING(None, 0, 0)] * len(kind.inputs)
+            spans += [self._span(part) for part in command.inputs]
+            inputs = [
+                DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER_ARRAY, DML_BUFFER_ARRAY_BINDING(Bindings=spans))
+            ]
+            table = session.table(dispatchable, inputs, [self._binding(command.persistent)], temporary)
+        else:
+            dispatchable = op
+            inputs = [self._binding(part) for part in command.inputs] + [None] * len(kind.owned)
+            outputs = [self._binding(part) for part in command.outputs]
+            table = session.table(dispatchable, inputs, outputs, temporary, self._binding(command.persistent))
+        recording.SetDescriptorHeaps([session.heap])
+        session.record(dispatchable, table, recording)
+
+    def _span(self, part: v.Part) -> DML_BUFFER_BINDING:
+        return DML_BUFFER_BINDING(self._held[part.buffer], part.start, part.size)
+
+    def _binding(self, part: v.Part | None) -> Any:
+        return None if part is None else DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, self._span(part))

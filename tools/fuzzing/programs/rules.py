@@ -1,0 +1,33 @@
+"""Which rules of the debug layers speak of which hazards of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from . import contents, model, player, states
+
+RULES: dict[str, tuple[str, ...]] = {
+    model.MISSING_BARRIER: ("D3D12-UAVBarrier-missing",),
+    model.MISSING_ALIASING: ("D3D12-AliasingBarrier-missing",),
+    model.MISSING_WAIT: ("D3D12-CommandQueue-wait",),
+    model.OVERLAP: ("DML-Binding-", "D3D12_MESSAGE_ID_COPY_ON_SAME_SUBRESOURCE"),
+    model.RELEASED: ("D3D12-Object-released",),
+    model.RESET: ("D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC",),
+    model.UPLOAD: ("D3D12-Upload-written-in-flight",),
+    model.READBACK: ("D3D12-Readback-read-in-flight",),
+    model.DEADLOCK: (player.STUCK,),
+    states.WRONG_STATE: ("D3D12-ResourceState-mismatch", "D3D12-ResourceBarrier-before"),
+    contents.UNDEFINED: ("D3D12-Contents-undefined",),
+    contents.LOST: ("D3D12-AliasingBarrier-contents",),
+    contents.INHERITED: ("D3D12-AliasingBarrier-inherited",),
+    contents.UNINITIALIZED: ("DML-RecordDispatch-initialized",),
+    contents.TWICE: ("DML-OperatorInitializer-once",),
+    contents.OTHER_PERSISTENT: ("DML-BindPersistentResource-same",),
+    contents.CHANGED: ("DML-BindPersistentResource-unchanged",),
+}
+
+
+def speaking_of(hazards: Iterable[str], rules: Iterable[str]) -> set[str]:
+    """Those of ``rules`` that are about one of ``hazards``."""
+    beginnings = tuple(beginning for hazard in hazards for beginning in RULES.get(hazard, ()))
+    return {rule for rule in rules if rule.startswith(beginnings)} if beginnings else set()

@@ -1,0 +1,96 @@
+"""Right programs that must be clean, and each with a mistake that must be found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from random import Random
+from typing import NamedTuple
+
+from . import values as v
+from .breaks import BREAKS, broken
+from .kinds import kinds
+from .player import Stage
+from .rules import speaking_of
+from .writer import Writer
+
+SUBMITS = 6
+PROGRAMS_OF_A_DEVICE = 20
+
+
+class Case(NamedTuple):
+    """The program of ``seed``, right or with a ``mistake``, and what was missed or said without reason."""
+
+    seed: int
+    mistake: str
+    what: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"program {self.seed}, {self.mistake or 'right'}: {', '.join(self.what)}"
+
+
+class Outcome:
+    """``tried`` and ``found`` count mistakes by kind."""
+
+    def __init__(self) -> None:
+        self.programs = 0
+        self.tried: Counter[str] = Counter()
+        self.found: Counter[str] = Counter()
+        self.false_alarms: list[Case] = []
+        self.missed: list[Case] = []
+
+    def add(self, other: Outcome) -> None:
+        self.programs += other.programs
+        self.tried += other.tried
+        self.found += other.found
+        self.false_alarms += other.false_alarms
+        self.missed += other.missed
+
+    def rates(self) -> dict[str, float]:
+        """Of each kind of mistake, how many were found."""
+        return {
+            mistake: self.found[mistake] / self.tried[mistake] for mistake in BREAKS if self.tried[mistake]
+        }
+
+
+class Trial:
+    def __init__(self) -> None:
+        self._stage = Stage()
+        self._kinds = kinds(self._stage.session)
+        self._played = 0
+        self.outcome = Outcome()
+
+    def program(self, seed: int) -> v.Program:
+        return Writer(seed, self._kinds).program(Random(seed).randint(1, SUBMITS))
+
+    def play(self, program: v.Program) -> set[str]:
+        """Which rules are said to be broken."""
+        if self._stage.is_broken or self._played >= PROGRAMS_OF_A_DEVICE:
+            self._stage, self._played = Stage(), 0
+        self._played += 1
+        return self._stage.play(program)
+
+    def run(self, seed: int, mistakes: Iterable[str] = tuple(BREAKS)) -> None:
+        """One program, right, and with a mistake of each kind that makes a difference."""
+        program = self.program(seed)
+        self.outcome.programs += 1
+        said = self.play(program)
+        if said:
+            self.outcome.false_alarms.append(Case(seed, "", tuple(sorted(said))))
+            return
+        for mistake in mistakes:
+            self._run_broken(program, mistake, seed)
+
+    def _run_broken(self, program: v.Program, mistake: str, seed: int) -> None:
+        wrong = broken(program, mistake, seed)
+        if wrong is None:
+            return
+        said = self.play(wrong.program)
+        self.outcome.tried[mistake] += 1
+        if speaking_of(wrong.told.hazards, said):
+            self.outcome.found[mistake] += 1
+        else:
+            self.outcome.missed.append(Case(seed, mistake, tuple(sorted(wrong.told.hazards))))
+        surplus = said - speaking_of(wrong.told.all, said)
+        if surplus:
+            self.outcome.false_alarms.append(Case(seed, mistake, tuple(sorted(surplus))))

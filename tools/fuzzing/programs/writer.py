@@ -1,0 +1,302 @@
+"""Random right programs: what is written at random is kept once all that the model misses in it stands before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+from . import contents, model, states
+from . import values as v
+from .accesses import touches
+
+ROUNDS = 6
+
+
+class Writer:
+    """``kinds`` are the operators that there are."""
+
+    def __init__(self, seed: int, kinds: Sequence[v.Kind]) -> None:
+        self._pick = Random(seed)
+        self._buffers: dict[str, v.Buffer] = {}
+        self._ops = {kind.name: kind for kind in kinds}
+        self._queues = self._pick.choice([1, 2, 2, 3])
+        self._steps: list[v.Step] = []
+        self._values = [0] * (2 * self._queues)
+        self._number = 0
+        self._make_buffers()
+
+    def _make_buffers(self) -> None:
+        pick, memory = self._pick, 0
+
+        def add(name: str, heap: str, width: int, zeroed: bool = True) -> None:
+            nonlocal memory
+            self._buffers[name] = v.Buffer(name, heap, memory, 0, width, zeroed)
+            memory += 1
+
+        for index in range(pick.randint(2, 4)):
+            add(f"own {index}", v.DEFAULT, pick.choice([32, 64, 96]), pick.random() < 0.6)
+        for index in range(pick.randint(1, 2)):
+            add(f"upload {index}", v.UPLOAD, 64)
+            add(f"readback {index}", v.READBACK, 64)
+        add("scratch", v.DEFAULT, max(64, *(self._needed(kind) for kind in self._ops.values())))
+        for op, kind in self._ops.items():
+            if kind.owned:
+                add(f"weights of {op}", v.DEFAULT, -(-kind.persistent // 16) * 16 + 32)
+        zeroed = pick.random() < 0.5
+        for index in range(pick.choice([0, 2, 2, 3, 4])):
+            offset = 0 if index < 2 else pick.choice([0, v.GRANULE])
+            width = pick.choice([64, 64, v.GRANULE + 64]) if not offset else 64
+            name = f"placed {index}"
+            self._buffers[name] = v.Buffer(name, v.DEFAULT, memory, offset, width, zeroed, placed=True)
+
+    @staticmethod
+    def _needed(kind: v.Kind) -> int:
+        return max(kind.temporary, kind.initializer_temporary)
+
+    def program(self, submits: int) -> v.Program:
+        for _ in range(submits):
+            self._cpu_step()
+            self._submit(self._pick.randrange(self._queues))
+        self._finish()
+        return self._with(self._steps)
+
+    def _with(self, steps: Sequence[v.Step]) -> v.Program:
+        return v.Program(self._buffers, self._ops, self._queues, len(self._values), tuple(steps))
+
+    # What commands are about
+
+    def _part(self, size: int, fits: Callable[[v.Buffer], bool], step: int = 16) -> v.Part | None:
+        found = [one for one in self._buffers.values() if fits(one) and one.width >= size]
+        if not found:
+            return None
+        buffer = self._pick.choice(found)
+        starts = [*range(0, min(buffer.width, 96) - size + 1, step)]
+        # The end of a wide buffer lies in another granule.
+        if buffer.width > v.GRANULE:
+            starts += range(v.GRANULE, buffer.width - size + 1, step)
+        return v.Part(buffer.name, self._pick.choice(starts), size)
+
+    @staticmethod
+    def _plain(buffer: v.Buffer) -> bool:
+        return buffer.heap == v.DEFAULT and not buffer.name.startswith(("scratch", "weights"))
+
+    def _copy(self) -> v.Command | None:
+        size = self._pick.choice([16, 32, 32, 64])
+        readable, writable = self._pick.choice(
+            [(v.UPLOAD, v.DEFAULT)] * 3 + [(v.DEFAULT, v.DEFAULT)] + [(v.DEFAULT, v.READBACK)] * 2
+        )
+
+        def of(heap: str) -> v.Part | None:
+            return self._part(
+                size, lambda buffer: buffer.heap == heap and (heap != v.DEFAULT or self._plain(buffer)), 4
+            )
+
+        source, target = of(readable), of(writable)
+        if source is None or target is None or source.buffer == target.buffer:
+            return None
+        return v.Copy(target, source)
+
+    def _dispatch(self) -> v.Command | None:
+        op, kind = self._pick.choice([*self._ops.items()])
+        inputs = [self._part(size, self._plain) for size in kind.inputs]
+        outputs = [self._part(size, self._plain) for size in kind.outputs]
+        if kind.in_place and self._pick.random() < 0.2:
+            outputs = inputs[:1]
+        parts = [part for part in (*inputs, *outputs) if part is not None]
+        if len(parts) < len(inputs) + len(outputs):
+            return None
+        count = len(inputs)
+        return v.Dispatch(
+            op,
+            tuple(parts[:count]),
+            tuple(parts[count:]),
+            self._temporary(kind.temporary),
+            v.Part(f"weights of {op}", 0, kind.persistent) if kind.owned else None,
+        )
+
+    def _initialize(self) -> v.Command | None:
+        owned = [(op, kind) for op, kind in self._ops.items() if kind.owned]
+        if not owned:
+            return None
+        op, kind = self._pick.choice(owned)
+        inputs = [
+            self._part(size, lambda buffer: buffer.heap == v.UPLOAD or self._plain(buffer))
+            for size in kind.owned
+        ]
+        return v.Initialize(
+            op,
+            tuple(part for part in inputs if part is not None),
+            self._temporary(kind.initializer_temporary),
+            v.Part(f"weights of {op}", 0, kind.persistent),
+        )
+
+    def _temporary(self, size: int) -> v.Part | None:
+        return v.Part("scratch", 0, size) if size else None
+
+    def _any_barrier(self) -> v.Command:
+        placed = [one.name for one in self._buffers.values() if one.placed]
+        writable = [one.name for one in self._buffers.values() if one.heap == v.DEFAULT]
+        if placed and self._pick.random() < 0.5:
+            return v.Aliasing(self._pick.choice([None, *placed]), self._pick.choice([None, *placed]))
+        return v.Unordered(self._pick.choice([None, *writable]))
+
+    def _command(self) -> v.Command | None:
+        makers = [self._copy] * 4 + [self._dispatch] * 5 + [self._initialize, self._any_barrier]
+        return self._pick.choice(makers)()
+
+    # What stands before them
+
+    def _submit(self, queue: int) -> None:
+        lists: list[list[v.Command]] = [[]]
+        for _ in range(self._pick.randint(1, 5)):
+            if lists[-1] and self._pick.random() < 0.2:
+                lists.append([])
+            command = self._command()
+            if command is not None:
+                self._add(queue, lists, command)
+        lists = [commands for commands in lists if commands]
+        if lists:
+            self._steps.append(self._submitted(queue, lists))
+            self._number += 1
+
+    def _submitted(self, queue: int, lists: Sequence[Sequence[v.Command]]) -> v.Submit:
+        return v.Submit(self._number, queue, tuple(tuple(commands) for commands in lists))
+
+    def _add(self, queue: int, lists: list[list[v.Command]], command: v.Command) -> None:
+        """Add ``command``, and what it takes; nothing at all if that does not help."""
+        steps, last = list(self._steps), list(lists[-1])
+        values = list(self._values)
+        for _ in range(ROUNDS):
+            program = self._with([*steps, self._submitted(queue, [*lists[:-1], [*last, command]])])
+            hazards = model.look(program, len(steps)).all
+            if not hazards:
+                self._steps, lists[-1] = steps, [*last, command]
+                return
+            if not self._mend(hazards, program, queue, steps, [*lists[:-1], last], command):
+                break
+        self._values = values
+
+    def _mend(
+        self,
+        hazards: frozenset[str],
+        program: v.Program,
+        queue: int,
+        steps: list[v.Step],
+        lists: list[list[v.Command]],
+        command: v.Command,
+    ) -> bool:
+        pick = self._pick
+        buffers = sorted({touch.buffer for touch in touches(program, command)})
+        placed = [name for name in buffers if self._buffers[name].placed]
+        if states.WRONG_STATE in hazards:
+            return self._transit(program, lists, command)
+        if model.MISSING_ALIASING in hazards or contents.INHERITED in hazards:
+            if not placed:
+                return False
+            others = [one.name for one in self._buffers.values() if one.placed and one.name not in placed]
+            after = None if contents.INHERITED in hazards else pick.choice([None, *placed])
+            lists[-1].append(v.Aliasing(pick.choice([None, *others]), after))
+        elif model.MISSING_BARRIER in hazards:
+            buffer = pick.choice(buffers)
+            if pick.random() < 0.3:
+                state = self._state(program, lists, buffer)
+                if state == v.UNORDERED_ACCESS:
+                    lists[-1] += [
+                        v.Transition(buffer, state, v.COPY_SOURCE),
+                        v.Transition(buffer, v.COPY_SOURCE, state),
+                    ]
+            else:
+                lists[-1].append(v.Unordered(pick.choice([None, buffer, buffer, buffer])))
+        elif hazards == {model.MISSING_WAIT}:
+            queues = [other for other in range(self._queues) if other != queue]
+            if pick.random() < 0.2:
+                self._await(steps, queues)
+            else:
+                self._wait(steps, queue, pick.choice(queues))
+        else:
+            return False
+        return True
+
+    def _state(self, program: v.Program, lists: Sequence[Sequence[v.Command]], buffer: str) -> str:
+        return self._states(program, lists).of(buffer)
+
+    def _states(self, program: v.Program, lists: Sequence[Sequence[v.Command]]) -> states.States:
+        found = states.States(program)
+        for commands in lists:
+            for command in commands:
+                if isinstance(command, v.Transition):
+                    found.is_wrongly_left(command)
+                for touch in touches(program, command):
+                    found.is_wrong(touch)
+        return found
+
+    def _transit(self, program: v.Program, lists: list[list[v.Command]], command: v.Command) -> bool:
+        now = self._states(program, lists)
+        wrong = False
+        for touch in touches(program, command):
+            state = now.of(touch.buffer)
+            if self._buffers[touch.buffer].heap == v.DEFAULT and state not in (v.COMMON, touch.state):
+                barrier = v.Transition(touch.buffer, state, touch.state)
+                if barrier not in lists[-1][-3:]:
+                    lists[-1].append(barrier)
+                wrong = True
+        return wrong
+
+    # What queues and the CPU do besides
+
+    def _signal(self, steps: list[v.Step], queue: int) -> tuple[int, int]:
+        """A fence and a value that come behind all that ``queue`` was given."""
+        for step in reversed(steps):
+            if isinstance(step, v.Submit) and step.queue == queue:
+                break
+            if isinstance(step, v.Signal) and step.queue == queue:
+                return step.fence, step.value
+        fence = 2 * queue + self._pick.randrange(2)
+        self._values[fence] += self._pick.choice([1, 1, 3])
+        steps.append(v.Signal(queue, fence, self._values[fence]))
+        return fence, self._values[fence]
+
+    def _wait(self, steps: list[v.Step], queue: int, other: int) -> None:
+        steps.append(v.Wait(queue, *self._signal(steps, other)))
+
+    def _await(self, steps: list[v.Step], queues: Sequence[int]) -> None:
+        for queue in queues:
+            steps.append(v.Await(*self._signal(steps, queue)))
+
+    def _cpu_step(self) -> None:
+        kind = self._pick.random()
+        if kind < 0.5:
+            heap = v.UPLOAD if kind < 0.25 else v.READBACK
+            part = self._part(self._pick.choice([16, 32]), lambda buffer: buffer.heap == heap, 4)
+            assert part is not None
+            self._cpu(v.Fill(part) if heap == v.UPLOAD else v.Look(part))
+        elif kind < 0.6 and self._number:
+            self._cpu(v.Reset(self._pick.randrange(self._number)))
+        elif kind < 0.7 and self._queues > 1:
+            queue, other = self._pick.sample(range(self._queues), 2)
+            self._wait(self._steps, queue, other)
+
+    def _cpu(self, step: v.Step) -> None:
+        if isinstance(step, v.Reset) and step in self._steps:
+            return
+        if model.look(self._with([*self._steps, step]), len(self._steps)).all:
+            self._await(self._steps, range(self._queues))
+        self._steps.append(step)
+
+    def _finish(self) -> None:
+        for queue in range(self._queues):
+            self._await(self._steps, [queue])
+        for buffer in self._buffers.values():
+            if buffer.heap == v.READBACK:
+                self._steps.append(v.Look(v.Part(buffer.name, 0, buffer.width)))
+        names = sorted(
+            {
+                name
+                for step in self._steps
+                if isinstance(step, v.Submit)
+                for name in model.used(self._with([]), step)
+            }
+            - {buffer.name for buffer in self._buffers.values() if buffer.heap != v.DEFAULT}
+        )
+        for name in self._pick.sample(names, min(len(names), 2)):
+            self._steps.append(v.Release(name))
