@@ -1,0 +1,212 @@
+"""The documentation builds without a warning, its links lead somewhere, and a browser can use it, on a phone too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from sharing import built_once, shared_folder
+from toolchain import missing
+
+from directml_py.operators import SCHEMAS
+
+from .site import Links, browse, build, probed, served
+
+pytestmark = pytest.mark.slow
+PHONE = 390
+# Furo's own, drawn by scripts.
+OWN = {"search.html", "genindex.html"}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the built pages."""
+    try:
+        import furo  # noqa: F401
+        import myst_nb  # noqa: F401
+        import sphinx  # noqa: F401
+    except ImportError:
+        missing("the extra docs")
+    return built_once(shared_folder(tmp_path_factory, "site"), build) / "html"
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+
+
+def test_every_operator_has_a_page(pages):
+    assert {f"operators/{name}.html" for name in SCHEMAS} <= set(pages)
+
+
+def test_internal_links_lead_somewhere(site, pages):
+    read = {name: Links((site / name).read_text(encoding="utf-8")) for name in pages}
+    broken = []
+    for name, links in read.items():
+        for target in links.targets:
+            parts = urlsplit(target)
+            if parts.scheme or parts.netloc:
+                continue
+            path = (site / name).parent / unquote(parts.path) if parts.path else site / name
+            path = path.resolve()
+            if path.is_dir():
+                path /= "index.html"
+            if not path.is_file():
+                broken.append((name, target))
+            elif parts.fragment and path.suffix == ".html":
+                there = read[path.relative_to(site.resolve()).as_posix()].identifiers
+                # What the filter of the levels reads is no place of the page.
+                if unquote(parts.fragment) not in there and "=" not in parts.fragment:
+                    broken.append((name, target))
+    assert broken == []
+
+
+def test_no_page_is_wider_than_a_phone(site, pages, tmp_path):
+    """Nor has one an error; what is wider scrolls in its own box."""
+    script = f"""
+        const wide = [], failed = [];
+        for (const path of {json.dumps([name for name in pages if name not in OWN])}) {{
+          const page = await open("/" + path, {PHONE});
+          const root = page.document.documentElement;
+          if (root.clientWidth !== {PHONE} && root.clientWidth < {PHONE - 20}) failed.push([path, root.clientWidth]);
+          if (root.scrollWidth > root.clientWidth) wide.push([path, root.scrollWidth]);
+          for (const image of page.document.images)
+            if (image.complete && !image.naturalWidth) failed.push([path, image.src]);
+        }}
+        return {{ wide, failed }};
+    """
+    found, console = probed(site, script, tmp_path)
+    assert found == {"wide": [], "failed": []}
+    assert console == []
+
+
+def test_what_is_wide_scrolls_in_its_own_box(site, tmp_path):
+    """Else it would be cut off: of the widest picture, table and block of code."""
+    script = f"""
+        const found = {{}};
+        for (const [name, path, selector] of [
+          ["picture", "/operators/ELEMENT_WISE_QUANTIZED_LINEAR_ADD.html", ".operator-picture > div"],
+          ["table", "/operators/GATHER.html", ".table-wrapper"],
+          ["levels", "/levels.html", ".table-wrapper"],
+          ["code", "/operators/JOIN.html", "div.highlight pre"],
+        ]) {{
+          const page = await open(path, {PHONE});
+          const boxes = [...page.document.querySelectorAll(selector)];
+          const wide = boxes.filter((box) => box.scrollWidth > box.clientWidth);
+          found[name] = wide.length > 0 && wide.every((box) =>
+            ["auto", "scroll"].includes(page.getComputedStyle(box).overflowX));
+        }}
+        return found;
+    """
+    found, _ = probed(site, script, tmp_path)
+    assert found == dict.fromkeys(("picture", "table", "levels", "code"), True)
+
+
+def test_pictures_are_legible_in_light_and_dark(site, tmp_path):
+    """Numbers against the page, and against the colours of cells, by WCAG's contrast: at least 4.5 to 1."""
+    script = """
+        const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
+        const over = ([r, g, b, a = 1], under) => [r, g, b].map((one, i) => one * a + under[i] * (1 - a));
+        const light = (color) => {
+          const [r, g, b] = color.map((one) => (one /= 255) <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+        const found = [];
+        for (const theme of ["light", "dark"]) {
+          for (const name of ["JOIN", "PADDING", "CONVOLUTION", "GEMM", "TILE", "ELEMENT_WISE_EXP"]) {
+            const page = await open(`/operators/${name}.html`, 1200);
+            page.document.body.dataset.theme = theme;
+            const style = (node) => page.getComputedStyle(node);
+            const background = numbers(style(page.document.body).backgroundColor).slice(0, 3);
+            const cells = [...page.document.querySelectorAll(".operator-picture svg > g > g")];
+            let least = 21;
+            for (const cell of cells) {
+              const behind = over(numbers(style(cell.querySelector("rect")).fill), background);
+              least = Math.min(least, contrast(numbers(style(cell.querySelector("text")).fill), behind));
+            }
+            for (const text of page.document.querySelectorAll(".operator-picture text"))
+              least = Math.min(least, contrast(numbers(style(text).fill), background));
+            found.push([theme, name, cells.length, light(background) > 0.5 ? "light" : "dark", least]);
+          }
+        }
+        return found;
+    """
+    found, console = probed(site, script, tmp_path)
+    assert console == []
+    assert [one[0] for one in found] == [one[3] for one in found]
+    assert all(count for _, name, count, _, _ in found if name != "ELEMENT_WISE_EXP")
+    assert min(one[4] for one in found) >= 4.5, found
+
+
+def test_search_finds_join(site, tmp_path):
+    with served(site, {}) as address:
+        dom, console = browse(f"{address}/search.html?q=JOIN", tmp_path / "profile")
+    results = Links(dom[dom.index('id="search-results"') :]).targets
+    assert "operators/JOIN.html" in [target.partition("#")[0].partition("?")[0] for target in results][:5]
+    assert console == []
+
+
+FILTER = """
+    const page = await open("/levels.html", 1200);
+    const form = page.document.getElementById("level-filter").elements;
+    const shown = () => [...page.document.querySelectorAll("#levels tbody tr")]
+      .filter((row) => row.offsetParent !== null)
+      .map((row) => [...row.cells].map((cell) => cell.textContent));
+    const set = (name, value) => {
+      form[name][form[name].type === "checkbox" ? "checked" : "value"] = value;
+      form[name].dispatchEvent(new page.Event("input", { bubbles: true }));
+    };
+"""
+
+
+def test_the_filter_filters(site, tmp_path):
+    """By name, level and data type; all that is chosen holds at once."""
+    script = (
+        FILTER
+        + """
+        const all = shown().length;
+        set("text", "dml_operator_join");
+        const join = shown();
+        set("level", String(0x2100));
+        const early = shown();
+        set("before", false);
+        const only = shown(), count = form.count.value, hash = page.location.hash;
+        set("text", ""); set("level", ""); set("type", "INT4");
+        const narrow = shown();
+        set("type", ""); set("family", "recurrent");
+        const family = [...new Set(shown().map((row) => row[1]))];
+        return { all, join, early, only, count, hash, narrow, family };
+    """
+    )
+    found, console = probed(site, script, tmp_path)
+    assert console == []
+    assert found["all"] > 400
+    assert [row[0] for row in found["join"]] == ["1.0", "2.1", "3.0", "4.1"]
+    assert [row[0] for row in found["early"]] == ["1.0", "2.1"]
+    assert found["only"] == [["2.1", "JOIN", "INT8, UINT8"]]
+    assert found["count"] == f"1 of {found['all']} rows"
+    assert found["hash"] == "#text=dml_operator_join&level=8448&only=1"
+    assert {row[1] for row in found["narrow"]} == {"QUANTIZE", "DEQUANTIZE"}
+    assert found["family"] == ["GRU", "LSTM", "RNN"]
+
+
+def test_the_filter_is_in_the_address(site, tmp_path):
+    script = (
+        FILTER.replace("/levels.html", "/levels.html#text=GATHER_ND1&type=INT64")
+        + "return { shown: shown(), text: form.text.value, type: form.type.value };"
+    )
+    found, _ = probed(site, script, tmp_path)
+    assert (found["text"], found["type"]) == ("GATHER_ND1", "INT64")
+    assert {row[1] for row in found["shown"]} == {"GATHER_ND1"}
+
+
+def test_rules_have_anchors(site):
+    assert (
+        "dml-join-sizes" in Links(Path(site, "operators/JOIN.html").read_text(encoding="utf-8")).identifiers
+    )
+    assert (
+        "dml-desc-null" in Links(Path(site, "reference/rules.html").read_text(encoding="utf-8")).identifiers
+    )
