@@ -121,11 +121,11 @@ def test_pictures_are_legible_in_light_and_dark(site, tmp_path):
             page.document.body.dataset.theme = theme;
             const style = (node) => page.getComputedStyle(node);
             const background = numbers(style(page.document.body).backgroundColor).slice(0, 3);
-            const cells = [...page.document.querySelectorAll(".operator-picture svg > g > g")];
+            const cells = [...page.document.querySelectorAll(".operator-picture .cell")];
             let least = 21;
             for (const cell of cells) {
-              const behind = over(numbers(style(cell.querySelector("rect")).fill), background);
-              least = Math.min(least, contrast(numbers(style(cell.querySelector("text")).fill), behind));
+              const behind = over(numbers(style(cell).fill), background);
+              least = Math.min(least, contrast(numbers(style(cell.nextElementSibling).fill), behind));
             }
             for (const text of page.document.querySelectorAll(".operator-picture text"))
               least = Math.min(least, contrast(numbers(style(text).fill), background));

@@ -141,7 +141,7 @@ def by_origin(example: Example, origins: dict[Element, Element]) -> tuple[Marks,
             share = carriers.index(source.tensor) / len(carriers)
         else:
             share = source.position / max(1, example.inputs[source.tensor].size) * 0.85
-        colours[source] = f"hsl({round(share * 360 + 200) % 360} 75% 55% / 0.38)"
+        colours[source] = f"hsl({round(share * 360 + 200) % 360} 75% 55% / 0.32)"
     return colours, {target: colours[source] for target, source in origins.items()}
 
 
