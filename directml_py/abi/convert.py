@@ -146,6 +146,8 @@ def _pointer_converter(ctype: Any, is_array: bool) -> Convert:
             return _array(value, target, where)
         value = _wrap(value, target)
         location = locate(value, where)
+        if isinstance(value, ctypes.Array):
+            settle(value)
         # An array of scalars has the scalar's type; only its whole size is known to the location.
         if not (isinstance(value, ctypes.Array) and value._type_ is target):
             check_type(location, target, where)

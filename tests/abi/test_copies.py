@@ -162,6 +162,12 @@ class TestCopies:
         one.Desc = dml.DML_BUFFER_TENSOR_DESC(Sizes=[1])
         churn()
         assert sizes_of(desc.InputTensors[0]) == sizes_of(desc.InputTensors[1]) == [11, 22, 33]
+        array = (dml.DML_TENSOR_DESC * 1)(other := tensor(7, 8))
+        desc = dml.DML_JOIN_OPERATOR_DESC(InputTensors=array)
+        other.Desc = None
+        other.Desc = dml.DML_BUFFER_TENSOR_DESC(Sizes=[1])
+        churn()
+        assert sizes_of(desc.InputTensors[0]) == [7, 8]
         transition = dml.D3D12_RESOURCE_TRANSITION_BARRIER(pResource=Thing())
         barrier = dml.D3D12_RESOURCE_BARRIER(Transition=transition)
         transition.pResource = Thing()
