@@ -26,10 +26,11 @@ extensions = [
     "sphinx_copybutton",
     "documentation.extension",
     "documentation.debug_rules",
+    "documentation.notebooks",
     "documentation.samples",
     "documentation.picture_directives",
 ]
-exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
+exclude_patterns = ["notebooks/downloads", "_build", "**/.ipynb_checkpoints"]
 nitpicky = True
 # Annotations name what no page describes: types of NumPy, of the standard library, and our own aliases.
 nitpick_ignore_regex = [("py:.*", ".*")]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from directml_py.operators import SCHEMAS
 from directml_py.testing.known_rules import every_rule
 
 if TYPE_CHECKING:
@@ -20,6 +21,13 @@ def rows() -> list[tuple[str, str, str]]:
     return [(rule.id, rule.text, rule.severity.value) for rule in every_rule() if rule.debug]
 
 
+def address(rule: str) -> str:
+    """Where a rule stands, seen from a folder beside the others: its operator's page, or that of all rules."""
+    operator = rule.split("-")[1]
+    page = f"operators/{operator}" if operator in SCHEMAS else "reference/rules"
+    return f"../{page}.html#{nodes.make_id(rule)}"
+
+
 class DebugRulesDirective(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         group = nodes.tgroup(cols=len(COLUMNS))
@@ -27,7 +35,8 @@ class DebugRulesDirective(SphinxDirective):
         group += nodes.thead("", self._row([nodes.Text(name) for name in COLUMNS]))
         body = nodes.tbody()
         for rule, text, severity in rows():
-            body += self._row([nodes.literal(rule, rule), nodes.Text(text), nodes.Text(severity)])
+            link = nodes.reference("", "", nodes.literal(rule, rule), refuri=address(rule))
+            body += self._row([link, nodes.Text(text), nodes.Text(severity)])
         group += body
         return [nodes.table("", group)]
 

@@ -44,7 +44,7 @@ class SampleDirective(SphinxDirective):
         ]
         text = source.read_text(encoding="utf-8")
         return [
-            nodes.literal_block(output, output, language="text"),
+            nodes.literal_block(output, output, language="text", classes=["drawn"]),
             *shown,
             nodes.raw("", f"<details><summary>samples/{name}.py</summary>", format="html"),
             nodes.literal_block(text, text, language="python"),

@@ -19,7 +19,9 @@ from directml_py.graph.pictures import svg
 
 SIZE = 12.0
 LINE = 15.0
+# Of a column; fewer where no bar needs so many.
 LETTERS = 17
+FEWEST_LETTERS = 9
 PADDING = 8.0
 GAP = 14.0
 LANE_GAP = 34.0
@@ -119,7 +121,9 @@ class _Drawn(NamedTuple):
 def draw(timeline: Timeline) -> str:
     """An SVG element whose colours a style sheet gives: classes ``bar``, ``wrong``, ``arrow``, ``missing``."""
     left = max(svg.text_width(name, SIZE) for name in timeline.lanes) + 2 * PADDING
-    step = svg.text_width("x" * LETTERS, SIZE) + 2 * PADDING + GAP
+    lines = [line for bar in timeline.bars if bar.first == bar.last for line in bar.lines]
+    letters = max(FEWEST_LETTERS, *map(len, lines), 0)
+    step = svg.text_width("x" * letters, SIZE) + 2 * PADDING + GAP
     right = left + (max(bar.last for bar in timeline.bars) + 1) * step
     parts, tops, bottom = [], [], PADDING
     for lane, name in enumerate(timeline.lanes):
