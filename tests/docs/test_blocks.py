@@ -32,6 +32,8 @@ UNRUN = Counter(
         ("docs/porting/linux.md", "stands for a program of yours"): 1,
         ("docs/porting/pydirectml.md", "stands for a script of yours"): 1,
         ("docs/start.md", "an installation of its own"): 1,
+        ("docs/tensorflow.md", "an installation of its own"): 1,
+        ("docs/tensorflow.md", "needs TensorFlow 2.10"): 3,
         ("docs/testing/googletest.md", "an installation of its own"): 1,
         ("docs/testing/googletest.md", "tests/com/test_gtest_recipe.py does"): 1,
     }
