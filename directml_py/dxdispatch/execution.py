@@ -18,6 +18,7 @@ from ..session import Session
 from .dispatchables import Compiled, CompiledDesc, CompiledGraphFile
 from .errors import ModelError
 from .files import write_file
+from .gpu_clock import GpuClock
 from .initializers import IMAGES
 from .memory import Memory
 from .model import (
@@ -34,7 +35,7 @@ from .model import (
 )
 from .npy import write_npy
 from .printing import elements, printed
-from .timing import timing_lines
+from .timing import Samples, timing_lines
 
 
 class Log(Protocol):
@@ -156,18 +157,20 @@ class Execution:
 
     def _dispatch(self, command: DispatchCommand) -> None:
         options, compiled = self.options, self.dispatchables[command.dispatchable]
-        samples: list[float] = []
         self._resolve(command.bindings)
         try:
-            self._loop(compiled, command, samples)
+            samples = self._loop(compiled, command)
         except FAILURES as error:
             self.log.error(f"Failed to execute dispatchable: {error}")
             raise
         for line in timing_lines(command.dispatchable, samples, options.warmup, options.verbosity):
             self.log.info(line)
 
-    def _loop(self, compiled: Compiled, command: DispatchCommand, samples: list[float]) -> None:
-        options, begin = self.options, time.perf_counter()
+    def _loop(self, compiled: Compiled, command: DispatchCommand) -> Samples:
+        options, clock = self.options, GpuClock(self.session)
+        samples: list[float] = []
+        begin = time.perf_counter()
+        repeats = max(options.repeat, 1)
         while options.milliseconds is not None or len(samples) < options.iterations:
             start = time.perf_counter()
             try:
@@ -176,17 +179,20 @@ class Execution:
                 self.log.error(f"ERROR while binding resources: {error}\n")
                 raise
             dispatched = time.perf_counter()
+            clock.mark()
             for _ in range(options.repeat):
                 self.session.record(compiled.operator, table)
                 if options.barriers:
                     self.session.barrier()
+            clock.mark()
             self.session.execute()
             self.session.dml.removal.check()
-            samples.append(_milliseconds(dispatched) / max(options.repeat, 1))
+            samples.append(_milliseconds(dispatched) / repeats)
             rest = max(0.0, options.interval - _milliseconds(start))
             if options.milliseconds is not None and _milliseconds(begin) + rest > options.milliseconds:
-                return
+                break
             time.sleep(rest / 1000)
+        return Samples(samples, [sample / repeats for sample in clock.samples()])
 
     def _print(self, command: PrintCommand) -> None:
         resource = self.model.resources[command.resource]

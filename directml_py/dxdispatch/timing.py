@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 
-def timing_lines(name: str, samples: Sequence[float], warmup: int, verbosity: int) -> Iterator[str]:
-    """The lines about ``samples`` (milliseconds), of which the first ``warmup`` are cold; one at least is hot."""
-    if not samples:
+class Samples(NamedTuple):
+    """Milliseconds of each iteration, as the program and as the GPU saw it."""
+
+    cpu: list[float]
+    gpu: list[float]
+
+
+def timing_lines(name: str, samples: Samples, warmup: int, verbosity: int) -> Iterator[str]:
+    """The lines about ``samples``, of which the first ``warmup`` are cold; one at least is hot."""
+    count = len(samples.cpu)
+    if not count:
         return
-    cold = min(len(samples) - 1, warmup)
+    cold = min(count - 1, warmup)
     if verbosity == 0:
-        median = _median(samples[cold:])
-        yield f"Dispatch '{name}': {len(samples)} iterations, {median:.4f} ms median (CPU)"
+        cpu, gpu = _median(samples.cpu[cold:]), _median(samples.gpu[cold:])
+        yield f"Dispatch '{name}': {count} iterations, {cpu:.4f} ms median (CPU), {gpu:.6f} ms median (GPU)"
         return
-    yield f"Dispatch '{name}': {len(samples)} iterations"
-    if cold:
-        yield f"CPU Timings (Cold) : {_statistics(samples[:cold])}"
-    yield f"CPU Timings (Hot)  : {_statistics(samples[cold:])}"
+    yield f"Dispatch '{name}': {count} iterations"
+    for title, part in (("(Cold) ", slice(cold)), ("(Hot)  ", slice(cold, None))):
+        for who, times in (("CPU", samples.cpu[part]), ("GPU", samples.gpu[part])):
+            if times:
+                yield f"{who} Timings {title}: {_statistics(times)}"
     if verbosity > 1:
         yield "The timings of each iteration: "
-        for index, sample in enumerate(samples):
-            yield f"iteration {index}: {sample:.4f} ms (CPU)"
+        for index, (cpu, gpu) in enumerate(zip(*samples)):
+            yield f"iteration {index}: {cpu:.4f} ms (CPU), {gpu:.4f} ms (GPU)"
 
 
 def _median(samples: Sequence[float]) -> float:

@@ -33,7 +33,8 @@ def test_a_model(answer):
     assert (code, errors) == (0, [])
     assert lines[0] == "Running on 'directml-py'"
     assert lines[1] == "Compile Op"
-    assert re.fullmatch(r"Dispatch 'add': 1 iterations, \d+\.\d{4} ms median \(CPU\)", lines[2])
+    times = r"\d+\.\d{4} ms median \(CPU\), \d+\.\d{6} ms median \(GPU\)"
+    assert re.fullmatch(rf"Dispatch 'add': 1 iterations, {times}", lines[2])
     assert lines[3:] == [PRINT_OUT]
 
 
@@ -60,9 +61,11 @@ def test_timings(answer):
         f"Initialize 'add': {number} ms",
         "Dispatch 'add': 5 iterations",
         rf"CPU Timings \(Cold\) : 2 samples, {statistics}",
+        rf"GPU Timings \(Cold\) : 2 samples, {statistics}",
         rf"CPU Timings \(Hot\)  : 3 samples, {statistics}",
+        rf"GPU Timings \(Hot\)  : 3 samples, {statistics}",
         "The timings of each iteration: ",
-        *(rf"iteration {index}: {number} ms \(CPU\)" for index in range(5)),
+        *(rf"iteration {index}: {number} ms \(CPU\), {number} ms \(GPU\)" for index in range(5)),
         PRINT_OUT,
     ]
     assert len(lines) == len(expected)
@@ -74,9 +77,19 @@ def test_timings(answer):
     assert not any(line.startswith("iteration") for line in lines)
 
 
+def test_the_gpu_takes_no_longer_than_the_program_waits(answer, monkeypatch):
+    """With more iterations than results are kept for at a time."""
+    monkeypatch.setattr("directml_py.dxdispatch.gpu_clock.PAIRS", 3)
+    _, lines, _ = answer(add_model(), "-i", "7", "-v", "2", "-r", "2")
+    times = [re.fullmatch(r"iteration \d: (\S+) ms \(CPU\), (\S+) ms \(GPU\)", line) for line in lines]
+    found = [(float(time[1]), float(time[2])) for time in times if time is not None]
+    assert len(found) == 7
+    assert all(0 < gpu <= cpu + 1e-4 for cpu, gpu in found)
+
+
 def test_times_to_run(answer):
-    """``-t`` overrides ``-i``, ``-I`` holds iterations apart: at 0, 20, 40 and 60 ms, the last of which is too late."""
-    _, lines, _ = answer(add_model(), "-t", "70", "-I", "20", "-i", "1")
+    """``-t`` overrides ``-i``, ``-I`` holds iterations apart: at 0, 200, 400 and 600 ms, of which the last is late."""
+    _, lines, _ = answer(add_model(), "-t", "700", "-I", "200", "-i", "1")
     count = int(re.search(r"(\d+) iterations", "\n".join(lines))[1])
     assert 2 <= count <= 4
     _, lines, _ = answer(add_model(), "-i", "0")
