@@ -17,6 +17,18 @@ static const char *const dml_map_step_names[] = {
 #undef DML_NAME
 #undef DML_NAMES
         NULL};
+/* Operands of each step of which it reads one element if they are the same everywhere, as bits: all of them, or none. */
+static const uint8_t dml_map_reads_one[] = {
+#define DML_NONE(NAME, ...) 0,
+#define DML_SECOND(NAME, ...) 2,
+#define DML_OTHERS(NAME, ...) 6,
+#define DML_NEITHER(NAME) 0, 0,
+    DML_MAP_STEPS(DML_NONE, DML_SECOND, DML_OTHERS, DML_OTHERS, DML_NEITHER, DML_NEITHER)
+#undef DML_NONE
+#undef DML_SECOND
+#undef DML_OTHERS
+#undef DML_NEITHER
+};
 static const char *const dml_map_type_names[] = {"float16", "float32", "int8",    "int16",   "int32",
                                                  "uint8",   "uint16",  "uint32", "float64", NULL};
 static const int64_t dml_map_sizes[DML_MAP_TYPES] = {2, 4, 1, 2, 4, 1, 2, 4, 8};
@@ -54,6 +66,8 @@ typedef struct {
     /* For inputs that are read across: DML_MAP_SIDE * DML_MAP_SIDE elements each; NULL if there is no memory. */
     char *turned;
     int stream;
+    /* The most columns of a block. */
+    int64_t block;
     /* What the block reads, as far as that lies together, and whether more of it is to be fetched. */
     int following, fetches;
     dml_map_ahead ahead[DML_MAP_TENSORS];
@@ -310,9 +324,31 @@ static void dml_map_part(dml_map_worker *worker, int64_t unit)
     }
     together = columns < DML_MAP_BLOCK ? DML_MAP_BLOCK / columns : 1;
     for (int64_t i = 0; i < rows; i += together)
-        for (int64_t j = 0; j < columns; j += DML_MAP_BLOCK)
+        for (int64_t j = 0; j < columns; j += worker->block)
             dml_map_block(worker, i, j, rows - i < together ? rows - i : together,
-                          columns - j < DML_MAP_BLOCK ? columns - j : DML_MAP_BLOCK);
+                          columns - j < worker->block ? columns - j : worker->block);
+}
+
+/* Values that are kept between steps must fit into a block; one step between tensors as they lie keeps none. */
+static int64_t dml_map_longest(const dml_map *task)
+{
+    const dml_map_step *step = task->first_step;
+    int last = task->rank - 1;
+    if (task->steps != 1 || task->outputs != 1 || task->across || task->wide[step->result] ||
+        task->tensors[task->inputs].value != step->result)
+        return DML_MAP_BLOCK;
+    if (step->uniform != 0 && step->uniform != dml_map_reads_one[step->code])
+        return DML_MAP_BLOCK;
+    for (int i = 0; i <= task->inputs; i++) {
+        const dml_map_tensor *tensor = task->tensors + i;
+        uintptr_t places = tensor->memory;
+        for (int axis = 0; axis < last; axis++)
+            places |= (uintptr_t)tensor->strides[axis];
+        if (dml_loop->map->load[tensor->type] || dml_loop->map->store[tensor->type] || tensor->strides[last] != 4 ||
+            places % 4 != 0)
+            return DML_MAP_BLOCK;
+    }
+    return DML_MAP_PART;
 }
 
 static void dml_map_fill(char *place, const dml_map_constant *constant)
@@ -325,7 +361,8 @@ static void dml_map_fill(char *place, const dml_map_constant *constant)
 static void dml_map_parts(void *context, int64_t begin, int64_t end)
 {
     const dml_map *task = context;
-    dml_map_worker worker = {.task = task, .stream = task->output_bytes >= DML_STREAM_BYTES};
+    dml_map_worker worker = {.task = task, .stream = task->output_bytes >= DML_STREAM_BYTES,
+                             .block = dml_map_longest(task)};
     char memory[task->memory + 64];
     worker.memory = memory + (-(uintptr_t)memory & 63);
     for (int i = 0; i < task->values; i++)
