@@ -91,6 +91,7 @@ CASES = {
     "depthwise, of other filters": ((1, 4, 9, 40), (4, 1, 2, 4), {"group_count": 4, "strides": [1, 3]}),
     "transformed": ((1, 32, 23, 24), (40, 16, 3, 3), {"group_count": 2, "start_padding": [1, 1]}),
     "few pixels": ((1, 40, 2, 1), (21, 40, 1, 1), {}),
+    "a pixel more than vectors": ((1, 40, 7, 7), (70, 40, 1, 1), {}),
 }
 
 
@@ -126,6 +127,19 @@ def test_results_are_those_of_the_formula():
     np.testing.assert_allclose(
         found, (sums - mean) / np.sqrt(variance + 1e-3) * scale + bias, rtol=1e-4, atol=1e-5
     )
+
+
+@pytest.mark.parametrize("case", ["whole images", "depthwise", "transformed"])
+def test_of_nan_the_larger_than_0_is_0(case):
+    image, filters, options = CASES[case]
+    for activation, expected in ((None, np.nan), (RELU, 0)):
+        net = Net(*image)
+        sums = net.convolution(net.image, normal(*filters, seed=2), **options)
+        mean, *rest = net.statistics(filters[0])
+        net.arrays[-4][0, 1] = np.nan
+        _, (found,) = net.run(net.normalized(sums, [mean, *rest], fused_activation=activation))
+        assert np.array_equal(found[:, 1], np.full_like(found[:, 1], expected), equal_nan=True)
+        assert not np.isnan(found[:, 0]).any()
 
 
 def test_one_number_for_all_channels():

@@ -2,7 +2,7 @@
    input, is multiplied by the filters while it is in the nearest cache, and gives way to the next. */
 
 /* Taps of a panel that are gathered at a time, and filters whose sums are kept meanwhile. Both are on the stack. */
-#define DML_CONV_DEPTH 256
+#define DML_CONV_DEPTH 192
 #define DML_CONV_DEEPEST 1024
 #define DML_CONV_FILTERS 384
 #define DML_CONV_HIGHEST 8
@@ -60,7 +60,6 @@ static int64_t dml_conv_signed_depth(int64_t depth)
 static void dml_conv_cut(dml_conv *task)
 {
     int64_t usual = dml_conv_usual(), vectors, units, threads = dml_get_threads();
-    int is_whole;
     task->taps = task->window[0] * task->window[1] * task->window[2];
     task->depth = task->taps * task->channels;
     task->pixels = task->steps[0] * task->steps[1] * task->steps[2];
@@ -77,8 +76,9 @@ static void dml_conv_cut(dml_conv *task)
     task->parts = dml_quotient_up(task->outputs, DML_CONV_FILTERS);
     units = task->batches * task->groups * task->panels;
     task->neighbours = 1;
-    is_whole = task->slice_channels >= task->channels && task->slice_taps == task->taps;
-    if (!dml_conv_is_bytes(task) && is_whole && (task->taps > 1 || task->outputs > DML_CONV_FEWER / 2)) {
+    task->is_whole = !dml_conv_is_bytes(task) && task->slice_channels >= task->channels &&
+                     task->slice_taps == task->taps;
+    if (task->is_whole && (task->taps > 1 || task->outputs > DML_CONV_FEWER / 2)) {
         int64_t room = DML_CONV_DEEPEST * DML_CONV_WIDEST / (task->depth * usual * dml_loop->conv->lanes);
         task->neighbours = dml_least(dml_least(DML_CONV_NEIGHBOURS, room), units / (4 * threads));
         task->neighbours = task->neighbours < 1 ? 1 : dml_least(task->neighbours, task->panels);
@@ -362,7 +362,7 @@ static DML_ONCE void dml_conv_panel(const dml_conv *task, const dml_conv_unit *u
                                                unit->channel});
 }
 
-/* Full panels side by side, of a single slice: some filters at a time go by all of them. */
+/* Full panels, side by side if there are several, of a single slice: some filters at a time go by all of them. */
 static DML_ONCE void dml_conv_neighbours(const dml_conv *task, const dml_conv_unit *unit, int64_t count)
 {
     dml_conv_work work;
@@ -414,7 +414,7 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
         unit.output = batch * task->output_strides[0] + channel * task->output_strides[1] + unit.begin;
         unit.count = width;
         unit.rest = 0;
-        if (full > 1) {
+        if (full > 1 || (full == 1 && task->is_whole && unit.rows > DML_CONV_FEWER)) {
             dml_conv_neighbours(task, &unit, full);
             panel += full;
         }

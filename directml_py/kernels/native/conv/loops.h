@@ -14,6 +14,18 @@ DML_CONV_SHORT_TILES(floats, float, DML_CONV_STEP)
 #endif
 #undef DML_CONV_STEP
 
+DML_INLINE float LOOP(conv_total)(LOOP(conv_floats) parts)
+{
+#if defined(DML_AVX512)
+    return _mm512_reduce_add_ps((__m512)parts);
+#else
+    for (int width = LOOP(conv_lanes) / 2; width > 0; width /= 2)
+        for (int j = 0; j < width; j++)
+            parts[j] += parts[j + width];
+    return parts[0];
+#endif
+}
+
 /* Products of ROWS filters and one pixel, whose sums go to the first lane of a vector each. */
 DML_INLINE void LOOP(conv_dots_of)(float *sums, const float *filters, int64_t row, const float *column, int64_t depth,
                                    const int rows, int adds)
@@ -29,10 +41,7 @@ DML_INLINE void LOOP(conv_dots_of)(float *sums, const float *filters, int64_t ro
         float sum = adds ? sums[i * LOOP(conv_lanes)] : 0.0f;
         for (int64_t j = k; j < depth; j++)
             sum += column[j] * filters[i * row + j];
-        for (int width = LOOP(conv_lanes) / 2; width > 0; width /= 2)
-            for (int j = 0; j < width; j++)
-                parts[i][j] += parts[i][j + width];
-        sums[i * LOOP(conv_lanes)] = sum + parts[i][0];
+        sums[i * LOOP(conv_lanes)] = sum + LOOP(conv_total)(parts[i]);
     }
 }
 
@@ -66,6 +75,16 @@ DML_INLINE LOOP(conv_floats) LOOP(conv_activated)(LOOP(conv_floats) sums, float 
     return sums;
 }
 
+/* The first lanes of a vector. */
+DML_INLINE void LOOP(conv_store_some)(float *target, LOOP(conv_floats) values, int64_t count)
+{
+#if defined(DML_AVX512)
+    _mm512_mask_storeu_ps(target, (__mmask16)((1u << count) - 1), (__m512)values);
+#else
+    memcpy(target, &values, (size_t)count * 4);
+#endif
+}
+
 DML_INLINE void LOOP(conv_store_as)(const dml_conv *task, const dml_conv_storing *storing, int activation, int type)
 {
     int64_t width = storing->vectors * LOOP(conv_lanes);
@@ -73,20 +92,23 @@ DML_INLINE void LOOP(conv_store_as)(const dml_conv *task, const dml_conv_storing
         const LOOP(conv_floats) *sums = (const LOOP(conv_floats) *)(storing->tile + row * width);
         int64_t place = storing->place + row * task->output_strides[1], channel = storing->channel + row, i = 0;
         float *target = (float *)task->output + place, bias = 0.0f;
+        const dml_rows_channel normal = dml_rows_channel_of(&task->normalization, channel);
         if (task->bias)
             bias = LOOP(conv_element)((const void *)task->bias, channel * task->bias_stride, task->type);
         for (int64_t j = 0; j < storing->vectors; j++, i += LOOP(conv_lanes)) {
             LOOP(conv_floats) values = LOOP(conv_activated)(sums[j] + bias, task->slope, activation);
             int64_t left = storing->count - i < LOOP(conv_lanes) ? storing->count - i : LOOP(conv_lanes);
-            if (type == DML_CONV_HALVES)
+            if (type == DML_CONV_HALVES) {
                 LOOP(halves_of_floats)((uint16_t *)task->output + place + i, (const float *)&values, left);
-            else if (left == LOOP(conv_lanes))
+                continue;
+            }
+            if (normal.is_there)
+                values = (LOOP(conv_floats))LOOP(rows_give_lanes)((LOOP(rows_lanes))values, &normal);
+            if (left == LOOP(conv_lanes))
                 *(LOOP(conv_near_floats) *)(target + i) = values;
             else
-                memcpy(target + i, &values, (size_t)left * 4);
+                LOOP(conv_store_some)(target + i, values, left);
         }
-        if (type == DML_CONV_FLOATS && task->normalization.factors)
-            LOOP(rows_give)(&task->normalization, channel, target, storing->count);
     }
 }
 

@@ -82,7 +82,7 @@ DML_INLINE void LOOP(conv_alternate)(float *out, LOOP(conv_floats) evens, LOOP(c
 #endif
 }
 
-/* Results of a filter, with its bias, activated, and normalized in place; whether all sums are numbers. */
+/* Results of a filter, with its bias, activated and normalized; whether all sums are numbers. */
 static DML_ONCE int LOOP(conv_transform_back)(const dml_conv *task, int64_t channel, float *output,
                                               const float *products, int64_t apart, int64_t vectors,
                                               const dml_conv_piece *pieces, int64_t count)
@@ -90,6 +90,7 @@ static DML_ONCE int LOOP(conv_transform_back)(const dml_conv *task, int64_t chan
     float made[2][2 * DML_CONV_WIDEST] __attribute__((aligned(64)));
     float bias = task->bias ? ((const float *)task->bias)[channel * task->bias_stride] : 0.0f;
     LOOP(conv_floats) differences = {0};
+    const dml_rows_channel normal = dml_rows_channel_of(&task->normalization, channel);
     for (int64_t j = 0; j < vectors; j++) {
         LOOP(conv_floats) columns[2][4], sums[2][2];
         DML_UNROLLED for (int x = 0; x < 4; x++) {
@@ -104,17 +105,16 @@ static DML_ONCE int LOOP(conv_transform_back)(const dml_conv *task, int64_t chan
             sums[y][1] = columns[y][1] - columns[y][2] - columns[y][3];
             /* 0 but for what is infinite or NaN. */
             differences += (sums[y][0] - sums[y][0]) + (sums[y][1] - sums[y][1]);
-            LOOP(conv_alternate)(made[y] + 2 * j * LOOP(conv_lanes),
-                                 LOOP(conv_activated)(sums[y][0] + bias, task->slope, task->activation),
-                                 LOOP(conv_activated)(sums[y][1] + bias, task->slope, task->activation));
+            DML_UNROLLED for (int x = 0; x < 2; x++) {
+                sums[y][x] = LOOP(conv_activated)(sums[y][x] + bias, task->slope, task->activation);
+                if (normal.is_there)
+                    sums[y][x] = (LOOP(conv_floats))LOOP(rows_give_lanes)((LOOP(rows_lanes))sums[y][x], &normal);
+            }
+            LOOP(conv_alternate)(made[y] + 2 * j * LOOP(conv_lanes), sums[y][0], sums[y][1]);
         }
     }
-    for (const dml_conv_piece *piece = pieces; piece < pieces + count; piece++) {
-        float *target = output + piece->place;
-        memcpy(target, made[0] + piece->from, (size_t)piece->count * 4);
-        if (task->normalization.factors)
-            LOOP(rows_give)(&task->normalization, channel, target, piece->count);
-    }
+    for (const dml_conv_piece *piece = pieces; piece < pieces + count; piece++)
+        memcpy(output + piece->place, made[0] + piece->from, (size_t)piece->count * 4);
     int is_finite = 1;
     for (int i = 0; i < LOOP(conv_lanes); i++)
         is_finite &= differences[i] == 0.0f;

@@ -62,10 +62,38 @@ static DML_ONCE void LOOP(rows_shifted)(float *out, const float *x, int64_t n, d
 /* What is stored of a channel, or of a part of it. */
 static void LOOP(rows_give)(const dml_rows_given *given, int64_t channel, float *row, int64_t n)
 {
-    LOOP(rows_shifted)(row, row, n, (double)*dml_rows_given_at(given, 0, channel),
-                       ((const double *)given->factors)[channel], (double)*dml_rows_given_at(given, 3, channel),
-                       given->relu);
+    const dml_rows_channel to = dml_rows_channel_of(given, channel);
+    LOOP(rows_shifted)(row, row, n, to.mean, to.factor, to.shift, to.relu);
 }
+
+/* The same of what is still in a register: as many values as FLOAT32 has lanes there. */
+DML_INLINE void LOOP(rows_normalize)(DML_DOUBLES *x, const dml_rows_channel *to)
+{
+    *x = (*x - to->mean) * to->factor + to->shift;
+}
+
+#if defined(DML_AVX2)
+typedef LOOP(floats) LOOP(rows_lanes);
+DML_INLINE LOOP(rows_lanes) LOOP(rows_give_lanes)(LOOP(rows_lanes) x, const dml_rows_channel *to)
+{
+    DML_DOUBLES low = DML_HALF_OF(x, 0), high = DML_HALF_OF(x, 1);
+    LOOP(rows_normalize)(&low, to);
+    LOOP(rows_normalize)(&high, to);
+    x = DML_OF_HALVES(low, high);
+    /* Of NaN and 0 it is the second one. */
+    return to->relu ? DML_F(max)(x, DML_ALL(0.0f)) : x;
+}
+#else
+typedef LOOP(map_floats) LOOP(rows_lanes);
+DML_INLINE LOOP(rows_lanes) LOOP(rows_give_lanes)(LOOP(rows_lanes) x, const dml_rows_channel *to)
+{
+    DML_DOUBLES values = __builtin_convertvector(x, DML_DOUBLES);
+    LOOP(rows_normalize)(&values, to);
+    if (to->relu)
+        values = DML_PICK(values > 0.0, values, (DML_DOUBLES){0});
+    return __builtin_convertvector(values, LOOP(map_floats));
+}
+#endif
 
 static DML_ONCE void LOOP(rows_scaled)(float *out, const float *x, int64_t n, double mean, double factor,
                                        const float *scale, const float *bias, double shift, int relu)

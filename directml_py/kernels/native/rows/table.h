@@ -17,6 +17,20 @@ static inline const float *dml_rows_given_at(const dml_rows_given *given, int wh
     return (const float *)(given->memory[which] + (uintptr_t)(channel * given->strides[which]));
 }
 
+/* What normalizes a channel: (x - mean) * factor + shift. */
+typedef struct {
+    double mean, factor, shift;
+    int32_t is_there, relu;
+} dml_rows_channel;
+
+static inline dml_rows_channel dml_rows_channel_of(const dml_rows_given *given, int64_t channel)
+{
+    if (!given->factors)
+        return (dml_rows_channel){.is_there = 0};
+    return (dml_rows_channel){*dml_rows_given_at(given, 0, channel), ((const double *)given->factors)[channel],
+                              *dml_rows_given_at(given, 3, channel), 1, given->relu};
+}
+
 /* Before rows of this run are shifted. */
 static inline void dml_rows_find_factors(const dml_rows_given *given)
 {
