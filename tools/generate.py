@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from generators import cdefs, com, enums, exports, functions, header, iids, schema, structs, stubs
+from generators import cdefs, com, directmlx, enums, exports, functions, header, iids, schema, structs, stubs
 from generators.catalog import Catalog
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,7 +49,8 @@ def main(argv: list[str] | None = None) -> int:
     check = parser.parse_args(argv).check
     drifted = settle(generated_files(), check)
     # What is left needs the package, as it has just been written.
-    drifted += settle({path: formatted(path, text) for path, text in functions.generate(ROOT).items()}, check)
+    of_graphs = {**functions.generate(ROOT), **directmlx.generate(ROOT)}
+    drifted += settle({path: formatted(path, text) for path, text in of_graphs.items()}, check)
     return int(check and bool(drifted))
 
 

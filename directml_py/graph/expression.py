@@ -40,76 +40,76 @@ class Expression:
     def __repr__(self) -> str:
         return f"<Expression {self.name}: {self.desc}>"
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Expression | float) -> Expression:
         return self._binary("add", other, 1, other)
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Expression | float) -> Expression:
         return self._binary("subtract", other, 1, -other if _is_number(other) else other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: float) -> Expression:
         return self._scaled(-1, other)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Expression | float) -> Expression:
         return self._binary("multiply", other, other, 0)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: Expression | float) -> Expression:
         return self._binary("divide", other, 1 / other if _is_number(other) else other, 0)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: float) -> Expression:
         if not _is_number(other):
             return NotImplemented
         return self.graph.recip(self, scale_bias=(1 / other if other else math.inf, 0))
 
-    def __mod__(self, other: Any) -> Any:
+    def __mod__(self, other: Expression) -> Expression:
         return self._of_two("modulus_truncate", other)
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: Expression | float) -> Expression:
         if isinstance(other, Expression):
             return self.graph.pow(self, other)
         return self.graph.constant_pow(self, exponent=other) if _is_number(other) else NotImplemented
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Expression:
         return self.graph.abs(self)
 
-    def __and__(self, other: Any) -> Any:
+    def __and__(self, other: Expression) -> Expression:
         return self._of_two("bit_and", other)
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: Expression) -> Expression:
         return self._of_two("bit_or", other)
 
-    def __xor__(self, other: Any) -> Any:
+    def __xor__(self, other: Expression) -> Expression:
         return self._of_two("bit_xor", other)
 
-    def __lshift__(self, other: Any) -> Any:
+    def __lshift__(self, other: Expression) -> Expression:
         return self._of_two("bit_shift_left", other)
 
-    def __rshift__(self, other: Any) -> Any:
+    def __rshift__(self, other: Expression) -> Expression:
         return self._of_two("bit_shift_right", other)
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> Expression:
         return self.graph.bit_not(self)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Expression) -> Expression:
         return self._compared("less_than", other)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Expression) -> Expression:
         return self._compared("less_than_or_equal", other)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Expression) -> Expression:
         return self._compared("greater_than", other)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Expression) -> Expression:
         return self._compared("greater_than_or_equal", other)
 
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other: Any) -> Expression:  # type: ignore[override]
         _refuse_number(other)
         return self._compared("equals", other)
 
-    def __ne__(self, other: Any) -> Any:
+    def __ne__(self, other: Any) -> Expression:  # type: ignore[override]
         equal = self == other
         return self.graph.logical_not(equal) if isinstance(equal, Expression) else NotImplemented
 
@@ -122,29 +122,27 @@ class Expression:
             "logical_or choose among elements"
         )
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Expression:
         return self._scaled(-1, 0)
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Expression:
         return self._scaled(1, 0)
 
-    def _of_two(self, name: str, other: Any) -> Any:
-        return getattr(self.graph, name)(self, other) if isinstance(other, Expression) else NotImplemented
-
-    def _compared(self, name: str, other: Any) -> Any:
+    def _of_two(self, name: str, other: Any, **choices: Any) -> Expression:
         if not isinstance(other, Expression):
-            return NotImplemented
-        compare = getattr(self.graph, f"logical_{name}")
-        return compare(self, other, output_data_type=DML_TENSOR_DATA_TYPE_UINT8)
+            return NotImplemented  # type: ignore[no-any-return]
+        made: Expression = getattr(self.graph, name)(self, other, **choices)
+        return made
 
-    def _binary(self, name: str, other: Any, scale: Any, bias: Any) -> Any:
-        if isinstance(other, Expression):
-            return getattr(self.graph, name)(self, other)
-        return self._scaled(scale, bias)
+    def _compared(self, name: str, other: Any) -> Expression:
+        return self._of_two(f"logical_{name}", other, output_data_type=DML_TENSOR_DATA_TYPE_UINT8)
 
-    def _scaled(self, scale: Any, bias: Any) -> Any:
+    def _binary(self, name: str, other: Any, scale: Any, bias: Any) -> Expression:
+        return self._of_two(name, other) if isinstance(other, Expression) else self._scaled(scale, bias)
+
+    def _scaled(self, scale: Any, bias: Any) -> Expression:
         if not (_is_number(scale) and _is_number(bias)):
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return]
         return self.graph.element_wise_identity(self, scale_bias=(scale, bias))
 
 

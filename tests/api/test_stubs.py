@@ -11,6 +11,7 @@ import pytest
 from directml_py import graph
 from directml_py.abi.structure import Structure, TypedOperatorDesc, Union
 from directml_py.api import d3d12_structs, operator_descs, structs
+from directml_py.graph import directmlx
 from directml_py.graph.methods import Method, method_names
 from directml_py.operators import SCHEMAS
 
@@ -88,3 +89,29 @@ def test_every_function_of_a_graph_has_the_signature_that_it_is_called_with():
             assert len(outputs.body) == len(method.outputs)
     assert len(functions) == len(SCHEMAS)
     assert functions.keys() | aliases.keys() == set(method_names())
+
+
+def test_directmlx_has_the_functions_and_parameters_that_it_has_at_run_time():
+    tree, stubs = classes(directmlx.__file__)
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    imported = {one.name for node in tree.body if isinstance(node, ast.ImportFrom) for one in node.names}
+    assert set(directmlx.__all__) <= functions.keys() | stubs.keys() | imported
+    assert len(functions) > 100
+    for name, function in functions.items():
+        parameters = inspect.signature(getattr(directmlx, name)).parameters.values()
+        written = [one.arg for one in function.args.args]
+        assert written == [one.name for one in parameters]
+        optional = [one.name for one in parameters if one.default is not inspect.Parameter.empty]
+        assert written[len(written) - len(function.args.defaults) :] == optional
+
+
+def test_fused_activations_have_the_makers_that_they_have_at_run_time():
+    _, stubs = classes(Path(directmlx.__file__).with_name("activations.py"))
+    body = stubs["FusedActivation"].body
+    makers = {node.name for node in body if isinstance(node, ast.FunctionDef)} - {"__init__"}
+    public = {name for name in vars(directmlx.FusedActivation) if not name.startswith("_")}
+    assert makers == public
+    for node in body:
+        if isinstance(node, ast.FunctionDef) and node.name in makers:
+            required = node.args.args[: len(node.args.args) - len(node.args.defaults)]
+            getattr(directmlx.FusedActivation, node.name)(**{one.arg: 0.5 for one in required})

@@ -6,7 +6,7 @@ or None is filled in as in C++. Errors are those of the functions of ``Graph``, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...descs.tensor import TensorDesc
 from .. import CompiledGraph, Expression, Graph
@@ -37,7 +37,3 @@ _functions: dict[str, Any] = {
 globals().update(_functions)
 
 __all__ = ["CompiledGraph", "Expression", "FusedActivation", "Graph", "TensorDesc", *_functions]
-
-if TYPE_CHECKING:
-    # Most functions are made from a table, which type checkers do not read.
-    def __getattr__(name: str) -> Any: ...

@@ -7,6 +7,7 @@ from typing_extensions import assert_type
 
 import directml_py as dml
 from directml_py.graph import Expression, Graph
+from directml_py.graph import directmlx as dmlx
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 
@@ -64,7 +65,7 @@ binding.Desc = None
 
 (joined,) = dml.evaluate(join, [np.zeros((1, 1, 2, 3), np.float32), np.ones((1, 1, 2, 4), np.float32)])
 assert joined.shape == (1, 1, 2, 7)
-assert_type(dml.validate(join), list[dml.Diagnostic])
+problems: list[dml.Diagnostic] = dml.validate(join)
 
 graph = Graph()
 rows = graph.input_tensor("rows", FLOAT32, [1, 1, 3, 6])
@@ -72,8 +73,16 @@ left, right = graph.split(rows, axis=3, sizes=[2, 4])
 largest = graph.reduce(right, function=dml.DML_REDUCE_FUNCTION_MAX, axes=[np.int64(3)])
 assert_type(largest, Expression)
 assert_type(graph.sqrt(largest), Expression)
+assert_type(2 * abs(right) + right**2 - right / 2, Expression)
 assert_type(graph.top_k(rows, axis=3, k=2).output_index, Expression)
 clipped = graph.clip1(left, min_max_data_type=np.float32, min=0, max=0.5, scale_bias=(2, 0))
 twice = graph.upsample_2d(rows, scale_size=(1, 2), interpolation_mode=dml.DML_INTERPOLATION_MODE_LINEAR)
 compiled = graph.compile({"joined": graph.join([clipped, largest], axis=3)})
 assert compiled.run({"rows": np.ones((1, 1, 3, 6), np.float32)})["joined"].shape == (1, 1, 3, 3)
+
+product = dmlx.Gemm(
+    rows, rows, transB=dml.DML_MATRIX_TRANSFORM_TRANSPOSE, fusedActivation=dmlx.FusedActivation.Relu()
+)
+assert_type(product, Expression)
+assert_type(dmlx.Split(rows, 3, [2, 4]), list[Expression])
+values: Expression = dmlx.TopK(rows, 3, 2, dml.DML_AXIS_DIRECTION_DECREASING).value

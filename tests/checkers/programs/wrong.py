@@ -5,6 +5,7 @@ import ctypes
 import directml_py as dml
 from directml_py import DML_JOIN_OPERATOR_DES  # error
 from directml_py.graph import Graph
+from directml_py.graph import directmlx as dmlx
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 FLOAT31 = dml.DML_TENSOR_DATA_TYPE_FLOAT31  # error
@@ -51,3 +52,8 @@ graph.join(rows, axis=3)  # error
 graph.join([rows, x], axis=3)  # error
 print(graph.top_k(rows, axis=3, k=2).output_indices)  # error
 print(graph.sqrt(rows).nam)  # error
+dmlx.Gem(rows, rows)  # error
+dmlx.Gemm(rows, rows, transC=dml.DML_MATRIX_TRANSFORM_TRANSPOSE)  # error
+dmlx.Gemm(rows, rows, fusedActivation=dmlx.FusedActivation.Rellu())  # error
+print((rows + "1").name)  # error
+print((rows * 2).nam)  # error

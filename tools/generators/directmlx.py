@@ -1,0 +1,113 @@
+"""``directml_py/graph/directmlx/__init__.pyi`` and ``activations.pyi``: DirectMLX's functions for type checkers.
+
+As those of ``Graph``, whose arguments they take, they are made from a table when the package is imported.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+
+from .functions import written
+from .text import PYTHON_NOTICE, listing
+
+HEAD = """
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ...abi.fields import Integer, Real
+from ...api.enums import {enums}
+from ...descs.data_types import DataTypeLike
+from ...descs.tensor import TensorDesc
+from .. import CompiledGraph, Expression, Graph
+from ..functions import ScalarValue, ScaleBias, Size2D
+from .activations import FusedActivation
+from .special import {special}
+"""
+ACTIVATIONS_HEAD = """
+from ...descs.values import OperatorDesc
+
+class FusedActivation:
+    desc: OperatorDesc | None
+    def __init__(self, desc: OperatorDesc | None = None) -> None: ...
+"""
+
+
+def generate(root: Path) -> dict[str, str]:
+    sys.path.insert(0, str(root))
+    from directml_py.graph import directmlx
+    from directml_py.graph.directmlx.functions import STRUCT_TYPES, Function
+    from directml_py.graph.directmlx.table import rows
+    from directml_py.graph.methods import Method, method_names
+    from directml_py.operators import SCHEMAS
+
+    # Those with a body of their own have annotations, too.
+    special = [name for name in directmlx.__all__ if is_special(getattr(directmlx, name))]
+    functions = {one.name: one for one in map(Function, rows()) if one.name not in special}
+    lines = []
+    for name, kind in STRUCT_TYPES.items():
+        # Some hide a method of tuples, as they do at run time.
+        hiding = {field: "  # type: ignore[assignment]" for field in kind._fields if hasattr(tuple, field)}
+        fields = [f"    {field}: Expression | Any{hiding.get(field, '')}" for field in kind._fields]
+        lines += [f"class {name}(NamedTuple):", *fields, ""]
+    for name, function in functions.items():
+        method = Method(SCHEMAS[method_names()[function.method]])
+        annotations = {one.name: str(one.annotation) for one in method.signature.parameters.values()}
+        shown = [
+            f"{one.name}: {parameter(one, annotations.get(function.targets[one.name][0], ''))}"
+            for one in function.signature.parameters.values()
+        ]
+        is_list = method.outputs[0].kind == "array"
+        plain = "list[Expression]" if is_list else "Expression"
+        returns = plain if function.struct is None else function.struct.__name__
+        lines.append(f"def {name}({', '.join(shown)}) -> {returns}: ...")
+    text = "\n".join(lines)
+    enums = sorted(set(re.findall(r"\bDML_[A-Z_]+\b(?= \| Integer)", text)))
+    docstring = '"""What a type checker knows of DirectMLX\'s functions."""'
+    head = HEAD.format(enums=", ".join(enums), special=", ".join(special))
+    activations = [
+        f"    @staticmethod\n    def {name}({', '.join(parameters)}) -> FusedActivation: ..."
+        for name, parameters in activation_makers().items()
+    ]
+    about = '"""What a type checker knows of ``FusedActivation``."""'
+    return {
+        "directml_py/graph/directmlx/__init__.pyi": "\n".join(
+            [PYTHON_NOTICE, docstring, head, *listing(directmlx.__all__), text, ""]
+        ),
+        "directml_py/graph/directmlx/activations.pyi": "\n".join(
+            [PYTHON_NOTICE, about, ACTIVATIONS_HEAD, *activations, ""]
+        ),
+    }
+
+
+def is_special(value: object) -> bool:
+    return str(getattr(value, "__module__", "")).endswith(".directmlx.special")
+
+
+def parameter(one: inspect.Parameter, annotation: str) -> str:
+    """The type and the default of one parameter; what a list is filled in with shows as ``...``."""
+    if one.name == "graph":
+        text = "Graph"
+    elif not annotation:
+        # What the lists of scales are filled in from.
+        text = "Sequence[Integer]"
+    else:
+        text = re.sub(r"\bActivation\b", "FusedActivation", written(annotation, one.name))
+    if one.default is one.empty:
+        return text
+    return f"{text if 'None' in text else f'{text} | None'} = ..."
+
+
+def activation_makers() -> dict[str, list[str]]:
+    """The parameters of the functions that make a FusedActivation."""
+    from directml_py.graph.directmlx.table import ACTIVATIONS, FUSED_ALONE
+
+    makers: dict[str, list[str]] = {name: [] for name in FUSED_ALONE}
+    for line in ACTIVATIONS.strip().splitlines():
+        name, _, words = line.partition(":")
+        makers[name] = [
+            f"{word.partition('=')[0]}: float{' = ...' if '=' in word else ''}" for word in words.split()
+        ]
+    return makers
