@@ -104,8 +104,8 @@ def test_what_is_wide_scrolls_in_its_own_box(site, tmp_path):
     assert found == dict.fromkeys(("picture", "table", "levels", "code"), True)
 
 
-def test_pictures_are_legible_in_light_and_dark(site, tmp_path):
-    """Numbers against the page, and against the colours of cells, by WCAG's contrast: at least 4.5 to 1."""
+def test_pictures_and_code_are_legible_in_light_and_dark(site, tmp_path):
+    """Numbers against the page, and against the colours of cells, and code: by WCAG's contrast at least 4.5 to 1."""
     script = """
         const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
         const over = ([r, g, b, a = 1], under) => [r, g, b].map((one, i) => one * a + under[i] * (1 - a));
@@ -129,14 +129,18 @@ def test_pictures_are_legible_in_light_and_dark(site, tmp_path):
             }
             for (const text of page.document.querySelectorAll(".operator-picture text"))
               least = Math.min(least, contrast(numbers(style(text).fill), background));
-            found.push([theme, name, cells.length, light(background) > 0.5 ? "light" : "dark", least]);
+            const block = page.document.querySelector("div.highlight");
+            const code = numbers(style(block).backgroundColor);
+            least = Math.min(least, contrast(numbers(style(block.querySelector("pre")).color), code));
+            const themes = [background, code].map((one) => light(one) > 0.5 ? "light" : "dark");
+            found.push([theme, name, cells.length, themes, least]);
           }
         }
         return found;
     """
     found, console = probed(site, script, tmp_path)
     assert console == []
-    assert [one[0] for one in found] == [one[3] for one in found]
+    assert [[one[0]] * 2 for one in found] == [one[3] for one in found]
     assert all(count for _, name, count, _, _ in found if name != "ELEMENT_WISE_EXP")
     assert min(one[4] for one in found) >= 4.5, found
 
