@@ -62,3 +62,22 @@ def test_import_needs_no_compiler_and_no_cffi_parser(tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.slow
+def test_an_editable_install_is_a_path_that_type_checkers_follow(tmp_path: Path) -> None:
+    """Not a finder, which runs code. Nothing is compiled for this test."""
+    copy = tmp_path / "copy"
+    ignore = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "*.so")
+    shutil.copytree(ROOT, copy, ignore=ignore)
+    code = (
+        "import sys; sys.path.insert(0, 'tools')\n"
+        "from building import backend, commands\n"
+        "commands.BuildExt.run = lambda self: None\n"
+        f"backend.build_editable({str(tmp_path)!r})"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=copy, check=True, capture_output=True)
+    (built,) = tmp_path.glob("*.whl")
+    archive = zipfile.ZipFile(built)
+    (path,) = (name for name in archive.namelist() if name.endswith(".pth"))
+    assert archive.read(path).decode().strip() == str(copy)
