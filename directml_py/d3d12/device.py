@@ -291,9 +291,22 @@ class ID3D12Device(DescriptorMethods):
                 raise
 
     def flush(self) -> None:
-        """Under the debug layer: run the work that nobody has waited for, so that its messages come."""
+        """Under the debug layer, when the program has submitted all: run the work that nobody has waited for, so that
+        its messages come, and say which of it never can."""
         if self._deferral is not None and self.monitor is not None:
-            self.monitor.breaking(self._deferral.flush)
+            self.monitor.breaking(self._flush)
+
+    def _flush(self) -> None:
+        assert self._deferral is not None
+        self._deferral.flush()
+        self.report_endless_waits()
+
+    def report_endless_waits(self) -> None:
+        """Under the debug layer, when nothing comes any more: which queues wait for ever."""
+        if self.monitor is not None and not self.removed:
+            with self.lock:
+                queues = list(self._queues)
+            self.monitor.ended(queues)
 
     def GetNodeCount(self) -> int:
         return 1

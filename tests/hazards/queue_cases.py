@@ -9,6 +9,7 @@ from .aliasing_cases import placed
 from .hazard import READBACK, UPLOAD, hazard
 
 WAIT = "D3D12-CommandQueue-wait"
+ENDLESS = "D3D12-CommandQueue-endless-wait"
 
 
 def another_queue(bench, name="second"):
@@ -166,3 +167,30 @@ def an_activation_on_another_queue(bench, wrong):
     second.ExecuteCommandLists([commands])
     finish(bench, bench.queue, second)
     bench.commands.Reset(bench.new_allocator(), None)
+
+
+@hazard(
+    ENDLESS,
+    "'first' waits for ever: ID3D12Fence 'gate' is 1 and has to reach 2",
+    "nothing",
+    ways=["no signal"],
+)
+@hazard(ENDLESS, "waits for ever", "all that would signal it waits too", ways=["in turn"])
+def a_wait_that_never_ends(bench, wrong):
+    """What comes later may end it; when the device is flushed nothing does."""
+    second, gate, back = another_queue(bench), *(bench.keep(bench.d3d12.CreateFence(0)) for _ in range(2))
+    bench.queue.SetName("first")
+    gate.SetName("gate")
+    try:
+        bench.queue.Wait(gate, 2)
+        bench.queue.Signal(back, 1)
+        second.Signal(gate, 1)
+        if wrong == "in turn":
+            second.Wait(back, 1)
+        if wrong != "no signal":
+            second.Signal(gate, 2)
+        bench.d3d12.flush()
+    finally:
+        # For what is looked at afterwards; the CPU can end any wait.
+        gate.Signal(2)
+        bench.d3d12.flush()

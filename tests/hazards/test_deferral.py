@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -342,3 +344,24 @@ def test_work_that_nobody_waited_for(bench):
     assert not ran
     bench.d3d12.flush()
     assert ran == [1]
+
+
+def test_a_program_that_ends_while_a_queue_waits():
+    """It is said when the interpreter ends; a wait that the program ended is none."""
+    program = """
+import logging
+import directml_py as dml
+logging.basicConfig()
+dml.D3D12GetDebugInterface().EnableDebugLayer()
+device = dml.D3D12CreateDevice()
+for name, ended in (("ended", True), ("stuck", False)):
+    queue, fence = device.CreateCommandQueue(dml.D3D12_COMMAND_QUEUE_DESC()), device.CreateFence(0)
+    queue.SetName(name)
+    queue.Wait(fence, 1)
+    if ended:
+        fence.Signal(1)
+    globals()[name] = queue, fence
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "'stuck' waits for ever" in ended.stderr
+    assert "'ended'" not in ended.stderr

@@ -56,6 +56,12 @@ QUEUE_WAIT = rule(
     "user-mode-heap-synchronization",
     debug=True,
 )
+ENDLESS_WAIT = rule(
+    "D3D12-CommandQueue-endless-wait",
+    "A value that a queue waits for is signaled before the program ends",
+    "user-mode-heap-synchronization",
+    debug=True,
+)
 RELEASED = rule(
     "D3D12-Object-released",
     "What commands in flight use is not released before they have run",

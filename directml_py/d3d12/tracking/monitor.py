@@ -25,6 +25,7 @@ from ..observation import watchers
 from ..resource import Buffer
 from . import checks, shadow
 from .access import Access
+from .endless import endless_waits
 from .inheritance import Inheritance, activation
 from .knowledge import Knowledge
 from .resource_states import ResourceStates
@@ -178,6 +179,13 @@ class Monitor:
         """``queue`` is about to go on because ``fence`` has reached ``value``."""
         self.knowledge.waited(fence, value, queue)
         self._check_fence(fence, "Wait")
+
+    def ended(self, queues: Iterable[WorkQueue]) -> None:
+        """Nothing more is submitted to ``queues``, and all has run that can."""
+        for owner, text in endless_waits(queues):
+            self.report_diagnostic(
+                Diagnostic(checks.ENDLESS_WAIT.severity, checks.ENDLESS_WAIT.id, "", f"{owner} {text}")
+            )
 
     def _check_fence(self, fence: FenceValue, call: str) -> None:
         if fence.released:
