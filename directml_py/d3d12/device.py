@@ -248,6 +248,10 @@ class ID3D12Device(DescriptorMethods):
         """``S_OK``, or the code for which the device was removed; returned, not raised."""
         return self._removed_reason
 
+    def queues(self) -> list[WorkQueue]:
+        with self.lock:
+            return list(self._queues)
+
     def fences(self) -> list[FenceValue]:
         with self.lock:
             return list(self._fences)
@@ -294,19 +298,7 @@ class ID3D12Device(DescriptorMethods):
         """Under the debug layer, when the program has submitted all: run the work that nobody has waited for, so that
         its messages come, and say which of it never can."""
         if self._deferral is not None and self.monitor is not None:
-            self.monitor.breaking(self._flush)
-
-    def _flush(self) -> None:
-        assert self._deferral is not None
-        self._deferral.flush()
-        self.report_endless_waits()
-
-    def report_endless_waits(self) -> None:
-        """Under the debug layer, when nothing comes any more: which queues wait for ever."""
-        if self.monitor is not None and not self.removed:
-            with self.lock:
-                queues = list(self._queues)
-            self.monitor.ended(queues)
+            self.monitor.breaking(self._deferral.flush)
 
     def GetNodeCount(self) -> int:
         return 1

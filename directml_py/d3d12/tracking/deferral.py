@@ -61,6 +61,8 @@ class Deferral:
         try:
             while any(queue.run_one(worker) for queue in list(self._device.ready)):
                 pass
+            if self._device.monitor is not None:
+                self._device.monitor.report_endless_waits()
         except BaseException:
             worker.stop(self._device.lock)
             raise

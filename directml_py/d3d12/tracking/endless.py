@@ -62,5 +62,5 @@ def _is_over(wait: FenceWait) -> bool:
 @atexit.register
 def _at_exit() -> None:
     for device in list(devices):
-        # Nobody is left to catch what the info queue breaks on, which has been logged by then.
-        device.report_endless_waits()
+        if device.monitor is not None:
+            device.monitor.report_endless_waits()

@@ -180,9 +180,9 @@ class Monitor:
         self.knowledge.waited(fence, value, queue)
         self._check_fence(fence, "Wait")
 
-    def ended(self, queues: Iterable[WorkQueue]) -> None:
-        """Nothing more is submitted to ``queues``, and all has run that can."""
-        for owner, text in endless_waits(queues):
+    def report_endless_waits(self) -> None:
+        """Nothing more is submitted, and all has run that can: which queues wait for ever."""
+        for owner, text in () if self._device.removed else endless_waits(self._device.queues()):
             self.report_diagnostic(
                 Diagnostic(checks.ENDLESS_WAIT.severity, checks.ENDLESS_WAIT.id, "", f"{owner} {text}")
             )
