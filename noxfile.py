@@ -6,7 +6,10 @@ would build the package's C code once more for each.
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+from pathlib import Path
 
 import nox
 
@@ -45,3 +48,19 @@ def docs(session: nox.Session) -> None:
         *("-m", "sphinx", "-b", "html", "-W", "--keep-going", "-j", "auto", "docs", "build/docs"),
         *session.posargs,
     )
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """The source distribution, the wheel that it builds, and that wheel at work in an environment of its own."""
+    folder = Path(session.create_tmp()).resolve()
+    dist, environment = folder / "dist", folder / "environment"
+    shutil.rmtree(dist, ignore_errors=True)
+    session.run(sys.executable, "-m", "build", "--outdir", str(dist))
+    session.run(sys.executable, "-m", "venv", "--clear", str(environment))
+    programs = environment / ("Scripts" if os.name == "nt" else "bin")
+    (built,) = dist.glob("*.whl")
+    with session.chdir(folder):
+        session.run(str(programs / "python"), "-m", "pip", "install", "--quiet", str(built), external=True)
+        session.run(str(programs / "python"), "-m", "directml_py.samples.hello_directml", external=True)
+        session.run(str(programs / "directml-py"), "info", external=True)

@@ -18,7 +18,8 @@ CONTENT = ("pyproject.toml", "README.md", "LICENSE", "directml_py", "include", "
 
 
 def build_wheel(folder: Path, **environment: str) -> Path:
-    """Built from a copy, so that the repository gets no build folder and the wheel nothing that was built there."""
+    """Built from the source distribution of a copy, so that the repository gets no build folder and the wheel nothing
+    that was built there."""
     source, target = folder / "source", folder / "wheel"
     source.mkdir(parents=True)
     for name in CONTENT:
@@ -27,12 +28,25 @@ def build_wheel(folder: Path, **environment: str) -> Path:
             shutil.copytree(path, source / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
         else:
             shutil.copy(path, source / name)
+    archive = source_distribution(source)
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet"]
     subprocess.run(
-        [*command, "--wheel-dir", str(target), str(source)], check=True, env={**os.environ, **environment}
+        [*command, "--wheel-dir", str(target), str(archive)], check=True, env={**os.environ, **environment}
     )
     (built,) = target.glob("*.whl")
     return built
+
+
+def source_distribution(source: Path) -> Path:
+    """What a wheel is built from where there is no repository."""
+    subprocess.run(
+        [sys.executable, "-c", "from setuptools import setup; setup()", "--quiet", "sdist"],
+        cwd=source,
+        env={**os.environ, "PYTHONPATH": str(source / "tools")},
+        check=True,
+    )
+    (archive,) = (source / "dist").glob("*.tar.gz")
+    return archive
 
 
 def shared_wheel(factory: pytest.TempPathFactory) -> Path:

@@ -28,7 +28,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     sources = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "directml_py").rglob("*")
-        if path.suffix in {".py", ".pyi", ".typed"} and "__pycache__" not in path.parts
+        if path.suffix in {".json", ".py", ".pyi", ".typed"} and "__pycache__" not in path.parts
     }
     assert sources <= set(names)
 

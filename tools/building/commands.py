@@ -117,10 +117,11 @@ class BuildPy(build_py):
 class SDist(sdist):
     """What a wheel is built from, beside the package."""
 
-    def add_defaults(self) -> None:
-        super().add_defaults()
+    def make_distribution(self) -> None:
+        # What add_defaults finds is asked of another class, which knows nothing of this one.
         for folder in ("include", "tools", "directml_py/kernels/native"):
             paths = (path for path in (ROOT / folder).rglob("*") if path.is_file())
             self.filelist.extend(
                 str(path.relative_to(ROOT)) for path in paths if "__pycache__" not in path.parts
             )
+        super().make_distribution()
