@@ -97,6 +97,7 @@ class TestCurves:
         assert sampled(first("ACTIVATION_HARDMAX")) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", [pytest.param(one, marks=pytest.mark.operator(one)) for one in SCHEMAS])
 def test_every_picture_is_well_formed(operator):
     drawn = picture(operator, examples_of(operator))
