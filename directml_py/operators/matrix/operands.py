@@ -47,9 +47,11 @@ def operands(given: Given, sizes: Heads) -> list[Any]:
         return parts
     hidden, key_hidden = sizes.heads * sizes.head_size, sizes.key_heads * sizes.head_size
     shares = np.split(bias.reshape(-1), [hidden, hidden + key_hidden])
-    return [
-        None if part is None else part + share.reshape(part.shape[2:]) for part, share in zip(parts, shares)
-    ]
+    with np.errstate(all="ignore"):
+        return [
+            None if part is None else part + share.reshape(part.shape[2:])
+            for part, share in zip(parts, shares)
+        ]
 
 
 def joined(past: Any, new: Any, room: int, lengths: Any) -> Any:
