@@ -59,6 +59,8 @@ PLAIN_LIBRARY = {
     "threading",
     "time",
     "typing",
+    "warnings",
+    "zlib",
 }
 NUMPY_ALONE = {"kernels": {"numpy"} | PLAIN_LIBRARY}
 

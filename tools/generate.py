@@ -12,11 +12,24 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from generators import cdefs, com, directmlx, enums, exports, functions, header, iids, schema, structs, stubs
+from generators import (
+    cdefs,
+    com,
+    declared,
+    directmlx,
+    enums,
+    exports,
+    functions,
+    header,
+    iids,
+    schema,
+    structs,
+    stubs,
+)
 from generators.catalog import Catalog
 
 ROOT = Path(__file__).resolve().parents[1]
-GENERATORS = (header, enums, structs, stubs, iids, schema, cdefs, com)
+GENERATORS = (header, enums, structs, stubs, iids, schema, cdefs, com, declared)
 
 
 def formatted(path: str, text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import directml_py
@@ -11,6 +12,8 @@ from ..d3d12 import ID3D12Device
 from ..d3d12.debug_output import debug_output, exceptions_tell_nobody
 from ..d3d12.live import COUNTERS
 from ..dml.removal import WITNESSES
+from ..kernels.declared import REINSTALL, declared_by
+from .built_from import DECLARATIONS
 from .calls import Calls
 from .interfaces import FUNCTIONS, INTERFACES
 from .objects import Objects
@@ -27,7 +30,16 @@ def create_device(*arguments: Any) -> ID3D12Device:
 
 
 def start(ffi: Any, lib: Any) -> None:
-    """Give every C function that the library declares its Python side."""
+    """Give every C function that the library declares its Python side.
+
+    Raises ``ImportError`` for a library that was built from other sources than this package.
+    """
+    if declared_by(ffi, lib) != DECLARATIONS:
+        folder = ffi.string(lib.dmlpy_folder()).decode(errors="replace")
+        package = Path(directml_py.__file__).parent
+        raise ImportError(
+            f"libdirectml.so in {folder} was built from other sources than the package {package}; {REINSTALL}"
+        )
     exceptions_tell_nobody()
     WITNESSES.append(lambda error: debug_output(D3D12_MESSAGE_SEVERITY_ERROR, str(error)))
     objects = Objects(lib)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import operator
 import os
+import warnings
 from functools import cached_property
 from importlib import import_module
 from typing import Any
+
+from .built_from import DECLARATIONS
+from .declared import REINSTALL, declared_by
 
 KERNELS_VARIABLE = "DIRECTML_PY_KERNELS"
 THREADS_VARIABLE = "DIRECTML_PY_THREADS"
@@ -17,9 +21,9 @@ MOST_THREADS = 1 << 16
 class Backend:
     """The loops in use, found when the first kernel is made.
 
-    ``native`` is the extension module, with ``ffi`` and ``lib``, or None where it was not built or
-    ``DIRECTML_PY_KERNELS`` is ``numpy``. Raises ``ImportError`` if that is ``native`` and there is none,
-    ``ValueError`` if it is anything else, or ``DIRECTML_PY_THREADS`` no number above 0.
+    ``native`` is the extension module, with ``ffi`` and ``lib``, or None where it was not built, or from other sources
+    (which is warned of), or ``DIRECTML_PY_KERNELS`` is ``numpy``. Raises ``ImportError`` if that is ``native`` and
+    there is none, ``ValueError`` if it is anything else, or ``DIRECTML_PY_THREADS`` no number above 0.
     """
 
     @cached_property
@@ -40,6 +44,12 @@ class Backend:
                 raise ImportError(
                     f"{KERNELS_VARIABLE} is native, but the native loops do not load: {error}"
                 ) from None
+            return None
+        if declared_by(module.ffi, module.lib) != DECLARATIONS:
+            problem = f"{module.__file__} was built from other sources than the Python beside it; {REINSTALL}"
+            if self.wanted:
+                raise ImportError(f"{KERNELS_VARIABLE} is native, but {problem}")
+            warnings.warn(f"{problem}. Until then everything runs in NumPy", RuntimeWarning, stacklevel=2)
             return None
         module.lib.dml_set_threads(self.threads)
         return module

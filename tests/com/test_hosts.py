@@ -73,6 +73,29 @@ def test_the_environment_of_another_python_is_none_of_ours(hosts: Hosts, tmp_pat
     assert succeeds(hosts.run(library(), "load", folder=tmp_path, **foreign)) == ["00000000"]
 
 
+OTHER_SOURCES = """\
+import ctypes, sys
+import directml_py.com.built_from as built
+built.DECLARATIONS = "0"
+made = ctypes.c_void_p()
+function = ctypes.CDLL(sys.argv[1]).D3D12CreateDevice
+function.restype = ctypes.c_uint32
+print(hex(function(None, 0xB000, None, ctypes.byref(made))))
+"""
+
+
+def test_a_library_of_other_sources() -> None:
+    """One that an older package was built with would call Python by names and with values that it does not know."""
+    command = [sys.executable, "-c", OTHER_SOURCES, library()]
+    run = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, cwd=Path(__file__).resolve().parents[2]
+    )
+    assert run.stdout == "0x80004005\n", run
+    assert "ImportError: libdirectml.so in " in run.stderr
+    assert " was built from other sources than the package " in run.stderr
+    assert "install the package again" in run.stderr
+
+
 @pytest.mark.parametrize("wanted", ["C", "C.UTF-8"])
 def test_the_locale_stays(hosts: Hosts, wanted: str) -> None:
     """Python sets the one that the environment names, or another one for C, unless it is told not to."""

@@ -59,6 +59,33 @@ def test_c(builder: Builder, compiler: str, topic: str) -> None:
     assert told(builder.program("c_program", compiler), topic)
 
 
+@pytest.mark.parametrize(
+    ("profile", "arguments"),
+    [
+        ("", ("2", "0", "0", "supported")),
+        ("kind", ("2", "0", "0", "supported")),
+        # An input, an output, both resources, and three more; multiples of 4 that are none of 16.
+        ("demanding", ("7", "36", "28", "denied")),
+        ("no-descriptors", ("0", "0", "0", "supported")),
+    ],
+)
+def test_the_environment_chooses_a_profile(
+    builder: Builder, profile: str, arguments: tuple[str, ...]
+) -> None:
+    program = builder.program("object_model", "g++")
+    assert facts([program, "profiles", *arguments], {"DIRECTML_PY_PROFILE": profile})
+
+
+def test_a_profile_that_removes_the_device(builder: Builder) -> None:
+    program = builder.program("object_model", "g++")
+    assert facts([program, "profile_removal"], {"DIRECTML_PY_PROFILE": "kind,removal_after=2"})
+
+
+def test_a_profile_that_is_none(builder: Builder) -> None:
+    program = builder.program("object_model", "g++")
+    assert facts([program, "no_profile"], {"DIRECTML_PY_PROFILE": "gentle"})
+
+
 def test_why_a_device_was_removed_is_told_without_debug_layers(builder: Builder) -> None:
     """Once for each device: what comes later has the same reason."""
     command = [str(builder.program("object_model", "g++")), "removal"]

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from generators.declared import digest_of
 
 import directml_py as dml
 from directml_py.kernels import backend
@@ -83,6 +84,63 @@ def test_without_the_module_numpy_computes():
     result = run(HIDE + SHOW + "\n" + BIG + "check()")
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == "numpy"
+
+
+# As if the extension module had been built from other sources.
+OTHER = "import sys, directml_py.kernels\nsys.modules['directml_py.kernels.backend'].DECLARATIONS = '0'\n"
+
+
+@pytest.mark.skipif(backend.native is None, reason="no native loops")
+def test_loops_of_other_sources_are_left_alone():
+    result = run(OTHER + SHOW)
+    assert result.stdout.strip() == "numpy"
+    assert result.stderr.count("RuntimeWarning: ") == 1
+    assert "/_native." in result.stderr
+    assert (
+        "was built from other sources than the Python beside it; install the package again" in result.stderr
+    )
+
+
+@pytest.mark.skipif(backend.native is None, reason="no native loops")
+def test_loops_of_other_sources_cannot_be_asked_for():
+    result = run(OTHER + SHOW, DIRECTML_PY_KERNELS="native")
+    assert result.returncode == 1
+    assert "ImportError: DIRECTML_PY_KERNELS is native, but " in result.stderr
+    assert "was built from other sources" in result.stderr
+
+
+def test_loops_of_other_sources_are_no_matter_to_numpy():
+    assert run(OTHER + SHOW, DIRECTML_PY_KERNELS="numpy").stderr == ""
+
+
+DECLARED = """\
+#define DML_MOST 4
+typedef struct { int64_t count; int32_t *sizes; } dml_thing;
+void dml_run(const dml_thing *thing, int64_t from);
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("MOST 4", "MOST 5"),
+        ("DML_MOST", "DML_LEAST"),
+        ("int64_t count", "int32_t count"),
+        ("int64_t count; int32_t *sizes;", "int32_t *sizes; int64_t count;"),
+        ("int32_t *sizes", "int32_t *strides"),
+        ("void dml_run", "int dml_run"),
+        ("int64_t from", "int64_t from, int64_t to"),
+        ("dml_run", "dml_walk"),
+        ("*thing,", "thing,"),
+    ],
+)
+def test_what_makes_sources_other_ones(old, new):
+    assert old in DECLARED
+    assert digest_of(DECLARED) != digest_of(DECLARED.replace(old, new))
+
+
+def test_what_does_not():
+    assert digest_of(DECLARED) == digest_of(DECLARED.replace("const ", "").replace("from", "begin"))
 
 
 def test_without_the_module_native_cannot_be_had():

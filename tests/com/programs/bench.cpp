@@ -259,8 +259,8 @@ void Bench::dispatch(
     const std::vector<ID3D12Resource*>& inputs,
     const std::vector<ID3D12Resource*>& outputs)
 {
-    initialize(op);
-    record(op, inputs, outputs);
+    auto persistent = initialize(op);
+    record(op, inputs, outputs, persistent.Get());
     run();
 }
 
