@@ -173,6 +173,7 @@ class OperatorProgram:
             self._kernel,
             arrays,
             views(self.outputs, outputs),
-            NO_BYTES if temporary is None else temporary,
+            # A profile may ask for more than a kernel takes, and what is given is what the kernel uses.
+            NO_BYTES if temporary is None else temporary[: self.temporary_size],
             inspector(self._desc, notify),
         )

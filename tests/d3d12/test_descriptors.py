@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from work import grows_like_its_size
 
@@ -9,6 +11,8 @@ from directml_py import d3d12
 from directml_py.abi.hresult import E_INVALIDARG, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
+
+VIEWS = e.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 
 VISIBLE = e.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
 
@@ -137,3 +141,29 @@ def test_heaps_that_go_while_others_stay(bench, collect):
     for heap, start in zip(heaps, starts, strict=True):
         assert bench.device.find_descriptors(start) == (None if heap is None else (heap, 0))
     assert len(bench.device._descriptors._starts) == 2 * (len(heaps) - len(gone))
+
+
+@pytest.mark.parametrize("visible", [False, True])
+def test_no_two_heaps_share_handles(bench, visible):
+    """However many descriptors one has, the next begins behind its last."""
+    made = [
+        bench.device.CreateDescriptorHeap(s.D3D12_DESCRIPTOR_HEAP_DESC(VIEWS, count, int(visible)))
+        for count in (100_000, 3, 100_000, 1)
+    ]
+    step = bench.device.GetDescriptorHandleIncrementSize(VIEWS)
+    for get in ("GetCPUDescriptorHandleForHeapStart", "GetGPUDescriptorHandleForHeapStart")[: 1 + visible]:
+        ranges = sorted((getattr(heap, get)().ptr, heap.GetDesc().NumDescriptors) for heap in made)
+        for (start, count), (following, _) in pairwise(ranges):
+            assert start + count * step <= following
+
+
+def test_cpu_handles_end_with_the_heap(bench):
+    heap = bench.device.CreateDescriptorHeap(s.D3D12_DESCRIPTOR_HEAP_DESC(VIEWS, 3, 1))
+    step, start = bench.device.GetDescriptorHandleIncrementSize(VIEWS), heap.cpu_start
+    assert [heap.has_cpu_handle(start + place * step) for place in (-1, 0, 2, 3)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert not heap.has_cpu_handle(heap.gpu_start)

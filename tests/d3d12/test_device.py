@@ -314,3 +314,17 @@ def test_custom_heap_properties(bench):
     )
     with pytest.raises(DMLError, match="heapType"):
         bench.device.GetCustomHeapProperties(0, e.D3D12_HEAP_TYPE_CUSTOM)
+
+
+def test_what_callers_in_c_cannot_catch(bench, debug_bench):
+    """A call that did nothing removes the device; a question does it no harm, nor does what comes after."""
+    for device, said in ((bench.device, False), (debug_bench.device, True)):
+        if said:
+            device.QueryInterface(d3d12.ID3D12InfoQueue).SetBreakOnSeverity(
+                e.D3D12_MESSAGE_SEVERITY_ERROR, False
+            )
+        assert device.refuse("GetDescriptorHandleIncrementSize", "type is 99") is False
+        assert device.GetDeviceRemovedReason() == S_OK
+        assert device.refuse("CopyDescriptors", "numSrcDescriptorRanges is 1") is said
+        assert device.GetDeviceRemovedReason() == DXGI_ERROR_INVALID_CALL
+        assert device.refuse("CopyDescriptors", "numSrcDescriptorRanges is 2") is False

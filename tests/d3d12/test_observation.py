@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from directml_py.d3d12.markers import marker_text
-from directml_py.d3d12.observation import Observer, watchers
+from directml_py.d3d12.observation import Observer, Watchers, watchers
 
 
 class Notes(Observer):
@@ -142,3 +142,11 @@ def test_the_text_of_a_marker_at_an_address():
 def test_no_module_is_loaded_for_nobody():
     probe = "import sys, directml_py; print([name for name in sys.modules if 'capturing' in name])"
     assert subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_one_of_two_observers_leaves():
+    one, other, watching = Observer(), Observer(), Watchers()
+    watching.add(one)
+    watching.add(other)
+    watching.remove(one)
+    assert watching.all == (other,)

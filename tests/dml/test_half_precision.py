@@ -128,3 +128,10 @@ def test_graphs_round_each_step():
     y = graph.identity(graph.identity(x, scale_bias=(2, -60000)), scale_bias=(1, 0))
     (result,) = graph.compile([y], flags=ALLOWED).run([np.full((1, 1, 1, 2), 60000, np.float16)])
     assert result.ravel().tolist() == [np.inf, np.inf]
+
+
+def test_nobody_has_the_flag_unless_it_is_given():
+    bench = Bench(profile="half-precision")
+    compiled = bench.dml.CompileOperator(bench.dml.CreateOperator(doubled_and_less()))
+    (result,) = bench.evaluate(compiled, [np.full((1, 1, 1, 2), 60000, np.float16)])
+    assert result.ravel().tolist() == [60000, 60000]

@@ -271,3 +271,24 @@ def test_why_nothing_may_be_bound(kind):
     with pytest.raises(dml.DMLError) as caught:
         bind()
     assert said in caught.value.diagnostics[0].message
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_temporary_and_persistent_memory_of_one_buffer(apart):
+    """They may share a buffer, and no byte of it."""
+    bench = Bench(profile="demanding")
+    op = bench.compile(identity())
+    initializer = bench.dml.CreateOperatorInitializer([op])
+    buffer, sizes = (
+        bench.buffer(1024),
+        (initializer.GetBindingProperties().TemporaryResourceSize, op.persistent_size),
+    )
+    table = bench.table(initializer)
+    table.BindTemporaryResource(binding(buffer, 0, sizes[0]))
+    table.BindOutputs([binding(buffer, 256 if apart else 0, sizes[1])])
+    bench.record(initializer, table)
+    assert bench.removed is not apart
+    if not apart:
+        with pytest.raises(dml.DMLError) as caught:
+            bench.dml.GetParentDevice()
+        assert [found.rule for found in caught.value.diagnostics] == ["DML-Binding-resource-overlap"]

@@ -11,7 +11,7 @@ from directml_py.kernels.contract import convolve
 from directml_py.kernels.windows import Window
 
 from .graphs import Graphs
-from .helpers import OWNED
+from .helpers import OWNED, Bench
 
 FLOAT32, FLOAT16 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16
 SQUARE = Window.of((3, 3), (1, 1), (1, 1), (1, 1), (1, 1))
@@ -158,3 +158,19 @@ def test_with_a_normalization_in_graphs(shared, size):
     np.testing.assert_array_equal(found.reshape(wanted.shape), (wanted - mean) * 2 * scale + shift)
     for other in others:
         np.testing.assert_array_equal(other.reshape(wanted.shape), wanted)
+
+
+def test_memory_that_a_device_asks_for_beyond_the_kernels():
+    """Too few pixels to transform the filter for: what a profile adds is no place to do it in."""
+    for profile in ("more-memory", "kind"):
+        bench = Bench(profile=profile)
+        op = bench.compile(convolution(flags=0))
+        assert (op.temporary_size > 0) is (profile == "more-memory")
+        temporary = np.full(1 << 16, 0xA5, np.uint8)
+        inputs = [
+            whole(*slot.tensor.sizes, seed=index).view(np.uint8).ravel()
+            for index, slot in enumerate(op.inputs)
+        ]
+        output = np.empty(op.outputs[0].tensor.total_size, np.uint8)
+        op.program.bind(inputs, [output], temporary)()
+        assert (temporary == 0xA5).all()

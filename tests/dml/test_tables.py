@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ctypes
 
+import numpy as np
 import pytest
 
 import directml_py as dml
 from directml_py.cffi import ffi
+from directml_py.d3d12.tracking.access import Use
+from directml_py.descs.tensor import TensorDesc
+from directml_py.dml.accesses import elements_of
 from directml_py.dml.bindings import read_bindings
+from directml_py.dml.slot import Slot
 from directml_py.validation.report import Report
 
-from .helpers import binding, identity, join
+from .helpers import DEBUG, VIEWS, Bench, binding, identity, join
 
 FORMS = {
     "struct": lambda desc: desc,
@@ -122,3 +127,38 @@ def test_how_many_bindings_are_read():
         assert (None if found is None else len(found)) == read
         said = [(one.rule, one.path) for one in report.diagnostics]
         assert said == ([] if read else [("DML-Binding-count", "bindingCount")])
+
+
+def test_slots_are_named_as_the_bind_methods_count():
+    assert Slot("input", 1).name == "inputs[1]"
+    assert Slot("output").name == "outputs[0]"
+    assert Slot("input", 2, 3).name == "inputs[2].Bindings[3]"
+    assert Slot("temporary").name == "the temporary resource"
+
+
+def test_writing_halves_of_bytes():
+    """Five elements of four bits are written to three bytes, of which the last is written as a whole."""
+    desc = TensorDesc(dml.DML_TENSOR_DATA_TYPE_INT4, (1, 1, 1, 5))
+    memory = np.arange(8, dtype=np.uint8)
+    assert elements_of(desc, Use.WRITE)(memory).tolist() == [0, 1, 2]
+    assert elements_of(desc, Use.READ)(memory).ravel().tolist() == [0, 0, 1, 1, 2]
+
+
+@pytest.mark.parametrize(("place", "rules"), [(5, []), (6, ["SIZE"]), (8, ["HANDLE"]), (-1, ["HANDLE"])])
+def test_a_table_begins_inside_its_heap(place, rules):
+    """Of eight descriptors three are needed."""
+    bench = Bench(DEBUG)
+    op, heap = bench.compile(join(2, 2)), bench.descriptors(8)
+    step = bench.d3d12.GetDescriptorHandleIncrementSize(VIEWS)
+    cpu = heap.GetCPUDescriptorHandleForHeapStart().ptr + place * step
+    gpu = heap.GetGPUDescriptorHandleForHeapStart().ptr + place * step
+    desc = dml.DML_BINDING_TABLE_DESC(
+        op, dml.D3D12_CPU_DESCRIPTOR_HANDLE(cpu), dml.D3D12_GPU_DESCRIPTOR_HANDLE(gpu), 3
+    )
+    if not rules:
+        assert bench.dml.CreateBindingTable(desc)
+        return
+    with pytest.raises(dml.DMLError) as caught:
+        bench.dml.CreateBindingTable(desc)
+    known = {"SIZE": "DML-BindingTable-size", "HANDLE": "DML-BindingTable-handle"}
+    assert {found.rule for found in caught.value.diagnostics} == {known[rule] for rule in rules}

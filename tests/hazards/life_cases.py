@@ -191,6 +191,7 @@ def reading_before_the_wait(bench, wrong):
     """Only what is being written must not be read."""
     readback = reading_back(bench)
     readback.Map(0, dml.D3D12_RANGE(0, 16))
+    readback.Map(0, dml.D3D12_RANGE(8, 16))
     readback.Map(0, dml.D3D12_RANGE(32, 64))
     readback.Map(0, dml.D3D12_RANGE(0, 0))
     readback.array(offset=32)

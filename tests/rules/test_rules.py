@@ -43,6 +43,8 @@ def test_rule(identifier):
         places = list(dict.fromkeys((item.rule, item.path) for item in found.diagnostics))
         assert places == [(identifier, path) for path in case.paths], case.name
         assert found.hresult == case.hresult, case.name
+        # What the debug layers alone check is said, and raises nothing.
+        assert RULES[identifier].debug is (case.hresult is None), case.name
         for item in found.diagnostics:
             assert item.severity is RULES[identifier].severity
 
@@ -83,6 +85,7 @@ def test_rules_are_written_out():
         # The names of all tensors that must agree may be many.
         assert len(known.text) < (300 if identifier in DERIVED else 160)
         assert known.text[-1] not in ".;,"
+        assert known.debug or known.severity is Severity.ERROR
         assert "\n" not in known.text
         assert re.fullmatch(r"[a-z0-9_-]+", known.source), known.source
     texts = [(known.text, known.source) for known in RULES.values()]

@@ -11,15 +11,19 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # Of the tests of the object model, those that bind what a device asks for; others bind what a kind one does.
 OBJECT_MODEL = [
-    f"tests/dml/test_{name}.py" for name in ("devices", "graph_rules", "private_data", "profiles")
+    f"tests/dml/test_{name}.py"
+    for name in ("devices", "fusion", "graph_rules", "half_precision", "pairs", "private_data", "profiles")
 ]
+DISPATCHED = ["tests/dxdispatch/test_models.py", "tests/faces/test_evaluate.py"]
 # The sample prints how much temporary memory its graph needs, and its test knows the number.
 PRINTS_SIZES = "tests/faces/test_samples.py::test_branches"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "tests", [OBJECT_MODEL, ["tests/faces/test_samples.py"], ["tests/graph"]], ids=["dml", "samples", "graph"]
+    "tests",
+    [OBJECT_MODEL, ["tests/faces/test_samples.py"], ["tests/graph"], ["tests/pydirectml"], DISPATCHED],
+    ids=["dml", "samples", "graph", "pydirectml", "dispatched"],
 )
 def test_on_a_demanding_device(tests):
     process = subprocess.run(
