@@ -49,7 +49,7 @@ class Backend:
             problem = f"{module.__file__} was built from other sources than the Python beside it; {REINSTALL}"
             if self.wanted:
                 raise ImportError(f"{KERNELS_VARIABLE} is native, but {problem}")
-            warnings.warn(f"{problem}. Until then everything runs in NumPy", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"everything runs in NumPy: {problem}", RuntimeWarning, stacklevel=2)
             return None
         module.lib.dml_set_threads(self.threads)
         return module

@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "108a197b"
+DECLARATIONS = "e0c44f8d"

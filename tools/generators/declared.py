@@ -22,7 +22,7 @@ def digest_of(declarations: str) -> str:
     ffi = cffi.FFI()
     ffi.cdef(declarations)
     # cffi tells of functions only where they are compiled; what it has read is its parser's.
-    parser = ffi._parser  # type: ignore[attr-defined]
+    parser = ffi._parser
     lines = [f"{name} {value}" for name, value in parser._int_constants.items()]
     for entry, (kind, _) in parser._declarations.items():
         what, _, name = entry.partition(" ")
