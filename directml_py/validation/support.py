@@ -33,7 +33,9 @@ def check_level(schema: OperatorSchema, level: int, report: Report) -> None:
 
 
 def check_support(desc: OperatorDesc, slots: list[TensorSlot], level: int, report: Report) -> None:
-    """Dimension counts and data types of ``slots`` against the table of ``level``."""
+    """Dimension counts and data types of ``slots`` against the table of ``level``, or of the operator's first one."""
+    # What comes after relies on the ranks of its tensors, whether the level has the operator or not.
+    level = max(level, desc.schema.level)
     table = support_at(desc, level)
     if table is None:
         return

@@ -47,6 +47,19 @@ class TestAllAtOnce:
         }
         assert len(found) > 2
 
+    @pytest.mark.parametrize("name", ["DEPTH_TO_SPACE1", "SPACE_TO_DEPTH1"])
+    def test_an_operator_of_a_higher_level_has_its_own_dimension_counts(self, name):
+        """Found by a run of the fuzzer: sizes were asked for of tensors that the operator never takes."""
+        five = tensor((1, 4, 2, 2, 1))
+        desc = getattr(dml, f"DML_{name}_OPERATOR_DESC")(
+            five, five, BlockSize=1, Order=dml.DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW
+        )
+        assert [(item.rule, item.path) for item in dml.validate(desc, feature_level=0x2000)] == [
+            ("DML-Operator-feature-level", "Type"),
+            (f"DML-{name}-dimension-count", "InputTensor.DimensionCount"),
+            (f"DML-{name}-dimension-count", "OutputTensor.DimensionCount"),
+        ]
+
     def test_every_element_of_an_array(self):
         inputs = [tensor((1, 3), total_size=8), tensor((1, 3)), tensor((1, 3), total_size=4)]
         found = dml.validate(join(inputs, tensor((3, 3))))
