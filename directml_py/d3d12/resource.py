@@ -34,7 +34,7 @@ from .allocation import Allocation, Bytes
 from .buffer_rules import FIXED_STATES, cpu_accessible
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .objects import ID3D12Pageable, short
-from .tracking.checks import READBACK_READ
+from .tracking.checks import READBACK_READ, READBACK_UNMAP
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -112,7 +112,8 @@ class ID3D12Resource(ID3D12Pageable):
         device.buffers.add(self.buffer)
         self._desc = D3D12_RESOURCE_DESC.from_buffer_copy(desc)
         self._desc.Alignment = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-        self._map_count = 0
+        # What each Map without an Unmap yet may be read through, as far as nothing was said of it.
+        self._maps: list[BufferRange] = []
         self._map_lock = threading.Lock()
         self.placement = placement
         self.initial_state = initial_state
@@ -142,7 +143,7 @@ class ID3D12Resource(ID3D12Pageable):
     @property
     def mapped(self) -> bool:
         """Whether some ``Map`` has no ``Unmap`` yet."""
-        return self._map_count > 0
+        return bool(self._maps)
 
     def Map(self, subresource: int = 0, readRange: Any = None) -> Bytes:
         """All bytes as a writable view, whatever ``readRange`` (a D3D12_RANGE) says; calls nest.
@@ -157,9 +158,12 @@ class ID3D12Resource(ID3D12Pageable):
         read = BufferRange(self.buffer, 0, self.width)
         if readRange is not None:
             read = self._range(readRange, "readRange")
-        self._check_in_flight("Map", read)
+        early = self._written_in_flight(read)
+        if early is not None:
+            self._report_early("Map", early)
+            read = read._replace(size=0)
         with self._map_lock:
-            self._map_count += 1
+            self._maps.append(read)
         return self.memory[:]
 
     def Unmap(self, subresource: int = 0, writtenRange: Any = None) -> None:
@@ -167,14 +171,21 @@ class ID3D12Resource(ID3D12Pageable):
         if writtenRange is not None:
             self._range(writtenRange, "writtenRange")
         with self._map_lock:
-            was_mapped = self._map_count > 0
-            self._map_count -= was_mapped
-        if not was_mapped:
+            ended = self._maps.pop() if self._maps else None
+        if ended is None:
             self.device.report(
                 D3D12_MESSAGE_SEVERITY_ERROR,
                 D3D12_MESSAGE_CATEGORY_EXECUTION,
                 D3D12_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED,
                 f"Unmap: {self} is not mapped",
+            )
+            return
+        early = self._written_in_flight(ended)
+        if early is not None:
+            self.device.report_rule(
+                READBACK_UNMAP,
+                f"Unmap: {self} was mapped before commands that write its {early.words} were submitted, and the fence "
+                "that covers them was not waited for; what was read since then is not what they write",
             )
 
     def _check_subresource(self, subresource: Any) -> None:
@@ -208,25 +219,27 @@ class ID3D12Resource(ID3D12Pageable):
         problem = self.buffer.range_problem(start, prod(sizes) * kind.itemsize)
         if problem:
             raise invalid(f"an array of shape {sizes} and type {kind} {problem}")
-        self._check_in_flight("array", BufferRange(self.buffer, start, prod(sizes) * kind.itemsize))
+        early = self._written_in_flight(BufferRange(self.buffer, start, prod(sizes) * kind.itemsize))
+        if early is not None:
+            self._report_early("array", early)
         view: npt.NDArray[np.generic] = np.ndarray(sizes, kind, buffer=self.memory, offset=start)
         if not self.cpu_accessible:
             view.flags.writeable = False
         return view
 
-    def _check_in_flight(self, call: str, read: BufferRange) -> None:
+    def _written_in_flight(self, read: BufferRange) -> BufferRange | None:
         """Under the debug layer, work runs when a fence is looked at: before that there is nothing to read."""
-        early = next(
-            (written for written in list(self.buffer.writes_in_flight.values()) if written.overlaps(read)),
-            None,
+        if self.device.removed:
+            return None
+        in_flight = list(self.buffer.writes_in_flight.values())
+        return next((written for written in in_flight if written.overlaps(read)), None)
+
+    def _report_early(self, call: str, early: BufferRange) -> None:
+        self.device.report_rule(
+            READBACK_READ,
+            f"{call}: {self} is read before the fence that covers the commands that write its {early.words} was "
+            "waited for",
         )
-        if early is not None and not self.device.removed:
-            start, end = early.offset, early.offset + early.size
-            self.device.report_rule(
-                READBACK_READ,
-                f"{call}: {self} is read before the fence that covers the commands that write its bytes {start} to "
-                f"{end} was waited for",
-            )
 
     @staticmethod
     def _shape(shape: Any, available: int) -> tuple[int, ...]:
@@ -280,6 +293,10 @@ class BufferRange(NamedTuple):
     def gpu_address(self) -> int:
         placement = self.buffer.placement
         return placement.allocation.gpu_address + placement.offset + self.offset
+
+    @property
+    def words(self) -> str:
+        return f"bytes {self.offset} to {self.offset + self.size}"
 
     def overlaps(self, other: BufferRange) -> bool:
         """Whether both hold some byte of the same memory, also through different resources of one heap."""

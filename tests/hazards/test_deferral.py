@@ -322,7 +322,7 @@ def test_a_removed_device(bench):
         bench.queue.ExecuteCommandLists([bench.new_list()])
     finish(waiting)
     assert bench.d3d12.GetDeviceRemovedReason() == dml.DXGI_ERROR_INVALID_CALL
-    assert readback.array().tolist() == [0] * 16
+    assert readback.array().tolist() == [0xCD] * 16
 
 
 def test_a_long_queue(bench):

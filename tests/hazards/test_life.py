@@ -79,7 +79,7 @@ def test_work_that_nobody_waits_for_never_runs(bench):
     commands, target = copying(bench)
     bench.queue.ExecuteCommandLists([commands])
     fence = bench.signalled(1)
-    assert not target.buffer.memory.any()
+    assert set(target.buffer.memory.tolist()) == {0xCD}
     assert target.buffer.writes_in_flight
     assert ids(bench) == []
     fence.GetCompletedValue()
@@ -96,6 +96,30 @@ def test_a_persistent_map(bench):
         bench.run(lambda commands: commands.CopyResource(readback, upload))
         assert result.tolist() == [value] * 4
     assert bench.messages() == []
+
+
+def test_a_persistent_map_that_is_read_too_early(bench):
+    """Nobody sees it read; it finds neither what is to come nor what was there, and only of what will be written."""
+    upload, readback = bench.buffer(4, UPLOAD), bench.buffer(8, READBACK)
+    source, result = upload.Map(), readback.Map()
+    source[:] = result[:] = 7
+    for _ in range(2):
+        bench.commands.CopyBufferRegion(readback, 2, upload, 0, 4)
+        assert result.tolist() == [7] * 8
+        bench.submit(bench.commands)
+        assert result.tolist() == [7, 7, 0xCD, 0xCD, 0xCD, 0xCD, 7, 7]
+        bench.wait()
+        assert result.tolist() == [7] * 8
+        bench.commands.Reset(bench.new_allocator(), None)
+    assert bench.messages() == []
+
+
+def test_what_Map_has_said_Unmap_does_not_say_again(bench):
+    commands, target = copying(bench)
+    bench.queue.ExecuteCommandLists([commands])
+    target.Map()
+    target.Unmap()
+    assert [message.rule for message in bench.messages()] == ["D3D12-Readback-read-in-flight"]
 
 
 def test_released_after_the_wait(bench):

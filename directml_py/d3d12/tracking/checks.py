@@ -96,6 +96,16 @@ READBACK_READ = rule(
     "readback-data-using-heaps",
     debug=True,
 )
+READBACK_UNMAP = rule(
+    "D3D12-Readback-unmap-in-flight",
+    "What was mapped to read a READBACK buffer is unmapped before commands that write it are submitted, or after the "
+    "fence that covers them",
+    # No page forbids it, and whoever read before he submitted is right. As a rule it is a wait that was forgotten: what
+    # is read through a pointer nobody sees.
+    "readback-data-using-heaps",
+    Severity.WARNING,
+    debug=True,
+)
 UNDEFINED = rule(
     "D3D12-Contents-undefined",
     "A dispatch reads elements that something has written",

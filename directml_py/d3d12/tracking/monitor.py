@@ -20,6 +20,7 @@ from ...api.d3d12_enums import (
     D3D12_HEAP_TYPE_UPLOAD,
     D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY,
 )
+from ..allocation import PATTERN
 from ..commands import AliasingBarrier, Barriers, Command, TransitionBarrier
 from ..observation import watchers
 from ..resource import Buffer
@@ -66,9 +67,11 @@ class Submission:
         ]
 
     def start(self) -> None:
-        """It was submitted: what it writes is not to be read until it has run."""
+        """It was submitted: what it writes is not to be read until it has run. Whoever reads it through a pointer that
+        he has already, unseen, finds no result there, nor one of an earlier run."""
         for access in self.readbacks:
             access.range.buffer.writes_in_flight[id(access)] = access.range
+            access.range.bytes[:] = PATTERN
 
     def finish(self) -> None:
         """It has run, or failed; may be called again."""
