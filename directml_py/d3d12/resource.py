@@ -34,7 +34,9 @@ from .allocation import Allocation, Bytes
 from .buffer_rules import FIXED_STATES, cpu_accessible
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .objects import ID3D12Pageable, short
-from .tracking.checks import READBACK_READ, READBACK_UNMAP
+from .tracking.checks import READBACK_READ, READBACK_UNMAP, UNDEFINED
+from .tracking.latest import LatestRanges
+from .tracking.shadow import nothing_but_undefined
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -63,6 +65,7 @@ class Buffer(Life):
         "initial_state",
         "memory",
         "placement",
+        "results",
         "width",
         "writes_in_flight",
     )
@@ -79,6 +82,9 @@ class Buffer(Life):
         self.has_fixed_state = self.heap_type in FIXED_STATES
         self.memory: Bytes = placement.allocation.bytes[placement.offset : placement.offset + self.width]
         self.writes_in_flight: dict[int, BufferRange] = {}
+        # Of a READBACK buffer under the debug layer, what commands wrote: the name of what they copied if nothing had
+        # written that, else nothing.
+        self.results: LatestRanges[str] = LatestRanges()
 
     @property
     def whole(self) -> BufferRange:
@@ -162,6 +168,7 @@ class ID3D12Resource(ID3D12Pageable):
         if early is not None:
             self._report_early("Map", early)
             read = read._replace(size=0)
+        self._check_contents("Map", read)
         with self._map_lock:
             self._maps.append(read)
         return self.memory[:]
@@ -219,9 +226,12 @@ class ID3D12Resource(ID3D12Pageable):
         problem = self.buffer.range_problem(start, prod(sizes) * kind.itemsize)
         if problem:
             raise invalid(f"an array of shape {sizes} and type {kind} {problem}")
-        early = self._written_in_flight(BufferRange(self.buffer, start, prod(sizes) * kind.itemsize))
+        read = BufferRange(self.buffer, start, prod(sizes) * kind.itemsize)
+        early = self._written_in_flight(read)
         if early is not None:
             self._report_early("array", early)
+        else:
+            self._check_contents("array", read)
         view: npt.NDArray[np.generic] = np.ndarray(sizes, kind, buffer=self.memory, offset=start)
         if not self.cpu_accessible:
             view.flags.writeable = False
@@ -233,6 +243,16 @@ class ID3D12Resource(ID3D12Pageable):
             return None
         in_flight = list(self.buffer.writes_in_flight.values())
         return next((written for written in in_flight if written.overlaps(read)), None)
+
+    def _check_contents(self, call: str, read: BufferRange) -> None:
+        undefined = nothing_but_undefined(read)
+        if undefined is not None:
+            start, end, source = undefined
+            self.device.report_rule(
+                UNDEFINED,
+                f"{call}: {self} is read, whose bytes {start} to {end} are a copy of what nothing has written in "
+                f"{source}",
+            )
 
     def _report_early(self, call: str, early: BufferRange) -> None:
         self.device.report_rule(

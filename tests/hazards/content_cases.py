@@ -8,7 +8,7 @@ import directml_py as dml
 
 from ..dml.graphs import graph
 from ..dml.helpers import identity, join, log_sum_exp, spans, tensor
-from .hazard import COPY_DEST, COPY_SOURCE, UNORDERED_ACCESS, binding, hazard
+from .hazard import COPY_DEST, COPY_SOURCE, READBACK, UNORDERED_ACCESS, binding, hazard
 
 UNDEFINED = "D3D12-Contents-undefined"
 NOTHING = "nothing has written"
@@ -41,6 +41,35 @@ def undefined_memory_that_was_copied(bench, wrong):
     bench.transition(copy, COPY_DEST, UNORDERED_ACCESS)
     bench.dispatch(op, [copy], [bench.buffer(16)])
     bench.execute()
+
+
+@hazard(
+    UNDEFINED, "Map: ID3D12Resource 'result' is read, whose bytes 16 to 32 are a copy", NOTHING, ways=["Map"]
+)
+@hazard(UNDEFINED, "Map: ID3D12Resource 'result'", "'fresh'", ways=["range"])
+@hazard(UNDEFINED, "array: ID3D12Resource 'result'", "'fresh'", ways=["array"])
+def undefined_memory_that_the_cpu_reads(bench, wrong):
+    """Where nothing that it reads is defined; undefined bytes among others may be padding."""
+    x, result = bench.undefined(32), bench.buffer(64, READBACK, name="result")
+    bench.fill(x, np.ones(1, np.float32))
+    bench.commands.CopyBufferRegion(result, 0, x, 0, 8)
+    bench.commands.CopyBufferRegion(result, 16, x, 16, 16)
+    bench.execute()
+    result.Map()
+    result.Map(0, dml.D3D12_RANGE(4, 20))
+    result.Map(0, dml.D3D12_RANGE(8, 16))
+    result.Map(0, dml.D3D12_RANGE(0, 0))
+    result.array()
+    if not wrong:
+        bench.commands.CopyBufferRegion(result, 16, x, 0, 8)
+        bench.execute()
+        result.array(offset=16)
+    elif wrong == "Map":
+        result.Map(0, dml.D3D12_RANGE(16, 64))
+    elif wrong == "range":
+        result.Map(0, dml.D3D12_RANGE(31, 40))
+    else:
+        result.array(offset=8)
 
 
 @hazard(UNDEFINED, "InputTensors[0]", "operators[0]")

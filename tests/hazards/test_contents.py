@@ -27,9 +27,11 @@ def bench():
 
 
 @pytest.mark.parametrize("placed", [False, True])
-def test_the_pattern_is_visible(bench, placed):
+def test_the_pattern_is_visible(placed):
+    bench = HazardBench()
     fresh = bench.undefined(16, placed=placed)
     assert bench.read(fresh, np.uint8).tolist() == [PATTERN] * 16
+    assert {message.rule for message in bench.messages()} == {"D3D12-Contents-undefined"}
 
 
 def test_without_the_debug_layer_memory_is_zero():

@@ -108,7 +108,8 @@ READBACK_UNMAP = rule(
 )
 UNDEFINED = rule(
     "D3D12-Contents-undefined",
-    "A dispatch reads elements that something has written",
+    "A dispatch reads elements that something has written, and the CPU in READBACK buffers not only copies of what "
+    "nothing has",
     "nf-d3d12-createcommittedresource",
     debug=True,
 )

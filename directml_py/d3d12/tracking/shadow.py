@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ...api.d3d12_enums import D3D12_HEAP_TYPE_READBACK as READBACK
 from ..allocation import PATTERN
 from . import checks
 from .access import Access, Use
@@ -80,14 +81,30 @@ def copy_marks(destination: BufferRange, source: BufferRange) -> None:
     into, start = _shadow(destination)
     out_of, source_start = _shadow(source)
     marks = None if out_of is None else out_of.marks(source_start, source.size)
+    if destination.buffer.heap_type == READBACK:
+        is_undefined = marks is not None and not marks.any()
+        _came_back(destination, str(source.buffer) if is_undefined else "")
     if into is not None:
         into.marks(start, destination.size)[:] = DEFINED if marks is None else marks
         if marks is not None and not marks.all():
             into.copies.put(start, start + destination.size, str(source.buffer))
 
 
+def _came_back(part: BufferRange, undefined: str) -> None:
+    part.buffer.results.put(part.offset, part.offset + part.size, undefined)
+
+
+def nothing_but_undefined(read: BufferRange) -> tuple[int, int, str] | None:
+    """Of what the CPU reads in a READBACK buffer, the first bytes that came there, and where from, if all of them are
+    copies of what nothing has written. Padding between defined bytes is no mistake."""
+    parts = list(read.buffer.results.parts(read.offset, read.offset + read.size))
+    return parts[0] if parts and all(source for _, _, source in parts) else None
+
+
 def after(access: Access) -> None:
     """What a write or the use as scratch memory leaves behind: elements are defined, the rest is not."""
+    if access.writes and access.range.buffer.heap_type == READBACK:
+        _came_back(access.range, "")
     shadow, start = _shadow(access.range)
     if shadow is None or access.use is Use.READ:
         return

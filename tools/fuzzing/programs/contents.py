@@ -56,6 +56,11 @@ class Contents:
             self._persist(command)
         touched = touches(self._program, command)
         copied = [self._read(touch, number, command) for touch in touched if not touch.writes]
+        if isinstance(command, v.Copy):
+            heap = self._program.buffers[command.target.buffer].heap
+            # No mistake before the CPU reads that and nothing else.
+            if heap == v.READBACK and not any(copied[0]):
+                self.possible.add(UNDEFINED)
         for touch in touched:
             if touch.writes:
                 self._write(touch, number, copied[0] if isinstance(command, v.Copy) else None)
