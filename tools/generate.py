@@ -18,6 +18,7 @@ from generators import (
     declared,
     directmlx,
     enums,
+    examples,
     exports,
     functions,
     header,
@@ -62,7 +63,7 @@ def main(argv: list[str] | None = None) -> int:
     check = parser.parse_args(argv).check
     drifted = settle(generated_files(), check)
     # What is left needs the package, as it has just been written.
-    of_graphs = {**functions.generate(ROOT), **directmlx.generate(ROOT)}
+    of_graphs = {**functions.generate(ROOT), **directmlx.generate(ROOT), **examples.generate(ROOT)}
     drifted += settle({path: formatted(path, text) for path, text in of_graphs.items()}, check)
     return int(check and bool(drifted))
 

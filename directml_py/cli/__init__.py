@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .._version import __version__
-from . import capture, config, dispatch, exec, graph, info, rules, run, schema, support
+from . import capture, config, dispatch, exec, explain, graph, info, rules, run, schema, support
 from .completion import complete
 
 DESCRIPTION = "DirectML on any machine: what this installation can do."
@@ -33,6 +33,7 @@ COMMANDS: dict[str, Command] = {
     "config": config,
     "dispatch": dispatch,
     "exec": exec,
+    "explain": explain,
     "graph": graph,
     "info": info,
     "rules": rules,

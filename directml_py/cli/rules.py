@@ -13,6 +13,7 @@ from ..testing.breaches import derived_rules
 from ..testing.known_rules import every_rule
 from ..validation import Rule
 from .catalog import as_document
+from .explain import explanation, unknown
 from .progress import track
 
 TEST = "tests/rules/test_rules.py::test_rule"
@@ -32,14 +33,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="a table in Markdown")
     form.add_argument("--json", action="store_true", help="a list in JSON")
+    form.add_argument("--explain", action="store_true", help="each in full, as the command explain says it")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """0, or 2 if no rule has all of the words."""
     rules = [rule for rule in every_rule() if all(matches(rule, word) for word in arguments.words)]
     if not rules:
-        print(f"rules: no rule has {' and '.join(arguments.words)} in its identifier", file=sys.stderr)
+        missing = f"no rule has {' and '.join(arguments.words)} in its identifier"
+        is_identifier = arguments.explain and len(arguments.words) == 1
+        print(f"rules: {unknown(arguments.words[0]) if is_identifier else missing}", file=sys.stderr)
         return 2
+    if arguments.explain:
+        print("\n\n".join(map(explanation, rules)))
+        return 0
     form = as_markdown if arguments.markdown else as_json if arguments.json else as_text
     print(form(rules))
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import directml_py as dml
@@ -108,7 +109,8 @@ def hazard(rule, *names, path="", ways=(True,)):
         for way in ways:
             found = Hazard(rule, path, names, way, play)
             HAZARDS.append(found)
-            register(Case(rule, (path,), None, found.id, lambda wrong, found=found: run(found, wrong)))
+            play_found = partial(run, found)
+            register(Case(rule, (path,), None, found.id, play_found, play, way, None))
         return play
 
     return declare

@@ -15,7 +15,7 @@ def case(breach):
         bench = Bench(DEBUG)
         return found_by(breach.prepare(bench, wrong))
 
-    return Case(breach.rule, (breach.path,), dml.E_INVALIDARG, breach.prepare.__name__, run)
+    return Case(breach.rule, (breach.path,), dml.E_INVALIDARG, breach.prepare.__name__, run, breach.prepare)
 
 
 for _breach in BREACHES:

@@ -2,70 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, NamedTuple
-
-import directml_py as dml
 from directml_py.operators import SCHEMAS
-from directml_py.testing.breaches import derived_breach, derived_rules
-from directml_py.testing.levels import LEVELS
-from directml_py.testing.source import RandomSource
-from directml_py.testing.valid import valid_desc
+from directml_py.testing.breaches import derived_rules
+from directml_py.testing.search import Breach, breach_of
+
+__all__ = ["DERIVED", "Breach", "breach_of"]
 
 # The operator of every derived rule.
 DERIVED = {rule: operator for operator in SCHEMAS for rule in derived_rules(operator)}
-SEEDS = 12
-# What tensors may have to be changed in together, by the name that messages have for it.
-PROPERTIES = {"DataType": "data_type", "DimensionCount": "dimension_count"}
-# Rules that name all tensors of which one is too much, or missing, however few they are.
-OF_SEVERAL = {
-    "DML-MULTIHEAD_ATTENTION-key-and-value",
-    "DML-MULTIHEAD_ATTENTION1-key-and-value",
-}
-
-
-class Breach(NamedTuple):
-    """``twin`` is valid at ``level``; ``desc`` is the twin with one change, which breaks the rule at ``path``."""
-
-    desc: Any
-    twin: Any
-    path: str
-    level: int
-    diagnostics: list[dml.Diagnostic]
-
-    @property
-    def is_at_one_place(self) -> bool:
-        """Whether one place is named, or one property of several tensors that was changed in each of them."""
-        paths = {found.path for found in self.diagnostics}
-        if len(paths) == 1:
-            return paths == {self.path}
-        names = {path.rpartition(".")[2] for path in paths}
-        return len(names) == 1 and names <= set(PROPERTIES) and all(map(self._was_changed, paths))
-
-    def _was_changed(self, path: str) -> bool:
-        where, _, name = path.rpartition(".")
-        before, after = (
-            {slot.path: slot.tensor for slot in (*desc.inputs, *desc.outputs)}.get(where)
-            for desc in (self.twin, self.desc)
-        )
-        return before is None or getattr(before, PROPERTIES[name]) != getattr(after, PROPERTIES[name])
-
-
-@cache
-def breach_of(rule):
-    """The first change to a sample that breaks ``rule`` alone, at one place."""
-    operator = DERIVED[rule]
-    first = SCHEMAS[operator].level
-    # What older tables alone refuse most often shows at the first level.
-    levels = [LEVELS[-1], first, *(level for level in LEVELS if first < level < LEVELS[-1])]
-    for seed in range(SEEDS):
-        for level in levels:
-            twin = valid_desc(RandomSource(seed), operator, level)
-            change = derived_breach(twin, rule, level)
-            if change is None:
-                continue
-            found = dml.validate(change.desc, feature_level=level)
-            breach = Breach(change.desc, twin, change.path, level, found)
-            if breach.is_at_one_place or rule in OF_SEVERAL:
-                return breach
-    raise AssertionError(f"no change of a sample breaks {rule} alone, at one place")

@@ -50,7 +50,7 @@ def case(rule, make, path):
 
     # A graph of nothing lacks outputs as well.
     paths = ("NodeCount", "OutputCount") if rule == "DML-Graph-nodes" else (path,)
-    return Case(rule, paths, dml.E_INVALIDARG, rule, run)
+    return Case(rule, paths, dml.E_INVALIDARG, rule, run, make, twin=TWINS.get(rule, chain))
 
 
 for _rule, (_make, _path) in BREACHES.items():

@@ -24,7 +24,8 @@ class Found(NamedTuple):
 class Case(NamedTuple):
     """``run(True)`` breaks ``rule`` at every one of ``paths``, and nothing else; ``run(False)`` does nothing wrong.
 
-    ``hresult`` is that of the exception, None where the rule is only reported.
+    ``hresult`` is that of the exception, None where the rule is only reported. Examples are made of the functions
+    ``play(…, wrong)``, for which ``way`` is wrong and ``fine`` right, or which has a ``twin`` instead of the argument.
     """
 
     rule: str
@@ -32,6 +33,10 @@ class Case(NamedTuple):
     hresult: int | None
     name: str
     run: Callable[[bool], Found]
+    play: Callable[..., Any] | None = None
+    way: Any = True
+    fine: Any = False
+    twin: Callable[..., Any] | None = None
 
 
 class Desc(NamedTuple):
@@ -63,7 +68,8 @@ def breaks(rule: str, path: str, *more: str, hresult: int | None = dml.E_INVALID
     """Decorator of ``prepare(wrong)``, which returns the call to make: right, or breaking ``rule`` at ``path``."""
 
     def declare(prepare: Callable[[bool], Callable[[], Any]]) -> Callable[[bool], Callable[[], Any]]:
-        register(Case(rule, (path, *more), hresult, prepare.__name__, lambda wrong: found_by(prepare(wrong))))
+        name, run = prepare.__name__, lambda wrong: found_by(prepare(wrong))
+        register(Case(rule, (path, *more), hresult, name, run, prepare))
         return prepare
 
     return declare

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-LEARN = "https://learn.microsoft.com/windows"
-API = re.compile(r"n[esfn]-(?P<header>[a-z0-9]+)-")
+from directml_py.cli.pages import learn
 
 
 def cell(text: str) -> str:
@@ -43,18 +41,6 @@ def literal(text: str) -> str:
 def anchored(identifier: str) -> str:
     """An identifier to which other pages can link as ``[](#identifier)``."""
     return f"[`{identifier}`]{{#{identifier}}}"
-
-
-def learn(source: str) -> str:
-    """The address of the page that a rule names as its source; empty for one of our own."""
-    if source == "directml-py":
-        return ""
-    match = API.match(source)
-    if match:
-        return f"{LEARN}/win32/api/{match['header']}/{source}"
-    if source.startswith(("dml-", "directml-")):
-        return f"{LEARN}/ai/directml/{source}"
-    return f"{LEARN}/win32/direct3d12/{source}"
 
 
 def source_link(source: str) -> str:

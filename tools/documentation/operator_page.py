@@ -12,6 +12,7 @@ from pathlib import Path
 
 from directml_py.abi.rules import RULES, Rule
 from directml_py.abi.schema import FieldSchema, OperatorSchema
+from directml_py.cli.pages import learn
 from directml_py.graph.methods import Method
 from directml_py.operators import SCHEMAS, operator_of
 from directml_py.operators.check import check
@@ -22,7 +23,7 @@ from directml_py.validation.tensors import level_name
 
 from . import cpp_source, python_source
 from .illustrations import examples_of
-from .markdown import anchored, code, details, learn, page, plain, table
+from .markdown import anchored, code, details, page, plain, table
 from .pictures import picture
 from .printed import Example
 from .support import support_rows, types_text, when_text

@@ -1,0 +1,20 @@
+"""The addresses of the pages that rules come from."""
+
+from __future__ import annotations
+
+import re
+
+LEARN = "https://learn.microsoft.com/windows"
+API = re.compile(r"n[esfn]-(?P<header>[a-z0-9]+)-")
+
+
+def learn(source: str) -> str:
+    """The address of the page that a rule names as its source; empty for one of our own."""
+    if source == "directml-py":
+        return ""
+    match = API.match(source)
+    if match:
+        return f"{LEARN}/win32/api/{match['header']}/{source}"
+    if source.startswith(("dml-", "directml-")):
+        return f"{LEARN}/ai/directml/{source}"
+    return f"{LEARN}/win32/direct3d12/{source}"

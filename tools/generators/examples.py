@@ -1,0 +1,144 @@
+"""``directml_py/cli/examples.json``: for rules that no catalog can break, the example that the tests run.
+
+The tests are the source: their ``play(…, wrong)`` is printed once for a wrong argument and once for the right one.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import json
+import logging
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+TARGET = "directml_py/cli/examples.json"
+CONSTANTS = (bool, int, str, type(None))
+PLACE = re.compile(r" \(recorded at [^)]*\)")
+OPEN = (ast.Name, ast.Call, ast.Attribute)
+
+
+class Resolved(ast.NodeTransformer):
+    """The function with its argument ``wrong`` known, and without what it does not run then."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(self.value) if node.id == "wrong" else node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        return self.known(self.generic_visit(node))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        return self.known(self.generic_visit(node))
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        return self.known(self.generic_visit(node))
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        test = self.visit(node.test)
+        if isinstance(test, ast.Constant):
+            return self.visit(node.body if test.value else node.orelse)
+        return ast.IfExp(test, self.visit(node.body), self.visit(node.orelse))
+
+    def visit_If(self, node: ast.If) -> Any:
+        test = self.visit(node.test)
+        if isinstance(test, ast.Constant):
+            chosen = [self.visit(one) for one in (node.body if test.value else node.orelse)]
+            return [line for one in chosen for line in (one if isinstance(one, list) else [one])]
+        return self.generic_visit(node)
+
+    @staticmethod
+    def known(node: ast.AST) -> ast.AST:
+        """A constant, where nothing in ``node`` has still to be found out."""
+        if any(isinstance(one, OPEN) for one in ast.walk(node)):
+            return node
+        expression = ast.fix_missing_locations(ast.Expression(node))  # type: ignore[arg-type]
+        return ast.Constant(eval(compile(expression, "example", "eval")))
+
+
+def resolved(play: Callable[..., Any], value: Any) -> str:
+    """The source of ``play`` for one value of its argument ``wrong``, without decorators."""
+    source = textwrap.dedent(inspect.getsource(play)).strip()
+    if not source.startswith(("def ", "@")):
+        # A function without a name, in a table of them.
+        table = ast.parse("{" + source + "}")
+        return ast.unparse(next(one for one in ast.walk(table) if isinstance(one, ast.Lambda)))
+    (tree,) = ast.parse(source).body
+    if isinstance(tree, ast.FunctionDef):
+        tree.decorator_list = []
+        if isinstance(value, CONSTANTS):
+            tree.args.args = [one for one in tree.args.args if one.arg != "wrong"]
+            tree = Resolved(value).visit(tree)
+            tree.body = tree.body or [ast.Pass()]
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def generate(root: Path) -> dict[str, str]:
+    sys.path.insert(0, str(root))
+    for path in sorted((root / "tests").glob("*/*_cases.py")):
+        importlib.import_module(f"tests.{path.parent.name}.{path.stem}")
+    registry = importlib.import_module("tests.rules.registry")
+    derived = importlib.import_module("tests.rules.derived").DERIVED
+    found: dict[str, dict[str, str]] = {}
+    for rule, cases in sorted(registry.CASES.items()):
+        if rule in derived:
+            continue
+        case = cases[0]
+        if case.play is not None:
+            right = resolved(case.play, case.fine) if case.twin is None else resolved(case.twin, None)
+            found[rule] = {"wrong": resolved(case.play, case.way), "right": right}
+        else:
+            wrong, twin = next((one, other) for name, one, other in registry.DESCS if name == rule)
+            found[rule] = {"wrong": shown(wrong), "right": shown(twin)}
+        found[rule]["message"] = message_of(case)
+    return {TARGET: json.dumps(neat(found), indent=1, ensure_ascii=False) + "\n"}
+
+
+def message_of(case: Any) -> str:
+    """What is said, without the line of the test that it is said of; of several messages, which may come in any order,
+    the first by alphabet."""
+    logger, handler = logging.getLogger("directml_py"), logging.NullHandler()
+    logger.addHandler(handler)
+    try:
+        return min(PLACE.sub("", found.message) for found in case.run(True).diagnostics)
+    finally:
+        logger.removeHandler(handler)
+
+
+def shown(desc: Any) -> str:
+    levels = importlib.import_module("directml_py").DML_FEATURE_LEVEL
+    return f"{desc.desc!r}\nat {levels(desc.level).name}"
+
+
+def neat(found: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """All functions as ``ruff`` would format them, at once."""
+    mark = "# next example"
+    texts = [
+        text if text.startswith(("def ", "lambda")) else "" for one in found.values() for text in one.values()
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "format",
+        "--line-length",
+        "88",
+        "--stdin-filename",
+        "examples.py",
+        "-",
+    ]
+    done = subprocess.run(
+        command, input=f"\n{mark}\n".join(texts), text=True, capture_output=True, check=True
+    ).stdout
+    formatted = iter(part.strip() for part in done.split(mark))
+    return {
+        rule: {kind: next(formatted) or text for kind, text in one.items()} for rule, one in found.items()
+    }
