@@ -21,6 +21,7 @@ from typing import Any
 TARGET = "directml_py/cli/examples.json"
 CONSTANTS = (bool, int, str, type(None))
 PLACE = re.compile(r" \(recorded at [^)]*\)")
+TARGETS = re.compile(r"(?m)(^ *|\bfor )\((\w+(?:, \w+)*)\)(?= = | in )")
 OPEN = (ast.Name, ast.Call, ast.Attribute)
 
 
@@ -78,7 +79,8 @@ def resolved(play: Callable[..., Any], value: Any) -> str:
             tree.args.args = [one for one in tree.args.args if one.arg != "wrong"]
             tree = Resolved(value).visit(tree)
             tree.body = tree.body or [ast.Pass()]
-    return ast.unparse(ast.fix_missing_locations(tree))
+    # Python 3.10 writes targets in parentheses, later ones without.
+    return TARGETS.sub(r"\1\2", ast.unparse(ast.fix_missing_locations(tree)))
 
 
 def generate(root: Path) -> dict[str, str]:
