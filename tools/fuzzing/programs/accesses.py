@@ -64,8 +64,7 @@ def activated(program: v.Program, command: v.Command) -> Touch | None:
 
 def names(program: v.Program, command: v.Command) -> set[str]:
     """What has to live until the command has run, as ``Release`` names it."""
-    buffers = {touch.buffer for touch in touches(program, command)}
-    found = set(buffers)
+    found = {touch.buffer for touch in touches(program, command)}
     if isinstance(command, v.Dispatch):
         found.add(command.op)
     elif isinstance(command, v.Initialize):
@@ -74,5 +73,5 @@ def names(program: v.Program, command: v.Command) -> set[str]:
         found.add(command.buffer)
     elif isinstance(command, v.Aliasing):
         found |= {name for name in command if name is not None}
-    found |= {f"memory {program.buffers[name].memory}" for name in buffers if program.buffers[name].placed}
-    return found
+    buffers = [program.buffers[name] for name in found if name in program.buffers]
+    return found | {f"memory {buffer.memory}" for buffer in buffers if buffer.placed}

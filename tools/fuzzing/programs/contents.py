@@ -33,6 +33,15 @@ class Contents:
         self._places = {
             step.number: place for place, step in enumerate(program.steps) if isinstance(step, v.Submit)
         }
+        # The submissions of aliasing barriers that name no resource after them, with what they name before.
+        self._barriers = [
+            (step.number, command.before)
+            for step in program.steps
+            if isinstance(step, v.Submit)
+            for commands in step.lists
+            for command in commands
+            if isinstance(command, v.Aliasing) and command.after is None
+        ]
         self._words: dict[int, dict[int, Word]] = {}
         self._initial = {buffer.memory: Word(buffer.zeroed) for buffer in program.buffers.values()}
         self._persistent: dict[str, v.Part | None] = {}
@@ -84,17 +93,25 @@ class Contents:
         found = [self.word(touch.memory, place) for place in _words(touch)]
         for word in found:
             if word.writer not in (None, touch.buffer) and not word.lost and word.submit != number:
-                if not word.shared:
-                    self.hazards.add(INHERITED)
-                elif not any(self._comes_first(barrier, number) for barrier in word.shared):
-                    self.possible.add(INHERITED)
+                self._inherit(word, number)
         if not isinstance(command, v.Copy) and not all(word.defined for word in found):
             lost = any(word.lost for word in found)
             self.hazards.add(LOST if lost else UNDEFINED)
         return [word.defined for word in found]
 
+    def _inherit(self, word: Word, number: int) -> None:
+        """What one buffer left is read through another: an aliasing barrier stands between, or may, or none does."""
+        if any(self._comes_first(word.submit, one) and self._comes_first(one, number) for one in word.shared):
+            return
+        may_stand_between = any(
+            one in word.shared or not (self._comes_first(one, word.submit) or self._comes_first(number, one))
+            for one, before in self._barriers
+            if before in (None, word.writer)
+        )
+        (self.possible if may_stand_between else self.hazards).add(INHERITED)
+
     def _comes_first(self, one: int, other: int) -> bool:
-        return one == other or self._order.are_ordered(self._places[one], self._places[other])
+        return one == other or self._order.comes_first(self._places[one], self._places[other])
 
     def _write(self, touch: Touch, number: int, copied: list[bool] | None) -> None:
         words = self._words.setdefault(touch.memory, {})

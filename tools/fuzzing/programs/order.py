@@ -60,6 +60,10 @@ class Order:
         """Whether either of two steps of queues comes before the other whatever happens."""
         return bool(self._all[other] >> one & 1 or self._all[one] >> other & 1)
 
+    def comes_first(self, one: int, other: int) -> bool:
+        """Whether the step ``one`` of a queue comes before ``other`` whatever happens."""
+        return bool(self._all[other] >> one & 1)
+
     def is_known(self, one: int, place: int) -> bool:
         """Whether the CPU, at ``place``, knows that the step ``one`` of a queue has run."""
         awaited = self._awaited[place]
