@@ -12,7 +12,7 @@ from textwrap import fill, indent
 from ..abi.rules import RULES, Rule
 from ..testing.differences import differences
 from ..testing.known_rules import check_rule, every_rule
-from ..testing.search import breach_of
+from ..testing.search import shortest_breach_of
 from ..validation.tensors import level_name
 from .completion import completed_by
 from .pages import learn
@@ -81,13 +81,13 @@ def of_tests(example: dict[str, str]) -> str:
 
 def derived(identifier: str) -> str:
     """A valid desc with one change."""
-    breach = breach_of(identifier)
+    breach = shortest_breach_of(identifier)
     changes = list(differences(breach.desc, breach.twin))
     messages = "\n".join(found.message for found in breach.diagnostics)
     mend = "\n".join(f"{one.path}: {one.left} -> {one.right}" for one in changes)
     return (
         f"Example that breaks it, at {level_name(breach.level)}\n{inset(repr(breach.desc))}\n\n"
-        f"Message\n{inset(messages)}\n\nMend\n{inset(mend)}"
+        f"Message\n{inset(messages)}\n\nMend, after which no rule is broken\n{inset(mend)}"
     )
 
 

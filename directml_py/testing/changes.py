@@ -35,6 +35,16 @@ def change_tensor(desc: OperatorDesc, slot: TensorSlot, tensor: TensorDesc) -> O
     return change(desc, **{slot.field: (*value[:position], tensor, *value[position + 1 :])})
 
 
+def with_packed_tensors(desc: OperatorDesc) -> OperatorDesc:
+    """``desc`` with tensors that have neither strides nor flags, and no bytes that they do not need."""
+    for slot in (*desc.inputs, *desc.outputs):
+        if slot.tensor is not None:
+            flags = type(slot.tensor.flags)(0)
+            tensor = replace(slot.tensor, strides=None, total_size=-1, alignment=0, flags=flags)
+            desc = change_tensor(desc, slot, tensor)
+    return desc
+
+
 def retyped(tensor: TensorDesc, data_type: int) -> TensorDesc:
     """``tensor`` with elements of another type, as small and as little aligned as can be."""
     return replace(tensor, data_type=data_type, total_size=-1, alignment=0)

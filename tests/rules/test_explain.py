@@ -7,7 +7,8 @@ import pytest
 from directml_py.cli import main
 from directml_py.cli.explain import examples, explanation
 from directml_py.cli.reasons import OTHERWISE, REASONS, reason_of
-from directml_py.operators import every_rule
+from directml_py.operators import check, every_rule
+from directml_py.testing.search import shortest_breach_of
 from directml_py.validation import RULES
 
 from .derived import DERIVED
@@ -51,7 +52,9 @@ def test_a_derived_rule(capsys):
     text = capsys.readouterr().out
     assert "  Axis is less than InputTensors[0].DimensionCount\n" in text
     assert "learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_join_operator_desc\n" in text
-    example, mend = text.split("Example that breaks it")[1].split("Mend\n")
+    example, mend = text.split("Example that breaks it")[1].split("Mend, after which no rule is broken\n")
+    # What is not about the axis is not shown.
+    assert "strides" not in example
     wrong = example.split("Message\n  Axis is ")[1].split(";")[0]
     assert f"Axis={wrong})" in example
     assert mend.startswith(f"  Axis: {wrong} -> ")
@@ -83,3 +86,13 @@ def test_close_names_are_offered(capsys, arguments):
 def test_nothing_is_explained_beside_an_unknown_rule(capsys):
     assert main(["explain", "DML-JOIN-axis", "nonsense"]) == 2
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "rule", ["DML-JOIN-axis", "DML-CONVOLUTION-sizes", "DML-GEMM-data-type", "DML-GRU-input-tensor-owned"]
+)
+def test_the_mend_of_a_derived_rule_is_right(rule):
+    """The example breaks this rule alone; what it was before the change breaks none."""
+    breach = shortest_breach_of(rule)
+    assert {one.rule for one in check(breach.desc, breach.level)[1].diagnostics} == {rule}
+    assert check(breach.twin, breach.level)[1].diagnostics == []
