@@ -74,6 +74,9 @@ def resolved(play: Callable[..., Any], value: Any) -> str:
         return ast.unparse(next(one for one in ast.walk(table) if isinstance(one, ast.Lambda)))
     (tree,) = ast.parse(source).body
     if isinstance(tree, ast.FunctionDef):
+        if "``wrong``" in (ast.get_docstring(tree) or ""):
+            # It speaks of what is known by now.
+            del tree.body[0]
         tree.decorator_list = []
         if isinstance(value, CONSTANTS):
             tree.args.args = [one for one in tree.args.args if one.arg != "wrong"]
