@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 
-def counted_words(count: int, noun: str) -> str:
-    """``1 step``, ``1,024 bytes``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def counted_words(count: int, noun: str, several: str = "") -> str:
+    """``1 step``, ``1,024 bytes``, ``2 indices``; ``several`` where an s does not do."""
+    return f"{count:,} {noun if count == 1 else several or noun + 's'}"

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..abi.words import counted_words
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
@@ -44,9 +45,8 @@ def inspect_scales(desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         count = scales.size - int(np.count_nonzero(scales))
         if count:
             first = braces(np.argwhere(scales == 0)[0])
-            report.add(
-                ZERO_SCALES[desc.name], slot.path, f"has {count} scales that are 0; the first is at {first}"
-            )
+            scales_of_0 = f"{counted_words(count, 'scale that is', 'scales that are')} 0"
+            report.add(ZERO_SCALES[desc.name], slot.path, f"has {scales_of_0}; the first is at {first}")
 
 
 def single(parameter: TensorDesc | None) -> Sizes:

@@ -49,7 +49,7 @@ def a_product_with_a_scale(bench, wrong):
 
 @hazard(
     "DML-ELEMENT_WISE_QUANTIZED_LINEAR_ADD-scale-zero",
-    "1 scales that are 0",
+    "1 scale that is 0",
     path="OutputScaleTensor",
 )
 def a_sum_of_scaled_bytes(bench, wrong):
@@ -86,7 +86,7 @@ def a_scale_for_each_feature(bench, wrong):
     )
 
 
-@hazard("DML-QUANTIZED_LINEAR_AVERAGE_POOLING-scale-zero", "1 scales that are 0", path="InputScaleTensor")
+@hazard("DML-QUANTIZED_LINEAR_AVERAGE_POOLING-scale-zero", "1 scale that is 0", path="InputScaleTensor")
 def a_mean_of_scaled_bytes(bench, wrong):
     struct = dml.DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC
     scales = {"InputScaleTensor": ONE * 0 if wrong else ONE, "OutputScaleTensor": ONE}
@@ -94,7 +94,7 @@ def a_mean_of_scaled_bytes(bench, wrong):
     dispatch(bench, struct, BYTE, attributes, InputTensor=BYTE, **scales)
 
 
-@hazard("DML-QUANTIZED_LINEAR_MATRIX_MULTIPLY-scale-zero", "1 scales that are 0", path="BScaleTensor")
+@hazard("DML-QUANTIZED_LINEAR_MATRIX_MULTIPLY-scale-zero", "1 scale that is 0", path="BScaleTensor")
 def a_product_of_scaled_bytes(bench, wrong):
     struct = dml.DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC
     scales = {"AScaleTensor": ONE, "BScaleTensor": ONE * 0 if wrong else ONE, "OutputScaleTensor": ONE}

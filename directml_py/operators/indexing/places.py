@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ...abi.words import counted_words
 from ...descs.format import braces
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array, Run
@@ -34,10 +35,6 @@ def duplicates_rule(operator: str) -> Rule:
     return own_rule(operator, "duplicate-indices", "No element of OutputTensor is named twice", debug=True)
 
 
-def counted(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
-
-
 def check_range(
     rule: Rule,
     indices: Array,
@@ -58,7 +55,7 @@ def check_range(
         report.add(
             rule,
             field,
-            f"has {counted(count, 'index', 'indices')} outside [{lowest}, {size - 1}]; the first is "
+            f"has {counted_words(count, 'index', 'indices')} outside [{lowest}, {size - 1}]; the first is "
             f"{indices[tuple(first)]} at {braces([*first, *behind])}",
         )
 
@@ -146,6 +143,6 @@ class Writes(Places):
             report.add(
                 rule,
                 "IndicesTensor",
-                f"names {counted(again.size, 'place', 'places')} of OutputTensor more than once; the first is "
+                f"names {counted_words(again.size, 'place')} of OutputTensor more than once; the first is "
                 f"{braces(first)}",
             )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...abi.words import counted_words
 from ...api.enums import DML_INTERPOLATION_MODE_LINEAR, DML_REDUCE_FUNCTION_MAX
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
@@ -16,7 +17,7 @@ from ...kernels.patches import parts_of, patches
 from ...kernels.pick import safe_indices
 from ...kernels.regions import Grid, Steps, windows_of
 from ...validation.report import Report
-from ..indexing.places import check_range, counted
+from ..indexing.places import check_range
 from ..operator import (
     Compute,
     Inputs,
@@ -78,7 +79,7 @@ class RoiPooling(Operator):
         ):
             wrong = np.flatnonzero(~is_right)
             if wrong.size:
-                many = counted(wrong.size, "region", "regions")
+                many = counted_words(wrong.size, "region")
                 report.add(rule, "ROITensor", f"has {many} {what}; the first has the index {wrong[0]}")
 
     def compute(self, desc: OperatorDesc) -> Compute:
