@@ -36,6 +36,8 @@ TOPICS = (
     "upload",
     "versions",
 )
+# Of processes in whose environment a profile is chosen.
+PROFILE_TOPICS = ("no_profile", "profile_removal", "profiles")
 C_TOPICS = ("debug", "errors", "objects", "operators", "removal")
 ROUNDS = 2000
 # A round leaves nothing behind; what the allocators keep for themselves stays far below this.
@@ -111,7 +113,7 @@ def test_compilers_agree(
 
 @pytest.mark.parametrize(
     ("program", "compiler", "topics"),
-    [("object_model", "g++", (*TOPICS, "rounds")), ("c_program", "gcc", C_TOPICS)],
+    [("object_model", "g++", (*TOPICS, *PROFILE_TOPICS, "rounds")), ("c_program", "gcc", C_TOPICS)],
 )
 def test_no_topic_is_left_out(builder: Builder, program: str, compiler: str, topics: tuple[str, ...]) -> None:
     assert set(told(builder.program(program, compiler))) == set(topics)
