@@ -17,8 +17,9 @@ from .pointers import check_type, is_cdata, locate
 Convert = Callable[[Any, str], Any]
 
 _SIMPLE: Any = ctypes._SimpleCData
-_UNSIGNED = "BHILQ"
-_FLOATS = "fd"
+# The codes of ctypes' own types.
+UNSIGNED = "BHILQ"
+FLOATS = "fd"
 
 
 def converters(kind: Any) -> dict[str, Convert]:
@@ -83,10 +84,10 @@ def _float(value: Any, where: str) -> float:
 
 
 def _number_converter(ctype: Any) -> Convert:
-    if ctype._type_ in _FLOATS:
+    if ctype._type_ in FLOATS:
         return _float
     bits = 8 * ctypes.sizeof(ctype)
-    low = 0 if ctype._type_ in _UNSIGNED else -(1 << bits - 1)
+    low = 0 if ctype._type_ in UNSIGNED else -(1 << bits - 1)
     return lambda value, where: _integer(value, where, bits, low)
 
 

@@ -7,16 +7,13 @@ import ctypes
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from .convert import Convert, address, converters, length
+from .convert import FLOATS, UNSIGNED, Convert, address, converters, length
 from .keeping import adopt, settle
 from .markup import text
 from .pointers import claimed_type
 from .wintypes import GUID
 
 _Field = type(GUID.Data1)
-_UNSIGNED = "BHILQ"
-_FLOATS = "fd"
-
 
 Own = TypeVar("Own", bound="Structure")
 
@@ -244,8 +241,8 @@ class Union(_Fields, ctypes.Union):  # type: ignore[misc]
             name
             for name, ctype, *_ in self._fields_
             if issubclass(ctype, (ctypes.Structure, ctypes.Union))
-            or getattr(ctype, "_type_", None) in tuple(_FLOATS)
-            or (getattr(ctype, "_type_", None) in tuple(_UNSIGNED) and ctypes.sizeof(ctype) == size)
+            or getattr(ctype, "_type_", None) in tuple(FLOATS)
+            or (getattr(ctype, "_type_", None) in tuple(UNSIGNED) and ctypes.sizeof(ctype) == size)
         ]
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+from ..abi.rules import OWN
+
 LEARN = "https://learn.microsoft.com/windows"
 API = re.compile(r"n[esfn]-(?P<header>[a-z0-9]+)-")
 
 
 def learn(source: str) -> str:
     """The address of the page that a rule names as its source; empty for one of our own."""
-    if source == "directml-py":
+    if source == OWN:
         return ""
     match = API.match(source)
     if match:

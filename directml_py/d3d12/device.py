@@ -77,8 +77,8 @@ from .fence import FenceValue, ID3D12Fence1
 from .forks import devices
 from .heap import ID3D12Heap, ID3D12Heap1
 from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1, Message
-from .live import Buffers, Children
-from .objects import ID3D12Pageable
+from .live import Buffers, Living
+from .objects import ID3D12DeviceChild, ID3D12Pageable
 from .observation import created, watchers
 from .queries import ID3D12QueryHeap, check_query_heap_desc
 from .resource import ID3D12Resource2, Placement
@@ -121,7 +121,7 @@ class ID3D12Device(DescriptorMethods):
         # Queues that may have something to run.
         self.ready: dict[WorkQueue, None] = {}
         # What it has made that lives; under the debug layer alone.
-        self.children = Children() if debug_layer_enabled() else None
+        self.children: Living[ID3D12DeviceChild] | None = Living() if debug_layer_enabled() else None
         self.buffers = Buffers()
         self._fences: weakref.WeakSet[FenceValue] = weakref.WeakSet()
         self._queues: weakref.WeakSet[WorkQueue] = weakref.WeakSet()
@@ -232,8 +232,9 @@ class ID3D12Device(DescriptorMethods):
             self.lock = threading.RLock()
         if self.info_queue is not None:
             self.info_queue.forget_other_threads()
-        if self.children is not None:
-            self.children.forget_other_threads()
+        for living in (self.buffers, self.children):
+            if living is not None:
+                living.forget_other_threads()
         if free and all(worker is None or worker.thread == me for worker in workers):
             return
         # Events that waited belong to threads that are not here either.

@@ -6,8 +6,7 @@ import threading
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from ..abi.interface import IUnknown
 from ..api.d3d12_enums import (
@@ -31,8 +30,9 @@ from ..api.d3d12_enums import (
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
-    from .objects import ID3D12DeviceChild
     from .resource import Buffer
+
+T = TypeVar("T")
 
 IDS: Final = {
     "ID3D12CommandAllocator": D3D12_MESSAGE_ID_LIVE_COMMANDALLOCATOR,
@@ -48,43 +48,36 @@ IDS: Final = {
 COUNTERS: Final[list[Callable[[IUnknown], int | None]]] = []
 
 
-class Buffers:
-    """The buffers of one device, as long as somebody holds them."""
-
-    def __init__(self) -> None:
-        self._all: weakref.WeakValueDictionary[int, Buffer] = weakref.WeakValueDictionary()
-        self._numbers = count(1)
-
-    def add(self, buffer: Buffer) -> None:
-        self._all[next(self._numbers)] = buffer
-
-    def at(self, address: int, size: int) -> Buffer | None:
-        """The one that has ``size`` bytes at a GPU virtual address; of those that share memory, the newest."""
-        for _, buffer in sorted(self._all.items(), reverse=True):
-            start = buffer.whole.gpu_address
-            if start <= address and address + size <= start + buffer.width and not buffer.released:
-                return buffer
-        return None
-
-
-class Children:
-    """The objects of one device, as long as they live, in the order of their creation."""
+class Living(Generic[T]):
+    """What was added, as long as it lives, in the order in which it came."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._all: weakref.WeakKeyDictionary[ID3D12DeviceChild, None] = weakref.WeakKeyDictionary()
+        self._all: weakref.WeakKeyDictionary[T, None] = weakref.WeakKeyDictionary()
 
-    def add(self, child: ID3D12DeviceChild) -> None:
+    def add(self, item: T) -> None:
         with self._lock:
-            self._all[child] = None
+            self._all[item] = None
 
-    def living(self) -> list[ID3D12DeviceChild]:
+    def living(self) -> list[T]:
         with self._lock:
             return list(self._all)
 
     def forget_other_threads(self) -> None:
         """In a child of fork: who else held the lock is gone."""
         self._lock = threading.RLock()
+
+
+class Buffers(Living["Buffer"]):
+    """The buffers of one device."""
+
+    def at(self, address: int, size: int) -> Buffer | None:
+        """The one that has ``size`` bytes at a GPU virtual address; of those that share memory, the newest."""
+        for buffer in reversed(self.living()):
+            start = buffer.whole.gpu_address
+            if start <= address and address + size <= start + buffer.width and not buffer.released:
+                return buffer
+        return None
 
 
 def _references(item: IUnknown) -> int | None:
