@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -106,6 +107,28 @@ def test_broadcast_inputs():
     assert found.tolist() == [[1, 2, 3]] * 2
     (found,) = dml.evaluate(desc, [np.array([[1, np.nan, 3]] * 2, np.float32)])
     assert np.isnan(found[:, 1]).all()
+
+
+def test_what_repeats_in_both_takes_no_memory():
+    sizes = [3, 4096, 4096]
+    desc = dml.DML_ARGMAX_OPERATOR_DESC(
+        tensor("FLOAT32", sizes, [1, 0, 0]), tensor("UINT32", [1, 1, 1]), Axes=[0, 1, 2]
+    )
+    x = np.broadcast_to(np.array([1, 5, 3], np.float32).reshape(3, 1, 1), sizes)
+    tracemalloc.start()
+    try:
+        (found,) = dml.evaluate(desc, [x])
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+    assert found.tolist() == [[[4096 * 4096]]]
+
+
+def test_one_different_value_among_those_that_repeat():
+    """Along the rows array and tensor repeat, along the columns the tensor alone."""
+    desc = identity(tensor("FLOAT32", [2, 3], [0, 0]), tensor("FLOAT32", [2, 3]))
+    with pytest.raises(ValueError, match="different values"):
+        dml.evaluate(desc, [np.broadcast_to(np.array([7, 7, 8], np.float32), (2, 3))])
 
 
 def test_broadcast_inputs_that_disagree():
