@@ -7,6 +7,7 @@ import gc
 import pytest
 
 from directml_py import DMLError
+from directml_py.dml.profiles import KIND, PROFILE_VARIABLE
 from directml_py.operators import SCHEMAS
 
 
@@ -22,6 +23,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "operator(name): the operator that a test is about, for --operator")
+    config.addinivalue_line("markers", "kind_device: stays on a kind device, also with --dml-profile")
     unknown = [name for name in config.getoption("--operator") if name not in SCHEMAS]
     if unknown:
         raise pytest.UsageError(f"--operator: there is no operator DML_OPERATOR_{unknown[0]}")
@@ -43,6 +45,13 @@ def pytest_collection_modifyitems(config, items):
     chosen = [item for item in items if operator_of(item) in wanted]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
     items[:] = chosen
+
+
+@pytest.fixture(autouse=True)
+def kind_device(request, monkeypatch):
+    """With the marker of this name, a test is about what a device does that asks for no more than operators use."""
+    if request.node.get_closest_marker("kind_device"):
+        monkeypatch.setenv(PROFILE_VARIABLE, KIND.name)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -110,8 +110,7 @@ class Dispatch(Command):
         if self._run is not None:
             if self._is_checked:
                 assert self._views is not None
-                self._check(self._views)
-                if self._removal.strict and self._removal.reason != S_OK:
+                if not self._may_run(self._views):
                     return
             self._run()
             return
@@ -125,11 +124,8 @@ class Dispatch(Command):
             if view is not None:
                 check_view(view, self._needs[slot], dispatchable.describe(slot), report)
         late_run = None if report.errors else prepare(dispatchable, views, report)
-        if late_run is not None and not report.errors:
-            if self._is_checked:
-                self._check(views)
-            if not self._removal.strict or self._removal.reason == S_OK:
-                late_run()
+        if late_run is not None and not report.errors and (not self._is_checked or self._may_run(views)):
+            late_run()
         self._removal.remove("Executing a dispatch with late bindings failed:", report, at_call=False)
 
     def mark(self) -> None:
@@ -140,8 +136,8 @@ class Dispatch(Command):
     def _late_views(self) -> Views:
         return {slot: self._gpu.read(place) for place, slot in enumerate(self._needs)}
 
-    def _check(self, views: Views) -> None:
-        """What only debug devices ask, and strict ones, which an error removes."""
+    def _may_run(self, views: Views) -> bool:
+        """What only debug devices ask, and strict ones: those an error removes, and they do not run it."""
         report = Report()
         check_resident(self._life, self.title, report)
         if self._views is not None:
@@ -150,8 +146,9 @@ class Dispatch(Command):
             self._debug_check(views, self.title, report)
         if self._removal.debug:
             self._removal.notify(report)
-        else:
-            self._removal.remove("Executing a dispatch failed:", report, at_call=False)
+            return True
+        self._removal.remove("Executing a dispatch failed:", report, at_call=False)
+        return not report.errors
 
     def lives(self) -> Iterable[Life]:
         views = () if self._views is None else self._views.values()

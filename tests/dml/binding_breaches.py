@@ -105,7 +105,7 @@ def others_at_initialization(bench, wrong):
     return lambda: table.BindInputs([spans(buffer if wrong else None, buffer)])
 
 
-@breaks("DML-BindOutputs-empty", "bindings[0]")
+@breaks("DML-BindOutputs-empty", "bindings[0]", kind_device=True)
 def an_output_without_persistent_resource(bench, wrong):
     table, buffer = initializer_table(bench, bench.compile(identity())), bench.buffer(16)
     return lambda: table.BindOutputs([binding(buffer) if wrong else binding(None)])
@@ -348,8 +348,9 @@ def an_owned_input_in_readback(bench, wrong):
 
 @breaks("DML-BufferBinding-heap-type", "bindings[0].Buffer")
 def an_initialized_resource_in_upload(bench, wrong):
-    table = initializer_table(bench, owned_join(bench))
-    buffer = bench.buffer(16, UPLOAD if wrong else DEFAULT)
+    op = owned_join(bench)
+    table, size = initializer_table(bench, op), op.GetBindingProperties().PersistentResourceSize
+    buffer = bench.buffer(size, UPLOAD if wrong else DEFAULT)
     return lambda: table.BindOutputs([binding(buffer)])
 
 

@@ -11,27 +11,33 @@ import pytest
 class Breach(NamedTuple):
     """``prepare(bench, wrong)`` returns the call to make: right, or with ``wrong`` breaking ``rule`` at ``path``.
 
-    ``void`` tells whether the call is of a method that cannot fail, but removes the device.
+    ``void`` tells whether the call is of a method that cannot fail, but removes the device; ``marks`` are those of
+    its tests.
     """
 
     rule: str
     path: str
     void: bool
     prepare: Callable
+    marks: tuple = ()
 
 
 BREACHES: list[Breach] = []
 
 
-def breaks(rule, path, void=True):
-    """Decorator: declare a breach."""
+def breaks(rule, path, void=True, kind_device=False):
+    """Decorator: declare a breach; of those of a ``kind_device`` others ask for more."""
+    marks = (pytest.mark.kind_device,) if kind_device else ()
 
     def declare(prepare):
-        BREACHES.append(Breach(rule, path, void, prepare))
+        BREACHES.append(Breach(rule, path, void, prepare, marks))
         return prepare
 
     return declare
 
 
 def cases():
-    return [pytest.param(breach, id=f"{breach.rule}-{breach.prepare.__name__}") for breach in BREACHES]
+    return [
+        pytest.param(breach, id=f"{breach.rule}-{breach.prepare.__name__}", marks=breach.marks)
+        for breach in BREACHES
+    ]

@@ -35,7 +35,7 @@ def initialized_resources_share_memory(bench, wrong):
         bench,
         bench.dml.CreateOperatorInitializer(ops),
         inputs=[spans(bench.buffer(320)), spans(bench.buffer(16))],
-        outputs=[binding(buffer, 0, 320), binding(buffer, 256 if wrong else 512, 16)],
+        outputs=[binding(buffer, 0, 512), binding(buffer, 256 if wrong else 512, 256)],
     )
 
 
@@ -121,7 +121,7 @@ def the_temporary_resource_in_the_persistent_one(bench, wrong):
         inputs=[None],
         outputs=[bench.buffer(16)],
         temporary=binding(buffer, 0, 512),
-        persistent=binding(buffer, 256 if wrong else 512, 16),
+        persistent=binding(buffer, 256 if wrong else 512, 256),
     )
 
 
@@ -133,7 +133,7 @@ def the_persistent_resource_in_an_output(bench, wrong):
         op,
         inputs=[bench.buffer(16), None],
         outputs=[binding(buffer, 240, 32)],
-        persistent=binding(buffer, 256 if wrong else 512, 16),
+        persistent=binding(buffer, 256 if wrong else 512, 256),
     )
 
 
@@ -145,7 +145,7 @@ def the_persistent_resource_beside_an_owned_input(bench, wrong):
         bench,
         bench.dml.CreateOperatorInitializer([op]),
         inputs=[spans(span(buffer, 0, 16))],
-        outputs=[binding(buffer if wrong else bench.buffer(1024), 512, 16)],
+        outputs=[binding(buffer if wrong else bench.buffer(1024), 512, 256)],
     )
 
 
@@ -272,6 +272,7 @@ def the_table_was_reset(bench, wrong):
     if wrong:
         table.Reset(desc)
     table.BindOutputs([binding(bench.buffer(16))])
+    bench.bind_resources(table)
     return lambda: bench.record(op, table)
 
 
@@ -295,7 +296,7 @@ def an_owned_input_is_unbound(bench, wrong):
         bench,
         bench.dml.CreateOperatorInitializer(ops),
         inputs=[None, None if wrong else spans(None, bench.buffer(16))],
-        outputs=[None, bench.buffer(16)],
+        outputs=[bench.persistent(op) for op in ops],
     )
 
 
@@ -306,5 +307,5 @@ def an_initialized_resource_is_unbound(bench, wrong):
         bench,
         bench.dml.CreateOperatorInitializer(ops),
         inputs=[None, spans(bench.buffer(16))],
-        outputs=[None, None if wrong else bench.buffer(16)],
+        outputs=[bench.persistent(ops[0]), None if wrong else bench.persistent(ops[1])],
     )

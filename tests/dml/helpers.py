@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 import directml_py as dml
@@ -16,6 +18,8 @@ DEFAULT, CUSTOM = dml.D3D12_HEAP_TYPE_DEFAULT, dml.D3D12_HEAP_TYPE_CUSTOM
 UPLOAD, READBACK = dml.D3D12_HEAP_TYPE_UPLOAD, dml.D3D12_HEAP_TYPE_READBACK
 VIEWS = dml.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 VISIBLE = dml.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
+# A resource of the size that GetBindingProperties says, if it says any.
+NEEDED = object()
 
 
 def tensor(*sizes, flags=dml.DML_TENSOR_FLAG_NONE, **rest):
@@ -54,6 +58,8 @@ def log_sum_exp(size=4, **rest):
 
 def binding(buffer, offset=0, size=None):
     """A binding of type BUFFER, to the end of the buffer if no size is given; None binds nothing."""
+    if isinstance(buffer, dml.DML_BINDING_DESC):
+        return buffer
     if buffer is None:
         return dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_NONE, None)
     return dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER, span(buffer, offset, size))
@@ -83,6 +89,40 @@ class Bench(Session):
     def __init__(self, flags=dml.DML_CREATE_DEVICE_FLAG_NONE, *, d3d12=None, **options):
         super().__init__(dml.DMLCreateDevice(d3d12 or dml.D3D12CreateDevice(), flags, **options))
         self.allocators = []
+        self.kept = []
+        self.persistents = WeakKeyDictionary()
+
+    def persistent(self, op):
+        """The persistent resource of an operator, from its first use on; None if it needs none."""
+        if op not in self.persistents:
+            size = op.GetBindingProperties().PersistentResourceSize
+            self.persistents[op] = self.buffer(size) if size else None
+        return self.persistents[op]
+
+    def initialize(self, op, inputs=(), persistent=NEEDED):
+        return super().initialize(op, inputs, self.persistent(op) if persistent is NEEDED else persistent)
+
+    def table(self, dispatchable, inputs=None, outputs=None, temporary=NEEDED, persistent=NEEDED):
+        """A table with these bindings, and with the resources that a program has to ask for; None binds none."""
+        table = super().table(dispatchable, inputs, outputs)
+        self.bind_resources(table, temporary, persistent)
+        return table
+
+    def bind_resources(self, table, temporary=NEEDED, persistent=NEEDED):
+        dispatchable = table.dispatchable
+        if temporary is NEEDED:
+            temporary = self.temporary(dispatchable)
+            self.kept.append(temporary)
+        if persistent is NEEDED:
+            is_operator = isinstance(dispatchable, dml.IDMLCompiledOperator)
+            persistent = self.persistent(dispatchable) if is_operator else None
+        if temporary is not None:
+            table.BindTemporaryResource(binding(temporary))
+        if persistent is not None:
+            table.BindPersistentResource(binding(persistent))
+
+    def dispatch(self, op, inputs, outputs, persistent=NEEDED):
+        super().dispatch(op, inputs, outputs, self.persistent(op) if persistent is NEEDED else persistent)
 
     def new_list(self, kind=DIRECT):
         return self.d3d12.CreateCommandList(0, kind, self.new_allocator(kind), None)
@@ -134,3 +174,18 @@ class Bench(Session):
     @property
     def removed(self):
         return self.dml.GetDeviceRemovedReason() != dml.S_OK
+
+
+def initialized_and_moved(bench, op, inputs):
+    """A buffer, and a binding in it of an operator's persistent resource, which was initialized elsewhere.
+
+    What it was initialized with and where are zeros by then. A strict device refuses that.
+    """
+    size = op.GetBindingProperties().PersistentResourceSize
+    first, second = bench.buffer(size), bench.buffer(size + 256)
+    bench.initialize(op, inputs, first)
+    bench.run(lambda commands: commands.CopyBufferRegion(second, 256, first, 0, size))
+    for buffer in (first, *inputs):
+        if buffer is not None:
+            bench.fill(buffer, np.zeros(buffer.GetDesc().Width, np.uint8))
+    return second, binding(second, 256, size)

@@ -78,7 +78,7 @@ def a_heap_that_is_not_shader_visible(bench, wrong):
     return call
 
 
-@breaks("DML-BindingTable-size", "SizeInDescriptors", void=False)
+@breaks("DML-BindingTable-size", "SizeInDescriptors", void=False, kind_device=True)
 def fewer_descriptors_than_required(bench, wrong):
     return making_table(bench, SizeInDescriptors=1 if wrong else 2)
 
@@ -97,7 +97,7 @@ def more_descriptors_than_the_heap_has(bench, wrong):
     return call
 
 
-@breaks("DML-BindingTable-size", "SizeInDescriptors")
+@breaks("DML-BindingTable-size", "SizeInDescriptors", kind_device=True)
 def an_initializer_outgrew_its_table(bench, wrong):
     """One operator needs two descriptors, two need four."""
     op, buffer = owned_join(bench), bench.buffer(16)

@@ -64,6 +64,7 @@ def test_no_level_is_supported():
     assert answer.MaxSupportedFeatureLevel == 0x1234
 
 
+@pytest.mark.kind_device
 @pytest.mark.parametrize(
     ("names", "since"),
     [

@@ -13,11 +13,9 @@ from .helpers import identity, join, tensor
 
 
 def dispatch(bench, op, inputs, outputs):
-    """With the temporary memory that it needs."""
-    bench.initialize(op)
-    size = op.GetBindingProperties().TemporaryResourceSize
-    scratch = {"temporary": bench.buffer(size)} if size else {}
-    bench.record(op, bench.table(op, inputs, outputs, **scratch))
+    if not op.initialized:
+        bench.initialize(op)
+    bench.record(op, bench.table(op, inputs, outputs))
     bench.execute()
     assert not bench.removed
 

@@ -45,6 +45,7 @@ def repeated(array, count):
     return array
 
 
+@pytest.mark.kind_device
 @pytest.mark.parametrize(("count", "blocks"), [(1, 0), (2, 1), (3, 2), (4, 2), (9, 2)])
 def test_a_chain_needs_two_blocks_however_long(g, count, blocks):
     """What a step reads and what it writes are there together; the last step writes the graph output."""
@@ -56,6 +57,7 @@ def test_a_chain_needs_two_blocks_however_long(g, count, blocks):
     np.testing.assert_allclose(g.run(compiled, x())[0], expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.kind_device
 def test_a_diamond_shares_what_its_branches_leave(g):
     """top -> (left, right) -> sums -> join: top is needed by both branches, then its memory serves again."""
     narrow = [4, 1]
@@ -95,6 +97,7 @@ def folded(compiled):
     return [step.operator for step in plan(compiled).steps if step.folded]
 
 
+@pytest.mark.kind_device
 def test_split_into_nodes_and_join_of_nodes_copy_nothing(g):
     part = [2, 16]
     compiled = g.compile(
@@ -139,6 +142,7 @@ def test_a_value_that_is_joined_and_a_graph_output(g):
     np.testing.assert_array_equal(two, one)
 
 
+@pytest.mark.kind_device
 def test_identities_vanish(g):
     compiled = g.compile(
         [g.identity(S), g.scale(S), g.identity(S), g.identity(S)],
@@ -181,6 +185,7 @@ def test_a_part_of_a_reinterpreted_value(g):
     np.testing.assert_array_equal(two, values[2:] * 3)
 
 
+@pytest.mark.kind_device
 def test_joins_of_joins_write_into_the_last(g):
     part, half = [1, 16], [2, 16]
     compiled = g.compile(
@@ -264,6 +269,7 @@ def test_the_constant_may_go_after_compiling(g):
     assert g.run(compiled)[0].ravel().tolist() == [1, 3, 5, 7]
 
 
+@pytest.mark.kind_device
 def test_owned_inputs_live_in_the_persistent_resource(g):
     owned = g.scale(S, flags=dml.DML_TENSOR_FLAG_OWNED_BY_DML)
     compiled = g.compile(

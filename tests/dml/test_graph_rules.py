@@ -129,6 +129,7 @@ def test_every_rule_is_broken_above():
     assert here <= set(RULES)
 
 
+@pytest.mark.kind_device
 def test_the_chain_itself_is_right():
     g = Graphs()
     assert g.device.CompileGraph(chain(g)).GetBindingProperties().RequiredDescriptorCount

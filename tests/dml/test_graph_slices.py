@@ -63,6 +63,7 @@ def scaled(array):
     return array * 2 + 1
 
 
+@pytest.mark.kind_device
 def test_a_slice_between_nodes_is_a_view(g):
     compiled = g.compile(
         [g.scale(S), slice1(g, S, [0, 1], [4, 15], [-2, 3]), g.scale([2, 5])],
@@ -136,6 +137,7 @@ def test_slices_are_joined(g):
     np.testing.assert_array_equal(g.run(compiled, x())[0], np.concatenate([whole[:1:-1], whole[:2]]))
 
 
+@pytest.mark.kind_device
 def test_a_value_is_joined_with_its_own_slice(g):
     """The value is written into the joined tensor, and the slice is a view there."""
     compiled = g.compile(

@@ -16,6 +16,7 @@ from .helpers import (
     binding,
     floats,
     identity,
+    initialized_and_moved,
     join,
     log_sum_exp,
     span,
@@ -59,14 +60,13 @@ def test_the_copy_is_made_when_the_initializer_runs(bench):
     assert bench.read(target).tolist() == [2, 2, 2, 2]
 
 
+@pytest.mark.kind_device
 def test_execution_reads_the_persistent_resource(bench):
     """No copy is hidden in the compiled operator: another persistent resource gives other results."""
     op = bench.compile(join(4, owned=[0]))
-    first, second, target = bench.buffer(256), bench.buffer(256), bench.buffer(16)
-    bench.initialize(op, [bench.holding(1, 2, 3, 4)], first)
-    bench.run(lambda commands: commands.CopyResource(second, first))
-    bench.fill(first, np.zeros(256, np.uint8))
-    bench.record(op, bench.table(op, [None], [target], persistent=second))
+    _, persistent = initialized_and_moved(bench, op, [bench.holding(1, 2, 3, 4)])
+    target = bench.buffer(16)
+    bench.record(op, bench.table(op, [None], [target], persistent=persistent))
     bench.execute()
     assert bench.read(target).tolist() == [1, 2, 3, 4]
 
@@ -89,10 +89,15 @@ def test_several_operators_in_one_initializer(bench):
         bench.compile(log_sum_exp(3, flags=OWNED)),
         bench.compile(join(5, 3, owned=[0, 1])),
     ]
+    sizes = [op.GetBindingProperties().PersistentResourceSize for op in ops]
     upload = bench.holding(SENTINEL, 0, 0, 0, 1, 2, 3, 4, heap=UPLOAD)
     default = bench.holding(0, 0, 0, SENTINEL, 10, 20, 30, 40, 50, SENTINEL)
     persistent = bench.buffer(2048)
     bench.fill(persistent, np.full(2048, 0xA5, np.uint8))
+    places = [
+        binding(persistent, start, size) if size else None
+        for start, size in zip((256, 1536, 1024, 512), sizes)
+    ]
     initializer = bench.dml.CreateOperatorInitializer(ops)
     table = bench.table(
         initializer,
@@ -102,37 +107,24 @@ def test_several_operators_in_one_initializer(bench):
             spans(span(default, 0, 12)),
             spans(span(default, 16, 20), span(upload, 16, 12)),
         ],
-        [binding(persistent, 256, 16), None, binding(persistent, 1024, 12), binding(persistent, 512, 256)],
+        places,
     )
     bench.record(initializer, table)
     bench.execute()
     assert not bench.removed
     kept = bench.read(persistent, np.uint8)
     assert kept[256:272].view(np.float32).tolist() == [1, 2, 3, 4]
-    for start, end in ((0, 256), (272, 512), (768, 1024), (1036, 2048)):
+    ends = [256 + sizes[0], 512 + sizes[3], 1024 + sizes[2], 1536 + sizes[1]]
+    for start, end in zip((0, *ends), (256, 512, 1024, 1536, 2048)):
         assert (kept[start:end] == 0xA5).all()
 
     bench.fill(upload, np.zeros(8, np.float32))
     bench.fill(default, np.zeros(10, np.float32))
     targets = [bench.buffer(32), bench.buffer(16), bench.buffer(4), bench.buffer(32)]
     source = bench.holding(5, 6, 7, 8)
-    bench.record(
-        ops[0], bench.table(ops[0], [source, None], targets[:1], persistent=binding(persistent, 256, 16))
-    )
-    bench.record(ops[1], bench.table(ops[1], [source], targets[1:2]))
-    bench.record(
-        ops[2],
-        bench.table(
-            ops[2],
-            [None],
-            targets[2:3],
-            temporary=bench.buffer(256),
-            persistent=binding(persistent, 1024, 12),
-        ),
-    )
-    bench.record(
-        ops[3], bench.table(ops[3], [None, None], targets[3:], persistent=binding(persistent, 512, 256))
-    )
+    bound = [[source, None], [source], [None], [None, None]]
+    for op, inputs, target, place in zip(ops, bound, targets, places):
+        bench.record(op, bench.table(op, inputs, [target], persistent=place))
     bench.execute()
     assert bench.read(targets[0]).tolist() == [5, 6, 7, 8, 1, 2, 3, 4]
     assert bench.read(targets[1]).tolist() == [10, 12, 14, 16]
@@ -145,14 +137,15 @@ def test_owned_inputs_keep_their_layout(bench):
     row = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 3, 2], [0, 0, 0, 1], flags=OWNED)
     out = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 3, 2])
     op = bench.compile(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(row, out))
-    assert op.GetBindingProperties().PersistentResourceSize == 8
-    persistent, target = bench.buffer(8), bench.buffer(24)
-    bench.initialize(op, [bench.holding(1, 2)], persistent)
-    bench.record(op, bench.table(op, [None], [target], persistent=persistent))
+    assert op.inputs[0].tensor.total_size == 8
+    target = bench.buffer(24)
+    bench.initialize(op, [bench.holding(1, 2)])
+    bench.record(op, bench.table(op, [None], [target]))
     bench.execute()
     assert bench.read(target).tolist() == [1, 2] * 3
 
 
+@pytest.mark.kind_device
 @pytest.mark.parametrize(
     "bind",
     [
@@ -210,7 +203,7 @@ class TestReset:
         """16 bytes were bound for the first operator; the second needs 32."""
         small, large = bench.compile(join(4, owned=[0])), bench.compile(join(8, owned=[0]))
         initializer = bench.dml.CreateOperatorInitializer([small])
-        table = bench.table(initializer, [spans(bench.buffer(16))], [bench.buffer(16)])
+        table = bench.table(initializer, [spans(bench.buffer(16))], [bench.persistent(small)])
         initializer.Reset([large])
         bench.record(initializer, table)
         with pytest.raises(dml.DMLError, match="not bound"):
@@ -222,15 +215,16 @@ class TestReset:
         bench = debug_bench
         small, large = bench.compile(join(4, owned=[0])), bench.compile(join(8, owned=[0]))
         initializer = bench.dml.CreateOperatorInitializer([small])
-        table = bench.table(initializer, [spans(bench.buffer(16))], [bench.buffer(16)])
+        table = bench.table(initializer, [spans(bench.buffer(16))], [bench.persistent(small)])
         initializer.Reset([large])
-        persistent = bench.buffer(32)
         table.BindInputs([spans(bench.holding(*range(8)))])
-        table.BindOutputs([binding(persistent)])
+        table.BindOutputs([binding(bench.persistent(large))])
+        bench.bind_resources(table)
         bench.record(initializer, table)
         bench.execute()
-        assert bench.read(persistent).tolist() == list(range(8))
+        assert bench.read(bench.persistent(large))[:8].tolist() == list(range(8))
 
+    @pytest.mark.kind_device
     def test_a_table_that_is_too_small_now(self, bench):
         op = bench.compile(join(4, owned=[0]))
         initializer = bench.dml.CreateOperatorInitializer([op])
@@ -246,14 +240,15 @@ def test_totals_larger_than_the_elements(bench):
     desc = dml.DML_JOIN_OPERATOR_DESC(
         InputTensors=[tensor(2, flags=OWNED, total_size=32)], OutputTensor=tensor(2), Axis=3
     )
-    op, persistent, target = bench.compile(desc), bench.buffer(32), bench.buffer(8)
-    bench.initialize(op, [bench.holding(1, 2, 3, 4, 5, 6, 7, 8)], persistent)
-    bench.record(op, bench.table(op, [None], [target], persistent=persistent))
+    op, target = bench.compile(desc), bench.buffer(8)
+    bench.initialize(op, [bench.holding(1, 2, 3, 4, 5, 6, 7, 8)])
+    bench.record(op, bench.table(op, [None], [target]))
     bench.execute()
     assert bench.read(target).tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("kind", ["input", "output"])
+@pytest.mark.kind_device
 def test_why_nothing_may_be_bound(kind):
     bench = Bench(DEBUG)
     ops = [bench.compile(join(4, 4, owned=[0])), bench.compile(identity())]

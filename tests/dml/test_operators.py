@@ -49,6 +49,7 @@ FORMS = {
 }
 
 
+@pytest.mark.kind_device
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_forms_of_descs(bench, form):
     desc = join(4, 4)
@@ -56,6 +57,7 @@ def test_forms_of_descs(bench, form):
     assert compiled.GetBindingProperties().RequiredDescriptorCount == 3
 
 
+@pytest.mark.kind_device
 def test_addresses_and_cffi(bench):
     whole = wrapped(join(4, 4))
     for form in (ctypes.addressof(whole), cdata(whole), ctypes.cast(ctypes.pointer(whole), ctypes.c_void_p)):
@@ -63,6 +65,7 @@ def test_addresses_and_cffi(bench):
         assert compiled.GetBindingProperties().RequiredDescriptorCount == 3
 
 
+@pytest.mark.kind_device
 def test_descs_are_copied(bench):
     """What becomes of the desc after CreateOperator does not matter."""
     desc = split(4, 4)
@@ -172,6 +175,7 @@ def properties(dispatchable):
     return found.RequiredDescriptorCount, found.TemporaryResourceSize, found.PersistentResourceSize
 
 
+@pytest.mark.kind_device
 def test_one_descriptor_per_binding(bench):
     """One for each bound tensor; and one for each resource that is needed."""
     assert properties(bench.compile(join(4, 8, 4))) == (4, 0, 0)
@@ -186,6 +190,7 @@ def test_one_descriptor_per_binding(bench):
     assert more > temporary
 
 
+@pytest.mark.kind_device
 def test_persistent_resources_hold_all_owned_inputs(bench):
     """Each at a multiple of 16 bytes: 12 bytes are followed by 4 of nothing."""
     assert properties(bench.compile(join(3, 4, owned=[0, 1])))[2] == 32
@@ -196,6 +201,7 @@ def test_persistent_resources_hold_all_owned_inputs(bench):
     assert properties(bench.compile(padded))[2] == 64
 
 
+@pytest.mark.kind_device
 def test_initializers(bench):
     """A binding for each owned input, and for each persistent resource; no memory of their own."""
     plain, owned = bench.compile(identity()), bench.compile(join(4, 4, 4, owned=[0, 2]))
@@ -213,6 +219,7 @@ def test_initializers(bench):
     assert properties(bench.dml.CreateOperatorInitializer())[1:] == (0, 0)
 
 
+@pytest.mark.kind_device
 def test_counts_of_operators(bench):
     op = bench.compile(join(4, owned=[0]))
     assert properties(bench.dml.CreateOperatorInitializer(1, [op, op])) == (2, 0, 0)

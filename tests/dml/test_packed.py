@@ -9,7 +9,7 @@ import directml_py as dml
 from directml_py.kernels.backend import backend
 
 from .graphs import Graphs
-from .helpers import OWNED, floats
+from .helpers import OWNED, floats, initialized_and_moved
 
 FLOAT32, FLOAT16 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16
 pytestmark = pytest.mark.skipif(backend.native is None, reason="twins take tensors as they are")
@@ -69,6 +69,7 @@ def test_products(bench, case):
     np.testing.assert_allclose(found, plain, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.kind_device
 def test_products_of_what_is_left_alone(bench):
     """A single row is read where it lies, what is small is near, and many rows are for BLAS."""
     for sizes in ((1, 300, 200), (512, 512, 512), (20, 30, 40)):
@@ -77,17 +78,13 @@ def test_products_of_what_is_left_alone(bench):
         assert op.persistent_size == sizes[1] * sizes[2] * 4
 
 
+@pytest.mark.kind_device
 def test_what_is_packed_lives_in_the_persistent_resource_alone(bench):
     """A copy of it at another offset serves as well; weights that change later do not matter."""
     op = bench.compile(gemm(20, 200, 64))
     a, b, _ = arrays_of(op)
-    size, target = op.persistent_size, bench.buffer(20 * 64 * 4)
-    weights, first, second = bench.upload(b), bench.buffer(size), bench.buffer(size + 256)
-    bench.initialize(op, [None, weights, None], first)
-    bench.fill(weights, np.zeros(b.size, np.float32))
-    bench.run(lambda commands: commands.CopyBufferRegion(second, 256, first, 0, size))
-    bench.fill(first, np.zeros(size, np.uint8))
-    persistent = dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER, dml.DML_BUFFER_BINDING(second, 256, size))
+    _, persistent = initialized_and_moved(bench, op, [None, bench.upload(b), None])
+    target = bench.buffer(20 * 64 * 4)
     bench.record(op, bench.table(op, [bench.upload(a), None, None], [target], persistent=persistent))
     bench.execute()
     found = bench.read(target, np.float32).reshape(20, 64)

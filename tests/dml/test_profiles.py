@@ -188,6 +188,15 @@ def test_evicted():
     assert reasons(bench) == ["DML-RecordDispatch-resident"]
 
 
+def test_a_removal_for_another_reason_stops_nothing_that_was_recorded():
+    bench, op, table = prepared("strict")
+    bench.record(op, table)
+    table.BindInputs(7, None)
+    assert reasons(bench) == ["DML-Binding-count"]
+    bench.execute()
+    assert bench.read(bench.keep[1]).tolist() == [1, 2, 3, 4]
+
+
 DENIED = {
     "kind": set(),
     "demanding": {INT64, UINT64, FLOAT64},

@@ -37,8 +37,8 @@ CALLS = {
     "IDMLBindingTable.Reset": lambda x, f: x.Reset(None),
     "IDMLBindingTable.BindInputs": lambda x, f: x.BindInputs([binding(f.source)]),
     "IDMLBindingTable.BindOutputs": lambda x, f: x.BindOutputs([binding(f.source)]),
-    "IDMLBindingTable.BindTemporaryResource": lambda x, f: x.BindTemporaryResource(binding(f.source)),
-    "IDMLBindingTable.BindPersistentResource": lambda x, f: x.BindPersistentResource(binding(f.source)),
+    "IDMLBindingTable.BindTemporaryResource": lambda x, f: x.BindTemporaryResource(f.temporary_binding),
+    "IDMLBindingTable.BindPersistentResource": lambda x, f: x.BindPersistentResource(f.persistent_binding),
     "IDMLCommandRecorder.RecordDispatch": lambda x, f: x.RecordDispatch(f.commands, f.compiled, f.full),
 }
 OBJECTS = ("dml", "op", "compiled", "initializer", "empty", "recorder")
@@ -53,6 +53,8 @@ class Family(Bench):
         self.compiled = self.dml.CompileOperator(self.op)
         self.initializer = self.dml.CreateOperatorInitializer([self.compiled])
         self.source = self.buffer(16)
+        self.temporary_binding = binding(self.temporary(self.compiled))
+        self.persistent_binding = binding(self.persistent(self.compiled))
         self.full = self.table(self.compiled, [self.source], [self.source])
         self.empty = self.table(self.compiled)
         for name in OBJECTS:

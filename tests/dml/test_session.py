@@ -46,15 +46,14 @@ def test_evaluate_raises_what_removed_the_device():
 def test_several_dispatches_in_one_list(session):
     """Nothing runs before execute; the list is open again after it."""
     joining, splitting = session.compile(join(1, 3)), session.compile(split(2, 2))
-    session.initialize(joining)
-    session.initialize(splitting)
+    kept = [session.initialize(op) for op in (joining, splitting)]
     whole, parts = session.buffer(16), [session.buffer(8), session.buffer(8)]
     for first in (1, 5):
         inputs = [session.upload(floats(first)), session.upload(floats(2, 3, 4))]
         before = session.read(whole, np.float32).tolist()
-        session.dispatch(joining, inputs, [whole])
+        session.dispatch(joining, inputs, [whole], kept[0])
         session.barrier(whole)
-        session.dispatch(splitting, [whole], parts)
+        session.dispatch(splitting, [whole], parts, kept[1])
         assert session.read(whole, np.float32).tolist() == before
         session.execute()
         assert [session.read(part, np.float32).tolist() for part in parts] == [[first, 2], [3, 4]]
@@ -74,9 +73,9 @@ def test_more_descriptors_than_a_heap_holds(session):
     count = DESCRIPTORS + 1
     op, target = session.compile(join(*[1] * count)), session.buffer(4 * count)
     inputs = [session.upload(floats(number)) for number in range(count)]
-    session.initialize(op)
+    persistent = session.initialize(op)
     for order in (1, -1):
-        session.dispatch(op, inputs[::order], [target])
+        session.dispatch(op, inputs[::order], [target], persistent)
         session.barrier()
     session.execute()
     assert session.read(target, np.float32).tolist() == list(range(count))[::-1]

@@ -42,6 +42,7 @@ def test_forms(debug_bench, form, by_reset):
     desc.Dispatchable, desc.SizeInDescriptors = None, 0
     table.BindInputs([binding(buffer), binding(buffer)])
     table.BindOutputs([binding(bench.buffer(32))])
+    bench.bind_resources(table)
     bench.initialize(op)
     bench.record(op, table)
     assert not bench.removed
@@ -86,6 +87,7 @@ def test_no_dispatchable(bench):
         assert refused(bench, desc) == [("DML-Desc-interface", "Dispatchable")]
 
 
+@pytest.mark.kind_device
 def test_all_that_is_wrong_with_a_desc(bench):
     desc = bench.table_desc(bench.compile(identity()))
     desc.CPUDescriptorHandle.ptr, desc.GPUDescriptorHandle.ptr, desc.SizeInDescriptors = 1, 1, 1
@@ -103,6 +105,7 @@ def test_no_desc_at_all(bench):
     assert refused(bench, 0x10) == [("DML-Desc-unreadable", "desc")]
 
 
+@pytest.mark.kind_device
 def test_one_heap_for_many_tables(bench):
     """Tables over neighbouring ranges do not touch one another's descriptors."""
     first, second = bench.compile(identity()), bench.compile(identity())
@@ -144,6 +147,7 @@ def test_writing_halves_of_bytes():
     assert elements_of(desc, Use.READ)(memory).ravel().tolist() == [0, 0, 1, 1, 2]
 
 
+@pytest.mark.kind_device
 @pytest.mark.parametrize(("place", "rules"), [(5, []), (6, ["SIZE"]), (8, ["HANDLE"]), (-1, ["HANDLE"])])
 def test_a_table_begins_inside_its_heap(place, rules):
     """Of eight descriptors three are needed."""

@@ -19,6 +19,7 @@ class Worker(Bench):
     def __init__(self, owner):
         super().__init__(d3d12=owner.d3d12)
         self.dml = owner.dml
+        self.persistents = owner.persistents
         self.recorder = owner.recorder
 
 
@@ -48,9 +49,9 @@ def test_creating_compiling_and_dispatching(bench):
         for turn in range(ROUNDS):
             value = number * 100 + turn
             op = mine.compile(join(4, 2, owned=[1]), VOLATILE if turn % 2 else 0)
-            persistent, target = mine.buffer(8), mine.buffer(24)
-            mine.initialize(op, [None, mine.holding(value, -value)], persistent)
-            table = mine.table(op, [mine.holding(*[value] * 4), None], [target], persistent=persistent)
+            target = mine.buffer(24)
+            mine.initialize(op, [None, mine.holding(value, -value)])
+            table = mine.table(op, [mine.holding(*[value] * 4), None], [target])
             mine.record(op, table)
             mine.execute()
             assert mine.read(target).tolist() == [value] * 5 + [-value]

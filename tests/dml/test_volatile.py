@@ -109,7 +109,7 @@ def test_descriptors_of_another_dispatchable(bench, op):
     table.BindInputs([binding(bench.buffer(16))])
     table.BindOutputs([binding(bench.buffer(16))])
     bench.record(op, table)
-    desc.Dispatchable = small = bench.compile(identity(2))
+    desc.Dispatchable = small = bench.compile(identity(2), VOLATILE)
     table.Reset(desc)
     table.BindInputs([binding(bench.buffer(8))])
     table.BindOutputs([binding(bench.buffer(8))])

@@ -79,6 +79,8 @@ def test_gather_embedding(output):
     assert len({tuple(vector) for vector in vectors}) == 5
 
 
+# The sample prints how much temporary memory its graph needs.
+@pytest.mark.kind_device
 def test_branches(output):
     """Ten times the left numbers and one, and the largest right one; SPLIT and JOIN copy nothing.
 

@@ -1,4 +1,4 @@
-"""The project's own samples and tests, on a device that asks for all that the pages let it ask for."""
+"""The project's own samples and tests, on devices that ask for all or nothing that the pages let them ask for."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-# Of the tests of the object model, those that bind what a device asks for; others bind what a kind one does.
-OBJECT_MODEL = [
-    f"tests/dml/test_{name}.py"
-    for name in ("devices", "fusion", "graph_rules", "half_precision", "pairs", "private_data", "profiles")
-]
 DISPATCHED = ["tests/dxdispatch/test_models.py", "tests/faces/test_evaluate.py"]
-# The sample prints how much temporary memory its graph needs, and its test knows the number.
-PRINTS_SIZES = "tests/faces/test_samples.py::test_branches"
+ROOMS = {
+    "dml": ["tests/dml"],
+    "samples": ["tests/faces/test_samples.py"],
+    "graph": ["tests/graph"],
+    "pydirectml": ["tests/pydirectml"],
+    "dispatched": DISPATCHED,
+}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "tests",
-    [OBJECT_MODEL, ["tests/faces/test_samples.py"], ["tests/graph"], ["tests/pydirectml"], DISPATCHED],
-    ids=["dml", "samples", "graph", "pydirectml", "dispatched"],
+    ("profile", "room"), [*(("demanding", room) for room in ROOMS), ("no-descriptors", "dml")]
 )
-def test_on_a_demanding_device(tests):
+def test_on_a_device_of_a_profile(profile, room):
     process = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--dml-profile=demanding"),
-            *("--deselect", PRINTS_SIZES, *tests),
+            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+            *(f"--dml-profile={profile}", *ROOMS[room]),
         ],
         cwd=ROOT,
         capture_output=True,
