@@ -58,8 +58,9 @@ def onnx_call(
     """``run`` with IO binding of a model of one node.
 
     ``constants`` are further inputs that the model holds. None where ONNX Runtime is missing or has no kernel for these
-    types.
+    types. A ``node`` of a domain that is not ONNX's own has its name and a colon in front.
     """
+    domain, _, kind = node.rpartition(":")
     contiguous = all(array.flags.c_contiguous for array in (*inputs, *outputs))
     if onnxruntime is None or not contiguous:
         return None
@@ -67,7 +68,7 @@ def onnx_call(
     results = [f"y{index}" for index in range(len(outputs))]
     held = constants or {}
     graph = onnx.helper.make_graph(
-        [onnx.helper.make_node(node, [*names, *held], results, **attributes)],
+        [onnx.helper.make_node(kind, [*names, *held], results, domain=domain, **attributes)],
         "case",
         [_info(name, array) for name, array in zip(names, inputs)],
         [_info(name, array) for name, array in zip(results, outputs)],
@@ -76,7 +77,9 @@ def onnx_call(
             for name, array in held.items()
         ],
     )
-    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=9)
+    versions = {"": 18, **({domain: 1} if domain else {})}
+    opsets = [onnx.helper.make_opsetid(name, version) for name, version in versions.items()]
+    model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=9)
     try:
         run = session(model.SerializeToString(), threads)
         binding = run.io_binding()

@@ -1,0 +1,88 @@
+"""Images brought to another size: resampling, regions of interest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import directml_py as dml
+
+from .cases import Case, Contest, filled
+from .operation import Operation, contest
+from .peers import torch
+
+# Regions, channels, and the size of the image and of what becomes of a region.
+REGIONS, CHANNELS, SIZE, STEPS = 128, 256, 64, 7
+
+
+def cases() -> Iterator[Case]:
+    yield Case("RESAMPLE", "linear, twice, 256, float32", partial(resample, "linear"))
+    yield Case("RESAMPLE", "nearest, twice, 256, float32", partial(resample, "nearest"))
+    yield Case("ROI_ALIGN", "128 regions, 7x7 of 64, float32", roi_align)
+    yield Case("ROI_POOLING", "128 regions, 7x7 of 64, float32", partial(roi_pooling, "float32"))
+    yield Case("ROI_POOLING", "128 regions, 7x7 of 64, float16", partial(roi_pooling, "float16"))
+
+
+def resample(mode: str, threads: int) -> Contest:
+    name = {"linear": "bilinear", "nearest": "nearest"}[mode]
+    operation = Operation(
+        "resample1",
+        {
+            "interpolation_mode": {
+                "linear": dml.DML_INTERPOLATION_MODE_LINEAR,
+                "nearest": dml.DML_INTERPOLATION_MODE_NEAREST_NEIGHBOR,
+            }[mode],
+            "scales": [1, 1, 2, 2],
+            "input_pixel_offsets": [0.5] * 4,
+            "output_pixel_offsets": [-0.5] * 4,
+            "output_sizes": [1, 32, 512, 512],
+        },
+        None,
+        lambda x, out: torch.nn.functional.interpolate(x, scale_factor=2, mode=name),
+    )
+    return contest(operation, [filled("float32", (1, 32, 256, 256))], threads)
+
+
+def image_and_regions() -> tuple[Any, Any]:
+    """Regions of all sizes, on all sides of the image: two corners each."""
+    corners = np.random.default_rng(3).uniform(0, SIZE, (REGIONS, 2, 2)).astype(np.float32)
+    return filled("float32", (1, CHANNELS, SIZE, SIZE)), np.sort(corners, 1).reshape(REGIONS, 4)
+
+
+def roi_align(threads: int) -> Contest:
+    (x, regions), batches = image_and_regions(), np.zeros(REGIONS, np.uint32)
+    operation = Operation(
+        "roi_align1",
+        {
+            "reduction_function": dml.DML_REDUCE_FUNCTION_AVERAGE,
+            "interpolation_mode": dml.DML_INTERPOLATION_MODE_LINEAR,
+            "spatial_scale_x": 1.0,
+            "spatial_scale_y": 1.0,
+            "input_pixel_offset": 0.5,
+            "output_pixel_offset": -0.5,
+            "out_of_bounds_input_value": 0.0,
+            "minimum_samples_per_output": 2,
+            "maximum_samples_per_output": 2,
+            "align_regions_to_corners": False,
+            "output_sizes": [REGIONS, CHANNELS, STEPS, STEPS],
+        },
+        None,
+        None,
+        ("RoiAlign", {"output_height": STEPS, "output_width": STEPS, "sampling_ratio": 2}),
+    )
+    return contest(operation, [x, regions, batches], threads, seen=[x, regions, batches.astype(np.int64)])
+
+
+def roi_pooling(dtype: str, threads: int) -> Contest:
+    x, corners = image_and_regions()
+    regions = np.pad(corners, [(0, 0), (1, 0)])
+    x, regions = x.astype(dtype), regions.astype(dtype)
+    operation = Operation(
+        "roi_pooling",
+        {"spatial_scale": 1.0, "pooled_size": dml.DML_SIZE_2D(STEPS, STEPS)},
+        onnx=("MaxRoiPool", {"pooled_shape": [STEPS, STEPS], "spatial_scale": 1.0}),
+    )
+    return contest(operation, [x, regions.reshape(1, 1, *regions.shape)], threads, seen=[x, regions])

@@ -1,0 +1,170 @@
+"""Windows that slide over images: pools of all kinds, and their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .cases import Case, Contest, filled
+from .operation import Operation, contest
+from .peers import torch
+
+
+class Pool(NamedTuple):
+    """A square window over square images; ``padding`` is that of each side."""
+
+    name: str
+    channels: int
+    size: int
+    window: int
+    stride: int
+    padding: int = 0
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """Those that all pools have."""
+        padding = [self.padding] * 2
+        return {
+            "window_size": [self.window] * 2,
+            "strides": [self.stride] * 2,
+            "start_padding": padding,
+            "end_padding": padding,
+        }
+
+    @property
+    def onnx(self) -> dict[str, Any]:
+        return {
+            "kernel_shape": [self.window] * 2,
+            "strides": [self.stride] * 2,
+            "pads": [self.padding] * 4,
+        }
+
+    @property
+    def steps(self) -> int:
+        return (self.size + 2 * self.padding - self.window) // self.stride + 1
+
+    @property
+    def geometry(self) -> tuple[int, int, int]:
+        """What PyTorch's functions take in this order."""
+        return self.window, self.stride, self.padding
+
+    def images(self, dtype: str = "float32") -> Any:
+        return filled(dtype, (1, self.channels, self.size, self.size))
+
+    def gradients(self) -> Any:
+        return filled("float32", (1, self.channels, self.steps, self.steps))
+
+
+POOLS = (
+    Pool("3x3 stride 2, 112", 64, 112, 3, 2, 1),
+    Pool("2x2, 112", 64, 112, 2, 2),
+    Pool("3x3, 56", 64, 56, 3, 1, 1),
+    Pool("global, 7", 1280, 7, 7, 1),
+    Pool("global, 56", 256, 56, 56, 1),
+)
+STRIDED, _, DENSE, SMALL, _ = POOLS
+
+
+def cases() -> Iterator[Case]:
+    for pool in POOLS:
+        yield Case("MAX_POOLING", f"{pool.name}, float32", partial(max_pool, pool))
+        yield Case("AVERAGE_POOLING", f"{pool.name}, float32", partial(average_pool, pool))
+    yield Case("MAX_POOLING", f"{STRIDED.name}, with indices", partial(max_pool, STRIDED, indices=True))
+    for pool in POOLS[:3]:
+        yield Case("LP_POOLING", f"{pool.name}, P 2, float32", partial(norm_pool, pool, 2))
+        yield Case("AVERAGE_POOLING_GRAD", f"{pool.name}, float32", partial(average_gradient, pool))
+        yield Case("MAX_POOLING_GRAD", f"{pool.name}, float32", partial(max_gradient, pool))
+    yield Case("LP_POOLING", f"{STRIDED.name}, P 3, float32", partial(norm_pool, STRIDED, 3))
+    for pool in (STRIDED, DENSE, SMALL):
+        for dtype in ("float16", "uint8", "int8"):
+            yield Case("MAX_POOLING", f"{pool.name}, {dtype}", partial(max_pool, pool, dtype=dtype))
+        yield Case("AVERAGE_POOLING", f"{pool.name}, float16", partial(average_pool, pool, dtype="float16"))
+        yield Case(
+            "QUANTIZED_LINEAR_AVERAGE_POOLING",
+            f"{pool.name}, uint8",
+            partial(quantized_average_pool, pool),
+        )
+
+
+def max_pool(pool: Pool, threads: int, *, indices: bool = False, dtype: str = "float32") -> Contest:
+    operation = Operation(
+        "max_pooling2",
+        {**pool.attributes, "dilations": [1, 1], "output_indices": indices},
+        None,
+        lambda x, out: torch.nn.functional.max_pool2d(x, *pool.geometry, return_indices=indices),
+        None if indices else ("MaxPool", pool.onnx),
+    )
+    return contest(operation, [pool.images(dtype)], threads)
+
+
+def average_pool(pool: Pool, threads: int, *, dtype: str = "float32") -> Contest:
+    operation = Operation(
+        "average_pooling",
+        {**pool.attributes, "include_padding": False},
+        None,
+        lambda x, out: torch.nn.functional.avg_pool2d(x, *pool.geometry, count_include_pad=False),
+        ("AveragePool", pool.onnx),
+    )
+    return contest(operation, [pool.images(dtype)], threads)
+
+
+def norm_pool(pool: Pool, order: int, threads: int) -> Contest:
+    """PyTorch's has no padding."""
+    operation = Operation(
+        "lp_pooling",
+        {**pool.attributes, "p": order},
+        None,
+        None if pool.padding else lambda x, out: torch.nn.functional.lp_pool2d(x, order, *pool[3:5]),
+        ("LpPool", {**pool.onnx, "p": order}),
+    )
+    return contest(operation, [pool.images()], threads)
+
+
+def average_gradient(pool: Pool, threads: int) -> Contest:
+    x = pool.images()
+
+    def pytorch(gradients: Any, out: Any) -> None:
+        seen, steps, padding = ([one] * 2 for one in pool.geometry)
+        torch.ops.aten.avg_pool2d_backward.grad_input(
+            gradients, out, seen, steps, padding, False, False, None, grad_input=out
+        )
+
+    attributes = {**pool.attributes, "include_padding": False, "output_sizes": x.shape}
+    return contest(Operation("average_pooling_grad", attributes, None, pytorch), [pool.gradients()], threads)
+
+
+def max_gradient(pool: Pool, threads: int) -> Contest:
+    """PyTorch's backward pass is told where the largest elements are; here its forward pass finds them."""
+
+    def pytorch(x: Any, gradients: Any, out: Any) -> None:
+        seen, steps, padding = ([one] * 2 for one in pool.geometry)
+        _, indices = torch.nn.functional.max_pool2d(x, seen, steps, padding, return_indices=True)
+        torch.ops.aten.max_pool2d_with_indices_backward.grad_input(
+            gradients, x, seen, steps, padding, [1, 1], False, indices, grad_input=out
+        )
+
+    attributes = {**pool.attributes, "dilations": [1, 1]}
+    operation = Operation("max_pooling_grad", attributes, None, pytorch)
+    return contest(operation, [pool.images(), pool.gradients()], threads)
+
+
+def quantized_average_pool(pool: Pool, threads: int) -> Contest:
+    scale, zero = np.full((1, 1, 1, 1), 0.05, np.float32), np.full((1, 1, 1, 1), 120, np.uint8)
+    operation = Operation(
+        "quantized_linear_average_pooling",
+        {**pool.attributes, "dilations": [1, 1], "include_padding": False},
+        onnx=("com.microsoft:QLinearAveragePool", pool.onnx),
+    )
+    x = pool.images("uint8")
+    ours = {
+        "input": x,
+        "input_scale": scale,
+        "input_zero_point": zero,
+        "output_scale": scale,
+        "output_zero_point": zero,
+    }
+    single = [one.reshape(()) for one in (scale, zero)]
+    return contest(operation, [], threads, [x, *single, *single], ours)
