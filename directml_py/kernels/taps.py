@@ -16,6 +16,7 @@ from .map import Function, map_whole
 from .move import move
 from .pick import pick
 from .threads import share
+from .windows import Window
 
 # Up to so many taps each, results are added up all at once, tap by tap.
 FEW = 8
@@ -41,6 +42,15 @@ class Taps(NamedTuple):
     def one_each(cls, indices: Array, size: int) -> Taps:
         """Results that are elements themselves."""
         return cls(np.arange(len(indices) + 1), indices, None, size)
+
+    @classmethod
+    def under(cls, window: Window, axis: int, size: int, steps: int) -> Taps:
+        """What each of so many steps of a window sees of ``size`` elements along one of its dimensions."""
+        first = np.arange(steps)[:, np.newaxis] * window.strides[axis] - window.start_padding[axis]
+        places = first + np.arange(window.size[axis]) * window.dilations[axis]
+        is_inside = (places >= 0) & (places < size)
+        starts = np.concatenate([[0], np.cumsum(np.count_nonzero(is_inside, axis=1))])
+        return cls(starts, places[is_inside], None, size)
 
     @property
     def lengths(self) -> Array:
@@ -69,7 +79,7 @@ class Taps(NamedTuple):
         if self.are_picks:
             return np.take(x, self.indices, axis)
         lengths = self.lengths
-        if lengths.min() == lengths.max() <= FEW:
+        if 1 <= lengths.min() == lengths.max() <= FEW:
             return sum_tap_by_tap(x, self.indices, self.weights, int(lengths[0]), axis)
         products = weighted(np.moveaxis(x, axis, -1), self.indices, self.weights, -1)
         result = np.zeros((*products.shape[:-1], len(lengths)))

@@ -179,23 +179,6 @@ class Window(NamedTuple):
         start, stop = (first if first >= 0 else first % dilation), first + self.extents[axis]
         return slice(start, stop, dilation) if start < min(stop, size) else None
 
-    def spread(self, array: Array, sizes: Sizes) -> Array:
-        """The transpose of ``fold`` with addition: elements of ``sizes``, each the sum of all the steps that see it.
-
-        ``array`` has a number for each step. What no step sees is 0.
-        """
-        for axis, size in enumerate(sizes):
-            array = self._spread_axis(array, axis, size)
-        return array
-
-    def _spread_axis(self, array: Array, axis: int, size: int) -> Array:
-        place = len(array.shape) - len(self.size) + axis
-        result = np.zeros((*array.shape[:place], size, *array.shape[place + 1 :]), array.dtype)
-        source, target = np.moveaxis(array, place, 0), np.moveaxis(result, place, 0)
-        for elements, steps in self._meetings(axis, size, array.shape[place]):
-            target[elements] += source[steps]
-        return result
-
     def first_largest(self, array: Array, steps: Sizes) -> tuple[Array, npt.NDArray[np.int64]]:
         """The largest element that each step sees and, of equal ones, the offset of the first in the spatial block.
 

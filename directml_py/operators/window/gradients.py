@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from math import prod
 
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
-from ...kernels.fold import accumulator
-from ..operator import Compute, Operator, Shapes, Sizes, of_sizes, operator
-from .pooling import channel_starts, divisors, pool_window, pooled_sizes
+from ...kernels import slide
+from ...kernels.binding import Array, Run
+from ...kernels.half import store
+from ...kernels.taps import Plan, Taps, apply
+from ..operator import (
+    Compute,
+    Inputs,
+    Kernel,
+    Operator,
+    Outputs,
+    Shapes,
+    Sizes,
+    computing_kernel,
+    of_sizes,
+    operator,
+)
+from ..sampling import blending_kernel
+from .pooling import channel_starts, pool_window, pooled_sizes
 
 
 def pooled_gradient(desc: OperatorDesc, sizes: Sizes) -> Shapes:
@@ -26,7 +42,7 @@ class AveragePoolingGrad(Operator):
     """What each element added to means (ns-directml-dml_average_pooling_grad_operator_desc).
 
     A step's gradient is shared out among as many elements as AVERAGE_POOLING divides by: what of it falls to padding
-    is lost.
+    is lost. Shares are in FLOAT64.
     """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
@@ -35,11 +51,23 @@ class AveragePoolingGrad(Operator):
             return of_sizes(output_sizes, "OutputGradientTensor")
         return pooled_gradient(desc, desc.OutputGradientTensor.sizes)
 
+    def plan(self, desc: OperatorDesc) -> Plan:
+        """The means as sums of shares, transposed."""
+        window, steps = pool_window(desc), desc.InputGradientTensor.sizes[2:]
+        sizes = desc.OutputGradientTensor.sizes[2:]
+        plan: Plan = {}
+        for axis, counts in enumerate(window.counts(sizes, steps, desc.IncludePadding)):
+            taps = Taps.under(window, axis, sizes[axis], steps[axis])
+            shares = np.repeat(1 / np.maximum(counts, 1), taps.lengths)
+            plan[2 + axis] = (taps._replace(weights=shares).transposed(),)
+        return plan
+
     def compute(self, desc: OperatorDesc) -> Compute:
-        window, kind = pool_window(desc), accumulator(desc.InputGradientTensor.dtype)
-        sizes, steps = desc.OutputGradientTensor.sizes[2:], desc.InputGradientTensor.sizes[2:]
-        divisor = divisors(desc, sizes, steps)
-        return lambda gradients: window.spread(np.divide(gradients, divisor(), dtype=kind), sizes)
+        return partial(apply, self.plan(desc))
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        plan = self.plan(desc)
+        return blending_kernel(plan, partial(apply, plan))
 
 
 @operator("MAX_POOLING_GRAD")
@@ -65,3 +93,29 @@ class MaxPoolingGrad(Operator):
             return sums
 
         return gradient
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        """The loop of MAX_POOLING2 finds the places, but not of steps that see nothing."""
+        window, sizes, steps = pool_window(desc), desc.InputTensor.sizes, desc.InputGradientTensor.sizes
+        twin = computing_kernel(self.compute(desc))
+        counts = window.counts(sizes[2:], steps[2:], with_padding=False)
+        if not all(count.all() for count in counts):
+            return twin
+        number = prod(steps)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            (x, gradients), (output,) = inputs, outputs
+            places = scratch[: 8 * number].view(np.int64).reshape(steps)
+            largest = scratch[8 * number :].view(x.dtype).reshape(steps)
+            find = slide.maximum(x, largest, places, window)
+            if find is None:
+                return twin.bind(inputs, outputs, scratch)
+
+            def run() -> None:
+                find()
+                sums = np.bincount(places.reshape(-1), gradients.reshape(-1), prod(sizes))
+                store(output, sums.reshape(sizes))
+
+            return run
+
+        return Kernel(bind, number * (8 + desc.InputTensor.dtype.itemsize))
