@@ -16,7 +16,7 @@ from ..dml.compiler.program import GraphProgram
 from ..graph.values import write_record
 
 Bytes = npt.NDArray[np.uint8]
-Store = Callable[[Bytes], int]
+Store = Callable[[Bytes], object]
 Json = dict[str, Any]
 
 

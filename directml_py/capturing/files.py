@@ -2,46 +2,55 @@
 
 A capture is a folder. Each process, and each ``capture()`` in it, writes two files that only ever grow: ``NAME.jsonl``,
 one JSON object a line, and ``NAME.contents``, the bytes that lines name by offset and size. Bytes come before the line
-that names them, and nothing is kept back, so that a process that is killed leaves everything up to there.
+that names them, so that a process that is killed leaves everything up to there.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .fingerprint import fingerprint
+from ..kernels.fingerprint import fingerprint
 
 FORMAT = "directml-py capture"
 VERSION = 1
 EVENTS = ".jsonl"
 CONTENTS = ".contents"
-CHUNK = 1 << 18
+# How much is compared at once: little at first, which is where most contents that differ do.
+CHUNKS = (1 << 12, 1 << 18)
 
 Bytes = npt.NDArray[np.uint8]
 
 
 class Writer:
-    """Both files of one process. Raises ``OSError``."""
+    """Both files of one process. Raises ``OSError``.
 
-    def __init__(self, folder: Path) -> None:
+    ``default`` gives what stands in JSON for what has no form there.
+    """
+
+    def __init__(self, folder: Path, default: Callable[[Any], object] | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self.path, self._events = _first_free(folder, flags)
         self._contents = os.open(self.path.with_suffix(CONTENTS), flags, 0o666)
+        # The child of a fork forgets it without closing what is its parent's.
+        self._stored = open(self._contents, "rb", buffering=0, closefd=False)  # noqa: SIM115
         self._end = 0
         # Where each content begins and how long it is, by number; and the numbers by fingerprint.
         self._places: list[tuple[int, int]] = []
         self._known: dict[str, list[int]] = {}
-        self._scratch: Bytes = np.empty(CHUNK, np.uint8)
+        self._encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=default)
+        # An array of bytes compares itself with any memory as fast as C does.
+        self._scratch = [bytearray(size) for size in CHUNKS]
 
     def event(self, kind: str, /, **members: Any) -> None:
-        line = json.dumps({"event": kind, **members}, separators=(",", ":"), allow_nan=False)
+        line = self._encoder.encode({"event": kind, **members})
         _write(self._events, memoryview(f"{line}\n".encode()))
 
     def content(self, content: Bytes, likely: int | None = None) -> int:
@@ -69,13 +78,16 @@ class Writer:
         offset, size = self._places[number]
         if size != len(content):
             return False
-        os.lseek(self._contents, offset, os.SEEK_SET)
-        with open(self._contents, "rb", buffering=0, closefd=False) as file:
-            for start in range(0, size, CHUNK):
-                part = content[start : start + CHUNK]
-                stored = self._scratch[: len(part)]
-                if file.readinto(stored.data) != len(part) or not _equal(stored, part):
-                    return False
+        self._stored.seek(offset)
+        start = 0
+        while start < size:
+            scratch = self._scratch[start > 0]
+            if len(scratch) > size - start:
+                scratch = bytearray(size - start)
+            end = start + len(scratch)
+            if self._stored.readinto(scratch) != len(scratch) or scratch != content[start:end].data:
+                return False
+            start = end
         return True
 
     def close(self) -> None:
@@ -92,14 +104,6 @@ def _first_free(folder: Path, flags: int) -> tuple[Path, int]:
             return path, os.open(path, flags, 0o666)
         except FileExistsError:
             turn += 1
-
-
-def _equal(one: Bytes, other: Bytes) -> bool:
-    whole = len(one) // 8 * 8
-    return bool(
-        np.array_equal(one[whole:], other[whole:])
-        and np.array_equal(one[:whole].view(np.uint64), other[:whole].view(np.uint64))
-    )
 
 
 def _write(descriptor: int, data: memoryview) -> None:

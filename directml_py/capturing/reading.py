@@ -17,10 +17,10 @@ from ..abi.hresult import DMLError
 from ..d3d12.allocation import physical_memory
 from ..d3d12.queries import MAX_QUERIES
 from ..graph.reading import GraphFileError, Item
+from ..kernels.fingerprint import fingerprint
 from . import events as e
 from .commands import UINT64_MAX, CommandReader, get, marker_of, old, text_of
 from .files import CONTENTS, EVENTS, FORMAT, VERSION
-from .fingerprint import fingerprint
 from .operators import Operators
 
 Bytes = npt.NDArray[np.uint8]

@@ -37,8 +37,9 @@ from ..dml.dispatchable import IDMLDispatchable
 from ..dml.initializer import IDMLOperatorInitializer
 from ..kernels import backend
 from .describing import Json, describe_barrier, describe_buffer, describe_operator, enumerator_name
-from .files import FORMAT, VERSION, Writer
+from .files import FORMAT, VERSION
 from .knowledge import Known
+from .scribe import Content, Scribe
 
 M = TypeVar("M", bound=Callable[..., None])
 
@@ -55,6 +56,8 @@ def _recording(method: M) -> M:
                 if os.getpid() != self._pid:
                     # The child of a fork: its parent goes on with the files that it inherited.
                     self._open()
+                # What a program can see of commands it sees after the execution.
+                self._scribe.beside = self._turn is not None
                 self._tell_freed()
                 method(self, *arguments)
             except OSError as error:
@@ -123,14 +126,14 @@ class Recorder(Observer):
     def _open(self) -> None:
         self._pid = os.getpid()
         self._began = time.perf_counter()
-        self._writer = Writer(self.folder)
+        self._scribe = Scribe(self.folder)
         self._thread = threading.local()
         self._numbers = _Numbers()
         self._executions = _Numbers()
         # Filled while memory is freed, at whatever moment that is.
         self._freed: list[int] = []
         # What was last stored of each range of an allocation.
-        self._last: dict[int, dict[tuple[int, int], int]] = {}
+        self._last: dict[int, dict[tuple[int, int], Content]] = {}
         self._names: weakref.WeakKeyDictionary[Life, str] = weakref.WeakKeyDictionary()
         # None for what is known from beginning to end.
         self._known: weakref.WeakKeyDictionary[Allocation, Known | None] = weakref.WeakKeyDictionary()
@@ -154,7 +157,7 @@ class Recorder(Observer):
     def _end(self) -> None:
         self.running = False
         self._event("end")
-        self._writer.close()
+        self._scribe.close()
 
     def _fail(self, error: OSError) -> None:
         self.running = False
@@ -164,7 +167,7 @@ class Recorder(Observer):
         print(text, file=sys.stderr)
 
     def _event(self, kind: str, /, **members: Any) -> None:
-        self._writer.event(kind, time=round(time.perf_counter() - self._began, 6), **members)
+        self._scribe.event(kind, time=round(time.perf_counter() - self._began, 6), **members)
 
     def _tell_freed(self) -> None:
         while self._freed:
@@ -177,7 +180,7 @@ class Recorder(Observer):
         placement = part.buffer.placement
         allocation, start = self._allocation(placement.allocation), placement.offset + part.offset
         last, key = self._last.setdefault(allocation, {}), (start, part.size)
-        content = last[key] = self._writer.content(part.bytes, last.get(key))
+        content = last[key] = self._scribe.content(part.bytes, last.get(key))
         return {"allocation": allocation, "offset": start, "content": content}
 
     # The numbers of objects, which are described when they are first spoken of.
@@ -232,7 +235,7 @@ class Recorder(Observer):
     def _dispatchable(self, item: IDMLDispatchable | None, life: Life) -> int:
         def describe(number: int) -> None:
             if isinstance(item, IDMLCompiledOperator):
-                members = describe_operator(item, self._writer.content)
+                members = describe_operator(item, self._scribe.content)
                 self._event("operator", id=number, **members)
             elif isinstance(item, IDMLOperatorInitializer):
                 self._event("initializer", id=number, name=life.name)
@@ -290,6 +293,7 @@ class Recorder(Observer):
     @_recording
     def finished(self, execution: Execution) -> None:
         turn, self._thread.turn = self._turn, None
+        self._scribe.beside = False
         if turn is not None:
             self._event("executed", id=turn.number)
 

@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "e0c44f8d"
+DECLARATIONS = "d46274fa"

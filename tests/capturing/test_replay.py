@@ -9,10 +9,10 @@ import pytest
 
 import directml_py as dml
 from directml_py.capturing import events as e
-from directml_py.capturing.fingerprint import fingerprint
 from directml_py.capturing.reading import CaptureError, read_capture
 from directml_py.capturing.replay import replay
 from directml_py.cli import main
+from directml_py.kernels.fingerprint import fingerprint
 from directml_py.session import Session
 
 

@@ -64,8 +64,13 @@ class Row:
         return self.ours / self.limit if self.limit else None
 
 
-def interleaved(calls: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """The median time of each call in microseconds, measured in turn over several rounds."""
+def interleaved(
+    calls: Mapping[str, Callable[[], object]], after: Callable[[], object] = lambda: None
+) -> dict[str, float]:
+    """The median time of each call in microseconds, measured in turn over several rounds.
+
+    ``after`` each round is called what no time is taken of.
+    """
     counts = {name: repeats(call) for name, call in calls.items()}
     times: dict[str, list[float]] = {name: [] for name in calls}
     for done in range(ROUNDS):
@@ -79,6 +84,7 @@ def interleaved(calls: Mapping[str, Callable[[], object]]) -> dict[str, float]:
             for _ in range(count):
                 call()
             times[name].append((time.perf_counter() - start) / count * 1e6)
+            after()
     return {name: statistics.median(found) for name, found in times.items()}
 
 
