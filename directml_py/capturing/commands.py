@@ -7,6 +7,7 @@ from typing import Any
 
 from ..d3d12.clears import CHANNELS
 from ..d3d12.formats import format_of_name
+from ..d3d12.immediate import SIZE
 from ..d3d12.queries import RESULT_SIZE
 from ..dml.slot import Slot
 from ..graph.reading import Item
@@ -53,6 +54,8 @@ class CommandReader:
             return e.EndQuery(heap, get(members, "query").integer(0, heap.count - 1))
         if kind.value == "resolve":
             return self._resolve(members)
+        if kind.value == "immediate":
+            return self._immediate(members)
         if kind.value == "other":
             uses = tuple(self._use(one) for one in get(members, "ranges"))
             return e.Other(text_of(get(members, "title")), uses)
@@ -159,6 +162,17 @@ class CommandReader:
         if start + destination.size // RESULT_SIZE > heap.count:
             raise members["start"].error(f"is {start}; from there on {heap.title} has not as many queries")
         return e.Resolve(heap, start, destination)
+
+    def _immediate(self, members: dict[str, Item]) -> e.Immediate:
+        ranges, values = [], []
+        for item in get(members, "writes"):
+            parts = item.fields({"range", "value"})
+            destination = self._range(parts["range"])
+            if destination.size != SIZE or destination.start % SIZE:
+                raise parts["range"].error(f"must be {SIZE} bytes at a multiple of {SIZE}")
+            ranges.append(destination)
+            values.append(parts["value"].integer(0, UINT32_MAX))
+        return e.Immediate(tuple(ranges), tuple(values))
 
 
 def old(members: dict[str, Item], name: str, known: Mapping[int, Any]) -> int:

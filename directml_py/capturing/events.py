@@ -226,7 +226,22 @@ class Resolve(NamedTuple):
         return (Use("destinationBuffer", "WRITE", self.destination),)
 
 
-What: TypeAlias = Dispatch | Copy | Barriers | Marker | Clear | EndQuery | Resolve | Other
+class Immediate(NamedTuple):
+    """A WriteBufferImmediate: ``values`` of 32 bits, each with the four bytes that it goes to."""
+
+    ranges: tuple[Range, ...]
+    values: tuple[int, ...]
+
+    @property
+    def title(self) -> str:
+        return f"WriteBufferImmediate of {len(self.values)} value{'' if len(self.values) == 1 else 's'}"
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        return tuple(Use(f"params[{index}].Dest", "WRITE", one) for index, one in enumerate(self.ranges))
+
+
+What: TypeAlias = Dispatch | Copy | Barriers | Marker | Clear | EndQuery | Resolve | Immediate | Other
 
 
 class Message(NamedTuple):

@@ -23,7 +23,7 @@ from .simple import Part, Simple
 
 Bytes = npt.NDArray[np.uint8]
 # What is done again, and not only told.
-Executed: TypeAlias = e.Dispatch | e.Clear | e.EndQuery | e.Resolve
+Executed: TypeAlias = e.Dispatch | e.Clear | e.EndQuery | e.Resolve | e.Immediate
 
 
 class Operand(NamedTuple):
@@ -130,6 +130,8 @@ class Machine:
                 self._simple.end_query(what)
             elif isinstance(what, e.Resolve):
                 self._simple.resolve(self._part(what.destination), what)
+            elif isinstance(what, e.Immediate):
+                self._simple.write([self._part(one) for one in what.ranges], what)
             elif what.dispatchable.op is not None:
                 self._execute_operator(what.dispatchable.op, what)
             elif what.operators:

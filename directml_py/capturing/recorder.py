@@ -25,6 +25,7 @@ from ..d3d12.command_queue import Execution, ID3D12CommandQueue
 from ..d3d12.commands import Barriers, Command, Copy, DescriptorHeaps
 from ..d3d12.fence import ID3D12Fence
 from ..d3d12.heap import ID3D12Heap
+from ..d3d12.immediate import WriteImmediate
 from ..d3d12.info_queue import Message
 from ..d3d12.markers import Marker
 from ..d3d12.observation import Observer, watchers
@@ -380,6 +381,9 @@ class Recorder(Observer):
                 "start": command.start,
                 "destination": self._range(command.destination),
             }
+        if isinstance(command, WriteImmediate):
+            writes = [{"range": self._range(part), "value": value} for part, value in command.writes]
+            return {"kind": "immediate", "writes": writes}
         if isinstance(command, DescriptorHeaps):
             return {"kind": "other", "title": command.title, "ranges": []}
         ranges = [self._access(access) for access in command.accesses()]

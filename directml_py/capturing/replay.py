@@ -18,12 +18,12 @@ from .reading import Log
 
 
 class Difference(NamedTuple):
-    """What one command wrote into one tensor, view, or persistent resource of an initializer, and what it did not.
+    """What one command wrote otherwise into one tensor, view, value or persistent resource of an initializer.
 
     ``element`` is the first that differs, in coordinates; elements of a persistent resource are bytes.
     """
 
-    command: e.Dispatch | e.Clear
+    command: e.Dispatch | e.Clear | e.Immediate
     name: str
     element: tuple[int, ...]
     then: Any
@@ -39,8 +39,8 @@ class Difference(NamedTuple):
 
 
 def replay(log: Log) -> Iterator[tuple[Executed, list[Difference]]]:
-    """Execute every dispatch, clear and query again on the memory that it found, in the order in which they ran, and
-    compare bit by bit.
+    """Execute every dispatch, clear, query and immediate write again on the memory that it found, in the order in which
+    they ran, and compare bit by bit.
 
     Each is judged alone: what goes on is what was recorded. Of padding between elements nothing is said, nor of scratch
     memory, nor of the times that queries take. Raises ``CaptureError`` for what cannot be executed.
@@ -49,7 +49,7 @@ def replay(log: Log) -> Iterator[tuple[Executed, list[Difference]]]:
     for _, command in log.ran:
         machine.find(command)
         what = command.what
-        if isinstance(what, (e.Dispatch, e.Clear, e.EndQuery, e.Resolve)):
+        if isinstance(what, Executed):
             machine.execute(what)
             yield what, list(_differences(machine, command, what))
         machine.leave(command)
@@ -68,6 +68,14 @@ def _differences(machine: Machine, command: e.Command, what: Executed) -> Iterat
                 for part in (machine.log.bytes(content), machine.bytes(what.range))
             )
             yield from _compare(what, "the view", then, now)
+    elif isinstance(what, e.Immediate):
+        for use in what.uses:
+            content = written.get((use.range.resource.allocation, use.range.start))
+            if content is not None and content.size == use.range.size:
+                then, now = (
+                    part.view(np.uint32) for part in (machine.log.bytes(content), machine.bytes(use.range))
+                )
+                yield from _compare(what, use.name, then, now)
 
 
 def _dispatched(
@@ -102,7 +110,7 @@ def _initialized(
 
 
 def _compare(
-    command: e.Dispatch | e.Clear, name: str, then: npt.NDArray[Any], now: npt.NDArray[Any]
+    command: e.Dispatch | e.Clear | e.Immediate, name: str, then: npt.NDArray[Any], now: npt.NDArray[Any]
 ) -> Iterator[Difference]:
     bits = np.dtype(f"u{then.dtype.itemsize}")
     differs = then.view(bits) != now.view(bits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +23,14 @@ from ..api.d3d12_structs import (
     D3D12_DESCRIPTOR_HEAP_DESC,
     D3D12_QUERY_HEAP_DESC,
     D3D12_UNORDERED_ACCESS_VIEW_DESC,
+    D3D12_WRITEBUFFERIMMEDIATE_PARAMETER,
 )
-from ..d3d12 import ID3D12GraphicsCommandList, ID3D12QueryHeap, ID3D12Resource
+from ..d3d12 import (
+    ID3D12GraphicsCommandList,
+    ID3D12GraphicsCommandList2,
+    ID3D12QueryHeap,
+    ID3D12Resource,
+)
 from ..d3d12.formats import RAW
 from ..d3d12.queries import RESULT_SIZE
 from ..dml import IDMLDevice
@@ -42,7 +49,7 @@ class Part(NamedTuple):
 
 
 class Simple:
-    """Clears, and timestamps, which tell another time each time."""
+    """Clears, immediate values, and timestamps, which tell another time each time."""
 
     def __init__(self, device: IDMLDevice) -> None:
         self.session = Session(device)
@@ -73,6 +80,18 @@ class Simple:
                 part.resource,
                 values,
             )
+
+        self.session.run(record)
+
+    def write(self, parts: Sequence[Part], what: e.Immediate) -> None:
+        params = [
+            D3D12_WRITEBUFFERIMMEDIATE_PARAMETER(part.resource.GetGPUVirtualAddress() + part.start, value)
+            for part, value in zip(parts, what.values)
+        ]
+
+        def record(commands: ID3D12GraphicsCommandList) -> None:
+            assert isinstance(commands, ID3D12GraphicsCommandList2)
+            commands.WriteBufferImmediate(params)
 
         self.session.run(record)
 

@@ -120,6 +120,7 @@ def _replay(arguments: argparse.Namespace) -> int:
         e.Clear: "clears",
         e.EndQuery: "timestamps (whose times are not compared)",
         e.Resolve: "resolved queries",
+        e.Immediate: "immediate writes",
     }
     counts: Counter[type] = Counter({e.Dispatch: 0})
     differing = 0

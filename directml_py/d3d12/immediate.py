@@ -37,20 +37,21 @@ class WriteImmediate(Command):
     title = "WriteBufferImmediate"
 
     def __init__(self, writes: tuple[tuple[BufferRange, int], ...]) -> None:
-        self._writes = writes
+        # The four bytes that each value goes to.
+        self.writes = writes
 
     def execute(self) -> None:
-        for part, value in self._writes:
+        for part, value in self.writes:
             part.bytes.view(np.uint32)[0] = value
 
     def accesses(self) -> Iterable[Access]:
         return tuple(
             Access(part, Use.WRITE, D3D12_RESOURCE_STATE_COPY_DEST, f"params[{index}].Dest")
-            for index, (part, _) in enumerate(self._writes)
+            for index, (part, _) in enumerate(self.writes)
         )
 
     def lives(self) -> Iterable[Life]:
-        return tuple(part.buffer for part, _ in self._writes)
+        return tuple(part.buffer for part, _ in self.writes)
 
 
 def check_modes(count: int, modes: Any) -> None:

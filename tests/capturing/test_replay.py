@@ -225,6 +225,81 @@ def test_what_a_clear_wrote_otherwise(tmp_path, capsys):
     )
 
 
+def record_immediate(folder):
+    """Two values at one place, one elsewhere, in the middle of a buffer that is placed in a heap."""
+    with dml.capture(folder):
+        session = Session()
+        heap = session.d3d12.CreateHeap(
+            dml.D3D12_HEAP_DESC(1 << 17, dml.CD3DX12_HEAP_PROPERTIES(dml.D3D12_HEAP_TYPE_DEFAULT), 0, 0)
+        )
+        target = session.d3d12.CreatePlacedResource(
+            heap, 1 << 16, dml.CD3DX12_RESOURCE_DESC.Buffer(16), dml.D3D12_RESOURCE_STATE_COPY_DEST
+        )
+        target.SetName("target")
+        at, write = target.GetGPUVirtualAddress(), dml.D3D12_WRITEBUFFERIMMEDIATE_PARAMETER
+        session.commands.WriteBufferImmediate(
+            [write(at + 4, 7), write(at + 12, 8), write(at + 4, 0xFFFFFFFE)]
+        )
+        session.execute()
+        assert session.read(target, np.uint32).tolist() == [0, 0xFFFFFFFE, 0, 8]
+
+
+def rewrite(folder, kind, change):
+    """Change the last command of a kind."""
+    (path,) = folder.glob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    change(next(line for line in reversed(lines) if line.get("kind") == kind))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def test_immediate_values_are_written_again(tmp_path, capsys):
+    record_immediate(tmp_path)
+    assert main(["capture", "replay", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert out == "0 dispatches, 1 immediate writes executed again, none with another result\n"
+
+    def change(line):
+        line["writes"][1]["value"] = 9
+
+    rewrite(tmp_path, "immediate", change)
+    assert main(["capture", "replay", str(tmp_path)]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "WriteBufferImmediate of 3 values: params[1].Dest{0} is 9, it was 8; 1 of 1 differ",
+        "0 dispatches, 1 immediate writes executed again, 1 with another result",
+    ]
+    assert main(["capture", "show", str(tmp_path), "--html", "-"]) == 0
+    assert "write params[1].Dest: bytes 12 to 16 of target" in capsys.readouterr().out
+
+
+def test_the_last_of_two_values_at_one_place_stays(tmp_path):
+    record_immediate(tmp_path)
+    rewrite(tmp_path, "immediate", lambda line: line["writes"].reverse())
+    assert [str(one.now) for one in differences(tmp_path)] == ["7", "7"]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "error"),
+    [
+        (1, 6, r"writes\[0\].range: must be 4 bytes at a multiple of 4"),
+        (2, 8, r"writes\[0\].range: must be 4 bytes at a multiple of 4"),
+        (1, 16, r"writes\[0\].range: is 4 bytes from byte 16 on, which no resource has"),
+        (None, 1 << 32, r"writes\[0\].value: .*4294967296"),
+    ],
+)
+def test_immediate_values_that_no_recorder_writes(tmp_path, place, value, error):
+    record_immediate(tmp_path)
+
+    def change(line):
+        if place is None:
+            line["writes"][0]["value"] = value
+        else:
+            line["writes"][0]["range"][place] = value
+
+    rewrite(tmp_path, "immediate", change)
+    with pytest.raises(CaptureError, match=rf"line \d+\.{error}"):
+        read_capture(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("kind", "member", "value", "error"),
     [
@@ -240,12 +315,8 @@ def test_what_a_clear_wrote_otherwise(tmp_path, capsys):
 )
 def test_what_no_recorder_writes(tmp_path, kind, member, value, error):
     record_clears(tmp_path)
-    (log,) = tmp_path.glob("*.jsonl")
-    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     # The last clear has four bytes.
-    last = next(line for line in reversed(lines) if line.get("kind") == kind)
-    last[member] = value
-    log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    rewrite(tmp_path, kind, lambda line: line.update({member: value}))
     with pytest.raises(CaptureError, match=rf"line \d+\.{error}"):
         read_capture(tmp_path)
 

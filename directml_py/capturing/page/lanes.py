@@ -14,7 +14,7 @@ CLASSES = {
     e.Copy: "copy",
     e.Barriers: "barrier",
     e.Marker: "marker",
-    **dict.fromkeys((e.Clear, e.EndQuery, e.Resolve, e.Other), "other"),
+    **dict.fromkeys((e.Clear, e.EndQuery, e.Resolve, e.Immediate, e.Other), "other"),
 }
 
 
