@@ -251,6 +251,16 @@ def test_half_is_scaled_and_biased_with_one_rounding(native, scale, bias):
     np.testing.assert_array_equal(output, in_float64_rounded_once(lambda x: x * scale + bias, x))
 
 
+def test_half_is_biased_by_what_is_one_number_along_rows(native):
+    """Biases of channels, which the loop reads once a row as it does the scale."""
+    scale, bias = float(np.float32(1 / 3)), np.float32([1, -(1 + 2.0**-11), 2.0**-25, 1e-30, 0])
+    x = np.tile(every_half(), (len(bias), 1))
+    for biases in (bias[:, None], bias[:, None] + np.linspace(0, 1, 2, dtype=np.float32).repeat(1 << 15)):
+        output = np.empty_like(x)
+        machine.mapped(lambda x, y: elementary.scale_bias(x, scale, y), [x, biases], [output])()
+        np.testing.assert_array_equal(output, in_float64_rounded_once(lambda x, y: x * scale + y, x, biases))
+
+
 def test_half_is_not_rounded_by_way_of_a_tie(native):
     """1 + 2^-11 is halfway to the next FLOAT16, and what is added to it here is lost in FLOAT32."""
     x, y, z = (np.float16([value] * 300) for value in (2.0**-14, 2.0**-14, 1))

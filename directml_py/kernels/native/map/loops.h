@@ -46,7 +46,8 @@ DML_INLINE void LOOP(store_float32)(float *to, const DML_DOUBLES *x)
             to[i] = VALUE; \
         } \
     }
-/* Of what is the same everywhere one element is read; `operands` ends with a bit for each such operand. */
+/* Of what is the same everywhere one element is read; `operands` ends with a bit for each such operand that the step can
+   read so. */
 #define DML_UNIFORM(operands) (uintptr_t)(operands)[3]
 #define DML_BINARY(NAME, R, T, VALUE) \
     static void LOOP(map_step_##NAME)(void *result, const void *const *operands, int64_t count) \
@@ -278,6 +279,31 @@ static void LOOP(map_step_multiply_add_float32)(void *result, const void *const 
         to[i] = (float)((double)first[i] * second[i] + third[i]);
 }
 
+#if defined(DML_AVX512)
+/* x y + z of FLOAT32, with the last digit odd if some are lost: of the two neighbours that the exact sum is between one is
+   odd. FLOAT64, which rounds sums too, may come to a number that FLOAT32 has where the exact one is next to it. That
+   shows where FLOAT16 has a tie, or less digits: there FLOAT64 has to say. */
+DML_INLINE __m512 LOOP(odd_sums)(__m512 x, __m512 y, __m512 z)
+{
+    enum { BEFORE_TIE = 0x1001, DIGITS = 0x1ffd, NORMAL = 0x38800000 };
+    __m512 low = _mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    __m512 high = _mm512_fmadd_round_ps(x, y, z, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+    __mmask16 is_odd = _mm512_test_epi32_mask(_mm512_castps_si512(low), _mm512_set1_epi32(1));
+    __m512 sums = _mm512_mask_blend_ps(is_odd, high, low);
+    __m512i bits = _mm512_castps_si512(sums);
+    __mmask16 is_tie = _mm512_testn_epi32_mask(_mm512_add_epi32(bits, _mm512_set1_epi32(BEFORE_TIE)),
+                                               _mm512_set1_epi32(DIGITS));
+    __mmask16 is_tiny = _mm512_cmplt_epu32_mask(_mm512_and_si512(bits, _mm512_set1_epi32(INT32_MAX)),
+                                                _mm512_set1_epi32(NORMAL));
+    if (__builtin_expect(_kortestz_mask16_u8(is_tie, is_tiny), 1))
+        return sums;
+    __m256i halves[2];
+    for (int i = 0; i < 2; i++)
+        halves[i] = LOOP(odd_of)((__m512d)(DML_HALF_OF(x, i) * DML_HALF_OF(y, i) + DML_HALF_OF(z, i)));
+    return _mm512_castsi512_ps(_mm512_inserti64x4(_mm512_castsi256_si512(halves[0]), halves[1], 1));
+}
+#endif
+
 static void LOOP(map_step_multiply_add_odd)(void *result, const void *const *operands, int64_t count)
 {
     enum { PART = 256 };
@@ -287,14 +313,13 @@ static void LOOP(map_step_multiply_add_odd)(void *result, const void *const *ope
     double sums[PART];
     int64_t i = 0;
 #if defined(DML_AVX512)
-    __m512d factor = _mm512_set1_pd(*second), addend = _mm512_set1_pd(*third);
-    for (; i + 8 <= count; i += 8) {
-        __m512d x = _mm512_cvtps_pd(_mm256_loadu_ps(first + i));
+    __m512 factor = _mm512_set1_ps(*second), addend = _mm512_set1_ps(*third);
+    for (; i + 16 <= count; i += 16) {
         if (step) {
-            factor = _mm512_cvtps_pd(_mm256_loadu_ps(second + i));
-            addend = _mm512_cvtps_pd(_mm256_loadu_ps(third + i));
+            factor = _mm512_loadu_ps(second + i);
+            addend = _mm512_loadu_ps(third + i);
         }
-        _mm256_storeu_si256((__m256i *)(to + i), LOOP(odd_of)(_mm512_fmadd_pd(x, factor, addend)));
+        _mm512_storeu_ps(to + i, LOOP(odd_sums)(_mm512_loadu_ps(first + i), factor, addend));
     }
 #endif
     for (; i < count; i += PART) {

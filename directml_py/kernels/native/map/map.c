@@ -54,10 +54,11 @@ typedef struct {
 } dml_map_view;
 
 /* Where lanes of a value are, and how many bytes further those of the next element are; 0 for what is the same for all,
-   or made anew for each tile. */
+   which `is_one` is 1 for, or made anew for each tile. */
 typedef struct {
     char *place;
     int64_t moves;
+    int is_one;
 } dml_map_lanes;
 
 typedef struct {
@@ -132,8 +133,9 @@ static void dml_map_load(dml_map_worker *worker, int index, int64_t row, int64_t
     dml_map_lanes *value = worker->values + tensor->value;
     value->place = worker->memory + worker->task->places[tensor->value];
     value->moves = 0;
+    value->is_one = view->step == 0 && (view->line == 0 || rows == 1);
     view->later = NULL;
-    if (view->step == 0 && (view->line == 0 || rows == 1)) {
+    if (value->is_one) {
         if (view->filled == elements && view->filled_count >= count)
             return;
         view->filled = elements;
@@ -146,7 +148,7 @@ static void dml_map_load(dml_map_worker *worker, int index, int64_t row, int64_t
         if (dml_loop->map->load[tensor->type] || (uintptr_t)elements % (uintptr_t)size != 0)
             view->later = elements;
         else
-            *value = (dml_map_lanes){(char *)elements, 4};
+            *value = (dml_map_lanes){(char *)elements, 4, 0};
         if (worker->stream)
             worker->ahead[worker->following++] = (dml_map_ahead){elements, size};
         return;
@@ -232,11 +234,13 @@ static void dml_map_steps(const dml_map_worker *worker, int64_t done, int64_t co
     for (int i = 0; i < task->steps; i++) {
         const dml_map_step *step = task->first_step + i;
         const dml_map_lanes *result = worker->values + step->result;
+        uintptr_t ones = 0;
         for (int k = 0; k < 3; k++) {
             const dml_map_lanes *operand = worker->values + step->operands[k];
             operands[k] = operand->place + done * operand->moves;
+            ones |= (uintptr_t)operand->is_one << k;
         }
-        operands[3] = (const void *)(uintptr_t)step->uniform;
+        operands[3] = (const void *)(ones & dml_map_reads_one[step->code]);
         char *results = target && i == task->steps - 1 ? target : result->place;
         dml_loop->map->steps[step->code](results, operands, count);
     }
@@ -367,8 +371,10 @@ static void dml_map_parts(void *context, int64_t begin, int64_t end)
     worker.memory = memory + (-(uintptr_t)memory & 63);
     for (int i = 0; i < task->values; i++)
         worker.values[i].place = worker.memory + task->places[i];
-    for (int i = 0; i < task->constants; i++)
+    for (int i = 0; i < task->constants; i++) {
+        worker.values[task->first_constant[i].value].is_one = 1;
         dml_map_fill(worker.values[task->first_constant[i].value].place, task->first_constant + i);
+    }
     if (task->across)
         worker.turned = malloc((size_t)task->inputs * DML_MAP_SIDE * DML_MAP_SIDE * 4);
     for (; begin < end; begin++)
