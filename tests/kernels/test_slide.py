@@ -225,10 +225,8 @@ def test_small_filters(size, stride):
             check(run, output, memory, np.maximum(sums, 0))
 
 
-@pytest.mark.parametrize("stride", [1, 2])
-@pytest.mark.parametrize("size", [2, 3])
-def test_small_maxima(size, stride):
-    """With NaN, of which a number is larger, and -infinity, which is larger than that."""
+def small_pools(size, stride):
+    """Windows over images of all widths up to two vectors and more; steps, and numbers for the images."""
     for width in (*range(1, 36), 112, 225):
         for padding, rows in product((0, 1, size), ROWS if width == 17 else ROWS[:1]):
             window = Window.of(
@@ -236,15 +234,37 @@ def test_small_maxima(size, stride):
             )
             sizes = (2 * size + 1, width)
             steps = window.forward(sizes)
-            if min(steps) < 1:
-                continue
-            rng = np.random.default_rng(width)
-            x = np.full(2 * prod(sizes) + 2, 99, np.float32)
-            values = rng.choice(np.array([np.nan, -np.inf, -3, 2, 5], np.float32), 2 * prod(sizes))
-            x[1:-1] = np.where(rng.random(values.size) < 0.7, rng.choice(values[:2], values.size), values)
-            seen = x[1:-1].reshape(1, 2, *sizes)
-            output, memory = guarded((1, 2, *steps), np.float32)
-            check(slide.maximum(seen, output, None, window), output, memory, largest(seen, window, steps)[0])
+            if min(steps) >= 1:
+                yield window, sizes, steps, np.random.default_rng(width)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("size", [2, 3])
+def test_small_maxima(size, stride):
+    """With NaN, of which a number is larger, and -infinity, which is larger than that."""
+    for window, sizes, steps, rng in small_pools(size, stride):
+        x = np.full(2 * prod(sizes) + 2, 99, np.float32)
+        values = rng.choice(np.array([np.nan, -np.inf, -3, 2, 5], np.float32), 2 * prod(sizes))
+        x[1:-1] = np.where(rng.random(values.size) < 0.7, rng.choice(values[:2], values.size), values)
+        seen = x[1:-1].reshape(1, 2, *sizes)
+        output, memory = guarded((1, 2, *steps), np.float32)
+        check(slide.maximum(seen, output, None, window), output, memory, largest(seen, window, steps)[0])
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("size", [2, 3])
+def test_small_means(size, stride):
+    """Sums that are rounded, in the order of the twin; infinities, and memory around the images that is NaN."""
+    for window, sizes, steps, rng in small_pools(size, stride):
+        x = np.full(2 * prod(sizes) + 2, np.nan, np.float32)
+        x[1:-1] = rng.standard_normal(2 * prod(sizes))
+        x[1:-1][rng.random(2 * prod(sizes)) < 0.05] = rng.choice(np.array([np.inf, -np.inf, -0.0]))
+        seen = x[1:-1].reshape(1, 2, *sizes)
+        output, memory = guarded((1, 2, *steps), np.float32)
+        for with_padding in (False, True):
+            counts = window.counts(sizes, steps, with_padding)
+            run = slide.mean(seen, output, window, counts)
+            check(run, output, memory, mean_of(seen, window, steps, counts))
 
 
 def test_small_filters_meet_padding():

@@ -1,15 +1,15 @@
-/* Products with small filters, and maxima, over planes of FLOAT32 that are read where they lie: what is outside is
-   masked. */
+/* Products with small filters, means and maxima, over planes of FLOAT32 that are read where they lie: what is outside
+   is masked. */
 
 static int LOOP(slide_is_near)(const dml_slide *task)
 {
     int is_flat = task->sizes[0] == 1 && task->steps[0] == 1 && task->window[0] == 1 && task->padding[0] == 0;
-    int is_maximum = task->function == DML_SLIDE_MAXIMUM && !task->indices;
+    int is_pool = task->function != DML_SLIDE_PRODUCTS && !task->indices;
     int is_square = task->window[1] == task->window[2] &&
-                    (task->window[2] == 3 || task->window[2] == (is_maximum ? 2 : 5));
+                    (task->window[2] == 3 || task->window[2] == (is_pool ? 2 : 5));
     int lies_near = task->x_strides[4] == 4 && task->output_strides[4] == 4 && !task->is_half && !task->stores_half;
     int is_even = task->strides[1] == task->strides[2] && task->dilations[1] == 1 && task->dilations[2] == 1;
-    return (task->function == DML_SLIDE_PRODUCTS || is_maximum) && is_flat && is_square && lies_near && is_even &&
+    return (task->function == DML_SLIDE_PRODUCTS || is_pool) && is_flat && is_square && lies_near && is_even &&
            task->strides[2] <= 2;
 }
 
@@ -150,17 +150,66 @@ DML_INLINE void LOOP(slide_near_maxima)(const dml_slide *task, const LOOP(slide_
     }
 }
 
-#define DML_SLIDE_NEAR_MAXIMA(WIDTH, STEP)                                                                             \
-    static DML_ONCE void LOOP(slide_maxima_##WIDTH##_##STEP)(const dml_slide *task, const LOOP(slide_unit) *unit,       \
-                                                             int64_t plane, float *out)                                \
-    {                                                                                                                  \
-        LOOP(slide_near_maxima)(task, unit, plane, out, WIDTH, STEP);                                                  \
+/* The same of means: first sums of columns, then of these, as the loops for all windows add them up. */
+DML_INLINE void LOOP(slide_near_means)(const dml_slide *task, const LOOP(slide_unit) *unit, float *out, const int width,
+                                       const int step)
+{
+    enum { HEIGHT = 4 };
+    const LOOP(slide_vector) nothing = {0};
+    const float *counts[] = {(const float *)task->counts[0], (const float *)task->counts[1],
+                             (const float *)task->counts[2]};
+    for (int64_t column = 0; column < unit->columns; column += 16) {
+        int64_t left = (unit->at[2] + column) * step - task->padding[2], rest = unit->columns - column;
+        __mmask16 stored = (__mmask16)(rest < 16 ? (1 << rest) - 1 : 0xffff);
+        LOOP(slide_vector) divisors = (LOOP(slide_vector))_mm512_maskz_loadu_ps(stored, counts[2] + unit->at[2] + column);
+        uint64_t inside[3];
+        for (int x = 0; x < width; x++)
+            inside[x] = LOOP(slide_inside)(left + x, task->sizes[2]);
+        for (int64_t row = 0; row < unit->rows; row += HEIGHT) {
+            LOOP(slide_vector) sums[HEIGHT][3];
+            int64_t top = (unit->at[1] + row) * step - task->padding[1];
+            DML_UNROLLED for (int r = 0; r < HEIGHT; r++)
+                DML_UNROLLED for (int x = 0; x < width; x++)
+                    sums[r][x] = nothing;
+            DML_UNROLLED for (int i = 0; i < (HEIGHT - 1) * step + width; i++) {
+                LOOP(slide_vector) seen[3];
+                if (top + i < 0 || top + i >= task->sizes[1])
+                    continue;
+                LOOP(slide_see_taps)(seen, (const float *)(unit->x + (top + i) * task->x_strides[3]) + left, inside,
+                                     nothing, width, step);
+                DML_UNROLLED for (int r = 0; r < HEIGHT; r++)
+                    if (i - r * step >= 0 && i - r * step < width)
+                        DML_UNROLLED for (int x = 0; x < width; x++)
+                            sums[r][x] += seen[x];
+            }
+            DML_UNROLLED for (int r = 0; r < HEIGHT; r++) {
+                LOOP(slide_vector) total = sums[r][0];
+                if (row + r >= unit->rows)
+                    break;
+                DML_UNROLLED for (int x = 1; x < width; x++)
+                    total += sums[r][x];
+                total /= counts[0][0] * counts[1][unit->at[1] + row + r] * divisors;
+                _mm512_mask_storeu_ps((char *)(out + column) + (row + r) * task->output_strides[3], stored,
+                                      (__m512)total);
+            }
+        }
     }
-DML_SLIDE_NEAR_MAXIMA(2, 1)
-DML_SLIDE_NEAR_MAXIMA(2, 2)
-DML_SLIDE_NEAR_MAXIMA(3, 1)
-DML_SLIDE_NEAR_MAXIMA(3, 2)
-#undef DML_SLIDE_NEAR_MAXIMA
+}
+
+#define DML_SLIDE_NEAR_POOLS(WIDTH, STEP)                                                                              \
+    static DML_ONCE void LOOP(slide_pools_##WIDTH##_##STEP)(const dml_slide *task, const LOOP(slide_unit) *unit,        \
+                                                            int64_t plane, float *out)                                 \
+    {                                                                                                                  \
+        if (task->function == DML_SLIDE_MEAN)                                                                          \
+            LOOP(slide_near_means)(task, unit, out, WIDTH, STEP);                                                      \
+        else                                                                                                           \
+            LOOP(slide_near_maxima)(task, unit, plane, out, WIDTH, STEP);                                              \
+    }
+DML_SLIDE_NEAR_POOLS(2, 1)
+DML_SLIDE_NEAR_POOLS(2, 2)
+DML_SLIDE_NEAR_POOLS(3, 1)
+DML_SLIDE_NEAR_POOLS(3, 2)
+#undef DML_SLIDE_NEAR_POOLS
 
 static void LOOP(slide_near)(const dml_slide_plan *plan, const LOOP(slide_unit) *unit, int64_t plane)
 {
@@ -169,11 +218,11 @@ static void LOOP(slide_near)(const dml_slide_plan *plan, const LOOP(slide_unit) 
     char *output = (char *)task->output + batch * task->output_strides[0] + channel * task->output_strides[1] +
                    unit->at[1] * task->output_strides[3] + unit->at[2] * 4;
     float weights[25], start = 0.0f;
-    if (task->function == DML_SLIDE_MAXIMUM) {
+    if (task->function != DML_SLIDE_PRODUCTS) {
         if (task->window[2] == 2)
-            (task->strides[2] == 1 ? LOOP(slide_maxima_2_1) : LOOP(slide_maxima_2_2))(task, unit, plane, (float *)output);
+            (task->strides[2] == 1 ? LOOP(slide_pools_2_1) : LOOP(slide_pools_2_2))(task, unit, plane, (float *)output);
         else
-            (task->strides[2] == 1 ? LOOP(slide_maxima_3_1) : LOOP(slide_maxima_3_2))(task, unit, plane, (float *)output);
+            (task->strides[2] == 1 ? LOOP(slide_pools_3_1) : LOOP(slide_pools_3_2))(task, unit, plane, (float *)output);
         return;
     }
     dml_slide_weights(task, channel, weights);
