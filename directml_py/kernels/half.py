@@ -44,4 +44,5 @@ def store(output: Array, values: Any) -> None:
         if not together:
             move([(output, halves)])()
         return
-    np.copyto(output, values, casting="unsafe")
+    with np.errstate(all="ignore"):
+        np.copyto(output, values, casting="unsafe")

@@ -104,3 +104,22 @@ def test_gradients_go_to_the_first_of_the_largest(name):
         )
         (found,) = dml.evaluate(desc, [x, gradients])
         np.testing.assert_array_equal(found, expected)
+
+
+def test_sums_beyond_the_largest_float16():
+    """Two steps see the largest element; no warning of NumPy's reaches the program."""
+    x = np.array([1, 5, 2], np.float16).reshape(1, 1, 1, 3)
+    gradients = np.full((1, 1, 1, 2), 65504, np.float16)
+    one, few = tensor("FLOAT16", [1, 1, 1, 3]), tensor("FLOAT16", [1, 1, 1, 2])
+    desc = MAXIMUM(
+        one,
+        few,
+        one,
+        Strides=[1, 1],
+        WindowSize=[1, 2],
+        Dilations=[1, 1],
+        StartPadding=[0, 0],
+        EndPadding=[0, 0],
+    )
+    (found,) = dml.evaluate(desc, [x, gradients])
+    assert found.tolist() == [[[[0, np.inf, 0]]]]
