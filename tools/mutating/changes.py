@@ -1,0 +1,132 @@
+"""What is changed: expressions of a module, each written otherwise, and one text in which all of them can be chosen."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+# What the changed text asks, with a mutant's number: whether this one is tried now.
+QUESTION = "__mutant__"
+SWAPS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.BitOr: ast.BitAnd,
+    ast.BitAnd: ast.BitOr,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}
+
+
+class Mutant(NamedTuple):
+    """One expression of ``file`` (relative to the tree) written otherwise; offsets are in the text's bytes."""
+
+    file: str
+    line: int
+    start: int
+    end: int
+    old: str
+    new: str
+    # Whether it runs when the module is imported, and not later.
+    at_import: bool
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.old}  ->  {self.new}"
+
+
+def changes(node: ast.AST) -> Iterator[ast.AST]:
+    """Other nodes in the place of ``node``."""
+    if isinstance(node, ast.Compare):
+        for index, op in enumerate(node.ops):
+            compared = copy.deepcopy(node)
+            compared.ops[index] = SWAPS[type(op)]()  # type: ignore[call-overload]
+            yield compared
+    elif isinstance(node, (ast.BoolOp, ast.BinOp)) and type(node.op) in SWAPS:
+        other = copy.deepcopy(node)
+        other.op = SWAPS[type(node.op)]()  # type: ignore[assignment]
+        yield other
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield node.operand
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int):
+        yield ast.Constant(node.value + 1)
+
+
+def _is_for_readers(node: ast.AST) -> bool:
+    """Texts, and what type checkers alone read."""
+    if isinstance(node, (ast.JoinedStr, ast.Assert, ast.Import, ast.ImportFrom, ast.MatchValue)):
+        return True
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return True
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        # The name of a type.
+        return not node.targets[0].id.isupper() and "|" in ast.unparse(node.value)
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and "'" in ast.unparse(node)
+
+
+def expressions(node: ast.AST, at_import: bool = True) -> Iterator[tuple[ast.expr, bool]]:
+    """The expressions that run, each with whether it does when the module is imported."""
+    if _is_for_readers(node):
+        return
+    if isinstance(node, ast.expr):
+        yield node, at_import
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "decorator_list"):
+            continue
+        is_body = field == "body" and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from expressions(child, at_import and not is_body)
+
+
+def mutants_of(path: Path, file: str) -> Iterator[Mutant]:
+    data = path.read_bytes()
+    starts = [0]
+    for line in data.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for node, at_import in expressions(ast.parse(data)):
+        if node.end_lineno is None or node.end_col_offset is None:
+            continue
+        start = starts[node.lineno - 1] + node.col_offset
+        end = starts[node.end_lineno - 1] + node.end_col_offset
+        for other in changes(node):
+            yield Mutant(file, node.lineno, start, end, ast.unparse(node), ast.unparse(other), at_import)
+
+
+def switched(data: bytes, choices: Sequence[tuple[int, Mutant]]) -> bytes:
+    """``data`` in which every place asks for the number of its mutant; lines keep their numbers."""
+    # Those that hold others come first; of those in one place, each is the other's alternative.
+    ordered = sorted(choices, key=lambda choice: (choice[1].start, -choice[1].end))
+
+    def written(start: int, end: int, inside: Sequence[tuple[int, Mutant]]) -> bytes:
+        text, done, index = b"", start, 0
+        while index < len(inside):
+            number, mutant = inside[index]
+            behind = index + 1
+            while behind < len(inside) and inside[behind][1].start < mutant.end:
+                behind += 1
+            choice = f"({mutant.new} if {QUESTION}({number}) else ".encode()
+            kept = written(mutant.start, mutant.end, inside[index + 1 : behind])
+            text += data[done : mutant.start] + choice + kept + b")"
+            done, index = mutant.end, behind
+        return text + data[done:end]
+
+    return written(0, len(data), ordered)
