@@ -34,7 +34,7 @@ def finish(bench, *queues):
         fence.SetEventOnCompletion(1)
 
 
-@hazard(WAIT, "the copy reads the copy's source", "'shared'", ways=["RAW"])
+@hazard(WAIT, "the copy reads the copy's source", "'shared'", "as the copy's destination;", ways=["RAW"])
 @hazard(WAIT, "the copy writes the copy's destination", ways=["WAW", "WAR"])
 def two_queues_without_a_wait(bench, wrong):
     """``wrong`` names the hazard; without a fence between the two, in whichever order they run."""
@@ -152,7 +152,13 @@ def halves_of_a_buffer(bench, wrong):
     finish(bench, bench.queue, second)
 
 
-@hazard(WAIT, "pResourceAfter", "'lower'", ways=["no wait"])
+@hazard(
+    WAIT,
+    "pResourceAfter",
+    "'lower'",
+    "InputTensor (bytes 0 to 16 of ID3D12Resource 'upper')",
+    ways=["no wait"],
+)
 def an_activation_on_another_queue(bench, wrong):
     """It ends contents that a queue may be using."""
     second, op = another_queue(bench), bench.ready(identity())
