@@ -13,6 +13,7 @@ means the same.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -150,17 +151,20 @@ def verdicts(
     """Each mutant's number, what became of it, the test that found it, and how many tests it was given."""
     task = {"files": [tree.files[mutant.file] for mutant in mutants], "rooms": [room_of(m) for m in mutants]}
     (tree.root / "task.json").write_text(json.dumps({**task, "tests": tests, "seconds": seconds}))
-    process = tree.start(["tools/mutating/trials.py", "task.json"])
+    process = tree.start(["tools/mutating/trials.py", "task.json"], MUTANT_WATCH="1")
     fresh = []
-    for found in lines_of(tree.root / "found.txt", process):
-        if "passed" in found:
-            print(f"without a change: {found['passed']} of {found['tests']} pass", flush=True)
-        elif found["verdict"] == "killed" or found["verdict"] == "timeout":
-            yield found["number"], found["verdict"], found["test"], len(found["tests"])
-        else:
-            # What was computed when modules were imported may hide a change.
-            fresh.append((found["number"], found["tests"]))
-    if process.returncode:
+    try:
+        for found in lines_of(tree.root / "found.txt", process):
+            if "passed" in found:
+                print(f"without a change: {found['passed']} of {found['tests']} pass", flush=True)
+            elif found["verdict"] == "imported":
+                fresh.append((found["number"], found["tests"]))
+            else:
+                yield found["number"], found["verdict"], found["test"], len(found["tests"])
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+    if process.wait():
         raise SystemExit((tree.root / "printed.txt").read_text(encoding="utf-8"))
     for number, chosen in fresh:
         yield number, tree.verdict(number, chosen, HANG * seconds), "", len(chosen)

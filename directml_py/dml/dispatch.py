@@ -124,7 +124,7 @@ class Dispatch(Command):
             if view is not None:
                 check_view(view, self._needs[slot], dispatchable.describe(slot), report)
         late_run = None if report.errors else prepare(dispatchable, views, report)
-        if late_run is not None and not report.errors and (not self._is_checked or self._may_run(views)):
+        if late_run is not None and (not self._is_checked or self._may_run(views)):
             late_run()
         self._removal.remove("Executing a dispatch with late bindings failed:", report, at_call=False)
 

@@ -76,9 +76,13 @@ def _is_for_readers(node: ast.AST) -> bool:
         return True
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return True
+    if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
+        return True
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        # The name of a type.
-        return not node.targets[0].id.isupper() and "|" in ast.unparse(node.value)
+        name = node.targets[0].id.lstrip("_")
+        if name[:1].isupper() and not name.isupper() and "|" in ast.unparse(node.value):
+            # The name of a type, which no change would let be imported.
+            return True
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and "'" in ast.unparse(node)
 
 

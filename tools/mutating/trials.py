@@ -48,24 +48,26 @@ class Chooser:
 
     def __call__(self, number: int, seen: dict[str, Seen], imported: bool) -> list[str]:
         file, room = self.files[number - 1], self.rooms[number - 1]
-        by_place = [test for test in seen if number in seen[test].numbers]
-        by_file = [test for test in seen if file in seen[test].numbers]
-        found = (by_file if imported else by_place) or by_file or list(seen)
+        by_place = {test for test in seen if number in seen[test].numbers}
+        by_file = {test for test in seen if file in seen[test].numbers}
+        first = (by_file if imported else by_place) or by_file
         # Few of each function first, which are much alike.
         ranks: Counter[str] = Counter()
         order = []
-        for test in found:
+        # What modules compute when they are imported may be looked at by tests that run none of their functions.
+        for test in seen if imported or not first else first:
             function = test.partition("[")[0]
             ranks[function] += 1
-            order.append((ranks[function], not test.startswith(f"tests/{room}/"), seen[test].seconds, test))
+            is_away = not test.startswith(f"tests/{room}/")
+            order.append((test not in first, ranks[function], is_away, seen[test].seconds, test))
         left = self.seconds
-        chosen: list[tuple[bool, bool, str, str]] = []
-        for rank, away, taken, test in sorted(order):
+        chosen: list[tuple[bool, bool, bool, str, str]] = []
+        for elsewhere, rank, away, taken, test in sorted(order):
             left -= taken
             if left < 0 and chosen:
                 break
             # What a file's tests share is made once if they stand together.
-            chosen.append((rank > 1, away, test.partition("::")[0], test))
+            chosen.append((elsewhere, rank > 1, away, test.partition("::")[0], test))
         return [test for *_, test in sorted(chosen)]
 
 
@@ -94,7 +96,7 @@ class Trials:
         self._tell(tests=len(session.items), passed=len(seen))
         for number in self.numbers:
             tests = self.choose(number, seen, number in imported)
-            verdict = Verdict("fresh") if number in imported else self._tried(number, tests, seen)
+            verdict = Verdict("imported") if number in imported else self._tried(number, tests, seen)
             self._tell(number=number, verdict=verdict.kind, test=verdict.test, tests=tests)
         return True
 
@@ -187,6 +189,8 @@ def main(arguments: Sequence[str]) -> int:
     (path,) = map(Path, arguments)
     task = json.loads(path.read_text(encoding="utf-8"))
     chooser = Chooser(task["files"], task["rooms"], task["seconds"])
+    # Modules that are imported from now on are watched; processes that tests start need not be.
+    os.environ.pop("MUTANT_WATCH", None)
     plugin = Trials(range(1, len(task["files"]) + 1), chooser, path.with_name("found.txt").absolute())
     return int(pytest.main(["-q", "-p", "no:cacheprovider", *task["tests"]], plugins=[plugin]))
 
