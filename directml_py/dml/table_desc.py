@@ -122,7 +122,7 @@ def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
 
 def _range(device: IDMLDevice, name: str, pointer: int, size: int, report: Report) -> DescriptorRange | None:
     place = device.d3d12_device.find_descriptors(pointer)
-    if place is None or not _is_inside(pointer, place[0], name):
+    if place is None or place[0].has_cpu_handle(pointer) is not (name == "CPUDescriptorHandle"):
         report.add(HANDLE, name, f"is 0x{pointer:X}, which is no descriptor of a heap of this device")
         return None
     heap, start = place
@@ -137,9 +137,3 @@ def _range(device: IDMLDevice, name: str, pointer: int, size: int, report: Repor
             f"is {size}; {name} points to descriptor {start} of a heap of {desc.NumDescriptors}",
         )
     return DescriptorRange(heap, start)
-
-
-def _is_inside(pointer: int, heap: ID3D12DescriptorHeap, name: str) -> bool:
-    """Whether a handle is one of the heap's CPU handles or GPU handles, as the field ``name`` asks."""
-    start = heap.cpu_start if name == "CPUDescriptorHandle" else heap.gpu_start
-    return 0 <= pointer - start < heap.size * heap.increment

@@ -206,6 +206,15 @@ def test_memory_budget(adapter):
     arguments = (ctypes.sizeof(group), ctypes.addressof(group), ctypes.sizeof(raw), ctypes.addressof(raw))
     adapter.QueryState(State.AdapterMemoryBudget, *arguments)
     assert raw.budget == found.budget
+    dxgi = dml.CreateDXGIFactory1().EnumAdapters1(0).QueryInterface(dml.IDXGIAdapter3)
+    for segment in dml.DXCoreSegmentGroup:
+        group.segmentGroup = segment
+        here = adapter.QueryState(State.AdapterMemoryBudget, group)
+        there = dxgi.QueryVideoMemoryInfo(0, segment)
+        assert here.budget == there.Budget
+        assert here.availableForReservation == there.AvailableForReservation == there.Budget // 2
+        assert here.currentReservation == there.CurrentReservation == 0
+    assert here.currentUsage == there.CurrentUsage == 0
     kind = State.AdapterMemoryBudget
     refused(E_INVALIDARG, adapter.QueryState, kind, 4, *arguments[1:])
     refused(E_POINTER, adapter.QueryState, kind, 8, None, *arguments[2:])

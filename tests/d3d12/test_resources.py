@@ -271,7 +271,8 @@ class TestMap:
             buffer.Map(0, d3d12.CD3DX12_RANGE(0, 9))
         with pytest.raises(TypeError, match="readRange"):
             buffer.Map(0, "all")
-        buffer.Map(0, d3d12.CD3DX12_RANGE(100, 0))
+        for begin, end in ((100, 0), (100, 100)):
+            buffer.Map(0, d3d12.CD3DX12_RANGE(begin, end))
         with pytest.raises(DMLError, match=r"writtenRange\.End"):
             buffer.Unmap(0, d3d12.CD3DX12_RANGE(0, 9))
         assert buffer.mapped

@@ -99,6 +99,14 @@ def owned_at_execution(bench, wrong):
     return lambda: table.BindInputs([binding(buffer), binding(buffer if wrong else None)])
 
 
+@breaks("DML-BindInputs-owned", "bindings[1]")
+def an_owned_array(bench, wrong):
+    """A null buffer binds nothing, an array of them something."""
+    table, buffer = bench.table(owned_join(bench)), bench.buffer(16)
+    nothing = dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER, span())
+    return lambda: table.BindInputs([binding(buffer), spans(None) if wrong else nothing])
+
+
 @breaks("DML-BindInputs-owned", "bindings[0].Bindings[0]")
 def others_at_initialization(bench, wrong):
     table, buffer = initializer_table(bench, owned_join(bench)), bench.buffer(16)
@@ -158,6 +166,12 @@ def persistent_of_an_initializer(bench, wrong):
 def a_range_beyond_the_buffer(bench, wrong):
     table, buffer = bench.table(bench.compile(identity())), bench.buffer(32)
     return lambda: table.BindInputs([binding(buffer, 16, 17 if wrong else 16)])
+
+
+@breaks("DML-BufferBinding-range", "bindings[0]")
+def a_range_of_nothing(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(32)
+    return lambda: table.BindInputs([binding(buffer, 16, 0 if wrong else 16)])
 
 
 @breaks("DML-BufferBinding-range", "bindings[0]")

@@ -135,6 +135,15 @@ def test_the_chain_itself_is_right():
     assert g.device.CompileGraph(chain(g)).GetBindingProperties().RequiredDescriptorCount
 
 
+@pytest.mark.parametrize("rule", ["DML-Graph-input-count", "DML-Graph-constant-feature-level"])
+def test_as_far_as_rules_allow(rule):
+    """One input less, and one level more, than where the rule is broken."""
+    g = Graphs(dml.DML_FEATURE_LEVEL_6_2)
+    desc = BREACHES[rule][0](g)
+    desc.InputCount -= rule == "DML-Graph-input-count"
+    assert g.device.CompileGraph(desc)
+
+
 def test_all_problems_at_once():
     g = Graphs()
     desc = chain(g, nodes=[g.scale(S), g.scale([2, 3])], output_count=3)

@@ -92,10 +92,10 @@ def test_a_table_without_the_descriptors_of_the_device_is_refused():
         bench.dml.CreateBindingTable(desc)
 
 
-def prepared(profile, *, initialized=True):
+def prepared(profile, *, initialized=True, flags=0):
     """An identity of 1 to 4, a table for it, and its output and persistent resource."""
     bench = Bench(profile=profile)
-    op = bench.compile(identity())
+    op = bench.compile(identity(), flags)
     source, target = bench.holding(1, 2, 3, 4), bench.holding(0, 0, 0, 0)
     persistent = bench.buffer(op.persistent_size) if op.persistent_size else None
     if initialized:
@@ -180,12 +180,14 @@ def test_persistent_memory_of_another_operator():
     assert held[0] != held[1]
 
 
-def test_evicted():
-    bench, op, table = prepared("strict")
+@pytest.mark.parametrize("flags", [0, VOLATILE])
+def test_evicted(flags):
+    bench, op, table = prepared("strict", flags=flags)
     bench.dml.Evict([op])
     bench.record(op, table)
     bench.execute()
     assert reasons(bench) == ["DML-RecordDispatch-resident"]
+    assert bench.read(bench.keep[1]).tolist() == [0] * 4
 
 
 def test_a_removal_for_another_reason_stops_nothing_that_was_recorded():
