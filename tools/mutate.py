@@ -114,8 +114,10 @@ class Tree:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             return "timeout"
-        # What else pytest ends with says that it did not come to the tests: look at those by hand.
-        return {0: "survived", 1: "killed", 2: "killed", 4: "killed"}.get(code, f"pytest ended with {code}")
+        # 2 to 4 say that it did not come to the tests, since the package could not be imported.
+        return {0: "survived", 1: "killed", 2: "killed", 3: "killed", 4: "killed"}.get(
+            code, f"ended with {code}"
+        )
 
 
 def sample(root: Path, paths: Sequence[str], count: int, seed: int) -> list[Mutant]:
@@ -149,8 +151,14 @@ def verdicts(
     tree: Tree, mutants: Sequence[Mutant], tests: Sequence[str], seconds: float
 ) -> Iterator[tuple[int, str, str, int]]:
     """Each mutant's number, what became of it, the test that found it, and how many tests it was given."""
-    task = {"files": [tree.files[mutant.file] for mutant in mutants], "rooms": [room_of(m) for m in mutants]}
-    (tree.root / "task.json").write_text(json.dumps({**task, "tests": tests, "seconds": seconds}))
+    task = {
+        "files": [tree.files[mutant.file] for mutant in mutants],
+        "rooms": [mutant.file.split("/")[1] for mutant in mutants],
+        "at_import": [mutant.at_import for mutant in mutants],
+        "tests": tests,
+        "seconds": seconds,
+    }
+    (tree.root / "task.json").write_text(json.dumps(task), encoding="utf-8")
     process = tree.start(["tools/mutating/trials.py", "task.json"], MUTANT_WATCH="1")
     fresh = []
     try:
@@ -168,10 +176,6 @@ def verdicts(
         raise SystemExit((tree.root / "printed.txt").read_text(encoding="utf-8"))
     for number, chosen in fresh:
         yield number, tree.verdict(number, chosen, HANG * seconds), "", len(chosen)
-
-
-def room_of(mutant: Mutant) -> str:
-    return mutant.file.split("/")[1]
 
 
 def main(arguments: Sequence[str]) -> int:

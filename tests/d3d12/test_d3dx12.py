@@ -152,5 +152,6 @@ class TestUpdateSubresources:
 
     def test_required_size(self, bench):
         assert d3d12.GetRequiredIntermediateSize(bench.buffer(77), 0, 1) == 77
+        assert d3d12.GetRequiredIntermediateSize(bench.buffer(77)) == 77
         with pytest.raises(TypeError, match="destinationResource"):
             d3d12.GetRequiredIntermediateSize(None)

@@ -136,10 +136,17 @@ def test_counts_beyond_the_arrays(heaps, count):
             heaps.device.CopyDescriptors(*arguments, VIEWS)
     with pytest.raises(DMLError, match="sizes for 1 ranges"):
         heaps.device.CopyDescriptors(1, into, [], 1, out_of, None, VIEWS)
-    with pytest.raises(DMLError):
-        heaps.device.CopyDescriptors(1 << 30, ctypes.c_void_p(16), None, 1, out_of, None, VIEWS)
-    with pytest.raises(DMLError):
-        heaps.device.CopyDescriptors(1, ctypes.c_void_p(16), None, 1, out_of, None, VIEWS)
+
+
+@pytest.mark.parametrize(
+    ("count", "problem"), [(1 << 20, "cannot be read"), ((1 << 20) + 1, "more than there can be")]
+)
+def test_handles_behind_an_address(heaps, count, problem):
+    """A count that nobody can mean is not followed."""
+    with pytest.raises(DMLError, match=problem):
+        heaps.device.CopyDescriptors(
+            count, ctypes.c_void_p(16), None, 1, heaps.starts(heaps.source, 0), None, VIEWS
+        )
 
 
 def test_the_debug_layer_says_it(debug_bench, info_queue):

@@ -43,10 +43,14 @@ class Verdict(NamedTuple):
 class Chooser:
     """Which tests a mutant is given: those that come by its place, of its room first, as many as take ``seconds``."""
 
-    def __init__(self, files: Sequence[int], rooms: Sequence[str], seconds: float) -> None:
-        self.files, self.rooms, self.seconds = files, rooms, seconds
+    def __init__(
+        self, files: Sequence[int], rooms: Sequence[str], at_import: Sequence[bool], seconds: float
+    ) -> None:
+        self.files, self.rooms, self.at_import, self.seconds = files, rooms, at_import, seconds
 
     def __call__(self, number: int, seen: dict[str, Seen], imported: bool) -> list[str]:
+        # A module that is imported late was so by one of the tests that need it.
+        imported |= self.at_import[number - 1]
         file, room = self.files[number - 1], self.rooms[number - 1]
         by_place = {test for test in seen if number in seen[test].numbers}
         by_file = {test for test in seen if file in seen[test].numbers}
@@ -60,14 +64,14 @@ class Chooser:
             ranks[function] += 1
             is_away = not test.startswith(f"tests/{room}/")
             order.append((test not in first, ranks[function], is_away, seen[test].seconds, test))
-        left = self.seconds
+        # Those have half of the time to themselves.
+        left = {False: self.seconds / 2 if imported else self.seconds, True: self.seconds / 2}
         chosen: list[tuple[bool, bool, bool, str, str]] = []
         for elsewhere, rank, away, taken, test in sorted(order):
-            left -= taken
-            if left < 0 and chosen:
-                break
-            # What a file's tests share is made once if they stand together.
-            chosen.append((elsewhere, rank > 1, away, test.partition("::")[0], test))
+            left[elsewhere] -= taken
+            if left[elsewhere] >= 0 or not chosen:
+                # What a file's tests share is made once if they stand together.
+                chosen.append((elsewhere, rank > 1, away, test.partition("::")[0], test))
         return [test for *_, test in sorted(chosen)]
 
 
@@ -188,7 +192,7 @@ class Trials:
 def main(arguments: Sequence[str]) -> int:
     (path,) = map(Path, arguments)
     task = json.loads(path.read_text(encoding="utf-8"))
-    chooser = Chooser(task["files"], task["rooms"], task["seconds"])
+    chooser = Chooser(task["files"], task["rooms"], task["at_import"], task["seconds"])
     # Modules that are imported from now on are watched; processes that tests start need not be.
     os.environ.pop("MUTANT_WATCH", None)
     plugin = Trials(range(1, len(task["files"]) + 1), chooser, path.with_name("found.txt").absolute())
