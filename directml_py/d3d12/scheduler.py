@@ -118,7 +118,6 @@ class WorkQueue:
             work = self.entries[0]
         if not work.done:
             work.run()
-            work.done = True
         with self.device.lock:
             work.finish()
             if self.entries and self.entries[0] is work:
