@@ -1,0 +1,81 @@
+"""The tool that changes the code in one place at a time."""
+
+from __future__ import annotations
+
+from mutating.changes import QUESTION, mutants_of, switched
+from mutating.trials import Chooser, Seen
+
+CODE = '''
+LIMIT: int = 3
+
+def within(a, b=2):
+    """1 + 1 in a text."""
+    if not (0 <= a < LIMIT) or a == b:
+        return f"{a + 1} is out"
+    return (a +
+            b)
+'''
+
+
+def written(tmp_path):
+    path = tmp_path / "code.py"
+    path.write_text(CODE, encoding="utf-8")
+    return list(mutants_of(path, "code.py"))
+
+
+def test_what_is_changed(tmp_path):
+    """Neither texts nor annotations, nor what only formats."""
+    found = {(mutant.old, mutant.new): mutant.at_import for mutant in written(tmp_path)}
+    assert found == {
+        ("3", "4"): True,
+        ("2", "3"): True,
+        ("not 0 <= a < LIMIT or a == b", "not 0 <= a < LIMIT and a == b"): False,
+        ("not 0 <= a < LIMIT", "0 <= a < LIMIT"): False,
+        ("0 <= a < LIMIT", "0 < a < LIMIT"): False,
+        ("0 <= a < LIMIT", "0 <= a <= LIMIT"): False,
+        ("0", "1"): False,
+        ("a == b", "a != b"): False,
+        ("a + b", "a - b"): False,
+    }
+
+
+def test_one_text_for_all_mutants(tmp_path):
+    """Each does what the text does in which its place alone is written otherwise; lines keep their numbers."""
+    mutants = written(tmp_path)
+    text = switched(CODE.encode(), list(enumerate(mutants, 1))).decode()
+    assert text.count("\n") == CODE.count("\n")
+    unchanged = None
+    for number, mutant in enumerate([None, *mutants]):
+        alone = CODE.encode()
+        if mutant is not None:
+            alone = alone[: mutant.start] + f"({mutant.new})".encode() + alone[mutant.end :]
+        one, all_in_one = {}, {QUESTION: number.__eq__}
+        exec(alone, one)
+        exec(text, all_in_one)
+        results = [
+            [space["within"](*given) for given in [(0,), (1,), (2,), (3,), (4,), (1, 1)]]
+            for space in (one, all_in_one)
+        ]
+        assert results[0] == results[1]
+        if mutant is None:
+            unchanged = results[0]
+        else:
+            assert results[0] != unchanged
+
+
+def test_the_tests_of_a_place():
+    """Those that come by it, of the room first, as many as there is time for; all that is known if it is none's."""
+    file = 100
+    seen = {
+        "tests/dml/test_a.py::test_other": Seen(0.1, (file,)),
+        "tests/dml/test_a.py::test_near[1]": Seen(3.0, (1, file)),
+        "tests/d3d12/test_b.py::test_far": Seen(2.0, (1, file)),
+        "tests/dml/test_a.py::test_near[2]": Seen(2.0, (1, file)),
+        "tests/dml/test_c.py::test_elsewhere": Seen(1.0, ()),
+    }
+    chosen = Chooser([file, file, 101], ["dml"] * 3, [False] * 3, 6.0)
+    near = ["tests/dml/test_a.py::test_near[1]", "tests/d3d12/test_b.py::test_far"]
+    assert chosen(1, seen, False) == near
+    assert chosen(2, seen, False) == [near[0], "tests/dml/test_a.py::test_other", near[1]]
+    assert "tests/dml/test_c.py::test_elsewhere" in chosen(1, seen, True)
+    assert "tests/dml/test_c.py::test_elsewhere" in chosen(3, seen, False)
