@@ -12,7 +12,7 @@ from toolchain import later
 import directml_py as dml
 from directml_py.d3d12.commands import Command
 
-from ..dml.helpers import DIRECT
+from ..dml.helpers import DIRECT, READBACK
 from .hazard import HazardBench
 
 SECONDS = 20
@@ -335,6 +335,15 @@ def test_a_long_queue(bench):
     bench.queue.Signal(fence, count)
     finish(in_thread(lambda: fence.SetEventOnCompletion(count)))
     assert fence.GetCompletedValue() == count
+
+
+def test_an_empty_range_is_not_read_early(bench):
+    readback = bench.buffer(16, READBACK)
+    bench.commands.CopyResource(readback, bench.buffer(16))
+    bench.submit(bench.commands)
+    readback.Map(0, dml.D3D12_RANGE(4, 4))
+    with pytest.raises(dml.DMLError, match="D3D12-Readback-read-in-flight"):
+        readback.Map(0, dml.D3D12_RANGE(0, 1))
 
 
 def test_work_that_nobody_waited_for(bench):
