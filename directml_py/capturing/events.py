@@ -68,12 +68,13 @@ class Thing:
 
 @dataclass
 class Dispatchable:
-    """``op`` is None for an initializer, and for what was released before the recording could look at it."""
+    """``op`` is None for an initializer, and for what ``is_released``: nobody could look at it any more."""
 
     number: int
     name: str
     what: str
     op: IDMLCompiledOperator | None = None
+    is_released: bool = False
 
     @property
     def title(self) -> str:
@@ -132,6 +133,11 @@ class Dispatch(NamedTuple):
     dispatchable: Dispatchable
     operators: tuple[IDMLCompiledOperator | None, ...]
     bindings: dict[Slot, Range]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it can be done again."""
+        return not self.dispatchable.is_released and None not in self.operators
 
     @property
     def title(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,6 +23,8 @@ from .reading import CaptureError, Log
 from .simple import Part, Simple
 
 Bytes = npt.NDArray[np.uint8]
+# The allocation and the first byte of what is bound; None for nothing.
+Place: TypeAlias = "tuple[int, int] | None"
 # What is done again, and not only told.
 Executed: TypeAlias = e.Dispatch | e.Clear | e.EndQuery | e.Resolve | e.Immediate
 
@@ -39,6 +42,14 @@ class Operand(NamedTuple):
     range: e.Range | None
 
 
+@dataclass
+class Initialization:
+    """What an operator was given: the bytes of its inputs that DirectML owns, and what it made of them, if that ran."""
+
+    owned: dict[int, Bytes]
+    persistent: ID3D12Resource | None = None
+
+
 class Machine:
     """Plays what a log says. Allocations become buffers in DEFAULT heaps, of which resources are ranges.
 
@@ -52,8 +63,8 @@ class Machine:
         self.log = log
         self._buffers: dict[int, ID3D12Resource] = {}
         self._sessions: dict[IDMLDevice, Session] = {}
-        self._persistent: dict[IDMLCompiledOperator, ID3D12Resource] = {}
-        self._owned: dict[IDMLCompiledOperator, dict[int, Bytes]] = {}
+        # By the place of the program's persistent resource: an operator may have several, each with its own weights.
+        self._initialized: dict[tuple[IDMLCompiledOperator, Place], Initialization] = {}
 
     @lazy
     def _simple(self) -> Simple:
@@ -99,17 +110,18 @@ class Machine:
         for position, op in enumerate(dispatch.operators):
             if op is None:
                 continue
-            for index in op.owned:
-                bound = dispatch.bindings.get(Slot("input", position, index))
-                if bound is not None:
-                    self._owned.setdefault(op, {})[index] = self.bytes(bound).copy()
+            bound = {index: dispatch.bindings.get(Slot("input", position, index)) for index in op.owned}
+            owned = {index: self.bytes(part).copy() for index, part in bound.items() if part is not None}
+            place = _place(dispatch.bindings.get(Slot("output", position)))
+            self._initialized[op, place] = Initialization(owned)
 
     def operands(self, dispatch: e.Dispatch) -> Iterator[Operand]:
         """The tensors of a compiled operator's dispatch, inputs first; nothing for others."""
         op = dispatch.dispatchable.op
         if op is None:
             return
-        owned = self._owned.get(op, {})
+        initialization = self._initialized.get((op, _place(dispatch.bindings.get(PERSISTENT))))
+        owned = {} if initialization is None else initialization.owned
         for kind, slots in (("input", op.inputs), ("output", op.outputs)):
             for index, (name, _, tensor) in enumerate(slots):
                 slot = Slot(kind, index)
@@ -159,13 +171,18 @@ class Machine:
 
     def _persistent_of(self, op: IDMLCompiledOperator, dispatch: e.Dispatch) -> Bindable:
         """Of an operator that was initialized before the recording began, that of the program."""
-        if op in self._persistent:
-            return self._persistent[op]
-        return self._binding(dispatch.bindings.get(PERSISTENT))
+        part = dispatch.bindings.get(PERSISTENT)
+        initialization = self._initialized.get((op, _place(part)))
+        if initialization is None or initialization.persistent is None:
+            return self._binding(part)
+        return initialization.persistent
 
-    def persistent(self, op: IDMLCompiledOperator) -> Bytes | None:
-        """What initializing an operator left in its persistent resource, if it has one."""
-        return self._persistent[op].memory if op in self._persistent else None
+    def persistent(self, op: IDMLCompiledOperator, part: e.Range | None) -> Bytes | None:
+        """What initializing an operator left for it, where the program's persistent resource is ``part``."""
+        initialization = self._initialized.get((op, _place(part)))
+        if initialization is None or initialization.persistent is None:
+            return None
+        return initialization.persistent.memory
 
     def _execute_initializer(self, dispatch: e.Dispatch) -> None:
         bound = dispatch.bindings
@@ -180,10 +197,13 @@ class Machine:
                 self._array([bound.get(Slot("input", position, index)) for index in range(len(op.inputs))])
                 for position, op in operators
             ]
-            for _, op in operators:
-                if op.persistent_size:
-                    self._persistent[op] = session.buffer(op.persistent_size)
-            outputs = [binding(self._persistent.get(op)) for _, op in operators]
+            targets = [
+                session.buffer(op.persistent_size) if op.persistent_size else None for _, op in operators
+            ]
+            for (position, op), target in zip(operators, targets):
+                place = _place(bound.get(Slot("output", position)))
+                self._initialized[op, place].persistent = target
+            outputs = [binding(target) for target in targets]
             table = session.table(initializer, inputs, outputs, session.temporary(initializer))
             session.record(initializer, table)
             session.execute()
@@ -209,3 +229,7 @@ class Machine:
             DML_BINDING_TYPE_BUFFER_ARRAY,
             DML_BUFFER_ARRAY_BINDING(Bindings=[self._view(part) for part in parts]),
         )
+
+
+def _place(part: e.Range | None) -> Place:
+    return None if part is None else (part.resource.allocation, part.start)

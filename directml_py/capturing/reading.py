@@ -121,6 +121,7 @@ class _Reader:
         self.waiting: dict[tuple[int, int], list[e.Message]] = {}
         self.freed: list[int] = []
         self.counts: Counter[str] = Counter()
+        self.truncated = False
         self.limit = physical_memory()
 
     def read(self) -> Log:
@@ -143,8 +144,6 @@ class _Reader:
         self._leave_messages()
         self.log.truncated = self.truncated
         return self.log
-
-    truncated = False
 
     def _lines(self) -> Iterator[tuple[str, dict[str, Item]]]:
         with self.path.open("rb") as file:
@@ -250,7 +249,7 @@ class _Reader:
     def _on_released(self, members: dict[str, Item]) -> None:
         number = self._new(members, self.dispatchables)
         title = text_of(get(members, "title"))
-        self.names[number] = self.dispatchables[number] = e.Dispatchable(number, "", title)
+        self.names[number] = self.dispatchables[number] = e.Dispatchable(number, "", title, is_released=True)
 
     def _on_name(self, members: dict[str, Item]) -> None:
         self.names[old(members, "id", self.names)].name = text_of(get(members, "name"))

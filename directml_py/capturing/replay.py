@@ -43,16 +43,22 @@ def replay(log: Log) -> Iterator[tuple[Executed, list[Difference]]]:
     they ran, and compare bit by bit.
 
     Each is judged alone: what goes on is what was recorded. Of padding between elements nothing is said, nor of scratch
-    memory, nor of the times that queries take. Raises ``CaptureError`` for what cannot be executed.
+    memory, nor of the times that queries take. What ``is_unknown`` is left out. Raises ``CaptureError``
+    for what cannot be executed.
     """
     machine = Machine(log)
     for _, command in log.ran:
         machine.find(command)
         what = command.what
-        if isinstance(what, Executed):
+        if isinstance(what, Executed) and not is_unknown(what):
             machine.execute(what)
             yield what, list(_differences(machine, command, what))
         machine.leave(command)
+
+
+def is_unknown(what: e.What) -> bool:
+    """Whether it is a dispatch of what was released before the recording could look at it."""
+    return isinstance(what, e.Dispatch) and not what.is_known
 
 
 def _differences(machine: Machine, command: e.Command, what: Executed) -> Iterator[Difference]:
@@ -101,8 +107,8 @@ def _initialized(
     op: IDMLCompiledOperator | None,
     written: dict[tuple[int, int], e.Content],
 ) -> Iterator[Difference]:
-    now = None if op is None else machine.persistent(op)
     part = dispatch.bindings.get(Slot("output", position))
+    now = None if op is None else machine.persistent(op, part)
     content = None if part is None else written.get((part.resource.allocation, part.start))
     if now is not None and content is not None and content.size == len(now):
         name = f"the persistent resource of operator {position}"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..capturing import VARIABLE
+from ..storage import write_whole
 
 HELP = "Record what a program does with DirectML, show it as a page, execute it again."
 USAGE = """
@@ -102,10 +103,7 @@ def _show(arguments: argparse.Namespace) -> int:
         sys.stdout.buffer.write(content)
         return 0
     target = arguments.folder / "index.html" if arguments.html is None else Path(arguments.html)
-    # Never half a page.
-    part = target.with_name(f"{target.name}.part")
-    part.write_bytes(content)
-    part.replace(target)
+    write_whole(target, lambda file: file.write(content))
     print(target)
     return 0
 
@@ -113,7 +111,7 @@ def _show(arguments: argparse.Namespace) -> int:
 def _replay(arguments: argparse.Namespace) -> int:
     from ..capturing import events as e
     from ..capturing.reading import read_capture
-    from ..capturing.replay import replay
+    from ..capturing.replay import is_unknown, replay
 
     words = {
         e.Dispatch: "dispatches",
@@ -123,8 +121,9 @@ def _replay(arguments: argparse.Namespace) -> int:
         e.Immediate: "immediate writes",
     }
     counts: Counter[type] = Counter({e.Dispatch: 0})
-    differing = 0
+    differing = unknown = 0
     for log in read_capture(arguments.folder):
+        unknown += sum(is_unknown(command.what) for _, command in log.ran)
         for what, differences in replay(log):
             counts[type(what)] += 1
             differing += bool(differences)
@@ -132,6 +131,10 @@ def _replay(arguments: argparse.Namespace) -> int:
                 print(difference)
     done = [f"{counts[kind]} {word}" for kind, word in words.items() if kind in counts]
     print(f"{', '.join(done)} executed again, {differing or 'none'} with another result")
+    if unknown:
+        print(
+            f"{unknown} dispatches left out: what they ran was released before the recording could look at it"
+        )
     return 1 if differing else 0
 
 

@@ -41,6 +41,24 @@ def record_program(device=None):
     return session.read(rows, np.float32)
 
 
+def record_two_weights(folder):
+    """A GEMM that is initialized twice, for weights of 1 and of 2, and then runs with either on a unit matrix."""
+    with dml.capture(folder):
+        session = Session()
+        plain = tensor([1, 1, 2, 2])
+        owned = tensor([1, 1, 2, 2], flags=dml.DML_TENSOR_FLAG_OWNED_BY_DML)
+        desc = dml.DML_GEMM_OPERATOR_DESC(ATensor=plain, BTensor=owned, OutputTensor=plain, Alpha=1.0)
+        op = session.compile(desc)
+        unit = session.upload(np.eye(2, dtype=np.float32))
+        weights = [session.upload(np.full((2, 2), value, np.float32)) for value in (1, 2)]
+        persistent = [session.initialize(op, [unit, one, None]) for one in weights]
+        outputs = [session.buffer(16) for _ in weights]
+        for kept, output in zip(persistent, outputs):
+            session.dispatch(op, [unit, None, None], [output], kept)
+        session.execute()
+        assert [session.read(one, np.float32).tolist() for one in outputs] == [[1] * 4, [2] * 4]
+
+
 def make(folder):
     with dml.capture(folder / "out"):
         record_program()

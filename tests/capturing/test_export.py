@@ -13,7 +13,7 @@ from directml_py.cli import main
 from directml_py.graph import Graph
 from directml_py.session import Session
 
-from .conftest import FLOAT32, tensor
+from .conftest import FLOAT32, record_two_weights, tensor
 
 
 def output(path):
@@ -46,6 +46,14 @@ def test_owned_inputs_are_those_of_initialization(tmp_path):
         session.execute()
     export(read_capture(tmp_path / "out"), 1, tmp_path / "model.json")
     assert output(tmp_path / "model.json") == [11, 22, 33]
+
+
+def test_owned_inputs_are_those_of_the_persistent_resource(tmp_path):
+    record_two_weights(tmp_path / "out")
+    logs = read_capture(tmp_path / "out")
+    for number, weight in ((2, 1), (3, 2)):
+        export(logs, number, tmp_path / "model.json")
+        assert output(tmp_path / "model.json") == [weight] * 4
 
 
 def test_a_graph(tmp_path):

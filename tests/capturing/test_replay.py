@@ -15,6 +15,8 @@ from directml_py.cli import main
 from directml_py.kernels.fingerprint import fingerprint
 from directml_py.session import Session
 
+from .conftest import record_two_weights
+
 
 def alter(folder, floats, position, value):
     """Change one float of the contents that are those ``floats``, with the fingerprint that belongs to it."""
@@ -123,14 +125,20 @@ def record_owned(folder):
         session.execute()
 
 
+def test_an_operator_has_the_weights_of_its_persistent_resource(tmp_path):
+    record_two_weights(tmp_path)
+    assert differences(tmp_path) == []
+
+
 def test_weights_that_directml_owns_are_initialized_again(tmp_path):
     record_owned(tmp_path)
     assert differences(tmp_path) == []
 
 
-def test_the_capture_of_other_loops(tmp_path):
+@pytest.mark.parametrize("record", [record_owned, record_two_weights])
+def test_the_capture_of_other_loops(tmp_path, record):
     """What they left in the persistent resource is neither compared nor read, nor need it be as much."""
-    record_owned(tmp_path)
+    record(tmp_path)
     (path,) = tmp_path.glob("*.jsonl")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     lines[0]["kernels"] = "loops of another machine"
@@ -140,6 +148,20 @@ def test_the_capture_of_other_loops(tmp_path):
                 one["range"][2] = 16
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     assert differences(tmp_path) == []
+
+
+def test_what_nobody_knows_is_not_executed(copied, capsys):
+    """The first sum, and its initialization."""
+    (path,) = copied.glob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    place = next(place for place, line in enumerate(lines) if line["event"] == "operator")
+    lines[place] = {"event": "released", "id": lines[place]["id"], "title": "an operator"}
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert main(["capture", "replay", str(copied)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "2 dispatches executed again, none with another result",
+        "2 dispatches left out: what they ran was released before the recording could look at it",
+    ]
 
 
 def cleared(bench_session, target, format, first, count, values, **flags):
