@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import sys
@@ -9,6 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -50,11 +52,12 @@ def _recording(method: M) -> M:
 
     @functools.wraps(method)
     def call(self: Recorder, *arguments: Any) -> None:
-        with self._lock:
+        process = os.getpid()
+        with self._locks.setdefault(process, threading.RLock()):
             if not self.running:
                 return
             try:
-                if os.getpid() != self._pid:
+                if process != self._pid:
                     # The child of a fork: its parent goes on with the files that it inherited.
                     self._open()
                 # What a program can see of commands it sees after the execution.
@@ -63,6 +66,8 @@ def _recording(method: M) -> M:
                 method(self, *arguments)
             except OSError as error:
                 self._fail(error)
+            except MemoryError:
+                self._fail(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)))
 
     return cast(M, call)
 
@@ -120,14 +125,16 @@ class Recorder(Observer):
         self.folder = folder
         self.running = True
         self.error: OSError | None = None
-        self._lock = threading.RLock()
+        # By process: the child of a fork inherits a lock that a thread of its parent may have held.
+        self._locks: dict[int, threading.RLock] = {}
         self._open()
         watchers.add(self)
 
     def _open(self) -> None:
+        self._scribe = Scribe(self.folder)
+        # Whose files these are: not those of a child that could not make its own.
         self._pid = os.getpid()
         self._began = time.perf_counter()
-        self._scribe = Scribe(self.folder)
         self._thread = threading.local()
         self._numbers = _Numbers()
         self._executions = _Numbers()
@@ -164,6 +171,9 @@ class Recorder(Observer):
         self.running = False
         self.error = error
         watchers.remove(self)
+        if self._pid == os.getpid():
+            with suppress(OSError, MemoryError):
+                self._scribe.close()
         text = f"directml_py: the capture in {self.folder} ends here: {error.strerror or error}"
         print(text, file=sys.stderr)
 
@@ -391,11 +401,13 @@ class Recorder(Observer):
 
     def _describe_dispatch(self, command: Dispatch) -> Json:
         item = command.dispatchable
+        # Since then the initializer may have been given others, or been released.
         operators = item.operators if isinstance(item, IDMLOperatorInitializer) else ()
+        by_life = {op.life: op for op in operators}
         return {
             "kind": "dispatch",
             "dispatchable": self._dispatchable(item, command.life),
-            "operators": [self._dispatchable(op, op.life) for op in operators],
+            "operators": [self._dispatchable(by_life.get(life), life) for life in command.used_lives],
             "bindings": [
                 {"slot": list(slot), "range": self._range(view)}
                 for slot, view in command.bound().items()

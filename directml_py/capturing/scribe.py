@@ -56,8 +56,11 @@ class Scribe:
         return given
 
     def close(self) -> None:
-        self._wait()
-        self._writer.close()
+        """Raises as other calls do, for what was written beside; the files are closed all the same."""
+        try:
+            self._wait()
+        finally:
+            self._writer.close()
 
     def _do(self, task: Task, is_beside: bool = True) -> None:
         if not (self.beside and is_beside):

@@ -50,7 +50,8 @@ class Dispatch(Command):
         self._dispatchable = weakref.ref(dispatchable)
         self._keep = None if monitored else dispatchable
         self._life = dispatchable.life
-        self._used_lives = tuple(dispatchable.used_lives)
+        # Those of the operators that an initializer had when it was recorded.
+        self.used_lives = tuple(dispatchable.used_lives)
         self._removal = dispatchable.removal
         self._gpu = gpu
         self._needs = needs
@@ -153,7 +154,7 @@ class Dispatch(Command):
     def lives(self) -> Iterable[Life]:
         views = () if self._views is None else self._views.values()
         buffers = {id(view.buffer): view.buffer for view in views if view is not None}
-        return (self._life, *self._used_lives, self._gpu.life, *buffers.values())
+        return (self._life, *self.used_lives, self._gpu.life, *buffers.values())
 
     def accesses(self) -> Iterable[Access]:
         dispatchable = self._dispatchable()

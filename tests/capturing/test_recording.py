@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import pytest
 import directml_py as dml
 from directml_py.capturing import VARIABLE
 from directml_py.capturing import events as e
+from directml_py.capturing.files import Writer
 from directml_py.capturing.reading import read_capture
 from directml_py.capturing.replay import replay
 from directml_py.session import Session
@@ -190,6 +192,38 @@ def test_an_exception_ends_the_recording(tmp_path):
     assert [line["event"] for line in lines(tmp_path / "out")] == ["process", "end"]
 
 
+@pytest.mark.parametrize("others", [1, 0])
+def test_an_initializer_that_is_reset_before_it_runs(tmp_path, others):
+    """What was recorded runs, and is written down."""
+    with dml.capture(tmp_path / "out"):
+        session = Session()
+        ops = [
+            session.compile(dml.DML_ACTIVATION_RELU_OPERATOR_DESC(desc, desc))
+            for desc in (tensor([1, 2]), tensor([1, 3]))
+        ]
+        initializer = session.dml.CreateOperatorInitializer(ops[:1])
+        session.record(initializer, session.table(initializer, None, None))
+        initializer.Reset(ops[1 : 1 + others])
+        session.execute()
+    (dispatch,) = dispatches(only(tmp_path / "out"))
+    assert [op.op.desc.InputTensor.sizes for op in dispatch.what.operators] == [(1, 2)]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc has the open files on Linux")
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), MemoryError()])
+def test_an_error_ends_the_recording_and_closes_its_files(tmp_path, monkeypatch, capsys, error):
+    def fail(self, *arguments):
+        raise error
+
+    monkeypatch.setattr(Writer, "content", fail)
+    with pytest.raises(OSError, match=r"No space|Cannot allocate"), dml.capture(tmp_path / "out"):
+        assert record_program().tolist() == [20, 21, 22, 0, 23, 24, 25]
+    assert capsys.readouterr().err.count("ends here") == 1
+    folder = Path("/proc/self/fd")
+    files = [os.readlink(one) for one in folder.iterdir() if one.is_symlink() and one.exists()]
+    assert not [one for one in files if one.startswith(str(tmp_path))]
+
+
 PROGRAM = """
 import sys, time
 sys.path[:0] = {path!r}
@@ -227,6 +261,39 @@ def test_the_child_of_a_fork_has_a_log_of_its_own(tmp_path):
         assert child.wait(60) == 0
     first, second = (len(dispatches(log)) for log in read_capture(tmp_path / "out"))
     assert sorted([first, second]) == [4, 8]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_while_another_thread_writes(tmp_path):
+    """The child waits for no thread that it does not have."""
+    then = """
+import os, threading
+from directml_py.capturing.files import Writer
+event, writing, go_on = Writer.event, threading.Event(), threading.Event()
+def waiting(self, kind, /, **members):
+    writing.set()
+    go_on.wait()
+    event(self, kind, **members)
+Writer.event = waiting
+thread = threading.Thread(target=record_program)
+thread.start()
+writing.wait()
+Writer.event = event
+child = os.fork()
+if child:
+    go_on.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+else:
+    record_program()
+os._exit(0)
+"""
+    with start(tmp_path, then) as child:
+        try:
+            assert child.wait(60) == 0, child.stderr.read()
+        finally:
+            child.kill()
+    assert sorted(len(dispatches(log)) for log in read_capture(tmp_path / "out")) == [4, 8]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of a process are set as on Linux")
