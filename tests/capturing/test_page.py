@@ -149,6 +149,19 @@ class Nesting(HTMLParser):
         assert self.open.pop() == tag
 
 
+def test_processes_of_one_number(recorded, tmp_path):
+    """A program that became another by exec keeps its number; links lead to what they belong to."""
+    for name in ("process-1-0", "process-1-1"):
+        for path in recorded.glob("process*"):
+            (tmp_path / name).with_suffix(path.suffix).write_bytes(path.read_bytes())
+    html = page(read_capture(tmp_path))
+    ids = re.findall(r'\bid="([^"]*)"', html)
+    assert len(set(ids)) == len(ids)
+    targets = set(re.findall(r'href="#([^"]*)"', html))
+    assert "timeline" in targets
+    assert targets <= set(ids)
+
+
 def test_the_markup_is_well_formed(hazardous):
     """Though one event ends that never began, and one list ends in the middle of none."""
     nesting = Nesting()

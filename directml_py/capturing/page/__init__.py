@@ -19,7 +19,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 def page(logs: Sequence[Log]) -> str:
     """The page of the processes of a capture. Raises ``CaptureError`` where contents are damaged."""
     title = logs[0].process.title if logs else "nothing"
-    body = [_head(logs), *(_process(log, len(logs) > 1) for log in logs)]
+    body = [_head(logs), *(_process(log, f"p{place}-" if place else "") for place, log in enumerate(logs))]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -70,7 +70,8 @@ def found_messages(log: Log) -> list[e.Message]:
     return found
 
 
-def _process(log: Log, several: bool) -> HTML:
+def _process(log: Log, prefix: str) -> HTML:
+    """``prefix`` begins every id; processes may share a number."""
     process = log.process
     facts = f"{process.started} · process {process.pid} · directml-py {process.version} · {process.kernels}"
     parts = [element("h2", process.title, class_="program"), element("p", facts, class_="quiet")]
@@ -78,6 +79,5 @@ def _process(log: Log, several: bool) -> HTML:
         parts.append(
             element("p", "The last line of the capture was cut off: the process was ended.", class_="note")
         )
-    prefix = f"p{process.pid}-" if several else ""
     parts += [lanes(log, prefix), *Moments(log, prefix).all()]
-    return element("main", join(parts), id="timeline" if not several else f"{prefix}timeline")
+    return element("main", join(parts), id=f"{prefix}timeline")

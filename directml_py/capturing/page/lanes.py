@@ -26,7 +26,7 @@ def lanes(log: Log, prefix: str) -> HTML:
     column, before = 0, None
     blocks: dict[int, tuple[int, int, int]] = {}
     for execution, command in log.ran:
-        if isinstance(command.what, (e.EndQuery, e.Other)) and not command.what.uses and not command.messages:
+        if not command.messages and _is_small(command.what):
             continue
         if column >= LIMIT:
             hidden += 1
@@ -62,6 +62,13 @@ def lanes(log: Log, prefix: str) -> HTML:
     return element(
         "nav", join([element("div", overview, class_="lanes"), element("ul", key, class_="key"), note])
     )
+
+
+def _is_small(what: e.What) -> bool:
+    """Whether it uses no memory, or is the end of what another mark begins."""
+    if isinstance(what, e.Marker):
+        return what.call == "EndEvent"
+    return isinstance(what, (e.EndQuery, e.Other)) and not what.uses
 
 
 def _mark(execution: e.Execution, command: e.Command, column: int, lane: int, prefix: str) -> str:

@@ -240,7 +240,7 @@ def _span(marker: e.Marker, anchor: str) -> HTML:
     if marker.call == "SetMarker":
         return element("p", f"◆ {marker.text}", class_="marker", id=anchor)
     if marker.call == "EndEvent":
-        return _End("</div>")
+        return _End(f'<span id="{anchor}"></span></div>')
     name = element("h5", marker.text or "an event")
     return _Begin(f'<div class="span" id="{anchor}">{name}')
 
