@@ -15,4 +15,4 @@ def constant_path(graph: Path, name: str) -> Path:
         path = kind(name)
         if path.is_absolute() or path.drive or ".." in path.parts or "\0" in name:
             raise ModelError(f"Could not open file: the constant '{name}' does not lie beside the graph")
-    return graph.with_name(name + SUFFIX) if "/" not in name else graph.parent / (name + SUFFIX)
+    return graph.parent / (name + SUFFIX)

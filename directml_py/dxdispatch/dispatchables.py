@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..api.enums import (
-    DML_BINDING_TYPE_BUFFER,
-    DML_BINDING_TYPE_BUFFER_ARRAY,
-    DML_GRAPH_EDGE_TYPE_INPUT,
-    DML_GRAPH_EDGE_TYPE_OUTPUT,
-    DML_GRAPH_NODE_TYPE_OPERATOR,
-)
+from ..api.enums import DML_BINDING_TYPE_BUFFER, DML_BINDING_TYPE_BUFFER_ARRAY
 from ..api.structs import (
     DML_BINDING_DESC,
     DML_BUFFER_ARRAY_BINDING,
     DML_BUFFER_BINDING,
     DML_GRAPH_DESC,
-    DML_GRAPH_EDGE_DESC,
-    DML_GRAPH_NODE_DESC,
     DML_INPUT_GRAPH_EDGE_DESC,
-    DML_OPERATOR_GRAPH_NODE_DESC,
     DML_OUTPUT_GRAPH_EDGE_DESC,
 )
 from ..d3d12 import ID3D12Resource
 from ..descs.values import TensorSlot
 from ..dml import IDMLBindingTable, IDMLCompiledOperator, IDMLDevice1, IDMLOperator
 from ..graph import CompiledGraph
+from ..graph.parts import Edge, graph_desc, operator_node
 from .constants import constant_path
 from .errors import ModelError
 from .files import read_file
@@ -164,20 +156,12 @@ class CompiledDesc(Compiled):
         desc = self.source.desc
         inputs = [index for index, slot in enumerate(desc.inputs) if slot.tensor is not None]
         outputs = [index for index, slot in enumerate(desc.outputs) if slot.tensor is not None]
-        node = DML_OPERATOR_GRAPH_NODE_DESC(self.created, self.name.encode("utf-8", "replace"))
-        return DML_GRAPH_DESC(
-            InputCount=len(inputs),
-            OutputCount=len(outputs),
-            Nodes=[DML_GRAPH_NODE_DESC(DML_GRAPH_NODE_TYPE_OPERATOR, node)],
-            InputEdges=[
-                DML_GRAPH_EDGE_DESC(DML_GRAPH_EDGE_TYPE_INPUT, DML_INPUT_GRAPH_EDGE_DESC(place, 0, index))
-                for place, index in enumerate(inputs)
-            ],
-            OutputEdges=[
-                DML_GRAPH_EDGE_DESC(DML_GRAPH_EDGE_TYPE_OUTPUT, DML_OUTPUT_GRAPH_EDGE_DESC(0, index, place))
-                for place, index in enumerate(outputs)
-            ],
-        )
+        edges: list[Edge] = [
+            *(DML_INPUT_GRAPH_EDGE_DESC(place, 0, index) for place, index in enumerate(inputs)),
+            *(DML_OUTPUT_GRAPH_EDGE_DESC(0, index, place) for place, index in enumerate(outputs)),
+        ]
+        node = operator_node(self.created, self.name.encode("utf-8", "replace"))
+        return graph_desc(len(inputs), len(outputs), [node], edges)
 
     def initial_inputs(self) -> list[DML_BUFFER_BINDING]:
         return self.buffers(self.inputs, self.source.bindings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -231,9 +232,7 @@ class Execution:
 def _shaped(array: np.ndarray[Any, Any], dimensions: tuple[int, ...]) -> np.ndarray[Any, Any]:
     if not dimensions:
         return array
-    count = 1
-    for one in dimensions:
-        count *= one
+    count = math.prod(dimensions)
     if count > len(array):
         raise ModelError(f"the dimensions need {count} elements; the resource has {len(array)}")
     return array[:count].reshape(dimensions)

@@ -157,10 +157,13 @@ def load(
     folder = path.parent if input_path is None else Path(input_path)
     if path.suffix == ".onnx":
         raise ModelError(ONNX)
-    if not path.exists():
-        if not (folder / path).exists():
-            raise ModelError(f"Model does not exist. Path given: '{path}'.")
-        path = folder / path
+    try:
+        found = next((one for one in (path, folder / path) if one.exists()), None)
+    except OSError as error:
+        raise ModelError(f"Model cannot be opened: {error.strerror}. Path given: '{path}'.") from None
+    if found is None:
+        raise ModelError(f"Model does not exist. Path given: '{path}'.")
+    path = found
     if path.is_dir():
         raise ModelError(f"Model must be a JSON file, not a directory. Path given: '{path}'")
     return parse_model(read_file(path), folder, Path.cwd() if output_path is None else Path(output_path))

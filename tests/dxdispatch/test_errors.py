@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -365,6 +367,11 @@ def test_json_errors(text, start, failure):
     [
         ("gone.json", "Model does not exist. Path given: 'gone.json'."),
         (".", "Model must be a JSON file, not a directory."),
+        pytest.param(
+            f"{'x' * 300}.json",
+            "Model cannot be opened: File name too long. Path given: 'xxx",
+            marks=pytest.mark.skipif(os.name == "nt", reason="other words on Windows"),
+        ),
         ("x.onnx", "ONNX dispatchables require ONNX Runtime"),
     ],
 )
