@@ -24,8 +24,8 @@ DATA_TYPE = rule(
 # Below feature level 3_0 it is 5: the operators' tables of those levels say so, or less.
 DIMENSION_COUNT = rule("DML-BufferTensor-dimension-count", "DimensionCount is 1 to 8", PAGE)
 SIZE_ZERO = rule("DML-BufferTensor-size-zero", "No size is zero", PAGE)
-# "Total size" is read as the reach of the strides, as the page's example of 16 GB of FLOAT32 has it; the number of
-# logical elements of a broadcast is bounded alike.
+# "Total size" is read as the reach of the strides and as TotalTensorSizeInBytes, as the page's example of 16 GB of
+# FLOAT32 has it; the number of logical elements of a broadcast is bounded alike.
 ELEMENT_LIMIT = rule("DML-BufferTensor-element-limit", "A tensor has at most 2^32 - 1 elements", PAGE)
 TOTAL_SIZE = rule(
     "DML-BufferTensor-total-size",
@@ -146,6 +146,11 @@ def check_total_size(tensor: TensorDesc, path: str, report: Report) -> None:
     if not tensor.element_bits:
         return
     where = f"{path}.TotalTensorSizeInBytes"
+    # What that many elements take, rounded up as every total is.
+    most = (MAX_ELEMENTS * tensor.element_bits + 31) // 32 * 4
+    if tensor.total_size > most and largest <= MAX_ELEMENTS:
+        text = f"is {tensor.total_size}; {MAX_ELEMENTS} elements, the limit, take {most}"
+        report.add(ELEMENT_LIMIT, where, text)
     if tensor.total_size < tensor.minimum_size:
         report.add(
             TOTAL_SIZE,
