@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..abi.words import counted_words
 from ..api.enums import (
     DML_IS_INFINITY_MODE_EITHER,
     DML_IS_INFINITY_MODE_NEGATIVE,
@@ -19,6 +20,7 @@ from ..api.enums import (
     DML_ROUNDING_MODE_TOWARD_INFINITY,
     DML_ROUNDING_MODE_TOWARD_ZERO,
 )
+from ..descs.format import braces
 from ..descs.values import OperatorDesc, Scalar
 from ..kernels import elementary
 from ..kernels.binding import Array
@@ -26,7 +28,7 @@ from ..kernels.elementary import in_float64
 from ..kernels.half import widened
 from ..validation.report import Report
 from .fused import activated
-from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, mapping_kernel, operator
+from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, mapping_kernel, operator, own_rule
 from .quantization_parameters import inspect_scales
 from .scalars import element
 
@@ -56,11 +58,9 @@ SCALED: dict[str, Compute] = {
     "TAN": in_float64(np.tan),
     "TANH": in_float64(np.tanh),
 }
-# MAX and MIN pass over NaN: Direct3D's max and min return the other operand if one is NaN. ATAN_YX at the origin, where
-# its page leaves it undefined, is C's atan2.
+# MAX and MIN pass over NaN: Direct3D's max and min return the other operand if one is NaN.
 PLAIN: dict[str, Compute] = {
     "ADD": np.add,
-    "ATAN_YX": in_float64(np.arctan2),
     "DIFFERENCE_SQUARE": elementary.difference_square,
     "DIVIDE": elementary.divide,
     "MAX": np.fmax,
@@ -233,6 +233,28 @@ class ConstantPow(ElementWise):
             return scaled(desc, np.square)
         exponent = np.asarray(desc.Exponent, np.float32)
         return scaled(desc, lambda x: elementary.power(x, exponent))
+
+
+_ORIGIN = own_rule(PREFIX + "ATAN_YX", "origin", "No point is the origin", debug=True)
+
+
+@operator("ELEMENT_WISE_ATAN_YX")
+class AtanYX(ElementWise):
+    """The angle of a point (ns-directml-dml_element_wise_atan_yx_operator_desc).
+
+    The page leaves the origin undefined, of which the debug layer warns; there it is C's atan2.
+    """
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return in_float64(np.arctan2)
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        y, x = inputs
+        points = np.argwhere((y == 0) & (x == 0))
+        if len(points):
+            count = counted_words(len(points), "pair of elements", "pairs of elements")
+            text = f"has {count} that are 0 in BTensor too; the first is at {braces(points[0])}"
+            report.add(_ORIGIN, "ATensor", text)
 
 
 @operator("CAST")

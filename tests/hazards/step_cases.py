@@ -1,4 +1,4 @@
-"""A training step at which a formula has no result."""
+"""Values at which a formula has no result."""
 
 from __future__ import annotations
 
@@ -20,4 +20,19 @@ def counting_steps_from_0(bench, wrong):
     step = bench.buffer(4, data=np.array([0 if wrong else 1], np.uint32))
     zeros = [bench.buffer(16, data=np.zeros(4, np.float32)) for _ in range(4)]
     bench.dispatch(op, [*zeros, step], [bench.buffer(16) for _ in range(3)])
+    bench.execute()
+
+
+@hazard(
+    "DML-ELEMENT_WISE_ATAN_YX-origin",
+    "1 pair of elements that are 0 in BTensor too; the first is at {0,0,0,3}",
+    path="ATensor",
+)
+def the_angle_of_the_origin(bench, wrong):
+    """A point on an axis has one, whichever zero names it."""
+    four = tensor("FLOAT32", [1, 1, 1, 4])
+    op = bench.ready(dml.DML_ELEMENT_WISE_ATAN_YX_OPERATOR_DESC(four, four, four))
+    y, x = [1, 0, -0.0, 0], [0, 2, -2, -0.0 if wrong else 1]
+    points = [bench.buffer(16, data=np.array(axis, np.float32)) for axis in (y, x)]
+    bench.dispatch(op, points, [bench.buffer(16)])
     bench.execute()

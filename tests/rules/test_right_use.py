@@ -32,6 +32,7 @@ EXAMPLES = [
 # Indices that are all zeros name one element more than once, and neither a scale nor a training step should be 0.
 ZEROS = {
     "DML-ADAM_OPTIMIZER-training-step",
+    "DML-ELEMENT_WISE_ATAN_YX-origin",
     "DML-ELEMENT_WISE_DEQUANTIZE_LINEAR-scale-zero",
     "DML-ELEMENT_WISE_QUANTIZED_LINEAR_ADD-scale-zero",
     "DML-ELEMENT_WISE_QUANTIZE_LINEAR-scale-zero",
