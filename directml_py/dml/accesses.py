@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from ..api.enums import DML_TENSOR_DATA_TYPE_UINT8
 from ..d3d12.resource import BufferRange
 from ..d3d12.tracking.access import Access, Use
 from ..descs.tensor import TensorDesc
+from ..descs.values import OperatorDesc
+from ..operators.operator import OPERATORS, Operator
 
 UNORDERED_ACCESS = D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 
@@ -24,6 +26,29 @@ def tensor_access(tensor: TensorDesc, view: BufferRange, start: int, use: Use, n
     """The elements of a tensor that begins ``start`` bytes into ``view``."""
     part = BufferRange(view.buffer, view.offset + start, tensor.total_size)
     return Access(part, use, UNORDERED_ACCESS, name, elements_of(tensor, use))
+
+
+def results_access(
+    desc: OperatorDesc, position: int, outputs: Sequence[BufferRange | None], path: str
+) -> Access:
+    """Of an output's tensor the elements that the operator's page defines, which may be known only afterwards."""
+    operator, slots, view = OPERATORS[desc.name], desc.outputs, outputs[position]
+    tensor = slots[position].tensor
+    assert tensor is not None
+    assert view is not None
+    access = tensor_access(tensor, view, 0, Use.WRITE, path)
+    if type(operator).defined is Operator.defined:
+        return access
+
+    def elements(memory: Bytes) -> npt.NDArray[Any]:
+        arrays = [
+            None if part is None or slot.tensor is None else slot.tensor.view(part.bytes)
+            for slot, part in zip(slots, outputs)
+        ]
+        found: npt.NDArray[Any] = tensor.view(memory)[operator.defined(desc, arrays)[position]]
+        return found
+
+    return access._replace(elements=elements)
 
 
 def resource_access(view: BufferRange, size: int, use: Use, name: str) -> Access:

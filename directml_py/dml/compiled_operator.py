@@ -20,14 +20,14 @@ from ..descs.format import summary
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, Record, TensorSlot
 from ..validation.report import Report
-from .accesses import resource_access, tensor_access
+from .accesses import resource_access, results_access, tensor_access
 from .bindings import UPLOAD, Need, bindable_heaps
 from .debug_checks import check_operator
 from .dispatchable import DebugCheck, IDMLDispatchable, Run
 from .hazards import IN_PLACE, OUTPUTS, SCRATCH, are_identical, overlap
 from .objects import IDMLDeviceChild
 from .program import Bytes, Program
-from .slot import PERSISTENT, TEMPORARY, Bound, Slot, Views
+from .slot import NO_VIEWS, PERSISTENT, TEMPORARY, Bound, Slot, Views
 from .spoiling import spoiled
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
     def describe(self, slot: Slot) -> str:
         return self._tensor_slot(slot).path if slot.is_tensor else slot.name
 
-    def accesses(self, slot: Slot, view: BufferRange) -> Iterator[Access]:
+    def accesses(self, slot: Slot, view: BufferRange, views: Views = NO_VIEWS) -> Iterator[Access]:
         if slot.kind == "temporary":
             yield resource_access(view, self.temporary_size, Use.SCRATCH, slot.name)
         elif slot.kind == "persistent":
@@ -195,6 +195,10 @@ class IDMLCompiledOperator(IDMLDispatchable):
             if self.persistent_size > self.owned_size:
                 tail = view._replace(offset=view.offset + self.owned_size)
                 yield resource_access(tail, self.persistent_size - self.owned_size, Use.READ, slot.name)
+        elif slot.kind == "output" and self.op is not None:
+            outputs = [views.get(Slot("output", index)) for index in range(len(self.outputs))]
+            outputs[slot.position] = view
+            yield results_access(self.op.desc, slot.position, outputs, self.describe(slot))
         else:
             path, _, tensor = self._tensor_slot(slot)
             assert tensor is not None

@@ -172,7 +172,7 @@ def view_accesses(dispatchable: IDMLDispatchable, views: Views) -> tuple[Access,
         access
         for slot, view in views.items()
         if view is not None
-        for access in dispatchable.accesses(slot, view)
+        for access in dispatchable.accesses(slot, view, views)
         if access.range.offset + access.range.size <= access.range.buffer.width
     )
 

@@ -20,7 +20,7 @@ from ..validation.report import Report
 from .bindings import BUFFER_ARRAY, NONE, Need, bindable_heaps, single_view
 from .objects import IDMLPageable
 from .program import NO_BYTES
-from .slot import TEMPORARY, Bound, Slot, Views
+from .slot import NO_VIEWS, TEMPORARY, Bound, Slot, Views
 
 RESOURCE_ALIGNMENT = 256
 
@@ -195,8 +195,8 @@ class IDMLDispatchable(IDMLPageable):
         """A slot by the name of the tensor or resource that belongs there."""
 
     @abstractmethod
-    def accesses(self, slot: Slot, view: BufferRange) -> Iterator[Access]:
-        """What a dispatch does with the range that is bound for ``slot``."""
+    def accesses(self, slot: Slot, view: BufferRange, views: Views = NO_VIEWS) -> Iterator[Access]:
+        """What a dispatch does with the range that is bound for ``slot``, among ``views``."""
 
     @abstractmethod
     def check_pair(self, one: Bound, other: Bound, report: Report) -> None:

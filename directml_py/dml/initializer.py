@@ -24,7 +24,7 @@ from .dispatchable import COUNTS, NOT_BINDABLE, DebugCheck, IDMLDispatchable, Ru
 from .hazards import INITIALIZER, OUTPUTS, SCRATCH, overlap
 from .objects import SAME_DEVICE
 from .removal import hresult_method, same_device
-from .slot import TEMPORARY, Bound, Slot, Views
+from .slot import NO_VIEWS, TEMPORARY, Bound, Slot, Views
 from .spoiling import spoiled
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
             return f"the persistent resource of operators[{slot.position}]"
         return f"operators[{slot.position}].{self.operators[slot.position].inputs[slot.part].path}"
 
-    def accesses(self, slot: Slot, view: BufferRange) -> Iterator[Access]:
+    def accesses(self, slot: Slot, view: BufferRange, views: Views = NO_VIEWS) -> Iterator[Access]:
         if slot.kind == "temporary":
             yield resource_access(view, self.temporary_size, Use.SCRATCH, slot.name)
             return

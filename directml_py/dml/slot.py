@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from ..d3d12.resource import BufferRange
@@ -44,3 +45,4 @@ class Bound(NamedTuple):
 
 
 Views: TypeAlias = Mapping[Slot, BufferRange | None]
+NO_VIEWS: Views = MappingProxyType({})

@@ -138,6 +138,11 @@ class Operator:
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         """Report what the values of the inputs break. Asked under the debug layer alone, before the kernel runs."""
 
+    def defined(self, desc: OperatorDesc, outputs: Outputs) -> Sequence[tuple[Any, ...]]:
+        """Where in each output results are, of which the page leaves the rest undefined. Asked under the debug layer
+        alone, after the kernel has run."""
+        return [()] * len(outputs)
+
 
 class ElementWise(Operator):
     """An operator whose ``compute`` looks at one element of each array at a time."""

@@ -12,6 +12,7 @@ from .hazard import COPY_DEST, COPY_SOURCE, READBACK, UNORDERED_ACCESS, binding,
 
 UNDEFINED = "D3D12-Contents-undefined"
 NOTHING = "nothing has written"
+UINT32 = dml.DML_TENSOR_DATA_TYPE_UINT32
 
 
 @hazard(UNDEFINED, "InputTensor", "'fresh'", "element {0,0,0,0}", NOTHING, ways=["committed", "placed"])
@@ -27,6 +28,21 @@ def memory_written_in_part(bench, wrong):
     op, x = bench.ready(identity()), bench.undefined(32)
     bench.fill(x, np.ones(2 if wrong else 4, np.float32))
     bench.dispatch(op, [binding(x, 0, 16)], [bench.buffer(16)])
+    bench.execute()
+
+
+@hazard(UNDEFINED, "'places'", "element {0,0,2,0}", NOTHING)
+def coordinates_of_elements_that_are_zero(bench, wrong):
+    """Of four elements two are not zero: two rows of NONZERO_COORDINATES are defined, whatever lay there before."""
+    one, column = (dml.tensor_desc(UINT32, [1, 1, rows, 1]) for rows in (1, 4))
+    search = bench.ready(dml.DML_NONZERO_COORDINATES_OPERATOR_DESC(tensor(4), one, column))
+    seen = dml.tensor_desc(UINT32, [1, 1, 3 if wrong else 2, 1])
+    copy = bench.ready(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(seen, seen, None))
+    x = bench.buffer(16, data=np.array([5, 0, 0, 7], np.float32))
+    count, places = bench.buffer(4), bench.buffer(16, data=np.ones(4, np.uint32), name="places")
+    bench.dispatch(search, [x], [count, places])
+    bench.barrier()
+    bench.dispatch(copy, [places], [bench.buffer(16)])
     bench.execute()
 
 
