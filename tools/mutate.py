@@ -193,6 +193,8 @@ def main(arguments: Sequence[str]) -> int:
     if options.list:
         print(*mutants, sep="\n")
         return 0
+    # Ended from outside, it takes the processes of the tests with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         tree = Tree(Path(folder), mutants)
         counts: Counter[str] = Counter()

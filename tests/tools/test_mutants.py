@@ -64,7 +64,7 @@ def test_one_text_for_all_mutants(tmp_path):
 
 
 def test_the_tests_of_a_place():
-    """Those that come by it, of the room first, as many as there is time for; all that is known if it is none's."""
+    """Those that come by it, of the room first, as many as there is time for; then others that may know as much."""
     file = 100
     seen = {
         "tests/dml/test_a.py::test_other": Seen(0.1, (file,)),
@@ -75,7 +75,9 @@ def test_the_tests_of_a_place():
     }
     chosen = Chooser([file, file, 101], ["dml"] * 3, [False] * 3, 6.0)
     near = ["tests/dml/test_a.py::test_near[1]", "tests/d3d12/test_b.py::test_far"]
-    assert chosen(1, seen, False) == near
-    assert chosen(2, seen, False) == [near[0], "tests/dml/test_a.py::test_other", near[1]]
-    assert "tests/dml/test_c.py::test_elsewhere" in chosen(1, seen, True)
-    assert "tests/dml/test_c.py::test_elsewhere" in chosen(3, seen, False)
+    other, elsewhere = "tests/dml/test_a.py::test_other", "tests/dml/test_c.py::test_elsewhere"
+    assert chosen(1, seen, False) == [*near, other]
+    # Nobody comes by; the module is imported; the file is not come by either.
+    assert chosen(2, seen, False) == [near[0], other, near[1], elsewhere]
+    assert chosen(1, seen, True) == [other, elsewhere]
+    assert chosen(3, seen, False) == [other, elsewhere]

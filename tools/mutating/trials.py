@@ -54,17 +54,19 @@ class Chooser:
         file, room = self.files[number - 1], self.rooms[number - 1]
         by_place = {test for test in seen if number in seen[test].numbers}
         by_file = {test for test in seen if file in seen[test].numbers}
-        first = (by_file if imported else by_place) or by_file
+        # What is computed once, when modules are imported or for a cache, is used by tests that do not come by.
+        first, others = (by_file, set(seen)) if imported or not by_place else (by_place, by_file)
         # Few of each function first, which are much alike.
         ranks: Counter[str] = Counter()
         order = []
-        # What modules compute when they are imported may be looked at by tests that run none of their functions.
-        for test in seen if imported or not first else first:
+        for test in seen:
+            if test not in first and test not in others:
+                continue
             function = test.partition("[")[0]
             ranks[function] += 1
             is_away = not test.startswith(f"tests/{room}/")
             order.append((test not in first, ranks[function], is_away, seen[test].seconds, test))
-        # Those have half of the time to themselves.
+        # The others have half of the time to themselves where they may know as much.
         left = {False: self.seconds / 2 if imported else self.seconds, True: self.seconds / 2}
         chosen: list[tuple[bool, bool, bool, str, str]] = []
         for elsewhere, rank, away, taken, test in sorted(order):
