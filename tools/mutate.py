@@ -49,6 +49,7 @@ FILES = 1 << 20
 HANG = 4
 # Every process of the copy has this module, whoever starts it.
 SWITCH = f"""
+import atexit
 import builtins
 import os
 
@@ -61,9 +62,16 @@ def choose(number):
 def watch():
     setattr(builtins, "{QUESTION}", seen.add)
 
+def tell():
+    with open(os.environ["MUTANT_SEEN"], "a") as file:
+        print(*seen, file=file)
+
 choose(int(os.environ.get("MUTANT", "0")))
-if os.environ.get("MUTANT_WATCH"):
+if "MUTANT_WATCH" in os.environ:
     watch()
+if "MUTANT_SEEN" in os.environ:
+    watch()
+    atexit.register(tell)
 """
 
 

@@ -248,6 +248,16 @@ MALFORMED = {
 }  # fmt: skip
 
 
+# Refused by their names, whether such files are there or not.
+ELSEWHERE = {
+    "constant elsewhere",
+    "constant above",
+    "constant in a folder of the drive",
+    "constant behind",
+    "constant absolute",
+}
+
+
 @pytest.fixture
 def file(branches, tmp_path):
     """A good file, and beside it arrays that are bad in one way each."""
@@ -282,6 +292,8 @@ def test_malformed_files(file, case):
     assert caught.value.place == place
     assert caught.value.path == file
     assert str(caught.value).startswith(f"{file}: {place}: ")
+    if case in ELSEWHERE:
+        assert "must be the name of a file in the graph's folder" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,7 @@ def test_the_sizes_that_directmlx_infers():
     deep = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
     assert gather(deep, np.array([[[1, 2]]], np.uint32), 2, 2, (2, 1, 2)).tolist() == [[[1, 2]], [[4, 5]]]
     assert gather(deep, np.array([[[1, 2]]], np.uint32), 2, 3, (1, 1, 2)).tolist() == [[[1, 2]]]
+    assert gather(deep, np.array([[[1, 0]]], np.uint32), 1, 2, (1, 2, 3)).tolist() == [[[3, 4, 5], [0, 1, 2]]]
     with pytest.raises(dml.DMLError, match="DML-GATHER-sizes"):
         gather(x, indices, 1, 2, (2, 2))
 

@@ -50,6 +50,11 @@ def test_leading_dimensions_that_coordinates_leave_out(width, found):
     assert nonzero(x, width) == ([1], found + [[0] * width] * 5)
 
 
+def test_only_ones_are_left_out():
+    with pytest.raises(dml.DMLError, match=r"must be \{6,2\} \[DML-NONZERO_COORDINATES-sizes\]"):
+        nonzero(np.zeros((2, 3), np.float32), 1)
+
+
 def test_the_order_is_that_of_coordinates():
     """Not that of memory, as in the page's text."""
     x = np.zeros((2, 6), np.int16)

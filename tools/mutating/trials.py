@@ -120,6 +120,9 @@ class Trials:
     def _watch(self, path: Path) -> int:
         found: dict[str, tuple[float, list[int]]] = {}
         self._switch.watch()
+        # What the processes write that tests start.
+        elsewhere = path.with_name("elsewhere.txt")
+        os.environ["MUTANT_SEEN"] = str(elsewhere)
         items = list(self._items.values())
         for item, following in zip(items, [*items[1:], None]):
             self._failed = False
@@ -128,7 +131,11 @@ class Trials:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             # Nothing can be said by a test that fails without a change.
             if not self._failed:
-                found[item.nodeid] = (time.perf_counter() - start, sorted(self._switch.seen))
+                taken = time.perf_counter() - start
+                if elsewhere.exists():
+                    self._switch.seen.update(map(int, elsewhere.read_text(encoding="utf-8").split()))
+                    elsewhere.unlink()
+                found[item.nodeid] = (taken, sorted(self._switch.seen))
         path.write_text(json.dumps(found), encoding="utf-8")
         return 0
 
@@ -195,7 +202,7 @@ def main(arguments: Sequence[str]) -> int:
     (path,) = map(Path, arguments)
     task = json.loads(path.read_text(encoding="utf-8"))
     chooser = Chooser(task["files"], task["rooms"], task["at_import"], task["seconds"])
-    # Modules that are imported from now on are watched; processes that tests start need not be.
+    # Modules that are imported from now on are watched; processes that tests start have a way of their own.
     os.environ.pop("MUTANT_WATCH", None)
     plugin = Trials(range(1, len(task["files"]) + 1), chooser, path.with_name("found.txt").absolute())
     return int(pytest.main(["-q", "-p", "no:cacheprovider", *task["tests"]], plugins=[plugin]))
