@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "d46274fa"
+DECLARATIONS = "65d59cf2"

@@ -9,8 +9,9 @@ from directml_py.kernels import blend
 from directml_py.kernels.backend import backend
 from directml_py.kernels.filters import Stretched, linear, nearest
 from directml_py.kernels.patches import patches
-from directml_py.kernels.regions import Grid
+from directml_py.kernels.regions import Grid, windows_of
 from directml_py.kernels.taps import Taps, apply
+from directml_py.kernels.windows import Window
 
 from .loops import KIND, OTHER_KINDS, assert_passes_with_loops, use_loops
 
@@ -183,3 +184,73 @@ def test_in_threads():
             backend.native.lib.dml_set_threads(before)
     for one in results[1:]:
         np.testing.assert_array_equal(one, results[0])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_norms(dtype):
+    """Of windows of all kinds, in all layouts; squares of large numbers are beyond FLOAT32."""
+    rng = np.random.default_rng(2)
+    for number in range(60):
+        size, strides, dilations = rng.integers(1, 5, (3, 2)).tolist()
+        window = Window.of(size, strides, dilations, *rng.integers(0, 3, (2, 2)).tolist())
+        sizes = tuple(rng.integers(1, 40, 2).tolist())
+        steps = window.forward(sizes)
+        if min(steps) < 1:
+            continue
+        x = numbers((2, 3, *sizes), dtype, number)
+        if number % 4 == 0:
+            x *= dtype(1e30 if dtype == np.float32 else 500)
+        x = x[:, :, ::-1] if number % 3 else x[..., ::-1]
+        plan = {2 + axis: (Taps.under(window, axis, sizes[axis], steps[axis]),) for axis in (0, 1)}
+        for order in range(1, backend.native.lib.DML_BLEND_ORDER + 1):
+            powers = np.abs(x.astype(np.float64)) ** order
+            total = window.view(window.padded(powers, steps), steps).sum((-2, -1))
+            output, memory = guarded((2, 3, *steps), dtype)
+            run = blend.resampled(plan, x, output, order)
+            assert run is not None
+            run()
+            with np.errstate(over="ignore"):
+                expected = (total ** (1 / order)).astype(dtype)
+            np.testing.assert_array_max_ulp(output, expected, 0 if order < 3 else 1)
+            assert (memory[..., :GUARD] == 7).all()
+            assert (memory[..., -GUARD:] == 7).all()
+
+
+def test_norms_that_there_is_no_loop_for():
+    plan, x = {3: (nearest(np.arange(4), 6),)}, np.ones((1, 1, 5, 6), np.float32)
+    output, most = np.empty((1, 1, 5, 4), np.float32), backend.native.lib.DML_BLEND_ORDER
+    assert blend.resampled(plan, x, output, most) is not None
+    assert blend.resampled(plan, x, output, most + 1) is None
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_largest_of_regions(dtype):
+    """Element by element; a number is larger than NaN, and the largest of nothing is 0."""
+    rng = np.random.default_rng(6)
+    for number in range(40):
+        batches, channels, regions = (int(one) for one in rng.integers(1, 6, 3))
+        height, width = (int(one) for one in rng.integers(1, (20, 300 if number % 4 == 0 else 20)))
+        steps = [int(one) for one in rng.integers(1, 20, 2)]
+        x = numbers((batches, channels, height, width), dtype, number) - dtype(9)
+        x[rng.random(x.shape) < 0.3] = np.nan
+        x[rng.random(x.shape) < 0.1] = -np.inf
+        corners = np.sort(rng.uniform(-3, (height, width), (regions, 2, 2)).astype(np.float32), 1)
+        corners[0, 1] *= 3
+        rows, columns = (
+            windows_of(corners[..., 0], height, steps[0]),
+            windows_of(corners[..., 1], width, steps[1]),
+        )
+        owners = rng.integers(0, batches, regions)
+        expected = np.zeros((regions, channels, *steps), dtype)
+        bounds = [np.split(one.places.low, np.cumsum(one.counts)) for one in (rows, columns)]
+        inside = [np.split(one.places.is_inside, np.cumsum(one.counts)) for one in (rows, columns)]
+        for region, row, column in np.ndindex(regions, *steps):
+            y, across = region * steps[0] + row, region * steps[1] + column
+            if inside[0][y].all() and inside[1][across].all():
+                part = x[owners[region]][:, bounds[0][y]][:, :, bounds[1][across]]
+                expected[region, :, row, column] = np.fmax.reduce(part, axis=(1, 2))
+        output, memory = guarded(expected.shape, dtype)
+        blend.largest_of_regions(x, owners, rows, columns, output)
+        np.testing.assert_array_equal(output, expected)
+        assert (memory[..., :GUARD] == 7).all()
+        assert (memory[..., -GUARD:] == 7).all()

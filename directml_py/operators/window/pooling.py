@@ -13,8 +13,10 @@ from ...descs.values import OperatorDesc
 from ...kernels import slide
 from ...kernels.backend import backend
 from ...kernels.binding import Array, Run
-from ...kernels.fold import accumulator, fold
+from ...kernels.blend import resampled
+from ...kernels.fold import fold
 from ...kernels.map import map_whole
+from ...kernels.taps import Plan, Taps
 from ...kernels.windows import Window
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, of_sizes, operator
 
@@ -134,21 +136,26 @@ class LpPooling(Pool):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         window, steps, order = pool_window(desc), desc.OutputTensor.sizes[2:], desc.P
-        kind = accumulator(desc.InputTensor.dtype)
 
         def total(terms: Array, function: np.ufunc = np.add, initial: float = 0) -> Array:
             return window.fold(terms, steps, function, initial)
 
         def norm(x: Array) -> Array:
             if order == 1:
-                return total(np.abs(x, dtype=kind))
+                return total(np.abs(x, dtype=np.float64))
             if order == 2:
-                return np.asarray(np.sqrt(total(np.square(x, dtype=kind))))
+                return np.asarray(np.sqrt(total(np.square(x, dtype=np.float64))))
             # Powers would overflow or vanish; their logarithms do not.
             logarithms = np.log(np.abs(x, dtype=np.float64)) * order
             return np.asarray(np.exp(total(logarithms, np.logaddexp, -np.inf) / order))
 
         return norm
+
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
+        window, (x,), (output,) = pool_window(desc), inputs, outputs
+        axes = enumerate(zip(x.shape[2:], output.shape[2:]))
+        plan: Plan = {2 + axis: (Taps.under(window, axis, *sizes),) for axis, sizes in axes}
+        return resampled(plan, x, output, desc.P)
 
 
 @operator("MAX_POOLING", "MAX_POOLING1", "MAX_POOLING2")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ...api.enums import DML_INTERPOLATION_MODE_LINEAR, DML_REDUCE_FUNCTION_MAX
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array, Run
-from ...kernels.blend import blend_regions, can_blend
+from ...kernels.blend import blend_regions, can_blend, largest_of_regions
 from ...kernels.half import widened
 from ...kernels.patches import parts_of, patches
 from ...kernels.pick import safe_indices
@@ -82,26 +83,55 @@ class RoiPooling(Operator):
                 many = counted_words(wrong.size, "region")
                 report.add(rule, "ROITensor", f"has {many} {what}; the first has the index {wrong[0]}")
 
+    def seen(
+        self, desc: OperatorDesc, regions: Array
+    ) -> tuple[Array, Callable[[slice], tuple[Steps, Steps]]]:
+        """The batches of the regions, and a function that gives the steps of part of them."""
+        regions = regions.reshape(-1, 5)
+        corners = (regions[:, 1:] * np.float32(desc.SpatialScale)).reshape(-1, 2, 2)
+        rows, columns = zip(desc.InputTensor.sizes[2:], desc.OutputTensor.sizes[2:])
+
+        def windows(part: slice) -> tuple[Steps, Steps]:
+            return windows_of(corners[part, :, 1], *rows), windows_of(corners[part, :, 0], *columns)
+
+        # NaN is no integer, and becomes 0.
+        batches = np.fmin(np.fmax(regions[:, 0], 0), desc.InputTensor.sizes[0] - 1).astype(np.intp)
+        return batches, windows
+
     def compute(self, desc: OperatorDesc) -> Compute:
-        output, (batches, channels, *sizes) = desc.OutputTensor.sizes, desc.InputTensor.sizes
-        scale = np.float32(desc.SpatialScale)
+        output, channels = desc.OutputTensor.sizes, desc.InputTensor.sizes[1]
+        numbers = self.numbers(desc)
 
         def pool(x: Array, regions: Array) -> Array:
-            regions = regions.reshape(-1, 5)
-            corners = (regions[:, 1:] * scale).reshape(-1, 2, 2)
-            # NaN is no integer, and becomes 0.
-            batch = np.fmin(np.fmax(regions[:, 0], 0), batches - 1).astype(np.intp)
-
-            def windows(part: slice) -> tuple[Steps, Steps]:
-                rows, columns = zip(sizes, output[2:])
-                return windows_of(corners[part, :, 1], *rows), windows_of(corners[part, :, 0], *columns)
-
+            batches, windows = self.seen(desc, regions)
             result = np.empty((output[0] * output[2] * output[3], channels))
-            for patch in patches(output[0], windows, sum(sizes) + output[2] * output[3], channels):
-                result[patch.outputs] = patch.maximum(patch.read(image_of(x), batch, 0.0))
+            for patch in patches(output[0], windows, numbers, channels):
+                result[patch.outputs] = patch.maximum(patch.read(image_of(x), batches, 0.0))
             return by_channel(result, output)
 
         return pool
+
+    def numbers(self, desc: OperatorDesc) -> int:
+        """About how many numbers the steps of a region take."""
+        return int(sum(desc.InputTensor.sizes[2:]) + prod(desc.OutputTensor.sizes[2:]))
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        twin, numbers = computing_kernel(self.compute(desc)), self.numbers(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            (x, regions), (output,) = inputs, outputs
+            if not can_blend(x, output):
+                return twin.bind(inputs, outputs, scratch)
+
+            def run() -> None:
+                with np.errstate(all="ignore"):
+                    batches, windows = self.seen(desc, widened(regions))
+                    for part in parts_of(len(output), numbers):
+                        largest_of_regions(x, batches[part], *windows(part), output[part])
+
+            return run
+
+        return Kernel(bind)
 
 
 class AlignedRegions(Operator):

@@ -1,7 +1,8 @@
-/* Rows of resampled images: first what the image's rows come to, then sums along that; in FLOAT64, rounded once. Sums begin
-   with -0, which changes nothing; those of nothing are 0. */
+/* Rows of resampled images: first what the image's rows come to, then the same along that; in FLOAT64, rounded once. Sums
+   begin with -0, which changes nothing; those of nothing are 0. */
 
 typedef double LOOP(blend_doubles) __attribute__((vector_size(8 * DML_BLEND_LANES), aligned(8), may_alias));
+typedef int64_t LOOP(blend_bits) __attribute__((vector_size(8 * DML_BLEND_LANES), aligned(8), may_alias));
 typedef float LOOP(blend_floats) __attribute__((vector_size(4 * DML_BLEND_LANES), aligned(4), may_alias));
 
 #undef DML_BLEND_WIDEN
@@ -14,16 +15,29 @@ typedef float LOOP(blend_floats) __attribute__((vector_size(4 * DML_BLEND_LANES)
 #define DML_BLEND_NARROW(doubles) __builtin_convertvector(doubles, LOOP(blend_floats))
 #endif
 
-/* `line` and so many rows times their weights; it is overwritten if `is_first`. */
+/* The larger one; a number is larger than NaN. */
+DML_INLINE void LOOP(blend_larger)(LOOP(blend_doubles) *best, const LOOP(blend_doubles) *value)
+{
+#if defined(DML_AVX512)
+    __mmask8 is_number = _mm512_cmp_pd_mask((__m512d)*value, (__m512d)*value, _CMP_ORD_Q);
+    *best = (LOOP(blend_doubles))_mm512_mask_max_pd((__m512d)*best, is_number, (__m512d)*best, (__m512d)*value);
+#else
+    LOOP(blend_bits) is_larger = (*value > *best) | (*best != *best);
+    LOOP(blend_bits) chosen = (is_larger & (LOOP(blend_bits))*value) | (~is_larger & (LOOP(blend_bits))*best);
+    memcpy(best, &chosen, sizeof chosen);
+#endif
+}
+
+/* `line` and what so many rows come to; it is overwritten if `is_first`. */
 DML_INLINE void LOOP(blend_add)(double *line, const float *const *rows, const double *weights, int64_t height, int64_t count,
-                                int is_first)
+                                int is_first, int order, const int function)
 {
     for (int64_t i = 0; i < count; i += DML_BLEND_LANES) {
         LOOP(blend_doubles) total = {0}, *place = (LOOP(blend_doubles) *)(line + i);
         if (!is_first)
             total = *place;
         else if (height > 0)
-            total = -total;
+            total *= function == DML_BLEND_MAXIMUM ? (double)NAN : -1.0;
         for (int64_t k = 0; k < height; k++) {
             LOOP(blend_floats) seen = {0};
             if (i + DML_BLEND_LANES <= count)
@@ -35,7 +49,17 @@ DML_INLINE void LOOP(blend_add)(double *line, const float *const *rows, const do
                 for (int64_t j = 0; j < count - i; j++)
                     seen[j] = rows[k][i + j];
 #endif
-            total += DML_BLEND_WIDEN(seen) * weights[k];
+            LOOP(blend_doubles) value = DML_BLEND_WIDEN(seen);
+            if (function == DML_BLEND_MAXIMUM) {
+                LOOP(blend_larger)(&total, &value);
+            } else if (function == DML_BLEND_NORM) {
+                LOOP(blend_doubles) magnitude = (LOOP(blend_doubles))((LOOP(blend_bits))value & INT64_MAX), power = magnitude;
+                for (int n = 1; n < order; n++)
+                    power *= magnitude;
+                total += power;
+            } else {
+                total += value * weights[k];
+            }
         }
         *place = total;
     }
@@ -46,25 +70,38 @@ static DML_ONCE void LOOP(blend_rows)(const dml_blend *task, const char *image, 
                                       double *line)
 {
     enum { MANY = 16 };
-    float buffers[2][DML_BLEND_COLUMNS];
+    float buffers[2 * DML_BLEND_COLUMNS];
     const int64_t *starts = (const int64_t *)task->rows.starts + step, *indices = (const int64_t *)task->rows.indices;
     const double *weights = (const double *)task->rows.weights;
-    int64_t tap = starts[0], end = starts[1], most = !task->is_half && task->x_strides[3] == 4 ? MANY : 2;
+    int64_t tap = starts[0], end = starts[1], most = MANY;
+    /* As many rows as there is room for. */
+    if ((task->is_half || task->x_strides[3] != 4) && most * (high - low) > 2 * DML_BLEND_COLUMNS)
+        most = 2 * DML_BLEND_COLUMNS / (high - low);
     int is_first = 1;
     do {
         const float *rows[MANY];
         int64_t height = end - tap < most ? end - tap : most;
         for (int64_t k = 0; k < height; k++)
-            rows[k] = LOOP(floats_of_row)(buffers[k & 1], image + indices[tap + k] * task->x_strides[2],
+            rows[k] = LOOP(floats_of_row)(buffers + k * (high - low), image + indices[tap + k] * task->x_strides[2],
                                           task->x_strides[3], low, high, task->is_half);
-        LOOP(blend_add)(line, rows, weights + tap, height, high - low, is_first);
+        if (task->function == DML_BLEND_SUM)
+            LOOP(blend_add)(line, rows, weights + tap, height, high - low, is_first, 1, DML_BLEND_SUM);
+        else if (task->function == DML_BLEND_NORM)
+            LOOP(blend_add)(line, rows, weights, height, high - low, is_first, task->order, DML_BLEND_NORM);
+        else
+            LOOP(blend_add)(line, rows, weights, height, high - low, is_first, 1, DML_BLEND_MAXIMUM);
         tap += height;
         is_first = 0;
     } while (tap < end);
+    /* What is missing, and what of a maximum there is nothing of. */
+    memset(line + (high - low), 0, 2 * DML_BLEND_LANES * sizeof(double));
+    if (task->function == DML_BLEND_MAXIMUM && starts[0] < end)
+        line[high - low] = NAN;
 }
 
 /* The columns that a region sees, and their taps: as many for every step, one after the other, so that vectors of steps
-   are summed. What is missing is read where the line has a 0, behind its end. */
+   are summed. What is missing is read behind the line's end, where it has a 0; or NaN if the largest is looked for, and
+   behind that the 0 which is the largest of nothing. */
 typedef struct {
     int64_t low, high, many;
     int32_t places[DML_BLEND_TAPS];
@@ -75,8 +112,9 @@ typedef struct {
     double counts[DML_BLEND_COLUMNS], inside[DML_BLEND_COLUMNS];
 } LOOP(blend_region);
 
-static DML_ONCE void LOOP(blend_prepare)(const dml_blend_axis *axis, int64_t first, LOOP(blend_region) *region)
+static DML_ONCE void LOOP(blend_prepare)(const dml_blend *task, int64_t first, LOOP(blend_region) *region)
 {
+    const dml_blend_axis *axis = &task->columns;
     const int64_t *starts = (const int64_t *)axis->starts + first, *indices = (const int64_t *)axis->indices;
     const double *weights = (const double *)axis->weights;
     int64_t low = INT64_MAX, high = 0, many = 0, steps = axis->steps, width;
@@ -98,8 +136,9 @@ static DML_ONCE void LOOP(blend_prepare)(const dml_blend_axis *axis, int64_t fir
         return;
     for (int64_t i = 0; i < width; i++) {
         int64_t count = i < steps ? starts[i + 1] - starts[i] : 0;
+        int64_t is_none = count == 0 && task->function == DML_BLEND_MAXIMUM;
         for (int64_t k = 0; k < many; k++) {
-            region->places[k * width + i] = (int32_t)(k < count ? indices[starts[i] + k] - low : high - low);
+            region->places[k * width + i] = (int32_t)(k < count ? indices[starts[i] + k] - low : high - low + is_none);
             region->weights[k * width + i] = k < count ? weights[starts[i] + k] : count ? -0.0 : 0.0;
         }
     }
@@ -117,48 +156,85 @@ static DML_ONCE void LOOP(blend_prepare)(const dml_blend_axis *axis, int64_t fir
 }
 
 /* Steps of one row of the output, a vector at a time. */
-static DML_ONCE void LOOP(blend_columns)(const LOOP(blend_region) *region, const double *line, int64_t steps, double *sums)
+DML_INLINE void LOOP(blend_steps)(const LOOP(blend_region) *region, const double *line, int64_t steps, double *sums,
+                                  const int is_maximum)
 {
     int64_t width = dml_quotient_up(steps, DML_BLEND_LANES) * DML_BLEND_LANES;
     for (int64_t i = 0; i < width; i += DML_BLEND_LANES) {
 #if defined(DML_AVX512)
-        int32_t begin = region->begins[i / DML_BLEND_LANES];
-        if (begin >= 0) {
-            const __m256i first = _mm256_set1_epi32(begin), last = _mm256_set1_epi32((int)(region->high - region->low));
-            __m512d low = _mm512_loadu_pd(line + begin), high = _mm512_loadu_pd(line + begin + DML_BLEND_LANES);
-            __m512d total = _mm512_set1_pd(-0.0);
-            for (int64_t k = i; k < i + region->many * width; k += width) {
-                __m256i places = _mm256_loadu_si256((const __m256i *)(region->places + k));
-                __mmask8 seen = _mm256_cmpneq_epi32_mask(places, last);
-                __m512i chosen = _mm512_cvtepi32_epi64(_mm256_sub_epi32(places, first));
-                __m512d values = _mm512_maskz_permutex2var_pd(seen, low, chosen, high);
-                total = _mm512_fmadd_pd(values, _mm512_loadu_pd(region->weights + k), total);
-            }
-            _mm512_storeu_pd(sums + i, total);
-            continue;
+        LOOP(blend_doubles) total = {0};
+        int32_t begin = is_maximum ? -1 : region->begins[i / DML_BLEND_LANES];
+        const __m256i first = _mm256_set1_epi32(begin), last = _mm256_set1_epi32((int)(region->high - region->low));
+        __m512d low = begin < 0 ? _mm512_setzero_pd() : _mm512_loadu_pd(line + begin);
+        __m512d high = begin < 0 ? _mm512_setzero_pd() : _mm512_loadu_pd(line + begin + DML_BLEND_LANES);
+        total *= is_maximum ? (double)NAN : -1.0;
+        for (int64_t k = i; k < i + region->many * width; k += width) {
+            __m256i places = _mm256_loadu_si256((const __m256i *)(region->places + k));
+            __m512i chosen = _mm512_cvtepi32_epi64(_mm256_sub_epi32(places, first));
+            __mmask8 seen = _mm256_cmpneq_epi32_mask(places, last);
+            LOOP(blend_doubles) values = (LOOP(blend_doubles))(
+                begin < 0 ? _mm512_i32gather_pd(places, line, 8) : _mm512_maskz_permutex2var_pd(seen, low, chosen, high));
+            if (is_maximum)
+                LOOP(blend_larger)(&total, &values);
+            else
+                total = (LOOP(blend_doubles))_mm512_fmadd_pd((__m512d)values, _mm512_loadu_pd(region->weights + k),
+                                                             (__m512d)total);
         }
-#endif
+        *(LOOP(blend_doubles) *)(sums + i) = total;
+#else
         for (int64_t j = i; j < i + DML_BLEND_LANES; j++) {
-            double sum = line[region->places[j]] * region->weights[j];
-            for (int64_t k = j + width; k < region->many * width; k += width)
-                sum += line[region->places[k]] * region->weights[k];
+            double sum = line[region->places[j]] * (is_maximum ? 1.0 : region->weights[j]);
+            for (int64_t k = j + width; k < region->many * width; k += width) {
+                double value = line[region->places[k]];
+                if (is_maximum)
+                    sum = value > sum || isnan(sum) ? value : sum;
+                else
+                    sum += value * region->weights[k];
+            }
             sums[j] = sum;
         }
+#endif
     }
 }
 
-/* The same of steps that see so many elements that there is no room for vectors of them. */
-static DML_ONCE void LOOP(blend_long)(const dml_blend_axis *axis, int64_t first, const double *line, int64_t low,
-                                      double *sums)
+static DML_ONCE void LOOP(blend_columns)(const LOOP(blend_region) *region, const double *line, int64_t steps, double *sums)
 {
+    LOOP(blend_steps)(region, line, steps, sums, 0);
+}
+
+static DML_ONCE void LOOP(blend_maxima)(const LOOP(blend_region) *region, const double *line, int64_t steps, double *sums)
+{
+    LOOP(blend_steps)(region, line, steps, sums, 1);
+}
+
+/* The same of steps that see so many elements that there is no room for vectors of them. */
+static DML_ONCE void LOOP(blend_long)(const dml_blend *task, int64_t first, const double *line, int64_t low, double *sums)
+{
+    const dml_blend_axis *axis = &task->columns;
     const int64_t *starts = (const int64_t *)axis->starts + first, *indices = (const int64_t *)axis->indices;
     const double *weights = (const double *)axis->weights;
     for (int64_t i = 0; i < axis->steps; i++) {
-        double sum = starts[i] < starts[i + 1] ? -0.0 : 0.0;
-        for (int64_t tap = starts[i]; tap < starts[i + 1]; tap++)
-            sum += line[indices[tap] - low] * weights[tap];
+        int is_maximum = task->function == DML_BLEND_MAXIMUM;
+        double sum = starts[i] == starts[i + 1] ? 0.0 : is_maximum ? NAN : -0.0;
+        for (int64_t tap = starts[i]; tap < starts[i + 1]; tap++) {
+            double value = line[indices[tap] - low];
+            if (is_maximum)
+                sum = value > sum || isnan(sum) ? value : sum;
+            else
+                sum += value * weights[tap];
+        }
         sums[i] = sum;
     }
+}
+
+static DML_ONCE void LOOP(blend_root)(double *sums, int64_t count, int order)
+{
+    if (order == 2)
+        for (int64_t i = 0; i < count; i++)
+            sums[i] = sqrt(sums[i]);
+    else if (order > 2)
+        for (int64_t i = 0; i < count; i++)
+            sums[i] = pow(sums[i], 1.0 / order);
 }
 
 /* Means of samples, some of which may be outside the image. */
@@ -212,14 +288,16 @@ static void LOOP(blend_share)(const dml_blend_plan *plan, int64_t begin, int64_t
         const char *image = (const char *)task->x + batch * task->x_strides[0] + (block + channel) * task->x_strides[1];
         char *output = (char *)task->output + region * task->output_strides[0] + (block + channel) * task->output_strides[1];
         if (last < 0 || (region != last && task->columns.is_own))
-            LOOP(blend_prepare)(&task->columns, first, &seen);
+            LOOP(blend_prepare)(task, first, &seen);
         last = region;
         LOOP(blend_rows)(task, image, first_row + row, seen.low, seen.high, line);
-        memset(line + (seen.high - seen.low), 0, 2 * DML_BLEND_LANES * sizeof(double));
-        if (seen.many)
-            LOOP(blend_columns)(&seen, line, task->columns.steps, sums);
+        if (!seen.many)
+            LOOP(blend_long)(task, first, line, seen.low, sums);
         else
-            LOOP(blend_long)(&task->columns, first, line, seen.low, sums);
+            (task->function == DML_BLEND_MAXIMUM ? LOOP(blend_maxima) : LOOP(blend_columns))(&seen, line,
+                                                                                          task->columns.steps, sums);
+        if (task->function == DML_BLEND_NORM)
+            LOOP(blend_root)(sums, task->columns.steps, task->order);
         if (task->rows.counts)
             LOOP(blend_divide)(task, &seen, first_row + row, sums);
         LOOP(blend_store)(task, output + row * task->output_strides[2], sums);
