@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "65d59cf2"
+DECLARATIONS = "a84b5946"

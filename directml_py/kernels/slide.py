@@ -16,6 +16,7 @@ from .row_loops import Given
 from .windows import Window
 
 LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
+BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
 # Spatial dimensions of a task; those that an array has not are of size 1, before its own.
 RANK = 3
 # Of more channels of the output than these for each of the input, products of matrices are faster.
@@ -66,9 +67,52 @@ def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Ru
     task = task_of("MEAN", x, output, window)
     if task is None:
         return None
+    factors = divided(task, counts)
+    return run_of(task, (x, output, factors))
+
+
+def divided(task: Any, counts: Sequence[Array]) -> list[Array]:
+    """Give a task its divisors, which must be kept alive."""
     factors = [np.ones(1, np.float32)] * (RANK - len(counts)) + [one.astype(np.float32) for one in counts]
     task.counts = list(map(address, factors))
-    return run_of(task, (x, output, factors))
+    return factors
+
+
+def quantized_mean(
+    x: Array,
+    output: Array,
+    window: Window,
+    counts: Sequence[Array],
+    scales: Sequence[Array],
+    zeros: Sequence[Array | None],
+) -> Run | None:
+    """``mean`` of what bytes stand for, quantized: exact up to one rounding to FLOAT32.
+
+    ``scales`` and ``zeros``, points that may be absent, are those of ``x`` and of ``output``, with one element or one
+    for each channel along their second dimension and no others.
+    """
+    parameters = [*scales, *(zero for zero in zeros if zero is not None)]
+    task = task_of("MEAN", x, output, window, types=BYTES)
+    if task is None or not readable(*parameters) or not apart(output, parameters):
+        return None
+    if any(scale.dtype != np.float32 for scale in scales):
+        return None
+    if any(zero is not None and zero.dtype != one.dtype for zero, one in zip(zeros, (x, output))):
+        return None
+    factors, bytes_ = divided(task, counts), task.bytes
+    bytes_.is_there = True
+    bytes_.is_signed, bytes_.stores_signed = (one.dtype.kind == "i" for one in (x, output))
+    bytes_.scale, bytes_.stored_scale = map(address, scales)
+    bytes_.scale_stride, bytes_.stored_scale_stride = map(channel_stride, scales)
+    bytes_.zero, bytes_.stored_zero = (0 if zero is None else address(zero) for zero in zeros)
+    bytes_.zero_stride, bytes_.stored_zero_stride = (
+        0 if zero is None else channel_stride(zero) for zero in zeros
+    )
+    return run_of(task, (x, output, factors, parameters))
+
+
+def channel_stride(array: Array) -> int:
+    return array.strides[1] if array.shape[1] > 1 else 0
 
 
 def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> Run | None:
@@ -89,12 +133,17 @@ def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> R
 
 
 def task_of(
-    function: str, x: Array, output: Array, window: Window, more: Sequence[Array | None] = ()
+    function: str,
+    x: Array,
+    output: Array,
+    window: Window,
+    more: Sequence[Array | None] = (),
+    types: Sequence[np.dtype[Any]] = LOOPS,
 ) -> Any | None:
     read = [x, *(one for one in more if one is not None)]
-    if backend.native is None or output.dtype not in LOOPS or not 3 <= x.ndim <= 2 + RANK:
+    if backend.native is None or output.dtype not in types or not 3 <= x.ndim <= 2 + RANK:
         return None
-    if any(one.dtype not in LOOPS or one.dtype != x.dtype for one in read):
+    if any(one.dtype not in types or one.dtype != x.dtype for one in read):
         return None
     if not readable(output, *read) or not apart(output, read):
         return None

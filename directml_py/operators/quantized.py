@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..descs.values import OperatorDesc
-from ..kernels import elementary
+from ..kernels import elementary, slide
 from ..kernels.binding import Array, Run
 from ..kernels.contract import exact_float
 from ..kernels.convolution import Quantization, byte_convolution
@@ -215,6 +215,19 @@ class QuantizedLinearAveragePooling(Operator):
             return elementary.quantize(mean, along(scale, 1, rank), along(zero, 1, rank), dtype)
 
         return average
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        twin, window = computing_kernel(self.compute(desc)), pool_window(desc)
+        sizes, rank = desc.InputTensor.sizes, desc.InputTensor.dimension_count
+        counts = window.counts(sizes[2:], desc.OutputTensor.sizes[2:], desc.IncludePadding)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            (x, *parameters), (output,) = inputs, outputs
+            x_scale, x_zero, scale, zero = (along(one, 1, rank) for one in parameters)
+            run = slide.quantized_mean(x, output, window, counts, [x_scale, scale], [x_zero, zero])
+            return run or twin.bind(inputs, outputs, scratch)
+
+        return Kernel(bind)
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         inspect_scales(desc, inputs, report)

@@ -12,6 +12,7 @@ import pytest
 from directml_py.kernels import slide
 from directml_py.kernels.backend import backend
 from directml_py.kernels.contract import convolve
+from directml_py.kernels.elementary import quantize
 from directml_py.kernels.windows import Window
 
 from .loops import KIND, OTHER_KINDS, assert_passes_with_loops, use_loops
@@ -336,3 +337,60 @@ def test_in_threads(dtype):
         results.append(output.copy())
     for one in results[1:]:
         np.testing.assert_array_equal(one, results[0])
+
+
+@pytest.mark.parametrize("output_type", [np.uint8, np.int8])
+@pytest.mark.parametrize("input_type", [np.uint8, np.int8])
+def test_quantized_means(input_type, output_type):
+    """To the last bit, with parameters for all channels or for each; some windows see a whole channel, some nothing."""
+    whole_planes = [
+        (Window.of(sizes), sizes, (1,) * len(sizes)) for sizes in ((7, 7), (8, 8), (9, 15), (3, 5, 2))
+    ]
+    for number, (window, sizes, steps) in enumerate([*WINDOWS, *whole_planes]):
+        rng = np.random.default_rng(number)
+        limits, rank = [np.iinfo(kind) for kind in (input_type, output_type)], 2 + len(sizes)
+        x = laid_out(rng.integers(-500, 500, (2, 3, *sizes)).astype(input_type), LAYOUTS[number // 2 % 4])
+        channels = (1, (1, 3)[number % 2], *(1,) * (rank - 2))
+        scales = [(rng.random(channels) * 2).astype(np.float32) for _ in range(2)]
+        zeros = [rng.integers(one.min, one.max, channels, one.dtype, endpoint=True) for one in limits]
+        if number % 7 == 0:
+            zeros[number % 2] = None
+        counts = window.counts(sizes, steps, with_padding=number % 3 == 0)
+        values = x.astype(np.float64) - (0 if zeros[0] is None else zeros[0].astype(np.float64))
+        total = window.fold(values, steps, np.add, 0)
+        with np.errstate(all="ignore"):
+            mean = total * scales[0].astype(np.float64) / reduce(np.multiply.outer, counts)
+            expected = quantize(mean, scales[1], zeros[1], np.dtype(output_type))
+        output, memory = guarded(expected.shape, output_type)
+        run = slide.quantized_mean(x, output, window, counts, scales, zeros)
+        check(run, output, memory, expected)
+
+
+def test_quantized_means_that_there_is_no_loop_for():
+    x, output = np.ones((1, 2, 4, 4), np.uint8), np.empty((1, 2, 2, 2), np.uint8)
+    scale, zero = np.ones((1, 1, 1, 1), np.float32), np.ones((1, 1, 1, 1), np.uint8)
+    window = Window.of((3, 3))
+    counts = window.counts((4, 4), (2, 2), False)
+
+    def loop(x, output, scale, zero):
+        return slide.quantized_mean(x, output, window, counts, [scale, scale], [zero, zero])
+
+    assert loop(x, output, scale, zero) is not None
+    assert loop(x, output, scale.astype(np.float16), zero) is None
+    assert loop(x, output, scale, zero.astype(np.int8)) is None
+    assert loop(x.astype(np.int16), output, scale, zero) is None
+    assert loop(x, x[..., :2, :2], scale, zero) is None
+
+
+def test_bytes_that_lie_as_far_apart_as_floats():
+    """They are not taken for these."""
+    window = Window.of((3, 3))
+    memory = np.arange(5 * 80, dtype=np.uint8).reshape(1, 1, 5, 80)
+    x, output = memory[..., ::4], np.empty((1, 1, 3, 72), np.uint8)[..., ::4]
+    counts = window.counts(x.shape[2:], (3, 18), False)
+    scale = np.ones((1, 1, 1, 1), np.float32)
+    run = slide.quantized_mean(x, output, window, counts, [scale, scale], [None, None])
+    assert run is not None
+    run()
+    mean = window.fold(x.astype(np.float64), (3, 18), np.add, 0) / 9
+    np.testing.assert_array_equal(output, quantize(mean, scale, None, np.dtype(np.uint8)))

@@ -15,6 +15,15 @@ enum { DML_SLIDE_TAPS = 1024 };
    product of `counts`, which have an element for each step along each spatial dimension. Activated products that are stored
    in FLOAT32, with neighbouring elements of rows side by side, may be normalized. Indices run on from one channel
    to the next; they have `index_item` bytes. */
+
+/* Means of bytes: INT8 if `is_signed`, or UINT8, as what is stored. A byte less its zero point, times its scale, is what
+   it stands for; padding is 0. Scales are FLOAT32. Strides, in bytes, are from one channel to the next. */
+typedef struct {
+    int32_t is_there, is_signed, stores_signed;
+    uintptr_t scale, zero, stored_scale, stored_zero;
+    int64_t scale_stride, zero_stride, stored_scale_stride, stored_zero_stride;
+} dml_slide_bytes;
+
 typedef struct {
     int32_t function, activation, is_half, stores_half, index_item;
     float slope;
@@ -23,6 +32,7 @@ typedef struct {
     int64_t x_strides[5], output_strides[5], index_strides[5], weight_strides[4], bias_stride;
     uintptr_t x, output, indices, weights, bias, counts[3];
     dml_rows_given normalization;
+    dml_slide_bytes bytes;
 } dml_slide;
 
 /* 0 if the loops cannot: windows that reach too far. */

@@ -210,7 +210,29 @@ typedef struct {
     const char *x;
     int64_t at[3];
     int64_t rows, columns;
+    /* What a byte is that stands for 0. */
+    float zero;
 } LOOP(slide_unit);
+
+/* Elements of a row as floats, as in `floats_of_row`; bytes less their zero point. */
+DML_INLINE const float *LOOP(slide_row)(const dml_slide *task, const LOOP(slide_unit) *unit, float *line, const char *row,
+                                        int64_t begin, int64_t end)
+{
+    int64_t step = task->x_strides[4];
+    const char *from = row + begin * step;
+    if (!task->bytes.is_there)
+        return LOOP(floats_of_row)(line, row, step, begin, end, task->is_half);
+    if (task->bytes.is_signed)
+        for (int64_t i = 0; i < end - begin; i++)
+            line[i] = (float)*(const int8_t *)(from + i * step) - unit->zero;
+    else if (step == 1)
+        for (int64_t i = 0; i < end - begin; i++)
+            line[i] = (float)(uint8_t)from[i] - unit->zero;
+    else
+        for (int64_t i = 0; i < end - begin; i++)
+            line[i] = (float)(uint8_t)from[i * step] - unit->zero;
+    return line;
+}
 
 /* The input of a unit, as the plan says. What is outside need not be written where the unit before, of another channel,
    had it at the same places. */
@@ -251,7 +273,7 @@ static DML_ONCE void LOOP(slide_fill_joined)(const dml_slide_plan *plan, const L
     int64_t size = task->sizes[2], left = unit->at[2] * task->strides[2] - task->padding[2];
     int64_t right = left + (unit->columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
     int64_t begin = left < 0 ? 0 : left, end = right < size ? right : size, span = end - begin;
-    int is_plain = !task->is_half && task->x_strides[4] == 4;
+    int is_plain = !task->is_half && !task->bytes.is_there && task->x_strides[4] == 4;
     void (*join)(float *, float, const float *const *, int64_t, int64_t) =
         task->function == DML_SLIDE_MEAN ? LOOP(slide_add_rows) : LOOP(slide_maximum_rows);
     for (int64_t row = 0; row < unit->rows; row++) {
@@ -263,8 +285,8 @@ static DML_ONCE void LOOP(slide_fill_joined)(const dml_slide_plan *plan, const L
                         tap % task->window[1] * task->dilations[1];
             if (z < 0 || z >= task->sizes[0] || y < 0 || y >= task->sizes[1])
                 continue;
-            rows[height++] = LOOP(floats_of_row)(line + span, unit->x + z * task->x_strides[2] + y * task->x_strides[3],
-                                              task->x_strides[4], begin, end, task->is_half);
+            rows[height++] = LOOP(slide_row)(task, unit, line + span,
+                                             unit->x + z * task->x_strides[2] + y * task->x_strides[3], begin, end);
             /* A row that is in the way of the next one is joined at once. */
             if (!is_plain) {
                 const float *both[] = {line, line + span};
@@ -329,6 +351,51 @@ static DML_ONCE void LOOP(slide_divide)(float *values, const float *counts, floa
     }
 }
 
+/* Means of bytes, quantized; NaN becomes the lowest. */
+static DML_ONCE void LOOP(slide_quantize)(const dml_slide_bytes *bytes, int64_t channel, char *output, int64_t step,
+                                          const float *sums, const float *counts, float others, int64_t count)
+{
+    const char *own = (const char *)bytes->scale + channel * bytes->scale_stride;
+    const char *stored = (const char *)bytes->stored_scale + channel * bytes->stored_scale_stride;
+    const double scale = dml_load_float(own, 0);
+    const float divisor = dml_load_float(stored, 0);
+    const float zero = dml_slide_byte(bytes->stored_zero, channel * bytes->stored_zero_stride, bytes->stores_signed);
+    const float lowest = bytes->stores_signed ? -128.0f : 0.0f, highest = lowest + 255.0f;
+    uint8_t results[DML_SLIDE_COLUMNS];
+    for (int64_t i = 0; i < count; i++) {
+        float mean = (float)(sums[i] * scale / ((double)others * counts[i]));
+        float value = rintf(mean / divisor) + zero;
+        value = value > lowest ? value : lowest;
+        value = value < highest ? value : highest;
+        results[i] = (uint8_t)(int32_t)value;
+    }
+    if (step == 1)
+        memcpy(output, results, (size_t)count);
+    else
+        for (int64_t i = 0; i < count; i++)
+            output[i * step] = (char)results[i];
+}
+
+/* The sum of so many bytes, each less `zero`. */
+DML_INLINE float LOOP(slide_sum_bytes)(const uint8_t *bytes, int64_t count, float zero, int is_signed)
+{
+    const uint8_t flip = is_signed ? 0x80 : 0;
+    int64_t total = 0, i = 0;
+#if defined(DML_AVX512)
+    __m512i totals = _mm512_setzero_si512(), flips = _mm512_set1_epi8((char)flip);
+    for (; i < count; i += 64) {
+        __mmask64 seen = count - i < 64 ? ((__mmask64)1 << (count - i)) - 1 : ~(__mmask64)0;
+        __m512i values = _mm512_maskz_loadu_epi8(seen, bytes + i);
+        values = _mm512_xor_si512(values, _mm512_maskz_mov_epi8(seen, flips));
+        totals = _mm512_add_epi64(totals, _mm512_sad_epu8(values, _mm512_setzero_si512()));
+    }
+    total = _mm512_reduce_add_epi64(totals);
+#endif
+    for (; i < count; i++)
+        total += bytes[i] ^ flip;
+    return (float)(total - count * (flip + (int64_t)zero));
+}
+
 static DML_ONCE void LOOP(slide_activate)(float *values, int64_t count, float slope, int activation)
 {
     if (activation == DML_SLIDE_RELU)
@@ -363,7 +430,13 @@ DML_INLINE void LOOP(slide_finish)(const dml_slide_plan *plan, const LOOP(slide_
     if (task->function == DML_SLIDE_MEAN) {
         const float *counts[] = {(const float *)task->counts[0], (const float *)task->counts[1],
                                  (const float *)task->counts[2]};
-        LOOP(slide_divide)(values, counts[2] + place.at[2], counts[0][place.at[0]] * counts[1][place.at[1]], count);
+        const float others = counts[0][place.at[0]] * counts[1][place.at[1]];
+        if (task->bytes.is_there) {
+            LOOP(slide_quantize)(&task->bytes, plane % task->channels, output, task->output_strides[4], values,
+                                 counts[2] + place.at[2], others, count);
+            return;
+        }
+        LOOP(slide_divide)(values, counts[2] + place.at[2], others, count);
     } else if (task->function == DML_SLIDE_MAXIMUM) {
         LOOP(slide_mend)(task, &place, values, count);
         if (task->indices)
@@ -389,7 +462,9 @@ static void LOOP(slide_compute)(const dml_slide_plan *plan, const LOOP(slide_uni
     char *output = (char *)task->output + batch * task->output_strides[0] + channel * task->output_strides[1];
     for (int i = 0; i < 3; i++)
         output += unit->at[i] * task->output_strides[i + 2];
-    if (plan->is_joined) {
+    if (plan->is_whole) {
+        *values = LOOP(slide_sum_bytes)((const uint8_t *)unit->x, task->sizes[0] * task->sizes[1] * task->sizes[2], unit->zero, task->bytes.is_signed);
+    } else if (plan->is_joined) {
         LOOP(slide_fill_joined)(plan, unit, packed, line, start, has_outside);
         if (task->function == DML_SLIDE_MEAN)
             LOOP(slide_add)(values, packed, start, plan->places, NULL, plan->taps, count);
@@ -435,6 +510,7 @@ static void LOOP(slide_run)(const dml_slide_plan *plan, int64_t begin, int64_t e
         unit.rows = task->steps[1] - unit.at[1];
         unit.rows = unit.rows < plan->rows ? unit.rows : plan->rows;
         unit.x = dml_slide_channel(task, plane);
+        unit.zero = dml_slide_byte(task->bytes.zero, plane % task->channels * task->bytes.zero_stride, task->bytes.is_signed);
 #if defined(DML_AVX512)
         if (plan->is_near) {
             LOOP(slide_near)(plan, &unit, plane);

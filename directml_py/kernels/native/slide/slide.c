@@ -31,7 +31,8 @@ static void dml_slide_measure(dml_slide_plan *plan, int64_t rows, int64_t column
     plan->packed = (plan->is_joined ? plan->axes[2].phases * rows : all * plan->height) * plan->width + DML_SLIDE_SLACK;
     plan->values = rows * plan->width + DML_SLIDE_SLACK;
     plan->memory = plan->packed + plan->values * (task->indices ? 2 : 1);
-    plan->memory += ((task->is_half || task->x_strides[4] != 4) + plan->is_joined) * span + DML_SLIDE_SLACK;
+    plan->memory += ((task->is_half || task->bytes.is_there || task->x_strides[4] != 4) + plan->is_joined) * span;
+    plan->memory += DML_SLIDE_SLACK;
 }
 
 static int dml_slide_plan_units(dml_slide_plan *plan, const dml_slide *task)
@@ -46,7 +47,12 @@ static int dml_slide_plan_units(dml_slide_plan *plan, const dml_slide *task)
         dml_slide_follow(&plan->axes[i], window[i], task->strides[i], task->dilations[i]);
     }
     plan->is_joined = task->function != DML_SLIDE_PRODUCTS && !task->indices;
-    plan->is_near = dml_loop->slide->is_near && dml_loop->slide->is_near(task);
+    plan->is_whole = task->bytes.is_there;
+    for (int64_t i = 2, together = 1; i >= 0; together *= task->sizes[i--])
+        plan->is_whole = plan->is_whole && task->steps[i] == 1 && task->padding[i] == 0 && task->dilations[i] == 1 &&
+                         task->window[i] == task->sizes[i] &&
+                         (task->sizes[i] == 1 || task->x_strides[i + 2] == together);
+    plan->is_near = !task->bytes.is_there && dml_loop->slide->is_near && dml_loop->slide->is_near(task);
     dml_slide_measure(plan, 1, columns);
     while (plan->memory > DML_SLIDE_MEMORY && columns > 1) {
         columns = columns > 64 ? columns / 2 : 1;
@@ -105,7 +111,7 @@ static void dml_slide_share(void *context, int64_t begin, int64_t end)
 void dml_slide_run(const dml_slide *task)
 {
     dml_slide_plan plan;
-    int64_t seen, made, item = task->is_half ? 2 : 4;
+    int64_t seen, made, item = task->bytes.is_there ? 1 : task->is_half ? 2 : 4;
     if (task->batches * task->channels * task->steps[0] * task->steps[1] * task->steps[2] == 0 ||
         !dml_slide_plan_units(&plan, task))
         return;

@@ -25,6 +25,8 @@ typedef struct {
     int is_joined;
     /* Whether the input is read where it lies. */
     int is_near;
+    /* Whether a unit is all bytes of a channel, one behind the other. */
+    int is_whole;
     /* In floats, all but the last of one part of a unit's memory. */
     int64_t packed, values, memory;
     int32_t places[DML_SLIDE_TAPS];
@@ -49,6 +51,11 @@ static inline const char *dml_slide_channel(const dml_slide *task, int64_t plane
 {
     return (const char *)task->x + plane / task->channels * task->x_strides[0] +
            plane % task->channels / task->multiplier * task->x_strides[1];
+}
+
+static float dml_slide_byte(uintptr_t zeros, int64_t place, int is_signed)
+{
+    return !zeros ? 0.0f : is_signed ? (float)((const int8_t *)zeros)[place] : (float)((const uint8_t *)zeros)[place];
 }
 
 static void dml_slide_weights(const dml_slide *task, int64_t channel, float *weights)
