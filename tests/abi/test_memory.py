@@ -185,6 +185,8 @@ def test_where_the_kernel_forbids_its_calls(error):
             assert faults(write, start + 2 * PAGE - 1, b"xy") == (start + 2 * PAGE - 1, 2)
             write(start + 5, b"there")
             assert read(start + 4, 7) == b"Zthere" + b"Z"
+            write(start, b"y")
+            assert read(start, 1) == b"y"
 
             x = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 2, 3])
             desc = dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, x)

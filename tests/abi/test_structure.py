@@ -7,6 +7,9 @@ import ctypes
 import numpy as np
 import pytest
 
+from directml_py.abi.hresult import DMLError
+from directml_py.abi.struct_series import structs_at
+from directml_py.abi.wintypes import GUID
 from directml_py.api.enums import (
     DML_TENSOR_DATA_TYPE_FLOAT32,
     DML_TENSOR_TYPE_BUFFER,
@@ -175,3 +178,22 @@ class TestUnion:
         value = DML_SCALAR_UNION()
         with pytest.raises(AttributeError, match="DML_SCALAR_UNION has no field Half"):
             value.Half = 1
+
+
+def test_how_many_structs_are_read():
+    """65,536 by address; a larger count is a mistake."""
+    most = 1 << 16
+    sizes = (DML_SIZE_2D * (most + 1))()
+    sizes[most - 1].Width = 7
+    found = structs_at(most, ctypes.addressof(sizes), DML_SIZE_2D, "count", "sizes")
+    assert len(found) == most
+    assert found[-1].Width == 7
+    with pytest.raises(DMLError, match="count is 65537; more than 65536 are not read"):
+        structs_at(most + 1, ctypes.addressof(sizes), DML_SIZE_2D, "count", "sizes")
+
+
+def test_guids_are_equal_by_value():
+    text = "c8263aac-9e0c-4a2d-9b8e-007521a3317c"
+    assert GUID(text) == GUID(text.upper())
+    assert GUID(text) != GUID(text[:-1] + "d")
+    assert GUID(text) != text
