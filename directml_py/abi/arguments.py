@@ -39,11 +39,16 @@ def integer(value: Any, name: str) -> int:
 
 
 def unsigned(value: Any, name: str, bits: int = 64, rule: Rule | None = None) -> int:
-    """``value`` as a UINT64 (or a UINT, with ``bits=32``)."""
+    """``value`` as a UINT64."""
     number = integer(value, name)
     if not 0 <= number < 1 << bits:
         raise refusal(name, f"must be an unsigned {bits}-bit number, not {number}", rule)
     return number
+
+
+def uint(value: Any, name: str, rule: Rule | None = None) -> int:
+    """``value`` as a UINT."""
+    return unsigned(value, name, 32, rule)
 
 
 def enumerator(value: Any, kind: type[E], name: str, rule: Rule | None = None) -> E:
@@ -112,7 +117,7 @@ def counted(first: Any, second: Any, count_name: str, items_name: str, rule: Rul
             return list(first)
         if not _is_number(first):
             return [first]
-    count = unsigned(first, count_name, 32, rule)
+    count = uint(first, count_name, rule)
     if second is None:
         if count:
             raise refusal(items_name, f"is null, but {count_name} is {count}", rule)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any, ClassVar, NamedTuple
 
-from .arguments import refusal, unsigned
+from .arguments import refusal, uint
 from .hresult import DXGI_ERROR_NOT_FOUND, DMLError
 from .interface import IUnknown
 from .rules import Rule, breach
@@ -75,7 +75,7 @@ class PrivateDataObject(IUnknown):
         elif dataSize is None:
             dataSize = 0
         rule = self.private_data_rules and self.private_data_rules.size
-        size = unsigned(dataSize, "dataSize", 32, rule)
+        size = uint(dataSize, "dataSize", rule)
         if data is None:
             if size:
                 raise refusal("dataSize", f"is {size}; it must be 0 if data is null", rule)

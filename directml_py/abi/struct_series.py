@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from .arguments import counted, invalid, is_series, unsigned
+from .arguments import counted, invalid, is_series, uint
 from .pointers import S, check_type, locate, struct_at
 
 # Nothing in the documents bounds a count; a larger one is taken for garbage, and not followed through memory.
@@ -22,7 +22,7 @@ def structs_at(count: Any, items: Any, kind: type[S], count_name: str, items_nam
     if items is None or is_series(items):
         sequence = counted(count, items, count_name, items_name)
         return [struct_at(item, kind, f"{items_name}[{index}]") for index, item in enumerate(sequence)]
-    number = unsigned(count, count_name, 32)
+    number = uint(count, count_name)
     location = locate(items, items_name)
     check_type(location, kind, items_name)
     if number > 1 and isinstance(items, kind):

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any, Final
 
-from ..abi.arguments import enumerator, flags, invalid, unsigned
+from ..abi.arguments import enumerator, flags, invalid, uint
 from ..abi.hresult import E_NOTIMPL, DMLError
 from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
@@ -219,7 +219,7 @@ def cpu_accessible(properties: D3D12_HEAP_PROPERTIES) -> bool:
 
 
 def check_subresources(first: Any, count: Any) -> None:
-    if unsigned(first, "firstSubresource", 32) != 0 or unsigned(count, "numSubresources", 32) != 1:
+    if uint(first, "firstSubresource") != 0 or uint(count, "numSubresources") != 1:
         raise invalid("firstSubresource must be 0 and numSubresources 1: a buffer has one subresource")
 
 

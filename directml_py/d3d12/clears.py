@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..abi.arguments import child, invalid, is_series, unsigned
+from ..abi.arguments import child, invalid, is_series, uint
 from ..abi.life import Life
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate, struct_at
@@ -120,7 +120,7 @@ def _clear(
     cpu = struct_at(cpu_handle, D3D12_CPU_DESCRIPTOR_HANDLE, "viewCPUHandle").ptr
     if commands.type == D3D12_COMMAND_LIST_TYPE_COPY:
         raise Refused("a copy command list has no unordered access views")
-    if unsigned(rect_count, "numRects", 32) or rects is not None:
+    if uint(rect_count, "numRects") or rects is not None:
         raise Refused("numRects must be 0 for a buffer: rectangles are not emulated")
     seen, _ = _view(
         commands, cpu, "viewCPUHandle", lambda heap: heap.has_cpu_handle(cpu) and not heap.shader_visible

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from ..abi.arguments import child, counted, enumerator, invalid, unsigned
+from ..abi.arguments import child, counted, enumerator, invalid, uint, unsigned
 from ..abi.caller import caller
 from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
 from ..abi.struct_series import structs_at
@@ -331,7 +331,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
     def _check_query(self, call: str, heap: Any, type: Any, start: Any, count: int = 1) -> str | None:
         child(heap, ID3D12QueryHeap, "queryHeap", self.device)
         kind = enumerator(type, D3D12_QUERY_TYPE, "type")
-        first = unsigned(start, "startIndex" if call == "ResolveQueryData" else "index", 32)
+        first = uint(start, "startIndex" if call == "ResolveQueryData" else "index")
         if kind != D3D12_QUERY_TYPE_TIMESTAMP:
             return f"type is {kind.name}; {heap} holds timestamps"
         if (self.type == COPY) != (heap.type == D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP):
@@ -348,7 +348,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         alignedDestinationBufferOffset: int,
     ) -> None:
         """Write ``numQueries`` results of 8 bytes to a buffer in a DEFAULT or READBACK heap."""
-        count = unsigned(numQueries, "numQueries", 32)
+        count = uint(numQueries, "numQueries")
         problem = self._check_query("ResolveQueryData", queryHeap, type, startIndex, count)
         child(destinationBuffer, ID3D12Resource, "destinationBuffer", self.device)
         offset = unsigned(alignedDestinationBufferOffset, "alignedDestinationBufferOffset")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..abi.arguments import child, instance, integer, invalid, is_series, unsigned
+from ..abi.arguments import child, instance, integer, invalid, is_series, uint, unsigned
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
@@ -144,7 +144,7 @@ class CD3DX12_RESOURCE_BARRIER(D3D12_RESOURCE_BARRIER):
 
 def _moved(handle: Any, kind: Any, offset: int, increment: int) -> int:
     start = 0 if handle is None else struct_at(handle, kind, "handle").ptr
-    distance = integer(offset, "offset") * unsigned(increment, "increment", 32)
+    distance = integer(offset, "offset") * uint(increment, "increment")
     return unsigned(start + distance, "handle + offset")
 
 

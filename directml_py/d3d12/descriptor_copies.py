@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..abi.arguments import is_series, unsigned
+from ..abi.arguments import is_series, uint
 from ..abi.hresult import DMLError
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate, struct_at
@@ -84,7 +84,7 @@ def copy_descriptors(device: ID3D12Device, destination: Ranges, source: Ranges, 
 
 
 def _ranges(device: ID3D12Device, given: Ranges) -> list[Range]:
-    count = unsigned(given.count, f"num{given.side.capitalize()}DescriptorRanges", 32)
+    count = uint(given.count, f"num{given.side.capitalize()}DescriptorRanges")
     starts = _items(given.starts, count, given.starts_name)
     sizes = [1] * count if given.sizes is None else _sizes(given.sizes, count, given.sizes_name)
     ranges = []
@@ -111,7 +111,7 @@ def _sizes(value: Any, count: int, name: str) -> list[int]:
     if is_series(value):
         if count > len(value):
             raise breach(RANGES, name, f"has {len(value)} sizes for {count} ranges")
-        return [unsigned(size, f"{name}[{index}]", 32) for index, size in enumerate(value[:count])]
+        return [uint(size, f"{name}[{index}]") for index, size in enumerate(value[:count])]
     try:
         data = read(locate(value, name).address, count * ctypes.sizeof(UINT))
     except MemoryFault as fault:

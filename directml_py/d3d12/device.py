@@ -7,7 +7,7 @@ import weakref
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..abi.arguments import child, counted, enumerator, flags, invalid, unsigned
+from ..abi.arguments import child, counted, enumerator, flags, invalid, uint, unsigned
 from ..abi.hresult import (
     DXGI_ERROR_DEVICE_REMOVED,
     DXGI_ERROR_INVALID_CALL,
@@ -331,7 +331,7 @@ class ID3D12Device(DescriptorMethods):
     ) -> ID3D12GraphicsCommandList4:
         """The list is open, as after ``Reset``."""
         self.check_alive()
-        check_node_mask(unsigned(nodeMask, "nodeMask", 32), "nodeMask")
+        check_node_mask(uint(nodeMask, "nodeMask"), "nodeMask")
         kind = command_list_type(type, "type")
         check_initial_state(initialState)
         allocator = child(commandAllocator, ID3D12CommandAllocator, "commandAllocator", self)
@@ -426,7 +426,7 @@ class ID3D12Device(DescriptorMethods):
 
         As documented, wrong descs give ``SizeInBytes`` UINT64_MAX.
         """
-        check_node_mask(unsigned(visibleMask, "visibleMask", 32), "visibleMask")
+        check_node_mask(uint(visibleMask, "visibleMask"), "visibleMask")
         size = 0
         unit = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
         descs = structs_at(
@@ -460,7 +460,7 @@ class ID3D12Device(DescriptorMethods):
 
     def GetCustomHeapProperties(self, nodeMask: int, heapType: int) -> D3D12_HEAP_PROPERTIES:
         """The custom heap that is the same as ``heapType`` on this device."""
-        check_node_mask(unsigned(nodeMask, "nodeMask", 32), "nodeMask")
+        check_node_mask(uint(nodeMask, "nodeMask"), "nodeMask")
         kind = enumerator(heapType, D3D12_HEAP_TYPE, "heapType")
         if kind not in CUSTOM_EQUIVALENTS:
             raise invalid(f"heapType must not be {kind.name}")

@@ -6,7 +6,7 @@ import ctypes
 import threading
 from typing import Any
 
-from ..abi.arguments import child, counted, enumerator, flags, invalid, is_series, unsigned
+from ..abi.arguments import child, counted, enumerator, flags, invalid, is_series, uint, unsigned
 from ..abi.hresult import DXGI_ERROR_DEVICE_REMOVED, DXGI_ERROR_UNSUPPORTED, E_NOTIMPL, DMLError
 from ..abi.pointers import struct_at
 from ..abi.struct_series import structs_at
@@ -76,7 +76,7 @@ class ID3D12Device1(ID3D12Device):
         """Set ``event`` once all fences have reached their values, or any of them, as ``flags`` say; without an event,
         return then (nf-d3d12-id3d12device1-seteventonmultiplefencecompletion)."""
         self.check_alive()
-        count = unsigned(numFences, "numFences", 32)
+        count = uint(numFences, "numFences")
         targets = _fence_values(count, fenceValues)
         waited = [
             child(fence, ID3D12Fence, f"fences[{index}]", self)
@@ -137,7 +137,7 @@ class ID3D12Device4(ID3D12Device3):
     def CreateCommandList1(self, nodeMask: int, type: int, flags: int = 0) -> ID3D12GraphicsCommandList4:
         """The list is closed, and has no allocator before it is reset."""
         self.check_alive()
-        check_node_mask(unsigned(nodeMask, "nodeMask", 32), "nodeMask")
+        check_node_mask(uint(nodeMask, "nodeMask"), "nodeMask")
         kind = command_list_type(type, "type")
         _list_flags(flags)
         return ID3D12GraphicsCommandList4(self, kind)

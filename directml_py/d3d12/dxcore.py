@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
 
-from ..abi.arguments import counted, enumerator, integer, invalid, unsigned
+from ..abi.arguments import counted, enumerator, integer, invalid, uint, unsigned
 from ..abi.hresult import DXGI_ERROR_INVALID_CALL, DXGI_ERROR_UNSUPPORTED, E_POINTER, DMLError
 from ..abi.interface import IUnknown
 from ..abi.memory import MemoryFault, read, write
@@ -225,7 +225,7 @@ class IDXCoreAdapterList(IUnknown):
 
     def GetAdapter(self, index: int) -> IDXCoreAdapter:
         """``E_INVALIDARG`` for an index past the end."""
-        number = unsigned(index, "index", 32)
+        number = uint(index, "index")
         if number >= len(self._adapters):
             raise invalid(f"index is {number}, but the list has {len(self._adapters)} adapters")
         return self._adapters[number]
@@ -296,7 +296,7 @@ def _series(first: Any, second: Any, count_name: str, items_name: str, kind: Any
     """C's (count, array), where the array may be an address."""
     if second is None or not isinstance(second, int):
         return counted(first, second, count_name, items_name)
-    count = unsigned(first, count_name, 32)
+    count = uint(first, count_name)
     try:
         data = read(second, count * ctypes.sizeof(kind))
     except (MemoryFault, MemoryError, OverflowError) as fault:

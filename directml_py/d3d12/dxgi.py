@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Final
 
-from ..abi.arguments import enumerator, invalid, unsigned
+from ..abi.arguments import enumerator, invalid, uint, unsigned
 from ..abi.hresult import DXGI_ERROR_NOT_FOUND, DXGI_ERROR_UNSUPPORTED, DMLError
 from ..abi.interface import IUnknown
 from ..abi.memory import MemoryFault, write
@@ -99,7 +99,7 @@ class IDXGIAdapter(AdapterObject, IDXGIObject):
 
     def EnumOutputs(self, Output: int) -> IDXGIObject:
         """Always ``DXGI_ERROR_NOT_FOUND``, as on an adapter without monitors."""
-        unsigned(Output, "Output", 32)
+        uint(Output, "Output")
         raise not_found("the adapter has no outputs")
 
     def _description(self) -> dict[str, Any]:
@@ -171,7 +171,7 @@ class IDXGIAdapter3(IDXGIAdapter2):
 
 
 def _segment_group(node: Any, group: Any) -> DXGI_MEMORY_SEGMENT_GROUP:
-    if unsigned(node, "NodeIndex", 32):
+    if uint(node, "NodeIndex"):
         raise invalid(f"NodeIndex must be 0 on an adapter with one node, not {node}")
     return enumerator(group, DXGI_MEMORY_SEGMENT_GROUP, "MemorySegmentGroup")
 
@@ -202,7 +202,7 @@ class IDXGIFactory(IDXGIObject):
         return self._listed(Adapter)
 
     def _listed(self, index: Any) -> IDXGIAdapter4:
-        if unsigned(index, "Adapter", 32):
+        if uint(index, "Adapter"):
             raise not_found(f"Adapter is {index}, but there is one adapter")
         return IDXGIAdapter4(self, HARDWARE)
 
@@ -258,7 +258,7 @@ class IDXGIFactory5(IDXGIFactory4):
         size = ctypes.sizeof(BOOL)
         if (
             FeatureSupportDataSize is not None
-            and unsigned(FeatureSupportDataSize, "FeatureSupportDataSize", 32) != size
+            and uint(FeatureSupportDataSize, "FeatureSupportDataSize") != size
         ):
             raise invalid(f"FeatureSupportDataSize must be {size} for a BOOL, not {FeatureSupportDataSize}")
         location = locate(pFeatureSupportData, "pFeatureSupportData")
@@ -294,7 +294,7 @@ def CreateDXGIFactory1(riid: GUID | type[IUnknown] = IDXGIFactory6.IID) -> IDXGI
 
 def CreateDXGIFactory2(Flags: int = 0, riid: GUID | type[IUnknown] = IDXGIFactory6.IID) -> IDXGIFactory6:
     """As CreateDXGIFactory. ``Flags`` is 0 or ``DXGI_CREATE_FACTORY_DEBUG``, which changes nothing here."""
-    flags = unsigned(Flags, "Flags", 32)
+    flags = uint(Flags, "Flags")
     if flags & ~DXGI_CREATE_FACTORY_DEBUG:
         raise invalid(f"Flags must be 0 or DXGI_CREATE_FACTORY_DEBUG, not 0x{flags:X}")
     factory: IDXGIFactory6 = IDXGIFactory6(flags).QueryInterface(riid)

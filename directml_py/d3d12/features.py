@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ..abi.arguments import enumerator, invalid, unsigned
+from ..abi.arguments import enumerator, invalid, uint
 from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, E_NOTIMPL, DMLError
 from ..abi.memory import MemoryFault, read, write
 from ..abi.pointers import check_type, locate, struct_at
@@ -195,7 +195,7 @@ def answer_feature(feature: Any, data: Any, size: Any) -> None:
         raise TypeError(
             f"data must be a {struct.__name__} or a pointer to one; a bare address needs its size beside it"
         )
-    if size is not None and unsigned(size, "size", 32) != ctypes.sizeof(struct):
+    if size is not None and uint(size, "size") != ctypes.sizeof(struct):
         raise invalid(f"size must be {ctypes.sizeof(struct)} for a {struct.__name__}, not {size}")
     filled = struct_at(data, struct, "data")
     answers = answer(filled)

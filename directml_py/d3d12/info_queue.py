@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..abi.arguments import enumerator, flags, integer, invalid, unsigned
+from ..abi.arguments import enumerator, flags, integer, invalid, uint, unsigned
 from ..abi.hresult import DMLError
 from ..abi.interface import IUnknown, same_interface
 from ..abi.memory import MemoryFault, read
@@ -324,5 +324,5 @@ class ID3D12InfoQueue1(ID3D12InfoQueue):
     def UnregisterMessageCallback(self, callbackCookie: int) -> None:
         """Raises ``E_INVALIDARG`` for what is no cookie."""
         with self._lock:
-            if self._callbacks.pop(unsigned(callbackCookie, "callbackCookie", 32), None) is None:
+            if self._callbacks.pop(uint(callbackCookie, "callbackCookie"), None) is None:
                 raise invalid(f"callbackCookie is {callbackCookie}, which no callback has")

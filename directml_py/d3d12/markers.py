@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
-from ..abi.arguments import unsigned
+from ..abi.arguments import uint
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate
 from .commands import Command
@@ -58,7 +58,7 @@ class Marked:
 
 def marker_text(metadata: int, data: Any, size: int | None) -> str:
     """The text up to its null character. What pix3.h encodes is private to PIX: there the text says so."""
-    kind = unsigned(metadata, "metadata", 32)
+    kind = uint(metadata, "metadata")
     if isinstance(data, str):
         return data
     raw = _bytes(data, size)
@@ -72,7 +72,7 @@ def _bytes(data: Any, size: int | None) -> bytes:
         return b""
     if isinstance(data, (bytes, bytearray, memoryview)):
         return bytes(data)[:size]
-    length = 0 if size is None else unsigned(size, "size", 32)
+    length = 0 if size is None else uint(size, "size")
     try:
         return read(locate(data, "data").address, min(length, LIMIT))
     except MemoryFault:

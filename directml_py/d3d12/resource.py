@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..abi.arguments import integer, invalid, unsigned
+from ..abi.arguments import integer, invalid, uint, unsigned
 from ..abi.life import Life
 from ..abi.pointers import struct_at
 from ..abi.words import counted_words
@@ -196,7 +196,7 @@ class ID3D12Resource(ID3D12Pageable):
             )
 
     def _check_subresource(self, subresource: Any) -> None:
-        if unsigned(subresource, "subresource", 32):
+        if uint(subresource, "subresource"):
             raise invalid(f"subresource must be 0 for a buffer, not {subresource}")
 
     def _range(self, value: Any, name: str) -> BufferRange:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..abi.arguments import counted, enumerator, instance, unsigned
+from ..abi.arguments import counted, enumerator, instance, uint
 from ..abi.arguments import flags as known_flags
 from ..abi.hresult import DXGI_ERROR_UNSUPPORTED
 from ..abi.interface import IUnknown
@@ -309,7 +309,7 @@ def _device(
     instance(d3d12Device, ID3D12Device, "d3d12Device")
     kind = known_flags(flags, DML_CREATE_DEVICE_FLAGS, "flags", CREATE_FLAGS)
     level = enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level", LEVEL)
-    minimum = unsigned(minimumFeatureLevel, "minimumFeatureLevel", 32, LEVEL)
+    minimum = uint(minimumFeatureLevel, "minimumFeatureLevel", LEVEL)
     if minimum > level:
         text = f"is {level_name(minimum)}; this device has {level.name}"
         raise breach(MINIMUM_LEVEL, "minimumFeatureLevel", text, DXGI_ERROR_UNSUPPORTED)

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Collection
 from typing import Any
 
-from ..abi.arguments import integer, unsigned
+from ..abi.arguments import integer, uint
 from ..abi.hresult import DXGI_ERROR_UNSUPPORTED
 from ..abi.memory import MemoryFault, write
 from ..abi.pointers import check_type, locate
@@ -86,7 +86,7 @@ def check_feature_support(
     Raises ``DMLError``: ``DXGI_ERROR_UNSUPPORTED`` for a feature that the device does not know or a request that
     it cannot meet, ``E_INVALIDARG`` for wrong sizes, null or unreadable data.
     """
-    number = unsigned(feature, "feature", 32, FEATURE)
+    number = uint(feature, "feature", FEATURE)
     if number not in [int(known) for known in DML_FEATURE]:
         raise breach(
             FEATURE, "feature", f"is {number}, which is no known DML_FEATURE", DXGI_ERROR_UNSUPPORTED

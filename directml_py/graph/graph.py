@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.arguments import flags as known_flags
-from ..abi.arguments import unsigned
+from ..abi.arguments import uint, unsigned
 from ..abi.words import counted_words
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAGS
 from ..api.structs import DML_GRAPH_DESC
@@ -126,7 +126,7 @@ class Graph(Functions, metaclass=_Made):
         if isinstance(index_or_name, str):
             index, name = max(self.inputs, default=-1) + 1, index_or_name
         else:
-            index = unsigned(index_or_name, f"{where}: index", 32)
+            index = uint(index_or_name, f"{where}: index")
             name = f"input{index}" if name is None else name
         if isinstance(data_type, TensorDesc):
             desc = data_type
@@ -314,7 +314,7 @@ def tensor(
     alignment: int,
 ) -> TensorDesc:
     """A TensorDesc of plain numbers. Raises ``TypeError`` and ``ValueError`` naming the argument of ``where``."""
-    number = unsigned(data_type_number(data_type, f"{where}: data_type"), f"{where}: data_type", 32)
+    number = uint(data_type_number(data_type, f"{where}: data_type"), f"{where}: data_type")
     known = number in list(DML_TENSOR_DATA_TYPE)
     own_strides = None if strides is None else tuple(unsigned_numbers(strides, f"{where}: strides"))
     own_sizes = tuple(unsigned_numbers(sizes, f"{where}: sizes"))
@@ -326,7 +326,7 @@ def tensor(
         own_strides,
         known_flags(flags, DML_TENSOR_FLAGS, f"{where}: flags"),
         -1 if total_size is None else unsigned(total_size, f"{where}: total_size"),
-        unsigned(alignment, f"{where}: alignment", 32),
+        uint(alignment, f"{where}: alignment"),
     )
 
 

@@ -7,6 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 
+from directml_py.abi.arguments import uint, unsigned
 from directml_py.abi.hresult import DMLError
 from directml_py.abi.struct_series import structs_at
 from directml_py.abi.wintypes import GUID
@@ -197,3 +198,12 @@ def test_guids_are_equal_by_value():
     assert GUID(text) == GUID(text.upper())
     assert GUID(text) != GUID(text[:-1] + "d")
     assert GUID(text) != text
+
+
+@pytest.mark.parametrize(("read", "bits"), [(uint, 32), (unsigned, 64)])
+def test_unsigned_numbers(read, bits):
+    for number in (0, (1 << bits) - 1):
+        assert read(np.uint64(number), "Count") == number
+    for number in (-1, 1 << bits):
+        with pytest.raises(DMLError, match=rf"Count must be an unsigned {bits}-bit number, not {number}"):
+            read(number, "Count")

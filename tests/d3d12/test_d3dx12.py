@@ -132,7 +132,7 @@ class TestUpdateSubresources:
             ({"data": data, "first": 1}, "firstSubresource"),
             ({"data": data, "count": 2}, "numSubresources"),
             ({"data": short}, "SlicePitch"),
-            ({"data": s.D3D12_SUBRESOURCE_DATA()}, "pData"),
+            ({"data": s.D3D12_SUBRESOURCE_DATA()}, "pData: 16 bytes at 0x0 cannot be read"),
             ({"data": s.D3D12_SUBRESOURCE_DATA(pData=0x123456789000)}, "pData"),
             ({"data": None}, "srcData"),
             ({"data": data, "through": bench.buffer(32)}, "mapped"),

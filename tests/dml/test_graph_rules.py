@@ -156,6 +156,30 @@ def test_all_problems_at_once():
     ]
 
 
+@pytest.mark.parametrize(
+    ("nodes", "edge", "path", "message"),
+    [
+        (["first", None], [], "Nodes[1].InputTensor", "of DML_OPERATOR_ELEMENT_WISE_IDENTITY is connected"),
+        ([None, "last"], [], "Nodes[1].InputTensor", "ELEMENT_WISE_IDENTITY 'last' is connected"),
+        (
+            [None, None, "weights"],
+            [(2, 1, 1, 0)],
+            "IntermediateEdges[0].FromNodeOutputIndex",
+            "a constant 'weights' has 1 output",
+        ),
+    ],
+)
+def test_nodes_are_named_as_the_program_names_them(nodes, edge, path, message):
+    g = Graphs()
+    contents = [g.scale(S), g.scale(S), np.zeros(4, np.float32)]
+    desc = chain(g, between=edge)
+    desc.NodeCount, desc.Nodes = len(nodes), [node(content, name) for content, name in zip(contents, nodes)]
+    with pytest.raises(dml.DMLError) as caught:
+        g.device.CompileGraph(desc)
+    found = {entry.path: entry.message for entry in caught.value.diagnostics}
+    assert message in found[path]
+
+
 def test_operators_of_another_device():
     g, other = Graphs(), Graphs()
     with pytest.raises(dml.DMLError) as caught:
