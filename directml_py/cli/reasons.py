@@ -25,6 +25,7 @@ REASONS = {
     "D3D12-CopyDescriptors-*": (
         "A heap has an end, and the CPU reads descriptors only where shaders do not."
     ),
+    "D3D12-Fence-endless-wait": "The thread never goes on, and with it, as a rule, the program.",
     "D3D12-Fence-backwards": "Who waits for the higher value may miss it, or wake before the work is done.",
     "D3D12-Object-*": (
         "A GPU keeps no object alive or resident: it reads memory that may belong to others by then."

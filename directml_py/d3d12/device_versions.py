@@ -90,8 +90,13 @@ class ID3D12Device1(ID3D12Device):
         countdown = _Countdown(1 if any_of_them else count, awaited)
         for fence, target in zip(waited, targets):
             fence.SetEventOnCompletion(target, countdown)
-        if event is None and isinstance(awaited, threading.Event):
-            awaited.wait()
+        if event is None and isinstance(awaited, threading.Event) and not awaited.is_set():
+            if self.monitor is None:
+                awaited.wait()
+            else:
+                states = [fence.state for fence in waited]
+                with self.monitor.cpu_waits(zip(states, targets), bool(any_of_them)):
+                    awaited.wait()
 
     def SetResidencyPriority(self, numObjects: Any, objects: Any, priorities: Any = None) -> None:
         """Memory here is always resident: this only checks the objects."""

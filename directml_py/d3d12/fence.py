@@ -181,13 +181,21 @@ class ID3D12Fence(ID3D12Pageable):
                     event.set()
                 return
             self.device.progress()
-            if isinstance(awaited, threading.Event) and event is None:
-                awaited.wait()
+            if isinstance(awaited, threading.Event) and event is None and not awaited.is_set():
+                self._block(awaited, target)
         except BaseException:
             self.device.recover()
             if event is None:
                 self.state.forget(entry)
             raise
+
+    def _block(self, event: threading.Event, target: int) -> None:
+        monitor = self.device.monitor
+        if monitor is None:
+            event.wait()
+        else:
+            with monitor.cpu_waits([(self.state, target)]):
+                event.wait()
 
     def Signal(self, value: int) -> None:
         """Set the value from the CPU, lower values too; runs what waited for it."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from unittest import mock
+
 import directml_py as dml
 
 from ..dml.helpers import DIRECT, identity
@@ -10,6 +13,7 @@ from .hazard import READBACK, UPLOAD, hazard
 
 WAIT = "D3D12-CommandQueue-wait"
 ENDLESS = "D3D12-CommandQueue-endless-wait"
+CPU_ENDLESS = "D3D12-Fence-endless-wait"
 
 
 def another_queue(bench, name="second"):
@@ -199,4 +203,31 @@ def a_wait_that_never_ends(bench, wrong):
     finally:
         # For what is looked at afterwards; the CPU can end any wait.
         gate.Signal(2)
+        bench.d3d12.flush()
+
+
+@hazard(
+    CPU_ENDLESS,
+    "the CPU waits for ever: ID3D12Fence 'gate' is 1 and has to reach 2; nothing that was submitted signals it",
+    ways=["no signal"],
+)
+@hazard(CPU_ENDLESS, "all that would signal it waits too", ways=["a queue that waits"])
+def a_wait_of_the_cpu_that_never_ends(bench, wrong):
+    """Whoever hears of it can end it. Other threads, which could too, are none of the example's."""
+    gate, other = (bench.keep(bench.d3d12.CreateFence(0)) for _ in range(2))
+    gate.SetName("gate")
+    gate.Signal(1)
+    if wrong == "a queue that waits":
+        bench.queue.Wait(other, 1)
+    if wrong != "no signal":
+        bench.queue.Signal(gate, 2)
+    heard = bench.d3d12.QueryInterface(dml.ID3D12InfoQueue1)
+    flags = dml.D3D12_MESSAGE_CALLBACK_IGNORE_FILTERS
+    cookie = heard.RegisterMessageCallback(lambda *message: gate.Signal(2), flags)
+    try:
+        with mock.patch.object(threading, "enumerate", return_value=[threading.current_thread()]):
+            gate.SetEventOnCompletion(2)
+    finally:
+        heard.UnregisterMessageCallback(cookie)
+        other.Signal(1)
         bench.d3d12.flush()

@@ -61,6 +61,26 @@ def test_recording_binding_and_creation_are_named(session):
     assert message.pDescription.endswith(f" [D3D12-UAVBarrier-missing] ({message.diagnostic.origin})")
 
 
+def test_the_earlier_command_of_another_queue_is_named(session):
+    kind = session.commands.type
+    second, allocator = (
+        session.d3d12.CreateCommandQueue(session.queue.GetDesc()),
+        session.d3d12.CreateCommandAllocator(kind),
+    )
+    a, b, c = buffers(session, 3)
+    _, before = session.commands.CopyResource(b, a), here()
+    session.commands.Close()
+    session.queue.ExecuteCommandLists([session.commands])
+    others = session.d3d12.CreateCommandList(0, kind, allocator)
+    _, recorded = others.CopyResource(c, b), here()
+    others.Close()
+    second.ExecuteCommandLists([others])
+    session.d3d12.flush()
+    (message,) = said(session)
+    assert f"writes as the copy's destination (recorded at {before}); neither queue" in message.pDescription
+    assert message.diagnostic.origin == f"recorded at {recorded}"
+
+
 def test_what_directml_finds_is_named_too(session):
     op, created = session.compile(four()), here()
     a, b = buffers(session, 2)

@@ -62,6 +62,14 @@ ENDLESS_WAIT = rule(
     "user-mode-heap-synchronization",
     debug=True,
 )
+ENDLESS_CPU_WAIT = rule(
+    "D3D12-Fence-endless-wait",
+    "A value that the CPU begins to wait for is signaled by what was submitted, or by another thread",
+    "user-mode-heap-synchronization",
+    # Who it is that may still signal is not always known: a program in C has threads of its own.
+    Severity.WARNING,
+    debug=True,
+)
 RELEASED = rule(
     "D3D12-Object-released",
     "What commands in flight use is not released before they have run",

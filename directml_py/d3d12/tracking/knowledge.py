@@ -52,6 +52,7 @@ class _Use(NamedTuple):
 
     turn: int
     title: str
+    recorded: str
     use: Use
     name: str
     start: int
@@ -60,11 +61,11 @@ class _Use(NamedTuple):
     buffer: weakref.ref[Buffer]
 
     @staticmethod
-    def of(turn: int, title: str, access: Access) -> _Use:
+    def of(turn: int, title: str, recorded: str, access: Access) -> _Use:
         start, end = access.range.gpu_address, access.range.gpu_address + access.range.size
         where = "" if access.range.buffer.placement.heap is None else str(access)
         reference = weakref.ref(access.range.buffer)
-        return _Use(turn, title, access.use, access.name, start, end, where, reference)
+        return _Use(turn, title, recorded, access.use, access.name, start, end, where, reference)
 
     def conflicts(self, access: Access) -> bool:
         start = access.range.gpu_address
@@ -130,8 +131,13 @@ class Knowledge:
         clock[number] = clock.get(number, 0) + 1
         self._names[number] = queue.owner.name
 
-    def use(self, queue: WorkQueue, title: str, accesses: Iterable[Access]) -> Iterator[tuple[Rule, str]]:
-        """Note what a command of ``queue`` touches; what of it other queues touch without a fence between them."""
+    def use(
+        self, queue: WorkQueue, title: str, accesses: Iterable[Access], recorded: str
+    ) -> Iterator[tuple[Rule, str]]:
+        """Note what a command of ``queue`` touches; what of it other queues touch without a fence between them.
+
+        ``recorded`` is the line that recorded it, if it is known.
+        """
         clock, number = self._clock(queue), self._number(queue)
         for access in accesses:
             allocation = access.range.buffer.placement.allocation
@@ -143,9 +149,8 @@ class Knowledge:
                         if use.turn > known and use.conflicts(access):
                             yield checks.QUEUE_WAIT, self._sentence(title, access, other, use)
                             break
-            self._note(
-                queues.setdefault(number, _Uses()), number, _Use.of(clock.get(number, 0), title, access)
-            )
+            use = _Use.of(clock.get(number, 0), title, recorded, access)
+            self._note(queues.setdefault(number, _Uses()), number, use)
 
     def _note(self, uses: _Uses, number: int, use: _Use) -> None:
         uses[use.start, use.end, use.use is Use.READ] = use
@@ -159,8 +164,9 @@ class Knowledge:
     def _sentence(self, title: str, access: Access, other: int, use: _Use) -> str:
         name = self._names[other]
         earlier = use.name if use.buffer() is access.range.buffer else use.where
+        line = f" (recorded at {use.recorded})" if use.recorded else ""
         return (
             f"{title} {access.use.value} {access}, which {use.title} on another ID3D12CommandQueue"
-            f"{f' {name!r}' if name else ''} {use.use.value} as {earlier}; neither queue waits for a fence that "
+            f"{f' {name!r}' if name else ''} {use.use.value} as {earlier}{line}; neither queue waits for a fence that "
             "the other one signals after it"
         )

@@ -26,7 +26,7 @@ from ..observation import watchers
 from ..resource import Buffer
 from . import checks, shadow
 from .access import Access
-from .endless import endless_waits
+from .endless import endless_waits, waiting
 from .inheritance import Inheritance, activation
 from .knowledge import Knowledge
 from .resource_states import ResourceStates
@@ -190,6 +190,19 @@ class Monitor:
                 Diagnostic(checks.ENDLESS_WAIT.severity, checks.ENDLESS_WAIT.id, "", f"{owner} {text}")
             )
 
+    def report_endless_cpu_wait(self, text: str) -> None:
+        """A thread begins to wait, and by all that is known for ever."""
+        rule = checks.ENDLESS_CPU_WAIT
+        self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", f"the CPU waits for ever: {text}"))
+
+    @contextmanager
+    def cpu_waits(
+        self, targets: Iterable[tuple[FenceValue, int]], any_of_them: bool = False
+    ) -> Iterator[None]:
+        """The calling thread waits for fences meanwhile."""
+        with waiting(self._device, targets, any_of_them):
+            yield
+
     def _check_fence(self, fence: FenceValue, call: str) -> None:
         if fence.released:
             text = f"{fence} was released before the {call} of a queue that names it ran"
@@ -245,7 +258,7 @@ class Monitor:
             problem = progress.states.use(access)
             if problem:
                 self._report(checks.STATE, f"{command.title}: {problem}", progress)
-        self._check_queues(command.title, accesses, progress)
+        self._check_queues(command, accesses, progress)
         placed = [access for access in accesses if access.range.buffer.placement.heap is not None]
         if placed:
             self._check_aliasing(command, placed, progress)
@@ -281,7 +294,7 @@ class Monitor:
                 progress.aliased.aliasing_barrier(barrier.before, barrier.after)
                 self._inheritance.barrier(barrier.before, barrier.after)
                 if barrier.after is not None:
-                    self._check_queues(command.title, [activation(barrier.after)], progress)
+                    self._check_queues(command, [activation(barrier.after)], progress)
                 continue
             if isinstance(barrier, TransitionBarrier):
                 # The first half of a split barrier: it is the second that waits.
@@ -292,8 +305,8 @@ class Monitor:
                     self._report(checks.BEFORE, problem, progress)
             progress.unordered.barrier(barrier.buffer)
 
-    def _check_queues(self, title: str, accesses: Sequence[Access], progress: Progress) -> None:
-        for rule, text in self.knowledge.use(progress.queue, title, accesses):
+    def _check_queues(self, command: Command, accesses: Sequence[Access], progress: Progress) -> None:
+        for rule, text in self.knowledge.use(progress.queue, command.title, accesses, command.recorded):
             self._report(rule, text, progress)
 
     def _check_aliasing(self, command: Command, placed: Sequence[Access], progress: Progress) -> None:
