@@ -32,9 +32,11 @@ REASONS = {
     ),
     "D3D12-Query-ended": "Without an end a query has no result, and what is copied is undefined.",
     "D3D12-Readback-*": "The GPU runs later than the CPU: what is read too early is half written, or old.",
+    "D3D12-ResourceBarrier-split": "A half alone, or one that fits no other, leaves the transition unfinished.",
     "D3D12-ResourceBarrier-*": (
         "A transition flushes what the old state needs. From a wrong state it flushes the wrong thing."
     ),
+    "D3D12-ResourceState-split": "Between the halves the GPU may be at the transition: what is read is undefined.",
     "D3D12-ResourceState-*": (
         "A command relies on the caches and layouts of a state. In another one its result is undefined."
     ),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..abi.arguments import enumerator, flags, invalid
 from ..api.d3d12_enums import (
+    D3D12_COMMAND_LIST_TYPE,
+    D3D12_COMMAND_LIST_TYPE_COPY,
     D3D12_MESSAGE_ID,
     D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS,
     D3D12_MESSAGE_ID_RESOURCE_BARRIER_NULL_POINTER,
@@ -17,6 +19,8 @@ from ..api.d3d12_enums import (
     D3D12_RESOURCE_BARRIER_TYPE_ALIASING,
     D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
     D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
+    D3D12_RESOURCE_STATE_COPY_DEST,
+    D3D12_RESOURCE_STATE_COPY_SOURCE,
     D3D12_RESOURCE_STATES,
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
@@ -24,11 +28,13 @@ from .commands import AliasingBarrier, Barrier, TransitionBarrier, UAVBarrier
 from .constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
 from .resource import Buffer, ID3D12Resource
 from .states import combined_write_state, missing_flag, texture_state
+from .tracking.resource_states import state_name
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
 
 BEGIN_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
+COPY_STATES: Final = D3D12_RESOURCE_STATE_COPY_DEST | D3D12_RESOURCE_STATE_COPY_SOURCE
 END_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAG_END_ONLY
 
 
@@ -49,15 +55,17 @@ def _buffer(handle: int | None, name: str, device: ID3D12Device) -> Buffer | Non
     return resource.buffer
 
 
-def decode(desc: D3D12_RESOURCE_BARRIER, name: str, device: ID3D12Device) -> Barrier | Problem:
-    """The barrier that ``desc`` describes, or what a command list has to complain of.
+def decode(
+    desc: D3D12_RESOURCE_BARRIER, name: str, device: ID3D12Device, list_type: D3D12_COMMAND_LIST_TYPE
+) -> Barrier | Problem:
+    """The barrier that ``desc`` describes, or what a command list of ``list_type`` has to complain of.
 
     Raises ``DMLError`` for what is not even a barrier: an unknown type or flag, a wild or foreign resource.
     """
     kind = enumerator(desc.Type, D3D12_RESOURCE_BARRIER_TYPE, f"{name}.Type")
     split = flags(desc.Flags, D3D12_RESOURCE_BARRIER_FLAGS, f"{name}.Flags")
     if kind == D3D12_RESOURCE_BARRIER_TYPE_TRANSITION:
-        return _transition(desc.Transition, f"{name}.Transition", split, device)
+        return _transition(desc.Transition, f"{name}.Transition", split, device, list_type)
     if kind == D3D12_RESOURCE_BARRIER_TYPE_ALIASING:
         aliasing = desc.Aliasing
         return AliasingBarrier(
@@ -75,7 +83,11 @@ def decode(desc: D3D12_RESOURCE_BARRIER, name: str, device: ID3D12Device) -> Bar
 
 
 def _transition(
-    desc: Any, name: str, split: D3D12_RESOURCE_BARRIER_FLAGS, device: ID3D12Device
+    desc: Any,
+    name: str,
+    split: D3D12_RESOURCE_BARRIER_FLAGS,
+    device: ID3D12Device,
+    list_type: D3D12_COMMAND_LIST_TYPE,
 ) -> TransitionBarrier | Problem:
     before = flags(desc.StateBefore, D3D12_RESOURCE_STATES, f"{name}.StateBefore")
     after = flags(desc.StateAfter, D3D12_RESOURCE_STATES, f"{name}.StateAfter")
@@ -83,10 +95,12 @@ def _transition(
     if buffer is None:
         return Problem(D3D12_MESSAGE_ID_RESOURCE_BARRIER_NULL_POINTER, f"{name}.pResource is null")
     barrier = TransitionBarrier(buffer, desc.Subresource, before, after, split)
-    return next(_transition_problems(barrier, name), barrier)
+    return next(_transition_problems(barrier, name, list_type), barrier)
 
 
-def _transition_problems(barrier: TransitionBarrier, name: str) -> Iterator[Problem]:
+def _transition_problems(
+    barrier: TransitionBarrier, name: str, list_type: D3D12_COMMAND_LIST_TYPE
+) -> Iterator[Problem]:
     ids = D3D12_MESSAGE_ID
     buffer = barrier.buffer
     if barrier.subresource not in (0, D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES):
@@ -111,6 +125,13 @@ def _transition_problems(barrier: TransitionBarrier, name: str) -> Iterator[Prob
         )
     for field, states in (("StateBefore", barrier.before), ("StateAfter", barrier.after)):
         yield from _state_problems(states, buffer, f"{name}.{field}")
+        # COMMON is 0.
+        if list_type == D3D12_COMMAND_LIST_TYPE_COPY and states & ~COPY_STATES:
+            yield Problem(
+                ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_COMMAND_LIST_TYPE,
+                f"{name}.{field} is {state_name(states)}; in a copy command list it must be "
+                "D3D12_RESOURCE_STATE_COMMON, COPY_DEST or COPY_SOURCE",
+            )
 
 
 def _state_problems(states: D3D12_RESOURCE_STATES, buffer: Buffer, name: str) -> Iterator[Problem]:

@@ -184,7 +184,9 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
     def ResourceBarrier(self, numBarriers: Any, barriers: Any = None) -> None:
         """``(count, barriers)`` as in C, or a sequence of D3D12_RESOURCE_BARRIER, or a single one."""
         descs = structs_at(numBarriers, barriers, D3D12_RESOURCE_BARRIER, "numBarriers", "barriers")
-        decoded = [decode(desc, f"barriers[{index}]", self.device) for index, desc in enumerate(descs)]
+        decoded = [
+            decode(desc, f"barriers[{index}]", self.device, self.type) for index, desc in enumerate(descs)
+        ]
         if not self._ready("ResourceBarrier"):
             return
         good = tuple(barrier for barrier in decoded if not isinstance(barrier, Problem))

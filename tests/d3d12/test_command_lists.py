@@ -314,6 +314,20 @@ class TestBarriers:
         bench.list.ResourceBarrier(1, barrier)
         assert said in close_error(bench.list)
 
+    @pytest.mark.parametrize(
+        ("before", "after", "wrong"),
+        [(0, 0x400, ""), (0x800, 0, ""), (0x400, 8, "After"), (8, 0x800, "Before")],
+    )
+    def test_states_of_a_copy_list(self, bench, before, after, wrong):
+        allocator = bench.device.CreateCommandAllocator(COPY)
+        commands = bench.device.CreateCommandList(0, COPY, allocator)
+        commands.ResourceBarrier(1, Barrier.Transition(bench.buffer(4, flags=UAV), before, after))
+        if wrong:
+            text = f"State{wrong} is D3D12_RESOURCE_STATE_UNORDERED_ACCESS; in a copy command list it must be"
+            assert text in close_error(commands)
+        else:
+            commands.Close()
+
     def test_flags_of_a_resource(self, bench):
         buffer = bench.buffer(4)
         bench.list.ResourceBarrier(1, Barrier.Transition(buffer, 0, e.D3D12_RESOURCE_STATE_UNORDERED_ACCESS))

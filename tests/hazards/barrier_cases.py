@@ -132,20 +132,6 @@ def a_transition_there_and_back(bench, wrong):
     bench.execute()
 
 
-@hazard(MISSING)
-def half_of_a_split_barrier(bench, wrong):
-    """What waits is the second half."""
-    op, a, b, c = three(bench)
-    begin, end = (getattr(dml, f"D3D12_RESOURCE_BARRIER_FLAG_{half}_ONLY") for half in ("BEGIN", "END"))
-    bench.dispatch(op, [a], [b])
-    bench.transition(b, UNORDERED_ACCESS, COPY_SOURCE, begin)
-    if not wrong:
-        bench.transition(b, UNORDERED_ACCESS, COPY_SOURCE, end)
-        bench.transition(b, COPY_SOURCE, UNORDERED_ACCESS)
-    bench.dispatch(op, [b], [c])
-    bench.execute()
-
-
 @hazard(MISSING, "InputTensors[1] in the persistent resource", "an operator initializer")
 def initialization_and_execution(bench, wrong):
     op = bench.compile(join(4, 4, owned=[1]))

@@ -22,6 +22,7 @@ from . import (  # noqa: F401
     queue_cases,
     region_cases,
     scale_cases,
+    split_cases,
     state_cases,
     step_cases,
     unneeded_cases,

@@ -75,6 +75,8 @@ BUFFERS = {
         buffer("two", 99, placed=True),
     )
 }
+QUEUES = (v.DIRECT, v.DIRECT, v.COPY)
+TO_COPY = [v.Transition("b", v.UNORDERED_ACCESS, v.COPY_SOURCE, half) for half in (v.BEGIN, v.END)]
 SCALE = v.Kind("scale", (16,), (16,), in_place=True)
 
 
@@ -91,7 +93,7 @@ def copy(source, target):
 
 
 def hazards(*steps):
-    return model.look(v.Program(BUFFERS, {"scale": SCALE}, 3, 3, steps)).hazards
+    return model.look(v.Program(BUFFERS, {"scale": SCALE}, QUEUES, 3, steps)).hazards
 
 
 def run(*commands, queue=0, number=0):
@@ -121,6 +123,21 @@ def run(*commands, queue=0, number=0):
         ([scale("a", "one"), v.Aliasing("one", "two"), scale("two", "b")], {LOST}),
         ([scale("a", "one"), v.Aliasing("one", None), scale("two", "b")], set()),
         ([scale("fresh", "b")], {UNDEFINED}),
+        ([v.Clear(part("fresh")), v.Unordered("fresh"), scale("fresh", "b")], set()),
+        ([v.Clear(part("a")), scale("a", "b")], {model.MISSING_BARRIER}),
+        ([scale("a", "b"), *TO_COPY, copy("b", "down")], set()),
+        (
+            [scale("a", "b"), TO_COPY[0], copy("a", "down"), TO_COPY[1], copy("b", "down")],
+            {states.WRONG_STATE},
+        ),
+        ([scale("a", "b"), TO_COPY[0], scale("c", "b", 16), TO_COPY[1]], {states.SPLIT}),
+        ([scale("a", "b"), TO_COPY[1], copy("b", "down")], {states.SPLIT}),
+        ([scale("a", "b"), TO_COPY[0], TO_COPY[0], TO_COPY[1]], {states.SPLIT}),
+        (
+            [scale("a", "b"), TO_COPY[0], v.Transition("b", v.UNORDERED_ACCESS, v.COPY_DEST, v.END)],
+            {states.SPLIT},
+        ),
+        ([scale("a", "b"), TO_COPY[0]], set()),
     ],
 )
 def test_one_list_by_hand(commands, expected):
@@ -149,6 +166,31 @@ def test_queues_by_hand():
     assert hazards(first, v.Await(0, 1), signal) == {model.DEADLOCK}
     crossed = (v.Wait(0, 1, 1), signal, v.Wait(1, 0, 1), v.Signal(1, 1, 1))
     assert hazards(*crossed) == {model.DEADLOCK}
+
+
+def test_what_has_begun_and_not_ended():
+    """Whoever touches it later, on whichever queue, may be told."""
+    program = v.Program(BUFFERS, {"scale": SCALE}, QUEUES, 3, (run(scale("a", "b"), TO_COPY[0]),))
+    assert model.look(program).possible == {states.SPLIT}
+
+
+def test_executing_again_by_hand():
+    first, again = run(copy("up", "a")), v.Again(1, 0, 0)
+    wait = (v.Signal(0, 0, 1), v.Await(0, 1))
+    assert hazards(first, *wait, again) == set()
+    assert hazards(first, again) == {model.IN_FLIGHT}
+    assert hazards(first, wait[0], v.Wait(0, 0, 1), again) == {model.IN_FLIGHT}
+    assert hazards(first, *wait, v.Reset(0), again) == {model.STALE}
+    assert hazards(first, *wait, again, v.Reset(0)) == {model.RESET}
+    assert hazards(first, *wait, again, v.Fill(part("up"))) == {model.UPLOAD}
+    assert hazards(first, *wait, v.Again(1, 2, 0)) == {model.WRONG_ENGINE}
+    assert hazards(again, first) == {model.SENSELESS}
+
+
+@pytest.mark.parametrize("command", [scale("a", "b"), v.Clear(part("b")), TO_COPY[0]])
+def test_copy_queues_by_hand(command):
+    assert hazards(run(command, queue=2)) == {model.WRONG_ENGINE}
+    assert hazards(run(copy("a", "b"), queue=2)) == set()
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,19 @@ BEFORE = rule(
     BARRIERS,
     debug=True,
 )
+SPLIT_ACCESS = rule(
+    "D3D12-ResourceState-split",
+    "No command touches a resource between the two halves of a split barrier",
+    BARRIERS,
+    debug=True,
+)
+SPLIT_HALVES = rule(
+    "D3D12-ResourceBarrier-split",
+    "The second half of a split barrier follows a first half of the same resource and states, and no other transition "
+    "of the resource stands between them",
+    BARRIERS,
+    debug=True,
+)
 QUEUE_WAIT = rule(
     "D3D12-CommandQueue-wait",
     "Queues that touch the same bytes, one of them writing, are put in order by a fence that the later one, or the CPU "

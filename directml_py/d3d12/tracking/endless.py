@@ -110,7 +110,6 @@ class _CPUWait:
 
 # By thread.
 _waits: dict[int, _CPUWait] = {}
-_looking = threading.Lock()
 
 
 @contextmanager
@@ -120,8 +119,8 @@ def waiting(
     """The calling thread waits; those whose waits cannot end are told now."""
     thread = threading.get_ident()
     wait = _CPUWait(device, tuple(targets), any_of_them)
-    _waits[thread] = wait
     try:
+        _waits[thread] = wait
         for other, problem in _hopeless():
             monitor = other.device.monitor
             if monitor is not None and not other.told:
@@ -140,15 +139,14 @@ def waiting(
 
 def _hopeless() -> list[tuple[_CPUWait, str]]:
     """The waits of all threads with what is wrong with each; none as long as one thread may go on."""
-    with _looking:
-        found = []
-        for thread in threading.enumerate():
-            wait = _waits.get(thread.ident or 0)
-            problem = None if wait is None else wait.problem()
-            if wait is None or problem is None:
-                return []
-            found.append((wait, problem))
-        return found
+    found = []
+    for thread in threading.enumerate():
+        wait = _waits.get(thread.ident or 0)
+        problem = None if wait is None else wait.problem()
+        if wait is None or problem is None:
+            return []
+        found.append((wait, problem))
+    return found
 
 
 @atexit.register

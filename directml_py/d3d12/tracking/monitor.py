@@ -18,7 +18,6 @@ from ...abi.rules import Diagnostic, Rule
 from ...api.d3d12_enums import (
     D3D12_HEAP_TYPE_READBACK,
     D3D12_HEAP_TYPE_UPLOAD,
-    D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY,
 )
 from ..allocation import PATTERN
 from ..commands import AliasingBarrier, Barriers, Command, TransitionBarrier
@@ -30,6 +29,7 @@ from .endless import endless_waits, waiting
 from .inheritance import Inheritance, activation
 from .knowledge import Knowledge
 from .resource_states import ResourceStates
+from .splits import BEGIN_ONLY, SplitBarriers
 from .unordered import UnorderedAccesses
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 Bytes = npt.NDArray[np.uint8]
 UPLOAD = D3D12_HEAP_TYPE_UPLOAD
 READBACK = D3D12_HEAP_TYPE_READBACK
-BEGIN_ONLY = D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
 
 
 class Submission:
@@ -123,6 +122,7 @@ class Monitor:
         self._device_of = weakref.ref(device)
         self.knowledge = Knowledge()
         self._inheritance = Inheritance()
+        self._splits = SplitBarriers()
         # Commands run in the thread whose call lets them run, and that call it is that raises.
         self._of_thread = _Thread()
 
@@ -258,6 +258,9 @@ class Monitor:
             problem = progress.states.use(access)
             if problem:
                 self._report(checks.STATE, f"{command.title}: {problem}", progress)
+            problem = self._splits.use(access)
+            if problem:
+                self._report(checks.SPLIT_ACCESS, f"{command.title} {problem}", progress)
         self._check_queues(command, accesses, progress)
         placed = [access for access in accesses if access.range.buffer.placement.heap is not None]
         if placed:
@@ -297,12 +300,16 @@ class Monitor:
                     self._check_queues(command, [activation(barrier.after)], progress)
                 continue
             if isinstance(barrier, TransitionBarrier):
-                # The first half of a split barrier: it is the second that waits.
-                if barrier.flags & BEGIN_ONLY:
-                    continue
-                problem = progress.states.transition(barrier)
+                begins = barrier.flags & BEGIN_ONLY
+                problem = self._splits.transition(barrier, command.recorded)
+                if problem:
+                    self._report(checks.SPLIT_HALVES, problem, progress)
+                problem = (progress.states.begin if begins else progress.states.transition)(barrier)
                 if problem:
                     self._report(checks.BEFORE, problem, progress)
+                # Of a split barrier it is the second half that waits.
+                if begins:
+                    continue
             progress.unordered.barrier(barrier.buffer)
 
     def _check_queues(self, command: Command, accesses: Sequence[Access], progress: Progress) -> None:

@@ -42,11 +42,18 @@ class ResourceStates:
     def of(self, buffer: Buffer) -> D3D12_RESOURCE_STATES:
         return self._states.get(buffer, COMMON)
 
+    def begin(self, barrier: TransitionBarrier) -> str | None:
+        """The first half of a transition: the buffer stays in StateBefore; what is wrong with that, or None."""
+        return self._set(barrier, barrier.before)
+
     def transition(self, barrier: TransitionBarrier) -> str | None:
-        """Apply a transition; what is wrong with its StateBefore, or None."""
+        """Apply a transition, or the second half of one; what is wrong with its StateBefore, or None."""
+        return self._set(barrier, barrier.after)
+
+    def _set(self, barrier: TransitionBarrier, state: D3D12_RESOURCE_STATES) -> str | None:
         buffer = barrier.buffer
         current = self.of(buffer)
-        self._states[buffer] = barrier.after
+        self._states[buffer] = state
         self._promoted.discard(buffer)
         if current in (COMMON, barrier.before):
             return None

@@ -42,6 +42,8 @@ def _touches(program: v.Program, command: v.Command) -> Iterator[Touch]:
     if isinstance(command, v.Copy):
         yield touch(command.source, False, v.COPY_SOURCE)
         yield touch(command.target, True, v.COPY_DEST)
+    elif isinstance(command, v.Clear):
+        yield touch(command.target, True, shader)
     elif isinstance(command, (v.Dispatch, v.Initialize)):
         for part in command.inputs:
             yield touch(part, False, shader)

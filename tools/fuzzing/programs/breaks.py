@@ -86,7 +86,7 @@ def _binding_moved(program: v.Program, pick: Random) -> Steps | None:
     value = getattr(command, name)
     if isinstance(value, v.Part):
         # Unlike tensors, what a dispatch needs besides begins on 256 bytes.
-        step = 16 if isinstance(command, v.Copy) else 256
+        step = 16 if isinstance(command, (v.Copy, v.Clear)) else 256
         moved: object = _moved(program, value, pick, step)
     else:
         which_part = pick.randrange(len(value))
@@ -139,6 +139,27 @@ def _order_swapped(program: v.Program, pick: Random) -> Steps | None:
     return _with_list(program, place, which, swapped)
 
 
+def _executed_again_early(program: v.Program, pick: Random) -> Steps | None:
+    submits = _submits(program)
+    if not submits:
+        return None
+    place, submit = pick.choice(submits)
+    number = 1 + max(step.number for step in program.steps if isinstance(step, (v.Submit, v.Again)))
+    again = v.Again(number, submit.queue, submit.number)
+    return (*program.steps[: place + 1], again, *program.steps[place + 1 :])
+
+
+def _queue_exchanged(program: v.Program, pick: Random) -> Steps | None:
+    found = [entry for entry in enumerate(program.steps) if isinstance(entry[1], (v.Submit, v.Again))]
+    others = len(program.queues) - 1
+    if not found or not others:
+        return None
+    place, step = pick.choice(found)
+    assert isinstance(step, (v.Submit, v.Again))
+    queue = (step.queue + 1 + pick.randrange(others)) % len(program.queues)
+    return _with_step(program, place, step._replace(queue=queue))
+
+
 BREAKS: dict[str, Callable[[v.Program, Random], Steps | None]] = {
     "a barrier left out": _barrier_left_out,
     "a wait left out": _wait_left_out,
@@ -146,4 +167,6 @@ BREAKS: dict[str, Callable[[v.Program, Random], Steps | None]] = {
     "an object released early": _released_early,
     "an allocator reset early": _reset_early,
     "an order swapped": _order_swapped,
+    "a list executed again early": _executed_again_early,
+    "a queue exchanged": _queue_exchanged,
 }

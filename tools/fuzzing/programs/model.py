@@ -12,11 +12,14 @@ from . import values as v
 from .accesses import Touch, activated, names, touches
 from .contents import Contents
 from .order import Order
-from .states import state_hazards
+from .states import SPLIT, state_hazards
 
 MISSING_BARRIER, MISSING_ALIASING, MISSING_WAIT = "no barrier", "no aliasing barrier", "no wait"
 OVERLAP, RELEASED, RESET = "overlapping bindings", "released early", "reset early"
 UPLOAD, READBACK, DEADLOCK = "UPLOAD written early", "READBACK read early", "waits that never end"
+IN_FLIGHT, STALE, WRONG_ENGINE = "executed while in flight", "reset and executed", "another kind of queue"
+# They take the device with them: what else comes up depends on what ran before.
+FATAL = frozenset([OVERLAP, IN_FLIGHT, STALE, WRONG_ENGINE])
 # What no program can do, or what nobody can say anything about.
 SENSELESS = "senseless"
 
@@ -34,21 +37,25 @@ class Told(NamedTuple):
 
 def look(program: v.Program, since: int = 0) -> Told:
     """What is wrong, as far as steps from ``since`` on take part in it."""
+    program = _expanded(program)
     order = Order(program)
+    if any(isinstance(step, v.Again) for step in program.steps):
+        return Told(frozenset([SENSELESS]), frozenset())
     if order.endless:
         return Told(frozenset([DEADLOCK]), frozenset())
     hazards: set[str] = set()
+    is_left_begun = False
     submits = [(place, step) for place, step in enumerate(program.steps) if isinstance(step, v.Submit)]
     accesses = {}
     for place, submit in submits:
         commands = [command for commands in submit.lists for command in commands]
         touched = accesses[place] = [touches(program, command) for command in commands]
         if place >= since:
-            hazards |= state_hazards(program, commands, touched)
+            found, is_left = state_hazards(program, commands, touched)
+            is_left_begun |= is_left
+            hazards |= found
             hazards |= _within(program, commands, touched)
-    if OVERLAP in hazards:
-        # It is refused when it is recorded, and takes the device with it.
-        return Told(frozenset([OVERLAP]), frozenset(hazards))
+            hazards |= _engine(program, submit, touched)
     for place, submit in submits:
         commands = [command for commands in submit.lists for command in commands]
         ends = [activated(program, command) for command in commands]
@@ -59,9 +66,41 @@ def look(program: v.Program, since: int = 0) -> Told:
     for _, submit in submits:
         contents.submit(submit)
     hazards |= contents.hazards
+    possible = set(contents.possible)
     # Where order is up to chance, so is who reads what.
-    chance = bool(hazards & {MISSING_BARRIER, MISSING_ALIASING, MISSING_WAIT})
-    return Told(frozenset(hazards), frozenset(Contents.KINDS if chance else contents.possible))
+    if hazards & {MISSING_BARRIER, MISSING_ALIASING, MISSING_WAIT}:
+        possible |= set(Contents.KINDS)
+    if is_left_begun:
+        possible.add(SPLIT)
+    if hazards & FATAL:
+        return Told(frozenset(hazards & FATAL), frozenset(hazards | possible))
+    return Told(frozenset(hazards), frozenset(possible))
+
+
+def _expanded(program: v.Program) -> v.Program:
+    """With lists that are executed again written out. Those that were not recorded by then stay as they are."""
+    steps: list[v.Step] = []
+    recorded: dict[int, v.Submit] = {}
+    for step in program.steps:
+        if isinstance(step, v.Submit):
+            recorded[step.number] = step
+        if isinstance(step, v.Again) and step.of in recorded:
+            step = v.Submit(step.number, step.queue, recorded[step.of].lists, step.of)
+        steps.append(step)
+    return program._replace(steps=tuple(steps))
+
+
+def _engine(program: v.Program, submit: v.Submit, touched: Sequence[Sequence[Touch]]) -> set[str]:
+    """A COPY queue copies; lists are executed on queues of their type."""
+    kind = program.queues[submit.queue]
+    submits = [step for step in program.steps if isinstance(step, v.Submit)]
+    types = {program.queues[step.queue] for step in submits if step.number == submit.of}
+    shader = any(touch.state == v.UNORDERED_ACCESS for touches in touched for touch in touches) or any(
+        isinstance(command, v.Transition) and v.UNORDERED_ACCESS in (command.before, command.after)
+        for commands in submit.lists
+        for command in commands
+    )
+    return {WRONG_ENGINE} if types - {kind} or (kind == v.COPY and shader) else set()
 
 
 def _within(
@@ -124,7 +163,7 @@ def _waits_for(program: v.Program, command: v.Command, name: str) -> bool:
     if isinstance(command, v.Unordered):
         return command.buffer in (None, name)
     if isinstance(command, v.Transition):
-        return command.buffer == name
+        return command.buffer == name and command.half != v.BEGIN
     if not isinstance(command, v.Aliasing):
         return False
     if command.before is not None or command.after is None:
@@ -167,9 +206,12 @@ def _cpu(
     """What the CPU does with what queues may be using still."""
     found = set()
     released: set[str] = set()
+    resets: set[int] = set()
     for place, step in enumerate(program.steps):
         if isinstance(step, v.Release):
             released.add(step.name)
+        if isinstance(step, v.Reset):
+            resets.add(step.number)
         if place < since or isinstance(step, (v.Signal, v.Wait, v.Await)):
             continue
         running = [
@@ -187,13 +229,18 @@ def _cpu(
             ):
                 found.add(UPLOAD if writes else READBACK)
         elif isinstance(step, v.Reset):
-            if any(submit.number == step.number for _, submit in running):
+            if any(step.number in (submit.number, submit.of) for _, submit in running):
                 found.add(RESET)
         elif isinstance(step, v.Release):
             if any(step.name in used(program, submit) for _, submit in running):
                 found.add(RELEASED)
-        elif isinstance(step, v.Submit) and released & used(program, step):
-            found.add(SENSELESS)
+        elif isinstance(step, v.Submit):
+            if released & used(program, step):
+                found.add(SENSELESS)
+            if step.of in resets:
+                found.add(STALE)
+            if step.of is not None and any(step.of in (submit.number, submit.of) for _, submit in running):
+                found.add(IN_FLIGHT)
     return found
 
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from directml_py.abi.hresult import DMLError
 from directml_py.api import d3d12_enums as d3d
-from directml_py.api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC, D3D12_RANGE
+from directml_py.api.d3d12_structs import (
+    D3D12_BUFFER_UAV,
+    D3D12_COMMAND_QUEUE_DESC,
+    D3D12_DESCRIPTOR_HEAP_DESC,
+    D3D12_RANGE,
+    D3D12_UNORDERED_ACCESS_VIEW_DESC,
+)
 from directml_py.api.enums import (
     DML_BINDING_TYPE_BUFFER,
     DML_BINDING_TYPE_BUFFER_ARRAY,
@@ -32,11 +38,15 @@ from directml_py.session import Session
 from . import values as v
 from .kinds import DESCS
 
-QUEUE_TYPE = d3d.D3D12_COMMAND_LIST_TYPE_DIRECT
 STUCK = "stuck"
 STATES = {
     name: d3d.D3D12_RESOURCE_STATES[f"D3D12_RESOURCE_STATE_{name}"]
     for name in (v.COMMON, v.UNORDERED_ACCESS, v.COPY_SOURCE, v.COPY_DEST)
+}
+HALVES = {
+    "": d3d.D3D12_RESOURCE_BARRIER_FLAG_NONE,
+    v.BEGIN: d3d.D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY,
+    v.END: d3d.D3D12_RESOURCE_BARRIER_FLAG_END_ONLY,
 }
 STATES_OF_HEAPS = {
     v.DEFAULT: d3d.D3D12_RESOURCE_STATE_COMMON,
@@ -117,13 +127,17 @@ class Play:
         self._stage, self._program = stage, program
         session = stage.session
         self._device = session.d3d12
+        self._types = [
+            d3d.D3D12_COMMAND_LIST_TYPE[f"D3D12_COMMAND_LIST_TYPE_{name}"] for name in program.queues
+        ]
         self._queues = [
-            self._device.CreateCommandQueue(D3D12_COMMAND_QUEUE_DESC(Type=QUEUE_TYPE))
-            for _ in range(program.queues)
+            self._device.CreateCommandQueue(D3D12_COMMAND_QUEUE_DESC(Type=kind)) for kind in self._types
         ]
         self._fences = [self._device.CreateFence(0) for _ in range(program.fences)]
         self._allocators: dict[int, list[Any]] = {}
-        self._lists: list[ID3D12GraphicsCommandList] = []
+        # By the submissions that they were recorded for.
+        self._lists: dict[int, Sequence[ID3D12GraphicsCommandList]] = {}
+        self._views: list[Any] = []
         # By the names that ``Release`` takes.
         self._held: dict[str, Any] = {}
         for buffer in program.buffers.values():
@@ -152,6 +166,8 @@ class Play:
         for step in self._program.steps:
             if isinstance(step, v.Submit):
                 self._submit(step)
+            elif isinstance(step, v.Again):
+                self._queues[step.queue].ExecuteCommandLists(self._lists[step.of])
             elif isinstance(step, v.Signal):
                 self._queues[step.queue].Signal(self._fences[step.fence], step.value)
             elif isinstance(step, v.Wait):
@@ -183,16 +199,16 @@ class Play:
         return memory[part.start : end]
 
     def _submit(self, submit: v.Submit) -> None:
-        made = []
+        made, kind = [], self._types[submit.queue]
         for commands in submit.lists:
-            allocator = self._device.CreateCommandAllocator(QUEUE_TYPE)
+            allocator = self._device.CreateCommandAllocator(kind)
             self._allocators.setdefault(submit.number, []).append(allocator)
-            recording = self._device.CreateCommandList(0, QUEUE_TYPE, allocator)
+            recording = self._device.CreateCommandList(0, kind, allocator)
             for command in commands:
                 self._record(recording, command)
             recording.Close()
             made.append(recording)
-        self._lists += made
+        self._lists[submit.number] = made
         self._queues[submit.queue].ExecuteCommandLists(made)
 
     def _record(self, recording: ID3D12GraphicsCommandList, command: v.Command) -> None:
@@ -212,9 +228,33 @@ class Play:
             recording.ResourceBarrier([barrier.Aliasing(named(command.before), named(command.after))])
         elif isinstance(command, v.Transition):
             before, after = STATES[command.before], STATES[command.after]
-            recording.ResourceBarrier([barrier.Transition(held[command.buffer], before, after)])
+            desc = barrier.Transition(held[command.buffer], before, after, flags=HALVES[command.half])
+            recording.ResourceBarrier([desc])
+        elif isinstance(command, v.Clear):
+            self._clear(recording, command.target)
         else:
             self._dispatch(recording, command)
+
+    def _clear(self, recording: ID3D12GraphicsCommandList, target: v.Part) -> None:
+        buffer, device = self._held[target.buffer], self._device
+        desc = D3D12_UNORDERED_ACCESS_VIEW_DESC(d3d.DXGI_FORMAT_R32_UINT, d3d.D3D12_UAV_DIMENSION_BUFFER)
+        desc.Buffer = D3D12_BUFFER_UAV(FirstElement=target.start // 4, NumElements=target.size // 4)
+        heaps = [
+            device.CreateDescriptorHeap(
+                D3D12_DESCRIPTOR_HEAP_DESC(d3d.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 1, flags)
+            )
+            for flags in (
+                d3d.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE,
+                d3d.D3D12_DESCRIPTOR_HEAP_FLAG_NONE,
+            )
+        ]
+        self._views += heaps
+        starts = [heap.GetCPUDescriptorHandleForHeapStart() for heap in heaps]
+        for start in starts:
+            device.CreateUnorderedAccessView(buffer, None, desc, start)
+        recording.SetDescriptorHeaps(heaps[:1])
+        visible = heaps[0].GetGPUDescriptorHandleForHeapStart()
+        recording.ClearUnorderedAccessViewUint(visible, starts[1], buffer, [7, 7, 7, 7])
 
     def _dispatch(self, recording: ID3D12GraphicsCommandList, command: v.Dispatch | v.Initialize) -> None:
         session, kind, op = self._stage.session, self._program.ops[command.op], self._held[command.op]

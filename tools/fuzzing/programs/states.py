@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from . import values as v
 from .accesses import Touch
 
-WRONG_STATE = "wrong state"
+WRONG_STATE, SPLIT = "wrong state", "a split barrier"
 
 
 class States:
     def __init__(self, program: v.Program) -> None:
         self._buffers = program.buffers
         self._states: dict[str, str] = {}
+        # The first halves of transitions whose second ones are to come.
+        self.begun: dict[str, v.Transition] = {}
 
     def of(self, buffer: str) -> str:
         return self._states.get(buffer, v.COMMON)
@@ -28,17 +31,41 @@ class States:
 
     def is_wrongly_left(self, transition: v.Transition) -> bool:
         state = self.of(transition.buffer)
-        self._states[transition.buffer] = transition.after
+        self._states[transition.buffer] = (
+            transition.before if transition.half == v.BEGIN else transition.after
+        )
         return state not in (v.COMMON, transition.before)
+
+    def is_misfit(self, transition: v.Transition) -> bool:
+        """Whether halves do not come in pairs."""
+        begun = self.begun.pop(transition.buffer, None)
+        if transition.half == v.BEGIN:
+            self.begun[transition.buffer] = transition
+        if transition.half == v.END:
+            return begun is None or begun[:3] != transition[:3]
+        return begun is not None
+
+
+class Found(NamedTuple):
+    """``is_left_begun`` if a first half has no second one: what comes of it depends on what else is executed."""
+
+    hazards: set[str]
+    is_left_begun: bool
 
 
 def state_hazards(
     program: v.Program, commands: Sequence[v.Command], touched: Sequence[Sequence[Touch]]
-) -> set[str]:
-    states, wrong = States(program), False
+) -> Found:
+    states, hazards = States(program), set()
     for command, touches in zip(commands, touched):
         if isinstance(command, v.Transition):
-            wrong |= states.is_wrongly_left(command)
+            if states.is_misfit(command):
+                hazards.add(SPLIT)
+            if states.is_wrongly_left(command):
+                hazards.add(WRONG_STATE)
         for touch in touches:
-            wrong |= states.is_wrong(touch)
-    return {WRONG_STATE} if wrong else set()
+            if touch.buffer in states.begun:
+                hazards.add(SPLIT)
+            if states.is_wrong(touch):
+                hazards.add(WRONG_STATE)
+    return Found(hazards, bool(states.begun))

@@ -10,6 +10,10 @@ from typing import NamedTuple, TypeAlias
 GRANULE = 1 << 16
 
 DEFAULT, UPLOAD, READBACK = "DEFAULT", "UPLOAD", "READBACK"
+# What queues are, and lists for them.
+DIRECT, COMPUTE, COPY = "DIRECT", "COMPUTE", "COPY"
+# The halves of a transition.
+BEGIN, END = "BEGIN", "END"
 COMMON, UNORDERED_ACCESS = "COMMON", "UNORDERED_ACCESS"
 COPY_SOURCE, COPY_DEST = "COPY_SOURCE", "COPY_DEST"
 
@@ -71,6 +75,12 @@ class Initialize(NamedTuple):
     persistent: Part | None = None
 
 
+class Clear(NamedTuple):
+    """ClearUnorderedAccessViewUint of a view of ``target``."""
+
+    target: Part
+
+
 class Unordered(NamedTuple):
     """A UAV barrier; None is one for all."""
 
@@ -78,9 +88,12 @@ class Unordered(NamedTuple):
 
 
 class Transition(NamedTuple):
+    """All of it, or the ``half`` that is named."""
+
     buffer: str
     before: str
     after: str
+    half: str = ""
 
 
 class Aliasing(NamedTuple):
@@ -90,16 +103,25 @@ class Aliasing(NamedTuple):
 
 Barrier: TypeAlias = "Unordered | Transition | Aliasing"
 BARRIERS = (Unordered, Transition, Aliasing)
-Command: TypeAlias = "Copy | Dispatch | Initialize | Barrier"
+Command: TypeAlias = "Copy | Dispatch | Initialize | Clear | Barrier"
 List: TypeAlias = "tuple[Command, ...]"
 
 
 class Submit(NamedTuple):
-    """Record lists, and execute them in one call."""
+    """Record lists, and execute them in one call; not record those that are the lists of submission ``of``."""
 
     number: int
     queue: int
     lists: tuple[List, ...]
+    of: int | None = None
+
+
+class Again(NamedTuple):
+    """Execute the lists of submission ``of`` once more."""
+
+    number: int
+    queue: int
+    of: int
 
 
 class Signal(NamedTuple):
@@ -145,14 +167,15 @@ class Release(NamedTuple):
     name: str
 
 
-Step: TypeAlias = "Submit | Signal | Wait | Await | Fill | Look | Reset | Release"
+Step: TypeAlias = "Submit | Again | Signal | Wait | Await | Fill | Look | Reset | Release"
 
 
 class Program(NamedTuple):
-    """``ops`` are operators by name, the kind of each; those without owned inputs are initialized beforehand."""
+    """``ops`` are operators by name, the kind of each; those without owned inputs are initialized beforehand.
+    ``queues`` are their types."""
 
     buffers: dict[str, Buffer]
     ops: dict[str, Kind]
-    queues: int
+    queues: tuple[str, ...]
     fences: int
     steps: tuple[Step, ...]

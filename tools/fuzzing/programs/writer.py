@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 
 from . import contents, model, states
@@ -19,7 +20,15 @@ class Writer:
         self._pick = Random(seed)
         self._buffers: dict[str, v.Buffer] = {}
         self._ops = {kind.name: kind for kind in kinds}
-        self._queues = self._pick.choice([1, 2, 2, 3])
+        count = self._pick.choice([1, 2, 2, 3])
+        # The first does everything; what only COPY queues did would be little.
+        types = [
+            v.DIRECT,
+            self._pick.choice([v.DIRECT, v.COMPUTE]),
+            self._pick.choice([v.COMPUTE, v.COPY, v.COPY]),
+        ]
+        self._types = (types[0], *self._pick.sample(types[1:], count - 1))
+        self._queues = count
         self._steps: list[v.Step] = []
         self._values = [0] * (2 * self._queues)
         self._number = 0
@@ -56,12 +65,13 @@ class Writer:
     def program(self, submits: int) -> v.Program:
         for _ in range(submits):
             self._cpu_step()
-            self._submit(self._pick.randrange(self._queues))
+            if not self._number or self._pick.random() < 0.85 or not self._again():
+                self._submit(self._pick.randrange(self._queues))
         self._finish()
         return self._with(self._steps)
 
     def _with(self, steps: Sequence[v.Step]) -> v.Program:
-        return v.Program(self._buffers, self._ops, self._queues, len(self._values), tuple(steps))
+        return v.Program(self._buffers, self._ops, self._types, len(self._values), tuple(steps))
 
     # What commands are about
 
@@ -133,15 +143,23 @@ class Writer:
     def _temporary(self, size: int) -> v.Part | None:
         return v.Part("scratch", 0, size) if size else None
 
-    def _any_barrier(self) -> v.Command:
+    def _clear(self) -> v.Command | None:
+        target = self._part(self._pick.choice([16, 32]), self._plain, 4)
+        return None if target is None else v.Clear(target)
+
+    def _any_barrier(self, queue: int) -> v.Command | None:
         placed = [one.name for one in self._buffers.values() if one.placed]
         writable = [one.name for one in self._buffers.values() if one.heap == v.DEFAULT]
         if placed and self._pick.random() < 0.5:
             return v.Aliasing(self._pick.choice([None, *placed]), self._pick.choice([None, *placed]))
+        if self._types[queue] == v.COPY:
+            return None
         return v.Unordered(self._pick.choice([None, *writable]))
 
-    def _command(self) -> v.Command | None:
-        makers = [self._copy] * 4 + [self._dispatch] * 5 + [self._initialize, self._any_barrier]
+    def _command(self, queue: int) -> v.Command | None:
+        makers = [self._copy] * 4 + [partial(self._any_barrier, queue)]
+        if self._types[queue] != v.COPY:
+            makers += [self._dispatch] * 5 + [self._clear, self._initialize]
         return self._pick.choice(makers)()
 
     # What stands before them
@@ -151,13 +169,29 @@ class Writer:
         for _ in range(self._pick.randint(1, 5)):
             if lists[-1] and self._pick.random() < 0.2:
                 lists.append([])
-            command = self._command()
+            command = self._command(queue)
             if command is not None:
                 self._add(queue, lists, command)
         lists = [commands for commands in lists if commands]
         if lists:
             self._steps.append(self._submitted(queue, lists))
             self._number += 1
+
+    def _again(self) -> bool:
+        """Execute some lists once more, if that can be right."""
+        found = [step for step in self._steps if isinstance(step, v.Submit)]
+        of = self._pick.choice(found)
+        fits = [queue for queue in range(self._queues) if self._types[queue] == self._types[of.queue]]
+        step = v.Again(self._number, self._pick.choice(fits), of.number)
+        steps, values = list(self._steps), list(self._values)
+        for queues in ((), range(self._queues)):
+            self._await(steps, queues)
+            if not model.look(self._with([*steps, step]), len(steps)).all:
+                self._steps = [*steps, step]
+                self._number += 1
+                return True
+        self._values = values
+        return False
 
     def _submitted(self, queue: int, lists: Sequence[Sequence[v.Command]]) -> v.Submit:
         return v.Submit(self._number, queue, tuple(tuple(commands) for commands in lists))
@@ -201,10 +235,8 @@ class Writer:
             if pick.random() < 0.3:
                 state = self._state(program, lists, buffer)
                 if state == v.UNORDERED_ACCESS:
-                    lists[-1] += [
-                        v.Transition(buffer, state, v.COPY_SOURCE),
-                        v.Transition(buffer, v.COPY_SOURCE, state),
-                    ]
+                    self._change(program, lists[-1], v.Transition(buffer, state, v.COPY_SOURCE))
+                    lists[-1].append(v.Transition(buffer, v.COPY_SOURCE, state))
             else:
                 lists[-1].append(v.Unordered(pick.choice([None, buffer, buffer, buffer])))
         elif hazards == {model.MISSING_WAIT}:
@@ -237,17 +269,34 @@ class Writer:
             state = now.of(touch.buffer)
             if self._buffers[touch.buffer].heap == v.DEFAULT and state not in (v.COMMON, touch.state):
                 barrier = v.Transition(touch.buffer, state, touch.state)
-                if barrier not in lists[-1][-3:]:
-                    lists[-1].append(barrier)
+                if not any(one[:3] == barrier[:3] for one in lists[-1][-3:]):
+                    self._change(program, lists[-1], barrier)
                 wrong = True
         return wrong
+
+    def _change(self, program: v.Program, commands: list[v.Command], barrier: v.Transition) -> None:
+        """Add a transition, or its halves, with commands between them that have nothing to do with its buffer."""
+        if self._pick.random() < 0.6:
+            commands.append(barrier)
+            return
+        free = len(commands)
+        while free and not self._is_about(program, commands[free - 1], barrier.buffer):
+            free -= 1
+        commands.insert(self._pick.randint(free, len(commands)), barrier._replace(half=v.BEGIN))
+        commands.append(barrier._replace(half=v.END))
+
+    @staticmethod
+    def _is_about(program: v.Program, command: v.Command, buffer: str) -> bool:
+        if isinstance(command, v.Transition) and command.buffer == buffer:
+            return True
+        return any(touch.buffer == buffer for touch in touches(program, command))
 
     # What queues and the CPU do besides
 
     def _signal(self, steps: list[v.Step], queue: int) -> tuple[int, int]:
         """A fence and a value that come behind all that ``queue`` was given."""
         for step in reversed(steps):
-            if isinstance(step, v.Submit) and step.queue == queue:
+            if isinstance(step, (v.Submit, v.Again)) and step.queue == queue:
                 break
             if isinstance(step, v.Signal) and step.queue == queue:
                 return step.fence, step.value
@@ -271,7 +320,8 @@ class Writer:
             assert part is not None
             self._cpu(v.Fill(part) if heap == v.UPLOAD else v.Look(part))
         elif kind < 0.6 and self._number:
-            self._cpu(v.Reset(self._pick.randrange(self._number)))
+            recorded = [step.number for step in self._steps if isinstance(step, v.Submit)]
+            self._cpu(v.Reset(self._pick.choice(recorded)))
         elif kind < 0.7 and self._queues > 1:
             queue, other = self._pick.sample(range(self._queues), 2)
             self._wait(self._steps, queue, other)
