@@ -1,4 +1,4 @@
-"""Split barriers: between its halves a resource may not be touched (using-resource-barriers-to-synchronize-resource-states-in-direct3d-12).
+"""Split barriers: between their halves a resource may not be touched, and changes state in no other way.
 
 The halves may stand in different calls of ExecuteCommandLists: what has begun is kept as long as the device.
 """

@@ -142,8 +142,17 @@ class Play:
         self._held: dict[str, Any] = {}
         for buffer in program.buffers.values():
             self._held[buffer.name] = self._resource(buffer)
+        used = {
+            command.op
+            for step in program.steps
+            if isinstance(step, v.Submit)
+            for commands in step.lists
+            for command in commands
+            if isinstance(command, (v.Dispatch, v.Initialize))
+        }
         for name, kind in program.ops.items():
-            self._held[name] = stage.compile(kind) if kind.owned else stage.op(kind)
+            if name in used:
+                self._held[name] = stage.compile(kind) if kind.owned else stage.op(kind)
 
     def _resource(self, buffer: v.Buffer) -> Any:
         flags = d3d.D3D12_HEAP_FLAG_NONE if buffer.zeroed else d3d.D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
