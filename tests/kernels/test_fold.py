@@ -293,6 +293,33 @@ def test_special_numbers(dtype: str, across: bool, length: int) -> None:
     assert result("SUM", large, large) == inf
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_rows_of_every_length(dtype: str) -> None:
+    """Among NaN, which no row reads; sums of whole numbers are exact, and that of -0 alone is -0."""
+    rng = np.random.default_rng(9)
+    for length in range(1, 140):
+        memory = np.full((7, length + 2), np.nan, dtype)
+        x = memory[1:6, 1:-1]
+        x[:] = rng.integers(-9, 10, x.shape)
+        x[-1] = -0.0
+        sums = np.sum(x, 1, np.float64, keepdims=True)
+        found = run_native("SUM", x, (1,))
+        np.testing.assert_array_equal(found, sums)
+        assert np.signbit(found[-1])
+        means = (sums / length).astype(np.float32)
+        np.testing.assert_array_equal(run_native("AVERAGE", x, (1,)), means.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize(("function", "best", "infinity"), [("MAX", 2, -np.inf), ("MIN", -2, np.inf)])
+def test_extremes_at_every_place_of_rows(dtype: str, function: str, best: float, infinity: float) -> None:
+    for length in range(1, 140):
+        for value, others in ((best, 1), (best, np.nan), (infinity, np.nan)):
+            x = np.full((length, length), others, dtype)
+            np.fill_diagonal(x, value)
+            np.testing.assert_array_equal(run_native(function, x, (1,)), np.full((length, 1), value, dtype))
+
+
 def test_sums_of_subnormal_numbers() -> None:
     x = np.full((1, 24), np.finfo(np.float16).smallest_subnormal, np.float16)
     assert float(run_native("SUM", x, (1,))[0, 0]) == 24 * 2.0**-24

@@ -2,6 +2,7 @@
 
 #include "simple.h"
 #include "half.h"
+#include "short.h"
 #include "arg.h"
 #include "exp.h"
 #include "log.h"
@@ -27,22 +28,25 @@
     [DML_TYPE_INT64] = DML_TILES(NAME##_i64), [DML_TYPE_UINT64] = DML_TILES(NAME##_u64)
 #if defined(DML_AVX2)
 #define DML_TILES_OF_HALF(NAME) [DML_TYPE_FLOAT16] = DML_TILES(NAME##_f16),
+#define DML_SHORT_TILES(NAME) \
+    [DML_TYPE_FLOAT16] = {LOOP(NAME##_f16_all_rows), LOOP(NAME##_f16_columns)}, \
+    [DML_TYPE_FLOAT32] = {LOOP(NAME##_f32_all_rows), LOOP(NAME##_f32_columns)}
 #define DML_ROWS_OF_HALF(NAME) [DML_TYPE_FLOAT16] = {LOOP(NAME##_f16_rows), NULL},
 #else
 #define DML_ROWS_OF_HALF(NAME)
 #define DML_TILES_OF_HALF(NAME)
+#define DML_SHORT_TILES(NAME) [DML_TYPE_FLOAT32] = DML_TILES(NAME##_f32)
 #endif
 
 static const dml_fold_kernel LOOP(fold_kernels)[DML_FOLDS][DML_TYPES] = {
-    [DML_FOLD_SUM] = {DML_TILES_OF_HALF(sum) DML_TILES_OF_BITS(sum), [DML_TYPE_FLOAT32] = DML_TILES(sum_f32),
-                      [DML_TYPE_FLOAT64] = DML_TILES(sum_f64)},
+    [DML_FOLD_SUM] = {DML_SHORT_TILES(sum), DML_TILES_OF_BITS(sum), [DML_TYPE_FLOAT64] = DML_TILES(sum_f64)},
     [DML_FOLD_ABSOLUTE] = {DML_TILES_OF_HALF(absolute) DML_TILES_OF_INTEGERS(absolute, sum),
                            [DML_TYPE_FLOAT32] = DML_TILES(absolute_f32)},
     [DML_FOLD_SQUARE] = {DML_TILES_OF_HALF(square) DML_TILES_OF_BITS(square), [DML_TYPE_FLOAT32] = DML_TILES(square_f32)},
     [DML_FOLD_PRODUCT] = {DML_TILES_OF_BITS(product), [DML_TYPE_FLOAT32] = DML_TILES(product_f32),
                           [DML_TYPE_FLOAT64] = DML_TILES(product_f64)},
-    [DML_FOLD_MIN] = {DML_TILES_OF_HALF(min) DML_TILES_OF_INTEGERS(min, min), [DML_TYPE_FLOAT32] = DML_TILES(min_f32)},
-    [DML_FOLD_MAX] = {DML_TILES_OF_HALF(max) DML_TILES_OF_INTEGERS(max, max), [DML_TYPE_FLOAT32] = DML_TILES(max_f32)},
+    [DML_FOLD_MIN] = {DML_SHORT_TILES(min), DML_TILES_OF_INTEGERS(min, min)},
+    [DML_FOLD_MAX] = {DML_SHORT_TILES(max), DML_TILES_OF_INTEGERS(max, max)},
     [DML_FOLD_EXP] = {[DML_TYPE_FLOAT32] = DML_TILES(exp)},
     [DML_FOLD_ARGMIN] = {DML_ROWS_OF_HALF(argmin) DML_TILES_OF_ARG(argmin)},
     [DML_FOLD_ARGMAX] = {DML_ROWS_OF_HALF(argmax) DML_TILES_OF_ARG(argmax)},
@@ -50,6 +54,7 @@ static const dml_fold_kernel LOOP(fold_kernels)[DML_FOLDS][DML_TYPES] = {
     [DML_FOLD_ARGMAX_LAST] = {DML_ROWS_OF_HALF(argmax_last) DML_TILES_OF_ARG(argmax_last)},
 };
 #undef DML_TILES_OF_HALF
+#undef DML_SHORT_TILES
 #undef DML_ROWS_OF_HALF
 
 static const dml_fold_table LOOP(fold_table) = {
