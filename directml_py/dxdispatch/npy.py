@@ -47,7 +47,7 @@ def read_npy(data: bytes) -> tuple[bytes, DML_TENSOR_DATA_TYPE]:
         raise ModelError(f"NumPy array elements of type {dtype} are not supported.")
     if is_fortran:
         raise ModelError("Fortran stride order unsupported.")
-    size, content = math.prod(shape) * dtype.itemsize, data[file.tell() :]
+    size, content = math.prod(shape) * dtype.itemsize, memoryview(data)[file.tell() :]
     if any(one < 0 for one in shape) or size > len(content):
         raise ModelError(f"NumPy array has {len(content)} bytes of data; its shape needs {size}.")
     elements = np.frombuffer(content[:size], dtype)

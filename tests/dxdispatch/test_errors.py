@@ -348,6 +348,11 @@ def test_texts_about_descs(dispatchable, text, failure):
         ('{"a": [,]}', "char offset:7, line:1, column:8, error:3 Invalid value."),
         ('{"a": [1,,]}', "char offset:9, line:1, column:10, error:3 Invalid value."),
         ('{"a": NaN}', "char offset:6, line:1, column:7, error:3 Invalid value."),
+        ('{"NaN": 1, /* NaN */ "a": NaN}', "char offset:26, line:1, column:27, error:3 Invalid value."),
+        (
+            '{"1e999": 1e999}',
+            "char offset:10, line:1, column:11, error:13 Number too big to be stored in double.",
+        ),
         ('{"a": 1e999}', "char offset:6, line:1, column:7, error:13 Number too big to be stored in double."),
         (
             '{"a": "x}',
