@@ -1,10 +1,11 @@
 """Measure directml-py side by side with NumPy, PyTorch and ONNX Runtime, in one process and in turn.
 
-Without options, the rows that say most, in some ten minutes. ``--all`` measures every row, ``--only TEXT``, which may
-come several times, those in which every word of some TEXT occurs; ``--list`` names them. A run goes to the terminal,
-with ``--json FILE`` and ``--html FILE`` to files, with ``--readme`` to the table in README.md, whose rows are then
-those that are measured; what Ctrl-C interrupts ends with the rows that it has. ``--load FILE`` takes a run from what
-``--json`` wrote, or from several, instead of measuring. ``--profile NETWORK`` tells where the time of a network goes.
+Without options, the rows that say most, in less than ten minutes on a machine that does nothing else. ``--all``
+measures every row, ``--only TEXT``, which may come several times, those in which every word of some TEXT occurs;
+``--list`` names them. A run goes to the terminal, with ``--json FILE`` and ``--html FILE`` to files, with ``--readme``
+to the table in README.md, whose rows are then those that are measured; what Ctrl-C interrupts ends with the rows that
+it has. ``--load FILE`` takes a run from what ``--json`` wrote, or from several, instead of measuring. ``--profile
+NETWORK`` tells where the time of a network goes.
 
 Ratios are ours / the fastest peer, and ours / limit, the fastest read or copy of the same bytes, or product of as many
 operations, that this machine does. PyTorch and ONNX Runtime are compared to where they are installed. What is measured

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import bench
 import pytest
-from benchmarks.bars import BARS, Bar, bar_of, verdicts
+from benchmarks.bars import BARS, LEFT_OUT, Bar, bar_of, matches, verdicts
 from benchmarks.cases import Case, filled
 from benchmarks.limits import sgemm
 from benchmarks.networks import LAYERS
@@ -81,6 +81,11 @@ def test_bars_that_name_rows_have_them():
         if not words.startswith(together):
             assert any(bar_of(Row("", title, 1.0)) is bar for title in titles), words
     assert bar_of(Row("CONVOLUTION", "1x1, 1 KiB", 1.0)) == Bar()
+
+
+def test_each_entry_of_what_is_left_out_leaves_something_out():
+    titles = [title for _, title, _ in bench.chosen(bench.wanted([], True))]
+    assert not [words for words in LEFT_OUT if not any(matches(title, words) for title in titles)]
 
 
 def test_a_convolution_s_mean_is_a_row_behind_them():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -37,4 +38,34 @@ def test_nobody_is_waited_for_in_vain(process):
 def test_rounds_of_calls_of_milliseconds_are_longer(monkeypatch, seconds, least, most):
     clock = iter(range(100))
     monkeypatch.setattr(time, "perf_counter", lambda: next(clock) * seconds)
-    assert least <= timing.repeats(lambda: None) <= most
+    assert least <= timing.repeats(timing.warm(lambda: None)) <= most
+
+
+def measured(process, **times):
+    """How often each call ran, of which one takes the ``times``, in turn and again from the first."""
+    calls = dict.fromkeys(times, 0)
+
+    def call(name):
+        process.now += times[name][calls[name] % len(times[name])]
+        calls[name] += 1
+
+    found = timing.interleaved({name: partial(call, name) for name in times})
+    return calls, found
+
+
+def test_rounds_end_when_they_agree(process):
+    """Calls of 60 ms fill a round alone, after two that are no round."""
+    calls, found = measured(process, stable=[0.06, 0.06, 0.0606], wild=[0.06, 0.07, 0.065])
+    assert calls == {"stable": 2 + 3, "wild": 2 + 7}
+    assert found["stable"] == pytest.approx(60_000, rel=0.01)
+    assert found["wild"] == pytest.approx(65_000)
+
+
+def test_what_is_hopeless_is_measured_once(process):
+    calls, found = measured(process, fast=[0.06], slow=[0.5], hopeless=[9.0, 0.7])
+    assert calls == {"fast": 5, "slow": 5, "hopeless": 2}
+    assert found == {
+        "fast": pytest.approx(60_000),
+        "slow": pytest.approx(500_000),
+        "hopeless": pytest.approx(700_000),
+    }

@@ -65,6 +65,8 @@ MOVEMENTS = (
     *("PADDING", "SLICE", "REVERSE", "TILE", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE", "UNFOLD", "JOIN", "SPLIT"),
     *("GATHER", "SCATTER", "ONE_HOT", "NONZERO", "identity", "DIAGONAL", "FILL_VALUE_CONSTANT"),
 )
+# Maps that cost what others cost.
+RELATIVES = ("ABS", "RELU", "CLIP", "LOG", "TANH", "SIGMOID", "SIN", "SQRT", "MULTIPLY")
 # What no short run measures: other sizes and types of what it has, or relatives of it.
 LEFT_OUT = (
     "1 KiB",
@@ -78,7 +80,35 @@ LEFT_OUT = (
     "POOLING float16",
     "MAX_POOLING uint8",
     "MAX_POOLING int8",
-    "CUMULATIVE exclusive, float16",
+    # Indices are most of what these read, and some peers take seconds for each call.
+    *(f"{name} int8, 64 MiB" for name in ("GATHER_ND", "GATHER_ELEMENTS", "SCATTER")),
+    *(
+        "GATHER_ELEMENTS columns",
+        "SCATTER columns",
+        "SPLIT int8",
+        "GATHER nested, int8",
+        "identity padded, int8",
+    ),
+    *("CUMULATIVE exclusive", "CUMULATIVE float16", "CUMULATIVE_PRODUCT rows"),
+    *(f"FILL_VALUE_SEQUENCE {kind}" for kind in ("float16", "int8")),
+    *(f"TOP_K half, {kind}" for kind in ("float16", "int8")),
+    *("SPACE_TO_DEPTH depth,", "DEPTH_TO_SPACE depth,", "PADDING symmetric"),
+    *(f"{name} packed, float16" for name in RELATIVES),
+    *(f"{name} packed, float32, 256 KiB" for name in RELATIVES),
+    *("ADD rows, float16", "ADD columns, float16", "ADD transposed, float16"),
+    *("GEMM B transposed, float16", "GEMM 4096 by 1, float16", "GEMM 64 times 64, float16"),
+    *("POOLING 2x2, 112", "POOLING_GRAD 2x2, 112", "POOLING global, 56", "LP_POOLING stride P 3,"),
+    *(f"REDUCE {kind} float16" for kind in ("L2", "LOG_SUM_EXP")),
+    *("REDUCE transposed MAX", "REDUCE transposed ARGMAX"),
+    *(
+        f"REDUCE {kind} float32, 64 MiB"
+        for kind in ("L1", "AVERAGE", "LOG_SUM leading,", "LOG_SUM trailing,")
+    ),
+    *(
+        f"{name} int8"
+        for name in ("PADDING", "SLICE_GRAD", "SUBSEQUENCES", "TILE", "UNFOLD", "DEPTH", "ONE_HOT")
+    ),
+    *(f"CAST {kind}" for kind in ("float32 to int32", "int32 to float32", "uint8 to float32")),
     *(f"REDUCE {kind}" for kind in ("middle", "all", "padded", "MULTIPLY", "MIN", "ARGMIN", "SUM_SQUARE")),
     *(f"REDUCE {kind} 256 KiB" for kind in ("L1", "L2", "LOG_SUM", "AVERAGE", "ARGMAX", "transposed")),
 )

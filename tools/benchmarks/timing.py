@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 ROUNDS = 7
@@ -16,6 +16,11 @@ LONGEST_ROUND_SECONDS = 0.1
 # Of a call that takes long, fewer rounds are enough: what lasts longer varies less.
 FEW_ROUNDS = 3
 MOST_SECONDS = 0.5
+# Fewer are enough, too, where they agree.
+STABLE = 0.02
+# What takes so long, and so many times as long as the fastest of its row, decides nothing: one call says enough.
+HOPELESS_SECONDS = 0.3
+HOPELESS = 10
 # Worker threads of libraries spin for a while after their work, on the processors that the next call needs if it is one
 # of those that use several: ONNX Runtime's for 40 ms, BLAS's for up to 130. So each begins when this process rests.
 LONG_SECONDS = 0.0002
@@ -69,23 +74,33 @@ def interleaved(
 ) -> dict[str, float]:
     """The median time of each call in microseconds, measured in turn over several rounds.
 
-    ``after`` each round is called what no time is taken of.
+    Rounds of a call end when they agree, or have taken long. ``after`` each round is called what no time is taken of.
     """
-    counts = {name: repeats(call) for name, call in calls.items()}
     times: dict[str, list[float]] = {name: [] for name in calls}
+    once = {name: warm(call) for name, call in calls.items()}
+    counts: dict[str, int] = {}
+    for name, found in once.items():
+        if found > max(HOPELESS_SECONDS, HOPELESS * min(once.values())):
+            times[name].append(found * 1e6)
+        else:
+            counts[name] = repeats(found)
     for done in range(ROUNDS):
-        for name, call in calls.items():
-            count = counts[name]
-            if done >= FEW_ROUNDS and sum(times[name]) * count > MOST_SECONDS * 1e6:
+        for name, count in counts.items():
+            call, known = calls[name], times[name]
+            if done >= FEW_ROUNDS and (sum(known) * count > MOST_SECONDS * 1e6 or agree(known)):
                 continue
             if count < ROUND_SECONDS / LONG_SECONDS:
                 rest()
             start = time.perf_counter()
             for _ in range(count):
                 call()
-            times[name].append((time.perf_counter() - start) / count * 1e6)
+            known.append((time.perf_counter() - start) / count * 1e6)
             after()
     return {name: statistics.median(found) for name, found in times.items()}
+
+
+def agree(times: Sequence[float]) -> bool:
+    return max(times) - min(times) <= STABLE * min(times)
 
 
 def rest() -> None:
@@ -100,10 +115,14 @@ def rest() -> None:
         before, spent = now, used
 
 
-def repeats(call: Callable[[], object]) -> int:
-    """How often a call fits into a round; the first run warms it up."""
+def warm(call: Callable[[], object]) -> float:
+    """The seconds that a call takes the second time; the first run warms it up."""
     call()
     start = time.perf_counter()
     call()
-    once = max(time.perf_counter() - start, 1e-7)
+    return max(time.perf_counter() - start, 1e-7)
+
+
+def repeats(once: float) -> int:
+    """How often a call of so many seconds fits into a round."""
     return max(1, int(ROUND_SECONDS / once), min(REPEATS, int(LONGEST_ROUND_SECONDS / once)))
