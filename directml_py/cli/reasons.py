@@ -47,6 +47,9 @@ REASONS = {
         "The GPU runs later than the CPU: what is written too early changes what the commands read."
     ),
     "DML-*-training-step": "The bias correction divides by one minus a power of the step: at 0 that is 0.",
+    "DML-*-thread": (
+        "Two threads at once leave the object half in the state of the one, half in that of the other."
+    ),
     "DML-*-origin": "The origin has no angle: a GPU may answer with any, or with NaN.",
     "DML-*-index-range": (
         "An index beyond its dimension names memory outside of the tensor; what is read there is undefined."

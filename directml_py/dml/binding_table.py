@@ -12,6 +12,7 @@ from ..validation.report import Report
 from .bindings import Need, bindable_heaps, read_binding, read_bindings, single_view
 from .dispatchable import RESOURCE_ALIGNMENT, IDMLDispatchable
 from .objects import IDMLDeviceChild
+from .one_thread import OneThread, one_thread
 from .removal import hresult_method, void_method
 from .slot import Slot
 from .table_desc import SIZE, TableDesc, read_table_desc
@@ -23,6 +24,11 @@ EMPTY_TABLE = rule(
     "DML-BindingTable-empty",
     "Resources are bound to a table that belongs to a dispatchable",
     "nf-directml-idmldevice-createbindingtable",
+)
+ONE_THREAD = rule(
+    "DML-BindingTable-thread",
+    "No thread uses a binding table while another one is in a method of it",
+    "dml-binding",
 )
 
 
@@ -39,6 +45,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         super().__init__(device)
         # Where the program bound something last, under Direct3D's debug layer.
         self.bound_at = ""
+        self.one_thread = OneThread(ONE_THREAD)
         self._take(read_table_desc(device, desc, "CreateBindingTable"))
 
     def _about(self) -> str:
@@ -83,6 +90,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         return None if self.desc is None else self.desc.dispatchable
 
     @hresult_method
+    @one_thread
     def Reset(self, desc: Any = None) -> None:
         """Forget all bindings and take a new DML_BINDING_TABLE_DESC; None makes the table empty.
 
@@ -91,6 +99,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         self._take(read_table_desc(self.device, desc, "Reset"))
 
     @void_method
+    @one_thread
     def BindInputs(self, bindingCount: Any, bindings: Any = None) -> None:
         """``(count, bindings)`` or ``(bindings)``: one binding per input; (0, None) unbinds all.
 
@@ -99,6 +108,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         self._bind_tensors("BindInputs", "input", bindingCount, bindings)
 
     @void_method
+    @one_thread
     def BindOutputs(self, bindingCount: Any, bindings: Any = None) -> None:
         """``(count, bindings)`` or ``(bindings)``: one binding per output; (0, None) unbinds all.
 
@@ -107,11 +117,13 @@ class IDMLBindingTable(IDMLDeviceChild):
         self._bind_tensors("BindOutputs", "output", bindingCount, bindings)
 
     @void_method
+    @one_thread
     def BindTemporaryResource(self, binding: Any = None) -> None:
         """Bind scratch memory of at least TemporaryResourceSize bytes at a multiple of 256; None where that is 0."""
         self._bind_single("BindTemporaryResource", "temporary", binding)
 
     @void_method
+    @one_thread
     def BindPersistentResource(self, binding: Any = None) -> None:
         """Bind what the initializer filled, at least PersistentResourceSize bytes; None where that is 0."""
         self._bind_single("BindPersistentResource", "persistent", binding)

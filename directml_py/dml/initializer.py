@@ -23,6 +23,7 @@ from .debug_checks import check_initializer
 from .dispatchable import COUNTS, NOT_BINDABLE, DebugCheck, IDMLDispatchable, Run
 from .hazards import INITIALIZER, OUTPUTS, SCRATCH, overlap
 from .objects import SAME_DEVICE
+from .one_thread import OneThread, one_thread
 from .removal import hresult_method, same_device
 from .slot import NO_VIEWS, TEMPORARY, Bound, Slot, Views
 from .spoiling import spoiled
@@ -42,6 +43,11 @@ IN_FLIGHT = rule(
     "An initializer is not reset before its recorded dispatches have executed",
     "nf-directml-idmloperatorinitializer-reset",
     debug=True,
+)
+ONE_THREAD = rule(
+    "DML-OperatorInitializer-thread",
+    "No thread resets an initializer while another one does",
+    "nf-directml-idmloperatorinitializer-reset",
 )
 NOT_NEEDED = rule(
     "DML-BindPersistentResource-initializer",
@@ -70,11 +76,13 @@ class IDMLOperatorInitializer(IDMLDispatchable):
         super().__init__(device)
         self.operators = tuple(operators)
         self._resets = 0
+        self.one_thread = OneThread(ONE_THREAD)
 
     def _about(self) -> str:
         return f"of {counted_words(len(self.operators), 'operator')}"
 
     @hresult_method
+    @one_thread
     def Reset(self, operatorCount: Any = 0, operators: Any = None) -> None:
         """Take other operators, as ``(count, operators)`` or ``(operators)``; none makes dispatching a no-op."""
         self.operators = tuple(read_operators(self.device, operatorCount, operators, "Reset"))

@@ -48,10 +48,12 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         instance(commandList, ID3D12GraphicsCommandList, "commandList")
         same_device(IDMLDispatchable, dispatchable, "dispatchable", self.device, report, SAME_DEVICE)
         same_device(IDMLBindingTable, bindings, "bindings", self.device, report, SAME_DEVICE)
+        bindings.one_thread.check("bindings", report)
         self._check_list(commandList, report)
         command = None
         if not report.errors:
-            command = self._command(commandList, dispatchable, bindings, report)
+            with bindings.one_thread:
+                command = self._command(commandList, dispatchable, bindings, report)
         if command is not None and not report.errors:
             commandList.record(command)
         self.removal.remove("RecordDispatch failed:", report)
