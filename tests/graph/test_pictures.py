@@ -144,6 +144,7 @@ def test_layout():
     width, height = place(boxes, links)
     assert [box.row for box in boxes[:4]] == [0, 1, 2, 3]
     assert [len(link.points) for link in links] == [0, 0, 0, 2]
+    assert len({boxes[point].x for point in links[3].points}) == 1
     assert all(box.y + box.height < below.y for box, below in pairwise(boxes[:4]))
     for box in boxes[1:3]:
         for x, y in links[3].path[1:-1]:
