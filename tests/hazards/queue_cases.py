@@ -38,7 +38,13 @@ def finish(bench, *queues):
         fence.SetEventOnCompletion(1)
 
 
-@hazard(WAIT, "the copy reads the copy's source", "'shared'", "as the copy's destination;", ways=["RAW"])
+@hazard(
+    WAIT,
+    "the copy reads the copy's source",
+    "'shared'",
+    "as the copy's destination (recorded at",
+    ways=["RAW"],
+)
 @hazard(WAIT, "the copy writes the copy's destination", ways=["WAW", "WAR"])
 def two_queues_without_a_wait(bench, wrong):
     """``wrong`` names the hazard; without a fence between the two, in whichever order they run."""
