@@ -40,7 +40,7 @@ def integer(value: Any, name: str) -> int:
 
 def unsigned(value: Any, name: str, bits: int = 64, rule: Rule | None = None) -> int:
     """``value`` as a UINT64."""
-    number = integer(value, name)
+    number = value if type(value) is int else integer(value, name)
     if not 0 <= number < 1 << bits:
         raise refusal(name, f"must be an unsigned {bits}-bit number, not {number}", rule)
     return number
@@ -95,7 +95,7 @@ def instance(value: Any, kind: type[C], name: str) -> C:
 
 def child(value: Any, kind: type[C], name: str, device: object) -> C:
     """``value``, which must be an object of the interface ``kind`` that ``device`` created."""
-    item = instance(value, kind, name)
+    item = value if isinstance(value, kind) else instance(value, kind, name)
     if getattr(item, "device", None) is not device:
         raise invalid(f"{name} belongs to another device")
     return item

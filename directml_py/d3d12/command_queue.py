@@ -47,7 +47,7 @@ class Execution(Work):
     def __init__(
         self, device: ID3D12Device, recordings: tuple[Recording, ...], submission: Submission | None
     ) -> None:
-        super().__init__()
+        self.done = False
         self.device = device
         self.recordings = recordings
         self.submission = submission
@@ -74,6 +74,8 @@ class Execution(Work):
             if watchers.all:
                 with running(self):
                     self._run(self._observed_steps())
+            elif self.submission is None and len(self.recordings) == 1:
+                self._run(self.recordings[0].calls)
             else:
                 self._run(self._steps())
         except BaseException as error:
@@ -96,8 +98,6 @@ class Execution(Work):
     def _steps(self) -> Sequence[Callable[[], None]]:
         if self.submission is not None:
             return self.submission.steps()
-        if len(self.recordings) == 1:
-            return self.recordings[0].calls
         if self.device.reorders:
             together = [command for recording in self.recordings for command in recording.commands]
             return [call for command in any_order(together) if (call := command.call())]
@@ -159,10 +159,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
             with device.lock:
                 problem = self._problem(lists)
                 if problem is None:
-                    recordings = tuple([entry.recording for entry in lists])
-                    monitor = device.monitor
-                    submission = None if monitor is None else monitor.submit(recordings, self.work)
-                    execution = Execution(device, recordings, submission)
+                    execution = self._execution(device, lists)
                     execution.start()
             if execution is not None:
                 for observer in watchers.all:
@@ -175,6 +172,15 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
             raise
         if problem is not None:
             device.remove(DXGI_ERROR_INVALID_CALL, f"ExecuteCommandLists: {problem.text}", problem.id)
+
+    def _execution(self, device: ID3D12Device, lists: Sequence[ID3D12GraphicsCommandList]) -> Execution:
+        # Most calls have one list, and most devices no debug layer.
+        first = lists[0].recording
+        recordings = (first,) if len(lists) == 1 else tuple([entry.recording for entry in lists])
+        monitor = device.monitor
+        return Execution(
+            device, recordings, None if monitor is None else monitor.submit(recordings, self.work)
+        )
 
     def _mark(self, marker: Marker) -> None:
         for observer in watchers.all:
@@ -201,10 +207,15 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
     def _problem(self, lists: Sequence[ID3D12GraphicsCommandList]) -> Problem | None:
         for index, entry in enumerate(lists):
             recording = entry.recording
-            good = entry.type == self.type and not (entry.open or entry.errors or recording.in_flight)
-            if good and not recording.stale and (not index or entry not in lists[:index]):
-                continue
-            return self._explain(lists, index)
+            if (
+                entry.type != self.type
+                or entry.open
+                or entry.errors
+                or recording in recording.memory.in_flight
+                or recording.generation != recording.memory.generation
+                or (index and entry in lists[:index])
+            ):
+                return self._explain(lists, index)
         return None
 
     def _explain(self, lists: Sequence[ID3D12GraphicsCommandList], index: int) -> Problem:

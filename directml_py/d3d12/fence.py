@@ -267,7 +267,7 @@ class FenceSignal(Work):
     __slots__ = ("fence", "queue", "value")
 
     def __init__(self, queue: WorkQueue, fence: FenceValue, value: int) -> None:
-        super().__init__()
+        self.done = False
         self.queue = queue
         self.fence = fence
         self.value = value

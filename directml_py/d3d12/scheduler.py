@@ -85,16 +85,24 @@ class WorkQueue:
 
     def submit(self, work: Work) -> None:
         """Run ``work`` if nothing is before it, and whatever can go on because of that; else leave it in the queue."""
-        device = self.device
-        with device.lock:
-            if device.removed:
-                return
-            free = self.worker is None and not self.entries
-            if free and not work.blocked() and work.done_at_once():
-                return
-            device.ready[self] = None
-            self.entries.append(work)
-        drain(device)
+        device, entries, worker = self.device, self.entries, None
+        try:
+            with device.lock:
+                if device.removed:
+                    return
+                if self.worker is None and not entries and not work.blocked() and work.done_at_once():
+                    return
+                worker = Worker()
+                device.ready[self] = None
+                entries.append(work)
+                taken = self.take(worker)
+            self.run_on(worker, taken)
+            if device.ready:
+                _drain(device, worker)
+        except BaseException:
+            if worker is not None:
+                worker.stop(device.lock)
+            raise
 
     def forget(self, work: Work) -> None:
         """An exception came while ``work`` was submitted: if it is not in the queue, it never happened."""
@@ -108,26 +116,48 @@ class WorkQueue:
                 work.finish()
             self.entries.clear()
 
+    def take(self, worker: Worker) -> Work | None:
+        """The first entry, for ``worker`` to run, under the lock; None if there is none that can run now, or another
+        thread is at it."""
+        entries = self.entries
+        if self.worker is not None or not entries or entries[0].blocked():
+            return None
+        worker.queue = self
+        self.worker = worker
+        return entries[0]
+
+    def leave(self, work: Work) -> None:
+        """What was taken has run; under the lock."""
+        work.finish()
+        if self.entries and self.entries[0] is work:
+            self.entries.popleft()
+        self.worker = None
+
     def run_one(self, worker: Worker) -> bool:
-        """Run the first entry alone; False if there is none that can run now, or another thread is at it."""
+        """Run the first entry alone; False if there was none to take."""
         with self.device.lock:
-            if self.worker is not None or not self.entries or self.entries[0].blocked():
-                return False
-            worker.queue = self
-            self.worker = worker
-            work = self.entries[0]
+            work = self.take(worker)
+        if work is None:
+            return False
         if not work.done:
             work.run()
         with self.device.lock:
-            work.finish()
-            if self.entries and self.entries[0] is work:
-                self.entries.popleft()
-            self.worker = None
+            self.leave(work)
         return True
 
-    def rests(self) -> bool:
-        """Whether there is nothing to do that nobody is at."""
-        return self.worker is not None or not self.entries or self.entries[0].blocked()
+    def run_on(self, worker: Worker, work: Work | None) -> None:
+        """Run what was taken, and what comes after it, until there is none to take; the queue is not ready then."""
+        device = self.device
+        lock, ready = device.lock, device.ready
+        while work is not None:
+            if not work.done:
+                work.run()
+                work.done = True
+            with lock:
+                self.leave(work)
+                work = self.take(worker)
+                if work is None:
+                    ready.pop(self, None)
 
 
 def drain(device: ID3D12Device) -> None:
@@ -143,8 +173,8 @@ def drain(device: ID3D12Device) -> None:
 def _drain(device: ID3D12Device, worker: Worker) -> None:
     while device.ready:
         for queue in list(device.ready):
-            while queue.run_one(worker):
-                pass
             with device.lock:
-                if queue.rests():
+                work = queue.take(worker)
+                if work is None:
                     device.ready.pop(queue, None)
+            queue.run_on(worker, work)
