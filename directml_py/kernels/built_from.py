@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "a84b5946"
+DECLARATIONS = "a6ff66ee"

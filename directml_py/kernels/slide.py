@@ -132,6 +132,25 @@ def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> R
     return run_of(task, (x, output, indices))
 
 
+def put_back(gradients: Array, indices: Array, sums: Array, output: Array) -> Run | None:
+    """The gradients of steps, each added to the element of ``output`` that has its index; indices run on from one
+    channel to the next.
+
+    ``indices``, of 64 bits, and ``sums``, memory for as many FLOAT64 as ``output`` has elements, are packed.
+    """
+    known = backend.native is not None and gradients.dtype in LOOPS and gradients.dtype == output.dtype
+    if not known or not readable(gradients, output) or not apart(output, [gradients, indices, sums]):
+        return None
+    task = backend.native.ffi.new("dml_slide_gradients *")
+    task.is_half = output.dtype == np.float16
+    task.batches, task.channels = output.shape[:2]
+    task.sizes, task.steps = spatial(output.shape[2:], 1), spatial(gradients.shape[2:], 1)
+    task.gradient_strides, task.output_strides = strides_of(gradients), strides_of(output)
+    task.gradients, task.indices = address(gradients), address(indices)
+    task.sums, task.output = address(sums), address(output)
+    return bound(backend.native.lib.dml_slide_add, task, memory=(gradients, indices, sums, output))
+
+
 def task_of(
     function: str,
     x: Array,

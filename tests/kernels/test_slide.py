@@ -444,3 +444,29 @@ def test_bytes_that_lie_as_far_apart_as_floats():
     run()
     mean = window.fold(x.astype(np.float64), (3, 18), np.add, 0) / 9
     np.testing.assert_array_equal(output, quantize(mean, scale, None, np.dtype(np.uint8)))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_gradients_are_put_back(dtype):
+    """Several at one place are added up in FLOAT64; what has an index of another channel is lost."""
+    rng = np.random.default_rng(4)
+    for number, layout in enumerate(LAYOUTS * 3):
+        sizes, steps = ([int(one) for one in rng.integers(1, 9, rank)] for rank in [1 + number % 3] * 2)
+        if number == 5:
+            sizes[-1] = 600
+        count = prod(sizes)
+        gradients = laid_out(whole(rng, (2, 3, *steps), dtype), layout)
+        places = rng.integers(0, count, (2, 3, *steps))
+        starts = np.arange(6).reshape(2, 3, *(1,) * len(sizes)) * count
+        expected = np.zeros(6 * count)
+        np.add.at(expected, (places + starts).reshape(-1), gradients.reshape(-1).astype(np.float64))
+        indices = places + starts
+        if number == 0:
+            indices = np.append(indices.reshape(6, -1), np.full((6, 1), 6 * count), 1)
+            gradients = np.append(gradients.reshape(2, 3, -1), np.ones((2, 3, 1), dtype), -1)
+        for kind in ("together", "channels last"):
+            output = laid_out(np.full((2, 3, *sizes), 7, dtype), kind)
+            run = slide.put_back(gradients, np.ascontiguousarray(indices), np.empty(expected.size), output)
+            assert run is not None
+            run()
+            np.testing.assert_array_equal(output, expected.reshape(output.shape))

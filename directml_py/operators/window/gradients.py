@@ -11,7 +11,6 @@ import numpy as np
 from ...descs.values import OperatorDesc
 from ...kernels import slide
 from ...kernels.binding import Array, Run
-from ...kernels.half import store
 from ...kernels.taps import Plan, Taps, apply
 from ..operator import (
     Compute,
@@ -101,21 +100,22 @@ class MaxPoolingGrad(Operator):
         counts = window.counts(sizes[2:], steps[2:], with_padding=False)
         if not all(count.all() for count in counts):
             return twin
-        number = prod(steps)
+        number, itemsize = prod(steps), desc.InputTensor.dtype.itemsize
+        parts = np.cumsum([8 * number, 8 * prod(sizes), itemsize * number])
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x, gradients), (output,) = inputs, outputs
-            places = scratch[: 8 * number].view(np.int64).reshape(steps)
-            largest = scratch[8 * number :].view(x.dtype).reshape(steps)
-            find = slide.maximum(x, largest, places, window)
-            if find is None:
+            places, sums, largest, _ = np.split(scratch, parts)
+            places = places.view(np.int64).reshape(steps)
+            find = slide.maximum(x, largest.view(x.dtype).reshape(steps), places, window)
+            add = slide.put_back(gradients, places, sums, output)
+            if find is None or add is None:
                 return twin.bind(inputs, outputs, scratch)
 
             def run() -> None:
                 find()
-                sums = np.bincount(places.reshape(-1), gradients.reshape(-1), prod(sizes))
-                store(output, sums.reshape(sizes))
+                add()
 
             return run
 
-        return Kernel(bind, number * (8 + desc.InputTensor.dtype.itemsize))
+        return Kernel(bind, int(parts[-1]))

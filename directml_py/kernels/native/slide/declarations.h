@@ -1,4 +1,5 @@
 #include "../half/declarations.h"
+#include "../map/declarations.h"
 #include "../rows/declarations.h"
 
 /* Windows that slide over one channel at a time: sums of products with a filter of its own (depthwise convolution),
@@ -35,6 +36,16 @@ typedef struct {
     dml_slide_bytes bytes;
 } dml_slide;
 
+/* Gradients of the steps of a window added up in FLOAT64, for each element of the output those whose index is its own:
+   indices of 64 bits as above, packed, as are the `sums`. Gradients and output, of `sizes`, are FLOAT32, or FLOAT16 if
+   `is_half`; strides are in bytes. */
+typedef struct {
+    int32_t is_half;
+    int64_t batches, channels, sizes[3], steps[3], gradient_strides[5], output_strides[5];
+    uintptr_t indices, gradients, sums, output;
+} dml_slide_gradients;
+
 /* 0 if the loops cannot: windows that reach too far. */
 int dml_slide_check(const dml_slide *task);
 void dml_slide_run(const dml_slide *task);
+void dml_slide_add(const dml_slide_gradients *task);

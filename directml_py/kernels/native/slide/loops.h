@@ -532,6 +532,46 @@ static void LOOP(slide_run)(const dml_slide_plan *plan, int64_t begin, int64_t e
     }
 }
 
+static void LOOP(slide_add_gradients)(const dml_slide_gradients *task, int64_t begin, int64_t end)
+{
+    enum { PART = 256 };
+    const int64_t *steps = task->steps, *sizes = task->sizes;
+    const uint64_t size = (uint64_t)(sizes[0] * sizes[1] * sizes[2]);
+    for (int64_t plane = begin; plane < end; plane++) {
+        int64_t batch = plane / task->channels, channel = plane % task->channels;
+        const int64_t *given = task->gradient_strides, *made = task->output_strides;
+        const uint64_t *index = (const uint64_t *)task->indices + plane * steps[0] * steps[1] * steps[2];
+        const char *gradients = (const char *)task->gradients + batch * given[0] + channel * given[1];
+        char *output = (char *)task->output + batch * made[0] + channel * made[1];
+        double *sums = (double *)task->sums + plane * (int64_t)size;
+        memset(sums, 0, size * sizeof *sums);
+        for (int64_t row = 0; row < steps[0] * steps[1]; row++) {
+            const char *from = gradients + row / steps[1] * given[2] + row % steps[1] * given[3];
+            for (int64_t i = 0; i < steps[2]; i++, index++)
+                if (*index - (uint64_t)plane * size < size)
+                    sums[*index - (uint64_t)plane * size] += dml_load_float(from + i * given[4], task->is_half);
+        }
+        for (int64_t row = 0; row < sizes[0] * sizes[1]; row++, sums += sizes[2]) {
+            char *to = output + row / sizes[1] * made[2] + row % sizes[1] * made[3];
+            for (int64_t i = 0; i < sizes[2]; i += PART) {
+                int64_t count = sizes[2] - i < PART ? sizes[2] - i : PART, item = task->is_half ? 2 : 4;
+                float floats[PART];
+                uint16_t halves[PART];
+                if (task->is_half)
+                    LOOP(map_store_wide_f16)(halves, sums + i, count);
+                else
+                    for (int64_t j = 0; j < count; j++)
+                        floats[j] = (float)sums[i + j];
+                const char *results = task->is_half ? (const char *)halves : (const char *)floats;
+                for (int64_t j = 0; made[4] != item && j < count; j++)
+                    memcpy(to + (i + j) * made[4], results + j * item, (size_t)item);
+                if (made[4] == item)
+                    memcpy(to + i * item, results, (size_t)(count * item));
+            }
+        }
+    }
+}
+
 static const dml_slide_table LOOP(slide_table) = {
 #if defined(DML_AVX512)
     LOOP(slide_is_near), LOOP(slide_is_endless),
@@ -539,4 +579,5 @@ static const dml_slide_table LOOP(slide_table) = {
     NULL, NULL,
 #endif
     LOOP(slide_run),
+    LOOP(slide_add_gradients),
 };

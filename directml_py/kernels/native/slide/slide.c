@@ -124,3 +124,15 @@ void dml_slide_run(const dml_slide *task)
     dml_rows_find_factors(&task->normalization);
     dml_parallel(dml_slide_share, &plan, plan.units, grain, work);
 }
+
+static void dml_slide_share_channels(void *context, int64_t begin, int64_t end)
+{
+    dml_loop->slide->add(context, begin, end);
+}
+
+void dml_slide_add(const dml_slide_gradients *task)
+{
+    int64_t seen = task->steps[0] * task->steps[1] * task->steps[2], planes = task->batches * task->channels;
+    int64_t made = task->sizes[0] * task->sizes[1] * task->sizes[2];
+    dml_parallel(dml_slide_share_channels, (void *)(uintptr_t)task, planes, 1, planes * (seen * 12 + made * 20));
+}

@@ -43,6 +43,8 @@ typedef struct {
     int (*is_endless)(const dml_slide *task);
     /* Units from `begin` to `end`. */
     void (*run)(const dml_slide_plan *plan, int64_t begin, int64_t end);
+    /* Channels from `begin` to `end`. */
+    void (*add)(const dml_slide_gradients *task, int64_t begin, int64_t end);
 } dml_slide_table;
 
 /* A step, and where its channel begins. */
