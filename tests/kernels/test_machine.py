@@ -286,6 +286,16 @@ def test_half_by_way_of_float32_is_what_float64_gives(native, name):
     np.testing.assert_array_equal(output, in_float64_rounded_once(function, x, y))
 
 
+def test_roots_are_the_nearest_numbers(native):
+    """Of mantissas in two binades, which all others repeat, and of numbers of every exponent, sign and kind."""
+    rng = np.random.default_rng(7)
+    inside = rng.integers(0x3F800000, 0x40800000, 1 << 18).astype(np.uint32)
+    anywhere = rng.integers(0, 1 << 32, 1 << 16).astype(np.uint32)
+    edges = np.uint32([0x00800000, 0x0D800000, 0x7F800000])[:, np.newaxis] + np.arange(-8, 9)
+    x = np.concatenate([inside, anywhere, edges.astype(np.uint32).ravel()]).view(np.float32)
+    assert_maps(np.sqrt, [x], [np.empty_like(x)])
+
+
 def test_half_has_square_roots_as_of_float64(native):
     x = every_half()
     output = np.empty_like(x)

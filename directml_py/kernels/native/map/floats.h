@@ -115,6 +115,68 @@ DML_INLINE LOOP(floats) LOOP(float_expm1)(LOOP(floats) x)
     return DML_WHERE(DML_IS(LT, DML_MAGNITUDE_OF(x), DML_ALL(0x1p-25f)), x, r + r);
 }
 
+#if defined(DML_AVX512)
+/* The nearest number to the root: what an approximation leaves of x corrects it (Markstein 2000, "IA-64 and Elementary
+   Functions", chapter 9), where x is neither so small that this has no digits, nor infinite. */
+DML_INLINE LOOP(floats) LOOP(float_sqrt)(LOOP(floats) x)
+{
+    const __m512i least = DML_I(set1)(0x0d800000), numbers = DML_I(set1)(0x7f800000 - 0x0d800000);
+    LOOP(mask) ordinary = _mm512_cmplt_epu32_mask(DML_I(sub)(DML_BITS_OF(x), least), numbers);
+    LOOP(floats) inverse = DML_F(rsqrt14)(x), root = x * inverse, half = inverse * DML_ALL(0.5f), less;
+    less = DML_F(fnmadd)(root, half, DML_ALL(0.5f));
+    root = DML_FMA(root, less, root);
+    half = DML_FMA(half, less, half);
+    root = DML_FMA(DML_F(fnmadd)(root, root, x), half, root);
+    return DML_EVERY(ordinary) ? root : _mm512_mask_sqrt_ps(root, (LOOP(mask))~ordinary, x);
+}
+#else
+DML_INLINE LOOP(floats) LOOP(float_sqrt)(LOOP(floats) x)
+{
+    return DML_F(sqrt)(x);
+}
+#endif
+
+#if defined(DML_AVX512)
+/* Of tanh: polynomials between multiples of 1/4 up to 1, of 1/2 up to 3, of 1 up to 7, 9, and beyond. A row has the
+   places that they are around, where tanh is almost a FLOAT32, or their coefficients of one power, beginning with that
+   from 1 on: the order of the exponent and the first two digits of |x| + 1. */
+static const float LOOP(tanh_parts)[8][16] = {
+    {1.24971187f, 1.74976504f, 2.24957728f, 2.74926591f, 3.50058651f, 4.49812365f, 5.49858046f, 6.49897194f,
+     7.99809265f, 10.0f, 12.0f, 14.0f, 0.0f, 0.375086069f, 0.625106633f, 0.875141978f},
+    {0.848202825f, 0.941348791f, 0.978007734f, 0.991847813f, 0.998180032f, 0.999752283f, 0.999966502f, 0.99999547f,
+     0.999999762f, 1.0f, 1.0f, 1.0f, 0.0f, 0.358432412f, 0.554673553f, 0.703977227f},
+    {0.280551851f, 0.113862403f, 0.0435008705f, 0.0162379183f, 0.00363669218f, 0.000495382934f, 6.69959336e-05f,
+     9.06007972e-06f, 4.51922915e-07f, 0.0f, 0.0f, 0.0f, 1.0f, 0.871526182f, 0.692337275f, 0.504416049f},
+    {-0.237964988f, -0.107184216f, -0.0425441787f, -0.0161055401f, -0.00363005279f, -0.000495255692f,
+     -6.69931396e-05f, -9.05997422e-06f, -2.32580391e-07f, 0.0f, 0.0f, 0.0f, -1.0974062e-06f, -0.312383294f,
+     -0.384021133f, -0.355097443f},
+    {0.108340502f, 0.0629502609f, 0.0271085817f, 0.010561252f, 0.00240895781f, 0.000329661212f, 4.46116719e-05f,
+     6.03350054e-06f, 2.9936021e-07f, 0.0f, 0.0f, 0.0f, -0.333270192f, -0.178536013f, -0.0177826397f,
+     0.0818441212f},
+    {-0.0125572393f, -0.0235289503f, -0.0123315919f, -0.00510702468f, -0.00119590398f, -0.000164716359f,
+     -2.23084899e-05f, -3.01733576e-06f, -7.31403816e-07f, 0.0f, 0.0f, 0.0f, -0.00118373556f, 0.168133944f,
+     0.137857869f, 0.0607576147f},
+    {-0.0197156072f, 0.00348025886f, 0.00397909898f, 0.00191716093f, 0.000489709317f, 6.85463965e-05f,
+     9.30418082e-06f, 1.25884378e-06f, 6.72441658e-08f, 0.0f, 0.0f, 0.0f, 0.143084303f, 0.0186118279f,
+     -0.0541456752f, -0.0587672777f},
+    {0.0151017178f, 0.00210170564f, -0.00071599771f, -0.000545515155f, -0.000157669798f, -2.26138745e-05f,
+     -3.08393419e-06f, -4.17834173e-07f, 3.64447288e-07f, 0.0f, 0.0f, 0.0f, -0.0369770452f, -0.0698742196f,
+     -0.023597708f, 0.0127730556f},
+};
+
+DML_INLINE LOOP(floats) LOOP(float_tanh)(LOOP(floats) x)
+{
+    LOOP(floats) a = DML_F(min)(DML_ALL(14.0f), DML_MAGNITUDE_OF(x)), t, sum;
+    LOOP(ints) index = DML_I(srli)(DML_BITS_OF(a + DML_ALL(1.0f)), 21);
+#define DML_TANH_ROW(row) _mm512_permutexvar_ps(index, _mm512_loadu_ps(LOOP(tanh_parts)[row]))
+    t = a - DML_TANH_ROW(0);
+    sum = DML_TANH_ROW(7);
+    for (int row = 6; row > 0; row--)
+        sum = DML_FMA(sum, t, DML_TANH_ROW(row));
+#undef DML_TANH_ROW
+    return DML_LIKE(sum, x);
+}
+#else
 /* From 0.625 on 1 - 2 / (exp(2 |x|) + 1). */
 DML_INLINE LOOP(floats) LOOP(float_tanh)(LOOP(floats) x)
 {
@@ -130,6 +192,7 @@ DML_INLINE LOOP(floats) LOOP(float_tanh)(LOOP(floats) x)
     DML_STEP(sum, z, -0x1.555532p-2f);
     return DML_LIKE(DML_WHERE(DML_IS(LT, a, DML_ALL(0.625f)), DML_FMA(sum * z, x, x), far), x);
 }
+#endif
 
 /* Up to two numbers from the nearest. */
 DML_INLINE LOOP(floats) LOOP(float_sigmoid)(LOOP(floats) x)

@@ -1,5 +1,6 @@
 /* Functions of FLOAT64, as many at a time as a register holds or four, for results that are rounded to FLOAT32: 4e-9
-   off at most, where not said otherwise much less. Polynomials are fitted at Chebyshev's nodes. None has branches. */
+   off at most, where not said otherwise much less; roots are the nearest numbers. Polynomials are fitted at Chebyshev's
+   nodes. None has branches. */
 
 #undef DML_LANES
 #if defined(DML_AVX512)
@@ -101,6 +102,18 @@ DML_INLINE void LOOP(map_softplus)(DML_DOUBLES *x)
     sum = sum * z + 0.6666667902645588;
     sum = sum * z + 1.9999999998090046;
     *x = DML_PICK(*x > 0.0, *x, (DML_DOUBLES){0}) + sum * s;
+}
+
+DML_INLINE void LOOP(map_sqrt)(DML_DOUBLES *x)
+{
+#if defined(DML_AVX512)
+    *x = (DML_DOUBLES)_mm512_sqrt_pd((__m512d)*x);
+#elif defined(DML_AVX2)
+    *x = (DML_DOUBLES)_mm256_sqrt_pd((__m256d)*x);
+#else
+    for (int i = 0; i < DML_LANES; i++)
+        (*x)[i] = sqrt((*x)[i]);
+#endif
 }
 
 DML_DEFINE_LOG(LOOP(map_log_positive), DML_DOUBLES, DML_BITS)

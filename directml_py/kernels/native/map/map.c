@@ -5,8 +5,10 @@
 /* Elements of what goes past the caches at a time, and how far ahead of them others are fetched. */
 #define DML_MAP_TILE 256
 #define DML_MAP_FETCHED 512
-/* Elements of the parts of a tensor that threads share, and the side of a part that is read across. */
+/* The most elements of the parts of a tensor that threads share, how many parts there are at least if they are not
+   smaller than a block by that, and the side of a part that is read across. */
 #define DML_MAP_PART 16384
+#define DML_MAP_PARTS 16
 #define DML_MAP_SIDE 128
 #define DML_MAP_VALUES 64
 
@@ -391,8 +393,10 @@ void dml_map_prepare(dml_map *task)
         task->columns = columns < DML_MAP_SIDE ? columns : DML_MAP_SIDE;
         task->rows = rows < DML_MAP_SIDE ? rows : DML_MAP_SIDE;
     } else {
-        task->columns = columns < DML_MAP_PART ? columns : DML_MAP_PART;
-        task->rows = DML_MAP_PART / task->columns < rows ? DML_MAP_PART / task->columns : rows;
+        int64_t part = dml_product(task->rank, task->sizes) / DML_MAP_PARTS / DML_MAP_BLOCK * DML_MAP_BLOCK;
+        part = part < DML_MAP_BLOCK ? DML_MAP_BLOCK : part < DML_MAP_PART ? part : DML_MAP_PART;
+        task->columns = columns < part ? columns : part;
+        task->rows = part / task->columns < rows ? part / task->columns : rows;
     }
     task->units = dml_quotient_up(columns, task->columns) * dml_quotient_up(rows, task->rows);
     for (int i = 0; i < task->rank - 2; i++)

@@ -13,7 +13,6 @@
     BINARY(copysign_##lane, T, T, copysign##suffix(x, y)) \
     UNARY(absolute_##lane, T, T, fabs##suffix(x)) \
     UNARY(negative_##lane, T, T, -x) \
-    UNARY(sqrt_##lane, T, T, sqrt##suffix(x)) \
     UNARY(floor_##lane, T, T, floor##suffix(x)) \
     UNARY(ceil_##lane, T, T, ceil##suffix(x)) \
     UNARY(trunc_##lane, T, T, trunc##suffix(x)) \
@@ -72,6 +71,7 @@
     OWN(half_float64) \
     OWN(bits_half) \
     OWN(half_bits) \
+    FUNCTION(sqrt) \
     FUNCTION(exp) \
     FUNCTION(expm1) \
     FUNCTION(log) \
