@@ -96,6 +96,7 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #include "product/loops.h"
 #include "blend/loops.h"
 #include "slide/loops.h"
+#include "fold/wide.h"
 #undef DML_SUFFIX
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -126,6 +127,8 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 
 static dml_loops dml_loops_avx512;
 static dml_conv_table dml_conv_avx512;
+static dml_fold_table dml_fold_avx512;
+static dml_fold_kernel dml_fold_kernels_avx512[DML_FOLDS][DML_TYPES];
 #endif
 
 static const dml_loops *dml_loop = &dml_loops_baseline;
@@ -182,6 +185,13 @@ __attribute__((constructor)) static void dml_choose_loops(void)
 #define DML_LONG(loop) dml_loops_avx512.loop = &loop##_table_avx512;
     DML_FOR_LONG_LOOPS(DML_LONG)
 #undef DML_LONG
+    memcpy(dml_fold_kernels_avx512, fold_table_avx2.kernels, sizeof dml_fold_kernels_avx512);
+    dml_fold_kernels_avx512[DML_FOLD_SUM][DML_TYPE_FLOAT32] = fold_sum_avx512;
+    dml_fold_kernels_avx512[DML_FOLD_EXP][DML_TYPE_FLOAT32] = fold_exp_avx512;
+    dml_fold_avx512 = fold_table_avx2;
+    dml_fold_avx512.logs = fold_logs_avx512;
+    dml_fold_avx512.kernels = (const dml_fold_kernel(*)[DML_TYPES])dml_fold_kernels_avx512;
+    dml_loops_avx512.fold = &dml_fold_avx512;
     if (__builtin_cpu_supports("avx512vnni")) {
         dml_conv_avx512 = conv_table_avx512;
         dml_conv_avx512.bytes = &conv_bytes_table_vnni;

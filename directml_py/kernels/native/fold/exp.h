@@ -3,11 +3,22 @@
    largest element is not taken out: of itself it would leave NaN. Nor is exp taken of what is then left, where the
    largest is positive, but for finding NaN. */
 
-typedef double LOOP(exp_vector) __attribute__((vector_size(32), aligned(8), may_alias));
-typedef uint64_t LOOP(exp_bits) __attribute__((vector_size(32)));
+#undef DML_EXP_LANES
+#undef DML_EXP_VECTORS
+#if defined(DML_AVX512)
+#define DML_EXP_LANES 8
+#else
+#define DML_EXP_LANES 4
+#endif
+#define DML_EXP_VECTORS (16 / DML_EXP_LANES)
+typedef double LOOP(exp_vector) __attribute__((vector_size(8 * DML_EXP_LANES), aligned(8), may_alias));
+typedef uint64_t LOOP(exp_bits) __attribute__((vector_size(8 * DML_EXP_LANES)));
 
 /* A number never becomes less than -708, whose exponential is not 0 but too little to count; NaN stays. */
-#if defined(DML_AVX2)
+#if defined(DML_AVX512)
+#define DML_EXP_BOUND(to, x) to = (LOOP(exp_vector))_mm512_max_pd(_mm512_set1_pd(-708.0), (__m512d)(x))
+#define DML_EXP_DOUBLES(x) ((LOOP(exp_vector))_mm512_cvtps_pd(_mm256_loadu_ps(x)))
+#elif defined(DML_AVX2)
 #define DML_EXP_BOUND(to, x) to = (LOOP(exp_vector))_mm256_max_pd(_mm256_set1_pd(-708.0), (__m256d)(x))
 #define DML_EXP_DOUBLES(x) ((LOOP(exp_vector))_mm256_cvtps_pd(_mm_loadu_ps(x)))
 #else
@@ -26,8 +37,8 @@ DML_INLINE void LOOP(exp_sixteen)(LOOP(exp_vector) *values)
     typedef LOOP(exp_bits) bits;
     /* Added to a number this leaves no bits for a fraction, and the integer in the lowest bits. */
     const double magic = 0x1.8p52;
-    vector r[4], shifted[4], cube[4], low[4], high[4];
-#define DML_EACH for (int i = 0; i < 4; i++)
+    vector r[DML_EXP_VECTORS], shifted[DML_EXP_VECTORS], cube[DML_EXP_VECTORS], low[DML_EXP_VECTORS], high[DML_EXP_VECTORS];
+#define DML_EACH for (int i = 0; i < DML_EXP_VECTORS; i++)
     DML_EACH DML_EXP_BOUND(r[i], values[i]);
     DML_EACH shifted[i] = r[i] * 0x1.71547652b82fep0 + magic;
     DML_EACH r[i] = r[i] - (shifted[i] - magic) * 0x1.62e42fefa39efp-1;
@@ -48,7 +59,7 @@ DML_INLINE void LOOP(exp_sixteen)(LOOP(exp_vector) *values)
 DML_INLINE double LOOP(exp_sum)(const float *x, int64_t n, double shift)
 {
     typedef LOOP(exp_vector) vector;
-    vector sums[4] = {{0}, {0}, {0}, {0}}, values[4];
+    vector sums[DML_EXP_VECTORS] = {{0}}, values[DML_EXP_VECTORS];
     float rest[16];
     for (int64_t i = 0; i < n; i += 16) {
         const float *part = x + i;
@@ -57,14 +68,18 @@ DML_INLINE double LOOP(exp_sum)(const float *x, int64_t n, double shift)
                 rest[j] = j < n - i ? part[j] : -INFINITY;
             part = rest;
         }
-        for (int j = 0; j < 4; j++)
-            values[j] = DML_EXP_DOUBLES(part + 4 * j) - shift;
+        for (int j = 0; j < DML_EXP_VECTORS; j++)
+            values[j] = DML_EXP_DOUBLES(part + DML_EXP_LANES * j) - shift;
         LOOP(exp_sixteen)(values);
-        for (int j = 0; j < 4; j++)
+        for (int j = 0; j < DML_EXP_VECTORS; j++)
             sums[j] += values[j];
     }
+#if DML_EXP_VECTORS == 4
     sums[0] = sums[0] + sums[1] + (sums[2] + sums[3]);
     return sums[0][0] + sums[0][1] + (sums[0][2] + sums[0][3]);
+#else
+    return _mm512_reduce_add_pd((__m512d)(sums[0] + sums[1]));
+#endif
 }
 
 /* The sum where the largest element is infinity: NaN if there is a NaN, else any other number. */
@@ -78,7 +93,7 @@ static double LOOP(exp_infinite)(const char *element, int64_t n, int64_t stride)
 
 static inline double LOOP(exp_one)(double x)
 {
-    LOOP(exp_vector) values[4] = {{x}, {0}, {0}, {0}};
+    LOOP(exp_vector) values[DML_EXP_VECTORS] = {{x}};
     LOOP(exp_sixteen)(values);
     return values[0][0];
 }
@@ -131,11 +146,11 @@ static void LOOP(exp_columns)(void *state, void *second, const char *source, int
             sums[j] = j >= width ? 0.0 : sum[j];
         }
         for (int64_t j = 0; j < filled; j += 16) {
-            vector total[4], values[4];
-            for (int k = 0; k < 4; k++)
+            vector total[DML_EXP_VECTORS], values[DML_EXP_VECTORS];
+            for (int k = 0; k < DML_EXP_VECTORS; k++)
                 values[k] = ((vector *)(scale + j))[k];
             LOOP(exp_sixteen)(values);
-            for (int k = 0; k < 4; k++)
+            for (int k = 0; k < DML_EXP_VECTORS; k++)
                 total[k] = ((vector *)(sums + j))[k] * values[k];
             for (int64_t l = 0; l < length; l++) {
                 const float *row = (const float *)(chunk + l * reduced_stride) + j;
@@ -143,13 +158,13 @@ static void LOOP(exp_columns)(void *state, void *second, const char *source, int
                     memcpy(edge, row, (size_t)(width - j) * sizeof *edge);
                     row = edge;
                 }
-                for (int k = 0; k < 4; k++)
-                    values[k] = DML_EXP_DOUBLES(row + 4 * k) - ((vector *)(shift + j))[k];
+                for (int k = 0; k < DML_EXP_VECTORS; k++)
+                    values[k] = DML_EXP_DOUBLES(row + DML_EXP_LANES * k) - ((vector *)(shift + j))[k];
                 LOOP(exp_sixteen)(values);
-                for (int k = 0; k < 4; k++)
+                for (int k = 0; k < DML_EXP_VECTORS; k++)
                     total[k] += values[k];
             }
-            for (int k = 0; k < 4; k++)
+            for (int k = 0; k < DML_EXP_VECTORS; k++)
                 ((vector *)(sums + j))[k] = total[k];
         }
         for (int64_t j = 0; j < width; j++)

@@ -1,17 +1,22 @@
-DML_DEFINE_LOG(LOOP(log_four), LOOP(exp_vector), LOOP(exp_bits))
+DML_DEFINE_LOG(LOOP(log_lanes), LOOP(exp_vector), LOOP(exp_bits))
 
 static void LOOP(fold_logs)(double *values, int64_t count)
 {
-    for (int64_t i = 0; i < count; i += 4) {
-        LOOP(exp_vector) four;
-        double given[4] = {1.0, 1.0, 1.0, 1.0}, found[4];
-        int64_t n = count - i < 4 ? count - i : 4;
-        memcpy(given, values + i, n == 4 ? sizeof given : (size_t)n * sizeof(double));
-        memcpy(&four, given, sizeof four);
-        LOOP(log_four)(&four);
-        memcpy(found, &four, sizeof found);
-        for (int64_t j = 0; j < n; j++)
-            /* Zero, infinity, NaN, what is negative or subnormal. */
-            values[i + j] = given[j] >= 0x1p-1022 && given[j] < INFINITY ? found[j] : log(given[j]);
+    for (int64_t i = 0; i < count; i += DML_EXP_LANES) {
+        LOOP(exp_vector) lanes;
+        double given[DML_EXP_LANES], found[DML_EXP_LANES];
+        int64_t n = count - i < DML_EXP_LANES ? count - i : DML_EXP_LANES;
+        int ordinary = 1;
+        for (int j = 0; j < DML_EXP_LANES; j++)
+            given[j] = j < n ? values[i + j] : 1.0;
+        memcpy(&lanes, given, sizeof lanes);
+        LOOP(log_lanes)(&lanes);
+        memcpy(found, &lanes, sizeof found);
+        /* Not zero, infinity, NaN, what is negative or subnormal. */
+        for (int j = 0; j < DML_EXP_LANES; j++)
+            ordinary &= (given[j] >= 0x1p-1022) & (given[j] < INFINITY);
+        for (int64_t j = 0; j < n && !ordinary; j++)
+            found[j] = given[j] >= 0x1p-1022 && given[j] < INFINITY ? found[j] : log(given[j]);
+        memcpy(values + i, found, (size_t)n * sizeof(double));
     }
 }
