@@ -127,3 +127,19 @@ def test_the_state_is_copy_dest(debug_bench, info_queue):
     debug_bench.device.flush()
     assert info_queue.GetMessage(0).rule == "D3D12-ResourceState-mismatch"
     assert words(target)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("offset", "id"),
+    [
+        (2, e.D3D12_MESSAGE_ID_WRITEBUFFERIMMEDIATE_INVALID_ALIGNMENT),
+        (8, e.D3D12_MESSAGE_ID_WRITEBUFFERIMMEDIATE_INVALID_DEST),
+    ],
+)
+def test_the_debug_layer_numbers_what_is_wrong(debug_bench, info_queue, offset, id):
+    """By the first of the destinations that are."""
+    info_queue.SetBreakOnSeverity(e.D3D12_MESSAGE_SEVERITY_ERROR, False)
+    target = debug_bench.buffer(8)
+    at = target.GetGPUVirtualAddress()
+    debug_bench.list.WriteBufferImmediate([Write(at, 1), Write(at + offset, 1)])
+    assert [info_queue.GetMessage(index).ID for index in range(info_queue.GetNumStoredMessages())] == [id]

@@ -106,6 +106,10 @@ def test_wrong_arguments(bench):
         bench.list.EndQuery(foreign, TIMESTAMP, 0)
     with pytest.raises(DMLError, match="D3D12_QUERY_TYPE"):
         bench.list.EndQuery(query_heap(bench), 99, 0)
+    with pytest.raises(DMLError, match=r"^index must be"):
+        bench.list.EndQuery(query_heap(bench), TIMESTAMP, -1)
+    with pytest.raises(DMLError, match=r"^startIndex must be"):
+        bench.list.ResolveQueryData(query_heap(bench), TIMESTAMP, -1, 1, bench.readback(16), 0)
     for kind, count, hresult in (
         (e.D3D12_QUERY_HEAP_TYPE_OCCLUSION, 1, E_NOTIMPL),
         (e.D3D12_QUERY_HEAP_TYPE_TIMESTAMP, 0, E_INVALIDARG),

@@ -292,6 +292,7 @@ class TestArray:
         buffer = bench.upload(24)
         buffer.array(np.float32, (2, 3))[:] = [[1, 2, 3], [4, 5, 6]]
         assert buffer.array(np.float32).tolist() == [1, 2, 3, 4, 5, 6]
+        assert buffer.array(np.float32, (2, 0)).shape == (2, 0)
         assert buffer.array(np.float32, 2, offset=12).tolist() == [4, 5]
         assert buffer.array("u1", offset=20).view("f4").tolist() == [6]
 

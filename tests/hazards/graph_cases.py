@@ -33,9 +33,9 @@ def two_nodes_for_one_output(bench, wrong):
 
 @hazard("DML-Graph-padding", "DML_OPERATOR_ELEMENT_WISE_IDENTITY", path="Nodes[1].InputTensor")
 def a_consumer_that_reads_between_the_rows(bench, wrong):
-    """Rows of two with room for three: seen as one row of five, the third element is padding."""
+    """Rows of two with room for three: seen as one row of five, the third element is padding; as columns it is not."""
     rows = packed(2, 2, strides=[3, 1])
-    seen = packed(1, 5) if wrong else packed(2, 2, strides=[3, 1])
+    seen = packed(1, 5) if wrong else packed(2, 2, strides=[1, 3])
     sizes = (1, 5) if wrong else (2, 2)
     nodes = [identity(bench, packed(2, 2), rows), identity(bench, seen, packed(*sizes))]
     bench.dml.CompileGraph(graph(nodes, [(0, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 0)]))

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 from toolchain import later
 
@@ -338,12 +339,17 @@ def test_a_long_queue(bench):
 
 
 def test_an_empty_range_is_not_read_early(bench):
-    readback = bench.buffer(16, READBACK)
+    """Nor are elements that end where those begin that are being written."""
+    readback, behind = bench.buffer(16, READBACK), bench.buffer(32, READBACK)
     bench.commands.CopyResource(readback, bench.buffer(16))
+    bench.commands.CopyBufferRegion(behind, 16, bench.buffer(16), 0, 16)
     bench.submit(bench.commands)
     readback.Map(0, dml.D3D12_RANGE(4, 4))
     with pytest.raises(dml.DMLError, match="D3D12-Readback-read-in-flight"):
         readback.Map(0, dml.D3D12_RANGE(0, 1))
+    behind.array(np.float32, 4)
+    with pytest.raises(dml.DMLError, match="D3D12-Readback-read-in-flight"):
+        behind.array(np.float32, 5)
 
 
 def test_work_that_nobody_waited_for(bench):
