@@ -8,26 +8,9 @@ import directml_py as dml
 from directml_py.operators import every_rule
 from directml_py.validation import Severity
 
-from . import (  # noqa: F401
-    aliasing_cases,
-    attention_cases,
-    barrier_cases,
-    clear_cases,
-    content_cases,
-    descriptor_cases,
-    graph_cases,
-    index_cases,
-    length_cases,
-    life_cases,
-    queue_cases,
-    region_cases,
-    scale_cases,
-    split_cases,
-    state_cases,
-    step_cases,
-    unneeded_cases,
-)
-from .hazard import HAZARDS, HazardBench
+from .content_cases import identity
+from .every_case import HAZARDS
+from .hazard import HazardBench
 
 LEVELS = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING"}
 # Those of operators are declared when they are asked for.
@@ -144,7 +127,7 @@ def test_a_device_without_debug_layers_checks_nothing():
 
     bench = Bench()
     assert bench.d3d12.monitor is None
-    op, buffer = bench.compile(content_cases.identity()), bench.buffer(16)
+    op, buffer = bench.compile(identity()), bench.buffer(16)
     bench.record(op, bench.table(op, [buffer], [bench.buffer(16)]))
     bench.execute()
     assert not bench.removed

@@ -13,7 +13,8 @@ import directml_py as dml
 from directml_py.session import Session
 
 from ..rules.layer import debug_layer
-from .hazard import HAZARDS, HazardBench
+from .every_case import HAZARDS
+from .hazard import HazardBench
 
 
 def here():

@@ -1,0 +1,26 @@
+"""All hazards: the plays come into the list when their modules are loaded."""
+
+from __future__ import annotations
+
+from . import (  # noqa: F401
+    aliasing_cases,
+    attention_cases,
+    barrier_cases,
+    clear_cases,
+    content_cases,
+    descriptor_cases,
+    graph_cases,
+    index_cases,
+    length_cases,
+    life_cases,
+    queue_cases,
+    region_cases,
+    scale_cases,
+    split_cases,
+    state_cases,
+    step_cases,
+    unneeded_cases,
+)
+from .hazard import HAZARDS
+
+__all__ = ["HAZARDS"]
