@@ -22,9 +22,10 @@ DML_INLINE void LOOP(blend_larger)(LOOP(blend_doubles) *best, const LOOP(blend_d
     __mmask8 is_number = _mm512_cmp_pd_mask((__m512d)*value, (__m512d)*value, _CMP_ORD_Q);
     *best = (LOOP(blend_doubles))_mm512_mask_max_pd((__m512d)*best, is_number, (__m512d)*best, (__m512d)*value);
 #else
-    LOOP(blend_bits) is_larger = (*value > *best) | (*best != *best);
-    LOOP(blend_bits) chosen = (is_larger & (LOOP(blend_bits))*value) | (~is_larger & (LOOP(blend_bits))*best);
-    memcpy(best, &chosen, sizeof chosen);
+    /* Not compared as vectors: gcc 12 fails at that where optimization is low. */
+    for (int i = 0; i < DML_BLEND_LANES; i++)
+        if ((*value)[i] > (*best)[i] || isnan((*best)[i]))
+            (*best)[i] = (*value)[i];
 #endif
 }
 
