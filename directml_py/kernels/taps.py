@@ -44,13 +44,17 @@ class Taps(NamedTuple):
         return cls(np.arange(len(indices) + 1), indices, None, size)
 
     @classmethod
-    def under(cls, window: Window, axis: int, size: int, steps: int) -> Taps:
-        """What each of so many steps of a window sees of ``size`` elements along one of its dimensions."""
-        first = np.arange(steps)[:, np.newaxis] * window.strides[axis] - window.start_padding[axis]
-        places = first + np.arange(window.size[axis]) * window.dilations[axis]
-        is_inside = (places >= 0) & (places < size)
-        starts = np.concatenate([[0], np.cumsum(np.count_nonzero(is_inside, axis=1))])
-        return cls(starts, places[is_inside], None, size)
+    def under(cls, window: Window, axis: int, elements: range, steps: int) -> Taps:
+        """What each of so many steps of a window sees of a part of the elements along one of its dimensions."""
+        stride, dilation = window.strides[axis], window.dilations[axis]
+        first = np.arange(steps) * stride - window.start_padding[axis] - elements.start
+        low = np.maximum(0, -(first // dilation))
+        high = np.minimum(window.size[axis], (len(elements) - 1 - first) // dilation + 1)
+        lengths = np.maximum(0, high - low)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        origins = first + (low - starts[:-1]) * dilation
+        indices = np.repeat(origins, lengths) + np.arange(starts[-1]) * dilation
+        return cls(starts, indices, None, len(elements))
 
     @property
     def lengths(self) -> Array:

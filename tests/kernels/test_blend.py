@@ -201,7 +201,7 @@ def test_norms(dtype):
         if number % 4 == 0:
             x *= dtype(1e30 if dtype == np.float32 else 500)
         x = x[:, :, ::-1] if number % 3 else x[..., ::-1]
-        plan = {2 + axis: (Taps.under(window, axis, sizes[axis], steps[axis]),) for axis in (0, 1)}
+        plan = {2 + axis: (Taps.under(window, axis, range(sizes[axis]), steps[axis]),) for axis in (0, 1)}
         for order in range(1, backend.native.lib.DML_BLEND_ORDER + 1):
             powers = np.abs(x.astype(np.float64)) ** order
             total = window.view(window.padded(powers, steps), steps).sum((-2, -1))

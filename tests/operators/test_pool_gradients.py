@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import directml_py as dml
 from directml_py.kernels.windows import Window
+from directml_py.operators.window import gradients as gradients_module
+from directml_py.operators.window import pooling
 
 from .helpers import tensor
 
@@ -55,7 +58,9 @@ def attributes(window):
 
 @pytest.mark.parametrize("name", ["FLOAT32", "FLOAT16"])
 @pytest.mark.parametrize("with_padding", [False, True])
-def test_shares_of_means(with_padding, name):
+@pytest.mark.parametrize("most", [gradients_module.MOST_TAPS, 5], ids=["all at once", "in parts"])
+def test_shares_of_means(with_padding, name, most, monkeypatch):
+    monkeypatch.setattr(gradients_module, "MOST_TAPS", most)
     for number, (window, sizes, steps) in enumerate(windows()):
         if set(window.dilations) != {1}:
             continue
@@ -123,3 +128,33 @@ def test_sums_beyond_the_largest_float16():
     )
     (found,) = dml.evaluate(desc, [x, gradients])
     assert found.tolist() == [[[[0, np.inf, 0]]]]
+
+
+def window_over(size, padding):
+    """A window of ``size`` columns in one step over 4 of them, in paddings that make room for it."""
+    image, step = tensor("FLOAT32", [1, 1, 1, 4]), tensor("FLOAT32", [1, 1, 1, 1])
+    rest = {"StartPadding": [0, padding], "EndPadding": [0, size - 4 - padding]}
+    return image, step, {"Strides": [1, 1], "WindowSize": [1, size], **rest}
+
+
+def test_windows_cost_what_they_see():
+    """Most of a window lies in padding: nothing is made for that, neither to compile nor to run."""
+    image, step, rest = window_over(3_000_000_000, 7)
+    desc = AVERAGE(step, image, IncludePadding=True, **rest)
+    tracemalloc.start()
+    try:
+        (found,) = dml.evaluate(desc, [np.full((1, 1, 1, 1), 3e9, np.float32)])
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+    assert found.tolist() == [[[[1, 1, 1, 1]]]]
+
+
+def test_norms_of_windows_that_see_too_much_to_be_kept(monkeypatch):
+    image, step, rest = window_over(4, 0)
+    desc = dml.DML_LP_POOLING_OPERATOR_DESC(image, step, P=2, **rest)
+    x = np.array([1, 4, 8, 12], np.float32).reshape(1, 1, 1, 4)
+    for most in (pooling.MOST_TAPS, 3):
+        monkeypatch.setattr(pooling, "MOST_TAPS", most)
+        (found,) = dml.evaluate(desc, [x])
+        assert found.tolist() == [[[[15]]]]

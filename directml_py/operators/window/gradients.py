@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from math import prod
 
 import numpy as np
@@ -12,6 +12,7 @@ from ...descs.values import OperatorDesc
 from ...kernels import slide
 from ...kernels.binding import Array, Run
 from ...kernels.taps import Plan, Taps, apply
+from ...kernels.windows import Window
 from ..operator import (
     Compute,
     Inputs,
@@ -25,7 +26,7 @@ from ..operator import (
     operator,
 )
 from ..sampling import blending_kernel
-from .pooling import channel_starts, pool_window, pooled_sizes
+from .pooling import MOST_TAPS, channel_starts, most_taps, pool_window, pooled_sizes
 
 
 def pooled_gradient(desc: OperatorDesc, sizes: Sizes) -> Shapes:
@@ -56,17 +57,41 @@ class AveragePoolingGrad(Operator):
         sizes = desc.OutputGradientTensor.sizes[2:]
         plan: Plan = {}
         for axis, counts in enumerate(window.counts(sizes, steps, desc.IncludePadding)):
-            taps = Taps.under(window, axis, sizes[axis], steps[axis])
-            shares = np.repeat(1 / np.maximum(counts, 1), taps.lengths)
-            plan[2 + axis] = (taps._replace(weights=shares).transposed(),)
+            parts = Shares(window, axis, sizes[axis], 1 / np.maximum(counts, 1))
+            plan[2 + axis] = parts if parts.length < parts.size else tuple(parts)
         return plan
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        return partial(apply, self.plan(desc))
+        return lambda gradients: apply(self.plan(desc), gradients)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        plan = self.plan(desc)
-        return blending_kernel(plan, partial(apply, plan))
+        """The plan takes memory as images do: it is made when there are some."""
+
+        @cache
+        def blending() -> Kernel:
+            plan = self.plan(desc)
+            return blending_kernel(plan, partial(apply, plan))
+
+        return Kernel(lambda inputs, outputs, scratch: blending().bind(inputs, outputs, scratch))
+
+
+class Shares:
+    """What each of ``size`` elements along a dimension gets of the gradients of the steps that see it.
+
+    An iterable: ``length`` elements after the other, as many as take no more memory than ``MOST_TAPS``.
+    """
+
+    def __init__(self, window: Window, axis: int, size: int, shares: Array) -> None:
+        self.window, self.axis, self.size, self.shares = window, axis, size, shares
+        steps = len(shares)
+        all_at_once = most_taps(window, axis, size, steps) <= MOST_TAPS
+        self.length = size if all_at_once else max(1, MOST_TAPS // steps)
+
+    def __iter__(self) -> Iterator[Taps]:
+        for start in range(0, self.size, self.length):
+            elements = range(start, min(start + self.length, self.size))
+            taps = Taps.under(self.window, self.axis, elements, len(self.shares))
+            yield taps._replace(weights=np.repeat(self.shares, taps.lengths)).transposed()
 
 
 @operator("MAX_POOLING_GRAD")
@@ -97,9 +122,11 @@ class MaxPoolingGrad(Operator):
         """The loop of MAX_POOLING2 finds the places, but not of steps that see nothing."""
         window, sizes, steps = pool_window(desc), desc.InputTensor.sizes, desc.InputGradientTensor.sizes
         twin = computing_kernel(self.compute(desc))
-        counts = window.counts(sizes[2:], steps[2:], with_padding=False)
-        if not all(count.all() for count in counts):
-            return twin
+
+        @cache
+        def all_see_something() -> bool:
+            return all(count.all() for count in window.counts(sizes[2:], steps[2:], with_padding=False))
+
         number, itemsize = prod(steps), desc.InputTensor.dtype.itemsize
         parts = np.cumsum([8 * number, 8 * prod(sizes), itemsize * number])
 
@@ -109,7 +136,7 @@ class MaxPoolingGrad(Operator):
             places = places.view(np.int64).reshape(steps)
             find = slide.maximum(x, largest.view(x.dtype).reshape(steps), places, window)
             add = slide.put_back(gradients, places, sums, output)
-            if find is None or add is None:
+            if find is None or add is None or not all_see_something():
                 return twin.bind(inputs, outputs, scratch)
 
             def run() -> None:

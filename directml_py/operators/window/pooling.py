@@ -20,6 +20,9 @@ from ...kernels.taps import Plan, Taps
 from ...kernels.windows import Window
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, of_sizes, operator
 
+# Of what is kept of a dimension; windows that see more are as large as whole images.
+MOST_TAPS = 1 << 20
+
 
 def pool_window(desc: OperatorDesc) -> Window:
     return Window.of(
@@ -57,6 +60,11 @@ def divisors(desc: OperatorDesc, sizes: Sizes, steps: Sizes) -> Callable[[], Arr
         return np.asarray(reduce(np.multiply.outer, counts))
 
     return counted
+
+
+def most_taps(window: Window, axis: int, size: int, steps: int) -> int:
+    """How many elements all steps along a dimension see together, at most."""
+    return steps * min(size, window.size[axis])
 
 
 def channel_starts(sizes: Sizes) -> Array:
@@ -153,8 +161,11 @@ class LpPooling(Pool):
 
     def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
         window, (x,), (output,) = pool_window(desc), inputs, outputs
-        axes = enumerate(zip(x.shape[2:], output.shape[2:]))
-        plan: Plan = {2 + axis: (Taps.under(window, axis, *sizes),) for axis, sizes in axes}
+        plan: Plan = {}
+        for axis, (size, steps) in enumerate(zip(x.shape[2:], output.shape[2:])):
+            if most_taps(window, axis, size, steps) > MOST_TAPS:
+                return None
+            plan[2 + axis] = (Taps.under(window, axis, range(size), steps),)
         return resampled(plan, x, output, desc.P)
 
 
