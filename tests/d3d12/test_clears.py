@@ -211,7 +211,7 @@ class TestViewDescs:
     @pytest.mark.parametrize(
         ("desc", "said"),
         [
-            (None, "desc is null"),
+            (None, "desc is null; a view of a buffer has no default"),
             (typed(e.DXGI_FORMAT_UNKNOWN, 0, 4), "desc.Format must be a type"),
             (typed(e.DXGI_FORMAT_R32_TYPELESS, 0, 4), "desc.Format must be a type"),
             (typed(e.DXGI_FORMAT_R32_UINT, 0, 4, Flags=RAW), "must be DXGI_FORMAT_R32_TYPELESS"),

@@ -11,6 +11,7 @@ from directml_py import d3d12
 from directml_py.abi.hresult import E_INVALIDARG, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
+from directml_py.d3d12.allocation import AddressSpace
 
 VIEWS = e.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 
@@ -155,6 +156,12 @@ def test_no_two_heaps_share_handles(bench, visible):
         ranges = sorted((getattr(heap, get)().ptr, heap.GetDesc().NumDescriptors) for heap in made)
         for (start, count), (following, _) in pairwise(ranges):
             assert start + count * step <= following
+
+
+def test_address_ranges_do_not_touch():
+    """Each begins on a unit, and a whole one lies between two."""
+    space = AddressSpace(0x1000, 16)
+    assert [space.take(size) for size in (20, 16, 1, 1)] == [0x1000, 0x1030, 0x1050, 0x1070]
 
 
 def test_cpu_handles_end_with_the_heap(bench):

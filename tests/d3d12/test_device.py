@@ -105,6 +105,9 @@ class TestFeatures:
         bench.device.CheckFeatureSupport(e.D3D12_FEATURE_FEATURE_LEVELS, ctypes.byref(data))
         assert data.MaxSupportedFeatureLevel == e.D3D_FEATURE_LEVEL_12_0
         assert list(data.pFeatureLevelsRequested[:3]) == levels
+        data.pFeatureLevelsRequested[1] = e.D3D_FEATURE_LEVEL_12_1
+        bench.device.CheckFeatureSupport(e.D3D12_FEATURE_FEATURE_LEVELS, ctypes.byref(data))
+        assert data.MaxSupportedFeatureLevel == e.D3D_FEATURE_LEVEL_12_1
 
     def test_no_requested_level(self, bench):
         data = s.D3D12_FEATURE_DATA_FEATURE_LEVELS()

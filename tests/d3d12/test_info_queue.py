@@ -65,8 +65,9 @@ def test_breaking_starts_with_errors_and_corruption(debug_bench, info_queue):
     assert breaking == [True, True, False, False, False]
     send(debug_bench, WARNING, "w")
     for severity in (ERROR, CORRUPTION):
-        with pytest.raises(DMLError, match="bad"):
+        with pytest.raises(DMLError, match="bad") as caught:
             send(debug_bench, severity, "bad")
+        assert caught.value.reported
     assert texts(info_queue) == ["w", "bad", "bad"]
 
 

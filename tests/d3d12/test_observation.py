@@ -144,6 +144,15 @@ def test_no_module_is_loaded_for_nobody():
     assert subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True).stdout == "[]\n"
 
 
+def test_calls_that_submit_nothing_are_not_told(bench, notes):
+    """None of no lists, and none of a removed device."""
+    bench.list.Close()
+    bench.queue.ExecuteCommandLists([])
+    bench.device.RemoveDevice()
+    bench.queue.ExecuteCommandLists([bench.list])
+    assert not [line for line in notes if line.startswith("submitted")]
+
+
 def test_one_of_two_observers_leaves():
     one, other, watching = Observer(), Observer(), Watchers()
     watching.add(one)

@@ -180,6 +180,14 @@ def test_nodes_are_named_as_the_program_names_them(nodes, edge, path, message):
     assert message in found[path]
 
 
+@pytest.mark.parametrize("alignments", [(16, 64), (64, 16), (64, 64)])
+def test_a_graph_input_is_aligned_for_all_that_read_it(alignments):
+    g = Graphs()
+    nodes = [g.scale(S, alignment=alignment) for alignment in alignments]
+    compiled = g.device.CompileGraph(graph(nodes, [(0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 1)]))
+    assert compiled.inputs[0].tensor.alignment == 64
+
+
 def test_operators_of_another_device():
     g, other = Graphs(), Graphs()
     with pytest.raises(dml.DMLError) as caught:

@@ -87,6 +87,11 @@ CASES = {
     "whole images": ((1, 7, 14, 14), (33, 7, 1, 1), {}),
     "groups": ((1, 6, 8, 8), (9, 2, 3, 3), {"group_count": 3}),
     "depthwise": ((2, 6, 13, 13), (6, 1, 3, 3), {"group_count": 6, "start_padding": [1, 1]}),
+    "depthwise, rows that lie together": (
+        (2, 9, 13, 13),
+        (9, 1, 3, 3),
+        {"group_count": 9, "start_padding": [1, 1], "end_padding": [1, 1]},
+    ),
     "depthwise, by columns": ((1, 6, 9, 40), (12, 1, 5, 5), {"group_count": 6, "strides": [2, 2]}),
     "depthwise, of other filters": ((1, 4, 9, 40), (4, 1, 2, 4), {"group_count": 4, "strides": [1, 3]}),
     "transformed": ((1, 32, 23, 24), (40, 16, 3, 3), {"group_count": 2, "start_padding": [1, 1]}),

@@ -368,6 +368,14 @@ def test_texts_that_name_no_profile(text):
     assert [one.rule for one in caught.value.diagnostics] == ["DML-CreateDevice-profile"]
 
 
+def test_sizes_are_whole_units_and_what_is_added():
+    """Units are of 16 bytes."""
+    profile = dml.Profile("mine", temporary=36, persistent=4)
+    assert [profile.temporary_size(size) for size in (0, 4, 16, 20)] == [36, 52, 52, 68]
+    assert [profile.persistent_size(size) for size in (0, 4, 16, 20)] == [4, 20, 20, 36]
+    assert [dml.Profile("kind").temporary_size(size) for size in (0, 4, 20)] == [0, 4, 20]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"temporary": 2}, {"temporary": -4}, {"persistent": 5}, {"descriptors": -1}, {"removal_after": 0}],

@@ -226,6 +226,55 @@ def test_small_filters(size, stride):
             check(run, output, memory, np.maximum(sums, 0))
 
 
+PLANES = (
+    (1, 1),
+    (2, 3),
+    (7, 7),
+    (4, 16),
+    (9, 15),
+    (14, 14),
+    (3, 33),
+    (5, 112),
+    (40, 10),
+    (3, 127),
+    (2, 4096),
+)
+
+
+@pytest.mark.parametrize("size", [3, 5])
+def test_planes_whose_rows_lie_together(size):
+    """Enough of them for vectors that run on over the ends of rows, of images as wide as what is seen of them: nothing
+    is seen of the row before, of the plane before, or where memory ends; NaN and infinity stay where they belong."""
+    rng, channels, each, around = np.random.default_rng(size), 8, 2, size // 2
+    for height, width in PLANES:
+        for above, below in product((0, around, size), repeat=2):
+            window = Window.of((size, size), start_padding=(above, around), end_padding=(below, around))
+            steps = window.forward((height, width))
+            if min(steps) < 1:
+                continue
+            count = channels * height * width
+            x = np.full(count + 2, np.nan, np.float32)
+            x[1:-1] = whole(rng, count, np.float32)
+            x[1 + rng.integers(0, count, 2)] = np.nan, np.inf
+            seen = x[1:-1].reshape(1, channels, height, width)
+            filters = whole(rng, (channels * each, 1, size, size), np.float32)
+            filters[3, 0, 0, 0], filters[5, 0, -1, -1] = np.inf, np.nan
+            bias = whole(rng, (1, channels * each, 1, 1), np.float32)
+            memory = np.full(channels * each * prod(steps) + 2 * GUARD, 77, np.float32)
+            output = memory[GUARD:-GUARD].reshape(1, channels * each, *steps)
+            with np.errstate(all="ignore"):
+                sums = convolved(seen, filters, bias, window, steps, channels)
+                leaky, relu = np.where(sums < 0, sums / 2, sums), np.where(sums > 0, sums, 0)
+            run = slide.products(seen, filters, bias, output, window, channels)
+            check(run, output, memory, sums)
+            run = slide.products(
+                seen, filters, bias, output, window, channels, activation="LEAKY_RELU", slope=0.5
+            )
+            check(run, output, memory, leaky)
+            run = slide.products(seen, filters, bias, output, window, channels, activation="RELU")
+            check(run, output, memory, relu)
+
+
 def small_pools(size, stride):
     """Windows over images of all widths up to two vectors and more; steps, and numbers for the images."""
     for width in (*range(1, 36), 112, 225):
@@ -320,13 +369,14 @@ def test_what_there_are_no_loops_for():
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_in_threads(dtype):
+@pytest.mark.parametrize("stride", [1, 2])
+def test_in_threads(dtype, stride):
     """Results are those of one thread, to the last bit."""
     rng = np.random.default_rng(9)
-    window = Window.of((3, 3), (2, 2), (1, 1), (1, 1), (1, 1))
+    window = Window.of((3, 3), (stride, stride), (1, 1), (1, 1), (1, 1))
     x = rng.standard_normal((2, 40, 111, 113), np.float32).astype(dtype)
     filters = rng.standard_normal((40, 1, 3, 3), np.float32).astype(dtype)
-    output = np.empty((2, 40, 56, 57), dtype)
+    output = np.empty((2, 40, *window.forward((111, 113))), dtype)
     before, results = backend.native.lib.dml_get_threads(), []
     for count in (1, 2, 4):
         backend.native.lib.dml_set_threads(count)

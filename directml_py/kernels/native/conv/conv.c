@@ -10,6 +10,8 @@
 #define DML_CONV_WORTH 2.5
 /* Gathering a panel again is nothing against so many filters. */
 #define DML_CONV_FEW 128
+/* Nor is it much against these, if threads have nothing to do otherwise. */
+#define DML_CONV_LEAST 48
 /* For so many, panels need not be gathered that lie in the input as they are. */
 #define DML_CONV_FEWER 64
 /* A last vector that has less than such a part of its pixels is not worth the others. */
@@ -85,6 +87,8 @@ static void dml_conv_cut(dml_conv *task)
     }
     units = task->batches * task->groups * dml_quotient_up(task->panels, task->neighbours);
     while (units * task->parts < 4 * threads && task->outputs >= 2 * DML_CONV_FEW * task->parts)
+        task->parts *= 2;
+    while (threads > 1 && units * task->parts < 2 * threads && task->outputs >= 2 * DML_CONV_LEAST * task->parts)
         task->parts *= 2;
     task->part_rows = dml_quotient_up(dml_quotient_up(task->outputs, task->parts), 8) * 8;
     task->parts = dml_quotient_up(task->outputs, task->part_rows);

@@ -35,6 +35,8 @@ DML_INLINE void LOOP(conv_dots_of)(float *sums, const float *filters, int64_t ro
     for (; k + LOOP(conv_lanes) <= depth; k += LOOP(conv_lanes)) {
         LOOP(conv_floats) seen = *(const LOOP(conv_near_floats) *)(column + k);
         for (int i = 0; i < rows; i++)
+            DML_CONV_FETCH(filters + (i + rows) * row + k);
+        for (int i = 0; i < rows; i++)
             parts[i] += seen * *(const LOOP(conv_near_floats) *)(filters + i * row + k);
     }
     for (int i = 0; i < rows; i++) {

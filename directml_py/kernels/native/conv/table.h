@@ -1,6 +1,8 @@
 #include "tiles.h"
 
 enum { DML_CONV_VECTORS = 4, DML_CONV_ROWS = 4, DML_CONV_LONGEST = 16, DML_CONV_WIDEST = 64 };
+/* Elements of a filter that are fetched at once. */
+enum { DML_CONV_LINE = 16 };
 
 /* Products of a panel, whose row of neighbouring pixels for the k-th of `depth` taps is at `places[k]`, and of filters
    that begin `row` elements apart. They are added to the tile if `adds`. */

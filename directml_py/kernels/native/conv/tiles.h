@@ -1,6 +1,9 @@
 /* Tiles: ROWS filters and VECTORS vectors of pixels, whose ROWS * VECTORS vectors of sums stay in registers. KIND names
    the vectors of sums, LOOP(conv_KIND), and those of pixels, which may begin anywhere, LOOP(conv_near_KIND); a filter
-   has an ITEM for each of them. STEP adds a product. */
+   has an ITEM for each of them. STEP adds a product. Meanwhile the filters behind these are fetched: over few pixels,
+   reading all of them once takes as long as the products. */
+#undef DML_CONV_FETCH
+#define DML_CONV_FETCH(place) __builtin_prefetch((const void *)(uintptr_t)(place))
 #define DML_CONV_TILE(KIND, ITEM, STEP, ROWS, VECTORS)                                                                 \
     static void LOOP(conv_##KIND##_##ROWS##_##VECTORS)(void *tile, const void *filters, int64_t row,                   \
                                                        const void *panel, const int64_t *places, int64_t depth,        \
@@ -17,6 +20,8 @@
         DML_ROLLED for (int64_t k = 0; k < depth; k++)                                                                 \
         {                                                                                                              \
             const LOOP(conv_near_##KIND) *pixels = (const void *)((const ITEM *)panel + places[k]);                    \
+            if (k % DML_CONV_LINE == 0)                                                                                \
+                _Pragma("GCC unroll 16") for (int i = 0; i < ROWS; i++) DML_CONV_FETCH(rows[i] + ROWS * row + k);      \
             LOOP(conv_##KIND) seen[VECTORS];                                                                           \
             _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) seen[j] = pixels[j];                            \
             _Pragma("GCC unroll 16") for (int i = 0; i < ROWS; i++)                                                    \

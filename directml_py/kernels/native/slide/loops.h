@@ -488,6 +488,7 @@ static void LOOP(slide_compute)(const dml_slide_plan *plan, const LOOP(slide_uni
 
 #if defined(DML_AVX512)
 #include "near.h"
+#include "endless.h"
 #endif
 
 static void LOOP(slide_run)(const dml_slide_plan *plan, int64_t begin, int64_t end)
@@ -495,16 +496,26 @@ static void LOOP(slide_run)(const dml_slide_plan *plan, int64_t begin, int64_t e
     const dml_slide *task = plan->task;
     char memory[4 * DML_SLIDE_MEMORY] __attribute__((aligned(64)));
     int64_t units = task->steps[0] * plan->row_blocks * plan->column_blocks;
+#if defined(DML_AVX512)
+    if (plan->is_endless) {
+        LOOP(slide_endless)(task, begin, end);
+        return;
+    }
+#endif
     /* What is computed between rows and behind them is of whatever lies there, which is to be numbers. */
     if (!plan->is_near)
         memset(memory, 0, (size_t)plan->memory * 4);
     for (int64_t i = begin; i < end; i++) {
         LOOP(slide_unit) unit;
-        int64_t plane = i / units, rest = i % units;
-        unit.at[2] = rest % plan->column_blocks * plan->columns;
-        rest /= plan->column_blocks;
-        unit.at[1] = rest % plan->row_blocks * plan->rows;
-        unit.at[0] = rest / plan->row_blocks;
+        /* Divisions take as long as a small plane. */
+        int64_t plane = units > 1 ? i / units : i, rest = units > 1 ? i % units : 0;
+        memset(unit.at, 0, sizeof unit.at);
+        if (units > 1) {
+            unit.at[2] = rest % plan->column_blocks * plan->columns;
+            rest /= plan->column_blocks;
+            unit.at[1] = rest % plan->row_blocks * plan->rows;
+            unit.at[0] = rest / plan->row_blocks;
+        }
         unit.columns = task->steps[2] - unit.at[2];
         unit.columns = unit.columns < plan->columns ? unit.columns : plan->columns;
         unit.rows = task->steps[1] - unit.at[1];
@@ -563,9 +574,9 @@ static void LOOP(slide_add_gradients)(const dml_slide_gradients *task, int64_t b
 
 static const dml_slide_table LOOP(slide_table) = {
 #if defined(DML_AVX512)
-    LOOP(slide_is_near),
+    LOOP(slide_is_near), LOOP(slide_is_endless),
 #else
-    NULL,
+    NULL, NULL,
 #endif
     LOOP(slide_run),
     LOOP(slide_add_gradients),

@@ -43,6 +43,23 @@ DML_INLINE void LOOP(slide_see_taps)(LOOP(slide_vector) *seen, const float *row,
     }
 }
 
+/* What is stored of sums. */
+DML_INLINE LOOP(slide_vector) LOOP(slide_finished)(const dml_slide *task, LOOP(slide_vector) total,
+                                                   const dml_rows_channel *normal)
+{
+    if (task->activation == DML_SLIDE_RELU) {
+        LOOP(slide_mask) bits = (LOOP(slide_mask))total & (total > 0.0f);
+        memcpy(&total, &bits, sizeof total);
+    } else if (task->activation == DML_SLIDE_LEAKY_RELU) {
+        LOOP(slide_vector) scaled = total * task->slope;
+        total = (LOOP(slide_vector))_mm512_mask_blend_ps(
+            _mm512_cmp_ps_mask((__m512)total, _mm512_setzero_ps(), _CMP_LT_OQ), (__m512)total, (__m512)scaled);
+    }
+    if (normal->is_there)
+        total = (LOOP(slide_vector))LOOP(rows_give_lanes)((LOOP(rows_lanes))total, normal);
+    return total;
+}
+
 /* Up to 16 columns of all rows of a unit, `height` rows at a time: what they see of a row is read once. */
 DML_INLINE void LOOP(slide_near_columns)(const dml_slide *task, const LOOP(slide_unit) *unit, int64_t column, float *out,
                                          const float *weights, float start, const dml_rows_channel *normal,
@@ -75,19 +92,9 @@ DML_INLINE void LOOP(slide_near_columns)(const dml_slide *task, const LOOP(slide
             }
         }
         DML_UNROLLED for (int r = 0; r < height; r++) {
-            LOOP(slide_vector) total = totals[r];
             if (row + r >= unit->rows)
                 break;
-            if (task->activation == DML_SLIDE_RELU) {
-                LOOP(slide_mask) bits = (LOOP(slide_mask))total & (total > 0.0f);
-                memcpy(&total, &bits, sizeof total);
-            } else if (task->activation == DML_SLIDE_LEAKY_RELU) {
-                LOOP(slide_vector) scaled = total * task->slope;
-                total = (LOOP(slide_vector))_mm512_mask_blend_ps(
-                    _mm512_cmp_ps_mask((__m512)total, _mm512_setzero_ps(), _CMP_LT_OQ), (__m512)total, (__m512)scaled);
-            }
-            if (normal->is_there)
-                total = (LOOP(slide_vector))LOOP(rows_give_lanes)((LOOP(rows_lanes))total, normal);
+            LOOP(slide_vector) total = LOOP(slide_finished)(task, totals[r], normal);
             _mm512_mask_storeu_ps((char *)out + (row + r) * task->output_strides[3], stored, (__m512)total);
         }
     }

@@ -60,12 +60,13 @@ static int dml_slide_plan_units(dml_slide_plan *plan, const dml_slide *task)
     }
     if (plan->memory > DML_SLIDE_MEMORY)
         return 0;
+    plan->is_endless = plan->is_near && columns == steps[2] && dml_loop->slide->is_endless(task);
     first = plan->memory;
     dml_slide_measure(plan, 2, columns);
     more = plan->memory - first;
     if (first < DML_SLIDE_NEAR)
         rows = (DML_SLIDE_NEAR - first) / more + 1;
-    rows = rows < steps[1] ? rows : steps[1];
+    rows = rows < steps[1] && !plan->is_endless ? rows : steps[1];
     /* All units alike. */
     plan->row_blocks = dml_quotient_up(steps[1], rows);
     rows = dml_quotient_up(steps[1], plan->row_blocks);

@@ -25,6 +25,8 @@ typedef struct {
     int is_joined;
     /* Whether the input is read where it lies. */
     int is_near;
+    /* Whether vectors run on over the ends of its rows. */
+    int is_endless;
     /* Whether a unit is all bytes of a channel, one behind the other. */
     int is_whole;
     /* In floats, all but the last of one part of a unit's memory. */
@@ -37,6 +39,8 @@ typedef struct {
 typedef struct {
     /* Whether units can be computed from the input as it lies; NULL if none can. */
     int (*is_near)(const dml_slide *task);
+    /* The same of planes, one after the other. */
+    int (*is_endless)(const dml_slide *task);
     /* Units from `begin` to `end`. */
     void (*run)(const dml_slide_plan *plan, int64_t begin, int64_t end);
     /* Channels from `begin` to `end`. */
@@ -63,6 +67,11 @@ static float dml_slide_byte(uintptr_t zeros, int64_t place, int is_signed)
 static void dml_slide_weights(const dml_slide *task, int64_t channel, float *weights)
 {
     const char *filter = (const char *)task->weights + channel * task->weight_strides[0];
+    if (!task->is_half && task->window[0] == 1 && task->weight_strides[3] == 4 &&
+        task->weight_strides[2] == 4 * task->window[2]) {
+        memcpy(weights, filter, (size_t)(4 * task->window[1] * task->window[2]));
+        return;
+    }
     for (int64_t z = 0; z < task->window[0]; z++)
         for (int64_t y = 0; y < task->window[1]; y++)
             for (int64_t x = 0; x < task->window[2]; x++)
