@@ -63,7 +63,8 @@ def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array
     task = ffi.new("dml_steps *")
     task.steps, task.batch, task.input, task.hidden = longest, batch, width, layer.hidden
     task.gates, task.slots, task.phases = cell.gates, cell.slots, len(cell.phases)
-    task.x, task.x_step, task.x_row, task.backward = address(x), *x.strides[:2], is_backward
+    # Computed, not NumPy's: along an axis of one element those may be anything.
+    task.x, task.x_step, task.x_row, task.backward = address(x), 4 * batch * width, 4 * width, is_backward
     task.before, task.before_row = address(held[STATES[0]]), 4 * layer.hidden
     task.states, task.state_step, task.state_row = address(states), *states.strides[:2]
     task.period, task.bias, task.lengths = len(states), address(bias), address(lengths)
