@@ -27,7 +27,6 @@ class Content(NamedTuple):
 
     offset: int
     size: int
-    hash: str
 
 
 class Allocation(NamedTuple):

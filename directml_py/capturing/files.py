@@ -9,90 +9,142 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from ..kernels.fingerprint import fingerprint
 
 FORMAT = "directml-py capture"
 VERSION = 1
 EVENTS = ".jsonl"
 CONTENTS = ".contents"
 # How much is compared at once: little at first, which is where most contents that differ do.
-CHUNKS = (1 << 12, 1 << 18)
+FIRST = 1 << 12
+CHUNK = 1 << 18
+SCRATCHES = 8
+# So many bytes of a content are looked at before it is compared, with so many others at most that look the same.
+GLANCES = 64
+ALIKE = 4
+# Room is reserved in the file of contents as soon as it has so many bytes, and so many at a time at most.
+RESERVE = (1 << 20, 64 << 20)
+# So many lines are written at once, at most.
+LINES = 64
 
 Bytes = npt.NDArray[np.uint8]
+
+
+class Place(NamedTuple):
+    """Where bytes are in the file of contents, and what a glance at them shows."""
+
+    offset: int
+    size: int
+    glance: bytes
 
 
 class Writer:
     """Both files of one process. Raises ``OSError``.
 
-    ``default`` gives what stands in JSON for what has no form there.
+    While ``gathers`` is set, lines are written several at once: one by one they would cost more than all else.
     """
 
-    def __init__(self, folder: Path, default: Callable[[Any], object] | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+        self.gathers = False
         self.path, self._events = _first_free(folder, flags)
-        self._contents = os.open(self.path.with_suffix(CONTENTS), flags, 0o666)
-        # The child of a fork forgets it without closing what is its parent's.
-        self._stored = open(self._contents, "rb", buffering=0, closefd=False)  # noqa: SIM115
-        self._end = 0
-        # Where each content begins and how long it is, by number; and the numbers by fingerprint.
-        self._places: list[tuple[int, int]] = []
-        self._known: dict[str, list[int]] = {}
-        self._encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=default)
-        # An array of bytes compares itself with any memory as fast as C does.
-        self._scratch = [bytearray(size) for size in CHUNKS]
+        contents = self.path.with_suffix(CONTENTS)
+        self._contents = os.open(contents, flags, 0o666)
+        self._stored = Stored(contents)
+        self._end = self._reserved = 0
+        self._lines: list[str] = []
+        # The places by number, and the numbers by glance.
+        self._places: list[Place] = []
+        self._alike: dict[bytes, list[int]] = {}
+        self._encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
 
     def event(self, kind: str, /, **members: Any) -> None:
-        line = self._encoder.encode({"event": kind, **members})
-        _write(self._events, memoryview(f"{line}\n".encode()))
+        self._lines.append(self._encoder.encode({"event": kind, **members}))
+        if not self.gathers or len(self._lines) >= LINES:
+            self.flush()
 
     def content(self, content: Bytes, likely: int | None = None) -> int:
-        """The number under which these bytes are in the file, where they are written but once.
+        """The number under which these bytes are in the file, which may have them already.
 
-        ``likely`` is the number that they had when somebody looked last: that is cheaper to find out.
+        That is looked for where the newest contents are that look the same, and in ``likely``, the number that the
+        bytes had when somebody looked last.
         """
         content = np.ascontiguousarray(content)
-        if likely is not None and self._holds(likely, content):
-            return likely
-        digest = fingerprint(content)
-        known = self._known.setdefault(digest, [])
-        for number in known:
-            if number != likely and self._holds(number, content):
+        glance = _glance(content)
+        alike = self._alike.setdefault(glance, [])
+        candidates = alike[-ALIKE:]
+        if likely is not None and self._places[likely].glance == glance:
+            candidates.append(likely)
+        for number in reversed(candidates):
+            if self._stored.has(self._places[number].offset, content):
                 return number
-        number, offset = len(self._places), self._end
+        number, place = len(self._places), Place(self._end, len(content), glance)
+        self._reserve(place.size)
         _write(self._contents, content.data)
-        self._end += len(content)
-        self._places.append((offset, len(content)))
-        known.append(number)
-        self.event("content", id=number, offset=offset, size=len(content), hash=digest)
+        self._end += place.size
+        self._places.append(place)
+        alike.append(number)
+        self.event("content", id=number, offset=place.offset, size=place.size)
         return number
 
-    def _holds(self, number: int, content: Bytes) -> bool:
-        offset, size = self._places[number]
-        if size != len(content):
-            return False
-        self._stored.seek(offset)
-        start = 0
-        while start < size:
-            scratch = self._scratch[start > 0]
-            if len(scratch) > size - start:
-                scratch = bytearray(size - start)
-            end = start + len(scratch)
-            if self._stored.readinto(scratch) != len(scratch) or scratch != content[start:end].data:
-                return False
-            start = end
-        return True
+    def flush(self) -> None:
+        """Returns when everything is in the files."""
+        lines, self._lines = self._lines, []
+        _write(self._events, "".join(f"{line}\n" for line in lines).encode())
+
+    def _reserve(self, size: int) -> None:
+        """Room for so much and more, as much as there is already: to write there takes less time."""
+        if self._end + size <= self._reserved or self._end < RESERVE[0] or not hasattr(os, "posix_fallocate"):
+            return
+        self._reserved = self._end + max(size, min(self._end, RESERVE[1]))
+        # A file that cannot have so much may have room for less.
+        with suppress(OSError):
+            os.posix_fallocate(self._contents, self._end, self._reserved - self._end)
 
     def close(self) -> None:
-        os.close(self._events)
-        os.close(self._contents)
+        try:
+            self.flush()
+            os.truncate(self._contents, self._end)
+        finally:
+            for descriptor in (self._events, self._contents, self._stored.descriptor):
+                os.close(descriptor)
+
+
+class Stored:
+    """What has been written to a file, for comparing. The child of a fork has to forget it without closing."""
+
+    def __init__(self, path: Path) -> None:
+        self.descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        self._file = open(self.descriptor, "rb", buffering=0, closefd=False)  # noqa: SIM115
+        self._scratches: dict[int, bytearray] = {}
+
+    def has(self, offset: int, content: Bytes) -> bool:
+        is_begun = self._lies_at(offset, content[:FIRST], FIRST)
+        return is_begun and (len(content) <= FIRST or self._lies_at(offset, content, CHUNK))
+
+    def _lies_at(self, offset: int, content: Bytes, most: int) -> bool:
+        self._file.seek(offset)
+        for start in range(0, len(content), most):
+            part = content[start : start + most].data
+            scratch = self._scratch(len(part))
+            if self._file.readinto(scratch) != len(part) or scratch != part:
+                return False
+        return True
+
+    def _scratch(self, size: int) -> bytearray:
+        """Memory of exactly so many bytes: an array of bytes compares itself with any other as fast as C does."""
+        found = self._scratches.get(size)
+        if found is None:
+            if len(self._scratches) == SCRATCHES:
+                self._scratches.clear()
+            found = self._scratches[size] = bytearray(size)
+        return found
 
 
 def _first_free(folder: Path, flags: int) -> tuple[Path, int]:
@@ -106,6 +158,15 @@ def _first_free(folder: Path, flags: int) -> tuple[Path, int]:
             turn += 1
 
 
-def _write(descriptor: int, data: memoryview) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
+def _glance(content: Bytes) -> bytes:
+    """What tells most contents apart, in no time."""
+    step = len(content) // GLANCES + 1
+    return b"".join(
+        [content[:GLANCES].tobytes(), content[::step].tobytes(), len(content).to_bytes(8, "little")]
+    )
+
+
+def _write(descriptor: int, data: bytes | memoryview) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]

@@ -17,7 +17,6 @@ from ..abi.hresult import DMLError
 from ..d3d12.allocation import physical_memory
 from ..d3d12.queries import MAX_QUERIES
 from ..graph.reading import GraphFileError, Item
-from ..kernels.fingerprint import fingerprint
 from . import events as e
 from .commands import UINT64_MAX, CommandReader, get, marker_of, old, text_of
 from .files import CONTENTS, EVENTS, FORMAT, VERSION
@@ -49,13 +48,7 @@ class Log:
         return [command.what for _, command in self.ran if isinstance(command.what, e.Dispatch)]
 
     def bytes(self, content: e.Content) -> Bytes:
-        """Raises ``CaptureError`` if they are not those that were written."""
-        stored = self._memory[content.offset : content.offset + content.size]
-        if fingerprint(stored) != content.hash:
-            raise CaptureError(
-                f"{self._file}: bytes {content.offset} to {content.offset + content.size} are damaged"
-            )
-        return stored
+        return self._memory[content.offset : content.offset + content.size]
 
     @property
     def _file(self) -> Path:
@@ -185,7 +178,7 @@ class _Reader:
             )
         if get(members, "id").value != len(self.log.contents):
             raise members["id"].error(f"must be {len(self.log.contents)}")
-        self.log.contents.append(e.Content(offset, size, text_of(get(members, "hash"))))
+        self.log.contents.append(e.Content(offset, size))
 
     def _on_allocation(self, members: dict[str, Item]) -> None:
         size = get(members, "size").integer(1, UINT64_MAX)

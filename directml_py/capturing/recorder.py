@@ -40,9 +40,8 @@ from ..dml.dispatchable import IDMLDispatchable
 from ..dml.initializer import IDMLOperatorInitializer
 from ..kernels import backend
 from .describing import Json, describe_barrier, describe_buffer, describe_operator, enumerator_name
-from .files import FORMAT, VERSION
+from .files import FORMAT, VERSION, Writer
 from .knowledge import Known
-from .scribe import Content, Scribe
 
 M = TypeVar("M", bound=Callable[..., None])
 
@@ -53,7 +52,7 @@ def _recording(method: M) -> M:
     @functools.wraps(method)
     def call(self: Recorder, *arguments: Any) -> None:
         process = os.getpid()
-        with self._locks.setdefault(process, threading.RLock()):
+        with self._locks.get(process) or self._locks.setdefault(process, threading.RLock()):
             if not self.running:
                 return
             try:
@@ -61,8 +60,9 @@ def _recording(method: M) -> M:
                     # The child of a fork: its parent goes on with the files that it inherited.
                     self._open()
                 # What a program can see of commands it sees after the execution.
-                self._scribe.beside = self._turn is not None
-                self._tell_freed()
+                self._writer.gathers = self._turn is not None
+                if self._freed:
+                    self._tell_freed()
                 method(self, *arguments)
             except OSError as error:
                 self._fail(error)
@@ -131,7 +131,7 @@ class Recorder(Observer):
         watchers.add(self)
 
     def _open(self) -> None:
-        self._scribe = Scribe(self.folder)
+        self._writer = Writer(self.folder)
         # Whose files these are: not those of a child that could not make its own.
         self._pid = os.getpid()
         self._began = time.perf_counter()
@@ -141,7 +141,7 @@ class Recorder(Observer):
         # Filled while memory is freed, at whatever moment that is.
         self._freed: list[int] = []
         # What was last stored of each range of an allocation.
-        self._last: dict[int, dict[tuple[int, int], Content]] = {}
+        self._last: dict[int, dict[tuple[int, int], int]] = {}
         self._names: weakref.WeakKeyDictionary[Life, str] = weakref.WeakKeyDictionary()
         # None for what is known from beginning to end.
         self._known: weakref.WeakKeyDictionary[Allocation, Known | None] = weakref.WeakKeyDictionary()
@@ -165,7 +165,7 @@ class Recorder(Observer):
     def _end(self) -> None:
         self.running = False
         self._event("end")
-        self._scribe.close()
+        self._writer.close()
 
     def _fail(self, error: OSError) -> None:
         self.running = False
@@ -173,12 +173,12 @@ class Recorder(Observer):
         watchers.remove(self)
         if self._pid == os.getpid():
             with suppress(OSError, MemoryError):
-                self._scribe.close()
+                self._writer.close()
         text = f"directml_py: the capture in {self.folder} ends here: {error.strerror or error}"
         print(text, file=sys.stderr)
 
     def _event(self, kind: str, /, **members: Any) -> None:
-        self._scribe.event(kind, time=round(time.perf_counter() - self._began, 6), **members)
+        self._writer.event(kind, time=round(time.perf_counter() - self._began, 6), **members)
 
     def _tell_freed(self) -> None:
         while self._freed:
@@ -191,7 +191,7 @@ class Recorder(Observer):
         placement = part.buffer.placement
         allocation, start = self._allocation(placement.allocation), placement.offset + part.offset
         last, key = self._last.setdefault(allocation, {}), (start, part.size)
-        content = last[key] = self._scribe.content(part.bytes, last.get(key))
+        content = last[key] = self._writer.content(part.bytes, last.get(key))
         return {"allocation": allocation, "offset": start, "content": content}
 
     # The numbers of objects, which are described when they are first spoken of.
@@ -246,7 +246,7 @@ class Recorder(Observer):
     def _dispatchable(self, item: IDMLDispatchable | None, life: Life) -> int:
         def describe(number: int) -> None:
             if isinstance(item, IDMLCompiledOperator):
-                members = describe_operator(item, self._scribe.content)
+                members = describe_operator(item, self._writer.content)
                 self._event("operator", id=number, **members)
             elif isinstance(item, IDMLOperatorInitializer):
                 self._event("initializer", id=number, name=life.name)
@@ -304,7 +304,7 @@ class Recorder(Observer):
     @_recording
     def finished(self, execution: Execution) -> None:
         turn, self._thread.turn = self._turn, None
-        self._scribe.beside = False
+        self._writer.gathers = False
         if turn is not None:
             self._event("executed", id=turn.number)
 
@@ -402,8 +402,7 @@ class Recorder(Observer):
     def _describe_dispatch(self, command: Dispatch) -> Json:
         item = command.dispatchable
         # Since then the initializer may have been given others, or been released.
-        operators = item.operators if isinstance(item, IDMLOperatorInitializer) else ()
-        by_life = {op.life: op for op in operators}
+        by_life = {op.life: op for op in item.operators} if isinstance(item, IDMLOperatorInitializer) else {}
         return {
             "kind": "dispatch",
             "dispatchable": self._dispatchable(item, command.life),

@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "a6ff66ee"
+DECLARATIONS = "e7c4d444"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 
 import numpy as np
 import pytest
 
+from directml_py.capturing import files
 from directml_py.capturing.files import Writer
 from directml_py.capturing.knowledge import Known
 from directml_py.capturing.page import page
@@ -101,7 +103,7 @@ def test_the_lines_of_this_file_are_good(tmp_path):
             r"line 3.width: is 64 from byte 1 on; the allocation has 64 bytes",
         ),
         (
-            [process(), {"event": "content", "id": 0, "offset": 0, "size": 9, "hash": ""}],
+            [process(), {"event": "content", "id": 0, "offset": 0, "size": 9}],
             r"line 2.size: is 9 from byte 0 on; the file of contents has 0 bytes",
         ),
         ([*GOOD[:-1], {**COPY, "source": [1, 60, 8]}], r"line 7.source: is 8 bytes from byte 60 on"),
@@ -226,12 +228,115 @@ def mutated(line, chance):
     return json.dumps(value)
 
 
-def test_contents_with_one_fingerprint_are_compared(tmp_path, monkeypatch):
-    monkeypatch.setattr("directml_py.capturing.files.fingerprint", lambda content: "same")
-    writer = Writer(tmp_path)
-    first, second = np.zeros(16, np.uint8), np.ones(16, np.uint8)
-    assert [writer.content(one) for one in (first, second, first, second, first[:8])] == [0, 1, 0, 1, 2]
+SIZES = [0, 1, 8, files.FIRST, files.FIRST + 1, files.CHUNK, files.CHUNK + 1, 3 * files.CHUNK + 5]
+
+
+def stored(folder, writer):
+    """The contents by number, as the files have them."""
     writer.close()
+    (path,) = folder.glob("*.contents")
+    whole = path.read_bytes()
+    (log,) = folder.glob("*.jsonl")
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    assert sum(line["size"] for line in lines) == len(whole)
+    return [whole[line["offset"] : line["offset"] + line["size"]] for line in lines]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_what_differs_in_any_byte_is_another_content(tmp_path, size):
+    """Wherever the byte is that differs, within what a glance shows, what is compared first, or far behind."""
+    chance = np.random.default_rng(size)
+    first = chance.integers(0, 256, size, np.uint8)
+    changed = {size - 1, size // 2, *map(int, chance.integers(0, max(size, 1), 20))} if size else set()
+    writer, contents = Writer(tmp_path), [first]
+    assert writer.content(first) == 0
+    for place in changed:
+        other = first.copy()
+        other[place] ^= 1
+        contents.append(other)
+        assert writer.content(other, 0) == len(contents) - 1
+        assert writer.content(first, 0) == 0
+    assert stored(tmp_path, writer) == [one.tobytes() for one in contents]
+
+
+def test_a_content_is_not_the_beginning_of_a_longer_one(tmp_path):
+    writer = Writer(tmp_path)
+    zeros = np.zeros(100, np.uint8)
+    assert [writer.content(zeros[:size], 0 if size < 100 else None) for size in (100, 99, 1, 0, 100)] == [
+        0,
+        1,
+        2,
+        3,
+        0,
+    ]
+    assert list(map(len, stored(tmp_path, writer))) == [100, 99, 1, 0]
+
+
+def test_many_contents_that_look_the_same(tmp_path):
+    """Of these it is enough to find those that came last, and what lay there before."""
+    masks = np.zeros((20, 1000), np.uint8)
+    step = masks.shape[1] // files.GLANCES + 1
+    masks[np.arange(20), step * (20 + np.arange(20)) + 1] = 1
+    assert len({files._glance(mask) for mask in masks}) == 1
+    writer = Writer(tmp_path)
+    for turn in range(3):
+        assert [writer.content(mask, number if turn else None) for number, mask in enumerate(masks)] == list(
+            range(20)
+        )
+    assert writer.content(masks[-files.ALIKE]) == 20 - files.ALIKE
+    assert len(stored(tmp_path, writer)) == 20
+
+
+def test_a_large_file_ends_with_its_last_content(tmp_path):
+    """Whatever was reserved behind it, which grows with the file."""
+    size = files.RESERVE[0]
+    writer, sizes = Writer(tmp_path), []
+    (path,) = tmp_path.glob("*.contents")
+    for number in range(7):
+        assert writer.content(np.full(size, number, np.uint8)) == number
+        assert (number + 1) * size <= path.stat().st_size <= 2 * (number + 1) * size
+        sizes.append(path.stat().st_size)
+    assert list(map(len, stored(tmp_path, writer))) == [size] * 7
+    if hasattr(os, "posix_fallocate"):
+        assert len(set(sizes)) == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="nothing is reserved here")
+def test_where_nothing_can_be_reserved(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    writer = Writer(tmp_path)
+    for number in range(3):
+        writer.content(np.full(files.RESERVE[0], number, np.uint8))
+    assert [set(one) for one in stored(tmp_path, writer)] == [{0}, {1}, {2}]
+
+
+def test_lines_are_gathered(tmp_path):
+    """In order and not without end; all are there when gathering ends."""
+    writer = Writer(tmp_path)
+    (path,) = tmp_path.glob("*.jsonl")
+
+    def numbers():
+        return [json.loads(line)["number"] for line in path.read_text(encoding="utf-8").splitlines()]
+
+    writer.event("line", number=0)
+    assert numbers() == [0]
+    writer.gathers = True
+    for number in range(1, files.LINES):
+        writer.event("line", number=number)
+    assert numbers() == [0]
+    writer.event("line", number=files.LINES)
+    assert numbers() == list(range(files.LINES + 1))
+    writer.event("line", number=files.LINES + 1)
+    writer.gathers = False
+    writer.event("line", number=files.LINES + 2)
+    assert numbers() == list(range(files.LINES + 3))
+    writer.gathers = True
+    writer.event("line", number=files.LINES + 3)
+    writer.close()
+    assert numbers() == list(range(files.LINES + 4))
 
 
 def test_known_bytes_against_a_set():

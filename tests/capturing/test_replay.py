@@ -12,14 +12,13 @@ from directml_py.capturing import events as e
 from directml_py.capturing.reading import CaptureError, read_capture
 from directml_py.capturing.replay import replay
 from directml_py.cli import main
-from directml_py.kernels.fingerprint import fingerprint
 from directml_py.session import Session
 
 from .conftest import record_two_weights
 
 
 def alter(folder, floats, position, value):
-    """Change one float of the contents that are those ``floats``, with the fingerprint that belongs to it."""
+    """Change one float of the contents that are those ``floats``."""
     (path,) = folder.glob("*.contents")
     content = np.fromfile(path, np.uint8)
     (log,) = folder.glob("*.jsonl")
@@ -30,7 +29,6 @@ def alter(folder, floats, position, value):
             part = content[line["offset"] : line["offset"] + line["size"]]
             if part.tobytes() == wanted:
                 part.view(np.float32)[position] = value
-                line["hash"] = fingerprint(part)
     content.tofile(path)
     log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
@@ -76,15 +74,6 @@ def test_each_dispatch_is_judged_alone(copied):
     alter(copied, [10, 11, 12, 13, 14, 15], 2, 1000)
     alter(copied, SUMS, 2, 1010)
     assert [(one.command.number, one.element) for one in differences(copied)] == [(2, (0, 0, 0, 2))]
-
-
-def test_damaged_contents(copied, capsys):
-    (path,) = copied.glob("*.contents")
-    content = bytearray(path.read_bytes())
-    content[1] ^= 0x80
-    path.write_bytes(content)
-    assert main(["capture", "replay", str(copied)]) == 2
-    assert "bytes 0 to 24 are damaged" in capsys.readouterr().err
 
 
 def test_an_operator_that_is_refused(copied):
@@ -234,13 +223,6 @@ def test_what_a_clear_wrote_otherwise(tmp_path, capsys):
     assert content.count(bytes([255, 128, 0, 64] * 2)) == 1
     wrong = content.replace(bytes([255, 128, 0, 64] * 2), bytes([255, 128, 0, 64, 255, 127, 0, 64]))
     path.write_bytes(wrong)
-    (log,) = tmp_path.glob("*.jsonl")
-    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    for line in lines:
-        if line["event"] == "content":
-            part = np.frombuffer(wrong, np.uint8)[line["offset"] : line["offset"] + line["size"]]
-            line["hash"] = fingerprint(part)
-    log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     assert main(["capture", "replay", str(tmp_path)]) == 1
     assert capsys.readouterr().out.splitlines()[0] == (
         "ClearUnorderedAccessViewFloat of bytes 0 to 8 of target: the view{1,1} is 128, it was 127; 1 of 8 differ"

@@ -78,7 +78,7 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #endif
 
 /* These loops gain by longer vectors; what else there is waits for memory. */
-#define DML_FOR_LONG_LOOPS(DO) DO(blend) DO(conv) DO(fingerprint) DO(half) DO(map) DO(product) DO(rows) DO(slide)
+#define DML_FOR_LONG_LOOPS(DO) DO(blend) DO(conv) DO(half) DO(map) DO(product) DO(rows) DO(slide)
 #define DML_AVX512 1
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl"))), \
@@ -88,7 +88,6 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #pragma GCC target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl")
 #endif
 #define DML_SUFFIX _avx512
-#include "fingerprint/loops.h"
 #include "half/loops.h"
 #include "map/loops.h"
 #include "rows/loops.h"

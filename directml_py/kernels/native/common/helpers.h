@@ -13,8 +13,10 @@
 #define DML_MAX_HELPERS 63
 /* Loops keep up to 512 KiB on their stack, which is all, or more, that threads get on macOS and with musl. */
 #define DML_STACK_BYTES (2 << 20)
-/* To wake a thread takes 10 to 30 us: for so long it is better to watch. */
+/* To wake a thread takes 10 to 30 us, and on virtual processors more: for so long it is better to watch, and where the
+   last rest was a short one for twice as long as that. */
 #define DML_WATCH_NANOSECONDS 50000
+#define DML_LONGEST_WATCH_NANOSECONDS 500000
 /* A thread that did not run for so long shares its processor with others, and had better leave it to them. */
 #define DML_GAP_NANOSECONDS 10000
 #define DML_PAUSES 32
@@ -43,7 +45,7 @@ static int64_t dml_nanoseconds(void)
 }
 
 /* Returns when the state is another one than `seen`, or it took too long. */
-static uintptr_t dml_helper_watch(const dml_helper *helper, uintptr_t seen)
+static uintptr_t dml_helper_watch(const dml_helper *helper, uintptr_t seen, int64_t most)
 {
     int64_t began = dml_nanoseconds(), before = began;
     for (;;) {
@@ -59,7 +61,7 @@ static uintptr_t dml_helper_watch(const dml_helper *helper, uintptr_t seen)
         }
         sched_yield();
         int64_t now = dml_nanoseconds();
-        if (now - began > DML_WATCH_NANOSECONDS || now - before > DML_GAP_NANOSECONDS)
+        if (now - began > most || now - before > DML_GAP_NANOSECONDS)
             return seen;
         before = now;
     }
@@ -84,13 +86,23 @@ static uintptr_t dml_helper_sleep(dml_helper *helper)
     return state;
 }
 
+static int64_t dml_helper_patience(int64_t rest)
+{
+    if (rest > DML_LONGEST_WATCH_NANOSECONDS || 2 * rest < DML_WATCH_NANOSECONDS)
+        return DML_WATCH_NANOSECONDS;
+    return 2 * rest < DML_LONGEST_WATCH_NANOSECONDS ? 2 * rest : DML_LONGEST_WATCH_NANOSECONDS;
+}
+
 static void *dml_helper_live(void *pointer)
 {
     dml_helper *helper = pointer;
+    int64_t patience = DML_WATCH_NANOSECONDS;
     for (;;) {
-        uintptr_t offer = dml_helper_watch(helper, DML_HELPER_AWAKE);
+        int64_t began = dml_nanoseconds();
+        uintptr_t offer = dml_helper_watch(helper, DML_HELPER_AWAKE, patience);
         if (offer <= DML_HELPER_ASLEEP)
             offer = dml_helper_sleep(helper);
+        patience = dml_helper_patience(dml_nanoseconds() - began);
         /* An offer may have been taken back. */
         uintptr_t joined = offer | DML_HELPER_JOINED;
         if (offer == DML_HELPER_AWAKE ||
@@ -140,7 +152,7 @@ static void dml_helper_release(dml_helper *helper, const dml_team *team)
 {
     uintptr_t offer = (uintptr_t)team, joined = offer | DML_HELPER_JOINED, awaited = joined | DML_HELPER_AWAITED;
     if (__atomic_compare_exchange_n(&helper->state, &offer, DML_HELPER_AWAKE, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
-        dml_helper_watch(helper, joined) != joined)
+        dml_helper_watch(helper, joined, DML_WATCH_NANOSECONDS) != joined)
         return;
     pthread_mutex_lock(&helper->lock);
     __atomic_compare_exchange_n(&helper->state, &joined, awaited, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
