@@ -1,7 +1,10 @@
 /* Rows one after the other, each read from memory once: what is computed of it finds it in the cache. */
 
-/* So many bytes are worth a visit to the counter that threads share. */
+/* So many bytes are worth a visit to the counter that threads share; less where there are few such parts, so that no
+   thread waits long for the last of another. */
 #define DML_ROWS_GRAIN (64 << 10)
+#define DML_ROWS_LEAST_GRAIN (8 << 10)
+#define DML_ROWS_PARTS 16
 /* The longest row that is made aside. */
 #define DML_ROWS_STREAMED (32 << 10)
 
@@ -53,8 +56,10 @@ static void dml_rows_range(void *context, int64_t begin, int64_t end)
 
 void dml_rows_run(const dml_rows *task)
 {
-    int64_t size = task->count * (task->is_half ? 2 : 4), grain = DML_ROWS_GRAIN / size, bytes = 2 * task->rows * size;
+    int64_t size = task->count * (task->is_half ? 2 : 4), bytes = 2 * task->rows * size;
+    int64_t part = task->rows * size / DML_ROWS_PARTS;
+    part = part < DML_ROWS_LEAST_GRAIN ? DML_ROWS_LEAST_GRAIN : part < DML_ROWS_GRAIN ? part : DML_ROWS_GRAIN;
     /* Exponentials are worth more threads than memory alone. */
-    dml_parallel(dml_rows_range, (void *)task, task->rows, grain < 1 ? 1 : grain,
+    dml_parallel(dml_rows_range, (void *)task, task->rows, part < size ? 1 : part / size,
                  task->function <= DML_ROWS_LOG_SOFTMAX ? 4 * bytes : bytes);
 }
