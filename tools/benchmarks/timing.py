@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,8 +23,9 @@ STABLE = 0.02
 HOPELESS_SECONDS = 0.3
 HOPELESS = 10
 # Worker threads of libraries spin for a while after their work, on the processors that the next call needs if it is one
-# of those that use several: ONNX Runtime's for 40 ms, BLAS's for up to 130. So each begins when this process rests.
-LONG_SECONDS = 0.0002
+# of those that use several: ONNX Runtime's for 40 ms, BLAS's for up to 130. So each that may use several begins when
+# this process rests.
+LONG_SECONDS = 7e-6
 PAUSE_SECONDS = 0.01
 RESTING = 0.1
 LONGEST_PAUSE_SECONDS = 0.5
@@ -75,7 +77,17 @@ def interleaved(
     """The median time of each call in microseconds, measured in turn over several rounds.
 
     Rounds of a call end when they agree, or have taken long. ``after`` each round is called what no time is taken of.
+    What was there before is no garbage collector's business meanwhile: the rows before must not decide about this one.
     """
+    gc.collect()
+    gc.freeze()
+    try:
+        return _interleaved(calls, after)
+    finally:
+        gc.unfreeze()
+
+
+def _interleaved(calls: Mapping[str, Callable[[], object]], after: Callable[[], object]) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in calls}
     once = {name: warm(call) for name, call in calls.items()}
     counts: dict[str, int] = {}
