@@ -71,6 +71,7 @@ BUFFERS = {
         buffer("fresh", zeroed=False),
         buffer("up", heap=v.UPLOAD),
         buffer("down", heap=v.READBACK),
+        buffer("weights"),
         buffer("one", 99, placed=True),
         buffer("two", 99, placed=True),
     )
@@ -78,6 +79,7 @@ BUFFERS = {
 QUEUES = (v.DIRECT, v.DIRECT, v.COPY)
 TO_COPY = [v.Transition("b", v.UNORDERED_ACCESS, v.COPY_SOURCE, half) for half in (v.BEGIN, v.END)]
 SCALE = v.Kind("scale", (16,), (16,), in_place=True)
+OWNING = v.Kind("owning", (16,), (16,), owned=(16,), persistent=16)
 
 
 def part(name, start=0):
@@ -92,8 +94,16 @@ def copy(source, target):
     return v.Copy(part(target), part(source))
 
 
+def initialize(source):
+    return v.Initialize("owning", (part(source),), persistent=part("weights"))
+
+
+def look(*steps):
+    return model.look(v.Program(BUFFERS, {"scale": SCALE, "owning": OWNING}, QUEUES, 3, steps))
+
+
 def hazards(*steps):
-    return model.look(v.Program(BUFFERS, {"scale": SCALE}, QUEUES, 3, steps)).hazards
+    return look(*steps).hazards
 
 
 def run(*commands, queue=0, number=0):
@@ -170,8 +180,16 @@ def test_queues_by_hand():
 
 def test_what_has_begun_and_not_ended():
     """Whoever touches it later, on whichever queue, may be told."""
-    program = v.Program(BUFFERS, {"scale": SCALE}, QUEUES, 3, (run(scale("a", "b"), TO_COPY[0]),))
-    assert model.look(program).possible == {states.SPLIT}
+    assert look(run(scale("a", "b"), TO_COPY[0])).possible == {states.SPLIT}
+
+
+def test_what_follows_from_what_is_not_recorded():
+    """Whoever reads what a refused dispatch was to write finds something else."""
+    overlapping = v.Dispatch("scale", (part("fresh"),), (part("fresh", 4),))
+    after = run(v.Copy(part("down"), part("fresh", 4)), number=1)
+    told = look(run(v.Clear(part("fresh")), v.Unordered("fresh"), overlapping), after)
+    assert told.hazards == {model.OVERLAP}
+    assert UNDEFINED in told.possible
 
 
 def test_executing_again_by_hand():
@@ -203,6 +221,8 @@ def test_copy_queues_by_hand(command):
         ([scale("a", "b")], v.Release("scale"), model.RELEASED),
         ([scale("a", "one")], v.Release("memory 99"), model.RELEASED),
         ([scale("a", "b")], v.Release("c"), None),
+        ([initialize("a")], v.Release("owning"), model.RELEASED),
+        ([initialize("a")], v.Release("initializer of owning"), model.RELEASED),
     ],
 )
 def test_the_cpu_by_hand(commands, step, expected):

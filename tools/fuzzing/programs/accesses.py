@@ -70,7 +70,8 @@ def names(program: v.Program, command: v.Command) -> set[str]:
     if isinstance(command, v.Dispatch):
         found.add(command.op)
     elif isinstance(command, v.Initialize):
-        found.add(f"initializer of {command.op}")
+        # Initializers hold what they initialize, and go with it.
+        found |= {command.op, f"initializer of {command.op}"}
     elif isinstance(command, (v.Unordered, v.Transition)) and command.buffer is not None:
         found.add(command.buffer)
     elif isinstance(command, v.Aliasing):

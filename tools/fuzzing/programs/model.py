@@ -73,6 +73,8 @@ def look(program: v.Program, since: int = 0) -> Told:
     if is_left_begun:
         possible.add(SPLIT)
     if hazards & FATAL:
+        # What was to be written is not.
+        possible |= set(Contents.KINDS)
         return Told(frozenset(hazards & FATAL), frozenset(hazards | possible))
     return Told(frozenset(hazards), frozenset(possible))
 

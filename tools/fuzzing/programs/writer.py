@@ -222,6 +222,8 @@ class Writer:
         pick = self._pick
         buffers = sorted({touch.buffer for touch in touches(program, command)})
         placed = [name for name in buffers if self._buffers[name].placed]
+        if hazards & model.FATAL:
+            return False
         if states.WRONG_STATE in hazards:
             return self._transit(program, lists, command)
         if model.MISSING_ALIASING in hazards or contents.INHERITED in hazards:
