@@ -191,6 +191,17 @@ def program(with_layer):
     }
 
 
+def test_a_persistent_resource_that_is_restored(bench):
+    """The page forbids to modify its contents: the same bytes may come there again."""
+    op, persistent, saved = bench.compile(join(4, owned=[0])), bench.buffer(256), bench.buffer(256)
+    bench.initialize(op, [bench.holding(1, 2, 3, 4)], persistent)
+    bench.run(lambda commands: commands.CopyResource(saved, persistent))
+    bench.run(lambda commands: commands.CopyResource(persistent, saved))
+    bench.dispatch(op, [None], [bench.buffer(16)], persistent=persistent)
+    bench.execute()
+    assert bench.messages() == []
+
+
 @pytest.mark.parametrize("with_layer", [False, True])
 def test_what_has_run_keeps_nothing_alive(with_layer):
     """All but the Direct3D 12 device goes with its last reference; that and its info queue hold one another."""

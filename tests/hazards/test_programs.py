@@ -7,7 +7,7 @@ from fuzzing.programs import model, states
 from fuzzing.programs import values as v
 from fuzzing.programs.breaks import BREAKS
 from fuzzing.programs.command import main
-from fuzzing.programs.contents import INHERITED, LOST, UNDEFINED
+from fuzzing.programs.contents import CHANGED, INHERITED, LOST, UNDEFINED
 from fuzzing.programs.trial import Outcome, Trial
 
 MISTAKES = tuple(BREAKS)
@@ -96,6 +96,10 @@ def copy(source, target):
 
 def initialize(source):
     return v.Initialize("owning", (part(source),), persistent=part("weights"))
+
+
+def owning(source, target):
+    return v.Dispatch("owning", (part(source),), (part(target),), persistent=part("weights"))
 
 
 def look(*steps):
@@ -190,6 +194,35 @@ def test_what_follows_from_what_is_not_recorded():
     told = look(run(v.Clear(part("fresh")), v.Unordered("fresh"), overlapping), after)
     assert told.hazards == {model.OVERLAP}
     assert UNDEFINED in told.possible
+
+
+TWO_FILLS = (v.Fill(part("up")), v.Fill(part("up")))
+
+
+@pytest.mark.parametrize(
+    ("source", "before", "between", "told"),
+    [
+        # Zeros over zeros, and a copy of the weights, change nothing.
+        ("a", (), [run(copy("b", "weights"), number=1)], (set(), set())),
+        ("up", TWO_FILLS, [run(copy("up", "weights"), number=1)], (set(), set())),
+        (
+            "b",
+            (run(scale("a", "b")),),
+            [run(copy("weights", "c"), number=1), run(copy("c", "weights"), number=2)],
+            (set(), set()),
+        ),
+        ("up", TWO_FILLS[:1], [TWO_FILLS[1], run(copy("up", "weights"), number=1)], ({CHANGED}, set())),
+        ("a", (), [run(v.Clear(part("weights")), number=1)], ({CHANGED}, set())),
+        ("a", (), [run(v.Clear(part("weights", 12)), number=1)], ({CHANGED}, set())),
+        ("a", (), [run(v.Clear(part("weights", 16)), number=1)], (set(), set())),
+        # What is computed may be what was there.
+        ("a", (), [run(scale("b", "weights"), number=1)], (set(), {CHANGED})),
+    ],
+)
+def test_persistent_resources_by_hand(source, before, between, told):
+    waits = (v.Signal(0, 0, 1), v.Await(0, 1))
+    steps = (*before, run(initialize(source), number=3), *waits, *between, run(owning("a", "c"), number=4))
+    assert look(*steps) == told
 
 
 def test_executing_again_by_hand():

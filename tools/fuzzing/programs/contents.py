@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
 
 from . import values as v
@@ -9,13 +10,19 @@ from .accesses import Touch, touches
 from .order import Order
 
 WORD = 4
+CLEARED = 7
+# What a Fill adds to each byte of an UPLOAD buffer, which begins with zeros.
+FILLED = 0x01010101
 UNDEFINED, LOST, INHERITED = "undefined contents", "contents that an activation ended", "inherited contents"
 UNINITIALIZED, TWICE = "not initialized", "initialized twice"
 OTHER_PERSISTENT, CHANGED = "another persistent resource", "a changed persistent resource"
 
 
 class Word(NamedTuple):
+    """``value`` is a number if the program says which, or else what is like nothing but its copies."""
+
     defined: bool
+    value: object
     writer: str | None = None
     submit: int = -1
     lost: bool = False
@@ -43,20 +50,32 @@ class Contents:
             if isinstance(command, v.Aliasing) and command.after is None
         ]
         self._words: dict[int, dict[int, Word]] = {}
-        self._initial = {buffer.memory: Word(buffer.zeroed) for buffer in program.buffers.values()}
-        self._persistent: dict[str, v.Part | None] = {}
-        self._changed: set[str] = set()
+        self._zeroed = {buffer.memory: buffer.zeroed for buffer in program.buffers.values()}
+        # Of initialized operators, with the values that the initializers left there.
+        self._persistent: dict[str, tuple[v.Part | None, list[object]]] = {}
         self.hazards: set[str] = set()
         # What depends on which of two queues is faster.
         self.possible: set[str] = set()
 
     def word(self, memory: int, place: int) -> Word:
-        return self._words.setdefault(memory, {}).get(place, self._initial[memory])
+        words = self._words.setdefault(memory, {})
+        if place not in words:
+            words[place] = Word(True, 0) if self._zeroed[memory] else Word(False, object())
+        return words[place]
 
-    def submit(self, submit: v.Submit) -> None:
-        for commands in submit.lists:
-            for command in commands:
-                self._run(command, submit.number)
+    def step(self, step: v.Step) -> None:
+        if isinstance(step, v.Submit):
+            for commands in step.lists:
+                for command in commands:
+                    self._run(command, step.number)
+        elif isinstance(step, v.Fill):
+            self._fill(step.part)
+
+    def _fill(self, part: v.Part) -> None:
+        for memory, place in self._places_of(part):
+            word = self.word(memory, place)
+            assert isinstance(word.value, int)
+            self._words[memory][place] = word._replace(value=word.value + FILLED)
 
     def _run(self, command: v.Command, number: int) -> None:
         if isinstance(command, v.Aliasing):
@@ -64,32 +83,61 @@ class Contents:
         if isinstance(command, (v.Dispatch, v.Initialize)):
             self._persist(command)
         touched = touches(self._program, command)
-        copied = [self._read(touch, number, command) for touch in touched if not touch.writes]
+        read = [self._read(touch, number, command) for touch in touched if not touch.writes]
         if isinstance(command, v.Copy):
             heap = self._program.buffers[command.target.buffer].heap
             # No mistake before the CPU reads that and nothing else.
-            if heap == v.READBACK and not any(copied[0]):
+            if heap == v.READBACK and not any(word.defined for word in read[0]):
                 self.possible.add(UNDEFINED)
         for touch in touched:
             if touch.writes:
-                self._write(touch, number, copied[0] if isinstance(command, v.Copy) else None)
+                self._write(touch, number, self._written(touch, command, read))
+        if isinstance(command, v.Initialize):
+            self._persistent[command.op] = command.persistent, self._values(command.persistent)
+
+    @staticmethod
+    def _written(touch: Touch, command: v.Command, read: list[list[Word]]) -> list[tuple[bool, object]]:
+        """Whether each word of what a command writes is defined, and its value."""
+        if isinstance(command, v.Copy):
+            return [(word.defined, word.value) for word in read[0]]
+        if isinstance(command, v.Clear):
+            return [(True, CLEARED) for _ in _words(touch)]
+        found: list[tuple[bool, object]] = [(not touch.scratch, object()) for _ in _words(touch)]
+        # The owned inputs, if nothing else has room there.
+        owned = [word for words in read for word in words]
+        if isinstance(command, v.Initialize) and touch.persistent and len(owned) == len(found):
+            return [(True, word.value) for word in owned]
+        return found
 
     def _persist(self, command: v.Dispatch | v.Initialize) -> None:
         op = command.op
         if isinstance(command, v.Initialize):
             if op in self._persistent:
                 self.hazards.add(TWICE)
-            self._persistent[op] = command.persistent
-            self._changed.discard(op)
         elif self._program.ops[op].owned:
             if op not in self._persistent:
                 self.hazards.add(UNINITIALIZED)
-            elif self._persistent[op] != command.persistent:
+                return
+            part, then = self._persistent[op]
+            if part != command.persistent:
                 self.hazards.add(OTHER_PERSISTENT)
-            elif op in self._changed:
-                self.hazards.add(CHANGED)
+                return
+            # It may be written, so long as it holds the same: restored, say.
+            for before, now in zip(then, self._values(part)):
+                if before != now:
+                    are_known = isinstance(before, int) and isinstance(now, int)
+                    (self.hazards if are_known else self.possible).add(CHANGED)
 
-    def _read(self, touch: Touch, number: int, command: v.Command) -> list[bool]:
+    def _values(self, part: v.Part | None) -> list[object]:
+        return [] if part is None else [self.word(*where).value for where in self._places_of(part)]
+
+    def _places_of(self, part: v.Part) -> Iterator[tuple[int, int]]:
+        buffer = self._program.buffers[part.buffer]
+        start = buffer.offset + part.start
+        for place in range(start // WORD, -(-(start + part.size) // WORD)):
+            yield buffer.memory, place
+
+    def _read(self, touch: Touch, number: int, command: v.Command) -> list[Word]:
         found = [self.word(touch.memory, place) for place in _words(touch)]
         for word in found:
             if word.writer not in (None, touch.buffer) and not word.lost and word.submit != number:
@@ -97,7 +145,7 @@ class Contents:
         if not isinstance(command, v.Copy) and not all(word.defined for word in found):
             lost = any(word.lost for word in found)
             self.hazards.add(LOST if lost else UNDEFINED)
-        return [word.defined for word in found]
+        return found
 
     def _inherit(self, word: Word, number: int) -> None:
         """What one buffer left is read through another: an aliasing barrier stands between, or may, or none does."""
@@ -113,17 +161,10 @@ class Contents:
     def _comes_first(self, one: int, other: int) -> bool:
         return one == other or self._order.comes_first(self._places[one], self._places[other])
 
-    def _write(self, touch: Touch, number: int, copied: list[bool] | None) -> None:
+    def _write(self, touch: Touch, number: int, written: list[tuple[bool, object]]) -> None:
         words = self._words.setdefault(touch.memory, {})
-        for index, place in enumerate(_words(touch)):
-            defined = not touch.scratch if copied is None else copied[index]
-            words[place] = Word(defined, touch.buffer, number)
-        for op, part in self._persistent.items():
-            if part is not None and not touch.persistent:
-                buffer = self._program.buffers[part.buffer]
-                start = buffer.offset + part.start
-                if buffer.memory == touch.memory and start < touch.end and touch.start < start + part.size:
-                    self._changed.add(op)
+        for place, (defined, value) in zip(_words(touch), written):
+            words[place] = Word(defined, value, touch.buffer, number)
 
     def _alias(self, barrier: v.Aliasing, number: int) -> None:
         if barrier.after is None:
@@ -140,7 +181,7 @@ class Contents:
         for place, word in words.items():
             others = word.writer not in (None, buffer.name) and not word.lost
             if others and buffer.offset <= place * WORD < end:
-                words[place] = Word(False, buffer.name, lost=True)
+                words[place] = Word(False, object(), buffer.name, lost=True)
 
 
 def _words(touch: Touch) -> range:

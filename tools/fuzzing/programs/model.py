@@ -63,8 +63,8 @@ def look(program: v.Program, since: int = 0) -> Told:
     hazards |= _across(order, submits, accesses, since)
     hazards |= _cpu(program, order, submits, accesses, since)
     contents = Contents(program, order)
-    for _, submit in submits:
-        contents.submit(submit)
+    for step in program.steps:
+        contents.step(step)
     hazards |= contents.hazards
     possible = set(contents.possible)
     # Where order is up to chance, so is who reads what.
