@@ -14,8 +14,8 @@ from ..api.enums import DML_TENSOR_DATA_TYPE_UINT8
 from ..d3d12.resource import BufferRange
 from ..d3d12.tracking.access import Access, Use
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
-from ..operators.operator import OPERATORS, Operator
+from ..operators.operator import OPERATORS
+from .program import Results
 
 UNORDERED_ACCESS = D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 
@@ -28,24 +28,20 @@ def tensor_access(tensor: TensorDesc, view: BufferRange, start: int, use: Use, n
     return Access(part, use, UNORDERED_ACCESS, name, elements_of(tensor, use))
 
 
-def results_access(
-    desc: OperatorDesc, position: int, outputs: Sequence[BufferRange | None], path: str
-) -> Access:
-    """Of an output's tensor the elements that the operator's page defines, which may be known only afterwards."""
-    operator, slots, view = OPERATORS[desc.name], desc.outputs, outputs[position]
-    tensor = slots[position].tensor
+def results_access(access: Access, results: Results, outputs: Sequence[BufferRange | None]) -> Access:
+    """``access`` to one of the ``outputs`` of a program, of the elements alone that the operator's page defines, which
+    are known only afterwards."""
+    desc, slots = results.desc, results.desc.outputs
+    operator, tensor = OPERATORS[desc.name], slots[results.output].tensor
     assert tensor is not None
-    assert view is not None
-    access = tensor_access(tensor, view, 0, Use.WRITE, path)
-    if type(operator).defined is Operator.defined:
-        return access
+    parts = [None if position is None else outputs[position] for position in results.positions]
 
     def elements(memory: Bytes) -> npt.NDArray[Any]:
         arrays = [
             None if part is None or slot.tensor is None else slot.tensor.view(part.bytes)
-            for slot, part in zip(slots, outputs)
+            for slot, part in zip(slots, parts)
         ]
-        found: npt.NDArray[Any] = tensor.view(memory)[operator.defined(desc, arrays)[position]]
+        found: npt.NDArray[Any] = tensor.view(memory)[operator.defined(desc, arrays)[results.output]]
         return found
 
     return access._replace(elements=elements)

@@ -195,14 +195,16 @@ class IDMLCompiledOperator(IDMLDispatchable):
             if self.persistent_size > self.owned_size:
                 tail = view._replace(offset=view.offset + self.owned_size)
                 yield resource_access(tail, self.persistent_size - self.owned_size, Use.READ, slot.name)
-        elif slot.kind == "output" and self.op is not None:
-            outputs = [views.get(Slot("output", index)) for index in range(len(self.outputs))]
-            outputs[slot.position] = view
-            yield results_access(self.op.desc, slot.position, outputs, self.describe(slot))
         else:
             path, _, tensor = self._tensor_slot(slot)
             assert tensor is not None
-            yield tensor_access(tensor, view, 0, Use.READ if slot.kind == "input" else Use.WRITE, path)
+            access = tensor_access(tensor, view, 0, Use.READ if slot.kind == "input" else Use.WRITE, path)
+            results = self.program.results.get(slot.position) if slot.kind == "output" else None
+            if results is not None:
+                outputs = [views.get(Slot("output", index)) for index in range(len(self.outputs))]
+                outputs[slot.position] = view
+                access = results_access(access, results, outputs)
+            yield access
 
     def check_pair(self, one: Bound, other: Bound, report: Report) -> None:
         kinds = {one.slot.kind, other.slot.kind}

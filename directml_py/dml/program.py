@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,27 @@ Kernels: TypeAlias = Callable[[OperatorDesc], Kernel]
 Inspect: TypeAlias = Callable[[Sequence[Any]], None]
 
 
+class Results(NamedTuple):
+    """An ``output`` of an operator whose page leaves results undefined, as its others tell: their ``positions`` among
+    the outputs of a program, None for absent ones."""
+
+    desc: OperatorDesc
+    output: int
+    positions: tuple[int | None, ...]
+
+
+def are_all_defined(desc: OperatorDesc) -> bool:
+    """Whether the page of an operator says what all results are."""
+    return type(operator_of(desc.name)).defined is Operator.defined
+
+
 class Program(Protocol):
     """The tensors that are bound from outside, and how to run over their bytes.
 
     ``in_place`` are the inputs, by position, whose memory some output may be bound to. ``temporary_size`` is in bytes.
     ``unused`` are the inputs that nothing reads, and that may be bound all the same. ``packed`` are those that are
-    OWNED_BY_DML and come in the form that they were packed into.
+    OWNED_BY_DML and come in the form that they were packed into. ``results`` are the outputs of which some elements
+    stay undefined.
     """
 
     title: str
@@ -38,6 +53,7 @@ class Program(Protocol):
     temporary_size: int
     unused: frozenset[int]
     packed: Mapping[int, Packing]
+    results: Mapping[int, Results]
 
     def works_in_place(self, input: int, output: int) -> bool:
         """Whether that output may be bound to the memory of that input."""
@@ -154,6 +170,10 @@ class OperatorProgram:
         self._kernel = kernel if kernel.packed is None else kernel.packed.kernel
         self.packed: Mapping[int, Packing] = {} if kernel.packed is None else kernel.packed.inputs
         self.temporary_size = self._kernel.scratch
+        positions = tuple(range(len(self.outputs)))
+        self.results: Mapping[int, Results] = (
+            {} if are_all_defined(desc) else {index: Results(desc, index, positions) for index in positions}
+        )
 
     def works_in_place(self, input: int, output: int) -> bool:
         return input in self.in_place

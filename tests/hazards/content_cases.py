@@ -46,6 +46,23 @@ def coordinates_of_elements_that_are_zero(bench, wrong):
     bench.execute()
 
 
+@hazard(UNDEFINED, "'places'", "element {0,0,2,0}", NOTHING)
+def coordinates_that_a_graph_leaves(bench, wrong):
+    """Its outputs are the operator's, in another order."""
+    one, column = (dml.tensor_desc(UINT32, [1, 1, rows, 1]) for rows in (1, 4))
+    search = bench.dml.CreateOperator(dml.DML_NONZERO_COORDINATES_OPERATOR_DESC(tensor(4), one, column))
+    op = bench.keep(bench.dml.CompileGraph(graph([search], [(0, 0, 0)], [(0, 0, 1), (0, 1, 0)])))
+    bench.initialize(op)
+    seen = dml.tensor_desc(UINT32, [1, 1, 3 if wrong else 2, 1])
+    copy = bench.ready(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(seen, seen, None))
+    x = bench.buffer(16, data=np.array([5, 0, 0, 7], np.float32))
+    count, places = bench.buffer(4), bench.buffer(16, data=np.ones(4, np.uint32), name="places")
+    bench.dispatch(op, [x], [places, count])
+    bench.barrier()
+    bench.dispatch(copy, [places], [bench.buffer(16)])
+    bench.execute()
+
+
 @hazard(
     UNDEFINED, "'copy'", "element {0,0,0,1}", "a copy of what nothing has written in ID3D12Resource 'fresh'"
 )

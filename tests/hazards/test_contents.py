@@ -13,6 +13,7 @@ from directml_py.d3d12.tracking.shadow import PATTERN
 from directml_py.descs.values import TensorSlot
 from directml_py.dml import IDMLCompiledOperator
 
+from ..dml.graphs import graph
 from ..dml.helpers import DEFAULT, READBACK, UPLOAD, Bench, identity, join, log_sum_exp, tensor
 from .hazard import HazardBench
 
@@ -125,6 +126,27 @@ def test_a_whole_output_defines_memory(bench):
     assert bench.read(target).tolist() == [1, 2, 3, 4] * 2
 
 
+@pytest.mark.parametrize("count_leaves", [False, True])
+def test_coordinates_of_a_graph(count_leaves):
+    """If their number stays inside, or comes out of another node, nobody can say how many there are."""
+    bench = HazardBench()
+    one, column = (dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_UINT32, [1, 1, rows, 1]) for rows in (1, 4))
+    search = bench.dml.CreateOperator(dml.DML_NONZERO_COORDINATES_OPERATOR_DESC(tensor(4), one, column))
+    number = bench.dml.CreateOperator(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(one, one, None))
+    outputs = [(1, 0, 0), (0, 1, 1), (0, 1, 2), *([(0, 0, 3)] if count_leaves else [])]
+    op = bench.keep(bench.dml.CompileGraph(graph([search, number], [(0, 0, 0)], outputs, [(0, 0, 1, 0)])))
+    bench.initialize(op)
+    copy = bench.ready(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(column, column, None))
+    made = [bench.buffer(16) for _ in outputs]
+    bench.dispatch(op, [bench.buffer(16, data=np.array([0, 0, 0, 7], np.float32))], made)
+    for places in made[1:3]:
+        bench.barrier()
+        bench.dispatch(copy, [places], [bench.buffer(16)])
+    bench.execute()
+    found = ["{0,0,1,0} nothing" in message.message for message in bench.messages()]
+    assert found == ([True, True] if count_leaves else [])
+
+
 class Copy:
     """A program that copies one tensor of 4-bit elements."""
 
@@ -133,6 +155,7 @@ class Copy:
     def __init__(self, tensor):
         self.inputs = self.outputs = (TensorSlot("Tensor", "Tensor", tensor),)
         self.tensor = tensor
+        self.results = {}
 
     def bind(self, inputs, outputs, temporary, notify=None):
         return lambda: self.tensor.store(outputs[0], self.tensor.load(inputs[0]))

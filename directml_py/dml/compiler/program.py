@@ -14,7 +14,17 @@ from ...descs.values import TensorSlot
 from ...kernels.machine import bound_code
 from ...operators import kernel_of
 from ...operators.operator import Kernel, Move, Packing, moving_kernel
-from ..program import NO_BYTES, Bytes, Kernels, Notify, bound_call, inspector, view_of
+from ..program import (
+    NO_BYTES,
+    Bytes,
+    Kernels,
+    Notify,
+    Results,
+    are_all_defined,
+    bound_call,
+    inspector,
+    view_of,
+)
 from .description import GraphDesc, GraphInput, Port, Value
 from .in_place import in_place_pairs
 from .plan import BlockRoot, OutputRoot, PartOf, Plan, Planner
@@ -41,6 +51,7 @@ class GraphProgram:
         self.packed: Mapping[int, Packing] = self.plan.packed.inputs
         self.inputs = _input_slots(graph)
         self.outputs = _output_slots(graph)
+        self.results: Mapping[int, Results] = _results(graph)
         self.unused = frozenset(index for index, slot in enumerate(self.inputs) if slot.tensor is None)
         self._kernels = {
             step.node: step.kernel or self._kernel(step)
@@ -215,6 +226,22 @@ def _output_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
         written = [graph.output_tensor(value) for value in graph.writers[position]]
         slots.append(_slot("GraphOutputs", position, [tensor for tensor in written if tensor is not None]))
     return tuple(slots)
+
+
+def _results(graph: GraphDesc) -> dict[int, Results]:
+    """Of graph outputs that one node alone writes, if what tells which results are defined leaves the graph too."""
+    single = {position: values[0] for position, values in graph.writers.items() if len(values) == 1}
+    first = {value: position for position, value in reversed(single.items())}
+    results = {}
+    for position, value in single.items():
+        desc = graph.node(value.node).desc
+        if desc is None or are_all_defined(desc):
+            continue
+        positions = [first.get(Value(value.node, index)) for index in range(len(desc.outputs))]
+        positions[value.output] = position
+        if all(at is not None or slot.tensor is None for at, slot in zip(positions, desc.outputs)):
+            results[position] = Results(desc, value.output, tuple(positions))
+    return results
 
 
 def _slot(field: str, position: int, tensors: Sequence[TensorDesc]) -> TensorSlot:
