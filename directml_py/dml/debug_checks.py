@@ -25,7 +25,7 @@ OVERWRITTEN = rule(
 )
 EVICTED = rule(
     "DML-RecordDispatch-resident",
-    "What is dispatched was not evicted, or was made resident again",
+    "What is dispatched or initialized was not evicted, or was made resident again",
     "nf-directml-idmldevice-evict",
     debug=True,
 )
@@ -55,9 +55,9 @@ PERSISTENT_CHANGED = rule(
 )
 
 
-def check_resident(life: Life, title: str, report: Report) -> None:
+def check_resident(life: Life, title: str, report: Report, does: str = "runs") -> None:
     if not life.is_resident:
-        report.add(EVICTED, title, "runs though Evict was called for it, and MakeResident not since")
+        report.add(EVICTED, title, f"{does} though Evict was called for it, and MakeResident not since")
 
 
 def check_descriptors(gpu: DescriptorRange, views: Views, count: int, title: str, report: Report) -> None:
@@ -109,5 +109,8 @@ def check_operator(op: IDMLCompiledOperator, views: Views, title: str, report: R
 def check_initializer(operators: Sequence[IDMLCompiledOperator | None], title: str, report: Report) -> None:
     """None stands for an operator that was released."""
     for index, op in enumerate(operators):
-        if op is not None and (op.initialized or op in operators[:index]):
+        if op is None:
+            continue
+        check_resident(op.life, title, report, f"initializes operators[{index}]")
+        if op.initialized or op in operators[:index]:
             report.add(TWICE, title, f"initializes operators[{index}], which is initialized already")

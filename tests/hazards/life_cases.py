@@ -352,7 +352,7 @@ def an_evicted_dispatchable(bench, wrong):
     if wrong == "initializer":
         bench.dml.Evict([initializer])
     bench.record(initializer, bench.keep(bench.table(initializer)))
-    bench.barrier()
+    bench.execute()
     bench.dispatch(op, [bench.holding(1, 2, 3, 4)], [bench.buffer(16)])
     bench.dml.Evict([op])
     if wrong != "operator":
@@ -360,6 +360,16 @@ def an_evicted_dispatchable(bench, wrong):
     if wrong == "twice":
         bench.dml.MakeResident([op])
         bench.dml.Evict(2, [op, op])
+    bench.execute()
+
+
+@hazard("DML-RecordDispatch-resident", "operators[1]", "Evict", path=INITIALIZER)
+def an_evicted_operator_that_is_initialized(bench, wrong):
+    ops = [bench.keep(bench.compile(identity())) for _ in range(2)]
+    initializer = bench.keep(bench.dml.CreateOperatorInitializer(ops))
+    bench.dml.Evict(ops)
+    bench.dml.MakeResident(ops[:1] if wrong else ops)
+    bench.record(initializer, bench.keep(bench.table(initializer)))
     bench.execute()
 
 
