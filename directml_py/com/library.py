@@ -9,6 +9,7 @@ import directml_py
 
 from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_SEVERITY_ERROR
 from ..d3d12 import ID3D12Device
+from ..d3d12.debug import devices_of_c
 from ..d3d12.debug_output import debug_output, exceptions_tell_nobody
 from ..d3d12.live import COUNTERS
 from ..dml.removal import WITNESSES
@@ -21,8 +22,10 @@ from .objects import Objects
 
 def create_device(*arguments: Any) -> ID3D12Device:
     """D3D12CreateDevice with a debug layer that breaks on nothing until the program asks for it, as on Windows: what
-    Python raises at a break would be the HRESULT of whatever method runs the commands."""
+    Python raises at a break would be the HRESULT of whatever method runs the commands. A layer that is enabled later
+    removes the device."""
     device = directml_py.D3D12CreateDevice(*arguments)
+    devices_of_c.add(device)
     if device.info_queue is not None:
         for severity in D3D12_MESSAGE_SEVERITY:
             device.info_queue.SetBreakOnSeverity(severity, False)

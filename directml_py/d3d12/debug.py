@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from ..abi.arguments import flags as known_flags
+from ..abi.hresult import DXGI_ERROR_INVALID_CALL
 from ..abi.interface import IUnknown, same_interface
 from ..api.d3d12_enums import (
     D3D12_DEBUG_FEATURE,
     D3D12_GPU_BASED_VALIDATION_FLAGS,
     D3D12_MESSAGE_CATEGORY_STATE_CREATION,
+    D3D12_MESSAGE_SEVERITY_ERROR,
     D3D12_MESSAGE_SEVERITY_WARNING,
     D3D12_RLDO_FLAGS,
 )
@@ -21,23 +24,36 @@ from ..api.iids import (
     IID_ID3D12Debug4,
     IID_ID3D12DebugDevice,
 )
+from .debug_output import debug_output
 from .live import live_objects
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
 
 WARNING = D3D12_MESSAGE_SEVERITY_WARNING
+LATE = "EnableDebugLayer was called after the device was created; enable the layer first"
 _enabled = False
+# Those that enabling the layer removes.
+devices_of_c: weakref.WeakSet[ID3D12Device] = weakref.WeakSet()
 
 
 class ID3D12Debug(IUnknown):
-    """Switches the debug layer for devices created afterwards; existing devices stay as they are."""
+    """Switches the debug layer for devices created afterwards.
+
+    Existing devices stay as they are, those excepted that programs in C have made: enabling removes them, as the page
+    says (nf-d3d12sdklayers-id3d12debug-enabledebuglayer). A process of Python outlives many programs: cells of a
+    notebook, tests.
+    """
 
     IID = IID_ID3D12Debug
 
     def EnableDebugLayer(self) -> None:
         global _enabled
-        _enabled = True
+        was_enabled, _enabled = _enabled, True
+        for device in () if was_enabled else list(devices_of_c):
+            if device.info_queue is None and not device.removed:
+                debug_output(D3D12_MESSAGE_SEVERITY_ERROR, f"{device}: {LATE}")
+                device.mark_removed(DXGI_ERROR_INVALID_CALL, LATE)
 
     def DisableDebugLayer(self) -> None:
         """``ID3D12Debug4``'s, here for every caller."""

@@ -97,6 +97,12 @@ def test_why_a_device_was_removed_is_told_without_debug_layers(builder: Builder)
     assert "bindings[0].SizeInBytes is 8; at least 16 bytes are needed [DML-BufferBinding-size]" in run.stderr
 
 
+def test_a_debug_layer_that_comes_too_late_is_told(builder: Builder) -> None:
+    command = [str(builder.program("object_model", "g++")), "debug_layer"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+    assert run.stderr.count("EnableDebugLayer was called after the device was created") == 1, run.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "compilers", "topics"),

@@ -65,6 +65,7 @@ def test_debug_interfaces(debug_bench):
     plain = d3d12.D3D12CreateDevice()
     debug.QueryInterface(d3d12.ID3D12Debug1).EnableDebugLayer()
     watched = d3d12.D3D12CreateDevice()
+    assert not plain.removed
     for kind in (d3d12.ID3D12InfoQueue1, d3d12.ID3D12DebugDevice):
         assert watched.QueryInterface(kind).QueryInterface(d3d12.ID3D12Device5) is watched
         with pytest.raises(DMLError) as caught:

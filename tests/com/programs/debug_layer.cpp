@@ -108,6 +108,17 @@ namespace
         queue->ClearStoredMessages();
     }
 
+    // What is there when the layer is enabled goes; once it is on, enabling it again does no harm.
+    void test_late_switch(const Bench& early)
+    {
+        hresult("before the layer is enabled", early.d3d12->GetDeviceRemovedReason(), Fine);
+        const Bench late(Bench::Debug::On);
+        enable_debug_layer();
+        hresult("a device from before", early.d3d12->GetDeviceRemovedReason(), DXGI_ERROR_INVALID_CALL);
+        hresult("its DirectML device", early.dml->GetDeviceRemovedReason(), DXGI_ERROR_INVALID_CALL);
+        hresult("a device with the layer", late.d3d12->GetDeviceRemovedReason(), Fine);
+    }
+
     void debug_layer(const std::vector<std::string>&)
     {
         {
@@ -115,6 +126,7 @@ namespace
             const Bench bench;
             ComPtr<ID3D12InfoQueue> queue;
             hresult("no queue without the layer", bench.d3d12->QueryInterface(IID_PPV_ARGS(&queue)), E_NOINTERFACE);
+            test_late_switch(bench);
         }
         Bench bench(Bench::Debug::On);
         auto queue = info_queue(bench);
