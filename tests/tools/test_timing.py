@@ -69,3 +69,14 @@ def test_what_is_hopeless_is_measured_once(process):
         "slow": pytest.approx(500_000),
         "hopeless": pytest.approx(700_000),
     }
+
+
+def test_nobody_always_follows_the_same():
+    names = ["ours", "NumPy", "PyTorch", "limit"]
+    orders = [timing.turned(names, turn) for turn in range(timing.ROUNDS)]
+    assert all(sorted(order) == sorted(names) for order in orders)
+    followed = {
+        one: {order[place - 1] for order in orders for place in (order.index(one),) if place} for one in names
+    }
+    assert all(len(found) > 1 for found in followed.values())
+    assert len({order[0] for order in orders}) > 1

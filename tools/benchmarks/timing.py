@@ -7,12 +7,18 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 ROUNDS = 7
 ROUND_SECONDS = 0.02
 # The first call after a pause wakes threads and finds empty caches, which a call that is made again and again does not.
-# So that it does not decide about calls of several milliseconds, rounds of those are longer.
+# So that it does not decide about calls of several milliseconds, rounds of those are longer; and all calls of a row are
+# made equally often, unless that takes too long.
 REPEATS = 8
+# After a rest calls take less and less time for so long. Who rested longer would seem to be slower.
+HEATING_SECONDS = 0.03
 LONGEST_ROUND_SECONDS = 0.1
 # Of a call that takes long, fewer rounds are enough: what lasts longer varies less.
 FEW_ROUNDS = 3
@@ -90,25 +96,33 @@ def interleaved(
 def _interleaved(calls: Mapping[str, Callable[[], object]], after: Callable[[], object]) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in calls}
     once = {name: warm(call) for name, call in calls.items()}
-    counts: dict[str, int] = {}
+    most, counts = max(map(repeats, once.values())), {}
     for name, found in once.items():
         if found > max(HOPELESS_SECONDS, HOPELESS * min(once.values())):
             times[name].append(found * 1e6)
         else:
-            counts[name] = repeats(found)
+            counts[name] = max(repeats(found), min(most, int(LONGEST_ROUND_SECONDS / found)))
     for done in range(ROUNDS):
-        for name, count in counts.items():
+        for name, count in turned(list(counts.items()), done):
             call, known = calls[name], times[name]
             if done >= FEW_ROUNDS and (sum(known) * count > MOST_SECONDS * 1e6 or agree(known)):
                 continue
             if count < ROUND_SECONDS / LONG_SECONDS:
                 rest()
+                heat(call, once[name])
             start = time.perf_counter()
             for _ in range(count):
                 call()
             known.append((time.perf_counter() - start) / count * 1e6)
             after()
     return {name: statistics.median(found) for name, found in times.items()}
+
+
+def turned(items: list[Item], turn: int) -> list[Item]:
+    """In another order each turn, so that nobody always follows the same: what one leaves in caches is for all."""
+    start = turn % len(items)
+    order = items[start:] + items[:start]
+    return order[::-1] if turn % 2 else order
 
 
 def agree(times: Sequence[float]) -> bool:
@@ -125,6 +139,13 @@ def rest() -> None:
         if used - spent < RESTING * (now - before):
             return
         before, spent = now, used
+
+
+def heat(call: Callable[[], object], once: float) -> None:
+    """Make a call of ``once`` seconds until caches are as they are when it is made again and again."""
+    stop = time.perf_counter() + HEATING_SECONDS
+    while once < HEATING_SECONDS and time.perf_counter() < stop:
+        call()
 
 
 def warm(call: Callable[[], object]) -> float:
