@@ -13,12 +13,11 @@ Item = TypeVar("Item")
 
 ROUNDS = 7
 ROUND_SECONDS = 0.02
-# The first call after a pause wakes threads and finds empty caches, which a call that is made again and again does not.
-# So that it does not decide about calls of several milliseconds, rounds of those are longer; and all calls of a row are
-# made equally often, unless that takes too long.
-REPEATS = 8
-# After a rest calls take less and less time for so long. Who rested longer would seem to be slower.
+# After a rest threads sleep and caches are empty: for so long calls take less and less time, and who rested longer
+# would seem to be slower. So each is made for a while before its round; and all calls of a row are made equally often,
+# those of several milliseconds too, unless that takes too long.
 HEATING_SECONDS = 0.03
+REPEATS = 8
 LONGEST_ROUND_SECONDS = 0.1
 # Of a call that takes long, fewer rounds are enough: what lasts longer varies less.
 FEW_ROUNDS = 3
