@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from fuzzing.programs import model, states
 from fuzzing.programs import values as v
@@ -33,6 +35,27 @@ def test_programs_with_every_mistake():
     for seed in range(1000, 1300):
         trial.run(seed)
     check(trial.outcome, 120)
+
+
+def test_what_is_missing_stands_before():
+    """The initializer of what is dispatched, and the wait for another queue's submission right before it."""
+    trial, initialized, waiting = Trial(), 0, 0
+    for seed in range(100):
+        steps = trial.program(seed).steps
+        commands = [
+            command
+            for step in steps
+            if isinstance(step, v.Submit)
+            for commands in step.lists
+            for command in commands
+        ]
+        initialized += any(isinstance(command, v.Dispatch) and command.persistent for command in commands)
+        waiting += any(
+            isinstance(one, v.Wait) and isinstance(two, v.Submit) and one.queue == two.queue
+            for one, two in pairwise(steps)
+        )
+    assert initialized > 6
+    assert waiting > 20
 
 
 def test_what_a_deaf_layer_misses(monkeypatch):

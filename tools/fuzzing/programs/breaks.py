@@ -97,11 +97,15 @@ def _binding_moved(program: v.Program, pick: Random) -> Steps | None:
 
 
 def _moved(program: v.Program, part: v.Part, pick: Random, step: int) -> v.Part:
-    """Elsewhere in memory of the same kind."""
+    """Elsewhere in memory of the same kind; often where an initializer writes, which few do otherwise."""
     heap = program.buffers[part.buffer].heap
-    buffer = pick.choice(
-        [one for one in program.buffers.values() if one.heap == heap and one.width >= part.size]
-    )
+    fits = [one for one in program.buffers.values() if one.heap == heap and one.width >= part.size]
+    kept = {
+        entry[3].persistent.buffer
+        for entry in _commands(program)
+        if isinstance(entry[3], v.Initialize) and entry[3].persistent is not None
+    }
+    buffer = pick.choice([one for one in fits if one.name in kept and pick.random() < 0.3] or fits)
     return v.Part(buffer.name, pick.randrange(0, min(buffer.width, 96) - part.size + 1, step), part.size)
 
 

@@ -125,10 +125,11 @@ class Writer:
         )
 
     def _initialize(self) -> v.Command | None:
-        owned = [(op, kind) for op, kind in self._ops.items() if kind.owned]
-        if not owned:
-            return None
-        op, kind = self._pick.choice(owned)
+        owned = [op for op, kind in self._ops.items() if kind.owned]
+        return self._initialize_op(self._pick.choice(owned)) if owned else None
+
+    def _initialize_op(self, op: str) -> v.Command:
+        kind = self._ops[op]
         inputs = [
             self._part(size, lambda buffer: buffer.heap == v.UPLOAD or self._plain(buffer))
             for size in kind.owned
@@ -202,11 +203,14 @@ class Writer:
         values = list(self._values)
         for _ in range(ROUNDS):
             program = self._with([*steps, self._submitted(queue, [*lists[:-1], [*last, command]])])
-            hazards = model.look(program, len(steps)).all
-            if not hazards:
+            told = model.look(program, len(steps))
+            if not told.all:
                 self._steps, lists[-1] = steps, [*last, command]
                 return
-            if not self._mend(hazards, program, queue, steps, [*lists[:-1], last], command):
+            # What is possible may follow from what is there.
+            if not self._mend(
+                told.hazards or told.possible, program, queue, steps, [*lists[:-1], last], command
+            ):
                 break
         self._values = values
 
@@ -222,8 +226,9 @@ class Writer:
         pick = self._pick
         buffers = sorted({touch.buffer for touch in touches(program, command)})
         placed = [name for name in buffers if self._buffers[name].placed]
-        if hazards & model.FATAL:
-            return False
+        if contents.UNINITIALIZED in hazards and isinstance(command, v.Dispatch):
+            lists[-1].append(self._initialize_op(command.op))
+            return True
         if states.WRONG_STATE in hazards:
             return self._transit(program, lists, command)
         if model.MISSING_ALIASING in hazards or contents.INHERITED in hazards:
