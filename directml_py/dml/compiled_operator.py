@@ -53,7 +53,7 @@ class IDMLOperator(IDMLDeviceChild):
 
 
 def align(size: int, alignment: int) -> int:
-    return (size + alignment - 1) // alignment * alignment
+    return -(-size // alignment) * alignment
 
 
 # The page of DML_BUFFER_BINDING asks for a multiple of 16 or of the tensor's own alignment, that of

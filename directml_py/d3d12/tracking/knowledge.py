@@ -35,8 +35,7 @@ Clock = dict[int, int]
 
 def _join(one: Clock, other: Mapping[int, int]) -> None:
     for queue, count in other.items():
-        if count > one.get(queue, 0):
-            one[queue] = count
+        one[queue] = max(count, one.get(queue, 0))
 
 
 class _Signal(NamedTuple):
