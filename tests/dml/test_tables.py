@@ -132,6 +132,14 @@ def test_how_many_bindings_are_read():
         assert said == ([] if read is not None else [("DML-Binding-count", "bindingCount")])
 
 
+@pytest.mark.parametrize("count", [-1, 1 << 32])
+def test_a_count_that_no_uint_holds(count):
+    report = Report()
+    assert read_bindings(count, None, report) is None
+    (found,) = report.diagnostics
+    assert found.message == f"bindingCount is {count}; it must be an unsigned 32-bit number"
+
+
 def test_slots_are_named_as_the_bind_methods_count():
     assert Slot("input", 1).name == "inputs[1]"
     assert Slot("output").name == "outputs[0]"
