@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import directml_py as dml
+from directml_py.descs import decode_operator_desc
 from directml_py.graph import Graph
+from directml_py.operators import kernel_of
+from directml_py.operators.half_precision import half_kernel_of, halves
 
 from .helpers import Bench
 
@@ -59,6 +62,17 @@ def test_each_step_is_rounded(profile, flags, is_half):
 
 def test_float32_stays_float32():
     assert run(doubled_and_less(FLOAT), [60000, 40000], data_type=FLOAT).tolist() == [60000, 20000]
+
+
+@pytest.mark.parametrize(("data_type", "is_half"), [(HALF, True), (FLOAT, False)])
+def test_what_has_no_halves_runs_as_ever(data_type, is_half):
+    desc = decode_operator_desc(doubled_and_less(data_type)).desc
+    assert (half_kernel_of(desc) is not kernel_of(desc)) == is_half
+
+
+def test_sums_that_name_no_axis_are_along_the_first():
+    """As NumPy's: 2048 + 1 is 2048."""
+    assert np.add.reduce(halves([[2048.0, 1.0], [1.0, 2.0]])).tolist() == [2048, 3]
 
 
 # 3000 times -1: in FLOAT32, and where sums stop at 2048.

@@ -13,6 +13,7 @@ from directml_py.d3d12.tracking.access import Use
 from directml_py.descs.tensor import TensorDesc
 from directml_py.dml.accesses import elements_of
 from directml_py.dml.bindings import read_bindings
+from directml_py.dml.compiled_operator import align
 from directml_py.dml.slot import Slot
 from directml_py.validation.report import Report
 
@@ -138,6 +139,11 @@ def test_a_count_that_no_uint_holds(count):
     assert read_bindings(count, None, report) is None
     (found,) = report.diagnostics
     assert found.message == f"bindingCount is {count}; it must be an unsigned 32-bit number"
+
+
+@pytest.mark.parametrize(("size", "aligned"), [(0, 0), (1, 16), (15, 16), (16, 16), (17, 32)])
+def test_sizes_go_up_to_the_next_multiple(size, aligned):
+    assert align(size, 16) == aligned
 
 
 def test_slots_are_named_as_the_bind_methods_count():
