@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
+from directml_py.graph import Graph
 
 from .dispatch import FILL, Dispatch
 from .helpers import tensor, tensor_of
@@ -48,6 +49,24 @@ def test_leading_dimensions_that_coordinates_leave_out(width, found):
     x = np.zeros((1, 1, 2, 3), np.float32)
     x[0, 0, 1, 2] = 1
     assert nonzero(x, width) == ([1], found + [[0] * width] * 5)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 5])
+def test_a_count_of_any_rank(rank):
+    desc = dml.DML_NONZERO_COORDINATES_OPERATOR_DESC(
+        InputTensor=tensor("UINT8", (3,)),
+        OutputCountTensor=tensor("UINT32", (1,) * rank),
+        OutputCoordinatesTensor=tensor("UINT32", (3, 1)),
+    )
+    count, coordinates = dml.evaluate(desc, [np.array([0, 7, 0], np.uint8)])
+    assert count.shape == (1,) * rank
+    assert (count.item(), coordinates[0].item()) == (1, 1)
+
+
+def test_inferred_sizes_are_those_of_directmlx():
+    graph = Graph()
+    x = graph.input_tensor(0, dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 2, 3])
+    assert [one.desc.sizes for one in graph.nonzero_coordinates(x)] == [(1,), (6, 3)]
 
 
 def test_only_ones_are_left_out():
