@@ -246,7 +246,7 @@ class FenceWait(Work):
     def blocked(self) -> bool:
         if self in self.fence.state.waits:
             # On a removed device nothing is held back.
-            return self.fence.value < self.value
+            return not self.fence.device.removed
         # Who has registered and does not wait was fulfilled.
         if self.registered or self.fence.value >= self.value:
             return False
