@@ -244,6 +244,8 @@ def test_a_constant_is_a_copy(graph):
     array = np.ones(4, np.float32)
     y = graph.identity(graph.constant(array))
     array[:] = 5
+    with pytest.raises(ValueError, match="read-only"):
+        graph.nodes[0].array[:] = 5
     assert graph.compile([y]).run([])[0].tolist() == [1, 1, 1, 1]
 
 
