@@ -4,10 +4,10 @@
     python tools/mutate.py directml_py/dml/bindings.py:168       # all of a line
     python tools/mutate.py directml_py/dml/bindings.py --list     # what would be tried
 
-Works on a copy of the tree, whose files hold all mutants and are told which one is meant. First the tests run once, to
-learn which of them come by which place and how long they take; then each mutant is given to the tests of its place, as
-many as take ``--seconds``. A mutant that survives is a line that could be wrong without a test to say so, or code that
-means the same.
+Works on a copy of the tree, whose files hold all mutants and are told which one is meant. First the tests run once,
+those that know most rooms and those of the rooms that are changed (or ``--tests``), to learn which of them come by
+which place and how long they take; then each mutant is given to the tests of its place, as many as take ``--seconds``.
+A mutant that survives is a line that could be wrong without a test to say so, or code that means the same.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ TESTS = (
     "tests/validation",
     "tests/abi",
     "tests/rules",
+    "tests/faces",
 )
 # Above all numbers of mutants: that a test came by a function of a file.
 FILES = 1 << 20
@@ -140,6 +141,12 @@ def sample(root: Path, paths: Sequence[str], count: int, seed: int) -> list[Muta
     return random.Random(seed).sample(list(found), min(count, len(found)))
 
 
+def knowing(root: Path, paths: Sequence[str]) -> list[str]:
+    """The tests that know most rooms, and those of the rooms that ``paths`` lie in."""
+    rooms = [f"tests/{Path(path).parts[1]}" for path in paths if len(Path(path).parts) > 1]
+    return list(dict.fromkeys([*TESTS, *(room for room in rooms if (root / room).is_dir())]))
+
+
 def lines_of(path: Path, process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
     """What ``process`` writes to ``path``, as soon as it does."""
     path.touch()
@@ -194,10 +201,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--count", type=int, default=100, help="how many mutants (default: 100)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=60, help="of tests for a mutant (default: 60)")
-    parser.add_argument("--tests", nargs="+", default=TESTS, help="what pytest is given")
+    parser.add_argument(
+        "--tests", nargs="+", help="what pytest is given (default: those that know the paths)"
+    )
     parser.add_argument("--list", action="store_true", help="print the mutants and try none")
     options = parser.parse_args(arguments)
     mutants = sample(ROOT, options.paths, options.count, options.seed)
+    tests = options.tests or knowing(ROOT, options.paths)
     if options.list:
         print(*mutants, sep="\n")
         return 0
@@ -206,9 +216,9 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         tree = Tree(Path(folder), mutants)
         counts: Counter[str] = Counter()
-        for number, kind, test, tests in verdicts(tree, mutants, options.tests, options.seconds):
+        for number, kind, test, given in verdicts(tree, mutants, tests, options.seconds):
             counts[kind] += 1
-            by = f" by {test}" if test else f" ({tests} tests)"
+            by = f" by {test}" if test else f" ({given} tests)"
             print(f"{kind}{by}: {mutants[number - 1]}", flush=True)
     killed = sum(counts.values()) - counts["survived"]
     print(f"{killed} of {len(mutants)} killed, {counts['timeout']} of them by not ending")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mutate import TESTS, knowing
 from mutating.changes import QUESTION, mutants_of, switched
 from mutating.trials import Chooser, Seen
 
@@ -81,3 +82,10 @@ def test_the_tests_of_a_place():
     assert chosen(2, seen, False) == [near[0], other, near[1], elsewhere]
     assert chosen(1, seen, True) == [other, elsewhere]
     assert chosen(3, seen, False) == [other, elsewhere]
+
+
+def test_rooms_have_tests_of_their_own(tmp_path):
+    """Of every room that has some, beside those for all; a module of no room has none."""
+    (tmp_path / "tests" / "graph").mkdir(parents=True)
+    paths = ["directml_py/graph/values.py:12", "directml_py/graph/", "directml_py/session.py", "directml_py"]
+    assert knowing(tmp_path, paths) == [*TESTS, "tests/graph"]
