@@ -6,6 +6,8 @@ import math
 import sys
 from typing import Any
 
+import numpy as np
+
 from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAGS
 from ..api.schema_data import STRUCTS
@@ -18,7 +20,7 @@ from ..operators import SCHEMAS
 from .reading import Item
 
 UINT64_MAX = (1 << 64) - 1
-LARGEST = {"FLOAT": (2 - 2.0**-23) * 2.0**127, "DOUBLE": sys.float_info.max}
+LARGEST = {"FLOAT": float(np.finfo(np.float32).max), "DOUBLE": sys.float_info.max}
 
 
 def write_tensor(tensor: TensorDesc) -> dict[str, Any]:

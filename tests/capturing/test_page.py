@@ -13,6 +13,7 @@ from toolchain import missing
 
 import directml_py as dml
 from directml_py.capturing.page import page
+from directml_py.capturing.page.html import size_text
 from directml_py.capturing.reading import read_capture
 from directml_py.session import Session
 
@@ -207,3 +208,31 @@ def test_the_keyboard_is_enough(hazardous, tmp_path):
     assert title == (
         '["command copy","command dispatch","command dispatch","message error","filter",1,0,true]'
     )
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 bytes"),
+        (1023, "1023 bytes"),
+        (1024, "1 KiB"),
+        (1536, "1.5 KiB"),
+        ((1 << 20) - 1, "1.02e+03 KiB"),
+        (1 << 20, "1 MiB"),
+        (5 << 30, "5 GiB"),
+        (3 << 40, "3 TiB"),
+        (1 << 52, "4.1e+03 TiB"),
+    ],
+)
+def test_sizes(count, text):
+    assert size_text(count) == text
+
+
+def test_an_execution_that_was_cut_off_says_so(recorded, tmp_path):
+    (path,), (contents,) = recorded.glob("*.jsonl"), recorded.glob("*.contents")
+    lines = path.read_bytes().splitlines(keepends=True)
+    place = max(number for number, line in enumerate(lines) if line.startswith(b'{"event":"executed"'))
+    (tmp_path / "p.contents").write_bytes(contents.read_bytes())
+    for end, times in ((place, 1), (place + 1, 0)):
+        (tmp_path / "p.jsonl").write_bytes(b"".join(lines[:end]))
+        assert page(read_capture(tmp_path)).count("before these lists have run to their end") == times

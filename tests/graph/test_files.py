@@ -219,6 +219,10 @@ MALFORMED = {
     "input index far": (at("inputs", 0, "index", value=4294967294), "inputs[0].index"),
     "input index bound": (at("inputs", 0, "index", value=1 << 16), "inputs[0].index"),
     "float digits": (at("nodes", 2, "desc", "ScaleBias", "Scale", value=10**400), "nodes[2].desc.ScaleBias.Scale"),
+    "float just too large": (
+        at("nodes", 2, "desc", "ScaleBias", "Scale", value=2.0**128),
+        "nodes[2].desc.ScaleBias.Scale",
+    ),
     "float large": (at("nodes", 2, "desc", "ScaleBias", "Scale", value=1e300), "nodes[2].desc.ScaleBias.Scale"),
     "float infinite": (
         at("nodes", 2, "desc", "ScaleBias", "Scale", value=float("-inf")),
