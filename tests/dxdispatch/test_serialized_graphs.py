@@ -149,7 +149,9 @@ def test_the_package_reads_what_is_written():
     assert text(tensor, 0) == "DML_TENSOR_DATA_TYPE_FLOAT32"
     assert struct.unpack_from("<Q", data, field(tensor, 3)) == (24,)
     assert field(tensor, 3) % 8 == 0
-    assert struct.unpack_from("<2I", data, tensor.Vector(field(tensor, 2) - tensor.Pos)) == (1, 2)
+    sizes = tensor.Vector(field(tensor, 2) - tensor.Pos)
+    assert sizes % 4 == 0
+    assert struct.unpack_from("<2I", data, sizes) == (1, 2)
     scale, kind, least, _ = items(operator, 3)
     assert (text(scale, 0), data[field(scale, 1)]) == ("ScaleBias", 10)
     assert struct.unpack_from("<ff", data, follow(scale, 2).Pos) == (2, 0.5)
