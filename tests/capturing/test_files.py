@@ -9,7 +9,7 @@ import random
 import numpy as np
 import pytest
 
-from directml_py.capturing import files
+from directml_py.capturing import files, reading
 from directml_py.capturing.files import Writer
 from directml_py.capturing.knowledge import Known
 from directml_py.capturing.page import page
@@ -135,6 +135,17 @@ def test_the_lines_of_this_file_are_good(tmp_path):
 def test_what_a_reader_does_not_believe(tmp_path, lines, message):
     with pytest.raises(CaptureError, match=message):
         read_capture(written(tmp_path, *lines))
+
+
+@pytest.mark.parametrize("memory", [63, 64, None])
+def test_allocations_that_this_machine_cannot_have(tmp_path, monkeypatch, memory):
+    monkeypatch.setattr(reading, "physical_memory", lambda: memory)
+    capture = written(tmp_path, process(), ALLOCATION)
+    if memory == 63:
+        with pytest.raises(CaptureError, match=r"line 2\.size: is 64 bytes; this machine has 63"):
+            read_capture(capture)
+    else:
+        assert len(read_capture(capture)) == 1
 
 
 def test_no_capture(tmp_path, capsys):

@@ -15,6 +15,7 @@ import directml_py as dml
 from directml_py import dxdispatch
 from directml_py.cli import main
 from directml_py.descs.tensor import TensorDesc
+from directml_py.dxdispatch import flatbuffer_writer
 from directml_py.dxdispatch.graph_reading import read_graph
 from directml_py.dxdispatch.graph_writing import write_graph
 from directml_py.dxdispatch.serialized_graph import GraphNode, SerializedGraph
@@ -159,6 +160,15 @@ def test_the_package_reads_what_is_written():
     union = follow(least, 2)
     assert data[field(union, 0)] == 1
     assert struct.unpack_from("<f", data, follow(union, 1).Pos) == (-1.5,)
+
+
+@pytest.mark.parametrize("text", ["", "a", "abcd", "abcdefgh"])
+def test_numbers_of_eight_bytes_are_aligned(text):
+    """Whatever lies before them."""
+    number = 0x123456789ABCDEF
+    root = flatbuffer_writer.Table([text, flatbuffer_writer.Numbers("q", [number])])
+    data = flatbuffer_writer.flatbuffer(root)
+    assert data.index(struct.pack("<q", number)) % 8 == 0
 
 
 @pytest.fixture

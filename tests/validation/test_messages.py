@@ -10,6 +10,29 @@ from directml_py.validation import RULES, Report, Severity, failure, rule
 from .helpers import LATEST, WILD, cast, identity, join, tensor
 
 
+@pytest.mark.parametrize(
+    ("sizes", "strides", "text"),
+    [
+        ((65536, 65536), None, "is {65536,65536}, which makes 4294967296 elements"),
+        ((65536, 65536), [0, 0], "is {65536,65536}, which makes 4294967296 elements"),
+        (
+            (2, 2),
+            [2**32 - 1, 1],
+            "is {2,2} with strides {4294967295,1}, which reach over 4294967297 elements",
+        ),
+    ],
+)
+def test_too_many_elements(sizes, strides, text):
+    """Strides are named where it is they that reach too far."""
+    found = dml.validate(identity(tensor(sizes, strides=strides, total_size=4)))
+    (message,) = [
+        one.message
+        for one in found
+        if (one.rule, one.path) == ("DML-BufferTensor-element-limit", "InputTensor.Sizes")
+    ]
+    assert message == f"InputTensor.Sizes {text}; the limit is 4294967295"
+
+
 class TestAllAtOnce:
     def test_of_every_layer(self):
         """A wild pointer, an enumerator, broken tensors and the support table, in one call."""
