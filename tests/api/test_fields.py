@@ -259,6 +259,14 @@ class TestRefusals:
         with pytest.raises(TypeError, match=r"^DML_RNN_OPERATOR_DESC\.ActivationDescs must be a"):
             DML_RNN_OPERATOR_DESC(ActivationDescs=value)
 
+    def test_a_text_elsewhere(self):
+        """C's own memory is pointed to as it is; the lowest number with a sign is an address, too."""
+        text = ffi.new("char[]", b"edge")
+        assert DML_INPUT_GRAPH_EDGE_DESC(Name=text).Name == b"edge"
+        desc = DML_INPUT_GRAPH_EDGE_DESC(Name=-(1 << 63))
+        offset = DML_INPUT_GRAPH_EDGE_DESC.Name.offset
+        assert int.from_bytes(bytes(desc)[offset : offset + 8], "little") == 1 << 63
+
     def test_one_struct_as_in_c(self):
         one = tensor_desc(FLOAT32, [1])
         assert DML_JOIN_OPERATOR_DESC(InputCount=1, InputTensors=one).InputTensors[0] == one
@@ -266,6 +274,11 @@ class TestRefusals:
     def test_text(self):
         with pytest.raises(TypeError, match=r"^DML_INPUT_GRAPH_EDGE_DESC\.Name must be"):
             DML_INPUT_GRAPH_EDGE_DESC(Name=1.5)
+
+    @pytest.mark.parametrize("address", [-(1 << 63) - 1, 1 << 64])
+    def test_addresses_have_64_bits(self, address):
+        with pytest.raises(ValueError, match=f"must be an address of 64 bits; {address} is none"):
+            DML_INPUT_GRAPH_EDGE_DESC(Name=address)
 
     def test_a_wrong_assignment_changes_nothing(self):
         desc = DML_REDUCE_OPERATOR_DESC(Axes=[1, 2])

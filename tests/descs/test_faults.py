@@ -211,6 +211,9 @@ class TestCounts:
         reduce = DML_REDUCE_OPERATOR_DESC(0, tensor(), tensor(), AxisCount=count, Axes=[0])
         assert faults_of(reduce) == [("Axes", "count")]
 
+    def test_as_many_as_are_read(self):
+        assert faults_of(DML_REDUCE_OPERATOR_DESC(0, tensor(), tensor(), Axes=[0] * (1 << 16))) == []
+
     def test_raw_data(self):
         node = DML_CONSTANT_DATA_GRAPH_NODE_DESC(Data=b"1234", DataSize=(1 << 32) + 1)
         desc, faults = decode_struct(node, "DML_CONSTANT_DATA_GRAPH_NODE_DESC")
