@@ -33,6 +33,13 @@ def test_too_many_elements(sizes, strides, text):
     assert message == f"InputTensor.Sizes {text}; the limit is 4294967295"
 
 
+@pytest.mark.parametrize("reported", [False, True])
+def test_what_nobody_has_told_yet_is_told_to_c_programs(reported):
+    """They cannot see exceptions; void methods have told before."""
+    assert failure("what", []).reported is False
+    assert failure("what", [], reported=reported).reported is reported
+
+
 class TestAllAtOnce:
     def test_of_every_layer(self):
         """A wild pointer, an enumerator, broken tensors and the support table, in one call."""
