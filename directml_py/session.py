@@ -225,6 +225,7 @@ class Session:
             persistent = self.buffer(op.persistent_size)
         initializer = self.dml.CreateOperatorInitializer([op])
         temporary = self.temporary(initializer)
+        heap, taken = self.heap, self.taken
         if persistent is None:
             table = self.table(initializer, temporary=temporary)
         else:
@@ -236,6 +237,8 @@ class Session:
             self.record(initializer, table, commands)
 
         self.run(record)
+        # It has run: the next table may have its descriptors, and buffers are let go that nothing else names.
+        self.taken = taken if self.heap is heap else 0
         return persistent
 
     def dispatch(

@@ -12,8 +12,9 @@ from .abi.arguments import enumerator
 from .abi.rules import Diagnostics
 from .api.enums import DML_FEATURE_LEVEL
 from .d3d12 import D3D12CreateDevice
-from .d3d12.allocation import Allocation, Bytes
+from .d3d12.allocation import Allocation
 from .d3d12.observation import watchers
+from .d3d12.recycling import Bytes
 from .descs.arrays import as_array
 from .descs.format import braces
 from .descs.tensor import TensorDesc

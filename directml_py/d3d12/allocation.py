@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from ..abi.hresult import E_OUTOFMEMORY, DMLError
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+from .recycling import RECYCLING, Bytes
 
 if TYPE_CHECKING:
     from .tracking.shadow import Shadow
-
-Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 CACHE_LINE = 64
 # What undefined bytes hold where they must not be zeros.
@@ -64,7 +60,7 @@ class Allocation:
             # Some systems promise any amount and fail when it is touched; nobody can catch that.
             if limit is not None and size > limit:
                 raise MemoryError
-            block = np.zeros(size + CACHE_LINE, dtype=np.uint8)
+            block = RECYCLING.zeros(size + CACHE_LINE)
         except (MemoryError, ValueError, OverflowError):
             raise DMLError(E_OUTOFMEMORY, f"there is no memory for {size} bytes") from None
         skip = -block.ctypes.data % CACHE_LINE

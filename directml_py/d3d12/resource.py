@@ -30,10 +30,11 @@ from ..api.d3d12_structs import (
     D3D12_RESOURCE_DESC1,
 )
 from ..api.iids import IID_ID3D12Resource, IID_ID3D12Resource1, IID_ID3D12Resource2
-from .allocation import Allocation, Bytes
+from .allocation import Allocation
 from .buffer_rules import FIXED_STATES, cpu_accessible
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .objects import ID3D12Pageable, short
+from .recycling import Bytes
 from .tracking.checks import READBACK_READ, READBACK_UNMAP, UNDEFINED
 from .tracking.latest import LatestRanges
 from .tracking.shadow import nothing_but_undefined

@@ -74,7 +74,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
 
     def __init__(self, device: IDMLDevice, operators: list[IDMLCompiledOperator]) -> None:
         super().__init__(device)
-        self.operators = tuple(operators)
+        self._take(operators)
         self._resets = 0
         self.one_thread = OneThread(ONE_THREAD)
 
@@ -85,8 +85,12 @@ class IDMLOperatorInitializer(IDMLDispatchable):
     @one_thread
     def Reset(self, operatorCount: Any = 0, operators: Any = None) -> None:
         """Take other operators, as ``(count, operators)`` or ``(operators)``; none makes dispatching a no-op."""
-        self.operators = tuple(read_operators(self.device, operatorCount, operators, "Reset"))
+        self._take(read_operators(self.device, operatorCount, operators, "Reset"))
         self._resets += 1
+
+    def _take(self, operators: list[IDMLCompiledOperator]) -> None:
+        self.operators = tuple(operators)
+        self._needs: Mapping[Slot, Need] | None = None
 
     @property
     def used_lives(self) -> Iterable[Life]:
@@ -113,6 +117,11 @@ class IDMLOperatorInitializer(IDMLDispatchable):
 
     @property
     def needs(self) -> Mapping[Slot, Need]:
+        if self._needs is None:
+            self._needs = self._all_needs()
+        return self._needs
+
+    def _all_needs(self) -> Mapping[Slot, Need]:
         needs = {
             Slot("input", index, part): need
             for index, op in enumerate(self.operators)

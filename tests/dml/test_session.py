@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 
@@ -99,3 +101,28 @@ def test_tensors_are_laid_out(session, kind, strides):
     buffer = session.upload(array, tensor)
     assert buffer.width == tensor.total_size
     np.testing.assert_array_equal(session.load(buffer, tensor), array, strict=True)
+
+
+def logs():
+    return log_sum_exp(3, flags=dml.DML_TENSOR_FLAG_OWNED_BY_DML)
+
+
+def test_what_initialized_lets_go_of_its_buffers(session):
+    """However often: the descriptors are those of the time before, and of the buffers only the last are held."""
+    owned, taken = session.upload(floats(1, 2, 3)), session.taken
+    lives = [
+        weakref.ref(session.initialize(session.compile(logs()), [owned]).buffer) for _ in range(DESCRIPTORS)
+    ]
+    assert session.taken == taken
+    assert sum(life() is not None for life in lives) <= 1
+
+
+def test_descriptors_that_a_recorded_dispatch_has_stay_its_own(session):
+    """While a list waits, an initializer takes other ones."""
+    first, second = session.compile(logs()), session.compile(logs())
+    output = session.buffer(4)
+    session.dispatch(first, [None], [output], session.initialize(first, [session.upload(floats(1, 2, 3))]))
+    session.initialize(second, [session.upload(floats(4, 5, 6))])
+    session.execute()
+    expected = np.log(np.exp([1, 2, 3]).sum())
+    assert session.read(output, np.float32).item() == pytest.approx(expected)

@@ -1,0 +1,79 @@
+"""Memory of buffers that are gone is used again, once nobody looks at it."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+
+from directml_py.d3d12.recycling import IDLE, SIZES, Recycling
+
+SIZE = 1 << 20
+
+
+@pytest.fixture
+def recycling() -> Recycling:
+    return Recycling()
+
+
+def place(array: np.ndarray) -> int:
+    return array.ctypes.data
+
+
+def test_memory_comes_back_as_zeros(recycling: Recycling) -> None:
+    first = recycling.zeros(SIZE)
+    first[:] = 7
+    before = place(first)
+    del first
+    again = recycling.zeros(SIZE)
+    assert place(again) == before
+    assert again.shape == (SIZE,)
+    assert again.flags.writeable
+    assert not again.any()
+
+
+@pytest.mark.parametrize(
+    "look", [lambda a: a[5:9], lambda a: a.view(np.float32)[::2].reshape(-1, 4), lambda a: a[10:].data]
+)
+def test_what_is_looked_at_stays_as_it_is(recycling: Recycling, look: object) -> None:
+    array = recycling.zeros(SIZE)
+    array[:] = 9
+    view = look(array)  # type: ignore[operator]
+    del array
+    gc.collect()
+    other = recycling.zeros(SIZE)
+    other[:] = 1
+    assert set(bytes(view)) == {9}
+    del view
+    assert recycling._taken(SIZE) is not None
+
+
+def test_other_sizes_are_other_memory(recycling: Recycling) -> None:
+    kept = [recycling.zeros(SIZE + 64 * number) for number in range(IDLE)]
+    places = {array.size: place(array) for array in kept}
+    del kept
+    for size in sorted(places, reverse=True):
+        array = recycling.zeros(size)
+        assert place(array) == places[size]
+        del array
+    assert recycling._taken(SIZE - 64) is None
+
+
+def test_no_more_lies_idle_than_said(recycling: Recycling) -> None:
+    many = [recycling.zeros(SIZE) for _ in range(IDLE + 3)]
+    last = [place(array) for array in many[-IDLE:]]
+    while many:
+        del many[0]
+    found = [recycling._taken(SIZE) for _ in range(IDLE + 1)]
+    assert [place(array) for array in found[:IDLE]] == last  # type: ignore[arg-type]
+    assert found[IDLE] is None
+
+
+@pytest.mark.parametrize("size", [SIZES.start - 1, SIZES.stop])
+def test_small_and_huge_memory_is_given_back_at_once(recycling: Recycling, size: int) -> None:
+    array = recycling.zeros(size)
+    assert array.size == size
+    assert not array.any()
+    del array
+    assert recycling._taken(size) is None
