@@ -1,8 +1,8 @@
 enum { DML_MOVE_NOTHING, DML_MOVE_ROWS, DML_MOVE_FILL, DML_MOVE_STRIDED, DML_MOVE_TILES };
 
 /* Longer lines are cut for threads to share. */
-#define DML_PIECE_BYTES (1 << 18)
-#define DML_PIECE_ITEMS (1 << 15)
+#define DML_PIECE_BYTES (1 << 14)
+#define DML_PIECE_ITEMS (1 << 12)
 /* Tasks of one run take turns after so much memory of all of them. */
 #define DML_SLICE_BYTES (1 << 18)
 /* The sides of the blocks that threads share a plane in. */
