@@ -10,7 +10,7 @@ import numpy as np
 
 from .backend import backend
 from .binding import Array, Run, address, bound, in_turn
-from .convolution import BYTES, byte_convolution
+from .convolution import BYTES, Quantization, byte_convolution
 from .half import widened
 from .panels import panels_size
 from .windows import Window
@@ -114,8 +114,16 @@ def is_blas_matrix(x: Any) -> bool:
     return x.dtype == FLOAT32 and x.itemsize in (row, column) and min(row, column) > 0
 
 
-def byte_products(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out: Array) -> Run | None:
-    """The call that stores ``(a - a_zero) x (b - b_zero)``, which wraps, in INT32.
+def byte_products(
+    a: Array,
+    a_zero: Array | None,
+    b: Array,
+    b_zero: Array | None,
+    out: Array,
+    quantization: Quantization | None = None,
+) -> Run | None:
+    """The call that stores ``(a - a_zero) x (b - b_zero)``, which wraps, in INT32; or bytes, as ``byte_convolution``
+    makes them, with the scale of ``b`` for that of an input, and those of ``a`` for those of filters.
 
     A single row has a loop of its own. Others run in that of convolutions, to which rows of ``a`` are filters of one
     element, and columns of ``b`` what these see. None if there is no loop for this: there is one for INT8 and UINT8,
@@ -126,10 +134,12 @@ def byte_products(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None
         return None
     runs = []
     for place in np.ndindex(batch):
-        run = byte_row(a[place], a_zero, b[place], b_zero, out[place])
+        run = None if quantization else byte_row(a[place], a_zero, b[place], b_zero, out[place])
         if run is None and (b_zero is None or b_zero.size == 1):
             left, right = a[place][:, :, np.newaxis], b[place][np.newaxis]
-            run = byte_convolution(right, b_zero, left, a_zero, out[place][np.newaxis], ONE_BY_ONE, 1)
+            run = byte_convolution(
+                right, b_zero, left, a_zero, out[place][np.newaxis], ONE_BY_ONE, 1, quantization
+            )
         if run is None:
             return None
         runs.append(run)

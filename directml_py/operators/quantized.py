@@ -14,6 +14,7 @@ from ..kernels.binding import Array, Run
 from ..kernels.contract import exact_float
 from ..kernels.convolution import Quantization, byte_convolution
 from ..kernels.elementary import BYTE
+from ..kernels.product import byte_products
 from ..validation.report import Report
 from . import quantization as quantization  # operators of this family, too
 from .matrix.products import by_column, by_row, dequantized, finishing_kernel, integer_products, product_of
@@ -105,7 +106,20 @@ class QuantizedLinearMatrixMultiply(Operator):
         return finish
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        return finishing_kernel(desc, self.compute(desc), self.finish(desc), by_row)
+        """Bytes of a single scale and zero point are made where the sums are."""
+        kernel = finishing_kernel(desc, self.compute(desc), self.finish(desc), by_row)
+        if not kernel.scratch or desc.OutputTensor.sizes[-2] == 1:
+            return kernel
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            a, a_scale, a_zero, b, b_scale, b_zero, scale, zero = inputs
+            (output,), run = outputs, None
+            if all(one is None or one.size == 1 for one in (b_scale, scale, zero)):
+                quantization = Quantization(b_scale, a_scale, None, scale, zero)
+                run = byte_products(a, a_zero, b, b_zero, output, quantization)
+            return run or kernel.bind(inputs, outputs, scratch)
+
+        return kernel._replace(bind=bind)
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         inspect_scales(desc, inputs, report)

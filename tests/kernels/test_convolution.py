@@ -9,11 +9,10 @@ import pytest
 
 from directml_py.kernels.backend import backend
 from directml_py.kernels.contract import convolve
-from directml_py.kernels.convolution import Quantization, byte_convolution, convolution, scratch_of
-from directml_py.kernels.elementary import centred, quantize
+from directml_py.kernels.convolution import convolution, scratch_of
 from directml_py.kernels.windows import Window
 
-from .loops import IS_BASELINE, assert_passes_with_baseline_loops
+from .loops import KIND, assert_passes_with_baseline_loops, use_loops
 from .test_windows import WINDOWS, sizes_for
 
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
@@ -24,13 +23,12 @@ SQUARE = Window.of((3, 3), start_padding=(1, 1), end_padding=(1, 1))
 
 @pytest.fixture(autouse=True, scope="module")
 def _loops():
-    if IS_BASELINE:
-        backend.native.lib.dml_use_baseline_loops()
+    use_loops(backend.native)
 
 
+@pytest.mark.skipif(bool(KIND), reason="this is such a run")
 def test_baseline_loops():
-    if not IS_BASELINE:
-        assert_passes_with_baseline_loops(__file__)
+    assert_passes_with_baseline_loops(__file__)
 
 
 def whole_numbers(shape, dtype=np.float32, seed=2, most=4):
@@ -334,137 +332,3 @@ def test_what_there_is_no_loop_for():
     assert convolution(x, filters, None, output[..., ::2], Window.of((4, 3)), 1) is None
     padded = Window.of((4, 4), output_padding=(1, 1))
     assert convolution(x, filters, None, output[..., :2, :2].copy(), padded, 1) is None
-
-
-def random_bytes(shape, dtype, seed=2):
-    limits = np.iinfo(dtype)
-    return np.random.default_rng(seed).integers(limits.min, limits.max, shape, dtype, endpoint=True)
-
-
-def check_bytes(x, filters, window, *, x_zero=None, filter_zeros=None, groups=1, steps=None):
-    steps = window.forward(x.shape[2:]) if steps is None else steps
-    zeros = None if filter_zeros is None else filter_zeros.reshape(-1, *[1] * (x.ndim - 1))
-    wanted = convolve(centred(x, x_zero), centred(filters, zeros), window, steps, groups)
-    memory = np.full((*wanted.shape[:2], wanted[0, 0].size + 5), 77, np.int32)
-    target = memory[:, :, 2:-3].reshape(wanted.shape)
-    assert np.shares_memory(target, memory)
-    run = byte_convolution(x, x_zero, filters, filter_zeros, target, window, groups)
-    assert run is not None
-    for _ in range(2):
-        target[...] = 55
-        run()
-        np.testing.assert_array_equal(target, wanted.astype(np.int32))
-        assert (memory[:, :, :2] == 77).all()
-        assert (memory[:, :, -3:] == 77).all()
-
-
-BYTES = [np.uint8, np.int8]
-
-
-@pytest.mark.parametrize("window", WINDOWS)
-@pytest.mark.parametrize("groups", [1, 3])
-@pytest.mark.parametrize("dtype", BYTES)
-@pytest.mark.parametrize("filter_type", BYTES)
-def test_windows_over_bytes(window, groups, dtype, filter_type):
-    """All bytes and all zero points: padding is a zero point, and sums of pairs need more than 16 bits."""
-    x = at_the_end(random_bytes((2, 2 * groups, *sizes_for(window)), dtype))
-    filters = at_the_end(random_bytes((3 * groups, 2, *window.size), filter_type, 3))
-    limits = [np.iinfo(kind) for kind in (dtype, filter_type)]
-    each = random_bytes(3 * groups, filter_type, 5)
-    for x_zero in (None, limits[0].min, limits[0].max):
-        zero = None if x_zero is None else np.full((1,) * x.ndim, x_zero, dtype)
-        for filter_zeros in (None, each[:1], np.full(1, limits[1].max, filter_type), each, each[::-1]):
-            check_bytes(x, filters, window, x_zero=zero, filter_zeros=filter_zeros, groups=groups)
-
-
-@pytest.mark.parametrize("dtype", BYTES)
-@pytest.mark.parametrize("filter_type", BYTES)
-@pytest.mark.usefixtures("threads")
-def test_counts_of_bytes(dtype, filter_type):
-    """What is left of fours, vectors, tiles, parts and slices."""
-    window = Window.of((3,), start_padding=(1,), end_padding=(1,))
-    for pixels in (1, 4, 15, 16, 17, 48, 49, 65, 113):
-        for filters, channels in ((1, 1), (7, 2), (9, 3), (23, 5), (520, 4), (3, 341), (2, 342), (5, 1025)):
-            x, taps = (
-                random_bytes((1, channels, pixels), dtype),
-                random_bytes((filters, channels, 3), filter_type),
-            )
-            check_bytes(x, taps, window, x_zero=x[0, 0, :1].copy(), filter_zeros=taps[0, 0, :1].copy())
-
-
-@pytest.mark.parametrize("stride", [1, 2, 3])
-@pytest.mark.parametrize("dtype", BYTES)
-def test_images_of_bytes(stride, dtype):
-    x = random_bytes((2, 5, 21, 37), dtype)
-    window = Window.of((3, 2), (stride,) * 2, (2, 1), (2, 3), (1, 3))
-    filters, zero = random_bytes((6, 5, 3, 2), np.int8), np.array(7, dtype)
-    for image in (
-        x,
-        x[::-1, ::-1, ::-1, ::-1],
-        x.transpose(0, 1, 3, 2),
-        np.broadcast_to(x[..., :1], x.shape),
-    ):
-        check_bytes(image, filters, window, x_zero=zero)
-
-
-def test_the_largest_sums_of_bytes():
-    x, filters = np.full((1, 33025, 17), 255, np.uint8), np.full((1, 33025, 1), 255, np.uint8)
-    check_bytes(x, filters, ONE)
-    check_bytes(x, filters ^ np.uint8(255), ONE, filter_zeros=np.full(1, 255, np.uint8))
-
-
-def test_sums_of_bytes_wrap():
-    x, filters = np.full((1, 1 << 16, 3), 255, np.uint8), np.full((1, 1 << 16, 1), 255, np.uint8)
-    check_bytes(x, filters, ONE)
-
-
-def test_zero_points_are_read_when_it_runs():
-    x, filters, zero = np.full((1, 1, 3), 5, np.uint8), np.full((1, 1, 1), 2, np.int8), np.zeros(1, np.uint8)
-    output = np.empty((1, 1, 3), np.int32)
-    run = byte_convolution(x, zero, filters, None, output, ONE, 1)
-    assert run is not None
-    zero[0] = 4
-    run()
-    assert (output == 2).all()
-
-
-def test_what_there_is_no_loop_of_bytes_for():
-    x, filters, output = (
-        np.ones((1, 1, 4), np.uint8),
-        np.ones((1, 1, 2), np.int8),
-        np.empty((1, 1, 3), np.int32),
-    )
-    window = Window.of((2,))
-    assert byte_convolution(x, None, filters, None, output, window, 1) is not None
-    assert byte_convolution(x.astype(np.int16), None, filters, None, output, window, 1) is None
-    assert byte_convolution(x, np.ones(1, np.int8), filters, None, output, window, 1) is None
-    assert byte_convolution(x, None, filters, None, output.astype(np.int64), window, 1) is None
-    assert byte_convolution(x, None, filters[..., ::-1], None, output, window, 1) is None
-
-
-@pytest.mark.parametrize("dtype", BYTES)
-@pytest.mark.parametrize("has_more", [False, True])
-def test_quantized(dtype, has_more):
-    """Halves that are rounded to even, what is out of range, and each parameter of each filter; NaN is the least."""
-    x, filters = random_bytes((2, 6, 9, 11), dtype), random_bytes((10, 3, 3, 3), np.int8, 4)
-    each = random_bytes(10, np.int8, 5)
-    scales = np.float32([2.0**-9, 0.003, 1e-6, np.nan, np.inf, 3e38, 0.01, -0.01, 0.0, 0.005]).reshape(
-        1, -1, 1, 1
-    )
-    bias = random_bytes(10, np.int32, 6) // 1000 if has_more else None
-    one = np.full((1, 1, 1, 1), 0.5, np.float32)
-    zero = np.full((1, 1, 1, 1), 100, dtype) if has_more else None
-    total = convolve(x.astype(np.int16), centred(filters, each.reshape(-1, 1, 1, 1)), SQUARE, (9, 11), 2)
-    more = 0 if bias is None else bias.reshape(1, -1, 1, 1)
-    with np.errstate(all="ignore"):
-        wanted = quantize((total + more) * (0.5 * scales.astype(np.float64)), one, zero, np.dtype(dtype))
-    memory = np.full((2, 10, 9, 12), 77, dtype)
-    target = np.full((2, 10, 9, 11), 55, dtype)
-    quantization = Quantization(one, scales, bias, one, zero)
-    run = byte_convolution(x, None, filters, each, target, SQUARE, 2, quantization)
-    assert run is not None
-    run()
-    np.testing.assert_array_equal(target, wanted)
-    assert byte_convolution(x, None, filters, each, memory[..., :11], SQUARE, 2, quantization) is None
-    wider = quantization._replace(input_scale=one.astype(np.float64))
-    assert byte_convolution(x, None, filters, each, target, SQUARE, 2, wider) is None

@@ -120,6 +120,23 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #else
 #pragma GCC pop_options
 #endif
+
+/* The same in tiles. */
+#if defined(__linux__) && (defined(__clang__) ? __clang_major__ >= 12 : __GNUC__ >= 11)
+#define DML_HAS_AMX 1
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,amx-tile,amx-int8"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,amx-tile,amx-int8")
+#endif
+#include "conv/amx.h"
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif
 #undef DML_VNNI
 #undef DML_AVX512
 #undef DML_AVX2
@@ -128,6 +145,9 @@ static dml_loops dml_loops_avx512;
 static dml_conv_table dml_conv_avx512;
 static dml_fold_table dml_fold_avx512;
 static dml_fold_kernel dml_fold_kernels_avx512[DML_FOLDS][DML_TYPES];
+static dml_loops dml_loops_amx;
+static dml_conv_table dml_conv_amx;
+static dml_conv_bytes_table dml_conv_bytes_amx;
 #endif
 
 static const dml_loops *dml_loop = &dml_loops_baseline;
@@ -140,6 +160,7 @@ typedef struct {
 } dml_kind;
 static const dml_kind dml_kinds[] = {
 #if defined(DML_HAS_AVX2)
+    {"amx", &dml_loops_amx},
     {"avx512", &dml_loops_avx512},
     {"avx2", &dml_loops_avx2},
 #endif
@@ -161,6 +182,13 @@ static int dml_able(void)
     if (able == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         able = 3;
+#if defined(DML_HAS_AMX)
+    uint64_t saved = 0;
+    if (able == 3 && __builtin_cpu_supports("avx512vnni") && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+        (d >> DML_AMX_TILE_BIT & 1) && (d >> DML_AMX_INT8_BIT & 1) &&
+        syscall(SYS_arch_prctl, DML_AMX_SUPPORTED, &saved) == 0 && (saved >> DML_AMX_TILES & 1))
+        able = 4;
+#endif
 #endif
     return able;
 }
@@ -196,6 +224,14 @@ __attribute__((constructor)) static void dml_choose_loops(void)
         dml_conv_avx512.bytes = &conv_bytes_table_vnni;
         dml_loops_avx512.conv = &dml_conv_avx512;
     }
+    dml_loops_amx = dml_loops_avx512;
+#if defined(DML_HAS_AMX)
+    dml_conv_bytes_amx = conv_bytes_table_vnni;
+    dml_conv_bytes_amx.multiply = dml_amx_multiply;
+    dml_conv_amx = conv_table_avx512;
+    dml_conv_amx.bytes = &dml_conv_bytes_amx;
+    dml_loops_amx.conv = &dml_conv_amx;
+#endif
 #endif
     dml_use_loops(NULL);
 }

@@ -271,5 +271,6 @@ class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
 
 
 def dequantized(sums: Array, a_scale: Array, b_scale: Array, bias: Array | None) -> Array:
-    result = sums.astype(FLOAT64) * a_scale * b_scale
+    # The product of two scales is exact.
+    result = sums.astype(FLOAT64) * (a_scale.astype(FLOAT64) * b_scale)
     return plain(result if bias is None else result + bias)

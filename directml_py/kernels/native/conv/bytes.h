@@ -106,7 +106,18 @@ static DML_ONCE int32_t LOOP(conv_sign)(int8_t *filter, const uint8_t *bytes, in
 static DML_ONCE void LOOP(conv_store_bytes)(int32_t *output, const int32_t *tile, const int32_t *seen, int64_t count,
                                             int32_t filter_zero, uint32_t rest)
 {
-    for (int64_t i = 0; i < count; i++) {
+    int64_t i = 0;
+#if defined(DML_AVX512)
+    __m512i less = _mm512_set1_epi32((int32_t)rest), zero = _mm512_set1_epi32(filter_zero);
+    for (; i < count; i += 16) {
+        __mmask16 mask = (__mmask16)(count - i < 16 ? (1 << (count - i)) - 1 : 0xffff);
+        __m512i sums = _mm512_sub_epi32(_mm512_loadu_si512(tile + i), less);
+        if (filter_zero != 0)
+            sums = _mm512_sub_epi32(sums, _mm512_mullo_epi32(zero, _mm512_loadu_si512(seen + i)));
+        _mm512_mask_storeu_epi32(output + i, mask, sums);
+    }
+#endif
+    for (; i < count; i++) {
         uint32_t sum = (uint32_t)tile[i] - rest;
         if (filter_zero != 0)
             sum -= (uint32_t)filter_zero * (uint32_t)seen[i];
@@ -134,5 +145,5 @@ static const dml_conv_bytes_table LOOP(conv_bytes_table) = {
 #else
     DML_CONV_SHORT_NAMES(bytes),
 #endif
-    LOOP(conv_join), LOOP(conv_sign), LOOP(conv_store_bytes), LOOP(conv_quantize),
+    LOOP(conv_join), LOOP(conv_sign), LOOP(conv_store_bytes), LOOP(conv_quantize), NULL,
 };

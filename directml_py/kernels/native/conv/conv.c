@@ -18,6 +18,7 @@
 #define DML_CONV_PART 4
 /* Places that are so many bytes apart have the same place in the nearest cache. */
 #define DML_CONV_PAGE 4096
+#define DML_CONV_LINE_BYTES 64
 /* Panels side by side whose results are stored row by row: what is short of a page costs as much as one. */
 #define DML_CONV_NEIGHBOURS 8
 
@@ -33,10 +34,13 @@ static int dml_conv_is_bytes(const dml_conv *task)
     return task->type == DML_CONV_UINT8 || task->type == DML_CONV_INT8;
 }
 
-/* Panels have as many vectors as fit, three where there may be four: a last one of four is better than one alone. */
-static int64_t dml_conv_usual(void)
+/* Panels have as many vectors as fit, three where there may be four: a last one of four is better than one alone. Loops
+   that multiply all rows at once have the more of them the better. */
+static int64_t dml_conv_usual(const dml_conv *task)
 {
-    return dml_loop->conv->vectors == 4 ? 3 : dml_loop->conv->vectors;
+    const dml_conv_table *loops = dml_loop->conv;
+    int is_shorter = loops->vectors == 4 && !(dml_conv_is_bytes(task) && loops->bytes->multiply);
+    return is_shorter ? 3 : loops->vectors;
 }
 
 /* An image of which each pixel is seen once, as it lies, has a single row. */
@@ -61,7 +65,7 @@ static int64_t dml_conv_signed_depth(int64_t depth)
 
 static void dml_conv_cut(dml_conv *task)
 {
-    int64_t usual = dml_conv_usual(), vectors, units, threads = dml_get_threads();
+    int64_t usual = dml_conv_usual(task), vectors, units, threads = dml_get_threads();
     task->taps = task->window[0] * task->window[1] * task->window[2];
     task->depth = task->taps * task->channels;
     task->pixels = task->steps[0] * task->steps[1] * task->steps[2];
@@ -188,7 +192,8 @@ int64_t dml_conv_signed_size(const dml_conv *asked)
     dml_conv task = *asked;
     dml_conv_flatten(&task);
     dml_conv_cut(&task);
-    return task.groups * task.outputs * (task.signed_row + (int64_t)sizeof(int32_t));
+    /* Loops may read a line on. */
+    return task.groups * task.outputs * (task.signed_row + (int64_t)sizeof(int32_t)) + DML_CONV_LINE_BYTES;
 }
 
 static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *unit, dml_conv_work *work)
@@ -201,6 +206,9 @@ static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *u
     int64_t row = 0, k = 0;
     memset(work->rows + work->depth * width, 0, (size_t)((4 * fours - work->depth) * width));
     loops->bytes->join((uint32_t *)work->panel, work->rows, width, fours, task->type == DML_CONV_INT8);
+    if (loops->bytes->multiply && loops->bytes->multiply(tile, (const int8_t *)filters, task->signed_row, unit->rows,
+                                                         (uint32_t *)work->panel, work->vectors, fours, adds != 0))
+        row = unit->rows;
     for (; row < unit->rows; row += heights[k]) {
         while (heights[k] > unit->rows - row)
             k++;
@@ -400,7 +408,7 @@ static DML_ONCE void dml_conv_neighbours(const dml_conv *task, const dml_conv_un
 static void dml_conv_units(void *context, int64_t begin, int64_t end)
 {
     const dml_conv *task = context;
-    int64_t size = dml_conv_size(task->type), width = dml_conv_usual() * dml_loop->conv->lanes;
+    int64_t size = dml_conv_size(task->type), width = dml_conv_usual(task) * dml_loop->conv->lanes;
     int64_t places = dml_quotient_up(task->panels, task->neighbours);
     for (; begin < end; begin++) {
         int64_t part = begin % task->parts, panel = begin / task->parts % places * task->neighbours;

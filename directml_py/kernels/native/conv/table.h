@@ -42,6 +42,9 @@ typedef struct {
     void (*store)(int32_t *output, const int32_t *tile, const int32_t *seen, int64_t count, int32_t filter_zero,
                   uint32_t rest);
     void (*quantize)(uint8_t *output, const int32_t *sums, int64_t count, const dml_conv_quantum *quantum);
+    /* All `rows` of a panel's tile at once, of filters that begin `row` bytes apart; 0 if that cannot be. May be NULL. */
+    int (*multiply)(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel, int64_t vectors,
+                    int64_t fours, int adds);
 } dml_conv_bytes_table;
 
 /* A part of a row of the output: where in a channel it begins, and which of what is computed goes there. */

@@ -133,7 +133,7 @@ static int dml_conv_run_winograd(const dml_conv *task)
     while (most * dml_loop->conv->lanes * task->channels > DML_CONV_PAIRS)
         most--;
     vectors = dml_quotient_up(seen->pixels, dml_loop->conv->lanes);
-    seen->panels = vectors <= most ? 1 : dml_quotient_up(vectors, dml_least(most, dml_conv_usual()));
+    seen->panels = vectors <= most ? 1 : dml_quotient_up(vectors, dml_least(most, dml_conv_usual(task)));
     seen->parts = 1;
     units = task->batches * task->groups * seen->panels;
     while (units * seen->parts < 2 * threads && task->outputs >= DML_CONV_ENOUGH * seen->parts)
