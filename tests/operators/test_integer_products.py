@@ -81,13 +81,15 @@ def test_to_float_as_onnx_runtime(a_type, b_type):
 
 @pytest.mark.operator(QUANTIZED)
 @pytest.mark.parametrize(("a_type", "b_type"), [("uint8", "uint8"), ("uint8", "int8"), ("int8", "int8")])
-def test_quantized_as_onnx_runtime(a_type, b_type):
-    """With scales by which nothing is rounded but at the end, so that there are halves."""
+@pytest.mark.parametrize("scales", [1, 7])
+def test_quantized_as_onnx_runtime(a_type, b_type, scales):
+    """With scales by which nothing is rounded but at the end, so that there are halves; one, or one a column."""
     rng = generator(a_type, b_type)
     a, b = drawn(rng, a_type, (5, 20)), drawn(rng, b_type, (20, 7))
     a_scale, scale = np.array([0.5], np.float32), np.array([256], np.float32)
-    b_scale = np.exp2(rng.integers(-2, 2, 7)).astype(np.float32)
-    zeros = np.array([3], a_type), rng.integers(0, 100, 7).astype(b_type), np.array([100], a_type)
+    b_scale = np.exp2(rng.integers(-2, 2, scales)).astype(np.float32)
+    b_zeros = rng.integers(0, 100, 7) if scales == 7 else np.array([np.iinfo(b_type).min + 130])
+    zeros = np.array([3], a_type), b_zeros.astype(b_type), np.array([100], a_type)
     (wanted,) = run(
         "QLinearMatMul",
         [a, a_scale, zeros[0], b, b_scale, zeros[1], scale, zeros[2]],
@@ -107,3 +109,32 @@ def test_quantized_as_onnx_runtime(a_type, b_type):
     )
     assert len(np.unique(wanted)) > 10
     np.testing.assert_array_equal(result, wanted)
+
+
+@pytest.mark.operator(QUANTIZED)
+def test_quantized_with_a_scale_a_row():
+    """Powers of two, so that all is exact but the end, which rounds halves to even numbers."""
+    rng = generator(QUANTIZED)
+    a, b = drawn(rng, "uint8", (2, 9, 70)), drawn(rng, "int8", (2, 70, 21))
+    zeros = drawn(rng, "uint8", (9, 1))
+    scales = np.exp2(rng.integers(-3, 3, (9, 1))).astype(np.float32)
+    rows = {"sizes": (1, 9, 1)}
+    desc = dml.DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC(
+        ATensor=tensor("UINT8", a.shape),
+        AScaleTensor=tensor("FLOAT32", **rows),
+        AZeroPointTensor=tensor("UINT8", **rows),
+        BTensor=tensor("INT8", b.shape),
+        BScaleTensor=tensor("FLOAT32", (1, 1, 1)),
+        BZeroPointTensor=tensor("INT8", (1, 1, 1)),
+        OutputScaleTensor=tensor("FLOAT32", (1, 1, 1)),
+        OutputZeroPointTensor=tensor("INT8", (1, 1, 1)),
+        OutputTensor=tensor("INT8", (2, 9, 21)),
+    )
+    single = [
+        np.full((1, 1, 1), value, kind) for value, kind in ((2, "f4"), (-7, "i1"), (1024, "f4"), (5, "i1"))
+    ]
+    given = [a, scales[np.newaxis], zeros[np.newaxis], b, *single]
+    exact = (a.astype(np.float64) - zeros) @ (b.astype(np.float64) + 7) * scales * 2 / 1024
+    wanted = np.clip(np.rint(exact) + 5, -128, 127)
+    assert len(np.unique(wanted)) > 100
+    np.testing.assert_array_equal(dml.evaluate(desc, given)[0], wanted)
