@@ -40,6 +40,10 @@ class Verdict(NamedTuple):
     test: str = ""
 
 
+# So many of each function of the mutant's own room come with the first of the others'.
+OWN = 20
+
+
 class Chooser:
     """Which tests a mutant is given: those that come by its place, of its room first, as many as take ``seconds``."""
 
@@ -65,9 +69,10 @@ class Chooser:
             function = test.partition("[")[0]
             ranks[function] += 1
             elsewhere = test not in first
+            is_own = test.startswith(f"tests/{room}/")
+            rank = 1 + ranks[function] // OWN if is_own else ranks[function]
             # Among those that may know as much, the cheap ones come first, so that many do.
-            is_away = elsewhere or not test.startswith(f"tests/{room}/")
-            order.append((elsewhere, ranks[function], is_away, seen[test].seconds, test))
+            order.append((elsewhere, rank, elsewhere or not is_own, seen[test].seconds, test))
         # The others have half of the time to themselves where they may know as much.
         left = {False: self.seconds / 2 if imported else self.seconds, True: self.seconds / 2}
         chosen: list[tuple[bool, bool, bool, str, str]] = []
