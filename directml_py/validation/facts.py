@@ -100,7 +100,7 @@ def sentence(node: ast.expr) -> str:
     words = [COMPARISONS[type(op)][1] for op in node.ops]
     if len(words) == 1:
         return f"{terms[0]} is {f'{words[0]} ' if words[0] else ''}{terms[1]}"
-    if len(words) == 2 and {type(op) for op in node.ops} <= {ast.LtE}:
+    if [type(op) for op in node.ops] == [ast.LtE, ast.LtE]:
         return f"{terms[1]} is {terms[0]} to {terms[2]}"
     return ast.unparse(node)
 

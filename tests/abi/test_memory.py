@@ -265,3 +265,17 @@ def test_an_array_of_no_bytes_vouches_for_nothing():
         repr(desc)
         """
     )
+
+
+@pytest.mark.skipif(
+    memory._fast_readv is None, reason="the kernel forbids to copy from one process to another"
+)
+def test_what_can_be_read_is_read_at_the_first_go(monkeypatch):
+    """One call of the kernel: the careful way is for what it refuses."""
+
+    def careful(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(memory, "_read_carefully", careful)
+    held = ctypes.create_string_buffer(bytes(range(100)), 100)
+    assert read(ctypes.addressof(held) + 3, 90) == bytes(range(3, 93))

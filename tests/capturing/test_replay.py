@@ -12,6 +12,7 @@ from directml_py.capturing import events as e
 from directml_py.capturing.reading import CaptureError, read_capture
 from directml_py.capturing.replay import replay
 from directml_py.cli import main
+from directml_py.graph import Graph
 from directml_py.session import Session
 
 from .conftest import record_two_weights
@@ -288,6 +289,11 @@ def test_the_last_of_two_values_at_one_place_stays(tmp_path):
         (2, 8, r"writes\[0\].range: must be 4 bytes at a multiple of 4"),
         (1, 16, r"writes\[0\].range: is 4 bytes from byte 16 on, which no resource has"),
         (None, 1 << 32, r"writes\[0\].value: .*4294967296"),
+        (
+            1,
+            1 << 64,
+            r"writes\[0\].range\[1\]: must be from 0 to 18446744073709551615, not 18446744073709551616",
+        ),
     ],
 )
 def test_immediate_values_that_no_recorder_writes(tmp_path, place, value, error):
@@ -323,6 +329,45 @@ def test_what_no_recorder_writes(tmp_path, kind, member, value, error):
     rewrite(tmp_path, kind, lambda line: line.update({member: value}))
     with pytest.raises(CaptureError, match=rf"line \d+\.{error}"):
         read_capture(tmp_path)
+
+
+def rewrite_operator(folder, change):
+    """Change the operator that is compiled last."""
+    (path,) = folder.glob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    change(next(line for line in reversed(lines) if line["event"] == "operator"))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "error"),
+    [
+        ("flags", 1 << 20, "flags: is 1048576, which has unknown bits"),
+        ("level", "DML_FEATURE_LEVEL_9_9", "has the level 'DML_FEATURE_LEVEL_9_9', which is none"),
+    ],
+)
+def test_operators_that_no_recorder_writes(copied, member, value, error):
+    rewrite_operator(copied, lambda line: line.update({member: value}))
+    with pytest.raises(CaptureError, match=error):
+        differences(copied)
+
+
+@pytest.mark.parametrize("edge", [[-2, 0, 0, 0], [0, 0, -2, 0], [-1, 0, -1, 0], [0, -1, 0, 0], [0, 0, 0]])
+def test_edges_that_no_recorder_writes(tmp_path, edge):
+    with dml.capture(tmp_path):
+        graph = Graph()
+        x = graph.input_tensor(0, dml.DML_TENSOR_DATA_TYPE_FLOAT32, [4])
+        compiled = graph.compile([graph.identity(graph.identity(x))])
+        session = Session(graph.device)
+        source, output = session.upload(np.ones(4, np.float32)), session.buffer(16)
+        session.dispatch(
+            compiled.operator, [source], [output], session.initialize(compiled.operator, [source])
+        )
+        session.execute()
+    assert differences(tmp_path) == []
+    rewrite_operator(tmp_path, lambda line: line["graph"]["edges"].__setitem__(0, edge))
+    with pytest.raises(CaptureError, match=r"graph\.edges\[0\]"):
+        differences(tmp_path)
 
 
 def test_a_clear_on_the_page(tmp_path, capsys):

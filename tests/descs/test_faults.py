@@ -36,6 +36,7 @@ from directml_py.api.structs import (
     DML_TENSOR_DESC,
 )
 from directml_py.descs import decode_operator_desc, decode_struct, tensor_desc
+from directml_py.descs.decode import Decoder
 
 FLOAT32 = DML_TENSOR_DATA_TYPE_FLOAT32
 JOIN = DML_OPERATOR_JOIN
@@ -420,3 +421,16 @@ def test_split_and_gather_name_their_fields():
     assert faults_of(split) == [("OutputTensors[1].Strides", "unreadable")]
     gather = DML_GATHER_OPERATOR_DESC(tensor(), DML_TENSOR_DESC(1, WILD), tensor())
     assert faults_of(gather) == [("IndicesTensor.Desc", "unreadable")]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 100])
+def test_what_crosses_pages_is_read_whole(size):
+    """Wherever the border of two pages lies within what is read, and at its ends."""
+    memory = bytes(number % 251 for number in range(3 * 4096))
+    held = ctypes.create_string_buffer(memory, len(memory))
+    start = ctypes.addressof(held)
+    border = -start % 4096
+    decoder = Decoder()
+    decoder.probing = True
+    for place in range(border + 4096 - size - 1, border + 4096 + 2):
+        assert decoder.read(start + place, size, "Desc") == memory[place : place + size]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import numpy as np
@@ -482,3 +483,16 @@ def test_sources_that_are_no_files(failure, tmp_path):
         # 32 GiB, and a count that is no UINT.
         found, _, _ = failure(with_resource(resource({"valueCount": count, "value": 1}, "FLOAT64")))
         assert "no memory" in found or "narrowing_error" in found
+
+
+@pytest.mark.parametrize(("memory", "is_refused"), [(3 * 4000, False), (3 * 4000 - 1, True)])
+def test_buffers_that_do_not_fit(monkeypatch, tmp_path, memory, is_refused):
+    """A buffer is there three times: as values, as what uploads them, and itself."""
+    monkeypatch.setattr("directml_py.dxdispatch.model.physical_memory", lambda: memory)
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(with_resource(resource([1.0], sizeInBytes=4000))), encoding="utf-8")
+    if is_refused:
+        with pytest.raises(dxdispatch.ModelError, match="There is no memory for a buffer of 4000 bytes"):
+            dxdispatch.load(path)
+    else:
+        dxdispatch.load(path)

@@ -126,6 +126,8 @@ def test_policies(graph, x):
     assert (desc.strides, desc.total_size, desc.alignment) == ((72, 36, 6, 2), 400, 256)
     own = dml.TensorDesc(FLOAT32, (1, 2, 6, 3), (36, 18, 1, 6))
     assert graph.identity(x, outputs=[own]).desc == own
+    halves = [dml.TensorDesc(FLOAT32, (1, 2, 3, 3), (36, 18, 3, 1)), dml.TensorDesc(FLOAT32, (1, 2, 3, 3))]
+    assert [part.desc for part in graph.split(x, axis=2, outputs=halves)] == halves
 
 
 def test_names(graph, x):

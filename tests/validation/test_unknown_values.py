@@ -46,3 +46,20 @@ def test_the_rest_is_judged():
         ("DML-Desc-enum", "Function"),
         ("DML-REDUCE-axes", "Axes[0]"),
     ]
+
+
+def test_a_tensor_of_no_type_still_has_sizes():
+    """What else is wrong with it is told; what needs to know its type is not."""
+    float32, uint32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_UINT32
+    unknown = dml.DML_BUFFER_TENSOR_DESC(dml.DML_TENSOR_DATA_TYPE_UNKNOWN, 0, 4, [1, 1, 2, 2], None, 16, 0)
+    desc = dml.DML_GATHER_OPERATOR_DESC(
+        dml.DML_TENSOR_DESC(dml.DML_TENSOR_TYPE_BUFFER, unknown),
+        dml.tensor_desc(uint32, [1, 1, 1, 2]),
+        dml.tensor_desc(float32, [1, 1, 2, 2]),
+        7,
+        1,
+    )
+    assert [found.message for found in dml.validate(desc)] == [
+        "InputTensor.DataType is DML_TENSOR_DATA_TYPE_UNKNOWN, which is no data type of an element",
+        "Axis is 7; it must be less than InputTensor.DimensionCount, which is 4",
+    ]
