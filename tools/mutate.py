@@ -5,7 +5,7 @@
     python tools/mutate.py directml_py/dml/bindings.py --list     # what would be tried
 
 Works on a copy of the tree, whose files hold all mutants and are told which one is meant. First the tests run once,
-those that know most rooms and those of the rooms that are changed (or ``--tests``), to learn which of them come by
+those that may know the rooms that are changed (or ``--tests``), to learn which of them come by
 which place and how long they take; then each mutant is given to the tests of its place, as many as take ``--seconds``.
 A mutant that survives is a line that could be wrong without a test to say so, or code that means the same.
 """
@@ -34,16 +34,8 @@ from mutating.changes import QUESTION, Mutant, mutants_of, switched
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("directml_py", "include", "tests", "tools", "docs", "pyproject.toml", "README.md", "noxfile.py")
-TESTS = (
-    "tests/dml",
-    "tests/d3d12",
-    "tests/hazards",
-    "tests/descs",
-    "tests/validation",
-    "tests/abi",
-    "tests/rules",
-    "tests/faces",
-)
+# These know nothing of most rooms, and take long.
+APART = {"checkers", "docs", "kernels", "operators", "packaging", "tools"}
 # Above all numbers of mutants: that a test came by a function of a file.
 FILES = 1 << 20
 # A process of its own hangs after as many times what its tests took, and what it takes to collect them.
@@ -142,9 +134,10 @@ def sample(root: Path, paths: Sequence[str], count: int, seed: int) -> list[Muta
 
 
 def knowing(root: Path, paths: Sequence[str]) -> list[str]:
-    """The tests that know most rooms, and those of the rooms that ``paths`` lie in."""
-    rooms = [f"tests/{Path(path).parts[1]}" for path in paths if len(Path(path).parts) > 1]
-    return list(dict.fromkeys([*TESTS, *(room for room in rooms if (root / room).is_dir())]))
+    """All tests, of the folders ``APART`` only those of the rooms that ``paths`` lie in."""
+    meant = {part for path in paths for part in Path(path).parts[1:2]}
+    rooms = sorted(path.name for path in (root / "tests").iterdir() if any(path.glob("test_*.py")))
+    return [f"tests/{room}" for room in rooms if room not in APART - meant]
 
 
 def lines_of(path: Path, process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
