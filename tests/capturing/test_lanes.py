@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 
 import directml_py as dml
 from directml_py.capturing.page.lanes import lanes
+from directml_py.capturing.page.moments import _Begin, _End, _nested, _Title
+from directml_py.capturing.page.values import _bars
 from directml_py.capturing.reading import read_capture
+from directml_py.cli import main
 from directml_py.session import Session
 
 from .conftest import record_two_weights, tensor
@@ -50,8 +54,6 @@ def test_lists_are_blocks_of_marks(tmp_path):
 
 def test_owned_inputs_are_told_from_bound_ones(tmp_path):
     record_two_weights(tmp_path)
-    from directml_py.cli import main
-
     target = tmp_path / "page.html"
     assert main(["capture", "show", str(tmp_path), "--html", str(target)]) == 0
     page = target.read_text(encoding="utf-8")
@@ -62,3 +64,24 @@ def test_owned_inputs_are_told_from_bound_ones(tmp_path):
     assert others
     assert all(where.startswith("owned by DirectML, as initialized · 16") for where in owned)
     assert all(where.startswith("bytes 0 to 16 of ") for where in others)
+
+
+def test_bars_stand_on_zero():
+    """By hand: 1 is 15 high, -1 lies at the bottom, 0 is half a unit of ink, at the middle."""
+    html = str(_bars(np.array([1, -1, 0], np.float32)))
+    assert "M1 8.50V1.00M3 8.50V16.00M5 8.50V8.00" in html
+    assert re.search(r'width="6"|viewBox="0 0 6 ', html)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "html"),
+    [
+        ([_Begin("<div>"), _End("</div>")], "<div></div>"),
+        ([_End("</div>"), _Begin("<div>")], "<div></div>"),
+        ([_Begin("<div>"), _Begin("<div>"), _End("</div>")], "<div><div></div></div>"),
+        ([_Begin("<div>"), _Title("<h4>"), _End("</div>")], "<div></div><h4>"),
+    ],
+)
+def test_spans_end_where_they_can(pieces, html):
+    """One that ends in another list is closed before it; an end without a beginning is none."""
+    assert str(_nested(pieces)) == html

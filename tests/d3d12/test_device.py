@@ -199,9 +199,10 @@ class TestPrivateData:
         bench.device.SetPrivateData(GUID(str(SOME_GUID)), b"longer")
         assert bench.device.GetPrivateData(SOME_GUID) == b"longer"
 
-    def test_removal_and_absence(self, bench):
+    @pytest.mark.parametrize("removal", [(0, None), (None,)])
+    def test_removal_and_absence(self, bench, removal):
         bench.device.SetPrivateData(SOME_GUID, b"x")
-        bench.device.SetPrivateData(SOME_GUID, 0, None)
+        bench.device.SetPrivateData(SOME_GUID, *removal)
         with pytest.raises(DMLError) as caught:
             bench.device.GetPrivateData(SOME_GUID)
         assert caught.value.hresult == DXGI_ERROR_NOT_FOUND

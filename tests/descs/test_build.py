@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import directml_py as dml
 from directml_py.descs.build import build_operator_desc
 from directml_py.operators import SCHEMAS
 
@@ -14,3 +15,8 @@ def test_numbers_with_a_sign(last, beyond):
     assert build_operator_desc(schema, {"Offset": last}).Offset == last
     with pytest.raises(ValueError, match=rf"^Offset must be a signed 32-bit number, not {beyond}$"):
         build_operator_desc(schema, {"Offset": beyond})
+
+
+def test_an_enumerator_that_is_left_out_is_the_one_of_number_0():
+    desc = build_operator_desc(SCHEMAS["PADDING"], {"PaddingMode": None})
+    assert desc.PaddingMode == dml.DML_PADDING_MODE_CONSTANT

@@ -11,7 +11,7 @@ import pytest
 import directml_py as dml
 from directml_py.graph.pictures import svg
 from directml_py.graph.pictures.layout import Box, Link, place
-from directml_py.graph.pictures.memory_picture import SIZE, draw_memory
+from directml_py.graph.pictures.memory_picture import SIZE, draw_memory, short_name
 
 from .random_graphs import random_graph
 
@@ -148,6 +148,12 @@ def test_a_picture_of_memory_by_hand(graph, x):
     shown = [name if len(name) <= 32 else name[:31] + "…" for name in names]
     assert set(shown) <= found.keys()
     bottom = max(float(line.get("y2")) for line in upright)
+    for turn, name in enumerate(shown):
+        x, y = columns[turn] + step / 2 + 4, bottom + 24
+        text = found[name]
+        assert (float(text.get("x")), float(text.get("y"))) == pytest.approx((x, y), abs=ROUNDED)
+        turned = re.fullmatch(r"rotate\(-55 (\S+) (\S+)\)", text.get("transform"))
+        assert [float(turned[1]), float(turned[2])] == pytest.approx([x, y], abs=ROUNDED)
     depth = max(0.82 * ADVANCE * SIZE * len(name) + 28 for name in shown)
     (head,) = [text for name, text in found.items() if name.endswith("steps") and "tensor" in name]
     assert float(head.get("y")) == pytest.approx(bottom + depth + 18 + 13, abs=ROUNDED)
@@ -172,6 +178,34 @@ def test_a_table_of_memory_has_a_line_each_13_pixels(branches):
     ]
     assert all(text.get("font-weight") is None for text in below)
     assert float(root.get("height")) >= first + 13 * (len(plan.blocks) + 1)
+
+
+@pytest.mark.parametrize("seed", [5, 17, 29, 38])
+def test_names_of_blocks_are_upright_where_they_fit(device, seed):
+    plan = random_graph(seed, device=device).compile().plan
+    root = ElementTree.fromstring(
+        f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(draw_memory(plan)[2])}</svg>'
+    )
+    groups = [g for g in root.iter(f"{SVG}g") if g.get("class") == "block"]
+    assert len(groups) == len(plan.blocks) > 1
+    for number, (block, group) in enumerate(zip(plan.blocks, groups)):
+        name, text = f"{number}: {short_name(block.name)}", group.find(f"{SVG}text")
+        room = float(group.find(f"{SVG}rect").get("width")) - 6
+        fits = len(name) <= int(room / (SIZE * ADVANCE))
+        assert text.text == (name if fits or text.get("transform") else str(number))
+        assert not (fits and text.get("transform"))
+
+
+def test_memory_is_drawn_below_the_graph(branches):
+    root = ElementTree.fromstring(branches.to_svg())
+    graph_part, memory = root.find(f"{SVG}g").findall(f"{SVG}g")
+    (above,), (below,) = (
+        re.findall(r"translate\(0 (\S+)\)", part.get("transform")) for part in (graph_part, memory)
+    )
+    bottom = max(float(r.get("y")) + float(r.get("height")) for r in graph_part.iter(f"{SVG}rect"))
+    assert float(above) + bottom + 40 <= float(below) + ROUNDED
+    _, height, _ = draw_memory(branches.compile().plan)
+    assert float(root.get("height")) >= float(below) + height
 
 
 @pytest.mark.parametrize("code", [0, 8, 11, 12, 14, 31, 0xD800, 0xDFFF, 0xFFFE, 0xFFFF])

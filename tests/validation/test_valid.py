@@ -143,3 +143,17 @@ def test_what_can_be_fused(host):
         if all(item.rule != "DML-FusedActivation-type" for item in dml.validate(desc)):
             found.add(name)
     assert found == allowed
+
+
+@pytest.mark.parametrize(("level", "rules"), [(0x6100, []), (0x6000, ["DML-FusedActivation-feature-level"])])
+@pytest.mark.parametrize("name", ["ACTIVATION_SOFTMAX", "ACTIVATION_SOFTMAX1"])
+def test_softmax_can_be_fused_into_gemm_from_level_6_1_on(name, level, rules):
+    """The history of feature levels has it under DML_FEATURE_LEVEL_6_1."""
+    plain = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 2, 2])
+    axes = {"Axes": [3]} if name.endswith("1") else {}
+    activation = getattr(dml, f"DML_{name}_OPERATOR_DESC")(**axes)
+    desc = dml.DML_GEMM_OPERATOR_DESC(
+        ATensor=plain, BTensor=plain, OutputTensor=plain, Alpha=1.0, FusedActivation=activation
+    )
+    found = dml.validate(desc, feature_level=dml.DML_FEATURE_LEVEL(level))
+    assert [one.rule for one in found] == rules
