@@ -376,3 +376,19 @@ def test_a_clear_on_the_page(tmp_path, capsys):
     page = capsys.readouterr().out
     assert "ClearUnorderedAccessViewFloat of bytes 0 to 8 of target" in page
     assert "ResolveQueryData of times from 1 on" in page
+
+
+def test_things_are_numbered_by_kind(tmp_path):
+    with dml.capture(tmp_path):
+        device = dml.D3D12CreateDevice()
+        desc = dml.D3D12_COMMAND_QUEUE_DESC(Type=dml.D3D12_COMMAND_LIST_TYPE_COPY)
+        queues = [device.CreateCommandQueue(desc) for _ in range(3)]
+        fences = [device.CreateFence(0) for _ in range(2)]
+        for queue in queues:
+            for fence in fences:
+                queue.Signal(fence, 1)
+    (log,) = read_capture(tmp_path)
+    signals = [moment for moment in log.moments if isinstance(moment, e.Signal)]
+    assert {(one.queue.number, one.fence.number) for one in signals} == {
+        (q, f) for q in range(3) for f in range(2)
+    }

@@ -216,3 +216,34 @@ def test_what_xml_cannot_hold_is_replaced(code):
 @pytest.mark.parametrize("code", [9, 32, 0xD7FF, 0xE000, 0xFFFD, 0x10000])
 def test_what_xml_can_hold_stays(code):
     assert ElementTree.fromstring(svg.text(0, 0, f"a{chr(code)}b")).text == f"a{chr(code)}b"
+
+
+def test_the_height_is_that_of_the_rows():
+    """Three boxes of 10 and two gaps of 34."""
+    boxes = [Box(80, 10) for _ in range(3)]
+    assert place(boxes, [Link(0, 1, 40, 40), Link(1, 2, 40, 40)]) == (80, 98)
+
+
+def test_the_heading_counts_what_became_of_operators(graph, x):
+    graph.identity(x, name="unused")
+    graph.outputs = graph.reduce(x, function=dml.DML_REDUCE_FUNCTION_SUM, axes=[3])
+    found = [text.text for text in ElementTree.fromstring(graph.to_svg()).iter(f"{SVG}text")]
+    assert "2 operators: 1 run (solid), 1 needed by no output (dotted); no temporary memory" in found
+
+
+@pytest.mark.parametrize("seed", [5, 17, 29, 38])
+def test_offsets_stand_beside_the_memory_and_apart(device, seed):
+    plan = random_graph(seed, device=device).compile().plan
+    root = ElementTree.fromstring(
+        f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(draw_memory(plan)[2])}</svg>'
+    )
+    left = min(float(line.get("x1")) for line in root.iter(f"{SVG}line"))
+    labels = [
+        text
+        for text in root.iter(f"{SVG}text")
+        if text.get("text-anchor") == "end" and not text.get("transform")
+    ]
+    assert {float(text.get("x")) for text in labels} == {left - 6}
+    places = [float(text.get("y")) for text in labels if text.text != f"{plan.temporary_size:,}"]
+    assert len(places) > 1
+    assert all(one - other >= SIZE - ROUNDED for one, other in pairwise(places))
