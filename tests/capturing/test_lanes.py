@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import directml_py as dml
+from directml_py.capturing import events as e
 from directml_py.capturing.page.lanes import lanes
-from directml_py.capturing.page.moments import _Begin, _End, _nested, _Title
+from directml_py.capturing.page.moments import _barrier, _Begin, _End, _nested, _Title
 from directml_py.capturing.page.values import _bars
 from directml_py.capturing.reading import read_capture
 from directml_py.cli import main
@@ -85,3 +86,19 @@ def test_bars_stand_on_zero():
 def test_spans_end_where_they_can(pieces, html):
     """One that ends in another list is closed before it; an end without a beginning is none."""
     assert str(_nested(pieces)) == html
+
+
+@pytest.mark.parametrize(
+    ("flags", "text"),
+    [
+        ("D3D12_RESOURCE_BARRIER_FLAG_NONE", "<b>x</b> COMMON → COPY_DEST"),
+        (
+            "D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY",
+            "<b>x</b> COMMON → COPY_DEST (D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY)",
+        ),
+    ],
+)
+def test_barriers_say_what_is_not_usual(flags, text):
+    resource = e.Resource(0, 0, 0, 16, "DEFAULT", "NONE", "COMMON", False, "x")
+    states = ("D3D12_RESOURCE_STATE_COMMON", "D3D12_RESOURCE_STATE_COPY_DEST")
+    assert str(_barrier(e.Transition(resource, *states, flags))) == text

@@ -392,3 +392,25 @@ def test_things_are_numbered_by_kind(tmp_path):
     assert {(one.queue.number, one.fence.number) for one in signals} == {
         (q, f) for q in range(3) for f in range(2)
     }
+
+
+@pytest.mark.parametrize(
+    ("use", "error"), [("READ", None), ("EAT", "use: must be one of READ, WRITE, SCRATCH")]
+)
+def test_uses_of_other_commands(tmp_path, use, error):
+    record_clears(tmp_path)
+
+    def change(line):
+        part = line.pop("range")
+        for member in ("call", "format", "values"):
+            line.pop(member)
+        line.update(kind="other", title="a command", ranges=[{"name": "all", "use": use, "range": part}])
+
+    rewrite(tmp_path, "clear", change)
+    if error is None:
+        (log,) = read_capture(tmp_path)
+        others = [command.what for _, command in log.ran if isinstance(command.what, e.Other)]
+        assert [[one.use for one in other.uses] for other in others if other.title == "a command"] == [[use]]
+    else:
+        with pytest.raises(CaptureError, match=rf"ranges\[0\].{error}"):
+            read_capture(tmp_path)

@@ -246,6 +246,7 @@ class TestFunctions:
         parts = run(lambda a: directmlx.Split(a, 1, [1, 2]), A)
         assert [part.tolist() for part in parts] == [A[:, :1].tolist(), A[:, 1:].tolist()]
         assert run(lambda a, b: directmlx.Join([a, b], 0), A, B).tolist() == [*A.tolist(), *B.tolist()]
+        assert run(lambda a: directmlx.Join([a], 0), A).tolist() == A.tolist()
 
     def test_resample(self):
         """Twice as many pixels, whose centres lie at a quarter and at three quarters of the old ones."""

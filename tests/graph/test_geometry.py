@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
 import directml_py as dml
 from directml_py.graph.pictures import svg
 from directml_py.graph.pictures.layout import Box, Link, place
-from directml_py.graph.pictures.memory_picture import SIZE, draw_memory, short_name
+from directml_py.graph.pictures.memory_picture import SIZE, draw_memory, scale, short_name
 
 from .random_graphs import random_graph
 
@@ -247,3 +248,30 @@ def test_offsets_stand_beside_the_memory_and_apart(device, seed):
     places = [float(text.get("y")) for text in labels if text.text != f"{plan.temporary_size:,}"]
     assert len(places) > 1
     assert all(one - other >= SIZE - ROUNDED for one, other in pairwise(places))
+
+
+@pytest.mark.parametrize(
+    ("size", "blocks", "heights"),
+    [
+        (100, [(0, 50), (50, 100)], {0: 0, 50: 160, 100: 320}),
+        # What is in use is 15 high at least; what is not may be thin.
+        (1000, [(0, 10), (20, 1000)], {0: 0, 10: 15, 20: 18.2, 1000: 331.8}),
+        (1000, [(0, 10), (11, 1000)], {0: 0, 10: 15, 11: 18, 1000: 18 + 316.48}),
+    ],
+)
+def test_heights_are_in_proportion_to_bytes(size, blocks, heights):
+    """Of 320 for all."""
+    plan = SimpleNamespace(
+        temporary_size=size, blocks=[SimpleNamespace(offset=low, end=high) for low, high in blocks]
+    )
+    assert scale(plan) == pytest.approx(heights)
+
+
+def test_what_is_wrong_stands_below_the_heading(graph, x):
+    graph.split(x, axis=2, sizes=[3, 3])
+    root = ElementTree.fromstring(graph.to_svg())
+    texts = list(root.find(f"{SVG}g").findall(f"{SVG}text"))
+    assert [float(text.get("y")) for text in texts] == [12 + 13 * number for number in range(len(texts))]
+    assert [text.get("font-size") for text in texts] == ["12", *["10"] * (len(texts) - 1)]
+    assert [text.get("font-weight") for text in texts] == ["bold", *[None] * (len(texts) - 1)]
+    assert len(texts) >= 3
