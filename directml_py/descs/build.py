@@ -20,11 +20,7 @@ from .values import OperatorDesc, Record, Scalar
 Own = TypeVar("Own", bound=Record)
 RANGES = {
     "UINT": (0, (1 << 32) - 1),
-    "UINT32": (0, (1 << 32) - 1),
     "INT": (-(1 << 31), (1 << 31) - 1),
-    "INT32": (-(1 << 31), (1 << 31) - 1),
-    "UINT64": (0, (1 << 64) - 1),
-    "SIZE_T": (0, (1 << 64) - 1),
 }
 
 

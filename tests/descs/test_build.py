@@ -33,3 +33,5 @@ def test_a_scalar_is_a_number_or_its_eight_bytes():
     assert build_operator_desc(SCHEMAS["FILL_VALUE_CONSTANT"], desc).Value.raw == desc["Value"]
     short = {**desc, "Value": 0x0201}
     assert build_operator_desc(SCHEMAS["FILL_VALUE_CONSTANT"], short).Value.raw[:2] == b"\1\2"
+    absent = {**desc, "Value": None}
+    assert build_operator_desc(SCHEMAS["FILL_VALUE_CONSTANT"], absent).Value.raw == bytes(8)
