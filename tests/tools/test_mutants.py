@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mutate import TESTS, knowing
+from mutate import knowing
 from mutating.changes import QUESTION, mutants_of, switched
 from mutating.trials import Chooser, Seen
 
@@ -74,18 +74,35 @@ def test_the_tests_of_a_place():
         "tests/dml/test_a.py::test_near[2]": Seen(2.0, (1, file)),
         "tests/dml/test_c.py::test_elsewhere": Seen(1.0, ()),
     }
-    chosen = Chooser([file, file, 101], ["dml"] * 3, [False] * 3, 6.0)
-    near = ["tests/dml/test_a.py::test_near[1]", "tests/d3d12/test_b.py::test_far"]
+    chosen = Chooser([file, file, 101], ["dml"] * 3, [False] * 3, 8.0)
+    near, far = (
+        [f"tests/dml/test_a.py::test_near[{number}]" for number in (1, 2)],
+        "tests/d3d12/test_b.py::test_far",
+    )
     other, elsewhere = "tests/dml/test_a.py::test_other", "tests/dml/test_c.py::test_elsewhere"
-    assert chosen(1, seen, False) == [*near, other]
+    assert chosen(1, seen, False) == [*near, far, other]
     # Nobody comes by; the module is imported; the file is not come by either.
-    assert chosen(2, seen, False) == [near[0], other, near[1], elsewhere]
-    assert chosen(1, seen, True) == [other, elsewhere]
-    assert chosen(3, seen, False) == [other, elsewhere]
+    assert chosen(2, seen, False) == [*near, other, far, elsewhere]
+    assert chosen(1, seen, True) == [near[1], other, elsewhere]
+    assert chosen(3, seen, False) == [far, other, elsewhere]
+
+
+def test_a_room_s_own_tests_come_before_those_of_others():
+    """Whatever their arguments; of others each function comes once, before its second time."""
+    own = {f"tests/dml/test_a.py::test_near[{number}]": Seen(0.1, (1,)) for number in range(15)}
+    others = {f"tests/d3d12/test_b.py::test_far[{number}]": Seen(0.1, (1,)) for number in range(15)}
+    chosen = Chooser([100], ["dml"], [False], 1.65)(1, {**others, **own}, False)
+    assert set(own) < set(chosen)
+    assert len(set(others) & set(chosen)) == 1
 
 
 def test_rooms_have_tests_of_their_own(tmp_path):
-    """Of every room that has some, beside those for all; a module of no room has none."""
-    (tmp_path / "tests" / "graph").mkdir(parents=True)
+    """All, but those that know their own rooms alone only where these are changed; folders without tests are none."""
+    for room in ("abi", "graph", "kernels", "operators"):
+        (tmp_path / "tests" / room).mkdir(parents=True)
+        (tmp_path / "tests" / room / "test_it.py").touch()
+    (tmp_path / "tests" / "empty").mkdir()
     paths = ["directml_py/graph/values.py:12", "directml_py/graph/", "directml_py/session.py", "directml_py"]
-    assert knowing(tmp_path, paths) == [*TESTS, "tests/graph"]
+    assert knowing(tmp_path, paths) == ["tests/abi", "tests/graph"]
+    paths.append("directml_py/kernels/fold.py")
+    assert knowing(tmp_path, paths) == ["tests/abi", "tests/graph", "tests/kernels"]
