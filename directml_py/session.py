@@ -237,8 +237,11 @@ class Session:
             self.record(initializer, table, commands)
 
         self.run(record)
-        # It has run: the next table may have its descriptors, and buffers are let go that nothing else names.
-        self.taken = taken if self.heap is heap else 0
+        # It has run: the next table gets its descriptors, empty, and buffers are let go that nothing else names.
+        start = taken if self.heap is heap else 0
+        for index in range(start, self.taken):
+            self.heap.write(index, None)
+        self.taken = start
         return persistent
 
     def dispatch(

@@ -40,13 +40,23 @@ APART = {"checkers", "docs", "kernels", "operators", "packaging", "tools"}
 FILES = 1 << 20
 # A process of its own hangs after as many times what its tests took, and what it takes to collect them.
 HANG = 4
-# Every process of the copy has this module, whoever starts it.
+# Every process of the copy has this module, whoever starts it: ``sitecustomize`` or the package imports it.
 SWITCH = f"""
-import atexit
 import builtins
 import os
 
-seen = set()
+class Seen(set):
+    def __init__(self, path=None):
+        self.path = path
+
+    def add(self, number):
+        if number not in self:
+            super().add(number)
+            if self.path is not None:
+                with open(self.path, "a") as file:
+                    print(number, file=file)
+
+seen = Seen(os.environ.get("MUTANT_SEEN"))
 
 def choose(number):
     setattr(builtins, "{QUESTION}", number.__eq__)
@@ -55,17 +65,11 @@ def choose(number):
 def watch():
     setattr(builtins, "{QUESTION}", seen.add)
 
-def tell():
-    with open(os.environ["MUTANT_SEEN"], "a") as file:
-        print(*seen, file=file)
-
 choose(int(os.environ.get("MUTANT", "0")))
-if "MUTANT_WATCH" in os.environ:
+if "MUTANT_WATCH" in os.environ or "MUTANT_SEEN" in os.environ:
     watch()
-if "MUTANT_SEEN" in os.environ:
-    watch()
-    atexit.register(tell)
 """
+FIRST = "import os as _os\n"
 
 
 class Tree:
@@ -78,7 +82,8 @@ class Tree:
                 shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
             elif (ROOT / name).exists():
                 shutil.copy(ROOT / name, folder / name)
-        (folder / "sitecustomize.py").write_text(SWITCH, encoding="utf-8")
+        (folder / "mutant_switch.py").write_text(SWITCH, encoding="utf-8")
+        (folder / "sitecustomize.py").write_text("import mutant_switch\n", encoding="utf-8")
         choices: dict[str, list[tuple[int, Mutant]]] = defaultdict(list)
         for number, mutant in enumerate(mutants, 1):
             choices[mutant.file].append((number, mutant))
@@ -91,6 +96,12 @@ class Tree:
                     places.add((mutant.start, mutant.end))
                     chosen.append((self.files[file], mutant))
             path.write_bytes(switched(path.read_bytes(), chosen))
+        # A Python inside a C++ program has no ``sitecustomize``.
+        package = folder / "directml_py" / "__init__.py"
+        text = package.read_text(encoding="utf-8")
+        package.write_text(
+            text.replace(FIRST, f"import mutant_switch as _switch\n{FIRST}", 1), encoding="utf-8"
+        )
 
     def start(self, command: Sequence[str], **more: str) -> subprocess.Popen[bytes]:
         environment = {**os.environ, "PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "", **more}

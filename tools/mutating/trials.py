@@ -102,7 +102,7 @@ class Trials:
         self._progress = mmap.mmap(-1, PROGRESS.size)
         self._items: dict[str, pytest.Item] = {}
         # Imported before pytest is: the module that answers the changed text.
-        self._switch: Any = sys.modules["sitecustomize"]
+        self._switch: Any = sys.modules["mutant_switch"]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._failed |= report.failed
