@@ -94,6 +94,32 @@ def test_sums_stop_growing(profile, flags, is_half, function, whole, half):
     assert result.tolist() == [np.float16(half if is_half else whole)]
 
 
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        ("SUM", -1),
+        ("AVERAGE", -0.5),
+        ("L1", 7),
+        ("L2", 5),
+        ("SUM_SQUARE", 25),
+        ("MULTIPLY", -12),
+        ("MIN", -4),
+        ("MAX", 3),
+    ],
+)
+def test_numbers_that_halves_hold_come_out_as_they_are(function, expected):
+    values = of(HALF, 1, 2)
+    desc = dml.DML_REDUCE_OPERATOR_DESC(
+        getattr(dml, f"DML_REDUCE_FUNCTION_{function}"), values, of(HALF, 1, 1), Axes=[3]
+    )
+    assert run(desc, [3, -4]).tolist() == [expected]
+
+
+def test_every_product_of_a_sum_counts():
+    desc = dml.DML_GEMM_OPERATOR_DESC(of(HALF, 1, 3), of(HALF, 3, 1), None, of(HALF, 1, 1), Alpha=1, Beta=0)
+    assert run(desc, [1, 2, 3], [[4], [5], [6]], None).tolist() == [32]
+
+
 def test_the_logarithm_of_a_sum():
     assert run(reduced("LOG_SUM"), np.ones(COUNT)).tolist() == [np.float16(np.log(2048))]
 

@@ -40,6 +40,13 @@ def test_what_is_changed(tmp_path):
     }
 
 
+def test_sizes_that_are_left_open_stay_so(tmp_path):
+    path = tmp_path / "code.py"
+    path.write_text("a = b.reshape(-1, 2)[-1]", encoding="utf-8")
+    found = [(mutant.start, mutant.old, mutant.new) for mutant in mutants_of(path, "code.py")]
+    assert found == [(18, "2", "3"), (22, "1", "2")]
+
+
 def test_one_text_for_all_mutants(tmp_path):
     """Each does what the text does in which its place alone is written otherwise; lines keep their numbers."""
     mutants = written(tmp_path)

@@ -86,6 +86,15 @@ def _is_for_readers(node: ast.AST) -> bool:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and "'" in ast.unparse(node)
 
 
+def _is_left_open(node: ast.AST, child: ast.AST) -> bool:
+    """Whether it is the size that NumPy finds out: any negative number would do."""
+    return (
+        isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith(".reshape")
+        and ast.unparse(child) == "-1"
+    )
+
+
 def expressions(node: ast.AST, at_import: bool = True) -> Iterator[tuple[ast.expr, bool]]:
     """The expressions that run, each with whether it does when the module is imported."""
     if _is_for_readers(node):
@@ -97,7 +106,7 @@ def expressions(node: ast.AST, at_import: bool = True) -> Iterator[tuple[ast.exp
             continue
         is_body = field == "body" and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
+            if isinstance(child, ast.AST) and not _is_left_open(node, child):
                 yield from expressions(child, at_import and not is_body)
 
 
