@@ -60,6 +60,30 @@ DML_INLINE int64_t LOOP(take_apart)(char *output, int64_t output_line, const cha
     return most;
 }
 
+/* `count` items that follow one another backwards, whose whole cache lines go past the caches. */
+DML_INLINE void LOOP(stream_reversed)(char *output, const char *input, int64_t count, const int64_t item)
+{
+    uint8_t places[16];
+    int64_t done = (-(int64_t)(uintptr_t)output & 63) / item;
+    if (done > count)
+        done = count;
+    for (int64_t i = 0; i < 16; i++)
+        places[i] = (uint8_t)((16 / item - 1 - i / item) * item + i % item);
+    const __m256i shuffle = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)places));
+    for (int64_t i = 0; i < done; i++)
+        memcpy(output + i * item, input - i * item, (size_t)item);
+    for (; done + 64 / item <= count; done += 64 / item) {
+        const char *from = input + item - done * item;
+        _mm_prefetch(from - DML_AHEAD - 64, _MM_HINT_T0);
+        for (int64_t i = 32; i <= 64; i += 32) {
+            __m256i found = _mm256_shuffle_epi8(DML_LOAD(from - i), shuffle);
+            DML_STREAM(output + done * item + i - 32, _mm256_permute2x128_si256(found, found, 1));
+        }
+    }
+    for (; done < count; done++)
+        memcpy(output + done * item, input - done * item, (size_t)item);
+}
+
 /* `count` groups, one after another, of an item of each of `lines`, which are `step` bytes apart. Gives for how many that
    is done. */
 DML_INLINE int64_t LOOP(put_together)(char *output, const char *input, int64_t step, int64_t lines, int64_t count,
@@ -134,6 +158,13 @@ DML_INLINE void LOOP(apart_items)(char *output, int64_t output_line, const char 
     /* By way of a chunk that stays in the cache, from which whole cache lines are written past it. */
     char chunk[8192] __attribute__((aligned(64)));
     const int64_t room = (int64_t)sizeof chunk / lines & -64, most = stream ? room / item : length;
+#if defined(DML_AVX2)
+    if (stream && lines == 1 && step == -item && (uintptr_t)output % item == 0 &&
+        LOOP(streams)(output, length * item)) {
+        LOOP(stream_reversed)(output, input, length, item);
+        return;
+    }
+#endif
     for (int64_t i = 0, count; i < length; i += count, output += count * item, input += count * step) {
         char *to = stream ? chunk : output;
         int64_t to_line = stream ? room : output_line, done = 0;
