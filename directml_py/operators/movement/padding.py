@@ -170,7 +170,7 @@ class Padding(Operator):
             output, value = outputs[0], element(desc.PaddingValue, outputs[0].dtype)
             parts = [output[one] for one in border(sizes, place)]
             fill = [(part, np.broadcast_to(value, part.shape)) for part in parts]
-            return move([*fill, (output[place], inputs[0][remains])])
+            return move([(output[place], inputs[0][remains]), *fill])
 
         def bind_repeated(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             output, x = outputs[0], inputs[0][remains]

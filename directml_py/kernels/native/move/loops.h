@@ -167,12 +167,14 @@ DML_INLINE void LOOP(fill)(const dml_span *span, int stream, const int64_t item)
 DML_INLINE void LOOP(strided)(const dml_span *span, int stream, const int64_t item)
 {
     int64_t reach = span->length * span->input_step, ahead = span->input_line;
+    /* Vectors of a line that is shorter than two would take longer to prepare. */
+    int packs = span->output_step == item && span->length * item >= 64;
     if (reach < -4096 || reach > 4096)
         ahead = reach < 0 ? -DML_AHEAD : DML_AHEAD;
     for (int64_t line = 0; line < span->lines; line++) {
         char *output = span->output + line * span->output_line;
         const char *input = span->input + line * span->input_line;
-        if (span->output_step == item)
+        if (packs)
             LOOP(apart)(output, 0, input, span->input_step, ahead, 1, span->length, stream, item);
         else
             LOOP(strided_line)(output, span->output_step, input, span->input_step, span->length, item);
