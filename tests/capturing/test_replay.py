@@ -125,6 +125,19 @@ def test_weights_that_directml_owns_are_initialized_again(tmp_path):
     assert differences(tmp_path) == []
 
 
+def test_a_persistent_resource_that_differs_is_named(tmp_path):
+    """As if initialization had written the other factor, which is as large."""
+    record_owned(tmp_path)
+    (path,) = tmp_path.glob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    first_copy = next(line for line in lines if line.get("kind") == "copy")
+    initialization = next(line for line in lines if line.get("kind") == "dispatch")
+    initialization["written"][0]["content"] = first_copy["found"][0]["content"]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (found,) = differences(tmp_path)
+    assert found.name == "the persistent resource of operator 0"
+
+
 @pytest.mark.parametrize("record", [record_owned, record_two_weights])
 def test_the_capture_of_other_loops(tmp_path, record):
     """What they left in the persistent resource is neither compared nor read, nor need it be as much."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from directml_py.cli import main
+from directml_py.d3d12.adapters import Memory
 
 from ..faces.conftest import python as python
 from .conftest import add_model, dispatch, resource
@@ -188,6 +189,23 @@ def test_paths(answer, tmp_path):
     code, lines, _ = answer(content, *paths)
     assert (code, lines[-1]) == (0, f"Resource 'Out' written to '{tmp_path}/out/o.dat'")
     assert np.fromfile(tmp_path / "out" / "o.dat", np.float32).tolist() == [5, 8, -5]
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 bytes"),
+        (1024, "1024 bytes"),
+        (1536, "1.50 KB"),
+        (5 << 19, "2.50 MB"),
+        (3 << 29, "1.50 GB"),
+        (1 << 40, "1024.00 GB"),
+    ],
+)
+def test_sizes_of_memory(monkeypatch, capsys, size, text):
+    monkeypatch.setattr("directml_py.d3d12.dxcore.memory", lambda: Memory(size, 0))
+    assert main(["dispatch", "-s"]) == 0
+    assert f"-Dedicated Adapter Memory: {text}" in capsys.readouterr().out.splitlines()
 
 
 def test_adapters_and_help(capsys):

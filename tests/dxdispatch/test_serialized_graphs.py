@@ -79,10 +79,11 @@ class Builder(flatbuffers.Builder):
         return bytes(self.Output())
 
 
-def clip_graph():
+def clip_graph(kind=1, has_data=True):
     """CLIP1 with a ScaleBias, of which nothing is left to chance: every kind of value that is not a list."""
     builder = Builder(0)
-    bytes_of = builder.table(("B", 1), builder.struct("8B", *struct.pack("<f4x", -1.5)))
+    data = builder.struct("8B", *struct.pack("<f4x", -1.5)) if has_data else None
+    bytes_of = builder.table(("B", kind), data)
     most = builder.table(("B", 1), builder.struct("8B", *struct.pack("<f4x", 2)))
     attributes = [
         builder.attribute("ScaleBias", 10, builder.struct("ff", 2, 0.5)),
@@ -117,6 +118,12 @@ def test_reading_what_the_package_writes():
     )
     expected = SerializedGraph((GraphNode("clip", ("x",), ("y",), desc),), ("x",), ("y",))
     assert read_graph(clip_graph()) == expected
+
+
+@pytest.mark.parametrize(("kind", "has_data"), [(2, True), (1, False)])
+def test_scalars_that_are_no_bytes(kind, has_data):
+    with pytest.raises(dxdispatch.ModelError, match="it is no array of bytes"):
+        read_graph(clip_graph(kind, has_data))
 
 
 def test_the_package_reads_what_is_written():

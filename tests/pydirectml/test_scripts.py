@@ -104,6 +104,15 @@ def test_a_script_sees_what_python_shows_it(tmp_path):
     assert found.returncode == 7
 
 
+def test_modules_beside_a_script_come_before_those_of_the_working_folder(tmp_path):
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "beside.py").write_text("value = 'of the working folder'\n")
+    (tmp_path / "scripts" / "beside.py").write_text("value = 'beside'\n")
+    (tmp_path / "scripts" / "script.py").write_text("import beside\nprint(beside.value)\n")
+    found = directml_py("run", "scripts/script.py", cwd=tmp_path)
+    assert found.stdout == "beside\n"
+
+
 def test_no_script(tmp_path):
     found = directml_py("run", tmp_path / "no.py")
     assert (found.returncode, found.stdout) == (2, "")

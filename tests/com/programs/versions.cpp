@@ -170,13 +170,15 @@ namespace
         equal("GetFeatureMask", device->GetFeatureMask(), D3D12_DEBUG_FEATURE_NONE);
 
         const auto queue = AS(ID3D12InfoQueue1, bench.d3d12.Get());
-        DWORD cookie = 0;
+        DWORD cookies[2] = {0, 0xffffffff};
+        DWORD& cookie = cookies[0];
         static char context[] = "(context)";
         hresult(
             "RegisterMessageCallback",
             queue->RegisterMessageCallback(listen, D3D12_MESSAGE_CALLBACK_FLAG_NONE, context, &cookie),
             Fine);
         check("a cookie", cookie != 0);
+        equal("what lies behind it", cookies[1], 0xffffffffu);
         queue->AddApplicationMessage(D3D12_MESSAGE_SEVERITY_WARNING, "hello");
         hresult("UnregisterMessageCallback", queue->UnregisterMessageCallback(cookie), Fine);
         queue->AddApplicationMessage(D3D12_MESSAGE_SEVERITY_WARNING, "again");
