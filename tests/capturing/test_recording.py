@@ -254,6 +254,15 @@ def test_a_program_that_is_killed_leaves_all_up_to_there(tmp_path):
     assert all(not differences for _, differences in replay(log))
 
 
+def test_what_is_made_while_no_list_runs_is_in_the_file_at_once(tmp_path):
+    with dml.capture(tmp_path):
+        session = Session()
+        for count in range(1, 4):
+            session.buffer(16)
+            (path,) = tmp_path.glob("*.jsonl")
+            assert path.read_text(encoding="utf-8").count('"event":"resource"') == count
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_the_child_of_a_fork_has_a_log_of_its_own(tmp_path):
     then = "import os\nchild = os.fork()\nrecord_program()\nif child: os.waitpid(child, 0)\nos._exit(0)"

@@ -79,7 +79,7 @@ class Builder(flatbuffers.Builder):
         return bytes(self.Output())
 
 
-def clip_graph(kind=1, has_data=True):
+def clip_graph(kind=1, has_data=True, sizes=(2, 3), strides=(1, 2)):
     """CLIP1 with a ScaleBias, of which nothing is left to chance: every kind of value that is not a list."""
     builder = Builder(0)
     data = builder.struct("8B", *struct.pack("<f4x", -1.5)) if has_data else None
@@ -93,7 +93,7 @@ def clip_graph(kind=1, has_data=True):
     ]
     desc = builder.table(
         builder.CreateString("DML_OPERATOR_ELEMENT_WISE_CLIP1"),
-        builder.pointers([builder.tensor(2, 3, strides=(1, 2))]),
+        builder.pointers([builder.tensor(*sizes, strides=strides)]),
         builder.pointers([builder.tensor(2, 3)]),
         builder.pointers(attributes),
     )
@@ -124,6 +124,20 @@ def test_reading_what_the_package_writes():
 def test_scalars_that_are_no_bytes(kind, has_data):
     with pytest.raises(dxdispatch.ModelError, match="it is no array of bytes"):
         read_graph(clip_graph(kind, has_data))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strides"), [((2, 3), (1,)), ((2, 3), (1, 2, 3)), ([1] * 65, None), ([1] * 65, [1] * 65)]
+)
+def test_tensors_that_are_none(sizes, strides):
+    with pytest.raises(dxdispatch.ModelError, match="a tensor has too many sizes, or not as many strides"):
+        read_graph(clip_graph(sizes=sizes, strides=strides))
+
+
+def test_a_tensor_of_as_many_sizes_as_are_read():
+    """8 is a rule for what compiles."""
+    graph = read_graph(clip_graph(sizes=[1] * 64, strides=None))
+    assert graph.nodes[0].desc.InputTensor.sizes == (1,) * 64
 
 
 def test_the_package_reads_what_is_written():

@@ -194,6 +194,9 @@ def test_names_of_blocks_are_upright_where_they_fit(device, seed):
         room = float(group.find(f"{SVG}rect").get("width")) - 6
         fits = len(name) <= int(room / (SIZE * ADVANCE))
         assert text.text == (name if fits or text.get("transform") else str(number))
+        rect, x = group.find(f"{SVG}rect"), float(text.get("x"))
+        middle = float(rect.get("x")) + float(rect.get("width")) / 2
+        assert (x, text.get("text-anchor")) == (pytest.approx(middle, abs=6), "middle")
         assert not (fits and text.get("transform"))
 
 
