@@ -77,6 +77,16 @@ def test_the_lines_of_this_file_are_good(tmp_path):
     assert len(log.ran) == 1
 
 
+FENCE = {"event": "fence", "id": 4, "value": 0, "name": ""}
+
+
+@pytest.mark.parametrize("value", [0, (1 << 64) - 1])
+def test_values_of_fences(tmp_path, value):
+    signal = {"event": "signal", "queue": 2, "fence": 4, "value": value}
+    (log,) = read_capture(written(tmp_path, *GOOD[:4], FENCE, signal))
+    assert log.moments[-1].value == value
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [

@@ -71,6 +71,16 @@ def test_what_was_recorded_lives_until_it_has_run(session):
     assert session.read(target, np.float32).tolist() == [1, 2, 3, 4]
 
 
+def test_a_heap_can_be_used_up(session):
+    """What fits takes its last descriptors, what does not has another heap."""
+    heap, op = session.heap, session.compile(identity())
+    left = heap.size - session.taken - op.GetBindingProperties().RequiredDescriptorCount
+    session.table_desc(op, left)
+    assert (session.heap, session.taken) == (heap, heap.size)
+    session.table_desc(op)
+    assert session.heap is not heap
+
+
 def test_more_descriptors_than_a_heap_holds(session):
     count = DESCRIPTORS + 1
     op, target = session.compile(join(*[1] * count)), session.buffer(4 * count)
