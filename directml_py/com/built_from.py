@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "213df452"
+DECLARATIONS = "ac443e5a"

@@ -120,9 +120,6 @@ class Objects:
 
         Raises ``DMLError`` ``E_NOINTERFACE``.
         """
-        if isinstance(item, ForeignUnknown):
-            item.query(riid, ppv)
-            return
         iid = peek(riid, GUID_SIZE, "riid")
         try:
             own = iid in self._own_iids(type(item))
@@ -155,11 +152,6 @@ class ForeignUnknown(IUnknown):
         self._lib = lib
         self.address = address
         lib.dmlpy_foreign_AddRef(address)
-
-    def query(self, riid: int, ppv: int) -> None:
-        result = self._lib.dmlpy_foreign_QueryInterface(self.address, riid, ppv)
-        if result < 0:
-            raise DMLError(result, "the program's own object has no such interface")
 
     def __del__(self) -> None:
         if "address" in self.__dict__:

@@ -49,8 +49,3 @@ static uint32_t dmlpy_foreign_Release(uintptr_t object)
 {
     return (*(uint32_t (***)(uintptr_t))object)[2](object);
 }
-
-static int32_t dmlpy_foreign_QueryInterface(uintptr_t object, uintptr_t riid, uintptr_t ppv)
-{
-    return (*(int32_t (***)(uintptr_t, uintptr_t, uintptr_t))object)[0](object, riid, ppv);
-}

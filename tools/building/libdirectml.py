@@ -64,7 +64,6 @@ void dmlpy_free(uintptr_t self);
 uintptr_t dmlpy_new(const char *interface);
 uint32_t dmlpy_foreign_AddRef(uintptr_t object);
 uint32_t dmlpy_foreign_Release(uintptr_t object);
-int32_t dmlpy_foreign_QueryInterface(uintptr_t object, uintptr_t riid, uintptr_t ppv);
 const char *dmlpy_folder(void);
 """
 CALLBACKS = """\
