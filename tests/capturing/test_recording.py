@@ -117,6 +117,27 @@ def test_what_was_there_before(tmp_path):
     assert sum(isinstance(moment, e.Execution) for moment in log.moments) == 1
 
 
+def test_an_operator_that_was_initialized_before(tmp_path):
+    """Its persistent resource is that of the program."""
+    session = Session()
+    plain, weights = tensor([1, 1, 2, 2]), np.array([1, 2, 3, 4], np.float32)
+    owned = dml.tensor_desc(
+        dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 2, 2], flags=dml.DML_TENSOR_FLAG_OWNED_BY_DML
+    )
+    op = session.compile(
+        dml.DML_GEMM_OPERATOR_DESC(ATensor=plain, BTensor=owned, OutputTensor=plain, Alpha=1)
+    )
+    source, target = session.upload(weights), session.buffer(16)
+    persistent = session.initialize(op, [None, session.upload(weights), None])
+    with dml.capture(tmp_path / "out"):
+        session.dispatch(op, [source, None, None], [target], persistent)
+        session.execute()
+    log = only(tmp_path / "out")
+    (command,) = dispatches(log)
+    assert log.bytes(command.written[0].content).view(np.float32).tolist() == [7, 10, 15, 22]
+    assert [differences for _, differences in replay(log)] == [[]]
+
+
 def test_late_bindings_are_those_of_execution(tmp_path):
     with dml.capture(tmp_path / "out"):
         session = Session()

@@ -360,6 +360,13 @@ def test_texts_about_descs(dispatchable, text, failure):
             "char offset:6, line:1, column:7, error:11 Missing a closing quotation mark in string.",
         ),
         ('{"a": "\\q"}', "char offset:7, line:1, column:8, error:10 Invalid escape character in string."),
+        (
+            '{"a": "\\u12G4"}',
+            "char offset:8, line:1, column:9, error:8 Incorrect hex digit after \\u escape in string.",
+        ),
+        ('{"a": "b\nc"}', "char offset:8, line:1, column:9, error:12 Invalid encoding in string."),
+        # Blanks for a comment leave all else where it was.
+        (' /* */{"a": nul}', "char offset:12, line:1, column:13, error:3 Invalid value."),
     ],
 )
 def test_json_errors(text, start, failure):

@@ -280,6 +280,17 @@ def file(branches, tmp_path):
     return path
 
 
+def test_the_highest_index_of_an_input(file):
+    content = json.loads(file.read_text(encoding="utf-8"))
+    content["inputs"][0]["index"] = (1 << 16) - 1
+    content["edges"] = [
+        {**edge, "from": {"input": (1 << 16) - 1}} if edge["from"] == {"input": 0} else edge
+        for edge in content["edges"]
+    ]
+    file.write_text(json.dumps(content), encoding="utf-8")
+    assert (1 << 16) - 1 in load(None, file).inputs
+
+
 def test_the_file_itself_is_good(file):
     load(None, file).compile()
 
