@@ -40,7 +40,6 @@ COMPARISONS: dict[type[ast.cmpop], tuple[Callable[[Any, Any], bool], str]] = {
     ast.Eq: (operator.eq, ""),
     ast.NotEq: (operator.ne, "other than"),
     ast.In: (lambda value, among: value in among, "one of"),
-    ast.NotIn: (lambda value, among: value not in among, "none of"),
 }
 
 
@@ -113,7 +112,7 @@ def enum_of(schema: OperatorSchema, nodes: Sequence[ast.expr]) -> str:
 def comparison(node: ast.Compare, schema: OperatorSchema) -> Comparison:
     nodes = [node.left, *node.comparators]
     enum = enum_of(schema, nodes)
-    among = [False, *(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops)]
+    among = [False, *(isinstance(op, ast.In) for op in node.ops)]
     terms = tuple((getter(term, schema, enum), several) for term, several in zip(nodes, among))
     return Comparison(terms, tuple(COMPARISONS[type(op)][0] for op in node.ops))
 
@@ -200,8 +199,6 @@ def _attribute(desc: OperatorDesc, owner: Getter, name: str) -> Any:
 
 
 def _property(owner: Any, name: str) -> Any:
-    if isinstance(owner, tuple):
-        return tuple(_property(one, name) for one in owner if one is not None)
     if isinstance(owner, TensorDesc):
         if name == "DataType" and not owner.element_bits:
             raise Absent(name)

@@ -71,13 +71,13 @@ class Chooser:
             elsewhere = test not in first
             is_own = test.startswith(f"tests/{room}/")
             rank = 1 + ranks[function] // OWN if is_own else ranks[function]
-            # Among those that may know as much, the cheap ones come first, so that many do.
-            order.append((elsewhere, rank, elsewhere or not is_own, seen[test].seconds, test))
+            # A cheap test of a function that has many costs no more than the first of one that is expensive.
+            order.append((elsewhere, rank * seen[test].seconds, rank, elsewhere or not is_own, test))
         # The others have half of the time to themselves where they may know as much.
         left = {False: self.seconds / 2 if imported else self.seconds, True: self.seconds / 2}
         chosen: list[tuple[bool, bool, bool, str, str]] = []
-        for elsewhere, rank, away, taken, test in sorted(order):
-            left[elsewhere] -= taken
+        for elsewhere, _, rank, away, test in sorted(order):
+            left[elsewhere] -= seen[test].seconds
             if left[elsewhere] >= 0 or not chosen:
                 # What a file's tests share is made once if they stand together.
                 chosen.append((elsewhere, rank > 1, away, test.partition("::")[0], test))
