@@ -90,6 +90,22 @@ class TestAllAtOnce:
             (f"DML-{name}-dimension-count", "OutputTensor.DimensionCount"),
         ]
 
+    @pytest.mark.parametrize(
+        ("count", "level", "supported"), [(5, 0x1000, "4"), (3, 0x2100, "4"), (9, 0x3000, "")]
+    )
+    def test_dimension_counts_that_are_supported(self, count, level, supported):
+        """A single one is not a range."""
+        same = tensor([1] * count)
+        desc = dml.DML_VALUE_SCALE_2D_OPERATOR_DESC(same, same, 1.0, 1, [0.0])
+        messages = [
+            item.message
+            for item in dml.validate(desc, feature_level=level)
+            if item.rule == "DML-VALUE_SCALE_2D-dimension-count" and "InputTensor" in item.path
+        ]
+        name = f"DML_FEATURE_LEVEL_{level >> 12}_{level >> 8 & 15}"
+        text = f"InputTensor.DimensionCount is {count}; DML_OPERATOR_VALUE_SCALE_2D supports {supported} at {name}"
+        assert messages == ([text] if supported else [])
+
     def test_every_element_of_an_array(self):
         inputs = [tensor((1, 3), total_size=8), tensor((1, 3)), tensor((1, 3), total_size=4)]
         found = dml.validate(join(inputs, tensor((3, 3))))
