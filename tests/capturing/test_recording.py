@@ -117,6 +117,15 @@ def test_what_was_there_before(tmp_path):
     assert sum(isinstance(moment, e.Execution) for moment in log.moments) == 1
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no permissions of this kind")
+def test_a_capture_is_of_whom_other_files_are(tmp_path):
+    with dml.capture(tmp_path / "out"):
+        Session()
+    (tmp_path / "other").touch()
+    modes = {path.stat().st_mode for path in (tmp_path / "out").iterdir()}
+    assert modes == {(tmp_path / "other").stat().st_mode}
+
+
 def test_an_operator_that_was_initialized_before(tmp_path):
     """Its persistent resource is that of the program."""
     session = Session()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from directml_py.dxdispatch.errors import ModelError
-from directml_py.dxdispatch.json_values import integer
+from directml_py.dxdispatch.json_values import integer, number
 
 LIMITS = {
     (8, False): (0, 255),
@@ -25,3 +25,15 @@ def test_limits(bits, signed):
     for value in (low - 1, high + 1, True, 1.0, "1", None):
         with pytest.raises(ModelError, match=r"narrowing_error|Expected an? (un)?signed integer"):
             parse(value)
+
+
+@pytest.mark.parametrize("value", [2**53, 2**53 + 2, -(2**63), 2**63, 2**64, 2**64 + 1, -(2**63) - 1, 10**30])
+def test_integers_for_numbers(value):
+    """What is no integer of 64 bits is rounded."""
+    assert number(value) == float(value)
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, 2**64 - 1, -(2**63) + 1])
+def test_integers_that_are_no_double(value):
+    with pytest.raises(ModelError, match="Expected a number"):
+        number(value)

@@ -144,6 +144,13 @@ def test_a_filter_by_hand():
 
 
 @pytest.mark.operator("RESAMPLE3")
+def test_a_filter_does_not_read_where_it_ends():
+    """By 1 / 4, elements that are four away are worth nothing: 0 times infinity were NaN."""
+    x = [INF, 1, 1, 1, 1, 1, 1, 1, INF]
+    assert row(x, 3, 0.25, CORNERS, antialiased=True).tolist() == [INF, 1, INF]
+
+
+@pytest.mark.operator("RESAMPLE3")
 def test_filters_in_parts():
     size, count, width = 3000, 900, 300.0
     places = np.linspace(-1000, 4000, count)
