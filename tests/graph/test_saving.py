@@ -95,6 +95,15 @@ def test_what_cannot_be_written_leaves_no_folder(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_error_names_the_path_in_the_system_s_words(tmp_path):
+    path = tmp_path / "nowhere" / "m.json"
+    with pytest.raises(FileNotFoundError) as caught:
+        sum_of(filled(1)).save(path)
+    error = caught.value
+    assert (error.errno, error.strerror) == (errno.ENOENT, os.strerror(errno.ENOENT))
+    assert error.filename.startswith(str(path))
+
+
 def test_a_full_disk(tmp_path):
     """ENOSPC itself, on a file system of 64 KiB, in a process with mounts of its own."""
     program = f"""
