@@ -41,11 +41,9 @@ def phases_of(window: Window, axis: int) -> Iterator[Phase]:
             yield Phase(first, slice(0), 0, 0, 1)
             continue
         step, last = stride // common, hits[-1]
-        stop = hits[0] - step
         offset = (first + padding - last * dilation) // stride
-        yield Phase(
-            first, slice(last, stop if stop >= 0 else None, -step), len(hits), offset, dilation // common
-        )
+        # The first hit lies before the first step: those behind it come down to it.
+        yield Phase(first, slice(last, None, -step), len(hits), offset, dilation // common)
 
 
 def scratch_of(filters: Sizes, outputs: Sizes, window: Window) -> int:

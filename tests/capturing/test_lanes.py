@@ -53,11 +53,37 @@ def test_lists_are_blocks_of_marks(tmp_path):
     assert "commands more" not in html
 
 
+def test_each_queue_has_a_lane_below_the_one_before(tmp_path):
+    with dml.capture(tmp_path):
+        session = Session()
+        source, target = session.upload(np.ones(4, np.float32)), session.buffer(16)
+        other = session.d3d12.CreateCommandQueue(
+            dml.D3D12_COMMAND_QUEUE_DESC(Type=dml.D3D12_COMMAND_LIST_TYPE_DIRECT)
+        )
+        session.commands.CopyResource(target, source)
+        session.commands.Close()
+        fence = session.d3d12.CreateFence(0)
+        other.ExecuteCommandLists([session.commands])
+        other.Signal(fence, 1)
+        fence.SetEventOnCompletion(1)
+    (log,) = read_capture(tmp_path)
+    html = str(lanes(log, "p"))
+    tops = [numbers(mark, "y")[0] for mark in re.findall(r'class="copy"[^>]*>(<rect[^>]*>)', html)]
+    blocks = [numbers(block, "y")[0] for block in re.findall(r'<rect class="block"[^>]*>', html)]
+    assert len(tops) == len(blocks) == 2
+    assert tops[1] > tops[0] + 26
+    assert [top - block for top, block in zip(tops, blocks)] == [5, 5]
+
+
 def test_owned_inputs_are_told_from_bound_ones(tmp_path):
     record_two_weights(tmp_path)
     target = tmp_path / "page.html"
     assert main(["capture", "show", str(tmp_path), "--html", str(target)]) == 0
     page = target.read_text(encoding="utf-8")
+    # Attributes stand apart from the tensors.
+    names = set(re.findall(r"<dt>([^<]*)</dt>", page))
+    assert names >= {"TransA", "TransB", "Alpha", "Beta"}
+    assert not any(name.endswith("Tensor") for name in names)
     operands = re.findall(r"<b>(\w+)</b><code>[^<]*</code><span[^>]*>([^<]*)</span>", page)
     owned = [where for name, where in operands if name == "BTensor"]
     others = [where for name, where in operands if name in ("ATensor", "OutputTensor")]

@@ -130,6 +130,22 @@ def test_an_evident_fix_is_said(identifier, fix):
     assert any(re.search(fix, item.message) for item in said(identifier))
 
 
+def test_sizes_follow_from_inputs_and_whole_numbers():
+    """Not from the counts of arrays, nor from other kinds of attributes."""
+
+    def tensor(*sizes):
+        return dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, sizes)
+
+    desc = dml.DML_MAX_POOLING_OPERATOR_DESC(
+        tensor(1, 1, 8, 8), tensor(1, 1, 5, 5), 2, [2, 2], [2, 2], [0, 0], [0, 0]
+    )
+    (item,) = dml.validate(desc)
+    assert item.message == (
+        "OutputTensor.Sizes is {1,1,5,5}; for InputTensor {1,1,8,8}, Strides {2,2}, WindowSize {2,2}, "
+        "StartPadding {0,0}, EndPadding {0,0} it must be {1,1,4,4}"
+    )
+
+
 def test_flags_are_no_plain_numbers():
     """Bits that no enumeration defines are written as bits."""
     public = (getattr(dml, name) for name in dir(dml))
