@@ -119,6 +119,15 @@ def test_the_oldest_messages_go(debug_bench, info_queue):
         info_queue.SetMessageCountLimit(-2)
 
 
+def test_a_queue_that_keeps_nothing(debug_bench, info_queue):
+    info_queue.SetMessageCountLimit(0)
+    send(debug_bench, INFO, "gone")
+    assert (info_queue.GetNumStoredMessages(), info_queue.GetNumMessagesDiscardedByMessageCountLimit()) == (
+        0,
+        1,
+    )
+
+
 def test_1024_messages_are_the_limit_at_first(debug_bench, info_queue):
     for number in range(1025):
         send(debug_bench, INFO, str(number))
