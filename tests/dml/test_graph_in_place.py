@@ -28,9 +28,9 @@ def add(size=4):
 BOTH = [(0, 0, 2, 0), (1, 0, 2, 1)]
 
 
-def transposed():
-    """Of 2 x 2 elements."""
-    x = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 2, 2], [4, 4, 1, 2])
+def transposed(*strides):
+    """Of 2 x 2 elements, unless other strides are given."""
+    x = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 2, 2], strides or [4, 4, 1, 2])
     y = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 2, 2])
     return dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, y, None)
 
@@ -95,6 +95,10 @@ def test_an_update_that_reads_what_it_writes_twice(bench):
         ([join(4), identity()], ([(0, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 0)]), set()),
         # Elements move: the last read of one may come after the first write of another.
         ([identity(), transposed(), add()], ([(0, 0, 0), (1, 1, 0)], [(2, 0, 0)], BOTH), {(0, 0)}),
+        # Alone as well; strides of single elements lead nowhere.
+        ([transposed()], ([(0, 0, 0)], [(0, 0, 0)]), set()),
+        ([transposed(9, 7, 2, 1)], ([(0, 0, 0)], [(0, 0, 0)]), {(0, 0)}),
+        ([transposed(4, 4, 2, 0)], ([(0, 0, 0)], [(0, 0, 0)]), set()),
         # The second node writes another output, which nobody overwrites the input of.
         (
             [identity(), identity(4, scale=2)],
