@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "e7c4d444"
+DECLARATIONS = "fdb964b2"

@@ -251,7 +251,7 @@ def bound_task(
     )
     filters_signed = np.empty(lib.dml_conv_signed_size(task) if is_signed else 0, np.uint8)
     task.signed_filters = address(filters_signed)
-    factors = None if given is None else given.fill(task.normalization, output)
-    if given is not None and factors is None:
+    prepared = None if given is None else given.fill(task.normalization, output)
+    if given is not None and prepared is None:
         return None
-    return bound(lib.dml_conv_run, task, memory=(memory, given, factors, filters_signed))
+    return bound(lib.dml_conv_run, task, memory=(memory, given, prepared, filters_signed))

@@ -114,12 +114,12 @@ class Given(NamedTuple):
             return None
         if not apart(output, arrays):
             return None
-        factors = np.empty(channels, np.float64)
+        prepared = np.empty(channels * backend.native.ffi.sizeof("dml_rows_channel"), np.uint8)
         task.channels, task.epsilon, task.relu = channels, self.epsilon, self.relu
-        task.factors = address(factors)
+        task.prepared = address(prepared)
         task.memory = list(map(address, arrays))
         task.strides = [one.strides[1] if one.shape[1] > 1 else 0 for one in arrays]
-        return factors
+        return prepared
 
 
 def rows_along(

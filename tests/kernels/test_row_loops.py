@@ -54,6 +54,19 @@ def check(run, output, memory, expected, ulps):
         assert (memory[..., -16:] == 7).all()
 
 
+def check_given(run, output, memory, product, shift):
+    """The difference and the factor are rounded to FLOAT32 at most, and the result is: to half a unit of its last
+    place, and twice that of what the bias is added to."""
+    assert run is not None
+    output[...] = 3
+    run()
+    expected = product + shift
+    half_unit = np.spacing(np.abs(expected).astype(output.dtype)).astype(np.float64) * 0.5
+    assert (np.abs(output - expected) <= half_unit * 1.001 + np.abs(product) * 2.0**-23).all()
+    assert (memory[..., :8] == 7).all()
+    assert (memory[..., -16:] == 7).all()
+
+
 def twin_of_mean_variance(x, scale, bias, axes, uses_mean=True, uses_variance=True):
     values = x.astype(np.float64)
     if uses_mean:
@@ -181,15 +194,21 @@ def test_mean_and_variance_that_are_given(sizes, dtype):
     x = numbers(sizes, dtype)
     mean, variance, scale, bias = (numbers((1, sizes[1], 1, 1), dtype, seed) for seed in range(4))
     variance = abs(variance)
-    expected = (x.astype(np.float64) - mean) / np.sqrt(variance.astype(np.float64) + EPSILON) * scale + bias
+    product = (x.astype(np.float64) - mean) / np.sqrt(variance.astype(np.float64) + EPSILON) * scale
     output, memory = guarded_like(x)
-    check(
-        row_loops.given(x, mean, variance, scale, bias, output, EPSILON),
-        output,
-        memory,
-        expected,
-        TYPES[dtype],
-    )
+    run = row_loops.given(x, mean, variance, scale, bias, output, EPSILON)
+    check_given(run, output, memory, product, bias)
+
+
+@pytest.mark.parametrize("spread", [1e-30, 1e-3, 1e30])
+def test_differences_from_a_large_mean_keep_their_digits(spread):
+    """A bias made of the mean times the factor would lose them."""
+    x = np.float32(1000) + np.float32(2.0**-14) * numbers((2, 3, 50), np.float32).round()
+    mean, scale = np.full((1, 3, 1), 1000, np.float32), np.full((1, 3, 1), spread, np.float32)
+    variance, bias = np.full((1, 3, 1), 2.0**-26, np.float32), np.zeros((1, 3, 1), np.float32)
+    output, memory = guarded_like(x)
+    product = (x.astype(np.float64) - mean) * 2.0**13 * scale.astype(np.float64)
+    check_given(row_loops.given(x, mean, variance, scale, bias, output, 0.0), output, memory, product, bias)
 
 
 def test_long_rows_of_halves_with_what_is_given():
@@ -198,9 +217,9 @@ def test_long_rows_of_halves_with_what_is_given():
     mean, variance, scale, bias = (numbers((1, 3, 1), np.float16, seed) for seed in range(4))
     output, memory = guarded_like(x)
     wide = x.astype(np.float64)
-    expected = (wide - mean) / np.sqrt(abs(variance).astype(np.float64) + EPSILON) * scale + bias
+    product = (wide - mean) / np.sqrt(abs(variance).astype(np.float64) + EPSILON) * scale
     run = row_loops.given(x, mean, abs(variance), scale, bias, output, EPSILON)
-    check(run, output, memory, expected, 1)
+    check_given(run, output, memory, product, bias)
 
 
 def test_differences_are_exact():

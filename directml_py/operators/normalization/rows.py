@@ -15,7 +15,8 @@ from ..operator import Inputs, Kernel, Operator, Outputs
 class InRows(Operator):
     """An operator whose ``compute`` knows no other elements than those that lie beside each along ``axes``.
 
-    It is computed in FLOAT64 throughout, whatever the tensors hold.
+    It is computed in FLOAT64 throughout, whatever the tensors hold; a native loop may round the difference from a given
+    mean, and what that is multiplied by, to FLOAT32.
     """
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:

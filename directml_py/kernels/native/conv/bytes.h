@@ -43,6 +43,13 @@ DML_INLINE LOOP(conv_bytes) LOOP(conv_dot)(LOOP(conv_bytes) sums, LOOP(conv_byte
 }
 
 #define DML_CONV_DOT(SUMS, PIXELS, FILTER) SUMS = LOOP(conv_dot)(SUMS, PIXELS, FILTER)
+/* Sums of bytes go to the tile. */
+DML_INLINE void LOOP(conv_finish_bytes)(const dml_conv_finish *finish, int row, const LOOP(conv_bytes) *sums,
+                                        const int vectors)
+{
+    (void)finish, (void)row, (void)sums, (void)vectors;
+}
+
 #if defined(DML_AVX512)
 DML_CONV_LONG_TILES(bytes, int32_t, DML_CONV_DOT)
 #else

@@ -131,12 +131,31 @@ typedef struct {
     int64_t vectors, first, depth, signed_place;
 } dml_conv_work;
 
+static int dml_conv_finishes(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_work *work)
+{
+    return task->is_direct && unit->count == work->vectors * dml_loop->conv->lanes;
+}
+
+/* Where the sums of full panels go from registers, if there are those that FLOAT32 finishes. */
+static dml_conv_finish dml_conv_finish_of(const dml_conv *task, int64_t channel, int64_t output)
+{
+    dml_conv_finish finish = {.target = (float *)task->output + output,
+                              .apart = task->output_strides[1],
+                              .bias_stride = task->bias_stride,
+                              .channels = dml_rows_channel_of(&task->normalization, channel),
+                              .relu = task->activation == DML_CONV_RELU || task->normalization.relu};
+    if (task->bias)
+        finish.bias = (const float *)task->bias + channel * task->bias_stride;
+    return finish;
+}
+
 /* A slice of a panel times the filters. */
 static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, dml_conv_work *work)
 {
     float floats[DML_CONV_HIGHEST * DML_CONV_DEEPEST];
     const dml_conv_table *loops = dml_loop->conv;
     const int *heights = loops->rows[work->vectors ? work->vectors - 1 : 0];
+    int finishes = dml_conv_finishes(task, unit, work) && work->first + work->depth == task->depth;
     for (int64_t row = 0, k = 0; row < unit->rows; row += heights[k]) {
         while (heights[k] > unit->rows - row)
             k++;
@@ -148,9 +167,12 @@ static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, d
             filters = floats;
             stride = work->depth;
         }
+        const dml_conv_finish finish =
+            dml_conv_finish_of(task, unit->channel + row, unit->output + row * task->output_strides[1]);
         if (work->vectors)
             loops->tiles[work->vectors - 1][k](work->tile + row * work->vectors * loops->lanes, filters, stride,
-                                               work->pixels, work->places, work->depth, work->first > 0);
+                                               work->pixels, work->places, work->depth, work->first > 0,
+                                               finishes ? &finish : NULL);
         for (int64_t i = 0; i < unit->rest; i++)
             loops->dots(work->rest_tile + row * loops->lanes + i, filters, stride, work->columns[i], work->depth,
                         heights[k], work->first > 0);
@@ -213,7 +235,7 @@ static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *u
         while (heights[k] > unit->rows - row)
             k++;
         loops->bytes->tiles[work->vectors - 1][k](tile + row * width, filters + row * task->signed_row,
-                                                  task->signed_row / 4, work->pixels, work->places, fours, adds != 0);
+                                                  task->signed_row / 4, work->pixels, work->places, fours, adds != 0, NULL);
     }
     work->signed_place += 4 * fours;
     if (task->filter_type == DML_CONV_INT8 && !task->filter_zero)
@@ -221,7 +243,7 @@ static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *u
     memset(ones, 1, (size_t)work->depth);
     memset((char *)ones + work->depth, 0, (size_t)(4 * fours - work->depth));
     loops->bytes->tiles[work->vectors - 1][DML_CONV_ROWS - 1](tile + row * width, ones, fours, work->pixels,
-                                                              work->places, fours, adds != 0);
+                                                              work->places, fours, adds != 0, NULL);
 }
 
 static int32_t dml_conv_byte(uintptr_t bytes, int64_t place, int type)
@@ -366,7 +388,7 @@ static DML_ONCE void dml_conv_panel(const dml_conv *task, const dml_conv_unit *u
         }
     if (is_bytes)
         dml_conv_store_bytes(task, unit, &work);
-    else if (work.vectors)
+    else if (work.vectors && !dml_conv_finishes(task, unit, &work))
         loops->store(task, &(dml_conv_storing){work.tile, work.vectors, unit->rows, unit->count, unit->output,
                                                unit->channel});
     if (unit->rest)
@@ -394,13 +416,15 @@ static DML_ONCE void dml_conv_neighbours(const dml_conv *task, const dml_conv_un
         work.places[k] = k * width;
     for (int64_t row = 0; row < unit->rows; row += most) {
         some.rows = dml_least(unit->rows - row, most);
+        some.channel = unit->channel + row;
         some.filters = unit->filters + row * task->filter_stride * dml_conv_size(task->type);
         for (int64_t i = 0; i < count; i++) {
             work.pixels = work.panel + i * apart;
+            some.output = unit->output + row * task->output_strides[1] + i * width;
             dml_conv_multiply(task, &some, &work);
-            loops->store(task, &(dml_conv_storing){work.tile, work.vectors, some.rows, width,
-                                                   unit->output + row * task->output_strides[1] + i * width,
-                                                   unit->channel + row});
+            if (!dml_conv_finishes(task, &some, &work))
+                loops->store(task, &(dml_conv_storing){work.tile, work.vectors, some.rows, width, some.output,
+                                                       some.channel});
         }
     }
 }
@@ -445,7 +469,9 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
 void dml_conv_run(const dml_conv *asked)
 {
     dml_conv task = *asked;
-    dml_rows_find_factors(&task.normalization);
+    int is_short = dml_rows_prepare(&task.normalization), is_normal = task.normalization.prepared != 0;
+    task.is_direct = task.type == DML_CONV_FLOATS && task.output_type == DML_CONV_FLOATS && is_short &&
+                     (task.activation == DML_CONV_IDENTITY || (task.activation == DML_CONV_RELU && !is_normal));
     if (task.transformed && dml_conv_run_winograd(&task))
         return;
     dml_conv_flatten(&task);

@@ -6,6 +6,41 @@
 typedef float LOOP(conv_floats) __attribute__((vector_size(4 * LOOP(conv_lanes))));
 typedef float LOOP(conv_near_floats) __attribute__((vector_size(4 * LOOP(conv_lanes)), aligned(4), may_alias));
 
+typedef int32_t LOOP(conv_choice) __attribute__((vector_size(4 * LOOP(conv_lanes))));
+
+DML_INLINE LOOP(conv_floats) LOOP(conv_activated)(LOOP(conv_floats) sums, float slope, int activation)
+{
+    LOOP(conv_choice) bits;
+    if (activation == DML_CONV_RELU) {
+        /* Of what is above 0 alone: max(NaN, 0) is 0. */
+        bits = (LOOP(conv_choice))sums & (sums > 0.0f);
+        memcpy(&sums, &bits, sizeof sums);
+    } else if (activation == DML_CONV_LEAKY_RELU) {
+        LOOP(conv_floats) scaled = sums * slope;
+        bits = sums < 0.0f;
+        bits = ((LOOP(conv_choice))scaled & bits) | ((LOOP(conv_choice))sums & ~bits);
+        memcpy(&sums, &bits, sizeof sums);
+    }
+    return sums;
+}
+
+DML_INLINE void LOOP(conv_finish_floats)(const dml_conv_finish *finish, int row, const LOOP(conv_floats) *sums,
+                                         const int vectors)
+{
+    const dml_rows_channel *channel = finish->channels ? finish->channels + row : NULL;
+    float bias = finish->bias ? finish->bias[row * finish->bias_stride] : 0.0f;
+    LOOP(conv_near_floats) *target = (LOOP(conv_near_floats) *)(finish->target + row * finish->apart);
+    _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++)
+    {
+        LOOP(conv_floats) values = sums[j] + bias;
+        if (channel)
+            values = (LOOP(conv_floats))LOOP(rows_give_short)((LOOP(rows_lanes))values, channel);
+        if (finish->relu)
+            values = LOOP(conv_activated)(values, 0.0f, DML_CONV_RELU);
+        target[j] = values;
+    }
+}
+
 #define DML_CONV_STEP(SUMS, PIXELS, FILTER) SUMS += (PIXELS) * (FILTER)
 #if defined(DML_AVX512)
 DML_CONV_LONG_TILES(floats, float, DML_CONV_STEP)
@@ -59,24 +94,6 @@ static DML_ONCE void LOOP(conv_dots)(float *sums, const float *filters, int64_t 
 
 #include "gather.h"
 
-typedef int32_t LOOP(conv_choice) __attribute__((vector_size(4 * LOOP(conv_lanes))));
-
-DML_INLINE LOOP(conv_floats) LOOP(conv_activated)(LOOP(conv_floats) sums, float slope, int activation)
-{
-    LOOP(conv_choice) bits;
-    if (activation == DML_CONV_RELU) {
-        /* Of what is above 0 alone: max(NaN, 0) is 0. */
-        bits = (LOOP(conv_choice))sums & (sums > 0.0f);
-        memcpy(&sums, &bits, sizeof sums);
-    } else if (activation == DML_CONV_LEAKY_RELU) {
-        LOOP(conv_floats) scaled = sums * slope;
-        bits = sums < 0.0f;
-        bits = ((LOOP(conv_choice))scaled & bits) | ((LOOP(conv_choice))sums & ~bits);
-        memcpy(&sums, &bits, sizeof sums);
-    }
-    return sums;
-}
-
 /* The first lanes of a vector. */
 DML_INLINE void LOOP(conv_store_some)(float *target, LOOP(conv_floats) values, int64_t count)
 {
@@ -94,7 +111,7 @@ DML_INLINE void LOOP(conv_store_as)(const dml_conv *task, const dml_conv_storing
         const LOOP(conv_floats) *sums = (const LOOP(conv_floats) *)(storing->tile + row * width);
         int64_t place = storing->place + row * task->output_strides[1], channel = storing->channel + row, i = 0;
         float *target = (float *)task->output + place, bias = 0.0f;
-        const dml_rows_channel normal = dml_rows_channel_of(&task->normalization, channel);
+        const dml_rows_channel *normal = dml_rows_channel_of(&task->normalization, channel);
         if (task->bias)
             bias = LOOP(conv_element)((const void *)task->bias, channel * task->bias_stride, task->type);
         for (int64_t j = 0; j < storing->vectors; j++, i += LOOP(conv_lanes)) {
@@ -104,8 +121,8 @@ DML_INLINE void LOOP(conv_store_as)(const dml_conv *task, const dml_conv_storing
                 LOOP(halves_of_floats)((uint16_t *)task->output + place + i, (const float *)&values, left);
                 continue;
             }
-            if (normal.is_there)
-                values = (LOOP(conv_floats))LOOP(rows_give_lanes)((LOOP(rows_lanes))values, &normal);
+            if (normal)
+                values = (LOOP(conv_floats))LOOP(rows_give_lanes)((LOOP(rows_lanes))values, normal);
             if (left == LOOP(conv_lanes))
                 *(LOOP(conv_near_floats) *)(target + i) = values;
             else

@@ -4,10 +4,21 @@ enum { DML_CONV_VECTORS = 4, DML_CONV_ROWS = 4, DML_CONV_LONGEST = 16, DML_CONV_
 /* Elements of a filter that are fetched at once. */
 enum { DML_CONV_LINE = 16 };
 
+/* Where the sums of filters of FLOAT32 go that begin at one: to `target`, so many elements apart, with a bias each,
+   unless that is NULL, normalized in FLOAT32, unless `channels` is, and not below 0 if `relu`. */
+typedef struct {
+    float *target;
+    int64_t apart, bias_stride;
+    const float *bias;
+    const dml_rows_channel *channels;
+    int relu;
+} dml_conv_finish;
+
 /* Products of a panel, whose row of neighbouring pixels for the k-th of `depth` taps is at `places[k]`, and of filters
-   that begin `row` elements apart. They are added to the tile if `adds`. */
+   that begin `row` elements apart. They are added to the tile if `adds`. With `finish`
+   they go there, and not to the tile; of bytes it is NULL. */
 typedef void (*dml_conv_tile)(void *tile, const void *filters, int64_t row, const void *panel, const int64_t *places,
-                              int64_t depth, int adds);
+                              int64_t depth, int adds, const dml_conv_finish *finish);
 typedef dml_conv_tile dml_conv_tiles[DML_CONV_VECTORS][DML_CONV_ROWS];
 
 /* A part of a panel's row that comes from one row of the input: `count` pixels from `first` on, and where, in elements,

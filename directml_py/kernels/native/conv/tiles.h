@@ -1,13 +1,13 @@
 /* Tiles: ROWS filters and VECTORS vectors of pixels, whose ROWS * VECTORS vectors of sums stay in registers. KIND names
    the vectors of sums, LOOP(conv_KIND), and those of pixels, which may begin anywhere, LOOP(conv_near_KIND); a filter
-   has an ITEM for each of them. STEP adds a product. Meanwhile the filters behind these are fetched: over few pixels,
+   has an ITEM for each of them. STEP adds a product. Sums go to the tile, or where `finish` says. Meanwhile the filters behind these are fetched: over few pixels,
    reading all of them once takes as long as the products. */
 #undef DML_CONV_FETCH
 #define DML_CONV_FETCH(place) __builtin_prefetch((const void *)(uintptr_t)(place))
 #define DML_CONV_TILE(KIND, ITEM, STEP, ROWS, VECTORS)                                                                 \
     static void LOOP(conv_##KIND##_##ROWS##_##VECTORS)(void *tile, const void *filters, int64_t row,                   \
                                                        const void *panel, const int64_t *places, int64_t depth,        \
-                                                       int adds)                                                       \
+                                                       int adds, const dml_conv_finish *finish)                        \
     {                                                                                                                  \
         LOOP(conv_##KIND) sums[ROWS][VECTORS], *results = tile;                                                        \
         const ITEM *rows[ROWS];                                                                                        \
@@ -26,6 +26,11 @@
             _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) seen[j] = pixels[j];                            \
             _Pragma("GCC unroll 16") for (int i = 0; i < ROWS; i++)                                                    \
                 _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) STEP(sums[i][j], seen[j], rows[i][k]);      \
+        }                                                                                                              \
+        if (finish) {                                                                                                  \
+            _Pragma("GCC unroll 16") for (int i = 0; i < ROWS; i++)                                                    \
+                LOOP(conv_finish_##KIND)(finish, i, sums[i], VECTORS);                                                 \
+            return;                                                                                                    \
         }                                                                                                              \
         _Pragma("GCC unroll 16") for (int i = 0; i < ROWS; i++)                                                        \
             _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) results[i * VECTORS + j] = sums[i][j];          \

@@ -90,7 +90,7 @@ static DML_ONCE int LOOP(conv_transform_back)(const dml_conv *task, int64_t chan
     float made[2][2 * DML_CONV_WIDEST] __attribute__((aligned(64)));
     float bias = task->bias ? ((const float *)task->bias)[channel * task->bias_stride] : 0.0f;
     LOOP(conv_floats) differences = {0};
-    const dml_rows_channel normal = dml_rows_channel_of(&task->normalization, channel);
+    const dml_rows_channel *normal = dml_rows_channel_of(&task->normalization, channel);
     for (int64_t j = 0; j < vectors; j++) {
         LOOP(conv_floats) columns[2][4], sums[2][2];
         DML_UNROLLED for (int x = 0; x < 4; x++) {
@@ -107,8 +107,8 @@ static DML_ONCE int LOOP(conv_transform_back)(const dml_conv *task, int64_t chan
             differences += (sums[y][0] - sums[y][0]) + (sums[y][1] - sums[y][1]);
             DML_UNROLLED for (int x = 0; x < 2; x++) {
                 sums[y][x] = LOOP(conv_activated)(sums[y][x] + bias, task->slope, task->activation);
-                if (normal.is_there)
-                    sums[y][x] = (LOOP(conv_floats))LOOP(rows_give_lanes)((LOOP(rows_lanes))sums[y][x], &normal);
+                if (normal)
+                    sums[y][x] = (LOOP(conv_floats))LOOP(rows_give_lanes)((LOOP(rows_lanes))sums[y][x], normal);
             }
             LOOP(conv_alternate)(made[y] + 2 * j * LOOP(conv_lanes), sums[y][0], sums[y][1]);
         }

@@ -22,11 +22,18 @@ typedef struct {
     uintptr_t memory[6];
 } dml_rows;
 void dml_rows_run(const dml_rows *task);
+/* What normalizes a channel: (x - mean) * factor + shift. `is_short` if FLOAT32 does, with its factor, for whatever x:
+   neither the difference nor the product is out of its range before the result is. */
+typedef struct {
+    double factor;
+    float mean, shift, short_factor;
+    int32_t is_short, relu;
+} dml_rows_channel;
 /* The same as GIVEN, of what other loops store in FLOAT32: a mean, a variance, a scale and a bias for each channel, so
-   many bytes apart. `factors` is memory for a FLOAT64 for each; it is 0 if there is nothing to do. */
+   many bytes apart. `prepared` is memory for a dml_rows_channel for each; it is 0 if there is nothing to do. */
 typedef struct {
     int32_t relu;
     double epsilon;
     int64_t channels, strides[4];
-    uintptr_t memory[4], factors;
+    uintptr_t memory[4], prepared;
 } dml_rows_given;

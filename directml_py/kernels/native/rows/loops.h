@@ -59,41 +59,68 @@ static DML_ONCE void LOOP(rows_shifted)(float *out, const float *x, int64_t n, d
         LOOP(rows_affine)(out, x, n, mean, factor, NULL, NULL, shift, 0);
 }
 
-/* What is stored of a channel, or of a part of it. */
-static void LOOP(rows_give)(const dml_rows_given *given, int64_t channel, float *row, int64_t n)
-{
-    const dml_rows_channel to = dml_rows_channel_of(given, channel);
-    LOOP(rows_shifted)(row, row, n, to.mean, to.factor, to.shift, to.relu);
-}
-
-/* The same of what is still in a register: as many values as FLOAT32 has lanes there. */
-DML_INLINE void LOOP(rows_normalize)(DML_DOUBLES *x, const dml_rows_channel *to)
-{
-    *x = (*x - to->mean) * to->factor + to->shift;
-}
-
+/* As many values as FLOAT32 has lanes. The difference, the factor and the result are rounded to FLOAT32 where that is in
+   range and products are added without rounding them; else the result alone is. */
+#undef DML_ROWS_LANES
 #if defined(DML_AVX2)
+#define DML_ROWS_LANES DML_FLOAT_LANES
 typedef LOOP(floats) LOOP(rows_lanes);
-DML_INLINE LOOP(rows_lanes) LOOP(rows_give_lanes)(LOOP(rows_lanes) x, const dml_rows_channel *to)
+static DML_ONCE LOOP(rows_lanes) LOOP(rows_give_long)(LOOP(rows_lanes) x, const dml_rows_channel *to)
 {
     DML_DOUBLES low = DML_HALF_OF(x, 0), high = DML_HALF_OF(x, 1);
-    LOOP(rows_normalize)(&low, to);
-    LOOP(rows_normalize)(&high, to);
-    x = DML_OF_HALVES(low, high);
+    low = (low - (double)to->mean) * to->factor + (double)to->shift;
+    high = (high - (double)to->mean) * to->factor + (double)to->shift;
+    return DML_OF_HALVES(low, high);
+}
+
+/* Of what is short, without the RELU. */
+DML_INLINE LOOP(rows_lanes) LOOP(rows_give_short)(LOOP(rows_lanes) x, const dml_rows_channel *to)
+{
+    return DML_FMA(x - DML_ALL(to->mean), DML_ALL(to->short_factor), DML_ALL(to->shift));
+}
+
+DML_INLINE LOOP(rows_lanes) LOOP(rows_give_lanes)(LOOP(rows_lanes) x, const dml_rows_channel *to)
+{
+    x = to->is_short ? LOOP(rows_give_short)(x, to) : LOOP(rows_give_long)(x, to);
     /* Of NaN and 0 it is the second one. */
     return to->relu ? DML_F(max)(x, DML_ALL(0.0f)) : x;
 }
 #else
+#define DML_ROWS_LANES DML_LANES
 typedef LOOP(map_floats) LOOP(rows_lanes);
-DML_INLINE LOOP(rows_lanes) LOOP(rows_give_lanes)(LOOP(rows_lanes) x, const dml_rows_channel *to)
+DML_INLINE LOOP(rows_lanes) LOOP(rows_give_short)(LOOP(rows_lanes) x, const dml_rows_channel *to)
 {
     DML_DOUBLES values = __builtin_convertvector(x, DML_DOUBLES);
-    LOOP(rows_normalize)(&values, to);
+    values = (values - (double)to->mean) * to->factor + (double)to->shift;
+    return __builtin_convertvector(values, LOOP(map_floats));
+}
+
+DML_INLINE LOOP(rows_lanes) LOOP(rows_give_lanes)(LOOP(rows_lanes) x, const dml_rows_channel *to)
+{
+    DML_DOUBLES values = __builtin_convertvector(LOOP(rows_give_short)(x, to), DML_DOUBLES);
     if (to->relu)
         values = DML_PICK(values > 0.0, values, (DML_DOUBLES){0});
     return __builtin_convertvector(values, LOOP(map_floats));
 }
 #endif
+
+/* What is stored of a channel, or of a part of it; `out` may be `x` itself. */
+static DML_ONCE void LOOP(rows_give)(float *out, const float *x, int64_t n, const dml_rows_channel *to)
+{
+    LOOP(rows_lanes) values;
+    int64_t i = 0;
+    for (; i + DML_ROWS_LANES <= n; i += DML_ROWS_LANES) {
+        memcpy(&values, x + i, sizeof values);
+        values = LOOP(rows_give_lanes)(values, to);
+        memcpy(out + i, &values, sizeof values);
+    }
+    if (i == n)
+        return;
+    memset(&values, 0, sizeof values);
+    memcpy(&values, x + i, (size_t)(n - i) * sizeof *x);
+    values = LOOP(rows_give_lanes)(values, to);
+    memcpy(out + i, &values, (size_t)(n - i) * sizeof *x);
+}
 
 static DML_ONCE void LOOP(rows_scaled)(float *out, const float *x, int64_t n, double mean, double factor,
                                        const float *scale, const float *bias, double shift, int relu)
@@ -174,9 +201,8 @@ DML_INLINE double LOOP(rows_variance)(const float *x, int64_t n, double mean, do
 static void LOOP(rows_one)(const dml_rows *task, int64_t n, float *out, const float *x, const float *const *more,
                            dml_rows_next next)
 {
-    int given = task->function == DML_ROWS_GIVEN;
-    const float *scale = more[given ? 2 : 0], *bias = more[given ? 3 : 1];
-    const int32_t *moves = task->moves + (given ? 4 : 2);
+    const float *scale = more[0], *bias = more[1];
+    const int32_t *moves = task->moves + 2;
     double mean = 0.0, factor = 1.0, shift = -0.0, squares;
     if (task->function == DML_ROWS_SOFTMAX) {
         LOOP(row_softmax)(out, x, n, next);
@@ -186,10 +212,13 @@ static void LOOP(rows_one)(const dml_rows *task, int64_t n, float *out, const fl
         LOOP(row_log_softmax)(out, x, n, next);
         return;
     }
-    if (given) {
-        mean = *more[0];
-        factor = 1.0 / sqrt((double)*more[1] + task->epsilon);
-    } else if (task->uses_mean && task->uses_variance) {
+    if (task->function == DML_ROWS_GIVEN) {
+        factor = dml_rows_factor(*more[1], task->epsilon, *more[2]);
+        const dml_rows_channel to = dml_rows_channel_by(*more[0], factor, *more[3], task->relu);
+        LOOP(rows_give)(out, x, n, &to);
+        return;
+    }
+    if (task->uses_mean && task->uses_variance) {
         mean = LOOP(rows_sums)(x, n, &squares, next) / (double)n;
         factor = 1.0 / sqrt(LOOP(rows_variance)(x, n, mean, squares) + task->epsilon);
     } else {

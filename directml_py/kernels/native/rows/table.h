@@ -12,30 +12,35 @@ typedef struct {
     dml_rows_loop floats, halves;
 } dml_rows_table;
 
-static inline const float *dml_rows_given_at(const dml_rows_given *given, int which, int64_t channel)
+static inline double dml_rows_factor(float variance, double epsilon, float scale)
 {
-    return (const float *)(given->memory[which] + (uintptr_t)(channel * given->strides[which]));
+    return 1.0 / sqrt((double)variance + epsilon) * (double)scale;
 }
 
-/* What normalizes a channel: (x - mean) * factor + shift. */
-typedef struct {
-    double mean, factor, shift;
-    int32_t is_there, relu;
-} dml_rows_channel;
-
-static inline dml_rows_channel dml_rows_channel_of(const dml_rows_given *given, int64_t channel)
+static inline dml_rows_channel dml_rows_channel_by(float mean, double factor, float shift, int32_t relu)
 {
-    if (!given->factors)
-        return (dml_rows_channel){.is_there = 0};
-    return (dml_rows_channel){*dml_rows_given_at(given, 0, channel), ((const double *)given->factors)[channel],
-                              *dml_rows_given_at(given, 3, channel), 1, given->relu};
+    int is_short = fabs((double)mean) <= 0x1p100 && fabs(factor) >= 0x1p-100 && fabs(factor) <= 0x1p100;
+    return (dml_rows_channel){factor, mean, shift, (float)factor, is_short, relu};
 }
 
-/* Before rows of this run are shifted. */
-static inline void dml_rows_find_factors(const dml_rows_given *given)
+/* Before channels of this run are normalized; whether FLOAT32 does for all of them. */
+static inline int dml_rows_prepare(const dml_rows_given *given)
 {
-    double *factors = (double *)given->factors;
-    for (int64_t i = 0; factors && i < given->channels; i++)
-        factors[i] = 1.0 / sqrt((double)*dml_rows_given_at(given, 1, i) + given->epsilon) *
-                     (double)*dml_rows_given_at(given, 2, i);
+    dml_rows_channel *channels = (dml_rows_channel *)given->prepared;
+    int is_short = 1;
+    for (int64_t i = 0; channels && i < given->channels; i++) {
+        float numbers[4];
+        for (int k = 0; k < 4; k++)
+            numbers[k] = *(const float *)(given->memory[k] + (uintptr_t)(i * given->strides[k]));
+        channels[i] = dml_rows_channel_by(numbers[0], dml_rows_factor(numbers[1], given->epsilon, numbers[2]),
+                                          numbers[3], given->relu);
+        is_short &= channels[i].is_short;
+    }
+    return is_short;
+}
+
+/* NULL if there is nothing to do. */
+static inline const dml_rows_channel *dml_rows_channel_of(const dml_rows_given *given, int64_t channel)
+{
+    return given->prepared ? (const dml_rows_channel *)given->prepared + channel : NULL;
 }

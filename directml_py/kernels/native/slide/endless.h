@@ -142,13 +142,13 @@ static void LOOP(slide_endless)(const dml_slide *task, int64_t begin, int64_t en
         int64_t seen = task->multiplier == 1 ? channel : channel / task->multiplier;
         const char *x = (const char *)task->x + batch * task->x_strides[0] + seen * task->x_strides[1];
         char *output = (char *)task->output + batch * task->output_strides[0] + channel * task->output_strides[1];
-        const dml_rows_channel normal = dml_rows_channel_of(&task->normalization, channel);
+        const dml_rows_channel *normal = dml_rows_channel_of(&task->normalization, channel);
         float weights[25], start = 0.0f;
         if (task->bias)
             start = dml_load_float((const char *)task->bias + channel * task->bias_stride, 0);
         dml_slide_weights(task, channel, weights);
         (task->window[2] == 3 ? LOOP(slide_endless_3) : LOOP(slide_endless_5))(
-            task, &masks, (const float *)x, (float *)output, weights, start, &normal);
+            task, &masks, (const float *)x, (float *)output, weights, start, normal);
         if (++channel == task->channels) {
             channel = 0;
             batch++;

@@ -445,8 +445,9 @@ DML_INLINE void LOOP(slide_finish)(const dml_slide_plan *plan, const LOOP(slide_
         LOOP(slide_activate)(values, count, task->slope, task->activation);
     }
     LOOP(slide_store)(output, task->output_strides[4], values, count, task->stores_half);
-    if (task->normalization.factors)
-        LOOP(rows_give)(&task->normalization, plane % task->channels, (float *)output, count);
+    const dml_rows_channel *normal = dml_rows_channel_of(&task->normalization, plane % task->channels);
+    if (normal)
+        LOOP(rows_give)((float *)output, (const float *)output, count, normal);
 }
 
 static void LOOP(slide_compute)(const dml_slide_plan *plan, const LOOP(slide_unit) *unit, int64_t plane, char *memory,

@@ -55,7 +55,7 @@ DML_INLINE LOOP(slide_vector) LOOP(slide_finished)(const dml_slide *task, LOOP(s
         total = (LOOP(slide_vector))_mm512_mask_blend_ps(
             _mm512_cmp_ps_mask((__m512)total, _mm512_setzero_ps(), _CMP_LT_OQ), (__m512)total, (__m512)scaled);
     }
-    if (normal->is_there)
+    if (normal)
         total = (LOOP(slide_vector))LOOP(rows_give_lanes)((LOOP(rows_lanes))total, normal);
     return total;
 }
@@ -235,9 +235,9 @@ static void LOOP(slide_near)(const dml_slide_plan *plan, const LOOP(slide_unit) 
     dml_slide_weights(task, channel, weights);
     if (task->bias)
         start = dml_load_float((const char *)task->bias + channel * task->bias_stride, 0);
-    const dml_rows_channel normal = dml_rows_channel_of(&task->normalization, channel);
+    const dml_rows_channel *normal = dml_rows_channel_of(&task->normalization, channel);
     const int is_plain = task->strides[2] == 1;
     (task->window[2] == 3 ? is_plain ? LOOP(slide_near_3_1) : LOOP(slide_near_3_2)
      : is_plain           ? LOOP(slide_near_5_1)
-                          : LOOP(slide_near_5_2))(task, unit, (float *)output, weights, start, &normal);
+                          : LOOP(slide_near_5_2))(task, unit, (float *)output, weights, start, normal);
 }

@@ -121,7 +121,7 @@ void dml_slide_run(const dml_slide *task)
     /* What is computed takes as long as moving some bytes. */
     int64_t work = 2 * (seen * item + made * (item + plan.taps)), grain = (32 << 10) * plan.units / (work + 1) + 1;
     dml_slide_find_places(&plan);
-    dml_rows_find_factors(&task->normalization);
+    dml_rows_prepare(&task->normalization);
     dml_parallel(dml_slide_share, &plan, plan.units, grain, work);
 }
 
