@@ -4,6 +4,8 @@
 /* Taps of a panel that are gathered at a time, and filters whose sums are kept meanwhile. Both are on the stack. */
 #define DML_CONV_DEPTH 192
 #define DML_CONV_DEEPEST 1024
+/* Taps of all pixels that fill no vector. */
+#define DML_CONV_COLUMNS (DML_CONV_LONGEST / DML_CONV_PART * DML_CONV_DEEPEST)
 #define DML_CONV_FILTERS 384
 #define DML_CONV_HIGHEST 8
 /* Operations that are worth as much as a byte of memory. */
@@ -69,12 +71,15 @@ static void dml_conv_cut(dml_conv *task)
     task->taps = task->window[0] * task->window[1] * task->window[2];
     task->depth = task->taps * task->channels;
     task->pixels = task->steps[0] * task->steps[1] * task->steps[2];
-    task->slice_taps = task->taps < DML_CONV_DEEPEST ? task->taps : DML_CONV_DEEPEST;
-    task->slice_channels = (dml_conv_is_bytes(task) ? DML_CONV_DEEPEST : DML_CONV_DEPTH) / task->taps;
-    task->slice_channels = task->slice_channels < 1 ? 1 : task->slice_channels;
     task->rest = task->pixels % dml_loop->conv->lanes;
     if (dml_conv_is_bytes(task) || task->rest > dml_loop->conv->lanes / DML_CONV_PART)
         task->rest = 0;
+    int64_t depth = dml_conv_is_bytes(task) ? DML_CONV_DEEPEST : DML_CONV_DEPTH;
+    /* Without panels filters are read once, and best from end to end. */
+    if (task->rest == task->pixels)
+        depth = task->type == DML_CONV_FLOATS ? DML_CONV_COLUMNS / task->pixels : DML_CONV_DEEPEST;
+    task->slice_taps = task->taps < DML_CONV_DEEPEST ? task->taps : DML_CONV_DEEPEST;
+    task->slice_channels = depth < task->taps ? 1 : depth / task->taps;
     vectors = dml_quotient_up(task->pixels - task->rest, dml_loop->conv->lanes);
     task->panels = vectors <= dml_loop->conv->vectors ? 1 : dml_quotient_up(vectors, usual);
     if (task->panels > 1 && vectors % usual == 1 && dml_loop->conv->vectors > usual)
@@ -124,23 +129,19 @@ typedef struct {
         uint8_t rows[DML_CONV_DEEPEST * DML_CONV_WIDEST];
         float rest[DML_CONV_DEEPEST * DML_CONV_LONGEST];
     } __attribute__((aligned(64)));
-    float columns[DML_CONV_LONGEST / DML_CONV_PART][DML_CONV_DEEPEST];
+    float columns[DML_CONV_COLUMNS];
     float rest_tile[DML_CONV_FILTERS * DML_CONV_LONGEST] __attribute__((aligned(64)));
     int64_t places[DML_CONV_DEEPEST];
     const float *pixels;
     int64_t vectors, first, depth, signed_place;
 } dml_conv_work;
 
-static int dml_conv_finishes(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_work *work)
-{
-    return task->is_direct && unit->count == work->vectors * dml_loop->conv->lanes;
-}
-
-/* Where the sums of full panels go from registers, if there are those that FLOAT32 finishes. */
-static dml_conv_finish dml_conv_finish_of(const dml_conv *task, int64_t channel, int64_t output)
+/* Where the sums of `count` pixels go if they go there from registers. */
+static dml_conv_finish dml_conv_finish_of(const dml_conv *task, int64_t channel, int64_t output, int64_t count)
 {
     dml_conv_finish finish = {.target = (float *)task->output + output,
                               .apart = task->output_strides[1],
+                              .last = (count - 1) % dml_loop->conv->lanes + 1,
                               .bias_stride = task->bias_stride,
                               .channels = dml_rows_channel_of(&task->normalization, channel),
                               .relu = task->activation == DML_CONV_RELU || task->normalization.relu};
@@ -155,7 +156,7 @@ static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, d
     float floats[DML_CONV_HIGHEST * DML_CONV_DEEPEST];
     const dml_conv_table *loops = dml_loop->conv;
     const int *heights = loops->rows[work->vectors ? work->vectors - 1 : 0];
-    int finishes = dml_conv_finishes(task, unit, work) && work->first + work->depth == task->depth;
+    int finishes = task->is_direct && work->first + work->depth == task->depth;
     for (int64_t row = 0, k = 0; row < unit->rows; row += heights[k]) {
         while (heights[k] > unit->rows - row)
             k++;
@@ -168,13 +169,13 @@ static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, d
             stride = work->depth;
         }
         const dml_conv_finish finish =
-            dml_conv_finish_of(task, unit->channel + row, unit->output + row * task->output_strides[1]);
+            dml_conv_finish_of(task, unit->channel + row, unit->output + row * task->output_strides[1], unit->count);
         if (work->vectors)
             loops->tiles[work->vectors - 1][k](work->tile + row * work->vectors * loops->lanes, filters, stride,
                                                work->pixels, work->places, work->depth, work->first > 0,
                                                finishes ? &finish : NULL);
         for (int64_t i = 0; i < unit->rest; i++)
-            loops->dots(work->rest_tile + row * loops->lanes + i, filters, stride, work->columns[i], work->depth,
+            loops->dots(work->rest_tile + row * loops->lanes + i, filters, stride, work->columns + i * work->depth, work->depth,
                         heights[k], work->first > 0);
     }
 }
@@ -345,10 +346,15 @@ static void dml_conv_gather_rest(const dml_conv *task, const dml_conv_unit *unit
 {
     dml_conv_line lines[DML_CONV_WIDEST];
     int count = dml_conv_find_lines(task, unit->begin + unit->count, unit->rest, lines);
-    dml_conv_gather(task, unit, lines, count, slice, work->rest, 1);
-    for (int64_t k = 0; k < work->depth; k++)
-        for (int64_t i = 0; i < unit->rest; i++)
-            work->columns[i][k] = work->rest[k * dml_loop->conv->lanes + i];
+    int64_t together = DML_CONV_DEEPEST / slice->taps, behind = slice->channel + slice->channels, first = 0;
+    dml_conv_slice part = *slice;
+    for (; part.channel < behind; part.channel += together, first += together * slice->taps) {
+        part.channels = dml_least(behind - part.channel, together);
+        dml_conv_gather(task, unit, lines, count, &part, work->rest, 1);
+        for (int64_t k = 0; k < part.channels * part.taps; k++)
+            for (int64_t i = 0; i < unit->rest; i++)
+                work->columns[i * work->depth + first + k] = work->rest[k * dml_loop->conv->lanes + i];
+    }
 }
 
 /* A panel times some filters, a slice of the panel at a time. */
@@ -379,7 +385,7 @@ static DML_ONCE void dml_conv_panel(const dml_conv *task, const dml_conv_unit *u
                 void *panel = is_bytes ? (void *)work.rows : work.panel;
                 if (work.vectors)
                     dml_conv_gather(task, unit, lines, count, &slice, panel, work.vectors);
-                for (int64_t k = 0; k < work.depth; k++)
+                for (int64_t k = 0; work.vectors && k < work.depth; k++)
                     work.places[k] = k * work.vectors * loops->lanes;
             }
             if (unit->rest)
@@ -388,7 +394,7 @@ static DML_ONCE void dml_conv_panel(const dml_conv *task, const dml_conv_unit *u
         }
     if (is_bytes)
         dml_conv_store_bytes(task, unit, &work);
-    else if (work.vectors && !dml_conv_finishes(task, unit, &work))
+    else if (work.vectors && !task->is_direct)
         loops->store(task, &(dml_conv_storing){work.tile, work.vectors, unit->rows, unit->count, unit->output,
                                                unit->channel});
     if (unit->rest)
@@ -422,7 +428,7 @@ static DML_ONCE void dml_conv_neighbours(const dml_conv *task, const dml_conv_un
             work.pixels = work.panel + i * apart;
             some.output = unit->output + row * task->output_strides[1] + i * width;
             dml_conv_multiply(task, &some, &work);
-            if (!dml_conv_finishes(task, &some, &work))
+            if (!task->is_direct)
                 loops->store(task, &(dml_conv_storing){work.tile, work.vectors, some.rows, width, some.output,
                                                        some.channel});
         }
@@ -482,7 +488,9 @@ void dml_conv_run(const dml_conv *asked)
     }
     double results = (double)task.pixels * (double)(task.outputs * task.groups * task.batches);
     double operations = 2.0 * (double)task.depth * results;
+    double bytes = (double)(task.groups * task.outputs * task.depth * dml_conv_size(task.type));
+    double work = operations / DML_CONV_WORTH > bytes ? operations / DML_CONV_WORTH : bytes;
     int64_t places = dml_quotient_up(task.panels, task.neighbours);
     dml_parallel(dml_conv_units, &task, task.batches * task.groups * places * task.parts, 1,
-                 (int64_t)(operations / DML_CONV_WORTH));
+                 (int64_t)work);
 }

@@ -24,6 +24,16 @@ DML_INLINE LOOP(conv_floats) LOOP(conv_activated)(LOOP(conv_floats) sums, float 
     return sums;
 }
 
+/* The first lanes of a vector. */
+DML_INLINE void LOOP(conv_store_some)(float *target, LOOP(conv_floats) values, int64_t count)
+{
+#if defined(DML_AVX512)
+    _mm512_mask_storeu_ps(target, (__mmask16)((1u << count) - 1), (__m512)values);
+#else
+    memcpy(target, &values, (size_t)count * 4);
+#endif
+}
+
 DML_INLINE void LOOP(conv_finish_floats)(const dml_conv_finish *finish, int row, const LOOP(conv_floats) *sums,
                                          const int vectors)
 {
@@ -37,7 +47,10 @@ DML_INLINE void LOOP(conv_finish_floats)(const dml_conv_finish *finish, int row,
             values = (LOOP(conv_floats))LOOP(rows_give_short)((LOOP(rows_lanes))values, channel);
         if (finish->relu)
             values = LOOP(conv_activated)(values, 0.0f, DML_CONV_RELU);
-        target[j] = values;
+        if (j + 1 < vectors || finish->last == LOOP(conv_lanes))
+            target[j] = values;
+        else
+            LOOP(conv_store_some)((float *)(target + j), values, finish->last);
     }
 }
 
@@ -93,16 +106,6 @@ static DML_ONCE void LOOP(conv_dots)(float *sums, const float *filters, int64_t 
 }
 
 #include "gather.h"
-
-/* The first lanes of a vector. */
-DML_INLINE void LOOP(conv_store_some)(float *target, LOOP(conv_floats) values, int64_t count)
-{
-#if defined(DML_AVX512)
-    _mm512_mask_storeu_ps(target, (__mmask16)((1u << count) - 1), (__m512)values);
-#else
-    memcpy(target, &values, (size_t)count * 4);
-#endif
-}
 
 DML_INLINE void LOOP(conv_store_as)(const dml_conv *task, const dml_conv_storing *storing, int activation, int type)
 {

@@ -5,10 +5,11 @@ enum { DML_CONV_VECTORS = 4, DML_CONV_ROWS = 4, DML_CONV_LONGEST = 16, DML_CONV_
 enum { DML_CONV_LINE = 16 };
 
 /* Where the sums of filters of FLOAT32 go that begin at one: to `target`, so many elements apart, with a bias each,
-   unless that is NULL, normalized in FLOAT32, unless `channels` is, and not below 0 if `relu`. */
+   unless that is NULL, normalized in FLOAT32, unless `channels` is, and not below 0 if `relu`. Of the last vector of
+   each there are `last` elements. */
 typedef struct {
     float *target;
-    int64_t apart, bias_stride;
+    int64_t apart, last, bias_stride;
     const float *bias;
     const dml_rows_channel *channels;
     int relu;
