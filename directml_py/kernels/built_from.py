@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "fdb964b2"
+DECLARATIONS = "27190c65"

@@ -16,7 +16,9 @@
 #define DML_CONV_LEAST 48
 /* For so many, panels need not be gathered that lie in the input as they are. */
 #define DML_CONV_FEWER 64
-/* A last vector that has less than such a part of its pixels is not worth the others. */
+/* A last vector that has less than such a part of its pixels is not worth the others, if what it takes to add up the
+   lanes of sums, in taps, is little beside these. */
+#define DML_CONV_ADDING 240
 #define DML_CONV_PART 4
 /* Places that are so many bytes apart have the same place in the nearest cache. */
 #define DML_CONV_PAGE 4096
@@ -49,6 +51,7 @@ static int64_t dml_conv_usual(const dml_conv *task)
 static void dml_conv_flatten(dml_conv *task)
 {
     int64_t *strides = task->input_strides + 2, pixels = 1;
+    task->is_plain = 0;
     for (int i = 2; i >= 0; i--) {
         int is_plain = task->window[i] == 1 && task->padding[i] == 0 && task->strides[i] == 1;
         if (!is_plain || task->steps[i] != task->sizes[i] || (task->sizes[i] > 1 && strides[i] != pixels * strides[2]))
@@ -57,6 +60,7 @@ static void dml_conv_flatten(dml_conv *task)
     }
     task->sizes[0] = task->sizes[1] = task->steps[0] = task->steps[1] = 1;
     task->sizes[2] = task->steps[2] = pixels;
+    task->is_plain = task->type == DML_CONV_FLOATS && strides[2] == 1;
 }
 
 /* What a slice of a filter takes in whole fours. */
@@ -72,7 +76,8 @@ static void dml_conv_cut(dml_conv *task)
     task->depth = task->taps * task->channels;
     task->pixels = task->steps[0] * task->steps[1] * task->steps[2];
     task->rest = task->pixels % dml_loop->conv->lanes;
-    if (dml_conv_is_bytes(task) || task->rest > dml_loop->conv->lanes / DML_CONV_PART)
+    if (dml_conv_is_bytes(task) || task->rest > dml_loop->conv->lanes / DML_CONV_PART ||
+        (task->rest < task->pixels && task->rest * (task->depth + DML_CONV_ADDING) > 8 * task->depth))
         task->rest = 0;
     int64_t depth = dml_conv_is_bytes(task) ? DML_CONV_DEEPEST : DML_CONV_DEPTH;
     /* Without panels filters are read once, and best from end to end. */
@@ -89,7 +94,7 @@ static void dml_conv_cut(dml_conv *task)
     task->neighbours = 1;
     task->is_whole = !dml_conv_is_bytes(task) && task->slice_channels >= task->channels &&
                      task->slice_taps == task->taps;
-    if (task->is_whole && (task->taps > 1 || task->outputs > DML_CONV_FEWER / 2)) {
+    if (task->is_whole && (task->taps > 1 || task->outputs >= DML_CONV_FEWER / 2)) {
         int64_t room = DML_CONV_DEEPEST * DML_CONV_WIDEST / (task->depth * usual * dml_loop->conv->lanes);
         task->neighbours = dml_least(dml_least(DML_CONV_NEIGHBOURS, room), units / (4 * threads));
         task->neighbours = task->neighbours < 1 ? 1 : dml_least(task->neighbours, task->panels);
@@ -402,6 +407,17 @@ static DML_ONCE void dml_conv_panel(const dml_conv *task, const dml_conv_unit *u
                                                unit->channel});
 }
 
+/* Full panels, side by side, of what lies in the input as it is: one channel after the other, so that what comes from
+   far away comes in long runs. */
+static void dml_conv_gather_plain(const dml_conv *task, const dml_conv_unit *unit, int64_t count, float *panel)
+{
+    int64_t width = unit->count;
+    const float *input = (const float *)unit->input + unit->begin;
+    for (int64_t c = 0; c < task->channels; c++, input += task->input_strides[1])
+        for (int64_t i = 0; i < count; i++)
+            memcpy(panel + (i * task->channels + c) * width, input + i * width, (size_t)width * sizeof *panel);
+}
+
 /* Full panels, side by side if there are several, of a single slice: some filters at a time go by all of them. */
 static DML_ONCE void dml_conv_neighbours(const dml_conv *task, const dml_conv_unit *unit, int64_t count)
 {
@@ -413,7 +429,9 @@ static DML_ONCE void dml_conv_neighbours(const dml_conv *task, const dml_conv_un
     work.vectors = width / loops->lanes;
     work.depth = task->depth;
     work.first = 0;
-    for (int64_t i = 0; i < count; i++) {
+    if (task->is_plain)
+        dml_conv_gather_plain(task, unit, count, work.panel);
+    for (int64_t i = 0; i < count && !task->is_plain; i++) {
         dml_conv_line lines[DML_CONV_WIDEST];
         int found = dml_conv_find_lines(task, unit->begin + i * width, width, lines);
         dml_conv_gather(task, unit, lines, found, &slice, work.panel + i * apart, work.vectors);
@@ -456,7 +474,7 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
         unit.output = batch * task->output_strides[0] + channel * task->output_strides[1] + unit.begin;
         unit.count = width;
         unit.rest = 0;
-        if (full > 1 || (full == 1 && task->is_whole && unit.rows > DML_CONV_FEWER)) {
+        if (full > 1 || (full == 1 && task->is_whole && unit.rows >= DML_CONV_FEWER / 2)) {
             dml_conv_neighbours(task, &unit, full);
             panel += full;
         }

@@ -30,7 +30,7 @@ typedef struct {
     uintptr_t transformed;
     /* How the work is cut; dml_conv_run finds these. */
     int64_t taps, depth, slice_channels, slice_taps, pixels, rest, panels, neighbours, parts, part_rows, signed_row;
-    int32_t is_whole, is_direct;
+    int32_t is_whole, is_direct, is_plain;
 } dml_conv;
 /* Of integers, the bytes that `signed_filters` must have: the filters come there as they are multiplied. */
 int64_t dml_conv_signed_size(const dml_conv *task);
