@@ -459,8 +459,8 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
     int64_t size = dml_conv_size(task->type), width = dml_conv_usual(task) * dml_loop->conv->lanes;
     int64_t places = dml_quotient_up(task->panels, task->neighbours);
     for (; begin < end; begin++) {
-        int64_t part = begin % task->parts, panel = begin / task->parts % places * task->neighbours;
-        int64_t image = begin / task->parts / places, group = image % task->groups, batch = image / task->groups;
+        int64_t part = begin / (task->batches * task->groups * places), panel = begin % places * task->neighbours;
+        int64_t image = begin / places, group = image % task->groups, batch = image / task->groups % task->batches;
         int64_t row = part * task->part_rows, channel = group * task->outputs + row;
         dml_conv_unit unit;
         unit.input = (const char *)task->input + size * (batch * task->input_strides[0] +
