@@ -147,6 +147,36 @@ def test_of_nan_the_larger_than_0_is_0(case):
         assert not np.isnan(found[:, 0]).any()
 
 
+# What the image is multiplied by, and the last channel's mean, variance, scale and bias: a difference that is beyond
+# FLOAT32, a factor that is, and one of which FLOAT32 has few digits. What is stored is none of these.
+EXTREMES = [(1e36, [-3.3e38, 1, 1e-3, 0]), (1e-3, [0, 1e-38, 3e20, 0]), (1e36, [0, 3e38, 1e-22, 0])]
+
+
+@pytest.mark.parametrize("activation", [None, RELU])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("size", "numbers"), EXTREMES)
+def test_numbers_that_float32_has_no_room_for_on_the_way(case, size, numbers, activation):
+    image, filters, options = CASES[case]
+    net = Net(*image)
+    net.arrays[0] *= np.float32(size)
+    sums = net.convolution(net.image, normal(*filters, seed=2), **options)
+    statistics = net.statistics(filters[0])
+    for array, number in zip(net.arrays[-4:], numbers):
+        array[0, -1] = number
+    last = net.graph.batch_normalization(
+        sums, *statistics, spatial=True, epsilon=0.0, fused_activation=activation
+    )
+    compiled, (found,) = net.run(last)
+    assert operators(compiled) == [BOTH]
+    seen, separate = one_by_one(net, sums, last)
+    np.testing.assert_array_equal(found, separate)
+    mean, variance, scale, _ = numbers
+    exact = (seen[:, -1].astype(np.float64) - mean) / np.sqrt(np.float64(np.float32(variance))) * scale
+    exact = exact if activation is None else np.fmax(exact, 0)
+    assert np.isfinite(found[:, -1]).all()
+    np.testing.assert_allclose(found[:, -1], exact, rtol=1e-6)
+
+
 def test_one_number_for_all_channels():
     net = Net(1, 3, 6, 6)
     sizes = [(1, 1, 1, 1), (1, 4, 1, 1), (1, 1, 1, 1), (1, 4, 1, 1)]

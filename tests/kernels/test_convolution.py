@@ -125,6 +125,63 @@ def test_slices_of_channels(channels, dtype):
         check(x, filters, window, bias=np.ones((1, 9, 1), dtype))
 
 
+@pytest.mark.parametrize("channels", [1023, 1025, 4095, 4097, 9000])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.usefixtures("threads")
+def test_a_single_pixel(channels, dtype):
+    """Filters are read from end to end, as many taps as have room."""
+    x, filters = (whole_numbers((count, channels, 1), dtype, count, 1) for count in (2, 17))
+    bias = whole_numbers((1, 17, 1), dtype, seed=5)
+    check(at_the_end(x), at_the_end(filters), ONE, bias=bias, activation="RELU")
+    check(x[:, ::-1][:, : channels // 2], filters[:, : channels // 2], ONE)
+
+
+@pytest.mark.parametrize("taps", [1023, 1025, 2048, 2049, 4097])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_a_single_pixel_of_long_windows(taps, dtype):
+    x, filters = (whole_numbers((count, 5, taps), dtype, count, 1) for count in (2, 3))
+    check(x, filters, Window.of((taps,)))
+    check(x, filters, Window.of((taps,)), is_turned=True)
+
+
+@pytest.mark.parametrize("channels", [30, 250, 1100])
+@pytest.mark.parametrize("pixels", [17, 18, 20, 36, 65, 68, 98])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_pixels_that_fill_no_vector(channels, pixels, dtype):
+    x, filters = (
+        whole_numbers((2, channels, pixels), dtype, most=1),
+        whole_numbers((9, channels, 1), dtype, 3, 1),
+    )
+    check(at_the_end(x), at_the_end(filters), ONE, bias=whole_numbers((1, 9, 1), dtype, 4))
+
+
+@pytest.mark.parametrize("outputs", [31, 32, 40, 96])
+@pytest.mark.usefixtures("threads")
+def test_pixels_as_they_lie_in_the_input(outputs):
+    """Two axes that are one, such with a gap between rows or pixels, and planes apart or repeated."""
+    base, filters = whole_numbers((2, 40, 44, 62)), whole_numbers((outputs, 24, 1, 1), seed=3)
+    for x in (
+        base[:, :24],
+        base[:, ::-1][:, 3:27],
+        base[:, :24, :, 3:],
+        base[:, :24, ::2],
+        base[:, :24, ::-1],
+        base[:, :24, :, ::2],
+        base[:, :24].swapaxes(2, 3),
+        base[:1, :24, :1].repeat(30, 2)[..., :1],
+        np.broadcast_to(base[:, :1], (2, 24, 44, 62)),
+    ):
+        check(x, filters, Window.of((1, 1)), activation="RELU")
+
+
+@pytest.mark.parametrize("outputs", [150, 700])
+@pytest.mark.usefixtures("threads")
+def test_parts_of_groups_of_images(outputs):
+    """Each unit has a part of the filters, a group, an image and some of its pixels."""
+    x, filters = whole_numbers((3, 4, 14, 14)), whole_numbers((2 * outputs, 2, 3, 3), seed=3)
+    check(x, filters, SQUARE, groups=2, bias=whole_numbers((1, 2 * outputs, 1, 1), seed=4))
+
+
 @pytest.mark.parametrize("size", [(255,), (257,), (31, 33), (32, 32), (33, 32), (47, 45)])
 @pytest.mark.parametrize("is_turned", [False, True])
 def test_slices_of_windows(size, is_turned):

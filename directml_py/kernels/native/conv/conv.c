@@ -16,10 +16,10 @@
 #define DML_CONV_LEAST 48
 /* For so many, panels need not be gathered that lie in the input as they are. */
 #define DML_CONV_FEWER 64
-/* A last vector that has less than such a part of its pixels is not worth the others, if what it takes to add up the
-   lanes of sums, in taps, is little beside these. */
-#define DML_CONV_ADDING 240
+/* A last vector that has less than such a part of its pixels is not worth the others, unless there are so few taps that
+   adding up the lanes of their sums, which takes as long as some more of them, is worth more. */
 #define DML_CONV_PART 4
+#define DML_CONV_ADDING 240
 /* Places that are so many bytes apart have the same place in the nearest cache. */
 #define DML_CONV_PAGE 4096
 #define DML_CONV_LINE_BYTES 64
@@ -71,7 +71,7 @@ static int64_t dml_conv_signed_depth(int64_t depth)
 
 static void dml_conv_cut(dml_conv *task)
 {
-    int64_t usual = dml_conv_usual(task), vectors, units, threads = dml_get_threads();
+    int64_t usual = dml_conv_usual(task), vectors, units, depth, threads = dml_get_threads();
     task->taps = task->window[0] * task->window[1] * task->window[2];
     task->depth = task->taps * task->channels;
     task->pixels = task->steps[0] * task->steps[1] * task->steps[2];
@@ -79,12 +79,12 @@ static void dml_conv_cut(dml_conv *task)
     if (dml_conv_is_bytes(task) || task->rest > dml_loop->conv->lanes / DML_CONV_PART ||
         (task->rest < task->pixels && task->rest * (task->depth + DML_CONV_ADDING) > 8 * task->depth))
         task->rest = 0;
-    int64_t depth = dml_conv_is_bytes(task) ? DML_CONV_DEEPEST : DML_CONV_DEPTH;
+    depth = dml_conv_is_bytes(task) ? DML_CONV_DEEPEST : DML_CONV_DEPTH;
     /* Without panels filters are read once, and best from end to end. */
     if (task->rest == task->pixels)
         depth = task->type == DML_CONV_FLOATS ? DML_CONV_COLUMNS / task->pixels : DML_CONV_DEEPEST;
     task->slice_taps = task->taps < DML_CONV_DEEPEST ? task->taps : DML_CONV_DEEPEST;
-    task->slice_channels = depth < task->taps ? 1 : depth / task->taps;
+    task->slice_channels = task->slice_taps < task->taps || depth < task->taps ? 1 : depth / task->taps;
     vectors = dml_quotient_up(task->pixels - task->rest, dml_loop->conv->lanes);
     task->panels = vectors <= dml_loop->conv->vectors ? 1 : dml_quotient_up(vectors, usual);
     if (task->panels > 1 && vectors % usual == 1 && dml_loop->conv->vectors > usual)
@@ -180,8 +180,8 @@ static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, d
                                                work->pixels, work->places, work->depth, work->first > 0,
                                                finishes ? &finish : NULL);
         for (int64_t i = 0; i < unit->rest; i++)
-            loops->dots(work->rest_tile + row * loops->lanes + i, filters, stride, work->columns + i * work->depth, work->depth,
-                        heights[k], work->first > 0);
+            loops->dots(work->rest_tile + row * loops->lanes + i, filters, stride, work->columns + i * work->depth,
+                        work->depth, heights[k], work->first > 0);
     }
 }
 
@@ -241,7 +241,8 @@ static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *u
         while (heights[k] > unit->rows - row)
             k++;
         loops->bytes->tiles[work->vectors - 1][k](tile + row * width, filters + row * task->signed_row,
-                                                  task->signed_row / 4, work->pixels, work->places, fours, adds != 0, NULL);
+                                                  task->signed_row / 4, work->pixels, work->places, fours, adds != 0,
+                                                  NULL);
     }
     work->signed_place += 4 * fours;
     if (task->filter_type == DML_CONV_INT8 && !task->filter_zero)

@@ -11,11 +11,12 @@ enum { DML_CONV_IDENTITY, DML_CONV_RELU, DML_CONV_LEAKY_RELU };
    `filter_stride` elements apart and are taken from their end if `is_turned`. The bias, one element an output channel,
    may be absent.
 
-   Of floats, `type` is that of all but the output, which has its own. Activated sums of FLOAT32 may be normalized. Of integers it is that of the input, and there is
-   no activation. Zero points have the type of what they belong to, and may be absent; those of filters lie
-   `filter_zero_stride` elements apart. The output is INT32, of sums that wrap, without a bias, or quantized: sums with a
-   bias in INT32, none of which is beyond that, times the scales of the input and the filter, by the scale of the
-   output, and its zero point more. */
+   Of floats, `type` is that of all but the output, which has its own. Activated sums of FLOAT32 may be normalized.
+
+   Of integers, `type` is that of the input, and there is no activation. Zero points have the type of what they belong
+   to, and may be absent; those of filters lie `filter_zero_stride` elements apart. The output is INT32, of sums that
+   wrap, without a bias, or quantized: sums with a bias in INT32, none of which is beyond that, times the scales of the
+   input and the filter, by the scale of the output, and its zero point more. */
 typedef struct {
     int32_t type, filter_type, output_type, activation, is_turned, is_transformed;
     float slope;

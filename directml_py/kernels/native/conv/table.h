@@ -16,8 +16,8 @@ typedef struct {
 } dml_conv_finish;
 
 /* Products of a panel, whose row of neighbouring pixels for the k-th of `depth` taps is at `places[k]`, and of filters
-   that begin `row` elements apart. They are added to the tile if `adds`. With `finish`
-   they go there, and not to the tile; of bytes it is NULL. */
+   that begin `row` elements apart. They are added to the tile if `adds`. With `finish` the sums go there, and not to
+   the tile; of bytes it is NULL. */
 typedef void (*dml_conv_tile)(void *tile, const void *filters, int64_t row, const void *panel, const int64_t *places,
                               int64_t depth, int adds, const dml_conv_finish *finish);
 typedef dml_conv_tile dml_conv_tiles[DML_CONV_VECTORS][DML_CONV_ROWS];

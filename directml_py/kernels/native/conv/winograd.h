@@ -84,7 +84,8 @@ static DML_ONCE int dml_conv_winograd_unit(const dml_conv_winograd *winograd, co
                 loops->tiles[vectors - 1][k](work.products + (i * DML_CONV_MULTIPLIED + row) * width,
                                              (const float *)task->transformed + i * behind +
                                                  (channel + row) * task->channels,
-                                             task->channels, work.input + i * apart, work.places, task->channels, 0, NULL);
+                                             task->channels, work.input + i * apart, work.places, task->channels, 0,
+                                             NULL);
             }
         for (int64_t row = 0; row < rows; row++)
             is_finite &= loops->transform_back(
