@@ -43,12 +43,16 @@ DML_INLINE void LOOP(conv_find_plan)(LOOP(conv_plan) *plan, const dml_conv_packi
     for (int i = 0; i < packing->vectors; i++) {
         uint32_t all = 0;
         int before = count;
-        for (; r < packing->runs && packing->run[r].vector == i; r++, count++) {
+        for (; r < packing->runs && packing->run[r].vector == i; r++) {
             const dml_conv_run_of_pixels *run = packing->run + r;
             uint32_t mask = ((1u << run->count) - 1) << run->first;
             uint64_t twice = (((uint64_t)1 << 2 * run->count) - 1) << 2 * run->first;
-            plan->places[count] = run->place;
-            plan->masks[count] = step == 1 ? mask : (uint32_t)twice & 0x55555555u;
+            /* Of rows that follow each other in the input as they do here, one vector sees the ends of several. */
+            if (count == before || plan->places[count - 1] != run->place) {
+                plan->places[count] = run->place;
+                plan->masks[count++] = 0;
+            }
+            plan->masks[count - 1] |= step == 1 ? mask : (uint32_t)twice & 0x55555555u;
             all |= mask;
         }
         if (count == before) {

@@ -103,15 +103,14 @@ static void dml_conv_winograd_units(void *context, int64_t begin, int64_t end)
         int64_t part = begin % seen->parts, panel = begin / seen->parts % seen->panels;
         int64_t image = begin / seen->parts / seen->panels, group = image % task->groups, batch = image / task->groups;
         int64_t row = part * seen->part_rows, channel = group * task->outputs + row;
-        int64_t width = dml_quotient_up(dml_quotient_up(seen->pixels, dml_loop->conv->lanes), seen->panels) *
-                        dml_loop->conv->lanes;
-        dml_conv_unit unit = {.begin = panel * width, .channel = channel};
+        int64_t lanes = dml_loop->conv->lanes, vectors = dml_quotient_up(seen->pixels, lanes);
+        dml_conv_unit unit = {.begin = panel * vectors / seen->panels * lanes, .channel = channel};
         unit.input = (const char *)((const float *)task->input + batch * task->input_strides[0] +
                                     group * task->channels * task->input_strides[1]);
-        unit.count = dml_least(seen->pixels - unit.begin, width);
+        unit.count = dml_least(seen->pixels, (panel + 1) * vectors / seen->panels * lanes) - unit.begin;
         unit.rows = dml_least(task->outputs - row, seen->part_rows);
         unit.output = batch * task->output_strides[0] + channel * task->output_strides[1];
-        if (unit.count > 0 && !dml_conv_winograd_unit(winograd, &unit))
+        if (!dml_conv_winograd_unit(winograd, &unit))
             __atomic_store_n(&winograd->is_infinite, 1, __ATOMIC_RELAXED);
     }
 }
@@ -121,7 +120,7 @@ static int dml_conv_run_winograd(const dml_conv *task)
 {
     dml_conv_winograd winograd = {.seen = *task, .task = task};
     dml_conv *seen = &winograd.seen;
-    int64_t most = dml_loop->conv->vectors, threads = dml_get_threads(), vectors, units;
+    int64_t most = dml_loop->conv->vectors, threads = dml_get_threads(), vectors, images, units;
     int64_t filters = task->groups * task->outputs;
     for (int i = 1; i < 3; i++) {
         seen->steps[i] = dml_quotient_up(task->steps[i], 2);
@@ -134,10 +133,18 @@ static int dml_conv_run_winograd(const dml_conv *task)
     while (most * dml_loop->conv->lanes * task->channels > DML_CONV_PAIRS)
         most--;
     vectors = dml_quotient_up(seen->pixels, dml_loop->conv->lanes);
+    images = task->batches * task->groups;
     seen->panels = vectors <= most ? 1 : dml_quotient_up(vectors, dml_least(most, dml_conv_usual(task)));
+    /* As many for each thread, and as wide: all transformed filters pass by each of them. */
+    if (images % threads != 0 && vectors >= threads) {
+        seen->panels = dml_quotient_up(seen->panels, threads) * threads;
+        if (seen->panels > threads && dml_quotient_up(vectors, seen->panels - threads) <= most)
+            seen->panels -= threads;
+        seen->panels = dml_least(seen->panels, vectors);
+    }
     seen->parts = 1;
-    units = task->batches * task->groups * seen->panels;
-    while (units * seen->parts < 2 * threads && task->outputs >= DML_CONV_ENOUGH * seen->parts)
+    units = images * seen->panels;
+    while (units * seen->parts < threads && task->outputs >= DML_CONV_ENOUGH * seen->parts)
         seen->parts *= 2;
     seen->part_rows = dml_quotient_up(dml_quotient_up(task->outputs, seen->parts), 8) * 8;
     seen->parts = dml_quotient_up(task->outputs, seen->part_rows);
