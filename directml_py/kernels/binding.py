@@ -34,15 +34,3 @@ def bound(run: Callable[..., None], *arguments: Any, memory: object) -> Run:
     call.memory = memory
     ready: Run = call
     return ready
-
-
-def in_turn(runs: Sequence[Run]) -> Run:
-    """Calls as one."""
-    if len(runs) == 1:
-        return runs[0]
-
-    def run() -> None:
-        for each in runs:
-            each()
-
-    return run

@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "27190c65"
+DECLARATIONS = "44257058"

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
-from .binding import Array, Run, address, bound, in_turn
+from .binding import Array, Run, address, bound
 from .convolution import BYTES, Quantization, byte_convolution
 from .half import widened
 from .panels import panels_size
+from .turns import in_turn
 from .windows import Window
 
 FLOAT32 = np.dtype(np.float32)

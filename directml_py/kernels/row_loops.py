@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .backend import backend
-from .binding import Array, Run, address, apart, bound, in_turn, readable
+from .binding import Array, Run, address, apart, bound, readable
 from .blocks import joined
 from .move import move
+from .turns import in_turn
 
 LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
 

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import slide
-from .binding import Array, Run, in_turn
+from .binding import Array, Run
 from .convolution import convolution
 from .move import move
+from .turns import in_turn
 from .windows import Sizes, Window
 
 # What is computed at once of elements that lie apart.

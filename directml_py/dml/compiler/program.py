@@ -12,6 +12,7 @@ import numpy as np
 from ...descs.tensor import TensorDesc
 from ...descs.values import TensorSlot
 from ...kernels.machine import bound_code
+from ...kernels.turns import in_turn
 from ...operators import kernel_of
 from ...operators.operator import Kernel, Move, Packing, moving_kernel
 from ..program import (
@@ -74,13 +75,7 @@ class GraphProgram:
         temporary: Bytes | None,
         notify: Notify | None = None,
     ) -> Call:
-        calls = [call for _, call in self.calls(inputs, outputs, temporary, notify)]
-
-        def run() -> None:
-            for call in calls:
-                call()
-
-        return run
+        return in_turn([call for _, call in self.calls(inputs, outputs, temporary, notify)])
 
     def calls(
         self,

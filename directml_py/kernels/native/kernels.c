@@ -247,3 +247,4 @@ void dml_use_baseline_loops(void)
 }
 
 #include DML_SOURCES
+#include "common/turns.h"

@@ -12,12 +12,13 @@ import numpy as np
 from ...api.enums import DML_MATRIX_TRANSFORM_TRANSPOSE
 from ...descs.values import OperatorDesc
 from ...kernels.backend import backend
-from ...kernels.binding import Array, Run, in_turn
+from ...kernels.binding import Array, Run
 from ...kernels.contract import matmul
 from ...kernels.elementary import BYTE, FLOAT64, centred, plain
 from ...kernels.map import map_at_once, map_elements
 from ...kernels.panels import pack_panels, panels_size
 from ...kernels.product import byte_products, is_worth_panels, multiply, multiply_packed
+from ...kernels.turns import in_turn
 from ..fused import activated, is_of_elements
 from ..operator import (
     Compute,

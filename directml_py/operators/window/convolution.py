@@ -12,7 +12,7 @@ from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD, DML_CONVOLUTION_MOD
 from ...descs.values import OperatorDesc
 from ...kernels import slide
 from ...kernels.backend import backend
-from ...kernels.binding import Array, Run, in_turn
+from ...kernels.binding import Array, Run
 from ...kernels.contract import convolve, convolve_back
 from ...kernels.convolution import (
     KEPT_PIXELS,
@@ -27,6 +27,7 @@ from ...kernels.map import map_elements
 from ...kernels.row_loops import Given
 from ...kernels.transposed import convolution_back
 from ...kernels.transposed import scratch_of as scratch_of_back
+from ...kernels.turns import in_turn
 from ...kernels.windows import Window
 from ..fused import activated
 from ..operator import (

@@ -10,3 +10,24 @@ int dml_get_threads(void);
 typedef struct {
     int64_t size, output, input;
 } dml_dimension;
+
+/* A task of a loop, at `task`, and the number of the function that runs it; of DML_TURN_MOVE there are `count`. */
+enum {
+    DML_TURN_BLEND,
+    DML_TURN_CONV,
+    DML_TURN_FOLD,
+    DML_TURN_MAP,
+    DML_TURN_MOVE,
+    DML_TURN_PICK,
+    DML_TURN_PLACES,
+    DML_TURN_PRODUCT,
+    DML_TURN_ROWS,
+    DML_TURN_SCAN,
+    DML_TURN_SLIDE,
+    DML_TURN_TOP
+};
+typedef struct {
+    uintptr_t task;
+    int64_t function, count;
+} dml_turn;
+void dml_run_in_turn(const dml_turn *turns, int64_t count);
