@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "44257058"
+DECLARATIONS = "c086fedb"

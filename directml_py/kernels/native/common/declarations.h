@@ -14,6 +14,7 @@ typedef struct {
 /* A task of a loop, at `task`, and the number of the function that runs it; of DML_TURN_MOVE there are `count`. */
 enum {
     DML_TURN_BLEND,
+    DML_TURN_BYTE_ROW,
     DML_TURN_CONV,
     DML_TURN_FOLD,
     DML_TURN_MAP,

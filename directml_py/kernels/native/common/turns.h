@@ -10,6 +10,7 @@ static void dml_take_turn(const dml_turn *turn)
         run(task);                                                                                                     \
         break
         DML_TAKE(BLEND, dml_blend_run);
+        DML_TAKE(BYTE_ROW, dml_byte_row_run);
         DML_TAKE(CONV, dml_conv_run);
         DML_TAKE(FOLD, dml_fold_run);
         DML_TAKE(MAP, dml_map_run);

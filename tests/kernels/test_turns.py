@@ -1,0 +1,62 @@
+"""Calls that run one after the other, as one."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from directml_py.kernels.backend import backend
+from directml_py.kernels.map import map_elements
+from directml_py.kernels.move import move
+from directml_py.kernels.turns import in_turn
+
+
+def chain(length):
+    """Calls each of which reads what the one before has written: x + 1, a copy of that, that + 1, and so on."""
+    values = [np.full(40, number, np.float32) for number in range(length + 1)]
+    runs = []
+    for number, (x, y) in enumerate(pairwise(values)):
+        runs.append(move([(y, x)]) if number % 2 else map_elements(lambda x: x + np.float32(1), [x], [y]))
+    return values, runs
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_each_finds_what_the_one_before_left(length):
+    values, runs = chain(length)
+    run = in_turn(runs)
+    for start in (0, 7):
+        values[0][...] = start
+        run()
+        assert [set(one) for one in values] == [{start + (number + 1) // 2} for number in range(length + 1)]
+
+
+def test_python_in_between():
+    values, runs = chain(5)
+    seen = []
+    runs.insert(3, partial(lambda: seen.append([float(one[0]) for one in values])))
+    in_turn([in_turn(runs[:2]), in_turn(runs[2:])])()
+    assert seen == [[0, 1, 1, 2, 4, 5]]
+    assert values[-1][0] == 3
+
+
+@pytest.mark.skipif(backend.native is None, reason="no native loops")
+def test_native_loops_are_one_call():
+    lib = backend.native.lib
+    _, runs = chain(5)
+    merged = in_turn([in_turn(runs[:2]), runs[2], in_turn(runs[3:])])
+    assert merged.func == lib.dml_run_in_turn
+    assert merged.args[1] == 5
+    assert in_turn(runs[:1]) is runs[0]
+
+
+@pytest.mark.skipif(backend.native is None, reason="no native loops")
+def test_every_loop_that_has_a_number_is_called_by_it():
+    """Others are called by what prepares their tasks, or give a result."""
+    lib = backend.native.lib
+    numbers = {name[len("DML_TURN_") :].lower() for name in dir(lib) if name.startswith("DML_TURN_")}
+    tasks = {name[4:-4] for name in dir(lib) if name.startswith("dml_") and name.endswith("_run")}
+    assert numbers <= tasks
+    assert tasks - numbers == {"attention", "nonzero", "steps"}
