@@ -53,6 +53,7 @@ PLAIN_LIBRARY = {
     "collections",
     "functools",
     "importlib",
+    "itertools",
     "math",
     "operator",
     "os",
