@@ -75,8 +75,13 @@ class Backend:
         """``numpy``, or ``native`` with the kind of processor that the loops were made for."""
         if self.native is None:
             return "numpy"
-        loops = self.native.ffi.string(self.native.lib.dml_chosen_loops()).decode()
-        return f"native ({loops}, {self.threads} {'thread' if self.threads == 1 else 'threads'})"
+        return f"native ({self.loops}, {self.threads} {'thread' if self.threads == 1 else 'threads'})"
+
+    @property
+    def loops(self) -> str:
+        """The kind of processor that the native loops in use were made for."""
+        kind: bytes = self.native.ffi.string(self.native.lib.dml_chosen_loops())
+        return kind.decode()
 
 
 backend = Backend()

@@ -25,8 +25,8 @@ MAX_BATCH = 256
 # What a second factor in panels pays for: so many rows at most, and more bytes.
 FEW_ROWS, NEAR_BYTES = 256, 1 << 15
 ONE_BY_ONE = Window.of((1,))
-# The products that one matrix takes from which on BLAS, which knows the processor better, is as fast.
-WORTH_BLAS = 1 << 26
+# The products that one matrix takes from which on BLAS is as fast, by the kind of the loops' vectors.
+WORTH_BLAS = {"baseline": 1 << 26, "avx2": 1 << 26, "avx512": 1 << 28, "amx": 1 << 28}
 # The same of a single row, whose products are as fast as its factors come from memory.
 WORTH_BLAS_ROW = 1 << 20
 
@@ -97,7 +97,7 @@ def is_for_loop(a: Array, b: Array, out: Array) -> bool:
 def is_for_blas(a: Array, b: Array) -> bool:
     """Whether both are FLOAT32 as BLAS takes it, and many."""
     products = a.shape[-2] * a.shape[-1] * b.shape[-1]
-    worth = WORTH_BLAS if a.shape[-2] > 1 else WORTH_BLAS_ROW
+    worth = WORTH_BLAS[backend.loops] if a.shape[-2] > 1 else WORTH_BLAS_ROW
     return products >= worth and all(is_blas_matrix(x) for x in (a, b))
 
 

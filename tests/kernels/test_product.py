@@ -39,7 +39,7 @@ DTYPES = {"float32": np.float32, "float16": np.float16}
 
 @pytest.fixture(autouse=True)
 def no_blas(native, monkeypatch):
-    monkeypatch.setattr(product, "WORTH_BLAS", 1 << 62)
+    monkeypatch.setattr(product, "WORTH_BLAS", dict.fromkeys(product.WORTH_BLAS, 1 << 62))
     monkeypatch.setattr(product, "WORTH_BLAS_ROW", 1 << 62)
 
 
@@ -124,7 +124,7 @@ def test_what_the_loop_does_not_take(native):
 
 
 def test_blas_takes_large_ones(native, monkeypatch):
-    monkeypatch.setattr(product, "WORTH_BLAS", 24)
+    monkeypatch.setattr(product, "WORTH_BLAS", dict.fromkeys(product.WORTH_BLAS, 24))
     a, b, out = np.ones((2, 3), np.float32), np.ones((3, 4), np.float32), np.empty((2, 4), np.float32)
     assert multiplied(a, b, out) is None
     assert multiplied(a.astype(np.float16), b, out) is not None
