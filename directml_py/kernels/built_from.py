@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "c086fedb"
+DECLARATIONS = "45665d8c"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from itertools import groupby
 from typing import Any
@@ -14,7 +14,8 @@ PREFIX = "DML_TURN_"
 
 
 def in_turn(runs: Sequence[Run]) -> Run:
-    """The calls, one after the other, as one; those of native loops that follow each other are one call of C."""
+    """The calls, one after the other, as one; those of native loops that follow each other are called from C, as long
+    as signals may wait."""
     if len(runs) == 1:
         return runs[0]
     functions = {} if backend.native is None else _functions(backend.native.lib)
@@ -53,7 +54,13 @@ def _turns(runs: Sequence[Any], functions: dict[Any, int]) -> Run:
         turn.function = functions[run.func]
         turn.task = int(ffi.cast("uintptr_t", run.args[0]))
         turn.count = run.args[1] if len(run.args) > 1 else 1
-    call: Any = bound(backend.native.lib.dml_run_in_turn, turns, len(runs), memory=runs)
+    call: Any = bound(_take_turns, backend.native.lib.dml_run_in_turn, turns, len(runs), memory=runs)
     call.turns = tuple(runs)
     ready: Run = call
     return ready
+
+
+def _take_turns(run: Callable[[Any, int], int], turns: Any, count: int) -> None:
+    done = 0
+    while done < count:
+        done += run(turns + done, count - done)

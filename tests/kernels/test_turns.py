@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from functools import partial
 from itertools import pairwise
 
@@ -44,12 +46,32 @@ def test_python_in_between():
 
 @pytest.mark.skipif(backend.native is None, reason="no native loops")
 def test_native_loops_are_one_call():
-    lib = backend.native.lib
     _, runs = chain(5)
     merged = in_turn([in_turn(runs[:2]), runs[2], in_turn(runs[3:])])
-    assert merged.func == lib.dml_run_in_turn
-    assert merged.args[1] == 5
+    assert merged.args[0] == backend.native.lib.dml_run_in_turn
+    assert merged.args[2] == 5
     assert in_turn(runs[:1]) is runs[0]
+
+
+@pytest.mark.skipif(backend.native is None, reason="no native loops")
+def test_a_signal_is_handled_before_all_have_run():
+    """Copies that take some seconds in all."""
+    x, y = (np.zeros(1 << 24, np.float32) for _ in range(2))
+    copies = in_turn([move([(y, x)])] * 2000)
+    began = time.perf_counter()
+
+    def stop(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(TimeoutError):
+            copies()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.perf_counter() - began < 2
 
 
 @pytest.mark.skipif(backend.native is None, reason="no native loops")

@@ -31,4 +31,5 @@ typedef struct {
     uintptr_t task;
     int64_t function, count;
 } dml_turn;
-void dml_run_in_turn(const dml_turn *turns, int64_t count);
+/* Gives how many have run: others are left when it has taken so long that somebody may want to interrupt it. */
+int64_t dml_run_in_turn(const dml_turn *turns, int64_t count);

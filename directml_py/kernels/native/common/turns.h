@@ -1,6 +1,9 @@
 /* Tasks one after the other. Between two calls from Python, what an interpreter needs is fetched from far away again: by
    the time that a network's next step begins, the last one has filled the caches. */
 
+/* So long Python's handlers of signals may wait. */
+#define DML_TURNS_NANOSECONDS 20000000
+
 static void dml_take_turn(const dml_turn *turn)
 {
     const void *task = (const void *)turn->task;
@@ -28,8 +31,11 @@ static void dml_take_turn(const dml_turn *turn)
     }
 }
 
-void dml_run_in_turn(const dml_turn *turns, int64_t count)
+int64_t dml_run_in_turn(const dml_turn *turns, int64_t count)
 {
-    for (int64_t i = 0; i < count; i++)
-        dml_take_turn(turns + i);
+    int64_t until = dml_nanoseconds() + DML_TURNS_NANOSECONDS, i = 0;
+    do
+        dml_take_turn(turns + i++);
+    while (i < count && dml_nanoseconds() < until);
+    return i;
 }
