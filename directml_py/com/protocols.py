@@ -106,6 +106,12 @@ def allocation_info(objects: Objects, get: Any, mask: int, count: int, descs: in
     return whole
 
 
+def enumerate_meta_commands(objects: Objects, enumerate: Any, count: int, descs: int) -> int:
+    """The count alone where ``descs`` is null; the descs themselves, of which there are none, otherwise."""
+    poke_number(count, len(enumerate()), 4, "pNumMetaCommands")
+    return S_OK
+
+
 def register_message_callback(
     objects: Objects, register: Any, function: int, flags: int, context: int, cookie: int
 ) -> int:
@@ -122,6 +128,7 @@ def register_message_callback(
 
 
 PROTOCOLS: dict[str, Callable[..., Any]] = {
+    "EnumerateMetaCommands": enumerate_meta_commands,
     "GetResourceAllocationInfo1": allocation_info,
     "GetResourceAllocationInfo2": allocation_info,
     "RegisterMessageCallback": register_message_callback,

@@ -203,6 +203,12 @@ class ID3D12Device5(ID3D12Device4):
         """As if the adapter were gone."""
         self.mark_removed(DXGI_ERROR_DEVICE_REMOVED, "ID3D12Device5::RemoveDevice was called")
 
+    def EnumerateMetaCommands(self) -> list[Any]:
+        """None: meta commands are a driver's own implementations of operators, and there is no driver
+        (nf-d3d12-id3d12device5-enumeratemetacommands)."""
+        self.check_alive()
+        return []
+
 
 class ID3D12Device6(ID3D12Device5):
     IID = IID_ID3D12Device6
