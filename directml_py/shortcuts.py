@@ -27,13 +27,18 @@ from .session import Session
 Array: TypeAlias = npt.NDArray[Any]
 
 
-def validate(desc: Any, *, feature_level: int = HIGHEST_FEATURE_LEVEL) -> Diagnostics:
+def validate(desc: Any, *, feature_level: int = HIGHEST_FEATURE_LEVEL, strict: bool = False) -> Diagnostics:
     """Everything that is wrong with an operator desc at ``feature_level``; empty if CreateOperator would take it.
+
+    ``strict`` adds, as errors, what a page forbids although Microsoft's library accepts it.
 
     ``desc`` is anything that stands for a DML_OPERATOR_DESC. Raises ``TypeError`` for what is no desc.
     """
     level = enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level")
-    return Diagnostics(check(desc, level)[1].diagnostics)
+    report = check(desc, level)[1]
+    if strict:
+        report.make_strict()
+    return Diagnostics(report.errors)
 
 
 def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = None) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from .markup import table
 
 # The source of a rule that no page writes down; a comment beside it says why it holds.
 OWN = "directml-py"
+# The source of a rule that no page states and Microsoft's library enforces: the version that was asked.
+LIBRARY = "DirectML 1.13"
 
 
 class Severity(str, Enum):
@@ -31,6 +34,11 @@ class Rule(NamedTuple):
     source: str
     severity: Severity = Severity.ERROR
     debug: bool = False
+
+    @property
+    def page_only(self) -> bool:
+        """Whether the page forbids what Microsoft's library accepts and executes: an error in strict mode alone."""
+        return self.severity is Severity.WARNING and not self.debug
 
 
 class Diagnostic(NamedTuple):
@@ -86,9 +94,19 @@ def rule(
     return declared
 
 
-def derived_rule(id: str, text: str, source: str) -> Rule:
+def derived_rule(id: str, text: str, source: str, severity: Severity = Severity.ERROR) -> Rule:
     """The rule ``id``, declared if it is not yet: several threads may work out what follows from the catalog."""
-    return RULES.setdefault(id, Rule(id, text, source))
+    return RULES.setdefault(id, Rule(id, text, source, severity))
+
+
+def made_strict(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """``diagnostics`` with what only the page forbids as errors."""
+    return [
+        found._replace(severity=Severity.ERROR)
+        if found.severity is Severity.WARNING and RULES[found.rule].page_only
+        else found
+        for found in diagnostics
+    ]
 
 
 def breach(broken: Rule, path: str, text: str, hresult: int = E_INVALIDARG) -> DMLError:

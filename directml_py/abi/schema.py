@@ -75,7 +75,8 @@ class OperatorSchema:
     """An operator: ``level`` introduced it; ``family`` is the module that has its rules and arithmetic.
 
     ``in_place`` names the inputs whose memory an output may be bound to. ``support``, ``same`` and ``facts`` are what
-    its page says, in the notation of the catalog; ``about`` is a line on what it computes.
+    its page says, in the notation of the catalog; ``library`` are facts that Microsoft's library alone insists on, and
+    ``page_only`` those that it does not. ``about`` is a line on what it computes.
     """
 
     def __init__(
@@ -90,6 +91,8 @@ class OperatorSchema:
         same: tuple[str, ...],
         facts: tuple[str, ...],
         about: str,
+        library: tuple[str, ...] = (),
+        page_only: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.value = value
@@ -101,6 +104,8 @@ class OperatorSchema:
         self.same = same
         self.facts = facts
         self.about = about
+        self.library = library
+        self.page_only = page_only
 
     @property
     def type_name(self) -> str:

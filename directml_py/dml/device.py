@@ -20,7 +20,7 @@ from ..api.enums import (
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
 from ..d3d12.observation import created
-from ..operators import check, kernel_of
+from ..operators import check, kernel_of, operator_of
 from ..validation.report import Report
 from ..validation.tensors import level_name
 from .binding_table import IDMLBindingTable
@@ -136,6 +136,8 @@ class IDMLDevice(IDMLObject):
         """Check an operator desc. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule,
         ``TypeError`` for what is no desc."""
         decoded, report = check(desc, self.feature_level)
+        if self.profile.strict:
+            report.make_strict()
         name = "the operator" if decoded is None else decoded.struct.name
         self.removal.report(f"CreateOperator refuses {name}:", report)
         assert decoded is not None
@@ -153,6 +155,8 @@ class IDMLDevice(IDMLObject):
         kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
         check_types(self.profile, op.desc, "", report)
         report.raise_errors("CompileOperator failed:", DXGI_ERROR_UNSUPPORTED)
+        hresult = operator_of(op.desc.name).check_compilation(op.desc, report)
+        self.removal.report("CompileOperator failed:", report, hresult)
         return created(IDMLCompiledOperator(self, kind, OperatorProgram(op.desc, self._kernels(kind)), op))
 
     def _kernels(self, flags: DML_EXECUTION_FLAGS) -> Kernels:
@@ -235,6 +239,8 @@ class IDMLDevice1(IDMLDevice):
         graph = read_graph_desc(self, desc, report)
         if graph is not None:
             check_graph(graph, self.feature_level, report)
+            if self.profile.strict:
+                report.make_strict()
             if self.removal.debug and not report.errors:
                 check_padding(graph, report)
         self.removal.report("CompileGraph refuses the graph:", report)

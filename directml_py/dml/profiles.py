@@ -44,11 +44,11 @@ class Profile:
     that CheckFeatureSupport denies, and that nothing compiles with. With ``undefined``, memory without a defined
     content never reads as zero: CREATE_NOT_ZEROED heaps, temporary resources, what outputs held before and have
     between their elements. With ``strict`` an error that the debug layer would report of a dispatch removes the
-    device. With ``reorders`` dispatches of one ExecuteCommandLists run in another order where no barrier is between
-    them, but for lists that the debug layer or a capture watches. With ``halves`` FLOAT16 is computed in FLOAT16, each
-    step rounded, where DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION allows it: in functions of elements,
-    activations, REDUCE and GEMM. ``removal_after`` is the number of calls of the device and of what it made after
-    which it is removed.
+    device, and what a page forbids is an error even where Microsoft's library accepts it. With ``reorders`` dispatches
+    of one ExecuteCommandLists run in another order where no barrier is between them, but for lists that the debug
+    layer or a capture watches. With ``halves`` FLOAT16 is computed in FLOAT16, each step rounded, where
+    DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION allows it: in functions of elements, activations, REDUCE and
+    GEMM. ``removal_after`` is the number of calls of the device and of what it made after which it is removed.
     """
 
     name: str

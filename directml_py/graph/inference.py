@@ -10,7 +10,7 @@ from ..api.enums import DML_TENSOR_DATA_TYPE_UINT32
 from ..descs.data_types import DataTypeLike, data_type_number, data_type_of
 from ..descs.values import OperatorDesc
 from ..operators import check_inputs, operator_of
-from ..operators.operator import Broadcast
+from ..operators.operator import Advisory, Broadcast
 from ..validation.operator_rules import PROPERTIES
 from ..validation.report import Report
 from ..validation.tables import applies, same_of, support_at
@@ -42,7 +42,7 @@ def output_shapes(
         data_type = _data_type(desc, entry, level, output_data_type)
         parts: Sequence[Any] = sizes if entry.kind == "array" else [sizes]
         results[entry.name] = [
-            (data_type, tuple(one.sizes if isinstance(one, Broadcast) else one)) for one in parts
+            (data_type, tuple(one.sizes if isinstance(one, (Broadcast, Advisory)) else one)) for one in parts
         ]
     return results
 

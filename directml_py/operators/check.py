@@ -8,7 +8,7 @@ from ..abi.rules import RULES
 from ..descs.decode import decode_operator_desc
 from ..descs.values import OperatorDesc
 from ..validation.operator import check_operator
-from ..validation.operator_rules import rules_of, sizes_rule
+from ..validation.operator_rules import page_sizes_rule, rules_of, sizes_rule
 from ..validation.report import Report
 from ..validation.rule import Diagnostic, Rule
 from .operator import SCHEMAS, Kernel
@@ -48,9 +48,9 @@ def check_inputs(desc: OperatorDesc, level: int, report: Report, complete: bool 
     """
     if not check_operator(desc, (), level, report, complete):
         return False
-    before = len(report.diagnostics)
+    before = len(report.errors)
     operator_of(desc.name).attributes(desc, report)
-    return len(report.diagnostics) == before
+    return len(report.errors) == before
 
 
 @lru_cache(maxsize=1024)
@@ -65,4 +65,6 @@ def every_rule() -> list[Rule]:
         rules_of(schema)
         if operator_of(name).has_sizes:
             sizes_rule(schema)
+        if operator_of(name).advises_sizes:
+            page_sizes_rule(schema)
     return [RULES[identifier] for identifier in sorted(RULES)]

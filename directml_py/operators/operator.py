@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..abi.hresult import E_INVALIDARG
 from ..abi.schema import OperatorSchema
 from ..api.schema_data import OPERATORS as CATALOG
 from ..descs.sizes import unsigned_numbers
@@ -17,7 +18,7 @@ from ..kernels.half import widened
 from ..kernels.map import map_elements, map_whole
 from ..kernels.move import move
 from ..validation.report import Report
-from ..validation.rule import Rule, Severity, rule
+from ..validation.rule import LIBRARY, Rule, Severity, rule
 
 Inputs = Sequence[Any]
 Outputs = Sequence[Any]
@@ -85,7 +86,15 @@ class Broadcast(NamedTuple):
     sizes: Sizes
 
 
-Shape = Sizes | Broadcast
+class Advisory(NamedTuple):
+    """The sizes that a page gives, of which Microsoft's library looks at ``required`` alone: None is any size, or, for
+    all of them, any sizes of any dimension count."""
+
+    sizes: Sizes
+    required: tuple[int | None, ...] | None = None
+
+
+Shape = Sizes | Broadcast | Advisory
 Shapes = Mapping[str, "Shape | Sequence[Shape]"]
 
 
@@ -98,6 +107,8 @@ class Operator:
 
     # Whether sizes of a complete desc follow from others, so that there is a rule about them.
     has_sizes: ClassVar[bool] = False
+    # Whether some of these are an ``Advisory``.
+    advises_sizes: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         if "shapes" in vars(cls) and "has_sizes" not in vars(cls):
@@ -134,6 +145,10 @@ class Operator:
         """How the operator and the one ``following`` it run at once, if they can: that one alone takes the output of
         this one, as its first input. The inputs are those of both, without that one, and results are the same."""
         return None
+
+    def check_compilation(self, desc: OperatorDesc, report: Report) -> int:
+        """Report what CompileOperator alone refuses; the HRESULT with which it then fails."""
+        return E_INVALIDARG
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         """Report what the values of the inputs break. Asked under the debug layer alone, before the kernel runs."""
@@ -175,11 +190,20 @@ def of_sizes(output_sizes: Sequence[int] | None, field: str = "OutputTensor") ->
     return {field: tuple(unsigned_numbers(output_sizes, "output_sizes"))}
 
 
-def own_rule(operator: str, name: str, text: str, *, debug: bool = False) -> Rule:
-    """Declare the rule ``DML-OPERATOR-name``, which the operator's page states; of values, a warning of the ``debug``
-    layer."""
-    severity = Severity.WARNING if debug else Severity.ERROR
-    return rule(f"DML-{operator}-{name}", text, SCHEMAS[operator].page, severity, debug=debug)
+def own_rule(
+    operator: str,
+    name: str,
+    text: str,
+    *,
+    debug: bool = False,
+    library: bool = False,
+    page_only: bool = False,
+) -> Rule:
+    """Declare the rule ``DML-OPERATOR-name``, which the operator's page states, or Microsoft's ``library`` alone; of
+    values, a warning of the ``debug`` layer. ``page_only``: the library accepts what breaks it."""
+    severity = Severity.WARNING if debug or page_only else Severity.ERROR
+    source = LIBRARY if library else SCHEMAS[operator].page
+    return rule(f"DML-{operator}-{name}", text, source, severity, debug=debug)
 
 
 def computing_kernel(compute: Compute) -> Kernel:

@@ -8,9 +8,9 @@ from ..abi.schema import FieldSchema
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
-from ..validation.operator_rules import sizes_rule
+from ..validation.operator_rules import page_sizes_rule, sizes_rule
 from ..validation.report import Report
-from .operator import Broadcast, Shape, Shapes
+from .operator import Advisory, Broadcast, Shape, Shapes
 
 
 def check_sizes(desc: OperatorDesc, shapes: Shapes, report: Report) -> None:
@@ -30,14 +30,20 @@ def check_sizes(desc: OperatorDesc, shapes: Shapes, report: Report) -> None:
 def _check(
     desc: OperatorDesc, entry: FieldSchema, path: str, tensor: TensorDesc, shape: Shape, report: Report
 ) -> None:
-    problem = "" if tensor.sizes == shape else _problem(tensor, shape)
+    if tensor.sizes == shape:
+        return
+    rule, problem = sizes_rule(desc.schema), _problem(tensor, shape)
+    if isinstance(shape, Advisory) and not problem and tensor.sizes != shape.sizes:
+        rule, problem = page_sizes_rule(desc.schema), _problem(tensor, shape.sizes)
     if problem:
         text = f"is {braces(tensor.sizes)}; for {_reasons(desc, entry, path)} it {problem}"
-        report.add(sizes_rule(desc.schema), f"{path}.Sizes", text)
+        report.add(rule, f"{path}.Sizes", text)
 
 
 def _problem(tensor: TensorDesc, shape: Shape) -> str:
     """What is wrong with a tensor's sizes; empty if nothing is."""
+    if isinstance(shape, Advisory):
+        return _required_problem(tensor, shape.required)
     if isinstance(shape, Broadcast):
         fits = len(tensor.sizes) == len(shape.sizes) and all(
             own in (1, size) for own, size in zip(tensor.sizes, shape.sizes)
@@ -48,6 +54,16 @@ def _problem(tensor: TensorDesc, shape: Shape) -> str:
     if min(shape, default=1) < 1:
         return f"would be {braces(shape)}, and every size must be at least 1"
     return f"must be {braces(shape)}"
+
+
+def _required_problem(tensor: TensorDesc, required: tuple[int | None, ...] | None) -> str:
+    if required is None:
+        return ""
+    fits = len(tensor.sizes) == len(required) and all(
+        size in (None, own) for own, size in zip(tensor.sizes, required)
+    )
+    wanted = ["any" if size is None else str(size) for size in required]
+    return "" if fits else f"must be {{{', '.join(wanted)}}}"
 
 
 def _reasons(desc: OperatorDesc, entry: FieldSchema, path: str) -> str:

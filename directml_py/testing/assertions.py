@@ -21,16 +21,17 @@ def _lines(items: Iterable[object]) -> str:
     return "".join(f"\n  {item}" for item in items)
 
 
-def assert_valid(desc: Any, *, feature_level: object = HIGHEST) -> None:
-    """``desc`` breaks no rule at ``feature_level``, not even one that only warns.
+def assert_valid(desc: Any, *, feature_level: object = HIGHEST, strict: bool = False) -> None:
+    """``desc`` breaks no rule at ``feature_level``; if ``strict``, none that only a page has, either.
 
     Raises ``AssertionError`` that lists everything wrong, ``TypeError`` for what is no operator desc.
     """
     __tracebackhide__ = True
     level = parse_level(feature_level)
     decoded, report = check(desc, level)
-    if report.diagnostics:
-        raise AssertionError(f"not valid at {level.name}:{_lines(report.diagnostics)}{_lines_of(decoded)}")
+    found = report.diagnostics if strict else report.errors
+    if found:
+        raise AssertionError(f"not valid at {level.name}:{_lines(found)}{_lines_of(decoded)}")
 
 
 def assert_invalid(

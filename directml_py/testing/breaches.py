@@ -34,6 +34,8 @@ def derived_rules(operator: str) -> list[str]:
     names = list(rules_of(schema))
     if operator_of(operator).has_sizes:
         names.append("sizes")
+    if operator_of(operator).advises_sizes:
+        names.append("page-sizes")
     return [rule for rule in (f"DML-{operator}-{name}" for name in names) if rule not in TOGETHER]
 
 
@@ -67,7 +69,7 @@ def candidates(desc: OperatorDesc, name: str, level: int) -> Iterator[tuple[Oper
     fact = next((one for one in facts_of(desc.schema) if one.name == name), None)
     if fact is not None:
         yield from _fact_candidates(desc, fact)
-    elif name == "sizes":
+    elif name in ("sizes", "page-sizes"):
         yield from _sizes_candidates(desc)
     elif name == "data-type":
         yield from _type_candidates(desc, level)

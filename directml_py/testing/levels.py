@@ -68,9 +68,9 @@ def feature_levels(desc: Any) -> FeatureLevels:
     stopped, reasons = {}, {}
     for level in LEVELS:
         decoded, report = check(desc, level)
-        if report.diagnostics:
-            stopped[level] = tuple(report.diagnostics)
-            reasons[level] = _reason(decoded, report.diagnostics)
+        if report.errors:
+            stopped[level] = tuple(report.errors)
+            reasons[level] = _reason(decoded, report.errors)
     return FeatureLevels(tuple(level for level in LEVELS if level not in stopped), stopped, reasons)
 
 

@@ -25,7 +25,7 @@ from . import assertions
 from .expectation import Expectation
 from .levels import FeatureLevels, feature_levels, parse_level
 from .valid import HIGHEST
-from .watch import Watch, describe, watch
+from .watch import Watch, describe, is_page_only, watch
 
 ERROR = D3D12_MESSAGE_SEVERITY_ERROR
 DEBUG = DML_CREATE_DEVICE_FLAG_DEBUG
@@ -36,8 +36,9 @@ class Session:
 
     assert_same_desc = staticmethod(assertions.assert_same_desc)
 
-    def __init__(self, feature_level: DML_FEATURE_LEVEL) -> None:
+    def __init__(self, feature_level: DML_FEATURE_LEVEL, strict: bool = False) -> None:
         self.feature_level = feature_level
+        self.strict = strict
         self.checked = False
         self._watches: list[Watch] = []
         self._devices: list[ID3D12Device] = []
@@ -63,7 +64,7 @@ class Session:
     def assert_valid(self, desc: Any) -> None:
         """As ``directml_py.testing.assert_valid``, at the test's feature level."""
         __tracebackhide__ = True
-        assertions.assert_valid(desc, feature_level=self.feature_level)
+        assertions.assert_valid(desc, feature_level=self.feature_level, strict=self.strict)
 
     def assert_invalid(
         self, desc: Any, rule: str, path: str | None = None, *, only: bool = True
@@ -88,7 +89,11 @@ class Session:
         for each in self._watches:
             pending = each.pending()
             each.excuse(pending)
-            texts += [f"{_severity(message.Severity)}: {describe(message)}" for message in pending]
+            texts += [
+                f"{_severity(message.Severity)}: {describe(message)}"
+                for message in pending
+                if self.strict or not is_page_only(message)
+            ]
         if texts:
             lines = "".join(f"\n  {text}" for text in texts)
             pytest.fail(f"the debug layer has messages that the test did not expect:{lines}", pytrace=False)
@@ -146,7 +151,8 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
     was_on, debug = debug_layer_enabled(), D3D12GetDebugInterface()
     debug.EnableDebugLayer()
     try:
-        session = Session(requested_level(request.config, marker))
+        strict = bool(request.config.getoption("dml_strict") or request.config.getini("dml_strict"))
+        session = Session(requested_level(request.config, marker), strict)
         yield session
         # Messages of the teardown of other fixtures; if the test itself failed, that is enough.
         if session.checked:

@@ -1,4 +1,4 @@
-"""The pytest plugin of directml-py: two options, a marker, and the fixtures ``d3d12_device``, ``dml_device``, ``dml``.
+"""The pytest plugin of directml-py: options, a marker, and the fixtures ``d3d12_device``, ``dml_device``, ``dml``.
 
 ``directml_py.testing.plugin`` says what the fixtures do; it is imported by the first test that uses one.
 """
@@ -33,6 +33,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None,
         help="what all DirectML devices of the run ask for, such as demanding (default: kind, which is little)",
     )
+    text = "fail tests also for what only the documentation forbids and Microsoft's library accepts"
+    group.addoption("--dml-strict", action="store_true", default=False, help=text)
+    parser.addini("dml_strict", text, type="bool", default=False)
 
 
 def pytest_configure(config: pytest.Config) -> None:

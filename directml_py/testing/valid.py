@@ -13,7 +13,7 @@ from ..descs.data_types import data_type_of
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, Record
 from ..operators import SCHEMAS, operator_of
-from ..operators.operator import Broadcast
+from ..operators.operator import Advisory, Broadcast
 from ..validation.expressions import Reader
 from ..validation.facts import breaches, facts_of
 from ..validation.tables import applies, same_of
@@ -157,7 +157,7 @@ class Assembly:
     def _sizes(self, shape: Any) -> tuple[int, ...]:
         if isinstance(shape, Broadcast):
             return self.maker.broadcast(shape.sizes)
-        return tuple(shape)
+        return tuple(shape.sizes if isinstance(shape, Advisory) else shape)
 
     def _layout(self, entry: FieldSchema, data_type: Any) -> Any:
         sizes = self.sizes[entry.name]

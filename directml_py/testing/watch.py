@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..abi.rules import RULES
 from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY_WARNING
 from ..d3d12 import ID3D12Device, ID3D12InfoQueue
 from ..d3d12.info_queue import Message
@@ -26,6 +27,12 @@ def describe(message: Message) -> str:
     """The text, with the rule's identifier at its end."""
     rule, text = rule_of(message), message.pDescription
     return text if not rule or text.endswith(f"[{rule}]") else f"{text} [{rule}]"
+
+
+def is_page_only(message: Message) -> bool:
+    """Whether the message is about what a page forbids and Microsoft's library accepts."""
+    rule = RULES.get(rule_of(message))
+    return rule is not None and rule.page_only and message.Severity == WARNING
 
 
 def is_about(message: Message, path: str) -> bool:

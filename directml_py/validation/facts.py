@@ -33,6 +33,9 @@ _FACT = re.compile(
     r"(?:(?P<name>[a-z0-9-]+): )?(?P<fact>.+?)(?: if (?P<condition>.+?))?(?: (?P<side>before|from) (?P<level>\d_\d))?"
 )
 ALL_LEVELS = range(1 << 16)
+# Who asks for what a fact says: the page and Microsoft's library (or only the page, above the levels that could be
+# judged), the library alone, or the page alone.
+PAGE, LIBRARY_KIND, PAGE_ONLY = "page", "library", "page_only"
 # Of one array whose elements break a rule: a wrong count makes an array of whatever lies behind it in memory.
 MOST_PLACES = 64
 
@@ -45,6 +48,7 @@ class Fact(NamedTuple):
     tree: ast.expr
     condition: ast.expr | None
     levels: range
+    kind: str = PAGE
 
     def holds_at(self, level: int) -> bool:
         """Whether the fact is one at a feature level. An enumerator is no plain int, which alone ``in`` finds fast."""
@@ -108,7 +112,8 @@ def sentence(node: ast.expr) -> str:
 @cache
 def facts_of(schema: OperatorSchema) -> tuple[Fact, ...]:
     """The facts of an operator. Raises ``ValueError`` and ``SyntaxError`` for what the notation does not have."""
-    return tuple(map(parse_fact, schema.facts))
+    kinds = {PAGE: schema.facts, LIBRARY_KIND: schema.library, PAGE_ONLY: schema.page_only}
+    return tuple(parse_fact(text)._replace(kind=kind) for kind, texts in kinds.items() for text in texts)
 
 
 def must(node: ast.Compare) -> str:

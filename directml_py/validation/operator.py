@@ -28,9 +28,9 @@ def check_operator(
     if desc is None:
         return False
     check_level(desc.schema, level, report)
-    before = len(report.diagnostics)
+    before = len(report.errors)
     check_values(desc, report)
-    known = len(report.diagnostics) == before
+    known = len(report.errors) == before
     if desc.struct.operators:
         check_fused(desc, level, report)
     sound: list[TensorSlot] = []
@@ -45,10 +45,10 @@ def check_operator(
                 sound.append(slot)
             else:
                 broken = True
-    before = len(report.diagnostics)
+    before = len(report.errors)
     check_support(desc, sound, level, report)
     check_same(desc, sound, report)
     if broken:
         return False
     check_facts(desc, level, rules_of(desc.schema).__getitem__, report, complete)
-    return known and all(found.path.endswith(".DataType") for found in report.diagnostics[before:])
+    return known and all(found.path.endswith(".DataType") for found in report.errors[before:])

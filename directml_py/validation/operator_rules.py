@@ -7,8 +7,8 @@ from functools import cache
 from ..abi.rules import derived_rule
 from ..abi.schema import OperatorSchema
 from .expressions import PROPERTIES as ATTRIBUTES
-from .facts import facts_of, kebab
-from .rule import Rule
+from .facts import LIBRARY_KIND, PAGE, PAGE_ONLY, facts_of, kebab
+from .rule import LIBRARY, Rule, Severity
 from .tables import same_of, support_of
 from .tensors import MAX_DIMENSIONS
 
@@ -42,14 +42,30 @@ def rule_texts(schema: OperatorSchema) -> dict[str, str]:
 @cache
 def rules_of(schema: OperatorSchema) -> dict[str, Rule]:
     """The derived rules of an operator by the end of their identifier."""
+    kinds = {fact.name: fact.kind for fact in facts_of(schema)}
     return {
-        name: derived_rule(f"DML-{schema.name}-{name}", text, schema.page)
-        for name, text in rule_texts(schema).items()
+        name: _derived(schema, name, text, kinds.get(name, PAGE)) for name, text in rule_texts(schema).items()
     }
+
+
+def _derived(schema: OperatorSchema, name: str, text: str, kind: str) -> Rule:
+    source = LIBRARY if kind == LIBRARY_KIND else schema.page
+    severity = Severity.WARNING if kind == PAGE_ONLY else Severity.ERROR
+    return derived_rule(f"DML-{schema.name}-{name}", text, source, severity)
 
 
 def sizes_rule(schema: OperatorSchema) -> Rule:
     """The rule about all sizes that follow from other tensors."""
     return derived_rule(
         f"DML-{schema.name}-sizes", "Sizes that follow from other tensors are as the page says", schema.page
+    )
+
+
+def page_sizes_rule(schema: OperatorSchema) -> Rule:
+    """The rule about sizes that the page gives and Microsoft's library does not ask for."""
+    return derived_rule(
+        f"DML-{schema.name}-page-sizes",
+        "Sizes that Microsoft's library leaves free are as the page says",
+        schema.page,
+        Severity.WARNING,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..abi.hresult import E_INVALIDARG, DMLError
-from .rule import Diagnostic, Rule, Severity
+from .rule import Diagnostic, Rule, Severity, made_strict
 
 
 class Report:
@@ -21,6 +21,11 @@ class Report:
     @property
     def errors(self) -> list[Diagnostic]:
         return [found for found in self.diagnostics if found.severity is Severity.ERROR]
+
+    def make_strict(self) -> None:
+        """Make errors of what only a page forbids."""
+        if self.diagnostics:
+            self.diagnostics = made_strict(self.diagnostics)
 
     def raise_errors(self, what: str, hresult: int = E_INVALIDARG) -> None:
         """Raise ``DMLError`` with every diagnostic if there is an error among them."""

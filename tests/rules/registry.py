@@ -9,8 +9,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import directml_py as dml
-from directml_py.validation import Diagnostic
+from directml_py.operators import every_rule
+from directml_py.validation import RULES, Diagnostic
 
+# Rules that follow from the catalog are declared when they are first asked for.
+every_rule()
 LATEST = max(dml.DML_FEATURE_LEVEL)
 
 
@@ -91,7 +94,9 @@ def broken(
 
     def run(is_wrong: bool) -> Found:
         found = wrong if is_wrong else right
-        diagnostics = dml.validate(found.desc, feature_level=found.level)
-        return Found(diagnostics, dml.E_INVALIDARG if diagnostics else None)
+        diagnostics = dml.validate(found.desc, feature_level=found.level, strict=True)
+        refused = dml.validate(found.desc, feature_level=found.level)
+        return Found(diagnostics, dml.E_INVALIDARG if refused else None)
 
-    register(Case(rule, (path, *also), dml.E_INVALIDARG, repr(desc)[:80], run))
+    hresult = None if RULES[rule].page_only else dml.E_INVALIDARG
+    register(Case(rule, (path, *also), hresult, repr(desc)[:80], run))

@@ -103,6 +103,8 @@ class Operator:
     support: tuple[str, ...]
     same: tuple[str, ...]
     facts: tuple[str, ...]
+    library: tuple[str, ...]
+    page_only: tuple[str, ...]
 
     @property
     def type(self) -> str:
@@ -263,6 +265,8 @@ class Catalog:
                     tuple(entry.get("support", [])),
                     tuple(entry.get("same", [])),
                     tuple(entry.get("facts", [])),
+                    tuple(entry.get("library", [])),
+                    tuple(entry.get("page_only", [])),
                 )
             )
         return operators
