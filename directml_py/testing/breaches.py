@@ -28,13 +28,14 @@ NUMBERS = (0, 1, 2, 3, 4, 7, 9, 100, UINT_MAX)
 TOGETHER = frozenset({"DML-VALUE_SCALE_2D-channel-count"})
 
 
-def derived_rules(operator: str) -> list[str]:
-    """The rules of an operator that descs can be derived for: its tables', its facts' and that of its sizes."""
+def derived_rules(operator: str, enforced: bool = False) -> list[str]:
+    """The rules of an operator that descs can be derived for: its tables', its facts' and those of its sizes; if
+    ``enforced``, without those of the page alone, which CreateOperator does not ask for."""
     schema = SCHEMAS[operator]
-    names = list(rules_of(schema))
+    names = [name for name, rule in rules_of(schema).items() if not (enforced and rule.page_only)]
     if operator_of(operator).has_sizes:
         names.append("sizes")
-    if operator_of(operator).advises_sizes:
+    if operator_of(operator).advises_sizes and not enforced:
         names.append("page-sizes")
     return [rule for rule in (f"DML-{operator}-{name}" for name in names) if rule not in TOGETHER]
 

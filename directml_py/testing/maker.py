@@ -169,7 +169,6 @@ class Maker:
         packed = TensorDesc(kind, tuple(sizes), strides)
         if not source.chance(40):
             return packed
-        element = max(1, packed.element_bits // 8)
         return TensorDesc(
             kind,
             packed.sizes,
@@ -178,7 +177,7 @@ class Maker:
             if not is_output and self.may_own(field) and source.chance(40)
             else DML_TENSOR_FLAG_NONE,
             packed.minimum_size + 4 * source.choice((0, 1, 16, 1000)),
-            source.choice((0, element, 2 * element, 16 * element, 256)),
+            source.choice((0, 16, 32, 256, 1 << 31)),
         )
 
     def may_own(self, field: str) -> bool:

@@ -34,7 +34,7 @@ def _newer(level: int) -> tuple[str, ...]:
 
 def _mutate(source: Source, desc: OperatorDesc, level: int) -> Broken:
     """The first change that fits, of a value, of what the catalog says, or of the memory."""
-    rules = derived_rules(desc.name)
+    rules = derived_rules(desc.name, enforced=True)
     count = len(VALUE_MUTATIONS) + len(rules) + len(MEMORY_MUTATIONS)
     start = source.integer(0, count - 1)
     for step in range(count):

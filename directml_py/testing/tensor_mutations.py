@@ -55,16 +55,10 @@ def total_size(source: Source, desc: OperatorDesc, level: int) -> Change:
     return Change(changed, "DML-BufferTensor-total-size", f"{slot.path}.TotalTensorSizeInBytes")
 
 
-def total_size_multiple(source: Source, desc: OperatorDesc, level: int) -> Change:
-    slot, tensor = any_slot(source, desc)
-    changed = change_tensor(desc, slot, replace(tensor, total_size=tensor.total_size + source.integer(1, 3)))
-    return Change(changed, "DML-BufferTensor-total-size-multiple", f"{slot.path}.TotalTensorSizeInBytes")
-
-
 def alignment(source: Source, desc: OperatorDesc, level: int) -> Change:
     slot, tensor = any_slot(source, desc)
-    small = (1, 2, 4)[: (tensor.element_bits // 8).bit_length() - 1]
-    changed = change_tensor(desc, slot, replace(tensor, alignment=source.choice((3, 12, 255, 65537, *small))))
+    alignment = source.choice((1, 2, 3, 4, 8, 12, 255, 65537))
+    changed = change_tensor(desc, slot, replace(tensor, alignment=alignment))
     return Change(changed, "DML-BufferTensor-alignment", f"{slot.path}.GuaranteedBaseOffsetAlignment")
 
 
@@ -79,14 +73,14 @@ def element_limit(source: Source, desc: OperatorDesc, level: int) -> Change | No
     return Change(changed, "DML-BufferTensor-element-limit", f"{slot.path}.Sizes")
 
 
-def output_overlap(source: Source, desc: OperatorDesc, level: int) -> Change | None:
+def output_strides(source: Source, desc: OperatorDesc, level: int) -> Change | None:
     slot, tensor = any_output(source, desc)
     if tensor.element_count == 1:
         return None
     # With stride 1 everywhere, a step along one dimension is a step along another: that takes two of them.
     stride = int(sum(size > 1 for size in tensor.sizes) > 1 and source.chance(50))
     changed = change_tensor(desc, slot, replace(tensor, strides=(stride,) * tensor.dimension_count))
-    return Change(changed, "DML-BufferTensor-output-overlap", f"{slot.path}.Strides")
+    return Change(changed, "DML-BufferTensor-output-strides", f"{slot.path}.Strides")
 
 
 def owned_output(source: Source, desc: OperatorDesc, level: int) -> Change:
@@ -117,10 +111,9 @@ TENSOR_MUTATIONS: tuple[Callable[[Source, OperatorDesc, int], Change | None], ..
     size_zero,
     dimension_count,
     total_size,
-    total_size_multiple,
     alignment,
     element_limit,
-    output_overlap,
+    output_strides,
     owned_output,
     unknown_flags,
     unknown_data_type,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..descs.values import OperatorDesc
 from .report import Report
-from .rule import rule
+from .rule import Severity, rule
 from .tensors import level_name
 
 PAGE = "dml-fused-activations"
@@ -15,11 +15,18 @@ TENSORS = rule(
     "The tensors of a fused activation's desc are null: the operator supplies them",
     PAGE,
 )
-SUPPORTED = rule("DML-FusedActivation-type", "Only the activations that the page lists can be fused", PAGE)
-AXES = rule(
-    "DML-FusedActivation-axes",
-    "The axes of a fused activation are dimensions of the output, each named once",
+SUPPORTED = rule(
+    "DML-FusedActivation-type", "Only activations, and CLIP where the page has it, can be fused", PAGE
+)
+UNLISTED = rule(
+    "DML-FusedActivation-unlisted",
+    "Only the activations that the page lists can be fused",
     PAGE,
+    Severity.WARNING,
+)
+AXES = rule("DML-FusedActivation-axes", "The axes of a fused activation are dimensions of the output", PAGE)
+AXES_UNIQUE = rule(
+    "DML-FusedActivation-axes-unique", "No axis of a fused activation is named twice", PAGE, Severity.WARNING
 )
 LEVEL = rule(
     "DML-FusedActivation-feature-level",
@@ -53,6 +60,8 @@ ANYWHERE = frozenset(
         ),
     )
 )
+# Microsoft's library fuses these too, into the same operators.
+NOT_LISTED = frozenset({"ACTIVATION_SWISH", "ACTIVATION_HARD_SWISH"})
 # Activation: the operators that it can be fused into, and the feature level from which it can.
 ONLY_IN = {
     "ELEMENT_WISE_CLIP": (("CONVOLUTION", "GEMM"), 0x6000),
@@ -83,7 +92,7 @@ def check_axes(desc: OperatorDesc, path: str, nested: OperatorDesc, report: Repo
             text = f"is {axis}; it must be less than the output's DimensionCount, which is {rank}"
             report.add(AXES, f"{path}.Axes[{index}]", text)
         elif axis in axes[:index]:
-            report.add(AXES, f"{path}.Axes[{index}]", f"is {axis}, as Axes[{axes.index(axis)}] is")
+            report.add(AXES_UNIQUE, f"{path}.Axes[{index}]", f"is {axis}, as Axes[{axes.index(axis)}] is")
 
 
 def check_fused(desc: OperatorDesc, level: int, report: Report) -> None:
@@ -96,12 +105,12 @@ def check_fused(desc: OperatorDesc, level: int, report: Report) -> None:
         check_axes(desc, path, nested, report)
         operators, needed = ONLY_IN.get(nested.name, ((), 0))
         if path == "FusedActivation" and nested.name not in ANYWHERE and desc.name not in operators:
-            report.add(
-                SUPPORTED,
-                path,
-                f"is {nested.schema.type_name}, which cannot be fused into {desc.schema.type_name}",
-            )
-            continue
+            is_unlisted = nested.name in NOT_LISTED
+            what = "is not listed among those that can be fused" if is_unlisted else "cannot be fused"
+            text = f"is {nested.schema.type_name}, which {what} into {desc.schema.type_name}"
+            report.add(UNLISTED if is_unlisted else SUPPORTED, path, text)
+            if not is_unlisted:
+                continue
         needed = max(nested.schema.level, needed if path == "FusedActivation" else 0)
         if needed > level:
             report.add(

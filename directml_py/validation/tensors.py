@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
+from ..api.enums import DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT, DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
 from ..descs.data_types import data_type_of, type_name
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc
 from .report import Report
-from .rule import rule
+from .rule import LIBRARY, Severity, rule
 from .values import check_flags
 
 PAGE = "ns-directml-dml_buffer_tensor_desc"
@@ -25,7 +25,8 @@ DATA_TYPE = rule(
 DIMENSION_COUNT = rule("DML-BufferTensor-dimension-count", "DimensionCount is 1 to 8", PAGE)
 SIZE_ZERO = rule("DML-BufferTensor-size-zero", "No size is zero", PAGE)
 # "Total size" is read as the reach of the strides and as TotalTensorSizeInBytes, as the page's example of 16 GB of
-# FLOAT32 has it; the number of logical elements of a broadcast is bounded alike.
+# FLOAT32 has it; the number of logical elements of a broadcast is bounded alike. Microsoft's library counts elements
+# that fit in TotalTensorSizeInBytes, rounded down, and in what sizes or strides imply, rounded up to 4 bytes.
 ELEMENT_LIMIT = rule("DML-BufferTensor-element-limit", "A tensor has at most 2^32 - 1 elements", PAGE)
 TOTAL_SIZE = rule(
     "DML-BufferTensor-total-size",
@@ -33,21 +34,33 @@ TOTAL_SIZE = rule(
     PAGE,
 )
 # The tensor's page does not ask for it; the helper's page says that all buffers that are bound have such a size.
+# Microsoft's library takes any.
 TOTAL_SIZE_MULTIPLE = rule(
     "DML-BufferTensor-total-size-multiple",
     "TotalTensorSizeInBytes is a multiple of 4, as the size of every bound buffer is",
     "dml-helper-functions",
+    Severity.WARNING,
 )
-# 4-bit elements are taken to have a size of 1 byte here. A value below 16 is legal, though without effect.
+# The page takes any power of two that is not less than the element size, below 16 without effect.
 ALIGNMENT = rule(
     "DML-BufferTensor-alignment",
-    "GuaranteedBaseOffsetAlignment is 0 or a power of two that is not less than the element size",
-    PAGE,
+    "GuaranteedBaseOffsetAlignment is 0 or a power of two of at least DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT",
+    LIBRARY,
 )
 # No page forbids it in so many words: broadcasting is described as reading, and what two writes to one address leave
 # is nowhere defined.
 OUTPUT_OVERLAP = rule(
-    "DML-BufferTensor-output-overlap", "No two elements of an output tensor share an address", "dml-strides"
+    "DML-BufferTensor-output-overlap",
+    "No two elements of an output tensor share an address",
+    "dml-strides",
+    Severity.WARNING,
+)
+# The test that Microsoft's library has instead: some layouts that overlap pass it.
+OUTPUT_STRIDES = rule(
+    "DML-BufferTensor-output-strides",
+    "The strides of an output are not 0, differ, and reach over as many elements as the output has, "
+    "sizes of 1 aside",
+    LIBRARY,
 )
 OWNED_OUTPUT = rule(
     "DML-TensorFlags-owned-output",
@@ -78,12 +91,20 @@ def check_tensor(tensor: TensorDesc, path: str, is_output: bool, level: int, rep
     if is_output and tensor.overlaps:
         assert tensor.strides is not None
         report.add(
-            OUTPUT_OVERLAP,
+            OUTPUT_STRIDES if has_useless_strides(tensor) else OUTPUT_OVERLAP,
             f"{path}.Strides",
             f"is {braces(tensor.strides)} for sizes {braces(tensor.sizes)}, "
             "so that elements share addresses; an output may not overlap itself",
         )
     return True
+
+
+def has_useless_strides(tensor: TensorDesc) -> bool:
+    """Whether the strides are such that elements share addresses wherever that is plain to see: one is 0, two are
+    equal, or all together reach over fewer elements than there are."""
+    strides = [stride for stride, size in zip(tensor.effective_strides, tensor.sizes) if size > 1]
+    is_plain = 0 in strides or len(set(strides)) < len(strides)
+    return is_plain or tensor.last_element_offset + 1 < tensor.element_count
 
 
 @lru_cache(maxsize=4096)
@@ -112,12 +133,12 @@ def check_data_type(tensor: TensorDesc, path: str, level: int, report: Report) -
 
 def check_alignment(tensor: TensorDesc, path: str, report: Report) -> None:
     alignment = tensor.alignment
-    smallest = max(1, tensor.element_bits // 8)
-    if alignment and (alignment & (alignment - 1) or alignment < smallest):
+    if alignment & (alignment - 1) or 0 < alignment < DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT:
         report.add(
             ALIGNMENT,
             f"{path}.GuaranteedBaseOffsetAlignment",
-            f"is {alignment}; it must be 0 or a power of two of at least {smallest} bytes, the element size",
+            f"is {alignment}; it must be 0 or a power of two of at least {DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT} "
+            "bytes, DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT",
         )
 
 
@@ -137,19 +158,22 @@ def check_shape(tensor: TensorDesc, path: str, report: Report) -> bool:
 
 def check_total_size(tensor: TensorDesc, path: str, report: Report) -> None:
     extent = tensor.last_element_offset + 1
-    largest = max(extent, tensor.element_count)
+    bits = tensor.element_bits
+    implied = max(extent, tensor.element_count)
+    largest = elements_in(implied * bits, bits) if bits else implied
     if largest > MAX_ELEMENTS:
         what = f"is {braces(tensor.sizes)}, which makes"
         if tensor.strides is not None and extent > tensor.element_count:
             what = f"is {braces(tensor.sizes)} with strides {braces(tensor.strides)}, which reach over"
-        report.add(ELEMENT_LIMIT, f"{path}.Sizes", f"{what} {largest} elements; the limit is {MAX_ELEMENTS}")
-    if not tensor.element_bits:
+        rounded = "" if largest == implied else f", {largest} with the size rounded up to 4 bytes"
+        text = f"{what} {implied} elements{rounded}; the limit is {MAX_ELEMENTS}"
+        report.add(ELEMENT_LIMIT, f"{path}.Sizes", text)
+    if not bits:
         return
     where = f"{path}.TotalTensorSizeInBytes"
-    # What that many elements take, rounded up as every total is.
-    most = (MAX_ELEMENTS * tensor.element_bits + 31) // 32 * 4
-    if tensor.total_size > most and largest <= MAX_ELEMENTS:
-        text = f"is {tensor.total_size}; {MAX_ELEMENTS} elements, the limit, take {most}"
+    fitting = tensor.total_size * 8 // bits
+    if fitting > MAX_ELEMENTS and largest <= MAX_ELEMENTS:
+        text = f"is {tensor.total_size}, in which {fitting} elements fit; the limit is {MAX_ELEMENTS}"
         report.add(ELEMENT_LIMIT, where, text)
     if tensor.total_size < tensor.minimum_size:
         report.add(
@@ -164,3 +188,8 @@ def check_total_size(tensor: TensorDesc, path: str, report: Report) -> None:
             where,
             f"is {tensor.total_size}; it must be a multiple of 4 (the next is {(tensor.total_size + 3) // 4 * 4})",
         )
+
+
+def elements_in(bits: int, element_bits: int) -> int:
+    """How many elements fit in so many bits, rounded up to 4 bytes as sizes of tensors are."""
+    return (bits + 31) // 32 * 32 // element_bits

@@ -205,12 +205,6 @@ def guaranteed_alignment(bench, wrong):
     return lambda: table.BindInputs([binding(buffer, 32 if wrong else 64, 16)])
 
 
-@breaks("DML-BufferBinding-alignment", "bindings[0].Offset")
-def guaranteed_alignment_below_16(bench, wrong):
-    table, buffer = bench.table(bench.compile(identity(alignment=4))), bench.buffer(32)
-    return lambda: table.BindInputs([binding(buffer, 4 if wrong else 16, 16)])
-
-
 @breaks("DML-BufferBinding-alignment", "binding.Offset")
 def a_temporary_off_256(bench, wrong):
     table, buffer = bench.table(bench.compile(log_sum_exp())), bench.buffer(512)

@@ -70,7 +70,7 @@ def test_all_problems_of_a_reduction_at_once():
         Axes=[1, 5, 1],
     )
     assert sorted(found(desc)) == [
-        ("DML-BufferTensor-output-overlap", "OutputTensor.Strides"),
+        ("DML-BufferTensor-output-strides", "OutputTensor.Strides"),
         ("DML-BufferTensor-total-size", "InputTensor.TotalTensorSizeInBytes"),
         ("DML-REDUCE-axes", "Axes[1]"),
         ("DML-REDUCE-axes-unique", "Axes[2]"),

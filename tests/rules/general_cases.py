@@ -98,7 +98,14 @@ broken(
 )
 AXES, SOFTMAX = "DML-FusedActivation-axes", "ACTIVATION_SOFTMAX1"
 broken(AXES, "FusedActivation.Axes[1]", activation(SOFTMAX, Axes=[1, 2]), activation(SOFTMAX, Axes=[1, 0]))
-broken(AXES, "FusedActivation.Axes[1]", activation(SOFTMAX, Axes=[1, 1]), activation(SOFTMAX, Axes=[1]))
+broken(
+    "DML-FusedActivation-axes-unique",
+    "FusedActivation.Axes[1]",
+    activation(SOFTMAX, Axes=[1, 1]),
+    activation(SOFTMAX, Axes=[1]),
+)
+for name in ("ACTIVATION_SWISH", "ACTIVATION_HARD_SWISH"):
+    broken("DML-FusedActivation-unlisted", "FusedActivation", activation(name), activation("ACTIVATION_GELU"))
 for name, level in (
     ("ACTIVATION_GELU", 0x5000),
     ("ELEMENT_WISE_CLIP", 0x5200),
@@ -157,13 +164,26 @@ broken(
 )
 broken(LIMIT, "OutputTensor.Sizes", output((2, 2), strides=[MOST, 1]), output((2, 2), strides=[MOST - 2, 1]))
 PLACE = "TotalTensorSizeInBytes"
-# 16 GB of FLOAT32 are one element too many; of bytes the last total is rounded up to a multiple of 4.
+# 16 GB of FLOAT32 are one element too many.
 broken(LIMIT, f"InputTensor.{PLACE}", whole(total_size=1 << 34), whole(total_size=(1 << 34) - 4))
 broken(
     LIMIT,
     f"OutputTensor.{PLACE}",
-    output((4,), "UINT8", total_size=(1 << 32) + 4),
     output((4,), "UINT8", total_size=1 << 32),
+    output((4,), "UINT8", total_size=(1 << 32) - 4),
+)
+# So many bytes are one more when they are rounded up to 4, whatever the strides.
+broken(
+    LIMIT,
+    "InputTensor.Sizes",
+    whole((MOST,), "INT8", strides=[0]),
+    whole((MOST - 3,), "INT8", strides=[0]),
+)
+broken(
+    LIMIT,
+    "InputTensor.Sizes",
+    whole((2,), "INT8", strides=[MOST - 1]),
+    whole((2,), "INT8", strides=[MOST - 4]),
 )
 
 TOTAL = "DML-BufferTensor-total-size"
@@ -192,18 +212,18 @@ broken(
 )
 
 ALIGNMENT, PLACE = "DML-BufferTensor-alignment", "GuaranteedBaseOffsetAlignment"
-broken(ALIGNMENT, f"InputTensor.{PLACE}", whole(alignment=12), whole(alignment=16))
-broken(ALIGNMENT, f"InputTensor.{PLACE}", whole(alignment=2), whole(alignment=4))
-broken(
-    ALIGNMENT,
-    f"OutputTensor.{PLACE}",
-    output(kind="FLOAT64", alignment=4),
-    output(kind="FLOAT64", alignment=8),
-)
+broken(ALIGNMENT, f"InputTensor.{PLACE}", whole(alignment=24), whole(alignment=1 << 31))
+broken(ALIGNMENT, f"InputTensor.{PLACE}", whole(alignment=4), whole(alignment=16))
+broken(ALIGNMENT, f"OutputTensor.{PLACE}", output(kind="INT8", alignment=8), output(kind="INT8", alignment=0))
 
+STRIDES = "DML-BufferTensor-output-strides"
+broken(STRIDES, "OutputTensor.Strides", output(strides=[0, 1]), output(strides=[3, 1]))
+broken(STRIDES, "OutputTensor.Strides", output((2, 2), strides=[2, 2]), output((2, 2), strides=[2, 4]))
+# Elements 0 to 5 would have to lie on offsets 0 to 4.
+broken(STRIDES, "OutputTensor.Strides", output(strides=[2, 1]), output(strides=[1, 2]))
+# They reach far enough, but 0 + 4 and 2 + 2 are the same offset.
 OVERLAP = "DML-BufferTensor-output-overlap"
-broken(OVERLAP, "OutputTensor.Strides", output(strides=[0, 1]), output(strides=[3, 1]))
-broken(OVERLAP, "OutputTensor.Strides", output(strides=[2, 1]), output(strides=[1, 2]))
+broken(OVERLAP, "OutputTensor.Strides", output((4, 4), strides=[4, 2]), output((4, 4), strides=[8, 2]))
 
 
 def split(strides):
@@ -211,7 +231,7 @@ def split(strides):
     return dml.DML_SPLIT_OPERATOR_DESC(tensor((4, 3)), OutputTensors=outputs)
 
 
-broken(OVERLAP, "OutputTensors[1].Strides", split([1, 1]), split([5, 1]))
+broken(STRIDES, "OutputTensors[1].Strides", split([1, 1]), split([5, 1]))
 broken("DML-TensorFlags-owned-output", "OutputTensor.Flags", output(flags=1), cast(tensor(flags=1)))
 
 argmax = dml.DML_ARGMAX_OPERATOR_DESC(tensor(), tensor((2, 1), "UINT32"), Axes=[1])

@@ -61,7 +61,7 @@ class TestAllAtOnce:
             ("DML-BufferTensor-alignment", "FilterTensor.GuaranteedBaseOffsetAlignment"),
             ("DML-TensorFlags-owned-output", "OutputTensor.Flags"),
             ("DML-BufferTensor-total-size", "OutputTensor.TotalTensorSizeInBytes"),
-            ("DML-BufferTensor-output-overlap", "OutputTensor.Strides"),
+            ("DML-BufferTensor-output-strides", "OutputTensor.Strides"),
             ("DML-CONVOLUTION-dimension-count", "FilterTensor.DimensionCount"),
             ("DML-CONVOLUTION-dimension-count", "OutputTensor.DimensionCount"),
         ]

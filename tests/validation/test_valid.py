@@ -43,7 +43,7 @@ VALID = [
     (cast(tensor(kind="UINT64"), tensor(kind="INT64")), dml.DML_FEATURE_LEVEL_3_1),
     (cast(tensor(kind="FLOAT64")), dml.DML_FEATURE_LEVEL_4_1),
     (quantize("UINT4"), dml.DML_FEATURE_LEVEL_6_3),
-    (quantize("INT4", alignment=1), dml.DML_FEATURE_LEVEL_6_3),
+    (quantize("INT4", alignment=16), dml.DML_FEATURE_LEVEL_6_3),
     # The largest tensors.
     (cast(sizes=(MOST,)), LATEST),
     (cast(tensor((65536, 65535)), tensor((65536, 65535))), LATEST),
@@ -60,8 +60,8 @@ VALID = [
     (cast(tensor(total_size=28), tensor(total_size=(1 << 34) - 4)), LATEST),
     (cast(tensor((5,), "UINT8", total_size=8), sizes=(5,)), LATEST),
     (cast(tensor(flags=1)), LATEST),
-    (cast(tensor(alignment=4), tensor(alignment=256)), LATEST),
-    (cast(tensor(kind="UINT8", alignment=1), tensor(kind="FLOAT16", alignment=2)), LATEST),
+    (cast(tensor(alignment=16), tensor(alignment=256)), LATEST),
+    (cast(tensor(kind="UINT8", alignment=16), tensor(kind="FLOAT16", alignment=32)), LATEST),
     (cast(tensor(alignment=1 << 31)), LATEST),
     # Fused activations.
     (gemm(), LATEST),
@@ -135,14 +135,19 @@ def test_what_can_be_fused(host):
         allowed.add("ELEMENT_WISE_CLIP")
     if host == "GEMM":
         allowed |= {"ACTIVATION_SOFTMAX", "ACTIVATION_SOFTMAX1"}
-    found = set()
+    unlisted = {"ACTIVATION_SWISH", "ACTIVATION_HARD_SWISH"}
+    found, said = set(), set()
     for op in list(dml.DML_OPERATOR_TYPE)[1:]:
         name = op.name.removeprefix("DML_OPERATOR_")
         nested = getattr(dml, f"DML_{name}_OPERATOR_DESC")()
         desc = getattr(dml, f"DML_{host}_OPERATOR_DESC")(FusedActivation=nested)
-        if all(item.rule != "DML-FusedActivation-type" for item in dml.validate(desc)):
+        rules = {item.rule for item in dml.validate(desc, strict=True)}
+        if "DML-FusedActivation-type" not in rules:
             found.add(name)
-    assert found == allowed
+        if "DML-FusedActivation-unlisted" in rules:
+            said.add(name)
+    assert found == allowed | unlisted
+    assert said == unlisted
 
 
 @pytest.mark.parametrize(("level", "rules"), [(0x6100, []), (0x6000, ["DML-FusedActivation-feature-level"])])
