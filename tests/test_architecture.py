@@ -39,6 +39,7 @@ FACES = {
     "capturing",
     "shortcuts",
     "graph",
+    "hardware",
     "cli",
     "samples",
     "testing",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .._version import __version__
-from . import capture, config, dispatch, exec, explain, graph, info, rules, run, schema, support
+from . import capture, compare, config, dispatch, exec, explain, graph, info, rules, run, schema, support
 from .completion import complete
 
 DESCRIPTION = "DirectML on any machine: what this installation can do."
@@ -30,6 +30,7 @@ class Command(Protocol):
 
 COMMANDS: dict[str, Command] = {
     "capture": capture,
+    "compare": compare,
     "config": config,
     "dispatch": dispatch,
     "exec": exec,

@@ -13,7 +13,7 @@ from directml_py.testing.tolerances import ulps_apart
 from .recorded import UNWRITTEN, Case, cases
 from .tolerances import FUNCTIONS, SOFTWARE_DEVICE, SUMS
 
-CASES = list(cases())
+CASES = cases()
 LEVEL = dml.DML_FEATURE_LEVEL_6_2
 
 
@@ -24,7 +24,7 @@ def apart(case: Case, own: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     if theirs.dtype.kind != "f":
         return np.where(written, own != theirs, False).astype(np.uint64) * np.uint64(2**63)
     distance = np.where(written, ulps_apart(own, theirs), np.uint64(0))
-    if case.operator in SUMS:
+    if case.desc.name in SUMS:
         finite = np.isfinite(own) & np.isfinite(theirs)
         values = [np.abs(x[np.isfinite(x)]).max(initial=0) for x in (*case.inputs, theirs) if x is not None]
         unit = np.spacing(theirs.dtype.type(max(map(float, values))))
@@ -63,7 +63,7 @@ def test_computed(case):
         distance = apart(case, own, theirs)
         if case.name not in SOFTWARE_DEVICE:
             worst = np.unravel_index(int(distance.argmax()), distance.shape)
-            assert distance.max() <= allowed(case.operator), (slot, worst, own[worst], theirs[worst])
+            assert distance.max() <= allowed(case.desc.name), (slot, worst, own[worst], theirs[worst])
 
 
 def test_exceptions_exist():

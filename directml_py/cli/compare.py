@@ -1,0 +1,121 @@
+"""``python -m directml_py compare``: Microsoft's library and the emulator, side by side."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..hardware import Case, Comparison, Isolated
+    from ..hardware.sources import Source
+
+HELP = "What Microsoft's DirectML says of operators and computes, beside what the emulator does."
+USAGE = """
+  %(prog)s FILE --directml PATH                  whether both accept each operator of FILE
+  %(prog)s FILE --directml PATH --d3d12 PATH     also what both compute, on the GPU of that library
+  %(prog)s CASES.jsonl                           what the emulator computes of recorded cases
+
+FILE is an operator desc as JSON, a graph that Graph.save wrote, a DxDispatch model, a serialized graph, recorded cases
+(.jsonl, .jsonl.gz) or the folder of a capture. On WSL: --directml /usr/lib/wsl/lib/libdirectml.so --d3d12
+/usr/lib/wsl/lib/libd3d12.so; on Windows DirectML.dll and d3d12.dll."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = USAGE.lstrip("\n")
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("--directml", metavar="PATH", help="Microsoft's DirectML library")
+    parser.add_argument("--d3d12", metavar="PATH", help="a Direct3D 12 library, for what is computed")
+    parser.add_argument("--dxcore", metavar="PATH", help="its DXCore (default: the one beside it)")
+    parser.add_argument(
+        "--save",
+        metavar="OUT",
+        type=Path,
+        help="write where they disagree as recorded cases (.jsonl, .jsonl.gz)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """0 if both agree about everything, 1 if not, 2 for what cannot be read or opened."""
+    from ..hardware import HardwareError, Isolated, write_cases
+    from ..hardware.sources import SourceError, operators_in
+
+    try:
+        sources = list(operators_in(arguments.file))
+        if arguments.directml is None:
+            return _replay(sources)
+        with Isolated(arguments.directml, arguments.d3d12, arguments.dxcore) as library:
+            cases = list(_compared(sources, library))
+        if arguments.save is not None:
+            write_cases(arguments.save, cases)
+            print(f"{len(cases)} disagreements in {arguments.save}")
+        return 1 if cases else 0
+    except (HardwareError, SourceError) as error:
+        return _wrong(str(error))
+    except OSError as error:
+        return _wrong(f"{error.filename or arguments.file}: {error.strerror or error}")
+
+
+def _wrong(text: str) -> int:
+    print(f"compare: {text}", file=sys.stderr)
+    return 2
+
+
+def _compared(sources: list[Source], library: Isolated) -> Iterator[Case]:
+    """Print what comes of each operator; the cases of those about which the sides disagree."""
+    from ..hardware import Comparison
+
+    for number, source in enumerate(sources):
+        found = library.compare(source.desc, source.inputs)
+        print(f"{source.name}: {found}")
+        if isinstance(found, Comparison) and not found.same:
+            yield _case(found, number)
+
+
+def _case(found: Comparison, number: int) -> Case:
+    from ..hardware import Case
+
+    refused = ""
+    if not found.theirs.accepted:
+        stage = 1 if found.theirs.stage == "CreateOperator" else 2
+        refused = f"0x{found.theirs.hresult:08x} at stage {stage} {found.theirs.stage}"
+    name = f"{found.desc.name}-0-{number}"
+    return Case(name, found.desc, found.inputs, None if refused else found.results or [], refused)
+
+
+def _replay(sources: list[Source]) -> int:
+    """What the emulator makes of recorded cases."""
+    if any(source.case is None for source in sources):
+        return _wrong("give --directml, the library to compare with; only recorded cases (.jsonl) need none")
+    codes = [_same_as_recorded(source.case) for source in sources if source.case is not None]
+    print(f"{codes.count(0)} of {len(codes)} cases are the same")
+    return max(codes, default=0)
+
+
+def _same_as_recorded(case: Case) -> int:
+    from .. import DMLError, evaluate, validate
+    from ..hardware.comparison import difference
+
+    own = validate(case.desc)
+    if bool(own) is not bool(case.refused):
+        print(f"{case.name}: there {case.refused or 'accepted'}; here {own}")
+        return 1
+    if own:
+        return 0
+    try:
+        results = evaluate(case.desc, case.inputs)
+    except DMLError as error:
+        print(f"{case.name}: {error}")
+        return 1
+    found = [
+        difference(slot.path, ours, theirs)
+        for slot, ours, theirs in zip(case.desc.outputs, results, case.outputs or [])
+        if ours is not None and theirs is not None
+    ]
+    wrong = [one for one in found if one.differing]
+    for one in wrong:
+        print(f"{case.name}: {one}")
+    return 1 if wrong else 0

@@ -1,0 +1,30 @@
+"""Microsoft's own DirectML beside the emulator: asked, executed and compared through COM calls of ctypes.
+
+``open(directml=PATH)`` asks a real library on the emulated Direct3D 12 device whether it takes a desc; with
+``d3d12=PATH`` it also executes, on the GPU: on WSL with the libraries of ``/usr/lib/wsl/lib``, on Windows with
+``DirectML.dll`` and ``d3d12.dll``.
+"""
+
+from .cases import Case, read_cases, write_cases
+from .comparison import Comparison, OutputDifference
+from .errors import HardwareError
+from .isolation import Crash, Isolated
+from .library import Library, Verdict, close, compare, evaluate, open, validate
+
+__all__ = [
+    "Case",
+    "Comparison",
+    "Crash",
+    "HardwareError",
+    "Isolated",
+    "Library",
+    "OutputDifference",
+    "Verdict",
+    "close",
+    "compare",
+    "evaluate",
+    "open",
+    "read_cases",
+    "validate",
+    "write_cases",
+]

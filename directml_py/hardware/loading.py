@@ -1,0 +1,92 @@
+"""Shared libraries by path, and the functions they must have."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PureWindowsPath
+from typing import NamedTuple
+
+from .errors import HardwareError
+
+OWN = Path(__file__).resolve().parents[1] / "com" / "lib"
+# In this order: each needs those before it.
+OWN_FILES = ("libdirectml.so", "libd3d12.so", "libdxcore.so")
+PathLike = str | os.PathLike[str]
+
+
+class Libraries(NamedTuple):
+    """``d3d12`` is the library that has D3D12CreateDevice."""
+
+    directml: ctypes.CDLL
+    d3d12: ctypes.CDLL
+    emulated: bool
+
+
+def load_libraries(directml: PathLike, d3d12: PathLike | None, dxcore: PathLike | None) -> Libraries:
+    """Load what one DirectML needs. Raises ``HardwareError``.
+
+    ``d3d12`` None is the emulated Direct3D 12. ``dxcore`` None is the one beside ``d3d12``, if there is one.
+    """
+    path = checked_path(directml, "directml")
+    if d3d12 is None:
+        device = _load_own()
+    else:
+        where = checked_path(d3d12, "d3d12")
+        for beside in _dxcore_of(where, dxcore):
+            load(beside, "dxcore", shared=True)
+        device = load(where, "d3d12", shared=True)
+        require(device, where, "D3D12CreateDevice", "Direct3D 12")
+    library = load(path, "directml")
+    require(library, path, "DMLCreateDevice1", "DirectML")
+    return Libraries(library, device, d3d12 is None)
+
+
+def checked_path(path: PathLike, name: str) -> Path:
+    """``path`` as one of this system that names a file."""
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a path, not {type(path).__name__}")
+    if sys.platform != "win32" and (PureWindowsPath(text).drive or text.lower().endswith(".dll")):
+        raise HardwareError(
+            f"{name}: {text} is a library of Windows, which {sys.platform} cannot load; WSL has its own in "
+            "/usr/lib/wsl/lib"
+        )
+    found = Path(text)
+    if not found.is_file():
+        raise HardwareError(f"{name}: there is no file {text}")
+    return found.resolve()
+
+
+def load(path: Path, name: str, shared: bool = False) -> ctypes.CDLL:
+    """The library at ``path``; if ``shared``, its symbols are there for those that are loaded later."""
+    try:
+        # The two calling conventions of Windows are one where pointers have 64 bits.
+        return ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL if shared else ctypes.DEFAULT_MODE)
+    except OSError as error:
+        raise HardwareError(f"{name}: {path} cannot be loaded: {error}") from None
+
+
+def require(library: ctypes.CDLL, path: Path, function: str, what: str) -> None:
+    if not hasattr(library, function):
+        raise HardwareError(f"{path} has no {function}: it is no {what}")
+
+
+def _load_own() -> ctypes.CDLL:
+    missing = [name for name in OWN_FILES if not (OWN / name).is_file()]
+    if missing:
+        raise HardwareError(
+            f"the emulated Direct3D 12 device cannot be had from C: this installation has no {missing[0]}; "
+            "give d3d12"
+        )
+    libraries = [load(OWN / name, "directml", shared=True) for name in OWN_FILES]
+    return libraries[0]
+
+
+def _dxcore_of(d3d12: Path, dxcore: PathLike | None) -> Iterator[Path]:
+    if dxcore is not None:
+        yield checked_path(dxcore, "dxcore")
+    elif (beside := d3d12.with_name("libdxcore.so")).is_file():
+        yield beside

@@ -1,0 +1,102 @@
+"""The operators of a file: one desc, recorded cases, a graph, a DxDispatch model, a capture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..capturing import events as e
+from ..capturing.machine import Machine
+from ..capturing.reading import CaptureError, read_capture
+from ..descs.values import OperatorDesc
+from ..dml import IDMLCompiledOperator
+from ..dml.compiler.program import GraphProgram
+from ..dxdispatch.pictures import ModelError, graph_in
+from ..graph.files import GraphFileError, load
+from ..graph.nodes import OperatorNode
+from ..graph.reading import Item
+from ..graph.values import operator_schema, read_operator
+from .cases import Case, read_cases
+
+Array = npt.NDArray[Any]
+
+
+class SourceError(ValueError):
+    """A file that has no operators, or cannot be read."""
+
+
+class Source(NamedTuple):
+    """An operator by the name that the file has for it; ``inputs`` None where the file has none. ``case`` is what a
+    library was recorded to make of it."""
+
+    name: str
+    desc: OperatorDesc
+    inputs: Sequence[Array | None] | None = None
+    case: Case | None = None
+
+
+def operators_in(path: Path) -> Iterator[Source]:
+    """The operators of a file or of the folder of a capture. Raises ``OSError`` and ``SourceError``."""
+    try:
+        if path.is_dir():
+            yield from _of_capture(path)
+        elif path.name.endswith((".jsonl", ".jsonl.gz")):
+            yield from (Source(case.name, case.desc, case.inputs, case) for case in read_cases(path))
+        else:
+            yield from _of_file(path)
+    except (CaptureError, GraphFileError, ModelError, ValueError) as error:
+        raise SourceError(str(error)) from None
+
+
+def _of_file(path: Path) -> Iterator[Source]:
+    graph = graph_in(path)
+    if graph is None:
+        top = json.loads(path.read_bytes())
+        if isinstance(top, dict) and "operator" in top:
+            members = Item(path, "", top).fields({"operator", "desc"})
+            schema = operator_schema(members["operator"])
+            yield Source(schema.name, read_operator(schema, members["desc"]))
+            return
+        graph = load(None, path)
+    for node in graph.nodes:
+        if isinstance(node, OperatorNode):
+            yield Source(node.name, node.desc)
+
+
+def _of_capture(folder: Path) -> Iterator[Source]:
+    """Each operator once, with the inputs of its first dispatch; those of graphs without."""
+    seen: set[OperatorDesc] = set()
+    for log in read_capture(folder):
+        machine = Machine(log)
+        for _, command in log.ran:
+            machine.find(command)
+            if isinstance(command.what, e.Dispatch) and command.what.dispatchable.op is not None:
+                dispatch = command.what
+                for desc, inputs in _of_dispatch(machine, dispatch, command.what.dispatchable.op):
+                    if desc not in seen:
+                        seen.add(desc)
+                        yield Source(f"dispatch {dispatch.number}", desc, inputs)
+            machine.leave(command)
+
+
+def _of_dispatch(
+    machine: Machine, dispatch: e.Dispatch, op: IDMLCompiledOperator
+) -> Iterator[tuple[OperatorDesc, Sequence[Array | None] | None]]:
+    if isinstance(op.program, GraphProgram):
+        for node in op.program.graph.nodes:
+            if node is not None and node.desc is not None:
+                yield node.desc, None
+    elif op.op is not None:
+        found: dict[int, Array] = {
+            operand.slot.position: operand.tensor.load(np.ascontiguousarray(operand.bytes))
+            for operand in machine.operands(dispatch)
+            if operand.slot.kind == "input"
+        }
+        present = [index for index, slot in enumerate(op.inputs) if slot.tensor is not None]
+        is_whole = all(index in found for index in present)
+        yield op.op.desc, [found.get(index) for index in range(len(op.inputs))] if is_whole else None
