@@ -41,6 +41,12 @@ def lint(session: nox.Session) -> None:
 
 
 @nox.session
+def judge(session: nox.Session) -> None:
+    """A million descs, held against Microsoft's own library, which pip fetches into the user's cache."""
+    session.run(sys.executable, "tools/judge.py", *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """The documentation (extra ``docs``) in build/docs; warnings are errors."""
     session.run(

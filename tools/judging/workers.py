@@ -1,0 +1,122 @@
+"""Processes that ask both sides, and may die of it."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from directml_py import hardware
+from directml_py.descs.encode import encode
+from directml_py.operators import check
+
+from .streams import LEVEL, STREAMS
+
+E_INVALIDARG = 0x80070057
+# The case that a worker is at, the desc within it, and how many descs are behind it.
+PLACE = struct.Struct("<qqq")
+
+
+class Worker:
+    """Judges the cases ``first``, ``first + step`` ... below ``end`` of a stream in a child process, which is forked
+    again behind whatever desc ended it."""
+
+    def __init__(self, library: Path, stream: str, first: int, step: int, end: int) -> None:
+        self._library, self._stream, self._step, self._end = library, stream, step, end
+        self._place = mmap.mmap(-1, PLACE.size)
+        PLACE.pack_into(self._place, 0, first, 0, 0)
+        handle, name = tempfile.mkstemp(suffix=".jsonl")
+        os.close(handle)
+        self._found = Path(name)
+        self.pid = 0
+        self.start()
+
+    @property
+    def count(self) -> int:
+        return int(PLACE.unpack_from(self._place)[2])
+
+    def start(self) -> None:
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            code = 1
+            try:
+                self._work()
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+
+    def ended(self, status: int) -> bool:
+        """Whether the work is done; if not, the child is forked again behind the desc that ended it."""
+        if os.WIFEXITED(status):
+            if os.WEXITSTATUS(status):
+                raise RuntimeError("a worker failed")
+            return True
+        case, step, count = PLACE.unpack_from(self._place)
+        judged = next(one for at, one in enumerate(STREAMS[self._stream](case)) if at == step)
+        own = check(encode(judged.desc), LEVEL)[1].errors
+        self._write(self._entry(judged, own, f"signal {os.WTERMSIG(status)}"))
+        PLACE.pack_into(self._place, 0, case, step + 1, count + 1)
+        self.start()
+        return False
+
+    def _entry(self, judged: Any, own: Any, theirs: str) -> dict[str, Any]:
+        return {
+            "operator": judged.desc.name,
+            "field": judged.field,
+            "rules": sorted({found.rule for found in own}),
+            "theirs": theirs,
+            "desc": repr(judged.desc),
+            "ours": "; ".join(map(str, own)),
+        }
+
+    def _write(self, entry: dict[str, Any]) -> None:
+        with self._found.open("a", encoding="utf-8") as file:
+            print(json.dumps(entry), file=file)
+
+    def _work(self) -> None:
+        case, skipped, count = PLACE.unpack_from(self._place)
+        with hardware.open(self._library) as library:
+            while case < self._end:
+                for step, judged in enumerate(STREAMS[self._stream](case)):
+                    if step < skipped:
+                        continue
+                    PLACE.pack_into(self._place, 0, case, step, count)
+                    verdict = library.validate(judged.desc)
+                    own = check(encode(judged.desc), LEVEL)[1].errors
+                    wanted = E_INVALIDARG if own else 0
+                    if verdict.hresult != wanted:
+                        self._write(self._entry(judged, own, f"0x{verdict.hresult:08x}"))
+                    count += 1
+                skipped = 0
+                case += self._step
+                PLACE.pack_into(self._place, 0, case, 0, count)
+
+    def results(self) -> Iterator[dict[str, Any]]:
+        with self._found.open(encoding="utf-8") as file:
+            yield from map(json.loads, file)
+        self._found.unlink()
+
+
+def judge(
+    library: Path, stream: str, cases: int, workers: int, seed: int
+) -> tuple[int, list[dict[str, Any]]]:
+    """How many descs of a stream were judged, and those about which the sides disagree."""
+    first = seed * cases
+    running = [Worker(library, stream, first + at, workers, first + cases) for at in range(workers)]
+    everyone = list(running)
+    while running:
+        pid, status = os.wait()
+        worker = next(one for one in running if one.pid == pid)
+        if worker.ended(status):
+            running.remove(worker)
+    return sum(one.count for one in everyone), [entry for one in everyone for entry in one.results()]
