@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from judging.streams import MUTATIONS_EACH, OPERATORS, RANKS
+from judging.streams import MUTATIONS_EACH, OPERATORS, RANKS, only
 from judging.stricter import CRASHES, reason
 from judging.wheel import PACKAGE, library
 from judging.workers import judge
@@ -42,7 +42,9 @@ def main() -> int:
     parser.add_argument(
         "--examples", type=int, default=EXAMPLES, help="descs that are printed for each reason"
     )
+    parser.add_argument("--operators", default=".*", help="a regular expression of their names")
     arguments = parser.parse_args()
+    only(arguments.operators)
     path = arguments.library or library()
     streams = {
         "valid": int(arguments.descs * VALID) // MUTATIONS_EACH,

@@ -115,7 +115,7 @@ def _array(source: Source, entry: FieldSchema, value: Any, desc: OperatorDesc) -
     elements = list(value or ())
     way = source.integer(0, 9)
     if way == 0 or not elements:
-        fresh = desc.inputs[0].tensor if entry.is_tensor else None
+        fresh: Any = desc.inputs[0].tensor if entry.is_tensor else None
         if entry.type == "DML_OPERATOR_DESC":
             fresh = _activation(source)
         filled = fresh if fresh is not None else (1.0 if entry.type == "FLOAT" else source.integer(0, 3))

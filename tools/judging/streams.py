@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -16,11 +17,16 @@ from directml_py.testing.valid import operators_at, valid_desc
 from .mutations import TYPES, mutated
 
 LEVEL = DML_FEATURE_LEVEL_6_2
-OPERATORS = operators_at(LEVEL)
+OPERATORS = list(operators_at(LEVEL))
 # Of one valid desc, which takes longer to make than to change.
 MUTATIONS_EACH = 20
 MOST_ELEMENTS = 2000
 RANKS = 9
+
+
+def only(pattern: str) -> None:
+    """Leave out operators whose names the regular expression does not match."""
+    OPERATORS[:] = [name for name in OPERATORS if re.fullmatch(pattern, name)]
 
 
 class Judged(NamedTuple):
@@ -33,12 +39,12 @@ class Judged(NamedTuple):
 def valid(number: int) -> Iterator[Judged]:
     for step in range(MUTATIONS_EACH):
         source = RandomSource(number * MUTATIONS_EACH + step)
-        yield Judged(valid_desc(source, None, LEVEL, MOST_ELEMENTS))
+        yield Judged(valid_desc(source, source.choice(OPERATORS), LEVEL, MOST_ELEMENTS))
 
 
 def mutations(number: int) -> Iterator[Judged]:
     source = RandomSource(~number)
-    desc = valid_desc(source, None, LEVEL, MOST_ELEMENTS)
+    desc = valid_desc(source, source.choice(OPERATORS), LEVEL, MOST_ELEMENTS)
     for _ in range(MUTATIONS_EACH):
         try:
             changed, field = mutated(source, desc)
