@@ -9,19 +9,23 @@ import struct
 import sys
 import tempfile
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from directml_py import hardware
 from directml_py.descs.encode import encode
-from directml_py.operators import check
+from directml_py.operators import SCHEMAS, check
 
 from .streams import LEVEL, STREAMS
 
 E_INVALIDARG = 0x80070057
-# The case that a worker is at, the desc within it, and how many descs are behind it.
-PLACE = struct.Struct("<qqq")
+# The case that a worker is at, and the desc within it.
+PLACE = struct.Struct("<qq")
+# Behind the place, how many descs of each operator were judged.
+NUMBERS = {name: number for number, name in enumerate(sorted(SCHEMAS))}
+COUNT = struct.Struct("<q")
 
 
 class Worker:
@@ -30,8 +34,8 @@ class Worker:
 
     def __init__(self, library: Path, stream: str, first: int, step: int, end: int) -> None:
         self._library, self._stream, self._step, self._end = library, stream, step, end
-        self._place = mmap.mmap(-1, PLACE.size)
-        PLACE.pack_into(self._place, 0, first, 0, 0)
+        self._place = mmap.mmap(-1, PLACE.size + COUNT.size * len(NUMBERS))
+        PLACE.pack_into(self._place, 0, first, 0)
         handle, name = tempfile.mkstemp(suffix=".jsonl")
         os.close(handle)
         self._found = Path(name)
@@ -39,8 +43,14 @@ class Worker:
         self.start()
 
     @property
-    def count(self) -> int:
-        return int(PLACE.unpack_from(self._place)[2])
+    def counts(self) -> Counter[str]:
+        """How many descs of each operator were judged."""
+        numbers = {name: COUNT.unpack_from(self._place, _offset(name))[0] for name in NUMBERS}
+        return Counter({name: number for name, number in numbers.items() if number})
+
+    def _count(self, name: str) -> None:
+        (number,) = COUNT.unpack_from(self._place, _offset(name))
+        COUNT.pack_into(self._place, _offset(name), number + 1)
 
     def start(self) -> None:
         sys.stdout.flush()
@@ -61,11 +71,11 @@ class Worker:
             if os.WEXITSTATUS(status):
                 raise RuntimeError("a worker failed")
             return True
-        case, step, count = PLACE.unpack_from(self._place)
+        case, step = PLACE.unpack_from(self._place)
         judged = next(one for at, one in enumerate(STREAMS[self._stream](case)) if at == step)
         own = check(encode(judged.desc), LEVEL)[1].errors
         self._write(self._entry(judged, own, f"signal {os.WTERMSIG(status)}"))
-        PLACE.pack_into(self._place, 0, case, step + 1, count + 1)
+        PLACE.pack_into(self._place, 0, case, step + 1)
         self.start()
         return False
 
@@ -84,22 +94,22 @@ class Worker:
             print(json.dumps(entry), file=file)
 
     def _work(self) -> None:
-        case, skipped, count = PLACE.unpack_from(self._place)
+        case, skipped = PLACE.unpack_from(self._place)
         with hardware.open(self._library) as library:
             while case < self._end:
                 for step, judged in enumerate(STREAMS[self._stream](case)):
                     if step < skipped:
                         continue
-                    PLACE.pack_into(self._place, 0, case, step, count)
+                    PLACE.pack_into(self._place, 0, case, step)
+                    self._count(judged.desc.name)
                     verdict = library.validate(judged.desc)
                     own = check(encode(judged.desc), LEVEL)[1].errors
                     wanted = E_INVALIDARG if own else 0
                     if verdict.hresult != wanted:
                         self._write(self._entry(judged, own, f"0x{verdict.hresult:08x}"))
-                    count += 1
                 skipped = 0
                 case += self._step
-                PLACE.pack_into(self._place, 0, case, 0, count)
+                PLACE.pack_into(self._place, 0, case, 0)
 
     def results(self) -> Iterator[dict[str, Any]]:
         with self._found.open(encoding="utf-8") as file:
@@ -107,10 +117,14 @@ class Worker:
         self._found.unlink()
 
 
+def _offset(operator: str) -> int:
+    return PLACE.size + COUNT.size * NUMBERS[operator]
+
+
 def judge(
     library: Path, stream: str, cases: int, workers: int, seed: int
-) -> tuple[int, list[dict[str, Any]]]:
-    """How many descs of a stream were judged, and those about which the sides disagree."""
+) -> tuple[Counter[str], list[dict[str, Any]]]:
+    """How many descs of each operator were judged in a stream, and those about which the sides disagree."""
     first = seed * cases
     running = [Worker(library, stream, first + at, workers, first + cases) for at in range(workers)]
     everyone = list(running)
@@ -119,4 +133,5 @@ def judge(
         worker = next(one for one in running if one.pid == pid)
         if worker.ended(status):
             running.remove(worker)
-    return sum(one.count for one in everyone), [entry for one in everyone for entry in one.results()]
+    counts = sum((one.counts for one in everyone), Counter[str]())
+    return counts, [entry for one in everyone for entry in one.results()]

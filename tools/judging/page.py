@@ -1,0 +1,138 @@
+"""``docs/inside/fidelity.md``: how faithful the emulator is, by the last run of the judge."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from directml_py import __version__
+from directml_py.abi.rules import LIBRARY, Rule
+from directml_py.operators import SCHEMAS, every_rule
+
+from .kinds import Run
+from .stricter import CRASHES, STRICTER
+from .wheel import PACKAGE
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "inside" / "fidelity.md"
+
+TEXT = """\
+<!-- Written by tools/judge.py --page. -->
+
+# Fidelity: held against Microsoft's library
+
+Microsoft's own DirectML is the judge of this package. The wheel of torch-directml on PyPI has it for Linux, feature
+levels up to 6.2, and on the emulated Direct3D 12 device it says of any desc whether it accepts it. What it refuses is
+refused here, by a rule whose source is `{library}` where no page states it. What a page forbids and it accepts executes
+here as there, with a warning; `validate(desc, strict=True)`, `pytest --dml-strict` and the profiles `strict` and
+`demanding` make an error of that. What it computes was recorded on a software Direct3D 12 device, and is what this
+package computes, within the tolerances below; a test runs all recorded cases.
+
+<!-- not run: fetches the library with pip, and takes a million descs -->
+```sh
+nox -s judge
+```
+
+You can do the same with a library of your own, on WSL or on Windows also with what a GPU computes:
+
+<!-- not run: the paths are yours -->
+```sh
+python -m directml_py compare FILE --directml PATH --d3d12 PATH --save disagreements.jsonl
+```
+
+## The last run
+
+{date}, directml-py {version}, `{package}`, at feature level 6.2.
+
+| Descs | Judged | The same verdict | Stricter here, listed | Crashed there | Not listed |
+| --- | --- | --- | --- | --- | --- |
+{streams}
+
+`valid` are descs that this package's generator calls valid; `mutations` are such with one field changed, which nobody
+filtered; `tables` are all data types and dimension counts of one tensor, or of all, of each operator.
+
+## Where this package is stricter
+
+{stricter}
+
+The library ends its process on some descs: {crashes}. Here they are refused, or execute.
+
+## Rules that no page states
+
+{learnt}
+
+## What a page forbids and the library accepts
+
+{page_only}
+
+## By operator
+
+*Within* is how far a recorded result may be from ours: ULP of the element for functions, ULP of the largest element for
+sums; 0 is the same bits. The software device's exponentials, logarithms and tangents are coarse; ours are not, and such
+tolerances are its own.
+
+| Operator | Descs judged | Stricter here | Recorded cases | Within |
+| --- | --- | --- | --- | --- |
+{operators}
+
+## What is unknown
+
+- The library's levels above 6.2, and those below: it does not limit itself to a lower one. There the pages stand, and
+  what was learnt of the older operators.
+- GPUs: the results were recorded on a software device. What is plainly that device's doing is not followed:
+{device}
+- Windows and WSL: `directml_py.hardware` was tried with a DirectML whose device is the emulated one, and is written
+  after the documentation where it drives a real Direct3D 12.
+"""
+
+
+def write(run: Run) -> None:
+    """Write the page from the figures of ``run``, the tables of tolerances and the rules."""
+    sys.path.insert(0, str(ROOT))
+    from tests.fidelity.recorded import cases
+    from tests.fidelity.tolerances import FUNCTIONS, SOFTWARE_DEVICE, SUMS
+
+    recorded = Counter(case.desc.name for case in cases())
+    within = {name: f"{ulps} ULP" for name, ulps in FUNCTIONS.items()}
+    within |= {name: f"{ulps} ULP of the largest" for name, ulps in SUMS.items()}
+    rules = every_rule()
+    rows = [
+        f"| {name} | {run.judged[name]} | {run.listed[name] or ''} | {recorded[name] or ''} | "
+        f"{within.get(name, '0') if recorded[name] else ''} |"
+        for name in sorted(SCHEMAS)
+        if run.judged[name]
+    ]
+    reasons = Counter(SOFTWARE_DEVICE.values())
+    text = TEXT.format(
+        library=LIBRARY,
+        date=datetime.date.today().isoformat(),
+        version=__version__,
+        package=PACKAGE,
+        streams="\n".join(_stream(run, stream) for stream in run.descs),
+        stricter=_table("Rule", "Why", STRICTER.items()),
+        crashes="; ".join(f"{name}, {why}" for name, why in CRASHES.items()),
+        learnt=_rules(rule for rule in rules if rule.source == LIBRARY),
+        page_only=_rules(rule for rule in rules if rule.page_only),
+        operators="\n".join(rows),
+        device="\n".join(f"  - {why} ({count} cases);" for why, count in sorted(reasons.items())),
+    )
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def _stream(run: Run, stream: str) -> str:
+    kinds, judged = run.kinds[stream], run.descs[stream]
+    apart = sum(kinds.values())
+    unlisted = apart - kinds["stricter"] - kinds["crash"]
+    return f"| {stream} | {judged} | {judged - apart} | {kinds['stricter']} | {kinds['crash']} | {unlisted} |"
+
+
+def _rules(rules: Iterable[Rule]) -> str:
+    return _table("Rule", "What it says", ((rule.id, rule.text) for rule in rules))
+
+
+def _table(left: str, right: str, entries: Iterable[tuple[str, str]]) -> str:
+    rows = [f"| `{one}` | {other.replace('|', chr(92) + '|')} |" for one, other in sorted(entries)]
+    return "\n".join([f"| {left} | {right} |", "| --- | --- |", *rows])
