@@ -133,11 +133,13 @@ class IDMLDevice(IDMLObject):
 
     @hresult_method
     def CreateOperator(self, desc: Any) -> IDMLOperator:
-        """Check an operator desc. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule,
-        ``TypeError`` for what is no desc."""
+        """Check an operator desc. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule, types
+        that CheckFeatureSupport denies among them, ``TypeError`` for what is no desc."""
         decoded, report = check(desc, self.feature_level)
         if self.profile.strict:
             report.make_strict()
+        if self.profile.denied and decoded is not None:
+            check_types(self.profile, decoded, report)
         name = "the operator" if decoded is None else decoded.struct.name
         self.removal.report(f"CreateOperator refuses {name}:", report)
         assert decoded is not None
@@ -147,14 +149,12 @@ class IDMLDevice(IDMLObject):
     def CompileOperator(self, op: IDMLOperator, flags: int = 0) -> IDMLCompiledOperator:
         """Choose the kernel of an operator (nf-directml-idmldevice-compileoperator).
 
-        Raises ``DMLError`` ``DXGI_ERROR_UNSUPPORTED`` for tensors of types that CheckFeatureSupport denies.
+        Raises ``DMLError`` for what Microsoft's library creates and does not compile.
         """
         report = Report()
         same_device(IDMLOperator, op, "op", self, report, SAME_DEVICE)
         self.removal.report("CompileOperator failed:", report)
         kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
-        check_types(self.profile, op.desc, "", report)
-        report.raise_errors("CompileOperator failed:", DXGI_ERROR_UNSUPPORTED)
         hresult = operator_of(op.desc.name).check_compilation(op.desc, report)
         self.removal.report("CompileOperator failed:", report, hresult)
         return created(IDMLCompiledOperator(self, kind, OperatorProgram(op.desc, self._kernels(kind)), op))
@@ -226,8 +226,7 @@ class IDMLDevice1(IDMLDevice):
     def CompileGraph(self, desc: Any, flags: int = 0) -> IDMLCompiledOperator:
         """Compile a graph of operators into one (nf-directml-idmldevice1-compilegraph).
 
-        ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule,
-        ``DXGI_ERROR_UNSUPPORTED`` for tensors of types that CheckFeatureSupport denies.
+        ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule.
         """
         # Loaded when the first graph comes: most programs that import this package have none.
         from .compiler.description import read_graph_desc
@@ -246,10 +245,6 @@ class IDMLDevice1(IDMLDevice):
         self.removal.report("CompileGraph refuses the graph:", report)
         assert graph is not None
         kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
-        for node in graph.nodes:
-            if node is not None and node.desc is not None:
-                check_types(self.profile, node.desc, f"Nodes[{node.index}].", report)
-        report.raise_errors("CompileGraph failed:", DXGI_ERROR_UNSUPPORTED)
         return created(IDMLCompiledOperator(self, kind, GraphProgram(graph, self._kernels(kind))))
 
 

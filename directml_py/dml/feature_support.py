@@ -10,7 +10,7 @@ from ..abi.arguments import integer, uint
 from ..abi.hresult import DXGI_ERROR_UNSUPPORTED
 from ..abi.memory import MemoryFault, write
 from ..abi.pointers import check_type, locate
-from ..abi.rules import breach, rule
+from ..abi.rules import LIBRARY, breach, rule
 from ..abi.structure import Structure
 from ..api.enums import (
     DML_FEATURE,
@@ -48,13 +48,12 @@ LEVEL_COUNT = rule(
 LEVELS = rule(
     "DML-CheckFeatureSupport-levels", "At least one of the requested feature levels is supported", LEVELS_PAGE
 )
-# No page says which call fails for a type that the device denies, nor how. CreateOperator looks at the desc alone,
-# which is right for its level; compiling is for one device. DXGI_ERROR_UNSUPPORTED is what the page of
-# CheckFeatureSupport has for what a device lacks.
+# No page says which call fails for a type that the device denies, nor how: Microsoft's library has CreateOperator
+# refuse it, as any other desc. The identifier is older than that was known.
 TYPES = rule(
     "DML-CompileOperator-data-type",
     "Tensors have types that the device supports",
-    "ns-directml-dml_feature_data_tensor_data_type_support",
+    LIBRARY,
 )
 
 KNOWN_LEVELS = frozenset(int(level) for level in DML_FEATURE_LEVEL)
@@ -147,9 +146,9 @@ def answer(
     return DML_FEATURE_DATA_FEATURE_LEVELS(max(levels))
 
 
-def check_types(profile: Profile, desc: OperatorDesc, where: str, report: Report) -> None:
-    """Report tensors of an operator, which is at ``where``, whose types the device denies."""
+def check_types(profile: Profile, desc: OperatorDesc, report: Report) -> None:
+    """Report tensors of an operator whose types the device denies."""
     for path, _, tensor in (*desc.inputs, *desc.outputs):
         if tensor is not None and tensor.data_type in profile.denied:
             text = f"is {DML_TENSOR_DATA_TYPE(tensor.data_type).name}, which CheckFeatureSupport denies on this device"
-            report.add(TYPES, f"{where}{path}.DataType", text)
+            report.add(TYPES, f"{path}.DataType", text)

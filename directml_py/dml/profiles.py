@@ -41,7 +41,7 @@ class Profile:
     ``temporary`` and ``persistent`` are bytes, multiples of 4, that every operator asks for beyond its own, and every
     initializer as temporary memory. ``descriptors`` are those that every dispatchable asks for beyond one for each
     binding; None means that none needs any but those with DESCRIPTORS_VOLATILE. ``denied`` are the types of tensors
-    that CheckFeatureSupport denies, and that nothing compiles with. With ``undefined``, memory without a defined
+    that CheckFeatureSupport denies, and that no operator is created with. With ``undefined``, memory without a defined
     content never reads as zero: CREATE_NOT_ZEROED heaps, temporary resources, what outputs held before and have
     between their elements. With ``strict`` an error that the debug layer would report of a dispatch removes the
     device, and what a page forbids is an error even where Microsoft's library accepts it. With ``reorders`` dispatches

@@ -25,10 +25,10 @@ namespace
         hresult("CheckFeatureSupport", asked, Fine);
         check("INT64 is supported or not", (support.IsSupported == 0) == denied);
         const Tensor wide(DML_TENSOR_DATA_TYPE_INT64, {1, 1, 1, 4});
-        auto copy = identity(device, wide, wide);
-        ComPtr<IDMLCompiledOperator> compiled;
-        const HRESULT made = device->CompileOperator(copy.Get(), DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled));
-        hresult("CompileOperator of INT64", made, denied ? Unsupported : Fine);
+        const DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC copy = {wide.desc(), wide.desc(), nullptr};
+        ComPtr<IDMLOperator> made;
+        const HRESULT created = create(device, DML_OPERATOR_ELEMENT_WISE_IDENTITY, &copy, made);
+        hresult("CreateOperator of INT64", created, denied ? E_INVALIDARG : Fine);
 
         // Heaps of no descriptors there are none, nor tables over them for these helpers.
         if (!properties.RequiredDescriptorCount)
