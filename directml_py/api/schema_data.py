@@ -2942,6 +2942,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: ScaleCount == InputTensor.DimensionCount",),
         "Tensors enlarged or made smaller by Scales, with the nearest element or linear interpolation.",
+        library=("Scales >= 0.00000011920929",),
     ),
     97: OperatorSchema(
         "ELEMENT_WISE_BIT_SHIFT_LEFT",
@@ -3427,6 +3428,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount",),
         "As RESAMPLE, with offsets of the coordinates of input and output pixels.",
+        library=("Scales >= 0.00000011920929",),
     ),
     117: OperatorSchema(
         "MATRIX_MULTIPLY_INTEGER",
@@ -3884,6 +3886,7 @@ OPERATORS = {
         ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputGradientTensor.DimensionCount",),
         "The gradient of RESAMPLE1: each element goes, with its weights, to what it was interpolated from.",
+        library=("Scales >= 0.00000011920929",),
     ),
     135: OperatorSchema(
         "SLICE_GRAD",
@@ -4018,12 +4021,14 @@ OPERATORS = {
             "3_0: InputTensor OutputTensor 4 F16-32; ROITensor 2-4 F16-32; BatchIndicesTensor 1-4 U32",
         ),
         ("InputTensor OutputTensor ROITensor: DataType",),
-        (
-            "ReductionFunction in (AVERAGE, MAX)",
-            "MaximumSamplesPerOutput >= 1",
-            "MinimumSamplesPerOutput <= MaximumSamplesPerOutput",
-        ),
+        ("ReductionFunction in (AVERAGE, MAX)", "MinimumSamplesPerOutput <= MaximumSamplesPerOutput"),
         "Regions of interest as images of one size: maxima or means of interpolated samples.",
+        library=(
+            "0 <= SpatialScaleX <= 3.4028234663852886e38 if SpatialScaleX == SpatialScaleX",
+            "0 <= SpatialScaleY <= 3.4028234663852886e38 if SpatialScaleY == SpatialScaleY",
+            "samples: MinimumSamplesPerOutput >= 1",
+            "samples-count: MinimumSamplesPerOutput * max(OutputTensor.Sizes[2], OutputTensor.Sizes[3]) <= 4294967295",
+        ),
     ),
     140: OperatorSchema(
         "GATHER_ND1",
@@ -4276,12 +4281,14 @@ OPERATORS = {
             "4_0: InputTensor OutputTensor 4 F16-32; ROITensor 2-4 F16-32; BatchIndicesTensor 1-4 U32",
         ),
         ("InputTensor OutputTensor ROITensor: DataType",),
-        (
-            "ReductionFunction in (AVERAGE, MAX)",
-            "MaximumSamplesPerOutput >= 1",
-            "MinimumSamplesPerOutput <= MaximumSamplesPerOutput",
-        ),
+        ("ReductionFunction in (AVERAGE, MAX)", "MinimumSamplesPerOutput <= MaximumSamplesPerOutput"),
         "As ROI_ALIGN, with offsets of the coordinates of pixels, and regions aligned to corners on request.",
+        library=(
+            "0 <= SpatialScaleX <= 3.4028234663852886e38 if SpatialScaleX == SpatialScaleX",
+            "0 <= SpatialScaleY <= 3.4028234663852886e38 if SpatialScaleY == SpatialScaleY",
+            "samples: MinimumSamplesPerOutput >= 1",
+            "samples-count: MinimumSamplesPerOutput * max(OutputTensor.Sizes[2], OutputTensor.Sizes[3]) <= 4294967295",
+        ),
     ),
     150: OperatorSchema(
         "ROI_ALIGN_GRAD",
@@ -4321,10 +4328,15 @@ OPERATORS = {
             "required(InputTensor) if OutputROIGradientTensor or ReductionFunction == MAX",
             "required(OutputGradientTensor) if not OutputROIGradientTensor",
             "ReductionFunction in (AVERAGE, MAX)",
-            "MaximumSamplesPerOutput >= 1",
             "MinimumSamplesPerOutput <= MaximumSamplesPerOutput",
         ),
         "The gradients of ROI_ALIGN1 for the input, the regions, or both.",
+        library=(
+            "0 <= SpatialScaleX <= 3.4028234663852886e38 if SpatialScaleX == SpatialScaleX",
+            "0 <= SpatialScaleY <= 3.4028234663852886e38 if SpatialScaleY == SpatialScaleY",
+            "samples: MinimumSamplesPerOutput >= 1",
+            "samples-count: MinimumSamplesPerOutput * max(InputGradientTensor.Sizes[2], InputGradientTensor.Sizes[3]) <= 4294967295",
+        ),
     ),
     151: OperatorSchema(
         "BATCH_NORMALIZATION_TRAINING",
@@ -4578,6 +4590,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount",),
         "As RESAMPLE1, with a choice in which direction the nearest element is rounded.",
+        library=("Scales >= 0.00000011920929",),
     ),
     162: OperatorSchema(
         "RESAMPLE_GRAD1",
@@ -4602,6 +4615,7 @@ OPERATORS = {
         ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputGradientTensor.DimensionCount",),
         "As RESAMPLE_GRAD, with a choice in which direction the nearest element is rounded.",
+        library=("Scales >= 0.00000011920929",),
     ),
     163: OperatorSchema(
         "DIAGONAL_MATRIX1",
@@ -5024,6 +5038,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount",),
         "As RESAMPLE2, with antialiasing on request where a tensor is made smaller.",
+        library=("Scales >= 0.00000011920929",),
     ),
     176: OperatorSchema(
         "FOLD",

@@ -16,16 +16,18 @@ def nearest(places: Array, size: int) -> Taps:
     return Taps.one_each(np.clip(places, 0, size - 1).astype(np.int64), size)
 
 
-def linear(places: Array, size: int) -> Taps:
-    """Means of the two elements around each place."""
-    places = np.clip(places, 0, size - 1)
-    first = np.floor(places)
-    share = places - first
-    if not share.any():
-        return nearest(first, size)
+def linear(places: Array, bases: Array, size: int) -> Taps:
+    """What lies at each place on the line through the elements at its base and behind that."""
+    first, second = np.clip(bases, 0, size - 1), np.clip(bases + 1, 0, size - 1)
+    with np.errstate(invalid="ignore"):
+        share = places - bases
     # An element by itself is its own mean: 0 times another one that is infinite were NaN.
+    first = np.where(share == 1, second, first)
+    share[first == second] = 0
     alone = share == 0
-    second = np.where(alone, first, first + 1)
+    if alone.all():
+        return nearest(first, size)
+    second = np.where(alone, first, second)
     share[alone] = 0.5
     indices = np.stack([first, second], 1).astype(np.int64).reshape(-1)
     weights = np.stack([1 - share, share], 1).reshape(-1)

@@ -31,13 +31,24 @@ class Dimension(NamedTuple):
     def places(self, count: int) -> Array:
         """Where each of ``count`` results lies among the elements.
 
-        Quotients are FLOAT32, as the scales are: 11 / 1.1 is to be 10, not a little less. 0 / 0, by a scale of 0, is 0;
-        and so is a place that is NaN even then.
+        A place that is NaN is 0.
         """
+        return self._less(count, self.input_offset)
+
+    def bases(self, count: int) -> Array:
+        """The first of the two elements that each of ``count`` results is interpolated between.
+
+        Microsoft's library takes no more than a whole pixel of InputPixelOffsets into account there, and none below 0,
+        so that it extrapolates with others.
+        """
+        return np.floor(self._less(count, min(max(self.input_offset, 0.0), 1.0)))
+
+    def _less(self, count: int, offset: float) -> Array:
+        """Quotients are FLOAT32, as the scales are: 11 / 1.1 is to be 10, not a little less."""
         with np.errstate(all="ignore"):
             exact = np.divide(np.arange(count) - self.output_offset, self.scale)
             quotients = np.where(np.abs(exact) < HALVES, exact.astype(np.float32), exact)
-            places: Array = np.where(np.isnan(quotients), 0.0, quotients) - self.input_offset
+            places: Array = np.where(np.isnan(quotients), 0.0, quotients) - offset
         return np.where(np.isnan(places), 0.0, places)
 
 
@@ -50,12 +61,11 @@ def rounding_of(desc: OperatorDesc) -> Callable[[Array], Array]:
 
     With a RoundingDirection always up or always down. Without, the nearest, and of two the second: the remarks of
     RESAMPLE2's page say so (their 0.5 belongs to InputPixelOffsets, or it were scaled), and ONNX Runtime's and
-    TensorFlow's resizing rely on it, which add 0.5 to InputPixelOffsets to have places rounded down. The example on
-    RESAMPLE_GRAD's page does not print its offsets; with 0.5 and 0, TensorFlow's, it agrees, with 0.5 and -0.5 it does
-    not.
+    TensorFlow's resizing rely on it, which add 0.5 to InputPixelOffsets to have places rounded down. Of integers
+    Microsoft's library rounds down.
     """
     if "RoundingDirection" not in desc.struct.index:
-        return halves_up
+        return halves_up if tensors_of(desc)[0].dtype.kind == "f" else np.floor
     return np.ceil if desc.RoundingDirection == DML_AXIS_DIRECTION_INCREASING else np.floor
 
 
@@ -69,6 +79,11 @@ class Sampling(Operator):
     def dimensions(self, desc: OperatorDesc) -> Sequence[Dimension]:
         raise NotImplementedError
 
+    @staticmethod
+    def bases(dimension: Dimension, count: int) -> Array:
+        """The first of the two elements that each of ``count`` results is interpolated between."""
+        return dimension.bases(count)
+
     def filters(self, desc: OperatorDesc, counts: Sizes, sizes: Sizes) -> Plan:
         """What of ``sizes`` elements each of ``counts`` results is made of; not where nothing changes."""
         plan: Plan = {}
@@ -79,7 +94,7 @@ class Sampling(Operator):
             elif getattr(desc, "Antialiased", False) and 0 < dimension.scale < 0.5:
                 plan[axis] = Stretched(places, size, 1 / dimension.scale)
             else:
-                plan[axis] = (linear(places, size),)
+                plan[axis] = (linear(places, self.bases(dimension, count), size),)
         return {axis: parts for axis, parts in plan.items() if not changes_nothing(parts)}
 
     def plan(self, desc: OperatorDesc) -> Plan:
@@ -181,8 +196,9 @@ class ResampleGrad(AnyScales):
     """What each element added to a resampled image (ns-directml-dml_resample_grad_operator_desc,
     ns-directml-dml_resample_grad1_operator_desc).
 
-    As resampling crops images and repeats edges, any sizes may have become any others. All attributes are those of the
-    resampling, as the pages say: InputPixelOffsets are of the image that it read, although that is the output here.
+    As resampling crops images and repeats edges, any sizes may have become any others. The pages say that all
+    attributes are those of the resampling; in Microsoft's library the offsets are those of this operator's own input
+    and output: InputPixelOffsets are of the gradient that it reads.
     """
 
     has_sizes = False
@@ -190,6 +206,14 @@ class ResampleGrad(AnyScales):
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """``output_sizes``: those of the outgoing gradient."""
         return of_sizes(output_sizes, "OutputGradientTensor")
+
+    def dimensions(self, desc: OperatorDesc) -> Sequence[Dimension]:
+        return list(map(Dimension, desc.Scales, desc.OutputPixelOffsets, desc.InputPixelOffsets))
+
+    @staticmethod
+    def bases(dimension: Dimension, count: int) -> Array:
+        """Here Microsoft's library does not extrapolate."""
+        return np.floor(dimension.places(count))
 
     def plan(self, desc: OperatorDesc) -> Plan:
         """What resampling does, transposed."""

@@ -11,4 +11,6 @@ from __future__ import annotations
 SOFTWARE_DEVICE: dict[str, str] = {}
 
 FUNCTIONS: dict[str, int] = {}
-SUMS: dict[str, int] = {}
+SUMS: dict[str, int] = {
+    **dict.fromkeys(("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE_GRAD", "RESAMPLE_GRAD1"), 2),
+}

@@ -22,11 +22,11 @@ def scaled(make: Maker, small: str, large: str) -> Fields:
     source, rank = make.source, make.rank(small)
     sizes = {name: make.shape(rank) for name in (small, large)}
     scales = [
-        source.choice((other / size, other / size, 1.0, 0.5, 2.5, 0.2, -1.5, 0.0))
+        source.choice((other / size, other / size, 1.0, 0.5, 2.5, 0.2, 1.5, 0.01))
         for size, other in zip(sizes[small], sizes[large])
     ]
     offsets = [
-        [source.choice((0.5, -0.5, 0.0, 0.25)) for _ in scales]
+        [source.choice((0.5, -0.5, 0.0, 0.25, 1.25)) for _ in scales]
         for _ in ("InputPixelOffsets", "OutputPixelOffsets")
     ]
     return {**sizes, "Scales": scales, "InputPixelOffsets": offsets[0], "OutputPixelOffsets": offsets[1]}

@@ -114,7 +114,7 @@ def aligned_regions(make: Maker) -> tuple[list[int], list[int], Fields]:
     """The sizes of an image and of what regions of it are brought to, and the fields that say how."""
     # A region has four numbers.
     *image, regions, width, height = make.shape(7, 4)
-    choice, least = make.source.choice, make.source.integer(0, 3)
+    choice, least = make.source.choice, make.source.integer(1, 3)
     fields = {
         "ROITensor": make.led("ROITensor", regions, 4),
         "BatchIndicesTensor": make.led("BatchIndicesTensor", regions),
@@ -124,6 +124,6 @@ def aligned_regions(make: Maker) -> tuple[list[int], list[int], Fields]:
         "OutputPixelOffset": choice((-0.5, 0.0, -0.25)),
         "OutOfBoundsInputValue": choice((0.0, 0.5, 3.0)),
         "MinimumSamplesPerOutput": least,
-        "MaximumSamplesPerOutput": choice((make.source.integer(max(1, least), 4), 0xFFFFFFFF)),
+        "MaximumSamplesPerOutput": choice((make.source.integer(least, 4), 0xFFFFFFFF)),
     }
     return image, [regions, image[1], height, width], fields

@@ -1,4 +1,5 @@
-"""UPSAMPLE_2D, RESAMPLE and its gradients: the pages' formula, tap by tap. What ONNX says is in test_resampling."""
+"""UPSAMPLE_2D, RESAMPLE and its gradients: the pages' formula with what Microsoft's library made of it, tap by tap.
+What ONNX says is in test_resampling."""
 
 from __future__ import annotations
 
@@ -22,12 +23,18 @@ def attributes_of(desc: Any, axis: int) -> tuple[float, float, float]:
         return scales[axis], *HALF_PIXELS
     if desc.name == "RESAMPLE":
         return desc.Scales[axis], *HALF_PIXELS
-    return desc.Scales[axis], desc.InputPixelOffsets[axis], desc.OutputPixelOffsets[axis]
+    offsets = desc.InputPixelOffsets[axis], desc.OutputPixelOffsets[axis]
+    return desc.Scales[axis], *(reversed(offsets) if is_gradient(desc) else offsets)
+
+
+def is_gradient(desc: Any) -> bool:
+    return desc.name.startswith("RESAMPLE_GRAD")
 
 
 def rounded(desc: Any, place: float) -> int:
     if "RoundingDirection" not in desc.struct.index:
-        return math.floor(place + 0.5)
+        is_whole = desc.inputs[0].tensor.dtype.kind != "f"
+        return math.floor(place if is_whole else place + 0.5)
     up = desc.RoundingDirection == dml.DML_AXIS_DIRECTION_INCREASING
     return math.ceil(place) if up else math.floor(place)
 
@@ -51,10 +58,13 @@ def taps(desc: Any, axis: int, count: int, size: int) -> Iterator[tuple[int, int
             for one, weight in zip(around, weights):
                 yield result, min(max(one, 0), last), weight / sum(weights)
         else:
-            place = min(max(place, 0.0), last)
-            first = math.floor(place)
-            yield result, first, 1 - (place - first)
-            yield result, min(first + 1, last), place - first
+            # The base knows offsets from 0 to 1 alone, but in gradients.
+            least = input_offset if is_gradient(desc) else min(max(input_offset, 0.0), 1.0)
+            base = math.floor((0.0 if math.isnan(quotient) else quotient) - least)
+            first, second = (min(max(one, 0), last) for one in (base, base + 1))
+            share = 0.0 if first == second else place - base
+            yield result, first, 1 - share
+            yield result, second, share
 
 
 def resampled(desc: Any, x: Any) -> Any:
