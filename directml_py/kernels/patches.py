@@ -110,7 +110,7 @@ class Patch(NamedTuple):
         """
         best = self.maximum(values)[self.owners]
         numbers = np.arange(len(values))[:, None]
-        is_best = ((values == best) | np.isnan(best)) & self.is_inside[:, None]
+        is_best = (values == best) | np.isnan(best)
         first = np.minimum.reduceat(np.where(is_best, numbers, len(values)), self.starts, axis=0)
         return np.where(numbers == first[self.owners], gradients[self.owners], 0)
 

@@ -73,7 +73,8 @@ class Grid(NamedTuple):
         """
         scaled = corners * np.float32(self.scale)
         extents = scaled[:, 1] - scaled[:, 0]
-        wanted = np.ceil(extents / np.float32(self.steps)).astype(np.float64)
+        # Also of a region whose corners are exchanged, as Microsoft's library does.
+        wanted = np.ceil(np.abs(extents) / np.float32(self.steps)).astype(np.float64)
         # The order makes the least of NaN.
         count = np.fmin(np.fmax(wanted, max(1, self.least)), self.most)
         return scaled[:, :1].astype(np.float64), extents[:, None].astype(np.float64), count.astype(np.int64)
@@ -90,8 +91,8 @@ class Grid(NamedTuple):
         total = count[:, None] * self.steps
         offset, divisor = np.full(total.shape, self.output_offset), total
         if self.to_corners:
-            # A single sample, which cannot be at both corners, is between them.
-            offset, divisor = np.where(total == 1, -0.5, 0.0), np.maximum(total - 1, 1)
+            # Microsoft's library adds the offset all the same, so that the last sample is beyond the corner.
+            divisor = np.maximum(total - 1, 1)
         start = start - self.input_offset
 
         def position(number: Array, row: Array | slice = slice(None)) -> Array:
@@ -122,23 +123,31 @@ class Grid(NamedTuple):
     def bounds(self, slopes: bool) -> Array:
         """Positions between which nothing but the distance from an element changes, in ascending order.
 
-        As in ONNX, what lies at most one element outside is inside, and takes the element at the edge. What is half
-        way between two elements belongs to the first of them.
+        What is half way between two elements belongs to the second of them.
         """
         inner = np.arange(self.size, dtype=np.float64)
         if not self.is_linear:
-            inner = np.nextafter(inner[:-1] + 0.5, np.inf)
+            inner = inner[:-1] + 0.5
         elif slopes:
             inner = np.stack([inner, np.nextafter(inner, np.inf)], axis=1).ravel()
-        return np.concatenate([[-1.0], inner, [np.nextafter(float(self.size), np.inf)]])
+        return np.concatenate([[self.ends[0]], inner, [np.nextafter(self.ends[1], np.inf)]])
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The first and the last position inside.
+
+        As in ONNX, what lies at most one element outside is inside, and takes the element at the edge; but in
+        Microsoft's library not where regions are aligned to corners.
+        """
+        return (0.0, float(self.size - 1)) if self.to_corners else (-1.0, float(self.size))
 
     def elements(self, position: Array) -> tuple[Array, Array, Array]:
         """The element before each position, the weight of the one behind it, and whether the position is inside."""
-        is_inside = (position >= -1) & (position <= self.size)
+        is_inside = (position >= self.ends[0]) & (position <= self.ends[1])
         # What is outside, or NaN, still needs an element that there is.
         position = np.where(is_inside, position, 0.0)
         if not self.is_linear:
-            position = np.ceil(position - 0.5)
+            position = np.floor(position + 0.5)
         position = np.clip(position, 0, self.size - 1)
         low = np.floor(position)
         return low.astype(np.int64), position - low, is_inside
@@ -162,12 +171,12 @@ def numbers_before(position: Position, bounds: Array, total: Array, falls: Array
 def windows_of(corners: Array, size: int, steps: int) -> Steps:
     """The elements between two ``corners``, inclusive, of each region, shared out among steps, which may overlap.
 
-    They are FLOAT32, and rounded to whole numbers, away from 0 half way between two. A step that is outside the image
+    They are FLOAT32, and rounded to whole numbers, to even ones half way between two. A step that is outside the image
     has one place, which is not inside; so has one of a region with a corner that is NaN.
     """
     wide = corners.astype(np.float64)
     limit = float(1 << 32)
-    rounded = np.trunc(np.clip(wide + np.copysign(0.5, wide), -limit, limit))
+    rounded = np.rint(np.clip(wide, -limit, limit))
     # Infinitely far away; as in ONNX Runtime, a region has at least one element.
     rounded[np.isnan(wide).any(axis=1)] = limit
     first, last = rounded.astype(np.int64)[:, :, None].transpose(1, 0, 2)

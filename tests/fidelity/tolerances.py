@@ -8,9 +8,13 @@ without an entry gives the same bits.
 from __future__ import annotations
 
 # By the name of the case: where that device, not the library, makes the difference, with the reason.
-SOFTWARE_DEVICE: dict[str, str] = {}
+NO_PIPELINE = "the software device builds no pipeline for FLOAT32 gradients of ROI_ALIGN"
+SOFTWARE_DEVICE: dict[str, str] = dict.fromkeys(
+    ("ROI_ALIGN_GRAD-20260-0", "ROI_ALIGN_GRAD-20260-3"), NO_PIPELINE
+)
 
 FUNCTIONS: dict[str, int] = {}
 SUMS: dict[str, int] = {
+    **dict.fromkeys(("ROI_ALIGN", "ROI_ALIGN1", "ROI_ALIGN_GRAD"), 1),
     **dict.fromkeys(("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE_GRAD", "RESAMPLE_GRAD1"), 2),
 }

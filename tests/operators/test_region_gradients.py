@@ -79,7 +79,7 @@ def test_corners_by_the_pages_formula():
     x = np.random.default_rng(0).integers(-8, 8, (1, 1, 4, 5)).astype(np.float32)
     incoming = np.random.default_rng(1).integers(1, 5, (1, 1, 4, 5)).astype(np.float32)
     region = [[0.0625, 0.09375, 0.90625, 0.84375]]
-    _, found = gradients(x, incoming, region, scale=(4.0, 3.0), to_corners=True)
+    _, found = gradients(x, incoming, region, scale=(4.0, 3.0), to_corners=True, output_offset=0.0)
     wanted = np.zeros(4)
     for (row, column), weight in np.ndenumerate(incoming[0, 0]):
         y, x_ = (
@@ -141,13 +141,14 @@ def test_of_equal_samples_the_first_is_the_largest():
 
 
 def test_what_falls_out_of_bounds_is_lost():
-    """Of a mean its share; of a maximum nothing, whatever the value there was."""
+    """Of a mean its share; of a maximum all, if it is less than 0: that is what is out of bounds."""
     x = line(-3, -2)
-    region = [[0, 0, 4, 0]]
-    found, _ = gradients(x, [[[[8]]]], region, samples=4, mode=NEAREST)
-    assert found.ravel().tolist() == [2, 2]
-    found, _ = gradients(x, [[[[8]]]], region, samples=4, mode=NEAREST, function="MAX")
-    assert found.ravel().tolist() == [0, 8]
+    region, fields = [[0, 0, 4, 0]], {"samples": 4, "mode": NEAREST, "input_offset": 0.5}
+    found, _ = gradients(x, [[[[8]]]], region, **fields)
+    assert found.ravel().tolist() == [2, 4]
+    for image, wanted in ((x, [0, 0]), (-x, [8, 0])):
+        found, _ = gradients(image, [[[[8]]]], region, function="MAX", **fields)
+        assert found.ravel().tolist() == wanted
     for reduction in ("AVERAGE", "MAX"):
         for place in ([9, 0, 9, 0], [NAN, 0, 0, 0]):
             for found in gradients(x, [[[[8]]]], [place], function=reduction):
@@ -161,9 +162,9 @@ def test_the_largest_is_no_nan():
         found, _ = gradients(line(*values), [[[[3]]]], [[-0.5, 0, 1.5, 0]], **fields)
         assert found.ravel().tolist() == wanted
 
-    # Not even what is out of bounds and comes first.
+    # What is out of bounds is larger, too.
     found, _ = gradients(line(NAN), [[[[3]]]], [[-3, 0, 1, 0]], **fields)
-    assert found.ravel().tolist() == [3]
+    assert found.ravel().tolist() == [0]
 
 
 def test_what_has_no_weight_or_no_gradient_gets_none():
@@ -180,7 +181,7 @@ def test_batches_that_there_are_not_get_nothing(layout):
     x = np.array([[0, 1], [0, 2]], np.float32).reshape(2, 1, 1, 2)
     batches = np.array([1, 2, MOST, 0], np.uint32)
     incoming = np.array([2, 4, 8, 16], np.float32).reshape(4, 1, 1, 1)
-    for mode, image in ((LINEAR, [8, 8, 1, 1]), (NEAREST, [16, 0, 2, 0])):
+    for mode, image in ((LINEAR, [8, 8, 1, 1]), (NEAREST, [0, 16, 0, 2])):
         found = gradients(x, incoming, points(*[0.5] * 4), batches=batches, mode=mode, layout=layout)
         assert found[0].ravel().tolist() == image
         if mode == LINEAR:

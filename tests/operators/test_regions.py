@@ -110,23 +110,35 @@ def test_points_as_directml_has_been_recorded(reduction):
 SQUARE = np.array([[[[1, 2], [3, 4]]]], np.float32)
 
 
-@pytest.mark.parametrize("offset", [0.0, -0.5])
 @pytest.mark.parametrize(
     ("region", "wanted"),
     [
         ([0, 0, 1, 1], [[1, 1.5, 2], [2, 2.5, 3], [3, 3.5, 4]]),
         ([1, 0, 0, 1], [[2, 1.5, 1], [3, 2.5, 2], [4, 3.5, 3]]),
-        ([0, 0, 1, 1], [[2.5]]),
-        ([0, 0, 1, 1], [[1.5], [3.5]]),
-        ([0, 0, 4, 1], [[1, 2, 9], [3, 4, 9]]),
+        ([0, 0, 1, 1], [[1], [3]]),
+        ([0, 0, 4, 1], [[1, 9, 9], [3, 9, 9]]),
         ([-4, 0, 1, 0], [[9, 2]]),
+        # What lies up to one element outside is inside where corners are not aligned.
+        ([-0.5, 0, 1.5, 0], [[9, 1.5, 9]]),
     ],
 )
-def test_corners_as_tensorflow_has_them(region, wanted, offset):
-    """CropAndResize: samples from corner to corner, or one in the middle."""
+def test_corners_as_tensorflow_has_them(region, wanted):
+    """CropAndResize: samples from corner to corner, with an offset of 0."""
     steps = np.shape(wanted)
-    found = align(SQUARE, [region], steps, outside=9.0, to_corners=True, output_offset=offset)
+    found = align(SQUARE, [region], steps, outside=9.0, to_corners=True, output_offset=0.0)
     np.testing.assert_array_equal(found[0, 0], wanted)
+
+
+def test_corners_as_microsofts_library_has_them():
+    """Its results over columns 0 to 7, of which rows beyond are -7: samples keep the corners' distance, moved by the
+    offset, so that the second of two rows, at 10, is outside."""
+    x = np.broadcast_to(np.arange(8, dtype=np.float32), (1, 1, 8, 8)).copy()
+    fields = {"samples": (1, 2), "to_corners": True, "input_offset": 0.5, "outside": -7.0}
+    for mode in (NEAREST, LINEAR):
+        means = align(x, [[0, 0, 7, 7]], (1, 4), mode=mode, **fields)
+        assert means.ravel().tolist() == [-3.25, -2.25, -1.25, -0.25]
+        largest = align(x, [[0, 0, 7, 7]], (1, 4), mode=mode, function="MAX", **fields)
+        assert largest.ravel().tolist() == [1, 3, 5, 7]
 
 
 @BOTH
@@ -143,10 +155,11 @@ def test_bounds(mode):
     assert found.ravel().tolist() == [10, 10, 30, 30, -7, -7, -7, -7]
 
 
-def test_half_way_between_two_elements_the_first_is_nearest():
+def test_half_way_between_two_elements_the_second_is_nearest():
+    """As in Microsoft's library."""
     x = line(10, 20, 30, 40)
-    places = [0.5, 1.5, 2.5, *np.nextafter(np.float32([0.5, 1.5, 2.5]), np.float32(4))]
-    assert align(x, points(*places), mode=NEAREST).ravel().tolist() == [10, 20, 30, 20, 30, 40]
+    places = [0.5, 1.5, 2.5, *np.nextafter(np.float32([0.5, 1.5, 2.5]), np.float32(0))]
+    assert align(x, points(*places), mode=NEAREST).ravel().tolist() == [20, 30, 40, 10, 20, 30]
 
 
 @pytest.mark.parametrize("reduction", ["AVERAGE", "MAX"])
@@ -157,7 +170,7 @@ def test_coordinates_that_are_no_numbers(mode, reduction):
     regions = [list(corners) for corners in product([NAN, INFINITY, -INFINITY, 3e38, -3e38, 1], repeat=4)]
     regions = [one for one in regions if not np.isfinite(one).all()]
     with np.errstate(all="ignore"):
-        found = align(x, regions, (2, 1), mode=mode, function=reduction, outside=5.0, samples=(0, MOST))
+        found = align(x, regions, (2, 1), mode=mode, function=reduction, outside=5.0, samples=(1, MOST))
     assert ((found >= 1) & (found <= 5)).all()
     broken = np.isnan(regions).any(axis=1)
     assert broken.sum() > 600
@@ -177,16 +190,16 @@ def test_values_that_are_no_numbers():
     """A number is larger than NaN; a mean of NaN is NaN."""
     x = line(1, NAN, -2, NAN)
     region = [[0, 0, 4, 0], [1.5, 0, 3, 0]]
-    largest = align(x, region, mode=NEAREST, function="MAX", samples=4)
+    largest = align(x, region, mode=NEAREST, function="MAX", samples=4, input_offset=0.5)
     assert largest.ravel().tolist() == [1, -2]
     assert np.isnan(align(x, points(3), mode=NEAREST, function="MAX")).all()
     assert np.isnan(align(x, region, mode=NEAREST, samples=4)).all()
 
 
-@pytest.mark.parametrize(("reduction", "wanted"), [("AVERAGE", (10 + 20 - 3 * 2) / 4), ("MAX", 20)])
+@pytest.mark.parametrize(("reduction", "wanted"), [("AVERAGE", (10 + 20 + 20 - 3) / 4), ("MAX", 20)])
 def test_samples_out_of_bounds_count(reduction, wanted):
-    """Of samples at 0.5, 1.5, 2.5 and 3.5 of two elements the last two are out of bounds."""
-    fields = {"mode": NEAREST, "function": reduction, "samples": 4}
+    """Of samples at 0, 1, 2 and 3 of two elements the last is out of bounds."""
+    fields = {"mode": NEAREST, "function": reduction, "samples": 4, "input_offset": 0.5}
     assert align(line(10, 20), [[0, 0, 4, 0]], outside=-3.0, **fields).item() == wanted
     if reduction == "MAX":
         assert align(line(10, 20), [[0, 0, 4, 0]], outside=25.0, **fields).item() == 25
@@ -212,13 +225,13 @@ def test_inverted_regions_are_mirrored():
         (0, 2.5, (1, 2), [1, 2]),
         (0, 2.5, (4, MOST), [0, 1, 2, 2]),
         # 3 elements in FLOAT32, a little more than that otherwise, for which there would be 4
-        (0.1, 0.4, (1, MOST), [1, 2, 3]),
-        # as many as there must be, if less than none are wanted
-        (2.5, 0, (1, MOST), [1]),
-        (2.5, 0, (2, MOST), [2, 1]),
+        (0.1, 0.4, (1, MOST), [2, 3, 4]),
+        # as many the other way round
+        (2.5, 0, (1, MOST), [2, 1, 0]),
+        (2.5, 0, (1, 2), [2, 1]),
         # a point
-        (1, 1, (0, MOST), [1]),
-        (1, 1, (0, 1), [1]),
+        (1, 1, (1, MOST), [1]),
+        (1, 1, (1, 1), [1]),
     ],
 )
 def test_the_number_of_samples(first, second, samples, elements):
@@ -256,7 +269,7 @@ def test_rows_and_columns_have_their_own():
         x, [[1, 2, 4, 6]], (2, 1), scale=(2.0, 0.5), samples=(1, MOST), mode=NEAREST, function="MAX"
     )
     # Columns 2.5 to 7.5, six for one, of which the last is nearest to 7; rows 1.5 and 2.5, one for each.
-    assert found.ravel().tolist() == [8 * 1 + 7, 8 * 2 + 7]
+    assert found.ravel().tolist() == [8 * 2 + 7, 8 * 3 + 7]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -264,10 +277,10 @@ def test_rows_and_columns_have_their_own():
 def test_as_many_samples_as_there_can_be(data_type, layout):
     """They take no more time or memory than a few; over straight lines, the mean is what is in the middle."""
     x = np.broadcast_to(np.arange(4), (1, 2, 3, 4)).astype(numpy_type(data_type))
-    mean = align(x, [[0, 0, 3, 2], [1, 0, 2, 2]], (1, 3), samples=MOST, layout=layout)
+    mean = align(x, [[0, 0, 3, 2], [1, 0, 2, 2]], (1, 3), samples=MOST // 3, layout=layout)
     np.testing.assert_allclose(mean[0, 0, 0], [0.5, 1.5, 2.5], rtol=1e-3)
     np.testing.assert_allclose(mean[1, 1, 0], [7 / 6, 1.5, 11 / 6], rtol=1e-3)
-    largest = align(x, [[0, 0, 3, 2]], (1, 3), samples=MOST, function="MAX", layout=layout)
+    largest = align(x, [[0, 0, 3, 2]], (1, 3), samples=MOST // 3, function="MAX", layout=layout)
     np.testing.assert_allclose(largest[0, 0, 0], [1, 2, 3], rtol=1e-3)
     whole = align(x, [[-6e4, -1, 6e4, 2]], samples=(1, MOST), outside=8.0)
     np.testing.assert_allclose(whole[0, :, 0, 0], [8, 8], rtol=1e-3)
@@ -332,15 +345,16 @@ def test_pooled_regions(data_type, layout):
     ("corners", "scale", "wanted"),
     [
         # half way between two: away from 0
-        ([0.5, 0, 0.5, 0], 1, -2),
-        ([2.5, 0, 2.5, 0], 1, -4),
+        ([0.5, 0, 0.5, 0], 1, -1),
+        ([2.5, 0, 2.5, 0], 1, -3),
         ([1.5, 0, 1.5, 0], 1, -3),
         # the number below a half is not
         ([np.nextafter(np.float32(0.5), 0), 0] * 2, 1, -1),
         # half way in FLOAT32, otherwise a little less: rounded to what is outside
         ([5, 0, 5, 0], 0.7, 0),
-        # -0.5 is outside
-        ([-0.5, 0, -0.5, 0], 1, 0),
+        ([-0.5, 0, -0.5, 0], 1, -1),
+        # -0.75 is outside
+        ([-0.75, 0, -0.75, 0], 1, 0),
         ([-0.25, 0, -0.25, 0], 1, -1),
         # behind the image, above it, around it
         ([4, 0, 9, 0], 1, 0),

@@ -21,8 +21,8 @@ class RoiAlignGrad(AlignedRegions):
     """Gradients with respect to the image and to the regions (ns-directml-dml_roi_align_grad_operator_desc).
 
     A mean's gradient is shared out among its samples, a maximum's belongs to the sample that is the largest: row by
-    row the first of those that are equal in FLOAT32. What falls to samples out of bounds is lost; for a maximum these
-    do not count, as their value is not known. So is what falls to batches that there are not.
+    row the first of those that are equal in FLOAT32. What falls to samples out of bounds is lost; for a maximum they
+    are 0, as in Microsoft's library. So is what falls to batches that there are not.
 
     The gradient with respect to a region is the derivative of the formula, of which the page's own is the case of one
     sample for each element, regions that are the whole image, and corners scaled by their size. As there, a coordinate
@@ -68,7 +68,7 @@ class RoiAlignGrad(AlignedRegions):
             image = image_of(incoming if x is None else x)
             for patch in patches(number, sample, numbers, channels):
                 if is_maximum:
-                    values = patch.read(image, batches, np.nan).astype(np.float32)
+                    values = patch.read(image, batches, 0.0).astype(np.float32)
                     parts = patch.chosen(outputs[patch.outputs], values)
                 else:
                     parts = patch.spread(outputs[patch.outputs])

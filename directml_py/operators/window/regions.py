@@ -57,7 +57,8 @@ def by_channel(elements: Array, sizes: Sizes) -> Array:
 class RoiPooling(Operator):
     """The largest elements of regions (ns-directml-dml_roi_pooling_operator_desc).
 
-    As in ONNX Runtime, corners are scaled in FLOAT32 and rounded away from 0 half way between two elements; a region
+    Corners are scaled in FLOAT32 and rounded to even elements half way between two, as in Microsoft's library, where
+    ONNX Runtime rounds away from 0; a region
     whose second corner is before the first has one element there; and the largest of nothing, where a region is outside
     the image, is 0. That is also the result of a corner that is NaN. As in Direct3D, a number is larger than NaN.
     Batches are rounded toward 0 and clamped to those that there are.
@@ -139,15 +140,16 @@ class AlignedRegions(Operator):
 
     A sample that is more than one element outside the image, or has coordinates that are NaN, is out of bounds; others
     outside take the element at the edge. The pages leave that open: it is ONNX's rule, and that of results of DirectML
-    which ONNX Runtime has in its tests. What is half way between two elements is nearest to the first, as in the
-    example of ROI_ALIGN_GRAD. An element without a weight is not read: infinity stays where it is.
+    which ONNX Runtime has in its tests. What is half way between two elements is nearest to the second, as in
+    Microsoft's library. An element without a weight is not read: infinity stays where it is.
 
     The formula of ROI_ALIGN1 is that of all. Its last line about sizes has X where it means Y, and its loops have one
     turn too many for the example and for the samples that it says there are. As in ONNX, their number is rounded up.
-    There is always one, for a region may be empty; and no more than the least for inverted regions.
+    There is always one, for a region may be empty; inverted regions have as many as others.
 
-    AlignRegionsToCorners is not in the formula. As the page says, and TensorFlow's CropAndResize wants, the first and
-    the last sample of a region are at its very corners, whatever OutputPixelOffset; one that is both is in the middle.
+    AlignRegionsToCorners is not in the formula. The page says that the first and the last sample of a region are at its
+    very corners; Microsoft's library has their distance so, and adds the offsets all the same. Samples outside the
+    first and the last element are out of bounds there.
 
     Batches are clamped to those that there are; the pages leave others undefined.
     """

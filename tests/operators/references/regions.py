@@ -27,31 +27,32 @@ class Sample(NamedTuple):
 
 
 def samples(desc: Any, axis: str, corners: Any, size: int, steps: int) -> list[list[Sample]]:
-    """Those of each step of a region along one axis, by the formula of ROI_ALIGN1."""
+    """Those of each step of a region along one axis, by the formula of ROI_ALIGN1, and for corners by what Microsoft's
+    library was found to compute."""
     scale = np.float32(getattr(desc, f"SpatialScale{axis}"))
     first, second = corners.astype(np.float32) * scale
     extent = second - first
-    count = ceil(extent / np.float32(steps))
-    count = min(max(count, desc.MinimumSamplesPerOutput, 1), desc.MaximumSamplesPerOutput)
+    count = ceil(abs(extent) / np.float32(steps))
+    count = min(max(count, desc.MinimumSamplesPerOutput), desc.MaximumSamplesPerOutput)
     total = steps * count
     given = {name: getattr(desc, name, None) for name in ("InputPixelOffset", "OutputPixelOffset")}
     inner, outer = (
         Fraction(default if one is None else one) for one, default in zip(given.values(), (HALF, -HALF))
     )
     places = []
+    to_corners = getattr(desc, "AlignRegionsToCorners", False)
+    least, most = (0, size - 1) if to_corners else (-1, size)
     for number in range(total):
-        share = (number - outer) / total
-        if getattr(desc, "AlignRegionsToCorners", False):
-            share = Fraction(number, total - 1) if total > 1 else HALF
+        share = (number - outer) / (max(total - 1, 1) if to_corners else total)
         place = Fraction(float(first)) + share * Fraction(float(extent)) - inner
-        places.append(Sample(place if -1 <= place <= size else None, share))
+        places.append(Sample(place if least <= place <= most else None, share))
     return [places[step * count : (step + 1) * count] for step in range(steps)]
 
 
 def taps(desc: Any, place: Fraction, size: int) -> list[Tap]:
     """Elements and weights."""
     if desc.InterpolationMode == dml.DML_INTERPOLATION_MODE_NEAREST_NEIGHBOR:
-        return [(min(max(ceil(place - HALF), 0), size - 1), 1.0)]
+        return [(min(max(floor(place + HALF), 0), size - 1), 1.0)]
     place = min(max(place, Fraction(0)), Fraction(size - 1))
     low = floor(place)
     return [(low, float(1 - (place - low))), (ceil(place), float(place - low))]
@@ -119,12 +120,14 @@ def align_gradient(desc: Any, x: Any, incoming: Any, regions: Any, batches: Any)
     for (region, row, column), points in sampled(desc, regions, sizes[2:], incoming.shape[2:]):
         batch = batches.ravel()[region]
         for channel in range(sizes[1]):
-            gradient = incoming[region, channel, row, column] / (1 if is_maximum else len(points))
+            count = 1 if is_maximum else len(points)
+            gradient = incoming[region, channel, row, column] / count
             plane = None if x is None else x[min(batch, len(x) - 1), channel]
-            inside = [point for point in points if point.taps]
+            # A sample out of bounds, which is 0, may be the largest: its gradient is lost.
+            chosen = points
             if is_maximum:
-                inside = sorted(inside, key=lambda point, of=plane: -np.float32(point.value(of)))[:1]
-            for point in inside:
+                chosen = sorted(points, key=lambda point, of=plane: -np.float32(point.value(of)))[:1]
+            for point in chosen:
                 for at_row, at_column, weight in point.taps:
                     if batch < sizes[0]:
                         of_image[batch, channel, at_row, at_column] += gradient * weight
@@ -137,15 +140,17 @@ def align_gradient(desc: Any, x: Any, incoming: Any, regions: Any, batches: Any)
 
 
 def pooling(desc: Any, x: Any, regions: Any) -> Any:
-    """ONNX's MaxRoiPool, which needs batches that there are; those of the row's values are clamped."""
+    """ONNX's MaxRoiPool, which needs batches that there are; those of the row's values are clamped. It rounds halves
+    away from 0, and so is given corners that are whole numbers."""
     regions = regions.reshape(-1, 5).astype(np.float32)
     regions[:, 0] = np.clip(np.trunc(regions[:, 0]), 0, len(x) - 1)
+    regions[:, 1:] = np.rint(regions[:, 1:] * np.float32(desc.SpatialScale))
     size = desc.PooledSize
     return run(
         "MaxRoiPool",
         [x.astype(np.float32), regions],
         pooled_shape=(size.Height, size.Width),
-        spatial_scale=desc.SpatialScale,
+        spatial_scale=1.0,
     )[0].astype(np.float64)
 
 
