@@ -30,9 +30,9 @@ def scan(
     """Bind ``output[i] = function(x[0], x[1], ... x[i])`` along ``axis``, and give the call that does it.
 
     ``function`` is NumPy's ``add`` or ``multiply``. ``exclusive`` leaves ``x[i]`` itself out; the first result is then
-    that of no elements. ``decreasing`` goes from the last element to the first. FLOAT32 is kept in FLOAT64 on the way,
-    FLOAT16 in FLOAT32; integers wrap. ``output`` may be the very memory of ``x``. Sums of a row that threads share are
-    added up part by part, so that what is kept of them may be rounded otherwise than one after the other.
+    that of no elements. ``decreasing`` goes from the last element to the first. FLOAT16 is kept in FLOAT32 on the way;
+    integers wrap. Floats are taken one after the other, and each result is rounded. ``output`` may be the very memory
+    of ``x``.
     """
     if decreasing:
         x, output = np.flip(x, axis), np.flip(output, axis)
@@ -90,8 +90,7 @@ def step(function: np.ufunc, x: Array, output: Array, results: Array, exclusive:
 
 def kept_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type that results are kept in on the way."""
-    wider = {"float16": np.float32, "float32": np.float64}
-    return np.dtype(wider.get(dtype.name, dtype))
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
 def nothing(function: np.ufunc, dtype: np.dtype[Any], exclusive: bool) -> Any:

@@ -96,9 +96,9 @@ def cumulative_product(desc: Any, x: Any) -> Any:
     result = np.empty(rows.shape, x.dtype)
     for place in np.ndindex(rows.shape[:-1]):
         order = range(rows.shape[-1])
-        tally = 1 if x.dtype == object else 1.0
+        tally = 1 if x.dtype == object else np.float32(1)
         for index in order if desc.AxisDirection == dml.DML_AXIS_DIRECTION_INCREASING else reversed(order):
-            following = tally * rows[(*place, index)]
+            following = type(tally)(tally * type(tally)(rows[(*place, index)]))
             result[(*place, index)] = tally if desc.HasExclusiveProduct else following
             tally = following
     return np.moveaxis(result, -1, desc.Axis)

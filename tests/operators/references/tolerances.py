@@ -53,8 +53,6 @@ TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
     "AVERAGE_POOLING_GRAD": {"float32": 0, "float16": 1},
     "MULTIHEAD_ATTENTION": ATTENTION,
     "MULTIHEAD_ATTENTION1": ATTENTION,
-    # Products of FLOAT16 are kept in FLOAT32, in which they are rounded before they are rounded once more.
-    "CUMULATIVE_PRODUCT": {"float32": 0, "float16": 1},
     **dict.fromkeys(("GRU", "LSTM", "RNN"), OF_STEPS),
     "LP_POOLING": {"float32": 1, "float16": 1},
     "LP_POOLING1": {"float32": 1, "float16": 1},

@@ -1,4 +1,4 @@
-/* Running sums and products. FLOAT32 is kept in FLOAT64 on the way, FLOAT16 in FLOAT32; integers wrap. */
+/* Running sums and products. FLOAT16 is kept in FLOAT32 on the way; integers wrap. */
 
 #if defined(DML_AVX2)
 DML_INLINE float LOOP(scan_widened)(uint16_t half)
@@ -100,7 +100,7 @@ DML_INLINE void LOOP(scan_narrow_f16)(uint16_t *line, const float *values, int64
 #else
 DML_SCAN_CONVERSIONS(f16, uint16_t, float, LOOP(scan_widened), LOOP(scan_narrowed))
 #endif
-DML_SCAN_CONVERSIONS(f32, float, double, , )
+DML_SCAN_CONVERSIONS(f32, float, float, , )
 DML_SCAN_CONVERSIONS(f64, double, double, , )
 DML_SCAN_CONVERSIONS(i8, uint8_t, uint8_t, , )
 DML_SCAN_CONVERSIONS(i16, uint16_t, uint32_t, , )
@@ -222,7 +222,7 @@ DML_SCAN_CONVERSIONS(i64, uint64_t, uint64_t, , )
     DML_SCAN_LOOPS(scan_add_##TYPE, TYPE, T, K, LOADED, STORED, DML_SCAN_PLUS, ZERO, 0)                                \
     DML_SCAN_LOOPS(scan_multiply_##TYPE, TYPE, T, K, LOADED, STORED, DML_SCAN_TIMES, 1, 1)
 DML_SCAN_BOTH(f16, uint16_t, float, LOOP(scan_widened), LOOP(scan_narrowed), -0.0f)
-DML_SCAN_BOTH(f32, float, double, , , -0.0)
+DML_SCAN_BOTH(f32, float, float, , , -0.0f)
 DML_SCAN_BOTH(f64, double, double, , , -0.0)
 DML_SCAN_BOTH(i8, uint8_t, uint8_t, , , 0)
 /* UINT16 would be multiplied as INT32, which must not overflow. */

@@ -125,11 +125,10 @@ static void dml_scan_run_parts(dml_scan_plan *plan, int64_t bytes)
     }
 }
 
-/* Parts may be put together only where the result is the same but for its rounding: a product of some factors may be
-   out of range when that of all is not. */
+/* Parts may be put together only where the result is the same: floats are taken one after the other. */
 static int dml_scan_has_parts(const dml_scan *task)
 {
-    return task->type >= DML_SCAN_8 || (task->function == DML_SCAN_ADD && task->type != DML_SCAN_FLOAT64);
+    return task->type >= DML_SCAN_8;
 }
 
 /* The dimension in which the output's elements lie closest to each other; -1 if that is the one that is scanned, or it
