@@ -27,6 +27,9 @@ def fold(
     ``function`` is the last part of a ``DML_REDUCE_FUNCTION``. Indices of ARGMIN and ARGMAX are those of the first of
     equal elements, or of the last if ``decreasing``. ``scratch``: bytes for LOG_SUM_EXP, eight for each element of
     ``x``; the native loops need none, and without it NumPy's take their own.
+
+    What L2 and LOG_SUM_EXP take the root or the logarithm of has the digits of FLOAT64, but the range of FLOAT32: it is
+    infinite where it is that there, as in Microsoft's library.
     """
     if function not in FUNCTIONS:
         raise ValueError(f"no such function: {function!r}")
@@ -126,11 +129,17 @@ def multiply(x: Array, axes: Axes) -> Array:
     return np.asarray(np.multiply.reduce(x, axis=axes, dtype=kind, keepdims=True))
 
 
+def in_range(total: Array) -> Array:
+    """A sum that was kept in FLOAT64, where that is out of the range of FLOAT32 as FLOAT32 has it."""
+    narrow = total.astype(np.float32)
+    return np.where((narrow == 0) | np.isinf(narrow), narrow, total)
+
+
 # MAX and MIN pass over NaN: Direct3D's min and max return the other operand if one is NaN.
 REDUCTIONS: dict[str, Callable[[Array, Axes], Any]] = {
     "AVERAGE": average,
     "L1": lambda x, axes: add(x, axes, absolute=True),
-    "L2": lambda x, axes: np.sqrt(add(x, axes, square=True)),
+    "L2": lambda x, axes: np.sqrt(in_range(add(x, axes, square=True))),
     "LOG_SUM": lambda x, axes: np.log(add(x, axes)),
     "MAX": lambda x, axes: np.fmax.reduce(x, axis=axes, keepdims=True),
     "MIN": lambda x, axes: np.fmin.reduce(x, axis=axes, keepdims=True),
@@ -144,19 +153,15 @@ FUNCTIONS = frozenset({*REDUCTIONS, "LOG_SUM_EXP", "ARGMIN", "ARGMAX"})
 
 
 def log_sum_exp(x: Array, output: Array, axes: Axes, scratch: Array | None) -> Run:
-    """log(sum(exp(x))) with the largest element taken out first, so that nothing overflows or vanishes."""
+    """log(sum(exp(x))), whose sum is that of FLOAT32: infinite or 0 where it is out of range there."""
 
     def run() -> None:
         memory = np.empty(8 * x.size, np.uint8) if scratch is None else scratch
-        shifted = memory[: 8 * x.size].view(np.float64).reshape(x.shape)
+        parts = memory[: 8 * x.size].view(np.float64).reshape(x.shape)
         with np.errstate(all="ignore"):
-            shift = np.max(x, axis=axes, keepdims=True).astype(np.float64)
-            # An infinite maximum must not be subtracted from itself; NaN stays and spoils the result, as it should.
-            shift[np.isinf(shift)] = 0
-            np.subtract(x, shift, out=shifted)
-            np.exp(shifted, out=shifted)
-            total = np.add.reduce(shifted, axis=axes, keepdims=True)
-            np.copyto(output, np.log(total) + shift, casting="same_kind")
+            np.exp(x, out=parts, dtype=np.float64)
+            total = np.add.reduce(parts, axis=axes, keepdims=True)
+            np.copyto(output, np.log(in_range(total)), casting="same_kind")
 
     return run
 
@@ -164,8 +169,8 @@ def log_sum_exp(x: Array, output: Array, axes: Axes, scratch: Array | None) -> R
 def arg_fold(x: Array, output: Array, axes: Axes, largest: bool, decreasing: bool) -> Run:
     """The index of the largest (or smallest) element, counted over the reduced axes in increasing dimension order.
 
-    Of equal elements the first counts, or the last if ``decreasing``. NaN is passed over, as in MAX and MIN; if
-    there is nothing else, all elements count as equal.
+    Of equal elements the first counts, or the last if ``decreasing``. NaN is passed over, as in MAX and MIN, but where
+    it is the first: no comparison with it is true, so that nothing takes its place.
     """
     reduced = sorted(axes)
     kept = [axis for axis in range(x.ndim) if axis not in axes]
@@ -187,16 +192,21 @@ def arg_fold(x: Array, output: Array, axes: Axes, largest: bool, decreasing: boo
                 for axis, place in zip(reduced, places)
             ]
             indices = np.asarray(np.ravel_multi_index(own, [x.shape[axis] for axis in reduced]))
-        np.copyto(output, indices.reshape(output.shape), casting="unsafe")
+        np.copyto(output, unless_nan_begins(rows, indices).reshape(output.shape), casting="unsafe")
 
     return run
 
 
 def first_index(rows: Array, largest: bool) -> Array:
-    """The index of the first largest (or smallest) element along the last axis."""
+    """The index of the first largest (or smallest) element along the last axis; NaN is passed over."""
     if rows.dtype.kind == "f" and np.isnan(rows).any():
         # Not fmax, which does not pass over signaling NaNs.
         numbers = np.where(np.isnan(rows), rows.dtype.type(-np.inf if largest else np.inf), rows)
         best = (np.max if largest else np.min)(numbers, axis=-1, keepdims=True)
         return np.asarray((rows == best).argmax(axis=-1))
     return np.asarray(rows.argmax(axis=-1) if largest else rows.argmin(axis=-1))
+
+
+def unless_nan_begins(rows: Array, indices: Array) -> Array:
+    """``indices`` along the last axis, but 0 where that begins with NaN."""
+    return np.where(np.isnan(rows[..., 0]), 0, indices) if rows.dtype.kind == "f" else indices

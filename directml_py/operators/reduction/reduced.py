@@ -19,7 +19,7 @@ class _Reduction(Operator):
 
 def reduction_kernel(function: str, desc: OperatorDesc, decreasing: bool = False, scratch: int = 0) -> Kernel:
     """``function`` is the last part of a DML_REDUCE_FUNCTION; ``decreasing`` asks for the last of equal elements."""
-    axes = tuple(sorted(desc.Axes))
+    axes = tuple(sorted(set(desc.Axes)))
 
     def bind(inputs: Inputs, outputs: Outputs, memory: Array) -> Run:
         own = memory if scratch else None

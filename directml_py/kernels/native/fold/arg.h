@@ -1,5 +1,6 @@
-/* The index of the largest or smallest element. NaN is passed over, because no comparison with it is true. While
-   nothing was better than the worst that there can be, the index is -1: what that means is found out at the end. */
+/* The index of the largest or smallest element. NaN is passed over, because no comparison with it is true, even where
+   it is the first: that it keeps its place there is found out at the end. While nothing was better than the worst that
+   there can be, the index is -1. */
 
 /* `WINS(x, y)`: x, which comes after y, takes its place. Indices have as many bits as elements, so that both are compared
    and chosen alike. */

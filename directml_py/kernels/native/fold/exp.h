@@ -1,4 +1,4 @@
-/* log(sum(exp(x))) as a running sum: `state` holds the largest element so far, `second` the sum of exp(x - largest).
+/* log(sum(exp(x))) as a running sum, whatever its range: `state` holds the largest element so far, `second` the sum of exp(x - largest).
    What is taken out is the largest of a chunk that fits into the nearest cache, so memory is read once. An infinite
    largest element is not taken out: of itself it would leave NaN. Nor is exp taken of what is then left, where the
    largest is positive, but for finding NaN. */

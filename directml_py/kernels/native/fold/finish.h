@@ -58,6 +58,22 @@ static void dml_fold_store_floats(const dml_fold *task, char *output, int64_t m,
             *(uint16_t *)(output + i * task->kept[0].output) = dml_half_of_float(values[i]);
 }
 
+/* A sum of squares beyond the range of FLOAT32, or below it: it is not kept there, but is not to be larger either. */
+static double dml_fold_in_range(double sum)
+{
+    float narrow = (float)sum;
+    return isinf(narrow) || narrow == 0.0f ? (double)narrow : sum;
+}
+
+/* The logarithm of such a sum of exponentials, which is rounded to infinity from 2^128 - 2^103 on and to 0 up to
+   2^-150. */
+static double dml_fold_log_in_range(double value)
+{
+    if (value <= -103.97207708399179)
+        return -INFINITY;
+    return value >= 88.72283908187067 ? INFINITY : value;
+}
+
 /* Everything is computed in FLOAT64, of FLOAT16 too: per result it costs nothing that could be seen. */
 static void dml_fold_finish_doubles(const dml_fold *task, char *output, int64_t m, double *values, const float *largest)
 {
@@ -69,7 +85,7 @@ static void dml_fold_finish_doubles(const dml_fold *task, char *output, int64_t 
         break;
     case DML_FUNCTION_L2:
         for (int64_t i = 0; i < m; i++)
-            values[i] = sqrt(values[i]);
+            values[i] = sqrt(dml_fold_in_range(values[i]));
         break;
     case DML_FUNCTION_LOG_SUM:
         dml_loop->fold->logs(values, m);
@@ -77,7 +93,8 @@ static void dml_fold_finish_doubles(const dml_fold *task, char *output, int64_t 
     case DML_FUNCTION_LOG_SUM_EXP:
         dml_loop->fold->logs(values, m);
         for (int64_t i = 0; i < m; i++)
-            values[i] = isinf(largest[i]) && !isnan(values[i]) ? largest[i] : values[i] + largest[i];
+            values[i] = isinf(largest[i]) && !isnan(values[i]) ? largest[i]
+                                                               : dml_fold_log_in_range(values[i] + largest[i]);
         break;
     }
     for (int64_t i = 0; i < m; i++)
@@ -96,16 +113,12 @@ static void dml_fold_finish_extremes(const dml_fold *task, const char *input, ch
     dml_fold_store_floats(task, output, m, values);
 }
 
-/* Where nothing was better than the worst, the worst itself is the best, if it is there; else all is NaN, and equal. */
-static int64_t dml_fold_doubtful_index(const dml_fold *task, const char *source)
+/* Whether the first of the reduced elements is NaN, which no comparison takes that place from. */
+static int dml_fold_begins_with_nan(const dml_fold *task, const char *source)
 {
-    int64_t found;
-    if (task->fold == DML_FOLD_ARGMIN_LAST || task->fold == DML_FOLD_ARGMAX_LAST)
-        return task->count - 1;
-    if (task->type > DML_TYPE_FLOAT32)
-        return 0;
-    found = dml_fold_search(task, source, task->fold == DML_FOLD_ARGMIN ? INFINITY : -INFINITY);
-    return found < 0 ? 0 : found;
+    if (task->type == DML_TYPE_FLOAT16)
+        return (*(const uint16_t *)source & 0x7fffu) > 0x7c00u;
+    return task->type == DML_TYPE_FLOAT32 && isnan(*(const float *)source);
 }
 
 static void dml_fold_finish_indices(const dml_fold *task, const char *input, char *output, int64_t m, const void *found)
@@ -114,8 +127,9 @@ static void dml_fold_finish_indices(const dml_fold *task, const char *input, cha
     for (int64_t i = 0; i < m; i++) {
         int64_t index = wide ? ((const int64_t *)found)[i] : ((const int32_t *)found)[i];
         char *target = output + i * task->kept[0].output;
-        if (index < 0)
-            index = dml_fold_doubtful_index(task, input + i * task->kept[0].input);
+        /* Where nothing was better than the worst that there can be, the first is that, or NaN. */
+        if (index < 0 || dml_fold_begins_with_nan(task, input + i * task->kept[0].input))
+            index = 0;
         if (dml_type_sizes[task->output_type] == 8)
             *(int64_t *)target = index;
         else
