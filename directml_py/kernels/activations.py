@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from math import pi, sqrt
+from math import log, pi, sqrt
 from typing import Concatenate, ParamSpec
 
 import numpy as np
 
 from .binding import Array
 from .elementary import erf, plain, saturated
-from .fold import first_index
+from .fold import first_index, unless_nan_begins
+from .half import as_halves
 from .trace import primitive
 
 P = ParamSpec("P")
@@ -27,6 +28,7 @@ Axes = tuple[int, ...]
 # Below this, too few digits of 1 + erf(x / sqrt(2)) are right; with so many terms, 9 digits of the fraction are.
 GELU_TAIL = -3.0
 TAIL_TERMS = 20
+LOG_OF_LEAST = log(1e-20)
 
 
 def quiet(function: Callable[P, Array]) -> Callable[P, Array]:
@@ -184,21 +186,25 @@ def share_below(x: Array) -> Array:
 
 
 @in_double
-def softmax(x: Array, axes: Axes) -> Array:
-    largest = x.max(axes, keepdims=True)
-    parts = np.exp(x - largest)
-    # Beside an infinite exponential every finite one is 0; the difference of two infinities is none.
-    total = np.where(np.isposinf(largest), np.inf, parts.sum(axes, keepdims=True))
-    return np.asarray(parts / total)
+def softmax(x: Array, axes: Axes, halves: bool = False) -> Array:
+    """An infinite largest element leaves NaN of itself, which spoils the sum. With ``halves`` that is FLOAT16."""
+    parts = np.exp(x - x.max(axes, keepdims=True))
+    total = parts.sum(axes, keepdims=True)
+    return np.asarray(parts / (as_halves(total) if halves else total))
 
 
 @in_double
-def log_softmax(x: Array, axes: Axes) -> Array:
-    """What is left of the sum of exponentials beside the largest, which is 1, keeps its digits."""
-    largest = x.max(axes, keepdims=True)
+def log_softmax(x: Array, axes: Axes, halves: bool = False) -> Array:
+    """What is left of the sum of exponentials beside the largest, which is 1, keeps its digits; it is FLOAT16 with
+    ``halves``. A sum that is NaN counts as 1e-20."""
+    largest = np.fmax.reduce(x, axis=axes, keepdims=True)
     shifted = x - largest
-    others = np.where(is_first_largest(x, axes), 0, np.exp(shifted)).sum(axes, keepdims=True)
-    return np.asarray(shifted - np.where(np.isposinf(largest), 0, np.log1p(others)))
+    parts = np.exp(shifted)
+    others = np.where(is_first_largest(x, axes), 0, parts).sum(axes, keepdims=True)
+    if halves:
+        others = as_halves(1 + others) - 1
+    is_lost = np.isnan(parts.sum(axes, keepdims=True))
+    return np.asarray(shifted - np.where(is_lost, LOG_OF_LEAST, np.log1p(others)))
 
 
 @quiet
@@ -209,11 +215,12 @@ def hardmax(x: Array, axes: Axes) -> Array:
 def is_first_largest(x: Array, axes: Axes) -> Array:
     """Whether an element is the first of the largest over ``axes``, counted in increasing dimension order.
 
-    NaN is passed over, as in ARGMAX.
+    NaN is passed over but where it is the first, as in ARGMAX.
     """
     last = range(-len(axes), 0)
     order = sorted(axis % x.ndim for axis in axes)
     moved = np.moveaxis(x, order, last)
-    rows = moved.reshape((*moved.shape[: -len(axes)], -1))
-    marks = np.arange(rows.shape[-1]) == first_index(rows, largest=True)[..., np.newaxis]
+    rows = moved.reshape((*moved.shape[: x.ndim - len(axes)], -1))
+    first = unless_nan_begins(rows, first_index(rows, largest=True))
+    marks = np.arange(rows.shape[-1]) == first[..., np.newaxis]
     return np.moveaxis(marks.reshape(moved.shape), last, order)

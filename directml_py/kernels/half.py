@@ -32,6 +32,12 @@ def widened(x: Array) -> Array:
     return values
 
 
+def as_halves(values: Array) -> Array:
+    """FLOAT64 as it is when it was kept in a tensor of FLOAT16 meanwhile."""
+    with np.errstate(all="ignore"):
+        return np.asarray(values.astype(np.float32).astype(np.float16).astype(np.float64))
+
+
 def store(output: Array, values: Any) -> None:
     """Round ``values``, which may be broadcast, to the type of ``output``; integers wrap."""
     values = np.asarray(values)

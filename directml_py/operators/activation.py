@@ -50,6 +50,11 @@ ALONG_AXES: dict[str, Callable[..., Array]] = {
 SOFTMAX = {"ACTIVATION_SOFTMAX": False, "ACTIVATION_LOG_SOFTMAX": True}
 
 
+def name_of(desc: OperatorDesc) -> str:
+    """The name of the older version."""
+    return desc.name.rstrip("1")
+
+
 @operator(*FUNCTIONS)
 class OfEachElement(ElementWise):
     """The activations that know one element at a time; each has a page of its own."""
@@ -66,18 +71,22 @@ class AlongAxes(Operator):
     (ns-directml-dml_activation_softmax1_operator_desc).
 
     Without Axes the input is a batch of rows, { 1, 1, BatchCount, Width }: the same as Axes { DimensionCount - 1 }.
-    Axes are counted in the array, as a desc that is fused into another operator has no tensors.
+    Axes are counted in the array, as a desc that is fused into another operator has no tensors. The sum of the
+    exponentials of FLOAT16 is kept in FLOAT16, as in Microsoft's library.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
         function, axes = ALONG_AXES[desc.name], self.axes(desc)
+        if desc.InputTensor is not None and desc.InputTensor.dtype == np.float16 and name_of(desc) in SOFTMAX:
+            return lambda x: function(x, axes, halves=True)
         return lambda x: function(x, axes)
 
     def axes(self, desc: OperatorDesc) -> tuple[int, ...]:
-        return tuple(desc.Axes) if "Axes" in desc.struct.index else (-1,)
+        """An axis that is named twice counts once."""
+        return tuple(dict.fromkeys(desc.Axes)) if "Axes" in desc.struct.index else (-1,)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        compute, name = self.compute(desc), desc.name.rstrip("1")
+        compute, name = self.compute(desc), name_of(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x,), (output,) = inputs, outputs

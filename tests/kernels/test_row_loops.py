@@ -9,6 +9,7 @@ import pytest
 
 from directml_py.kernels import activations, row_loops
 from directml_py.kernels.backend import backend
+from directml_py.kernels.half import as_halves
 
 from .loops import KIND, OTHER_KINDS, assert_passes_with_loops, use_loops
 
@@ -68,11 +69,13 @@ def check_given(run, output, memory, product, shift):
 
 
 def twin_of_mean_variance(x, scale, bias, axes, uses_mean=True, uses_variance=True):
+    """Of FLOAT16, mean and variance are kept in FLOAT16."""
+    kept = as_halves if x.dtype == np.float16 else np.asarray
     values = x.astype(np.float64)
     if uses_mean:
-        values = values - values.mean(axes, keepdims=True)
+        values = values - kept(values.mean(axes, keepdims=True))
     if uses_variance:
-        values = values / np.sqrt(np.square(values).mean(axes, keepdims=True) + EPSILON)
+        values = values / np.sqrt(kept(np.square(values).mean(axes, keepdims=True)) + EPSILON)
     return values * (1 if scale is None else scale) + (-0.0 if bias is None else bias)
 
 
@@ -83,7 +86,7 @@ def test_softmax(count, dtype):
     for logarithm, twin in ((False, activations.softmax), (True, activations.log_softmax)):
         output, memory = guarded_like(x)
         run = row_loops.softmax(x, output, (1,), logarithm)
-        check(run, output, memory, twin(x, (1,)), TYPES[dtype])
+        check(run, output, memory, twin(x, (1,), dtype is np.float16), TYPES[dtype])
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -95,7 +98,7 @@ def test_corners_of_softmax(dtype):
         x[:, 35] = np.tile(CORNERS, len(CORNERS))
         for logarithm, twin in ((False, activations.softmax), (True, activations.log_softmax)):
             output, memory = guarded_like(x)
-            expected = twin(x, (1,))
+            expected = twin(x, (1,), dtype is np.float16)
             check(row_loops.softmax(x, output, (1,), logarithm), output, memory, expected, TYPES[dtype])
             ours, theirs = (np.signbit(np.where(np.isnan(one), 0, one)) for one in (output, expected))
             np.testing.assert_array_equal(ours, theirs)
@@ -123,7 +126,7 @@ def test_axes_and_layouts(axes, dtype):
         run = row_loops.softmax(x, output, axes)
         assert run is not None
         run()
-        expected = activations.softmax(x, axes).astype(dtype)
+        expected = activations.softmax(x, axes, dtype is np.float16).astype(dtype)
         np.testing.assert_array_max_ulp(output, expected, TYPES[dtype])
     backward = together[tuple(slice(None, None, -1 if axis in axes else 1) for axis in range(4))]
     straight = np.empty_like(together)
@@ -153,6 +156,25 @@ def test_mean_and_variance_of_the_row(count, dtype, uses, relu):
             expected = twin_of_mean_variance(x, scale, bias, (1,), *uses)
             expected = np.fmax(expected, 0) if relu else expected
             check(run, output, memory, expected, TYPES[dtype])
+
+
+@pytest.mark.parametrize(("size", "share"), [(100, 1), (1000, 0)])
+def test_a_variance_that_float16_does_not_have(size, share):
+    """10^4 it has, 10^6 is infinite."""
+    x = np.array([[size, -size] * 8], np.float16)
+    output, memory = guarded_like(x)
+    run = row_loops.mean_variance(
+        x, None, None, output, (1,), 0.0, uses_mean=True, uses_variance=True, relu=False
+    )
+    check(run, output, memory, np.array([[share, -share] * 8]), 0)
+
+
+def test_a_sum_of_exponentials_that_float16_does_not_have():
+    """2049 of 1 are 2048 in FLOAT16."""
+    x = np.zeros((1, 2049), np.float16)
+    for logarithm, wanted in ((False, 1 / 2048), (True, -np.log(2048))):
+        output, memory = guarded_like(x)
+        check(row_loops.softmax(x, output, (1,), logarithm), output, memory, np.full(x.shape, wanted), 0)
 
 
 @pytest.mark.parametrize("count", [5, 64, 1003])
@@ -285,6 +307,6 @@ def test_in_threads_and_past_the_caches(dtype, count):
     backend.native.lib.dml_set_threads(4)
     try:
         run = row_loops.softmax(x, output, (1,))
-        check(run, output, memory, activations.softmax(x, (1,)), TYPES[dtype])
+        check(run, output, memory, activations.softmax(x, (1,), dtype is np.float16), TYPES[dtype])
     finally:
         backend.native.lib.dml_set_threads(before)

@@ -12,7 +12,7 @@ from ...kernels import row_loops
 from ...kernels.binding import Array, Run
 from ..fused import activated
 from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator
-from .rows import InRows, doubles, mean
+from .rows import InRows, doubles, kept, mean
 
 
 @operator("BATCH_NORMALIZATION")
@@ -75,9 +75,9 @@ class BatchNormalizationTraining(InRows):
 
         def normalized(x: Array, scale: Array, bias: Array, more: Array | None) -> tuple[Array, Array, Array]:
             values = doubles(x)
-            average = mean(values, axes)
+            average = kept(mean(values, axes), desc.InputTensor)
             values -= average
-            variance = mean(np.square(values), axes)
+            variance = kept(mean(np.square(values), axes), desc.InputTensor)
             values /= np.sqrt(variance + epsilon)
             values *= scale
             values += bias
@@ -99,9 +99,8 @@ class Gradients(InRows):
         """All statistics have the sizes of the mean."""
         return {"MeanTensor": Broadcast(desc.InputTensor.sizes)}
 
-    def centered(self, gradient: Array, values: Array, squared: Array, axes: Sequence[int]) -> Array:
-        """The gradient with respect to ``(values - mean) / deviation``, by the square of the deviation, less what
-        comes back through statistics."""
+    def centered(self, gradient: Array, normalized: Array, axes: Sequence[int]) -> Array:
+        """The gradient with respect to ``normalized``, less what comes back through statistics."""
         raise NotImplementedError
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -111,12 +110,11 @@ class Gradients(InRows):
             x: Array, gradient: Array, average: Array, variance: Array, scale: Array
         ) -> tuple[Array, Array, Array]:
             values, incoming = doubles(x), doubles(gradient)
-            squared = doubles(variance) + epsilon
-            deviation = np.sqrt(squared)
-            of_input = self.centered(incoming, values, squared, axes) * (scale / deviation)
+            deviation = np.sqrt(doubles(variance) + epsilon)
             values -= average
-            values *= incoming
             values /= deviation
+            of_input = self.centered(incoming, values, axes) * (scale / deviation)
+            values *= incoming
             return of_input, values.sum(axes, keepdims=True), incoming.sum(axes, keepdims=True)
 
         return gradients
@@ -127,7 +125,7 @@ class BatchNormalizationGrad(Gradients):
     """Of BATCH_NORMALIZATION: mean and variance do not depend on the input
     (ns-directml-dml_batch_normalization_grad_operator_desc)."""
 
-    def centered(self, gradient: Array, values: Array, squared: Array, axes: Sequence[int]) -> Array:
+    def centered(self, gradient: Array, normalized: Array, axes: Sequence[int]) -> Array:
         return gradient
 
 
@@ -136,12 +134,10 @@ class BatchNormalizationTrainingGrad(Gradients):
     """Of BATCH_NORMALIZATION_TRAINING: mean and variance are those of the input
     (ns-directml-dml_batch_normalization_training_grad_operator_desc).
 
-    As on the page, the gradient of the input takes the mean from InputTensor itself, but the variance from
-    VarianceTensor, and that of the scale takes MeanTensor. For the page's "InputCentered - mean(InputCentered)" read
-    the same of Input.
+    All gradients take both from MeanTensor and VarianceTensor, as in Microsoft's library. The page centers InputTensor
+    by its own mean for that of the input, which is the same where MeanTensor is what it should be.
     """
 
-    def centered(self, gradient: Array, values: Array, squared: Array, axes: Sequence[int]) -> Array:
-        own = values - mean(values, axes)
-        own *= mean(gradient * own, axes) / squared
-        return np.asarray(gradient - mean(gradient, axes) - own)
+    def centered(self, gradient: Array, normalized: Array, axes: Sequence[int]) -> Array:
+        through = normalized * mean(gradient * normalized, axes)
+        return np.asarray(gradient - mean(gradient, axes) - through)

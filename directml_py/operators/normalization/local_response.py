@@ -48,11 +48,6 @@ class Region(NamedTuple):
             values = total
         return values
 
-    @property
-    def of_those_who_see_it(self) -> Region:
-        """The elements in whose regions each one lies."""
-        return self._replace(before=self.behind, behind=self.before)
-
 
 class LocalResponse(InRows):
     """Alpha is divided by LocalSize, not by how many elements there are: at borders, too, and in a square, where Caffe
@@ -84,19 +79,19 @@ class LocalResponseNormalizationGrad(LocalResponse):
     """The gradient of that (ns-directml-dml_local_response_normalization_grad_operator_desc), of which the page prints
     no formula.
 
-    An element is in the numerator of its own result, and in the denominators of all in whose regions it lies.
+    An element is in the numerator of its own result, and in the denominators of all in whose regions it lies. In
+    Microsoft's library these are those in its own region, which is not the same where LocalSize is even.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
         region, factor = Region.of(desc), desc.Alpha / desc.LocalSize
-        seen_by = region.of_those_who_see_it
         bias, beta = desc.Bias, desc.Beta
 
         def gradients(x: Array, gradient: Array) -> Array:
             values = doubles(x)
             base = bias + factor * region.sums(np.square(values))
             through_own = gradient * np.power(base, -beta)
-            through_others = seen_by.sums(through_own * values / base)
+            through_others = region.sums(through_own * values / base)
             through_others *= 2 * beta * factor * values
             return np.asarray(through_own - through_others)
 

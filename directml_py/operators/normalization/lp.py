@@ -9,17 +9,17 @@ import numpy as np
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array
 from ..operator import Compute, operator
-from .rows import InRows, doubles
+from .rows import InRows, doubles, kept
 
 
 @operator("LP_NORMALIZATION")
 class LpNormalization(InRows):
-    """``Input / max(norm, Epsilon)`` with the norm of order P along Axis
+    """``Input / sqrt(norm^2 + Epsilon)`` with the norm of order P along Axis
     (ns-directml-dml_lp_normalization_operator_desc).
 
-    The page prints no formula. Epsilon is the least divisor, as in PyTorch, which describes it in the same words: so
-    the result is that of ONNX's LpNormalization, for which ONNX Runtime sets 0.00001, wherever the norm is not tiny. In
-    a sum with the norm or its square it would be off.
+    The page prints no formula; this is what Microsoft's library computes. It is near ONNX's LpNormalization, for which
+    ONNX Runtime sets an Epsilon of 0.00001, where the norm is not small. Of FLOAT16 the sum that the norm is made of is
+    kept in FLOAT16.
     """
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
@@ -31,11 +31,9 @@ class LpNormalization(InRows):
         def normalized(x: Array) -> Array:
             values = doubles(x)
             parts = np.abs(values) if order == 1 else np.square(values)
-            norm = parts.sum(axis, keepdims=True)
-            if order == 2:
-                np.sqrt(norm, out=norm)
-            # What is NaN stays so.
-            values /= np.maximum(norm, epsilon)
+            total = kept(parts.sum(axis, keepdims=True), desc.InputTensor)
+            squared = np.square(total) if order == 1 else total
+            values /= np.sqrt(squared + epsilon)
             return values
 
         return normalized

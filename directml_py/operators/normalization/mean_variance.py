@@ -12,7 +12,7 @@ from ...kernels import row_loops
 from ...kernels.binding import Array, Run
 from ..fused import activated
 from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator
-from .rows import InRows, doubles, mean
+from .rows import InRows, doubles, kept, mean
 
 # MEAN_VARIANCE_NORMALIZATION has tensors of { N, C, H, W } alone.
 SPATIAL, WITH_CHANNELS = (2, 3), (1, 2, 3)
@@ -28,10 +28,17 @@ class Choices(NamedTuple):
     @classmethod
     def of(cls, desc: OperatorDesc) -> Choices:
         names = desc.struct.index
-        axes = desc.Axes if "Axes" in names else WITH_CHANNELS if desc.CrossChannel else SPATIAL
+        # An axis that is named twice counts once.
+        fixed = WITH_CHANNELS if "Axes" not in names and desc.CrossChannel else SPATIAL
+        axes = tuple(dict.fromkeys(desc.Axes)) if "Axes" in names else fixed
         if "UseMean" in names:
             return cls(axes, bool(desc.UseMean), bool(desc.UseVariance))
         return cls(axes, True, bool(desc.NormalizeVariance))
+
+    def are_of_single_elements(self, desc: OperatorDesc) -> bool:
+        """Whether each element has a mean and a variance of its own."""
+        single = all(desc.InputTensor.sizes[axis] == 1 for axis in self.axes)
+        return single and self.uses_mean and self.uses_variance
 
 
 @operator("MEAN_VARIANCE_NORMALIZATION", "MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2")
@@ -44,6 +51,10 @@ class MeanVarianceNormalization(InRows):
     The page says nothing of UseMean and UseVariance. Without either, its part of the formula is left out, as
     NormalizeVariance has it on the pages of the older versions. Without the mean, the variance is about 0, the mean of
     squares: ONNX Runtime makes its SimplifiedLayerNormalization, which divides by the root of that, with UseMean FALSE.
+
+    What Microsoft's library computes of the older versions holds for all: mean and variance of FLOAT16 are kept in
+    FLOAT16, where a variance may be infinite; and that of a single element, which should be 0, is the element itself,
+    so that the result is NaN where that is below -Epsilon.
     """
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
@@ -54,15 +65,18 @@ class MeanVarianceNormalization(InRows):
         return {"ScaleTensor": Broadcast(sizes), "BiasTensor": Broadcast(sizes), "OutputTensor": sizes}
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        axes, uses_mean, uses_variance = Choices.of(desc)
+        choices = Choices.of(desc)
+        axes, uses_mean, uses_variance = choices
         epsilon, activation = desc.Epsilon, activated(desc.FusedActivation)
+        of_single = choices.are_of_single_elements(desc)
 
         def normalized(x: Array, scale: Array | None, bias: Array | None) -> Array:
             values = doubles(x)
             if uses_mean:
-                values -= mean(values, axes)
+                values -= kept(mean(values, axes), desc.InputTensor)
             if uses_variance:
-                values /= np.sqrt(mean(np.square(values), axes) + epsilon)
+                variance = doubles(x) if of_single else mean(np.square(values), axes)
+                values /= np.sqrt(kept(variance, desc.InputTensor) + epsilon)
             if scale is not None:
                 values *= scale
             if bias is not None:
@@ -72,7 +86,10 @@ class MeanVarianceNormalization(InRows):
         return normalized
 
     def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | None:
-        axes, uses_mean, uses_variance = Choices.of(desc)
+        choices = Choices.of(desc)
+        if choices.are_of_single_elements(desc):
+            return None
+        axes, uses_mean, uses_variance = choices
         (x, scale, bias), (output,) = inputs, outputs
         return row_loops.mean_variance(
             x,

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array, Run
+from ...kernels.half import as_halves
 from ...kernels.rows import map_rows
 from ..operator import Inputs, Kernel, Operator, Outputs
 
@@ -15,8 +17,9 @@ from ..operator import Inputs, Kernel, Operator, Outputs
 class InRows(Operator):
     """An operator whose ``compute`` knows no other elements than those that lie beside each along ``axes``.
 
-    It is computed in FLOAT64 throughout, whatever the tensors hold; a native loop may round the difference from a given
-    mean, and what that is multiplied by, to FLOAT32.
+    It is computed in FLOAT64 throughout, whatever the tensors hold, but for what is found out of all elements of
+    FLOAT16, see ``kept``; a native loop may round the difference from a given mean, and what that is multiplied by, to
+    FLOAT32.
     """
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
@@ -49,3 +52,9 @@ def doubles(x: Array) -> Array:
 
 def mean(x: Array, axes: Sequence[int]) -> Array:
     return np.asarray(x.mean(tuple(axes), keepdims=True))
+
+
+def kept(statistic: Array, tensor: TensorDesc) -> Array:
+    """A mean, a variance or a norm of a tensor: of FLOAT16 in FLOAT16, whose range it may exceed, as in Microsoft's
+    library."""
+    return as_halves(statistic) if tensor.dtype == np.float16 else statistic

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,7 +67,7 @@ def axes_of(desc: Any, x: Any) -> tuple[int, ...]:
     return tuple(sorted(desc.Axes)) if "Axes" in desc.struct.index else (x.ndim - 1,)
 
 
-def in_rows(function: Callable[[Any], Any]) -> Reference:
+def in_rows(function: Callable[..., Any]) -> Reference:
     """``function`` of a matrix whose rows are what the axes span, the first axis outermost."""
 
     def reference(desc: Any, x: Any) -> Any:
@@ -76,29 +75,35 @@ def in_rows(function: Callable[[Any], Any]) -> Reference:
         order = [axis for axis in range(x.ndim) if axis not in axes] + list(axes)
         turned = x.transpose(order)
         width = math.prod(x.shape[axis] for axis in axes)
-        return function(turned.reshape(-1, width)).reshape(turned.shape).transpose(np.argsort(order))
+        halves = desc.InputTensor is not None and desc.InputTensor.dtype == np.float16
+        result = function(turned.reshape(-1, width), halves)
+        return result.reshape(turned.shape).transpose(np.argsort(order))
 
     return reference
 
 
-def hardmax(rows: Any) -> Any:
-    """1 at the first of the largest; NaN is passed over, unless there is nothing else."""
-
-    def rank(row: list[float], place: int) -> tuple[bool, float]:
-        return (False, 0) if math.isnan(row[place]) else (True, row[place])
-
-    best = [max(range(len(row)), key=partial(rank, row)) for row in rows.tolist()]
+def hardmax(rows: Any, halves: bool) -> Any:
+    """1 at the first of the largest; Python compares as Microsoft's library does, so that a first NaN stays."""
+    best = [max(range(len(row)), key=row.__getitem__) for row in rows.tolist()]
     return np.eye(rows.shape[1])[best]
 
 
-def softmax(rows: Any) -> Any:
-    """The page's formula as it stands: of an infinite exponential, and for NaN, as IEEE has it."""
-    parts = np.exp(rows)
-    return parts / parts.sum(axis=1, keepdims=True)
+def shifted(rows: Any, halves: bool) -> tuple[Any, Any]:
+    """Less the largest, and the sum of the exponentials of that, in FLOAT16 if it is of those."""
+    rows = rows - np.fmax.reduce(rows, axis=1, keepdims=True)
+    total = np.exp(rows).sum(axis=1, keepdims=True)
+    return rows, total.astype(np.float32).astype(np.float16).astype(float) if halves else total
 
 
-def log_softmax(rows: Any) -> Any:
-    return np.log(softmax(rows))
+def softmax(rows: Any, halves: bool) -> Any:
+    rows, total = shifted(rows, halves)
+    return np.exp(rows) / total
+
+
+def log_softmax(rows: Any, halves: bool) -> Any:
+    """Of a maximum of NaN and a number, that is the number."""
+    rows, total = shifted(rows, halves)
+    return rows - np.log(np.fmax(total, 1e-20))
 
 
 def relu(desc: Any, x: Any) -> Any:
@@ -139,7 +144,6 @@ OF_ELEMENTS: dict[str, Reference] = {
     "TANH": lambda desc, x: np.tanh(x),
     "THRESHOLDED_RELU": lambda desc, x: np.where(x > desc.Alpha, x, 0),
 }
-# Large exponentials are infinite in the formula, but not in what it stands for.
 EXPONENTS = Values(-8, 8, infinite=True)
 TIED = Values(step=0.5, special=True)
 ALONG_AXES: dict[str, Row] = {

@@ -35,11 +35,30 @@ def from_rows(rows: Any, axes: Sequence[int], sizes: Sequence[int]) -> Any:
     return rows.reshape([sizes[axis] for axis in kept] + inner).transpose(np.argsort([*kept, *axes]))
 
 
-def normalized_rows(rows: Any, uses_mean: bool, uses_variance: bool, epsilon: float) -> Any:
-    """ONNX's LayerNormalization, ONNX Runtime's of root mean squares, or exact means taken away."""
-    ones = np.ones(rows.shape[1])
+def as_kept(desc: Any, statistic: float) -> float:
+    """What is found out of all elements of FLOAT16 is kept in FLOAT16."""
+    if desc.InputTensor.dtype != np.float16:
+        return statistic
+    return float(np.float16(np.float32(statistic)))
+
+
+def normalized_row(desc: Any, row: list[float], uses_mean: bool, uses_variance: bool) -> list[float]:
+    """Step by step; the variance of a single element is that, as in Microsoft's library."""
+    mean = as_kept(desc, math.fsum(row) / len(row)) if uses_mean else 0.0
+    centered = [one - mean for one in row]
     if not uses_variance:
-        return np.array([[x - math.fsum(row) / len(row) * uses_mean for x in row] for row in rows.tolist()])
+        return centered
+    variance = math.fsum(one * one for one in centered) / len(row)
+    variance = row[0] if len(row) == 1 and uses_mean else variance
+    squared = as_kept(desc, variance) + desc.Epsilon
+    return [one / math.sqrt(squared) if squared > 0 else math.nan for one in centered]
+
+
+def normalized_rows(desc: Any, rows: Any, uses_mean: bool, uses_variance: bool) -> Any:
+    """ONNX's LayerNormalization, or ONNX Runtime's of root mean squares, where they are the same."""
+    ones, epsilon = np.ones(rows.shape[1]), desc.Epsilon
+    if not uses_variance or desc.InputTensor.dtype == np.float16 or rows.shape[1] == 1:
+        return np.array([normalized_row(desc, row, uses_mean, uses_variance) for row in rows.tolist()])
     if uses_mean:
         return run("LayerNormalization", [rows, ones, 0 * ones], axis=-1, epsilon=epsilon)[0]
     return run("SimplifiedLayerNormalization", [rows, ones], axis=-1, epsilon=epsilon)[0]
@@ -50,17 +69,21 @@ def mean_variance_normalization(desc: Any, x: Any, scale: Any, bias: Any) -> Any
     axes = desc.Axes if "Axes" in names else [1, 2, 3] if desc.CrossChannel else [2, 3]
     uses_mean = desc.UseMean if "UseMean" in names else True
     uses_variance = desc.UseVariance if "UseVariance" in names else desc.NormalizeVariance
-    rows = normalized_rows(as_rows(x, axes), uses_mean, uses_variance, desc.Epsilon)
+    rows = normalized_rows(desc, as_rows(x, axes), uses_mean, uses_variance)
     result = from_rows(rows, axes, x.shape)
     result = result if scale is None else result * scale
     return fused(desc, result if bias is None else result + bias)
 
 
 def lp_normalization(desc: Any, x: Any) -> Any:
-    """ONNX's, where the norm is not less than Epsilon."""
-    (result,) = run("LpNormalization", [x], axis=desc.Axis, p=desc.P)
-    norm = np.linalg.norm(x, desc.P, desc.Axis, keepdims=True)
-    return np.where(norm < desc.Epsilon, x / desc.Epsilon, result)
+    """Microsoft's library adds Epsilon to the square of the norm."""
+    result = np.empty(x.shape)
+    rows = np.moveaxis(x, desc.Axis, -1)
+    for place in np.ndindex(rows.shape[:-1]):
+        total = as_kept(desc, math.fsum(abs(one) ** desc.P for one in rows[place].tolist()))
+        squared = total * total if desc.P == 1 else total
+        np.moveaxis(result, desc.Axis, -1)[place] = rows[place] / np.sqrt(squared + desc.Epsilon)
+    return result
 
 
 def region_axes(desc: Any) -> list[int]:
@@ -88,7 +111,7 @@ def local_response(desc: Any, x: Any) -> Any:
 
 
 def local_response_gradient(desc: Any, x: Any, gradient: Any) -> Any:
-    """Products with the matrix of all derivatives."""
+    """Products with the matrix of all derivatives, but that Microsoft's library has regions the other way round."""
     axes = region_axes(desc)
     inside, eye = regions(desc), np.eye(regions(desc).shape[0])
     factor = desc.Alpha / desc.LocalSize
@@ -96,7 +119,7 @@ def local_response_gradient(desc: Any, x: Any, gradient: Any) -> Any:
     for row, incoming in zip(as_rows(x, axes), as_rows(gradient, axes)):
         base = desc.Bias + factor * (inside @ np.square(row))
         own = eye * base[:, np.newaxis] ** -desc.Beta
-        through = np.outer(-desc.Beta * row * base ** (-desc.Beta - 1), 2 * factor * row) * inside
+        through = np.outer(-desc.Beta * row * base ** (-desc.Beta - 1), 2 * factor * row) * inside.T
         result.append(incoming @ (own + through))
     return from_rows(np.array(result), axes, x.shape)
 
@@ -110,6 +133,8 @@ def batch_training(desc: Any, x: Any, scale: Any, bias: Any, more: Any) -> Any:
     axes = statistics_axes(desc.ScaleTensor)
     rows = as_rows(x, axes)
     ones = np.ones(rows.shape[0])
+    if desc.InputTensor.dtype == np.float16:
+        return batch_training_of_halves(desc, x, rows, scale, bias, more)
     normalized, mean, variance = run(
         "BatchNormalization",
         [np.ascontiguousarray(rows.T), ones, 0 * ones, 0 * ones, ones],
@@ -123,6 +148,16 @@ def batch_training(desc: Any, x: Any, scale: Any, bias: Any, more: Any) -> Any:
     return [fused(desc, result if more is None else result + more), *of_rows]
 
 
+def batch_training_of_halves(desc: Any, x: Any, rows: Any, scale: Any, bias: Any, more: Any) -> Any:
+    """Mean and variance are divided by as they are put out."""
+    mean, variance = np.empty(scale.shape), np.empty(scale.shape)
+    for place, row in enumerate(rows.tolist()):
+        mean.flat[place] = average = as_kept(desc, math.fsum(row) / len(row))
+        variance.flat[place] = as_kept(desc, math.fsum((one - average) ** 2 for one in row) / len(row))
+    result = (x - mean) / np.sqrt(variance + desc.Epsilon) * scale + bias
+    return [fused(desc, result if more is None else result + more), mean, variance]
+
+
 def each_statistic(desc: Any, *arrays: Any) -> Iterator[tuple[Any, ...]]:
     """The elements that have a mean in common, and their statistics; as lists and numbers."""
     axes = statistics_axes(desc.MeanTensor)
@@ -132,14 +167,14 @@ def each_statistic(desc: Any, *arrays: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def gradients(of_input: Callable[..., list[float]]) -> Callable[..., Any]:
-    """The page's formulas, sum by sum; ``of_input`` is that of OutputGradient."""
+    """The page's formulas, sum by sum; ``of_input`` is that of OutputGradient, of the input less MeanTensor."""
 
     def reference(desc: Any, *arrays: Any) -> Any:
         axes = statistics_axes(desc.MeanTensor)
         results, scales, biases = [], [], []
         for x, gradient, mean, variance, scale in each_statistic(desc, *arrays):
             root = math.sqrt(variance + desc.Epsilon)
-            results.append(of_input(x, gradient, root, scale))
+            results.append(of_input([one - mean for one in x], gradient, root, scale))
             scales.append(math.fsum(g * (one - mean) / root for one, g in zip(x, gradient)))
             biases.append(math.fsum(gradient))
         small = [np.array(one).reshape(desc.MeanTensor.sizes) for one in (scales, biases)]
@@ -148,17 +183,18 @@ def gradients(of_input: Callable[..., list[float]]) -> Callable[..., Any]:
     return reference
 
 
-def through_constants(x: list[float], gradient: list[float], root: float, scale: float) -> list[float]:
+def through_constants(centered: list[float], gradient: list[float], root: float, scale: float) -> list[float]:
     return [one * (scale / root) for one in gradient]
 
 
-def through_statistics(x: list[float], gradient: list[float], root: float, scale: float) -> list[float]:
-    count = len(x)
-    mean, mean_gradient = math.fsum(x) / count, math.fsum(gradient) / count
-    coefficient = math.fsum(g * (one - mean) for one, g in zip(x, gradient)) / count
+def through_statistics(
+    centered: list[float], gradient: list[float], root: float, scale: float
+) -> list[float]:
+    count = len(centered)
+    mean_gradient = math.fsum(gradient) / count
+    coefficient = math.fsum(g * one for one, g in zip(centered, gradient)) / count
     return [
-        scale / root * (g - mean_gradient - (one - mean) * coefficient / root**2)
-        for one, g in zip(x, gradient)
+        scale / root * (g - mean_gradient - one * coefficient / root**2) for one, g in zip(centered, gradient)
     ]
 
 

@@ -197,6 +197,17 @@ DML_INLINE double LOOP(rows_variance)(const float *x, int64_t n, double mean, do
     return LOOP(rows_squares)(x, n, mean, (dml_rows_next){NULL, 0}) / (double)n;
 }
 
+/* The factor of MEAN_VARIANCE, whose mean is there; `variance` is that about it. FLOAT16 has both in FLOAT16. */
+DML_INLINE double LOOP(rows_kept)(const dml_rows *task, double *mean, double variance)
+{
+    if (task->is_half) {
+        double exact = *mean;
+        *mean = dml_rows_half(exact);
+        variance = dml_rows_half(variance + (exact - *mean) * (exact - *mean));
+    }
+    return 1.0 / sqrt(variance + task->epsilon);
+}
+
 /* `more`: the tensors that the function takes besides. */
 static void LOOP(rows_one)(const dml_rows *task, int64_t n, float *out, const float *x, const float *const *more,
                            dml_rows_next next)
@@ -205,11 +216,11 @@ static void LOOP(rows_one)(const dml_rows *task, int64_t n, float *out, const fl
     const int32_t *moves = task->moves + 2;
     double mean = 0.0, factor = 1.0, shift = -0.0, squares;
     if (task->function == DML_ROWS_SOFTMAX) {
-        LOOP(row_softmax)(out, x, n, next);
+        LOOP(row_softmax)(out, x, n, task->is_half, next);
         return;
     }
     if (task->function == DML_ROWS_LOG_SOFTMAX) {
-        LOOP(row_log_softmax)(out, x, n, next);
+        LOOP(row_log_softmax)(out, x, n, task->is_half, next);
         return;
     }
     if (task->function == DML_ROWS_GIVEN) {
@@ -220,12 +231,12 @@ static void LOOP(rows_one)(const dml_rows *task, int64_t n, float *out, const fl
     }
     if (task->uses_mean && task->uses_variance) {
         mean = LOOP(rows_sums)(x, n, &squares, next) / (double)n;
-        factor = 1.0 / sqrt(LOOP(rows_variance)(x, n, mean, squares) + task->epsilon);
-    } else {
-        if (task->uses_mean)
-            mean = LOOP(rows_sum)(x, n) / (double)n;
-        if (task->uses_variance)
-            factor = 1.0 / sqrt(LOOP(rows_squares)(x, n, mean, next) / (double)n + task->epsilon);
+        factor = LOOP(rows_kept)(task, &mean, LOOP(rows_variance)(x, n, mean, squares));
+    } else if (task->uses_mean) {
+        mean = LOOP(rows_sum)(x, n) / (double)n;
+        mean = task->is_half ? dml_rows_half(mean) : mean;
+    } else if (task->uses_variance) {
+        factor = LOOP(rows_kept)(task, &mean, LOOP(rows_squares)(x, n, mean, next) / (double)n);
     }
     if (scale && !moves[0]) {
         factor *= *scale;

@@ -165,40 +165,42 @@ static DML_ONCE void LOOP(row_divide)(float *out, int64_t n, double divisor)
 
 #endif
 
-/* What differences of infinities make of a row: NaN of infinity, of all if one is NaN or none is larger than -infinity,
-   and what the limit is of the rest. */
-static DML_ONCE void LOOP(row_infinite)(float *out, const float *x, int64_t n, float largest, float rest)
+static DML_ONCE void LOOP(row_fill)(float *out, int64_t n, float value)
 {
-    int spoils = largest < 0;
     for (int64_t i = 0; i < n; i++)
-        spoils |= isnan(x[i]);
-    for (int64_t i = 0; i < n; i++)
-        out[i] = spoils || x[i] == INFINITY ? NAN : rest;
+        out[i] = value;
 }
 
-static DML_ONCE void LOOP(row_softmax)(float *out, const float *x, int64_t n, dml_rows_next next)
+/* The sum of FLOAT16 is kept in FLOAT16. An infinite largest element leaves NaN of itself, which spoils the sum. */
+static DML_ONCE void LOOP(row_softmax)(float *out, const float *x, int64_t n, int is_half, dml_rows_next next)
 {
     float largest = LOOP(row_largest)(x, n);
-    if (isinf(largest))
-        LOOP(row_infinite)(out, x, n, largest, 0.0f);
-    else
-        LOOP(row_divide)(out, n, LOOP(row_exponentials)(out, x, n, largest, next));
+    double sum;
+    if (isinf(largest)) {
+        LOOP(row_fill)(out, n, NAN);
+        return;
+    }
+    sum = LOOP(row_exponentials)(out, x, n, largest, next);
+    LOOP(row_divide)(out, n, is_half ? dml_rows_half(sum) : sum);
 }
 
-/* What is left of the sum of exponentials beside the largest, which is 1, keeps its digits. */
-static DML_ONCE void LOOP(row_log_softmax)(float *out, const float *x, int64_t n, dml_rows_next next)
+/* What is left of the sum of exponentials beside the largest, which is 1, keeps its digits. A sum that is NaN counts as
+   1e-20. */
+static DML_ONCE void LOOP(row_log_softmax)(float *out, const float *x, int64_t n, int is_half, dml_rows_next next)
 {
     float largest = LOOP(row_largest)(x, n);
     int64_t first;
     double others;
     if (isinf(largest)) {
-        LOOP(row_infinite)(out, x, n, largest, -INFINITY);
+        for (int64_t i = 0; i < n; i++)
+            out[i] = isnan(x[i]) || x[i] == largest ? NAN : -INFINITY;
         return;
     }
     first = LOOP(row_first)(x, n, largest);
     others = LOOP(row_exp_sum)(x, first, largest, next);
     next.place += (first + 1) * next.size;
     others += LOOP(row_exp_sum)(x + first + 1, n - first - 1, largest, next);
+    others = is_half ? dml_rows_half(1.0 + others) - 1.0 : others;
     /* 0 is taken away, not -0 added: the logarithm of 1 is 0. */
-    LOOP(rows_shifted)(out, x, n, largest, 1.0, 0.0 - log1p(others), 0);
+    LOOP(rows_shifted)(out, x, n, largest, 1.0, isnan(others) ? 46.051701859880914 : 0.0 - log1p(others), 0);
 }

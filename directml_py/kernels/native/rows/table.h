@@ -12,6 +12,12 @@ typedef struct {
     dml_rows_loop floats, halves;
 } dml_rows_table;
 
+/* As FLOAT16 has it. */
+static inline double dml_rows_half(double value)
+{
+    return (double)dml_float_of_half(dml_half_of_float((float)value));
+}
+
 static inline double dml_rows_factor(float variance, double epsilon, float scale)
 {
     return 1.0 / sqrt((double)variance + epsilon) * (double)scale;
