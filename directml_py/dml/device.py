@@ -161,12 +161,12 @@ class IDMLDevice(IDMLObject):
 
     def _kernels(self, flags: DML_EXECUTION_FLAGS) -> Kernels:
         """How this device chooses the kernels of what is compiled with ``flags``."""
-        if not (self.profile.halves and flags & DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION):
+        if not flags & DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION:
             return kernel_of
-        # One profile alone has it.
-        from ..operators.half_precision import half_kernel_of
+        # Few programs have it.
+        from ..operators.half_precision import allowed_kernel_of, half_kernel_of
 
-        return half_kernel_of
+        return half_kernel_of if self.profile.halves else allowed_kernel_of
 
     @hresult_method
     def CreateOperatorInitializer(

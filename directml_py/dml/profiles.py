@@ -48,7 +48,8 @@ class Profile:
     of one ExecuteCommandLists run in another order where no barrier is between them, but for lists that the debug
     layer or a capture watches. With ``halves`` FLOAT16 is computed in FLOAT16, each step rounded, where
     DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION allows it: in functions of elements, activations, REDUCE and
-    GEMM. ``removal_after`` is the number of calls of the device and of what it made after which it is removed.
+    GEMM, beside running sums and products, of which every device does. ``removal_after`` is the number of calls of the
+    device and of what it made after which it is removed.
     """
 
     name: str

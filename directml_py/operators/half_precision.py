@@ -4,6 +4,9 @@ Every step is rounded, and sums are added up one number after the other, so that
 2048. The page (ne-directml-dml_execution_flags) allows it and says no more; what a device does lies between this and
 FLOAT32. It is done where it is simple: functions of elements, activations, REDUCE and GEMM, which are the cases that
 programs meet. The rest is computed in FLOAT32, which the flag allows as well.
+
+Microsoft's library keeps running sums in FLOAT16 alone, whatever the device, and sums of all else in FLOAT32:
+``allowed_kernel_of`` is for devices that do no more than that, ``half_kernel_of`` for one that does.
 """
 
 from __future__ import annotations
@@ -79,6 +82,7 @@ def _product(a: Array, b: Array) -> Array:
     return total
 
 
+CUMULATIVE = ("CUMULATIVE_SUMMATION", "CUMULATIVE_PRODUCT")
 REDUCTIONS: dict[DML_REDUCE_FUNCTION, Callable[[Any, tuple[int, ...]], Any]] = {
     DML_REDUCE_FUNCTION_AVERAGE: lambda x, axes: _sum(x, axes) / prod(x.shape[axis] for axis in axes),
     DML_REDUCE_FUNCTION_L1: lambda x, axes: _sum(np.abs(x), axes),
@@ -92,6 +96,11 @@ REDUCTIONS: dict[DML_REDUCE_FUNCTION, Callable[[Any, tuple[int, ...]], Any]] = {
 
 def _sum(x: Any, axes: tuple[int, ...]) -> Any:
     return np.add.reduce(x, axis=axes, keepdims=True)
+
+
+def allowed_kernel_of(desc: OperatorDesc) -> Kernel:
+    """How an operator runs where the flag is given, on any device."""
+    return half_kernel_of(desc) if desc.name in CUMULATIVE else kernel_of(desc)
 
 
 @lru_cache(maxsize=1024)
@@ -113,7 +122,8 @@ def _compute_of(desc: OperatorDesc) -> Compute | None:
         function = REDUCTIONS.get(desc.Function)
         axes = tuple(desc.Axes)
         return None if function is None or not axes else lambda x: function(x, axes)
-    is_simple = desc.name == "GEMM" or desc.name.startswith(("ACTIVATION_", "ELEMENT_WISE_"))
+    names = ("GEMM", *CUMULATIVE)
+    is_simple = desc.name in names or desc.name.startswith(("ACTIVATION_", "ELEMENT_WISE_"))
     return operator.compute(desc) if is_simple and operator.moves(desc) is None else None
 
 

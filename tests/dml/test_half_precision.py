@@ -115,6 +115,25 @@ def test_numbers_that_halves_hold_come_out_as_they_are(function, expected):
     assert run(desc, [3, -4]).tolist() == [expected]
 
 
+SUM, PRODUCT = dml.DML_CUMULATIVE_SUMMATION_OPERATOR_DESC, dml.DML_CUMULATIVE_PRODUCT_OPERATOR_DESC
+
+
+@pytest.mark.parametrize("profile", ["half-precision", "demanding", "kind"])
+@pytest.mark.parametrize(("flags", "is_half"), [(ALLOWED, True), (NONE, False)])
+def test_running_sums_and_products(profile, flags, is_half):
+    """On every device; that of sums is recorded of Microsoft's library."""
+    values, inf = of(HALF, 1, 8), np.inf
+    forward = {"Axis": 3, "AxisDirection": dml.DML_AXIS_DIRECTION_INCREASING}
+    sums = run(SUM(values, values, **forward), [60000] * 4 + [-60000] * 4, profile=profile, flags=flags)
+    assert sums.tolist() == [60000, inf, inf, inf, inf, inf, *([inf, inf] if is_half else [60000, 0])]
+    backward = {"Axis": 3, "AxisDirection": dml.DML_AXIS_DIRECTION_DECREASING, "HasExclusiveProduct": True}
+    products = run(
+        PRODUCT(values, values, **backward), [5, 0.5, 0.5, 0.5, 1, 1, 2, 60000], profile=profile, flags=flags
+    )
+    lost = [inf] * 5 if is_half else [15000, 30000, 60000, inf, inf]
+    assert products.tolist() == [*lost, inf, 60000, 1]
+
+
 def test_every_product_of_a_sum_counts():
     desc = dml.DML_GEMM_OPERATOR_DESC(of(HALF, 1, 3), of(HALF, 3, 1), None, of(HALF, 1, 1), Alpha=1, Beta=0)
     assert run(desc, [1, 2, 3], [[4], [5], [6]], None).tolist() == [32]

@@ -16,7 +16,8 @@ from ..operator import Compute, Inputs, Kernel, Operator, Outputs, operator
 class Cumulative(Operator):
     """``function`` of all elements up to each; the field ``exclusive`` says whether it is left out itself.
 
-    Exclusive results begin with that of no elements. Integers wrap.
+    Exclusive results begin with that of no elements. Integers wrap; floats are taken one after the other, and each
+    result is rounded to FLOAT32, which is also what FLOAT16 is kept in, unless it may be computed in FLOAT16.
     """
 
     function: ClassVar[Any]
@@ -30,8 +31,9 @@ class Cumulative(Operator):
         def cumulated(x: Array) -> Array:
             along = np.moveaxis(np.flip(x, desc.Axis) if decreasing else x, desc.Axis, 0)
             if exclusive:
-                first = np.full((1, *along.shape[1:]), function.identity, along.dtype)
-                along = np.concatenate([first, along[:-1]])
+                before = np.empty_like(along)
+                before[:1], before[1:] = function.identity, along[:-1]
+                along = before
             results = np.moveaxis(function.accumulate(along, axis=0, dtype=kept), 0, desc.Axis)
             return np.flip(results, desc.Axis) if decreasing else results
 
