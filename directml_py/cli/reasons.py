@@ -61,6 +61,16 @@ REASONS = {
         "Elements are written in any order: which of two values stays is left to chance."
     ),
     "DML-*-scale-zero": "A division by a scale of 0 has no result that the page defines.",
+    "DML-*-sum-range": (
+        "Microsoft's library adds up FLOAT32 without taking the largest out: the sum is infinite, or 0."
+    ),
+    "DML-*-half-range": (
+        "Microsoft's library keeps sums and means of FLOAT16 in FLOAT16, whose largest number is 65504."
+    ),
+    "DML-*-single-elements": (
+        "Microsoft's library takes the element for the variance of a single element, which should be 0."
+    ),
+    "DML-*-nan": "Microsoft's library makes numbers or an order of it that nobody can count on.",
     "DML-*-corners": "A region whose corners are the wrong way round holds nothing to pool.",
     "DML-*-leading-ones": (
         "Leading dimensions only fill up the dimension count; larger ones would be elements that are "

@@ -12,7 +12,9 @@ from ..kernels import activations, row_loops
 from ..kernels.binding import Array, Run
 from ..kernels.map import map_whole
 from ..kernels.rows import map_rows
-from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator
+from ..validation.report import Report
+from .inspected import report_elements
+from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator, own_rule
 
 # Each takes the input tensors and then the desc's FLOATs, in desc order.
 FUNCTIONS: dict[str, Callable[..., Array]] = {
@@ -65,6 +67,12 @@ class OfEachElement(ElementWise):
         return lambda *arrays: function(*arrays, *attributes)
 
 
+NAN = {
+    name: own_rule(name, "nan", f"No row of {name} has NaN beside numbers", debug=True, library=True)
+    for name in ("ACTIVATION_LOG_SOFTMAX", "ACTIVATION_LOG_SOFTMAX1")
+}
+
+
 @operator(*ALONG_AXES)
 class AlongAxes(Operator):
     """SOFTMAX, LOG_SOFTMAX and HARDMAX, along Axes or along the last one
@@ -84,6 +92,16 @@ class AlongAxes(Operator):
     def axes(self, desc: OperatorDesc) -> tuple[int, ...]:
         """An axis that is named twice counts once."""
         return tuple(dict.fromkeys(desc.Axes)) if "Axes" in desc.struct.index else (-1,)
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        """LOG_SOFTMAX makes logarithms above 0 of the numbers beside NaN."""
+        if desc.name not in NAN:
+            return
+        axes = self.axes(desc)
+        is_nan = np.isnan(inputs[0])
+        is_lost = is_nan.any(axes, keepdims=True) & ~is_nan.all(axes, keepdims=True)
+        one, several = (f"{words} of NaN and numbers" for words in ("row", "rows"))
+        report_elements(report, NAN[desc.name], "InputTensor", is_lost, one, several)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         compute, name = self.compute(desc), name_of(desc)

@@ -9,8 +9,15 @@ from ..descs.values import OperatorDesc
 from ..kernels.binding import Array, Run
 from ..kernels.rows import map_rows
 from ..kernels.top import top
+from ..validation.report import Report
 from .axes import resized
-from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator
+from .inspected import report_elements
+from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator, own_rule
+
+NAN = {
+    name: own_rule(name, "nan", f"No element that {name} orders is NaN", debug=True, library=True)
+    for name in ("TOP_K", "TOP_K1")
+}
 
 
 def is_decreasing(desc: OperatorDesc) -> bool:
@@ -26,7 +33,8 @@ class TopK(Operator):
 
     TOP_K takes the largest. Of equal elements, such as zeros of either sign, the first comes first in both directions.
     The pages and ONNX are silent on NaN: as in MAX and MIN, where Direct3D passes over it, it comes behind all numbers
-    in both directions, so that K = 1 gives what ARGMAX and ARGMIN give.
+    in both directions. In Microsoft's library NaN disturbs the order of all, and no rule says how: the debug layer
+    warns of it.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -42,6 +50,12 @@ class TopK(Operator):
             return np.take_along_axis(x, indices, axis), indices
 
         return top_elements
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        x = inputs[0]
+        if x.dtype.kind == "f" and desc.InputTensor.sizes[desc.Axis] > 1:
+            one, several = (f"{words} NaN" for words in ("element that is", "elements that are"))
+            report_elements(report, NAN[desc.name], "InputTensor", np.isnan(x), one, several)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         compute = self.compute(desc)

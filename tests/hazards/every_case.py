@@ -20,6 +20,7 @@ from . import (  # noqa: F401
     state_cases,
     step_cases,
     unneeded_cases,
+    value_cases,
 )
 from .hazard import HAZARDS
 

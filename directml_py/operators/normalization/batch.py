@@ -10,9 +10,10 @@ from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
 from ...kernels import row_loops
 from ...kernels.binding import Array, Run
+from ...validation.report import Report
 from ..fused import activated
 from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator
-from .rows import InRows, doubles, kept, mean
+from .rows import InRows, doubles, inspect_statistic, kept, mean
 
 
 @operator("BATCH_NORMALIZATION")
@@ -86,6 +87,10 @@ class BatchNormalizationTraining(InRows):
             return activation(values), average, variance
 
         return normalized
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        with np.errstate(all="ignore"):
+            inspect_statistic(desc, doubles(inputs[0]).var(tuple(self.axes(desc)), keepdims=True), report)
 
 
 class Gradients(InRows):

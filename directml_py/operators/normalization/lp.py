@@ -8,8 +8,9 @@ import numpy as np
 
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array
-from ..operator import Compute, operator
-from .rows import InRows, doubles, kept
+from ...validation.report import Report
+from ..operator import Compute, Inputs, operator
+from .rows import InRows, doubles, inspect_statistic, kept
 
 
 @operator("LP_NORMALIZATION")
@@ -26,14 +27,21 @@ class LpNormalization(InRows):
         return (desc.Axis,)
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        axis, order, epsilon = desc.Axis, desc.P, desc.Epsilon
+        order, epsilon = desc.P, desc.Epsilon
 
         def normalized(x: Array) -> Array:
             values = doubles(x)
-            parts = np.abs(values) if order == 1 else np.square(values)
-            total = kept(parts.sum(axis, keepdims=True), desc.InputTensor)
+            total = kept(self.total(desc, values), desc.InputTensor)
             squared = np.square(total) if order == 1 else total
             values /= np.sqrt(squared + epsilon)
             return values
 
         return normalized
+
+    def total(self, desc: OperatorDesc, values: Array) -> Array:
+        """The norm, if its order is 1, or its square."""
+        parts = np.abs(values) if desc.P == 1 else np.square(values)
+        return np.asarray(parts.sum(desc.Axis, keepdims=True))
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        inspect_statistic(desc, self.total(desc, doubles(inputs[0])), report)

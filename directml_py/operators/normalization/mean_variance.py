@@ -10,12 +10,21 @@ import numpy as np
 from ...descs.values import OperatorDesc
 from ...kernels import row_loops
 from ...kernels.binding import Array, Run
+from ...validation.report import Report
 from ..fused import activated
-from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator
-from .rows import InRows, doubles, kept, mean
+from ..inspected import report_elements
+from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator, own_rule
+from .rows import InRows, doubles, inspect_statistic, kept, mean
 
 # MEAN_VARIANCE_NORMALIZATION has tensors of { N, C, H, W } alone.
 SPATIAL, WITH_CHANNELS = (2, 3), (1, 2, 3)
+VERSIONS = ("MEAN_VARIANCE_NORMALIZATION", "MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2")
+SINGLE = {
+    name: own_rule(
+        name, "single-elements", f"What {name} normalizes alone is above -Epsilon", debug=True, library=True
+    )
+    for name in VERSIONS
+}
 
 
 class Choices(NamedTuple):
@@ -41,7 +50,7 @@ class Choices(NamedTuple):
         return single and self.uses_mean and self.uses_variance
 
 
-@operator("MEAN_VARIANCE_NORMALIZATION", "MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2")
+@operator(*VERSIONS)
 class MeanVarianceNormalization(InRows):
     """``FusedActivation(Scale * (Input - Mean) / sqrt(Variance + Epsilon) + Bias)``
     (ns-directml-dml_mean_variance_normalization_operator_desc,
@@ -84,6 +93,20 @@ class MeanVarianceNormalization(InRows):
             return activation(values)
 
         return normalized
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        """Elements that are NaN because their variance is taken for the element, and variances that FLOAT16 has not."""
+        choices, x = Choices.of(desc), doubles(inputs[0])
+        if choices.are_of_single_elements(desc):
+            is_lost = (x < 0) & (x + desc.Epsilon <= 0)
+            one, several = (
+                f"{words} alone, with the root of -Epsilon or less" for words in ("element", "elements")
+            )
+            report_elements(report, SINGLE[desc.name], "InputTensor", is_lost, one, several)
+        elif choices.uses_variance:
+            with np.errstate(all="ignore"):
+                centered = x - mean(x, choices.axes) if choices.uses_mean else x
+                inspect_statistic(desc, mean(np.square(centered), choices.axes), report)
 
     def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | None:
         choices = Choices.of(desc)

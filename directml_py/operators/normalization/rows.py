@@ -11,7 +11,23 @@ from ...descs.values import OperatorDesc
 from ...kernels.binding import Array, Run
 from ...kernels.half import as_halves
 from ...kernels.rows import map_rows
-from ..operator import Inputs, Kernel, Operator, Outputs
+from ...validation.report import Report
+from ..inspected import report_elements
+from ..operator import Inputs, Kernel, Operator, Outputs, own_rule
+
+# Those whose divisor is made of a statistic that FLOAT16 keeps.
+RANGES = {
+    name: own_rule(
+        name, "half-range", f"No FLOAT16 that {name} squares leaves its range", debug=True, library=True
+    )
+    for name in (
+        "BATCH_NORMALIZATION_TRAINING",
+        "LP_NORMALIZATION",
+        "MEAN_VARIANCE_NORMALIZATION",
+        "MEAN_VARIANCE_NORMALIZATION1",
+        "MEAN_VARIANCE_NORMALIZATION2",
+    )
+}
 
 
 class InRows(Operator):
@@ -58,3 +74,10 @@ def kept(statistic: Array, tensor: TensorDesc) -> Array:
     """A mean, a variance or a norm of a tensor: of FLOAT16 in FLOAT16, whose range it may exceed, as in Microsoft's
     library."""
     return as_halves(statistic) if tensor.dtype == np.float16 else statistic
+
+
+def inspect_statistic(desc: OperatorDesc, statistic: Array, report: Report) -> None:
+    """Report what is infinite in FLOAT16 alone: 0 comes of all that is divided by it."""
+    is_lost = np.isfinite(statistic) & np.isinf(kept(statistic, desc.InputTensor))
+    one, several = (f"{words} of elements too large to be squared" for words in ("group", "groups"))
+    report_elements(report, RANGES[desc.name], "InputTensor", is_lost, one, several)

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from ...api.enums import DML_AXIS_DIRECTION_DECREASING, DML_REDUCE_FUNCTION_LOG_SUM_EXP
+import numpy as np
+
+from ...api.enums import (
+    DML_AXIS_DIRECTION_DECREASING,
+    DML_REDUCE_FUNCTION_L2,
+    DML_REDUCE_FUNCTION_LOG_SUM_EXP,
+)
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array, Run
-from ...kernels.fold import fold
-from ..operator import Inputs, Kernel, Operator, Outputs, Shapes, operator
+from ...kernels.fold import fold, in_range
+from ...validation.report import Report
+from ..inspected import report_elements
+from ..operator import Inputs, Kernel, Operator, Outputs, Shapes, operator, own_rule
 
 PREFIX = "DML_REDUCE_FUNCTION_"
+_RANGE = own_rule(
+    "REDUCE",
+    "sum-range",
+    "Sums that L2 or LOG_SUM_EXP take the root or the logarithm of are in the range of FLOAT32",
+    debug=True,
+    library=True,
+)
 
 
 class _Reduction(Operator):
@@ -43,6 +58,22 @@ class Reduce(_Reduction):
             8 * desc.InputTensor.element_count if desc.Function == DML_REDUCE_FUNCTION_LOG_SUM_EXP else 0
         )
         return reduction_kernel(desc.Function.name.removeprefix(PREFIX), desc, scratch=scratch)
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        """Sums that are out of range though their root or logarithm would not be."""
+        axes, x = tuple(set(desc.Axes)), inputs[0].astype(np.float64)
+        with np.errstate(all="ignore"):
+            if desc.Function == DML_REDUCE_FUNCTION_L2:
+                total = np.square(x).sum(axes, keepdims=True)
+                is_lost = np.isfinite(total) & (in_range(total) != total)
+            elif desc.Function == DML_REDUCE_FUNCTION_LOG_SUM_EXP:
+                largest = x.max(axes, keepdims=True)
+                value = largest + np.log(np.exp(x - largest).sum(axes, keepdims=True))
+                is_lost = np.isfinite(value) & ~np.isfinite(np.log(in_range(np.exp(value))))
+            else:
+                return
+        one, several = (f"{words} whose sum FLOAT32 does not have" for words in ("group", "groups"))
+        report_elements(report, _RANGE, "InputTensor", is_lost, one, several)
 
 
 @operator("ARGMIN")

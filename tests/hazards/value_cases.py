@@ -1,0 +1,124 @@
+"""Values of which Microsoft's library makes what nobody would want: the debug layer says so."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import directml_py as dml
+
+from ..operators.helpers import tensor_of
+from .hazard import hazard
+
+INF, NAN = np.inf, np.nan
+
+
+def dispatch(bench, struct, x, outputs=("OutputTensor",), others=(), **attributes):
+    """``x`` is the input, and the outputs have its sizes unless an attribute is one of them."""
+    tensors = {name: tensor_of(x) for name in ("InputTensor", *outputs) if name not in attributes}
+    op = bench.ready(struct(**tensors, **attributes))
+    arrays = [x, *others]
+    buffers = [
+        None if one is None else bench.buffer(16, data=np.resize(one, 16 // one.itemsize)) for one in arrays
+    ]
+    bench.dispatch(op, buffers, [bench.buffer(16) for _ in outputs])
+    bench.execute()
+
+
+def four(dtype, *values):
+    return np.array(values, dtype).reshape(1, 1, 1, 4)
+
+
+@hazard(
+    "DML-REDUCE-sum-range",
+    "1 group whose sum FLOAT32 does not have; the first is at {0,0,0,0}",
+    path="InputTensor",
+    ways=["L2 above", "L2 below", "LOG_SUM_EXP above", "LOG_SUM_EXP below"],
+)
+def sums_out_of_range(bench, wrong):
+    name, _, side = (wrong or "L2 right").partition(" ")
+    values = {
+        ("L2", "above"): (1e20, 1, 1, 1),
+        ("L2", "below"): (1e-30, 0, 0, 0),
+        ("LOG_SUM_EXP", "above"): (100, 1, 1, 1),
+        ("LOG_SUM_EXP", "below"): (-200, -300, -300, -INF),
+    }
+    x = four(np.float32, *values.get((name, side), (3, 4, INF, -INF)))
+    function = getattr(dml, f"DML_REDUCE_FUNCTION_{name}")
+    one = tensor_of(np.zeros((1, 1, 1, 1), np.float32))
+    dispatch(bench, dml.DML_REDUCE_OPERATOR_DESC, x, OutputTensor=one, Function=function, Axes=[3])
+
+
+@hazard("DML-LP_NORMALIZATION-half-range", "1 group of elements too large to be squared", path="InputTensor")
+def a_norm_of_halves(bench, wrong):
+    x = four(np.float16, 300 if wrong else 100, 1, 2, 3)
+    dispatch(bench, dml.DML_LP_NORMALIZATION_OPERATOR_DESC, x, Axis=3, Epsilon=1, P=2)
+
+
+@hazard(
+    "DML-BATCH_NORMALIZATION_TRAINING-half-range",
+    "1 group of elements too large to be squared",
+    path="InputTensor",
+)
+def a_batch_of_halves(bench, wrong):
+    """The mean alone may be large."""
+    x = four(np.float16, 1000, -1000 if wrong else 1001, 1000, 1000)
+    one = np.ones((1, 1, 1, 1), np.float16)
+    names = ("ScaleTensor", "BiasTensor", "OutputMeanTensor", "OutputVarianceTensor")
+    dispatch(
+        bench,
+        dml.DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC,
+        x,
+        ("OutputTensor", "OutputMeanTensor", "OutputVarianceTensor"),
+        (one, one, None),
+        **dict.fromkeys(names, tensor_of(one)),
+    )
+
+
+VERSIONS = {
+    "MEAN_VARIANCE_NORMALIZATION": {"NormalizeVariance": True},
+    "MEAN_VARIANCE_NORMALIZATION1": {"NormalizeVariance": True, "Axes": [3]},
+    "MEAN_VARIANCE_NORMALIZATION2": {"UseMean": True, "UseVariance": True, "Axes": [3]},
+}
+
+
+def normalize(bench, name, x):
+    struct = getattr(dml, f"DML_{name}_OPERATOR_DESC")
+    dispatch(bench, struct, x, others=(None, None), Epsilon=1, **VERSIONS[name])
+
+
+for _name in VERSIONS:
+
+    @hazard(f"DML-{_name}-half-range", "1 group of elements too large to be squared", path="InputTensor")
+    def a_variance_of_halves(bench, wrong, name=_name):
+        normalize(bench, name, four(np.float16, 1000, -1000 if wrong else 1000, 1000, 1000))
+
+    @hazard(
+        f"DML-{_name}-single-elements",
+        "2 elements alone, with the root of -Epsilon or less; the first is at {0,1,0,0}",
+        path="InputTensor",
+    )
+    def a_variance_of_one_element(bench, wrong, name=_name):
+        x = np.array([3, -1, -2, 0] if wrong else [3, -0.5, 2, 0], np.float32)
+        normalize(bench, name, x.reshape(1, 4, 1, 1))
+
+
+for _name, _axes in {"ACTIVATION_LOG_SOFTMAX": {}, "ACTIVATION_LOG_SOFTMAX1": {"Axes": [3]}}.items():
+
+    @hazard(f"DML-{_name}-nan", "1 row of NaN and numbers; the first is at {0,0,1,0}", path="InputTensor")
+    def logarithms_beside_nan(bench, wrong, name=_name, axes=_axes):
+        """NaN alone stays NaN."""
+        x = np.array([NAN, NAN, 1, NAN if wrong else 2], np.float32).reshape(1, 1, 2, 2)
+        dispatch(bench, getattr(dml, f"DML_{name}_OPERATOR_DESC"), x, **axes)
+
+
+INDICES = tensor_of(np.zeros((1, 1, 1, 4), np.uint32))
+for _name in ("TOP_K", "TOP_K1"):
+
+    @hazard(f"DML-{_name}-nan", "1 element that is NaN; the first is at {0,0,0,2}", path="InputTensor")
+    def an_order_of_nan(bench, wrong, name=_name):
+        struct, outputs = (
+            getattr(dml, f"DML_{name}_OPERATOR_DESC"),
+            ("OutputValueTensor", "OutputIndexTensor"),
+        )
+        x = four(np.float32, 1, INF, NAN if wrong else 2, -INF)
+        dispatch(bench, struct, x, outputs, OutputIndexTensor=INDICES, Axis=3, K=4)
