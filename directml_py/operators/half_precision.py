@@ -120,7 +120,7 @@ def _compute_of(desc: OperatorDesc) -> Compute | None:
     operator = operator_of(desc.name)
     if desc.name == "REDUCE":
         function = REDUCTIONS.get(desc.Function)
-        axes = tuple(desc.Axes)
+        axes = tuple(set(desc.Axes))
         return None if function is None or not axes else lambda x: function(x, axes)
     names = ("GEMM", *CUMULATIVE)
     is_simple = desc.name in names or desc.name.startswith(("ACTIVATION_", "ELEMENT_WISE_"))

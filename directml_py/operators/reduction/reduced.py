@@ -48,8 +48,7 @@ class Reduce(_Reduction):
     """Twelve functions over any number of axes (ns-directml-dml_reduce_operator_desc).
 
     The page reduces "one or more dimensions", but programs also name none: each element is then reduced alone. The
-    page says nothing of an axis named twice; since the number of reduced elements is the product of the sizes of the
-    named axes, a repeated axis would count more elements than there are, and is refused.
+    page says nothing of an axis named twice, either, which would count more elements than there are: it counts once.
     """
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
