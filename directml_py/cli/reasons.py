@@ -70,7 +70,9 @@ REASONS = {
     "DML-*-single-elements": (
         "Microsoft's library takes the element for the variance of a single element, which should be 0."
     ),
-    "DML-*-nan": "Microsoft's library makes numbers or an order of it that nobody can count on.",
+    "DML-*-nan": (
+        "Microsoft's library makes numbers of it, or an order that depends on its place, which nobody counts on."
+    ),
     "DML-*-corners": "A region whose corners are the wrong way round holds nothing to pool.",
     "DML-*-leading-ones": (
         "Leading dimensions only fill up the dimension count; larger ones would be elements that are "

@@ -10,10 +10,11 @@ import numpy as np
 from ..descs.values import OperatorDesc
 from ..kernels import activations, row_loops
 from ..kernels.binding import Array, Run
+from ..kernels.half import as_halves
 from ..kernels.map import map_whole
 from ..kernels.rows import map_rows
 from ..validation.report import Report
-from .inspected import report_elements
+from .inspected import begins_with_nan, report_elements
 from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator, own_rule
 
 # Each takes the input tensors and then the desc's FLOATs, in desc order.
@@ -68,8 +69,16 @@ class OfEachElement(ElementWise):
 
 
 NAN = {
-    name: own_rule(name, "nan", f"No row of {name} has NaN beside numbers", debug=True, library=True)
-    for name in ("ACTIVATION_LOG_SOFTMAX", "ACTIVATION_LOG_SOFTMAX1")
+    name: own_rule(name, "nan", f"No row of {name} {says} NaN", debug=True, library=True)
+    for older, says in (("LOG_SOFTMAX", "has numbers beside"), ("HARDMAX", "begins with"))
+    for name in (f"ACTIVATION_{older}", f"ACTIVATION_{older}1")
+}
+RANGES = {
+    name: own_rule(
+        name, "half-range", f"No sum of {name} of FLOAT16 leaves its range", debug=True, library=True
+    )
+    for name in ALONG_AXES
+    if name.rstrip("1") in SOFTMAX
 }
 
 
@@ -94,14 +103,24 @@ class AlongAxes(Operator):
         return tuple(dict.fromkeys(desc.Axes)) if "Axes" in desc.struct.index else (-1,)
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
-        """LOG_SOFTMAX makes logarithms above 0 of the numbers beside NaN."""
-        if desc.name not in NAN:
-            return
-        axes = self.axes(desc)
-        is_nan = np.isnan(inputs[0])
-        is_lost = is_nan.any(axes, keepdims=True) & ~is_nan.all(axes, keepdims=True)
-        one, several = (f"{words} of NaN and numbers" for words in ("row", "rows"))
-        report_elements(report, NAN[desc.name], "InputTensor", is_lost, one, several)
+        """LOG_SOFTMAX makes logarithms above 0 of the numbers beside NaN, and a sum of FLOAT16 may be infinite."""
+        x, name = inputs[0], name_of(desc)
+        axes = tuple(axis % x.ndim for axis in self.axes(desc))
+        if name == "ACTIVATION_HARDMAX":
+            one, several = (f"{words} that NaN begins" for words in ("row", "rows"))
+            report_elements(report, NAN[desc.name], "InputTensor", begins_with_nan(x, axes), one, several)
+        if name == "ACTIVATION_LOG_SOFTMAX":
+            is_nan = np.isnan(x)
+            is_lost = is_nan.any(axes, keepdims=True) & ~is_nan.all(axes, keepdims=True)
+            one, several = (f"{words} of NaN and numbers" for words in ("row", "rows"))
+            report_elements(report, NAN[desc.name], "InputTensor", is_lost, one, several)
+        if name in SOFTMAX and x.dtype == np.float16:
+            with np.errstate(all="ignore"):
+                wide = x.astype(np.float64)
+                total = np.exp(wide - wide.max(axes, keepdims=True)).sum(axes, keepdims=True)
+                is_lost = np.isfinite(total) & np.isinf(as_halves(total))
+            one, several = (f"{words} whose sum of exponentials is infinite" for words in ("row", "rows"))
+            report_elements(report, RANGES[desc.name], "InputTensor", is_lost, one, several)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         compute, name = self.compute(desc), name_of(desc)

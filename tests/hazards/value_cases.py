@@ -17,10 +17,12 @@ def dispatch(bench, struct, x, outputs=("OutputTensor",), others=(), **attribute
     tensors = {name: tensor_of(x) for name in ("InputTensor", *outputs) if name not in attributes}
     op = bench.ready(struct(**tensors, **attributes))
     arrays = [x, *others]
+    size = max(16, x.nbytes)
     buffers = [
-        None if one is None else bench.buffer(16, data=np.resize(one, 16 // one.itemsize)) for one in arrays
+        None if one is None else bench.buffer(size, data=np.resize(one, size // one.itemsize))
+        for one in arrays
     ]
-    bench.dispatch(op, buffers, [bench.buffer(16) for _ in outputs])
+    bench.dispatch(op, buffers, [bench.buffer(size) for _ in outputs])
     bench.execute()
 
 
@@ -109,6 +111,39 @@ for _name, _axes in {"ACTIVATION_LOG_SOFTMAX": {}, "ACTIVATION_LOG_SOFTMAX1": {"
         """NaN alone stays NaN."""
         x = np.array([NAN, NAN, 1, NAN if wrong else 2], np.float32).reshape(1, 1, 2, 2)
         dispatch(bench, getattr(dml, f"DML_{name}_OPERATOR_DESC"), x, **axes)
+
+
+for _name, _axes in {"ACTIVATION_HARDMAX": {}, "ACTIVATION_HARDMAX1": {"Axes": [3]}}.items():
+
+    @hazard(f"DML-{_name}-nan", "1 row that NaN begins; the first is at {0,0,1,0}", path="InputTensor")
+    def a_largest_beside_nan(bench, wrong, name=_name, axes=_axes):
+        """What is not the first is passed over."""
+        x = np.array([1, NAN, NAN if wrong else 3, 2], np.float32).reshape(1, 1, 2, 2)
+        dispatch(bench, getattr(dml, f"DML_{name}_OPERATOR_DESC"), x, **axes)
+
+
+for _name in ("SOFTMAX", "LOG_SOFTMAX", "SOFTMAX1", "LOG_SOFTMAX1"):
+
+    @hazard(
+        f"DML-ACTIVATION_{_name}-half-range",
+        "1 row whose sum of exponentials is infinite; the first is at {0,0,0,0}",
+        path="InputTensor",
+    )
+    def a_long_row_of_halves(bench, wrong, name=_name):
+        """The largest FLOAT16 is 65504."""
+        x = np.zeros((1, 1, 1, 65520 if wrong else 65504), np.float16)
+        axes = {"Axes": [3]} if name.endswith("1") else {}
+        dispatch(bench, getattr(dml, f"DML_ACTIVATION_{name}_OPERATOR_DESC"), x, **axes)
+
+
+for _name in ("ARGMIN", "ARGMAX", "REDUCE"):
+
+    @hazard(f"DML-{_name}-nan", "1 group that NaN begins; the first is at {0,0,0,1}", path="InputTensor")
+    def an_index_beside_nan(bench, wrong, name=_name):
+        x = np.array([NAN, NAN if wrong else 3, NAN, 2], np.float32).reshape(1, 1, 2, 2)
+        one = tensor_of(np.zeros((1, 1, 1, 2), np.uint32))
+        rest = {"Function": dml.DML_REDUCE_FUNCTION_ARGMAX} if name == "REDUCE" else {}
+        dispatch(bench, getattr(dml, f"DML_{name}_OPERATOR_DESC"), x, OutputTensor=one, Axes=[2], **rest)
 
 
 INDICES = tensor_of(np.zeros((1, 1, 1, 4), np.uint32))

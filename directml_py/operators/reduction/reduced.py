@@ -6,6 +6,8 @@ import numpy as np
 
 from ...api.enums import (
     DML_AXIS_DIRECTION_DECREASING,
+    DML_REDUCE_FUNCTION_ARGMAX,
+    DML_REDUCE_FUNCTION_ARGMIN,
     DML_REDUCE_FUNCTION_L2,
     DML_REDUCE_FUNCTION_LOG_SUM_EXP,
 )
@@ -13,7 +15,7 @@ from ...descs.values import OperatorDesc
 from ...kernels.binding import Array, Run
 from ...kernels.fold import fold, in_range
 from ...validation.report import Report
-from ..inspected import report_elements
+from ..inspected import begins_with_nan, report_elements
 from ..operator import Inputs, Kernel, Operator, Outputs, Shapes, operator, own_rule
 
 PREFIX = "DML_REDUCE_FUNCTION_"
@@ -24,6 +26,13 @@ _RANGE = own_rule(
     debug=True,
     library=True,
 )
+
+_NAN = {
+    name: own_rule(
+        name, "nan", f"Nothing of which {name} gives an index begins with NaN", debug=True, library=True
+    )
+    for name in ("ARGMAX", "ARGMIN", "REDUCE")
+}
 
 
 class _Reduction(Operator):
@@ -52,14 +61,17 @@ class Reduce(_Reduction):
     """
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """LOG_SUM_EXP keeps the shifted exponentials, in FLOAT64, until they are added."""
+        """LOG_SUM_EXP keeps the exponentials, in FLOAT64, until they are added."""
         scratch = (
             8 * desc.InputTensor.element_count if desc.Function == DML_REDUCE_FUNCTION_LOG_SUM_EXP else 0
         )
         return reduction_kernel(desc.Function.name.removeprefix(PREFIX), desc, scratch=scratch)
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
-        """Sums that are out of range though their root or logarithm would not be."""
+        """Sums that are out of range though their root or logarithm would not be, and indices of NaN."""
+        if desc.Function in (DML_REDUCE_FUNCTION_ARGMIN, DML_REDUCE_FUNCTION_ARGMAX):
+            inspect_order(desc, inputs[0], report)
+            return
         axes, x = tuple(set(desc.Axes)), inputs[0].astype(np.float64)
         with np.errstate(all="ignore"):
             if desc.Function == DML_REDUCE_FUNCTION_L2:
@@ -75,6 +87,12 @@ class Reduce(_Reduction):
         report_elements(report, _RANGE, "InputTensor", is_lost, one, several)
 
 
+def inspect_order(desc: OperatorDesc, x: Array, report: Report) -> None:
+    if x.dtype.kind == "f":
+        one, several = (f"{words} that NaN begins" for words in ("group", "groups"))
+        report_elements(report, _NAN[desc.name], "InputTensor", begins_with_nan(x, desc.Axes), one, several)
+
+
 @operator("ARGMIN")
 class ArgMin(_Reduction):
     """The index of the smallest element within the reduced axes (ns-directml-dml_argmin_operator_desc)."""
@@ -83,6 +101,9 @@ class ArgMin(_Reduction):
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         return reduction_kernel(self.function, desc, desc.AxisDirection == DML_AXIS_DIRECTION_DECREASING)
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        inspect_order(desc, inputs[0], report)
 
 
 @operator("ARGMAX")
