@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from directml_py.kernels import blend
+from directml_py.kernels import blend, filters
 from directml_py.kernels.backend import backend
-from directml_py.kernels.filters import Stretched, linear, nearest
+from directml_py.kernels.filters import Stretched, nearest
 from directml_py.kernels.patches import patches
 from directml_py.kernels.regions import Grid, windows_of
 from directml_py.kernels.taps import Taps, apply
@@ -34,6 +34,10 @@ def test_loops_of_other_processors(kind):
 def numbers(shape, dtype, seed=1):
     """Eighths, so that sums with weights that are powers of two are exact."""
     return (np.random.default_rng(seed).integers(-64, 65, shape) / 8).astype(dtype)
+
+
+def linear(places, size):
+    return filters.linear(places, np.floor(places), size)
 
 
 def check(x, plan, output, memory):

@@ -229,7 +229,6 @@ for name, level, fields in (
     ("RESAMPLE3", "6_4", {**rounding, "Antialiased": True}),
 ):
     for client, title, height, scale in (
-        (ONNX_RUNTIME, "tf_crop_and_resize to one pixel", 1, 0.0),
         (ONNX_RUNTIME, "align_corners to one pixel", 1, 3.4028234e38),
         (TENSORFLOW, "align_corners of one row", 5, INFINITY),
     ):
@@ -244,18 +243,6 @@ for name, level, fields in (
             Scales=[1.0, 1.0, scale, 1.0],
             **fields,
         )
-usage(
-    TENSORFLOW,
-    "the gradient of align_corners to one row",
-    "3_0",
-    "RESAMPLE_GRAD",
-    InputGradientTensor=floats(1, 1, 7, 2),
-    OutputGradientTensor=floats(1, 5, 7, 2),
-    InterpolationMode=LINEAR,
-    Scales=[1.0, 0.0, 1.0, 1.0],
-    InputPixelOffsets=[-0.5, 0.0, 0.0, -0.5],
-    OutputPixelOffsets=[0.5, 0.0, 0.0, 0.5],
-)
 usage(
     TENSORFLOW,
     "CropAndResize of an image of one pixel",
