@@ -702,8 +702,8 @@ class DML_ELEMENT_WISE_POW_OPERATOR_DESC(TypedOperatorDesc):
 class DML_ELEMENT_WISE_CONSTANT_POW_OPERATOR_DESC(TypedOperatorDesc):
     """Powers with one exponent for all elements: f(x) = x^Exponent.
 
-    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
-    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
     - ``ScaleBias``: DML_SCALE_BIAS; may be None
     - ``Exponent``: FLOAT
 
@@ -2295,7 +2295,7 @@ class DML_MAX_UNPOOLING_OPERATOR_DESC(TypedOperatorDesc):
 
     InputTensor and OutputTensor have the same DataType.
 
-    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_unpooling_operator_desc
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_unpooling_operator_desc
     """
 
     _operator_ = 92
@@ -3409,22 +3409,22 @@ class DML_SLICE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 class DML_ADAM_OPTIMIZER_OPERATOR_DESC(TypedOperatorDesc):
     """One step of Adam: parameters, and estimates of first and second moments, follow a gradient.
 
-    - ``InputParametersTensor``: input, 4 dimensions of FLOAT16-32
-    - ``InputFirstMomentTensor``: input, 4 dimensions of FLOAT16-32
-    - ``InputSecondMomentTensor``: input, 4 dimensions of FLOAT16-32
-    - ``GradientTensor``: input, 4 dimensions of FLOAT16-32
-    - ``TrainingStepTensor``: input, 4 dimensions of UINT32
-    - ``OutputParametersTensor``: output, 4 dimensions of FLOAT16-32
-    - ``OutputFirstMomentTensor``: output, 4 dimensions of FLOAT16-32
-    - ``OutputSecondMomentTensor``: output, 4 dimensions of FLOAT16-32
+    - ``InputParametersTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``InputFirstMomentTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``InputSecondMomentTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``GradientTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``TrainingStepTensor``: input, 1 to 8 dimensions of UINT32
+    - ``OutputParametersTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputFirstMomentTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputSecondMomentTensor``: output, 1 to 8 dimensions of FLOAT16-32
     - ``LearningRate``: FLOAT
     - ``Beta1``: FLOAT
     - ``Beta2``: FLOAT
     - ``Epsilon``: FLOAT
 
     GradientTensor, InputFirstMomentTensor, InputParametersTensor, InputSecondMomentTensor,
-    OutputFirstMomentTensor, OutputParametersTensor and OutputSecondMomentTensor have the same DataType and
-    Sizes.
+    OutputFirstMomentTensor, OutputParametersTensor and OutputSecondMomentTensor have the same DataType,
+    DimensionCount and Sizes.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_adam_optimizer_operator_desc
     """

@@ -760,7 +760,7 @@ OPERATORS = {
             "1_0: 4-5 F16-32",
         ),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
-        ("scale-bias-type: absent(ScaleBias) if InputTensor.DataType in 'F64 I64 U64'",),
+        ("scale-bias-type: identity(ScaleBias) if InputTensor.DataType in 'F64 I64 U64'",),
         "A copy: f(x) = x, or x * Scale + Bias.",
     ),
     2: OperatorSchema(
@@ -779,7 +779,7 @@ OPERATORS = {
         ("InputTensor",),
         ("4_1: 1-8 F16-32 I8-64", "3_0: 1-8 F16-32 I8-32", "2_1: 4 F16-32 I8-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
-        ("scale-bias-type: absent(ScaleBias) if InputTensor.DataType == INT64",),
+        ("scale-bias-type: identity(ScaleBias) if InputTensor.DataType == INT64",),
         "The absolute value: f(x) = abs(x).",
     ),
     3: OperatorSchema(
@@ -906,7 +906,7 @@ OPERATORS = {
             "1_0: 4 F16-32",
         ),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
-        ("scale-bias-type: absent(ScaleBias) if InputTensor.DataType in 'I64 U64'",),
+        ("scale-bias-type: identity(ScaleBias) if InputTensor.DataType in 'I64 U64'",),
         "Elements limited to the range from Min to Max: f(x) = max(Min, min(x, Max)).",
     ),
     9: OperatorSchema(
@@ -1290,7 +1290,7 @@ OPERATORS = {
             ),
         ),
         ("InputTensor",),
-        ("3_0: 1-8 F16-32 I8-32 U8-32", "1_0: 4 F16-32"),
+        ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
         "Powers with one exponent for all elements: f(x) = x^Exponent.",
@@ -2737,6 +2737,7 @@ OPERATORS = {
         (
             "5_0: ConditionTensor 1-8 U8; ATensor BTensor OutputTensor 1-8 F16-64 I8-64 U8-64",
             "3_0: ConditionTensor 1-8 U8; ATensor BTensor OutputTensor 1-8 F16-32 I8-32 U8-32",
+            "2_1: ConditionTensor 4 U8; ATensor BTensor OutputTensor 4 F16 I8-32 U8-32",
             "2_0: ConditionTensor 4 U8; ATensor BTensor OutputTensor 4 F16",
         ),
         (
@@ -2781,7 +2782,7 @@ OPERATORS = {
             ),
         ),
         ("InputTensor",),
-        ("5_1: 1-8 F16-32 I8-32 U8-32", "3_0: 1-8 F16-32", "2_0: 4-5 F16-32"),
+        ("3_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4-5 F16-32 I8-32 U8-32", "2_0: 4-5 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
         "Elements drawn toward 0: f(x) = x - Bias above Threshold, x + Bias below -Threshold, else 0.",
@@ -2820,7 +2821,7 @@ OPERATORS = {
     92: OperatorSchema(
         "MAX_UNPOOLING",
         92,
-        0x3000,
+        0x2000,
         "window",
         StructSchema(
             "DML_MAX_UNPOOLING_OPERATOR_DESC",
@@ -2833,7 +2834,7 @@ OPERATORS = {
         (),
         (
             "5_0: InputTensor OutputTensor 4 F16-32 I8-64 U8-64; IndicesTensor 4 U32-64",
-            "3_0: InputTensor OutputTensor 4 F16-32; IndicesTensor 4 U32",
+            "2_0: InputTensor OutputTensor 4 F16-32; IndicesTensor 4 U32",
         ),
         ("InputTensor OutputTensor: DataType",),
         (),
@@ -3939,10 +3940,11 @@ OPERATORS = {
         ),
         ("InputParametersTensor", "InputFirstMomentTensor", "InputSecondMomentTensor", "GradientTensor"),
         (
+            "4_0: InputParametersTensor InputFirstMomentTensor InputSecondMomentTensor GradientTensor OutputParametersTensor OutputFirstMomentTensor OutputSecondMomentTensor 1-8 F16-32; TrainingStepTensor 1-8 U32",
             "3_0: InputParametersTensor InputFirstMomentTensor InputSecondMomentTensor GradientTensor OutputParametersTensor OutputFirstMomentTensor OutputSecondMomentTensor 4 F16-32; TrainingStepTensor 4 U32",
         ),
         (
-            "GradientTensor InputFirstMomentTensor InputParametersTensor InputSecondMomentTensor OutputFirstMomentTensor OutputParametersTensor OutputSecondMomentTensor: DataType Sizes",
+            "GradientTensor InputFirstMomentTensor InputParametersTensor InputSecondMomentTensor OutputFirstMomentTensor OutputParametersTensor OutputSecondMomentTensor: DataType DimensionCount Sizes",
         ),
         (),
         "One step of Adam: parameters, and estimates of first and second moments, follow a gradient.",
@@ -4418,11 +4420,9 @@ OPERATORS = {
         ("InputTensor",),
         ("5_0: 1-8 F16-32 I8-64 U8-64",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
-        (
-            "MinMaxDataType == OutputTensor.DataType",
-            "scale-bias-type: absent(ScaleBias) if InputTensor.DataType in 'I64 U64'",
-        ),
+        ("scale-bias-type: identity(ScaleBias) if InputTensor.DataType in 'I64 U64'",),
         "As ELEMENT_WISE_CLIP, with Min and Max in the data type of the output.",
+        page_only=("MinMaxDataType == OutputTensor.DataType",),
     ),
     154: OperatorSchema(
         "ELEMENT_WISE_CLIP_GRAD1",

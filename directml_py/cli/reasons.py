@@ -50,6 +50,21 @@ REASONS = {
     "DML-*-thread": (
         "Two threads at once leave the object half in the state of the one, half in that of the other."
     ),
+    "DML-*-cancellation": (
+        "Microsoft's library takes the logarithm of x + sqrt(x^2 + 1): of large negative elements the sum is 0."
+    ),
+    "DML-*-indeterminate": (
+        "Microsoft's library computes 2^(y * log2|x|), without C's exceptions: 0 times infinity is NaN."
+    ),
+    "DML-*-quotient": (
+        "Microsoft's library computes a - b * trunc(a / b) in FLOAT32: of large quotients nothing is left but rounding."
+    ),
+    "DML-ELEMENT_WISE_ROUND-halves": (
+        "Microsoft's library rounds |x| + 0.5 before it takes the integer part: 0.49999997 becomes 1."
+    ),
+    "DML-ELEMENT_WISE_BIT_SHIFT_*-count": (
+        "No bit of the element is left; Microsoft's library takes the count modulo 32, or mixes the words of 64 bits."
+    ),
     "DML-*-origin": "The origin has no angle: a GPU may answer with any, or with NaN.",
     "DML-*-index-range": (
         "An index beyond its dimension names memory outside of the tensor; what is read there is undefined."

@@ -245,7 +245,8 @@ class IDMLDevice1(IDMLDevice):
         self.removal.report("CompileGraph refuses the graph:", report)
         assert graph is not None
         kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
-        return created(IDMLCompiledOperator(self, kind, GraphProgram(graph, self._kernels(kind))))
+        program = GraphProgram(graph, self._kernels(kind), self.removal.debug)
+        return created(IDMLCompiledOperator(self, kind, program))
 
 
 class IDMLDebugDevice(IUnknown):

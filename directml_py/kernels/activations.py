@@ -84,13 +84,11 @@ def thresholded_relu(x: Array, alpha: float) -> Array:
 
 @quiet
 def shrink(x: Array, bias: float, threshold: float) -> Array:
-    """For integers ``bias`` and ``threshold`` are cast to their type first, as the page of CLIP has it for Min and Max;
-    the page of SHRINK says nothing."""
-    if x.dtype.kind in "iu":
-        bias, threshold = map(int, saturated(np.array([bias, threshold]), x.dtype))
-    else:
-        x = x.astype(np.float64)
-    return np.where(x > threshold, x - bias, np.where(x < -threshold, x + bias, 0))
+    """Of integers in floats, which the page leaves open: rounded to the nearest, halves to even, as in Microsoft's
+    library."""
+    wide = x.astype(np.float64)
+    results = np.where(wide > threshold, wide - bias, np.where(wide < -threshold, wide + bias, 0))
+    return saturated(np.rint(results), x.dtype) if x.dtype.kind in "iu" else results
 
 
 @in_double

@@ -98,10 +98,18 @@ def scale_bias(x: Array, scale: float, bias: float | Array) -> Array:
 
 
 def round_half_away(x: Array) -> Array:
-    """Floats rounded to the nearest integer, halves away from zero; the sign of zero stays."""
-    whole = np.trunc(x)
-    away = np.abs(x - whole) >= 0.5
-    return plain(np.copysign(np.abs(whole) + away, x))
+    """Floats rounded to the nearest integer, halves away from zero: ``sign(x) * floor(|x| + 0.5)`` in their own type.
+
+    The sum is rounded too, as in Microsoft's library: 0.49999997 gives 1, and 8388609 gives 8388610.
+    """
+    whole = np.floor(np.abs(x) + x.dtype.type(0.5))
+    return plain(np.where(x < 0, -whole, whole))
+
+
+def arcsinh(x: Array) -> Array:
+    """``log(x + sqrt(x^2 + 1))``, the sum in FLOAT32, as in Microsoft's library: -1e5 gives -inf, and 1e20 inf."""
+    x = x.astype(FLOAT32, copy=False)
+    return plain(np.log((x + np.sqrt(x * x + FLOAT32.type(1))).astype(FLOAT64, copy=False)))
 
 
 def sign(x: Array) -> Array:
@@ -149,44 +157,59 @@ def divide(a: Array, b: Array) -> Array:
 
 
 def modulus_truncate(a: Array, b: Array) -> Array:
-    """The remainder with the sign of ``a``: C's ``%`` and ``fmod``, exact.
+    """The remainder with the sign of ``a``: ``a - b * trunc(a / b)``, of floats with each step rounded.
 
-    NaN where ``b`` is 0 or ``a`` infinite, ``a`` where ``b`` is infinite; of integers all bits set where ``b`` is 0.
+    So Microsoft's library has it, not C's ``fmod``: NaN where ``b`` is 0 or either is infinite, and 1e8 by 3 leaves 0.
+    Of integers all bits set where ``b`` is 0.
     """
-    return np.fmod(a, b) if a.dtype.kind == "f" else _by(a, b, np.fmod, np.zeros_like(a))
+    if a.dtype.kind == "f":
+        return plain(a - b * np.trunc(a / b))
+    return _by(a, b, np.fmod, np.zeros_like(a))
 
 
 def modulus_floor(a: Array, b: Array) -> Array:
-    """The remainder with the sign of ``b``: Python's ``%``, which the page of MODULUS_FLOOR names.
+    """The remainder with the sign of ``b``: ``a - b * floor(a / b)``, of floats with each step rounded.
 
-    NaN where ``b`` is 0 or ``a`` infinite; where ``b`` is infinite, ``a`` if it has the same sign, else ``b``: the
-    formula of the page, ``a - b * floor(a / b)``, has NaN there, and is not what Python gives. Of integers all bits set
-    where ``b`` is 0.
+    NaN where ``b`` is 0 or either is infinite. Of integers all bits set where ``b`` is 0.
     """
-    return np.remainder(a, b) if a.dtype.kind == "f" else _by(a, b, np.remainder, np.zeros_like(a))
+    if a.dtype.kind == "f":
+        return plain(a - b * np.floor(a / b))
+    return _by(a, b, np.remainder, np.zeros_like(a))
 
 
-@primitive("power")
 def power(x: Array, exponent: Array) -> Array:
-    """``x`` to the power of ``exponent``, as C's ``pow`` at infinities and NaN.
+    """``x`` to the power of ``exponent``.
 
-    Of integers with integers, up to 32 bits, exact and wrapped; of integers with floats ``saturated``. Negative bases
-    have no powers with fractions as exponents (ns-directml-dml_element_wise_pow_operator_desc); C makes an exception
-    of -inf.
+    Of integers with integers, up to 32 bits, exact and wrapped; of integers with floats ``saturated``.
     """
     if x.dtype.kind in "iu" and exponent.dtype.kind in "iu":
         return _integer_power(x, exponent)
-    results = np.power(x.astype(FLOAT64, copy=False), exponent.astype(FLOAT64, copy=False))
+    results: Array = _float_power(x, exponent)
     if x.dtype.kind == "f":
-        # NumPy takes a lone 0.5 for a square root, that of -0 is -0.
-        edge = np.signbit(x) & ((x == 0) | np.isinf(x))
-        if edge.any():
-            edge = edge & (np.floor(exponent) != exponent)
-            results = np.where(edge, np.where(x == 0, np.abs(results), np.nan), results)
-        return np.asarray(results)
+        return results
     # What is an integer may come out a little below it.
     whole = (exponent >= 0) & (np.floor(exponent) == exponent)
-    return saturated(np.where(whole, np.rint(results), results), x.dtype)
+    integers: Array = saturated(np.where(whole, np.rint(results), results), x.dtype)
+    return integers
+
+
+@primitive("power")
+def _float_power(x: Array, exponent: Array) -> Array:
+    """``2^(exponent * log2|x|)`` in FLOAT64, negative of a negative ``x`` with an odd exponent.
+
+    Microsoft's library has no special cases, as C's ``pow`` has: 0^0, inf^0, 1^inf and 1^NaN are NaN, (-0)^-1 is inf.
+    Negative bases have no powers with fractions as exponents (ns-directml-dml_element_wise_pow_operator_desc). The
+    library takes an exponent for odd that is so as an INT32, which all large ones saturate to: (-1)^1e10 is -1.
+    """
+    base, power = x.astype(FLOAT64, copy=False), exponent.astype(FLOAT64, copy=False)
+    results = np.exp2(power * np.log2(np.abs(base)))
+    is_negative = base < 0
+    if is_negative.any():
+        odd = (saturated(power, np.dtype(np.int32)) & 1).astype(bool)
+        signed = np.where(odd, -results, results)
+        signed = np.where(np.trunc(power) == power, signed, np.nan)
+        results = np.where(is_negative, signed, results)
+    return np.asarray(results)
 
 
 def _integer_power(x: Array, exponent: Array) -> Array:
@@ -207,13 +230,28 @@ def bits_of(x: Array) -> Array:
 
 
 def shift_left(x: Array, count: Array) -> Array:
-    """Unsigned integers shifted by ``count`` modulo their width, as the specification's ``ishl``."""
-    return plain(x << (count & count.dtype.type(8 * x.dtype.itemsize - 1)))
+    """Unsigned integers shifted to the left.
+
+    By ``count`` modulo 32, as the specification's ``ishl`` of 32 bits, which Microsoft's library computes 8 and 16 bits
+    with too. 64 bits are two words to it: from 32 on the upper word is the lower one, shifted by ``count`` modulo 32.
+    """
+    kind = x.dtype.type
+    if x.dtype.itemsize < 8:
+        return plain(_words(x) << (_words(count) & np.uint32(31))).astype(x.dtype)
+    far = ((x & kind(0xFFFFFFFF)) << (count & kind(31)) & kind(0xFFFFFFFF)) << kind(32)
+    return plain(np.where(count < 32, x << (count & kind(31)), far))
 
 
 def shift_right(x: Array, count: Array) -> Array:
-    """Unsigned integers shifted by ``count`` modulo their width, as the specification's ``ushr``."""
-    return plain(x >> (count & count.dtype.type(8 * x.dtype.itemsize - 1)))
+    """Unsigned integers shifted to the right, with zeros; counts as in ``shift_left``."""
+    kind = x.dtype.type
+    if x.dtype.itemsize < 8:
+        return plain(_words(x) >> (_words(count) & np.uint32(31))).astype(x.dtype)
+    return plain(np.where(count < 32, x >> (count & kind(31)), (x >> kind(32)) >> (count & kind(31))))
+
+
+def _words(x: Array) -> Array:
+    return x.astype(np.uint32, copy=False)
 
 
 def bit_count(x: Array) -> Array:

@@ -18,8 +18,8 @@ def sequence(start: Any, delta: Any, output: Array) -> Run:
     """Give the call that stores ``start + i * delta`` in ``output``, for the number of each element in the order of its
     coordinates.
 
-    ``start`` and ``delta`` are of the type of ``output``. Integers wrap; floats are computed in FLOAT64 and rounded
-    once.
+    ``start`` and ``delta`` are of the type of ``output``. Integers wrap; of floats the product and the sum are rounded
+    to their type, or to FLOAT32 if that is FLOAT16.
     """
     if backend.native is None:
         return fill(partial(numpy_elements, start, delta), output)
@@ -45,9 +45,13 @@ def native_elements(start: Any, delta: Any, output: Array, first: int) -> None:
 
 
 def numpy_elements(start: Any, delta: Any, first: int, count: int) -> Array:
-    """The twin: FLOAT64 for floats, unsigned integers of the same width for integers."""
-    kind = FLOAT64 if start.dtype.kind == "f" else np.dtype(f"u{start.dtype.itemsize}")
-    start, delta = (value.astype(kind) if kind == FLOAT64 else value.view(kind) for value in (start, delta))
+    """The twin: unsigned integers of the same width for integers, which wrap."""
+    if start.dtype.kind == "f":
+        kind = np.result_type(start.dtype, np.float32)
+        start, delta = start.astype(kind), delta.astype(kind)
+    else:
+        kind = np.dtype(f"u{start.dtype.itemsize}")
+        start, delta = start.view(kind), delta.view(kind)
     numbers = np.arange(first, first + count, dtype=np.int64).astype(kind)
     numbers *= delta
     numbers += start

@@ -28,6 +28,7 @@ from ..kernels.elementary import in_float64
 from ..kernels.half import widened
 from ..validation.report import Report
 from .fused import activated
+from .losses import report_losses
 from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, mapping_kernel, operator, own_rule
 from .quantization_parameters import inspect_scales
 from .scalars import element
@@ -40,7 +41,6 @@ SCALED: dict[str, Compute] = {
     "ACOS": in_float64(np.arccos),
     "ACOSH": in_float64(np.arccosh),
     "ASIN": in_float64(np.arcsin),
-    "ASINH": in_float64(np.arcsinh),
     "ATAN": in_float64(np.arctan),
     "ATANH": in_float64(np.arctanh),
     "CEIL": np.ceil,
@@ -50,7 +50,6 @@ SCALED: dict[str, Compute] = {
     "EXP": in_float64(np.exp),
     "FLOOR": np.floor,
     "LOG": in_float64(np.log),
-    "POW": elementary.power,
     "RECIP": np.reciprocal,
     "SIN": in_float64(np.sin),
     "SINH": in_float64(np.sinh),
@@ -66,8 +65,6 @@ PLAIN: dict[str, Compute] = {
     "MAX": np.fmax,
     "MEAN": elementary.mean,
     "MIN": np.fmin,
-    "MODULUS_FLOOR": elementary.modulus_floor,
-    "MODULUS_TRUNCATE": elementary.modulus_truncate,
     "MULTIPLY": np.multiply,
     "NEGATE": np.negative,
     "SIGN": elementary.sign,
@@ -91,9 +88,18 @@ BITWISE: dict[str, Compute] = {
     "BIT_AND": np.bitwise_and,
     "BIT_NOT": np.invert,
     "BIT_OR": np.bitwise_or,
+    "BIT_XOR": np.bitwise_xor,
+}
+# Those whose results in Microsoft's library are not what C has for all operands.
+LOSSY: dict[str, Compute] = {
+    "ASINH": elementary.arcsinh,
+    "MODULUS_FLOOR": elementary.modulus_floor,
+    "MODULUS_TRUNCATE": elementary.modulus_truncate,
+    "POW": elementary.power,
+}
+SHIFTS: dict[str, Compute] = {
     "BIT_SHIFT_LEFT": elementary.shift_left,
     "BIT_SHIFT_RIGHT": elementary.shift_right,
-    "BIT_XOR": np.bitwise_xor,
 }
 INFINITIES: dict[int, Compute] = {
     DML_IS_INFINITY_MODE_EITHER: np.isinf,
@@ -112,11 +118,15 @@ def named(names: Iterable[str]) -> list[str]:
 
 
 def scaled(desc: OperatorDesc, function: Compute) -> Compute:
-    """``function``, with the desc's ScaleBias applied to its first array before."""
-    if desc.ScaleBias is None:
+    """``function``, with the desc's ScaleBias, if it may have one, applied to its arrays before."""
+    if "ScaleBias" not in desc.struct.index or desc.ScaleBias is None:
+        return function
+    tensor = desc.InputTensor
+    if tensor is not None and tensor.dtype.itemsize == 8:
+        # 64 bits, not all of which FLOAT64 has, are multiplied by 1 at most.
         return function
     scale, bias = desc.ScaleBias.Scale, desc.ScaleBias.Bias
-    return lambda x, *others: function(elementary.scale_bias(x, scale, bias), *others)
+    return lambda *arrays: function(*(elementary.scale_bias(array, scale, bias) for array in arrays))
 
 
 def true_or_false(desc: OperatorDesc, predicate: Compute) -> Compute:
@@ -134,6 +144,11 @@ def limit(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
     return np.asarray(widened(element(value, dtype)))
 
 
+def own_type(value: float | Scalar, desc: OperatorDesc) -> float | Scalar:
+    """A union as the output's type: Microsoft's library does not look at CLIP1's MinMaxDataType."""
+    return Scalar(desc.OutputTensor.data_type, value.raw) if isinstance(value, Scalar) else value
+
+
 @operator("ELEMENT_WISE_IDENTITY")
 class Identity(ElementWise):
     """A copy, scaled and biased on request (ns-directml-dml_element_wise_identity_operator_desc)."""
@@ -147,7 +162,7 @@ class Identity(ElementWise):
 
 @operator(*named(SCALED))
 class Scaled(ElementWise):
-    """``f(x * scale + bias)``; the further operand of POW is not scaled."""
+    """``f(x * scale + bias)``."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
         return scaled(desc, SCALED[desc.name.removeprefix(PREFIX)])
@@ -171,12 +186,30 @@ class IsInfinity(ElementWise):
         return true_or_false(desc, INFINITIES[desc.InfinityMode])
 
 
+@operator(*named(LOSSY))
+class Lossy(ElementWise):
+    """Functions of which the debug layer says what they lose.
+
+    The page of POW has ScaleBias for the base alone; Microsoft's library applies it to the exponent too.
+    """
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return scaled(desc, LOSSY[desc.name.removeprefix(PREFIX)])
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        report_losses(desc, self.compute(desc), scaled(desc, lambda *arrays: arrays), inputs, report)
+
+
 @operator("ELEMENT_WISE_ROUND")
-class Round(ElementWise):
+class Round(Lossy):
     """To integers, in one of the modes of ne-directml-dml_rounding_mode."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
         return ROUNDINGS[desc.RoundingMode]
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        if desc.RoundingMode == DML_ROUNDING_MODE_TOWARD_INFINITY:
+            super().inspect(desc, inputs, report)
 
 
 @operator("ELEMENT_WISE_ADD1")
@@ -199,7 +232,7 @@ class Clip(ElementWise):
     def compute(self, desc: OperatorDesc) -> Compute:
         # Fused into another operator, whose results are floats, it has no tensors of its own.
         dtype = np.dtype(np.float32) if desc.OutputTensor is None else desc.OutputTensor.dtype
-        low, high = (limit(value, dtype) for value in (desc.Min, desc.Max))
+        low, high = (limit(own_type(value, desc), dtype) for value in (desc.Min, desc.Max))
         return scaled(desc, lambda x: np.fmax(low, np.fmin(x, high)))
 
 
@@ -225,7 +258,7 @@ class Threshold(ElementWise):
 
 
 @operator("ELEMENT_WISE_CONSTANT_POW")
-class ConstantPow(ElementWise):
+class ConstantPow(Lossy):
     """``pow(x, Exponent)`` (ns-directml-dml_element_wise_constant_pow_operator_desc)."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -233,6 +266,10 @@ class ConstantPow(ElementWise):
             return scaled(desc, np.square)
         exponent = np.asarray(desc.Exponent, np.float32)
         return scaled(desc, lambda x: elementary.power(x, exponent))
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        exponent = np.asarray(desc.Exponent, np.float32)
+        report_losses(desc, self.compute(desc), scaled(desc, lambda x: (x, exponent)), inputs, report)
 
 
 _ORIGIN = own_rule(PREFIX + "ATAN_YX", "origin", "No point is the origin", debug=True)
@@ -330,8 +367,21 @@ class Bitwise(Native):
         return BITWISE[desc.name.removeprefix(PREFIX)]
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        function, dtype = self.bits(desc), desc.OutputTensor.dtype
-        return lambda *arrays: function(*(encoded(array, dtype) for array in arrays)).view(dtype)
+        return as_bits(self.bits(desc), desc.OutputTensor.dtype)
+
+
+@operator(*named(SHIFTS))
+class Shift(Native):
+    """Shifts by as many bits as the second tensor says (ns-directml-dml_element_wise_bit_shift_left_operator_desc)."""
+
+    def bits(self, desc: OperatorDesc) -> Compute:
+        return SHIFTS[desc.name.removeprefix(PREFIX)]
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        return as_bits(self.bits(desc), desc.OutputTensor.dtype)
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        report_losses(desc, self.compute(desc), lambda *arrays: arrays, inputs, report)
 
 
 @operator("ELEMENT_WISE_BIT_COUNT")
@@ -344,6 +394,11 @@ class BitCount(Native):
     def compute(self, desc: OperatorDesc) -> Compute:
         dtype, counted = desc.InputTensor.dtype, desc.OutputTensor.dtype
         return lambda x: elementary.bit_count(encoded(x, dtype)).astype(counted)
+
+
+def as_bits(function: Compute, dtype: np.dtype[Any]) -> Compute:
+    """A function of bits as one of elements of ``dtype``."""
+    return lambda *arrays: function(*(encoded(array, dtype) for array in arrays)).view(dtype)
 
 
 def encoded(array: Array, dtype: np.dtype[Any]) -> Array:

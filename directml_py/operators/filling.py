@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,8 +47,8 @@ class FillValueSequence(Filling):
     """``ValueStart + i * ValueDelta`` for element i (ns-directml-dml_fill_value_sequence_operator_desc).
 
     Elements are numbered in the order of their coordinates, whatever the strides. Integers wrap, as the page's second
-    example does. Floats are not sums of many steps: each is computed in FLOAT64 and rounded once, so that no error
-    grows, and numbers that FLOAT32 does not have, from 2**24 + 1 on, count.
+    example does. Floats are not sums of many steps, so that no error grows; as in Microsoft's library, the number of an
+    element, its product and the sum are rounded to FLOAT32 each: 0.1 + 6 * 0.1 is 0.70000005.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -72,17 +73,16 @@ def ends(desc: OperatorDesc) -> list[Any]:
 class DiagonalMatrix(Filling):
     """A value where a column less its row is Offset, else 0 (ns-directml-dml_diagonal_matrix_operator_desc).
 
-    Value is cast as CAST casts: the page has 10.6 become 10; what is out of an integer's range is the nearest, and NaN
-    is 0.
+    The page has 10.6 become 10 in a tensor of integers, and says nothing of what is out of their range; see ``cut``.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        value, sizes = element(desc.Value, desc.OutputTensor.dtype), desc.OutputTensor.sizes
+        value, sizes = cut(desc.Value, desc.OutputTensor.dtype), desc.OutputTensor.sizes
         return lambda: diagonals(value, sizes, desc.Offset, desc.Offset + 1)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """Zeros, and one element a row: less to write than a strip has that is copied everywhere."""
-        value, (rows, columns) = element(desc.Value, desc.OutputTensor.dtype), desc.OutputTensor.sizes[-2:]
+        value, (rows, columns) = cut(desc.Value, desc.OutputTensor.dtype), desc.OutputTensor.sizes[-2:]
         # np.diagonal takes a C int that it negates.
         offset = min(max(desc.Offset, -rows), columns)
 
@@ -178,6 +178,20 @@ class RandomGenerator(Operator):
             return run
 
         return Kernel(bind)
+
+
+def cut(value: float, dtype: np.dtype[Any]) -> Array:
+    """A float in another type; as an integer truncated, then wrapped.
+
+    Microsoft's library casts as a compiler for x86 does: through INT32, or INT64 for UINT32 and 64 bits, of which what
+    is out of range is the least.
+    """
+    if dtype.kind == "f":
+        return element(value, dtype)
+    wide = np.iinfo(np.int64 if dtype.itemsize == 8 or dtype == np.uint32 else np.int32)
+    whole = math.trunc(value) if math.isfinite(value) else wide.min
+    whole = whole if wide.min <= whole <= wide.max else wide.min
+    return np.array(whole, wide.dtype).astype(dtype)
 
 
 def strip(sizes: Sequence[int], begin: int, end: int) -> Array:

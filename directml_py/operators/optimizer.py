@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..descs.values import OperatorDesc
-from ..kernels.binding import Array
+from ..kernels.binding import Array, Run
 from ..validation.report import Report
-from .operator import Compute, ElementWise, Inputs, Shapes, operator, own_rule
+from .operator import Compute, ElementWise, Inputs, Kernel, Outputs, Shapes, operator, own_rule
 
 _STEP = own_rule("ADAM_OPTIMIZER", "training-step", "Training steps are counted from 1", debug=True)
 
@@ -16,9 +16,9 @@ _STEP = own_rule("ADAM_OPTIMIZER", "training-step", "Training steps are counted 
 class AdamOptimizer(ElementWise):
     """One step of Adam (ns-directml-dml_adam_optimizer_operator_desc).
 
-    The page lets programs begin with step 0, at which its formula has the quotient of two zeros: parameters are NaN
-    then, and the debug layer warns. TensorFlow's plugin, too, counts from 1. Parameters follow the moments before these
-    are rounded.
+    The page lets programs begin with step 0, at which its formula has the quotient of two zeros; Microsoft's library
+    then corrects nothing, and the debug layer warns. TensorFlow's plugin, too, counts from 1. Parameters follow the
+    moments before these are rounded.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -32,7 +32,7 @@ class AdamOptimizer(ElementWise):
             parameters: Array, first: Array, second: Array, gradient: Array, step: Array
         ) -> tuple[Array, Array, Array]:
             count = np.float64(step.flat[0])
-            correction = np.sqrt(1 - beta2**count) / (1 - beta1**count)
+            correction = np.sqrt(1 - beta2**count) / (1 - beta1**count) if count else np.float64(1)
             first = beta1 * first + (1 - beta1) * gradient
             second = beta2 * second + (1 - beta2) * np.square(gradient, dtype=np.float64)
             change = rate * correction * first / (np.sqrt(second) + epsilon)
@@ -40,9 +40,19 @@ class AdamOptimizer(ElementWise):
 
         return stepped
 
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        """The training step may have any dimension count."""
+        ones = (1,) * desc.InputParametersTensor.dimension_count
+        update = super().kernel(desc)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            *others, step = inputs
+            return update.bind([*others, step.reshape(ones)], outputs, scratch)
+
+        return Kernel(bind)
+
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         step = inputs[4].flat[0]
         if step == 0:
-            report.add(
-                _STEP, "TrainingStepTensor", "is 0, at which all parameters become NaN; it must be at least 1"
-            )
+            text = "is 0, at which the moments are not corrected for their beginnings; it must be at least 1"
+            report.add(_STEP, "TrainingStepTensor", text)

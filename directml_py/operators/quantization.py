@@ -174,16 +174,13 @@ class DynamicQuantizeLinear(Operator):
 
 
 def fitted(low: Array, high: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """The scale, in FLOAT32, and the zero point of a range.
+    """The scale, in FLOAT32, and the zero point of a range, which includes 0.
 
-    Where the scale would be 0, since all elements are, it is 1, as in ONNX Runtime: the zero point, 0 / 0 by the
-    formula, is then the least integer, and what divides by the scale is safe. Zero points are rounded to the nearest,
-    halves to even.
+    As in Microsoft's library the range is multiplied by the inverse of 255, and a scale may be 0, where all elements
+    are: the zero point, 0 / 0, is then the least integer. Zero points are rounded to the nearest, halves to even.
     """
     limits = np.iinfo(dtype)
     low, high = np.fmin(low, FLOAT32.type(0)), np.fmax(high, FLOAT32.type(0))
-    # The difference of halves does not overflow.
-    scale = (high / 2 - low / 2) / FLOAT32.type((limits.max - limits.min) / 2)
-    scale = np.where(scale == 0, FLOAT32.type(1), scale)
+    scale = (high - low) * FLOAT32.type(1 / (limits.max - limits.min))
     zero_point = np.rint(limits.min - (low / scale).astype(FLOAT64))
-    return scale, elementary.saturated(zero_point, dtype)
+    return scale, elementary.saturated(np.fmax(zero_point, limits.min), dtype)

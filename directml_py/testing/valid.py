@@ -169,7 +169,7 @@ class Assembly:
         """Without the ScaleBias or fused activation that was thrown in where the data type does not take it."""
         reader = Reader(desc)
         for fact in facts_of(self.schema):
-            if fact.statement != "absent" or not fact.holds_at(self.maker.level):
+            if fact.statement not in ("absent", "identity") or not fact.holds_at(self.maker.level):
                 continue
             if fact.condition is not None and not reader.holds(fact.condition):
                 continue

@@ -270,6 +270,16 @@ def _absent(reader: Reader, fields: list[str]) -> Breaches:
     ]
 
 
+def _identity(reader: Reader, fields: list[str]) -> Breaches:
+    """Of a DML_SCALE_BIAS; a bias of -0 changes nothing either."""
+    given = [(path, getattr(reader.desc, path)) for path in fields]
+    return [
+        (path, f"is {one.Scale}, {one.Bias}; it must be null, or 1 and 0")
+        for path, one in given
+        if one is not None and (one.Scale, one.Bias) != (1, 0)
+    ]
+
+
 def _unique(reader: Reader, fields: list[str]) -> Breaches:
     (path,) = fields
     first: dict[Any, int] = {}
@@ -320,6 +330,7 @@ def _activations(reader: Reader, fields: list[str]) -> Breaches:
 STATEMENTS: dict[str, Statement] = {
     "required": Statement("required", "{rest} is not null", _required),
     "absent": Statement("absent", "{rest} is null", _absent),
+    "identity": Statement("identity", "{0} is null, or 1 and 0", _identity),
     "unique": Statement("unique", "No element of {0} comes twice", _unique),
     "together": Statement("together", "{rest} are given together or not at all", _together),
     "exclusive": Statement("exclusive", "At most one of {rest} is given", _exclusive),

@@ -9,17 +9,51 @@ from __future__ import annotations
 
 # By the name of the case: where that device, not the library, makes the difference, with the reason.
 NO_PIPELINE = "the software device builds no pipeline for FLOAT32 gradients of ROI_ALIGN"
-SOFTWARE_DEVICE: dict[str, str] = dict.fromkeys(
-    ("ROI_ALIGN_GRAD-20260-0", "ROI_ALIGN_GRAD-20260-3"), NO_PIPELINE
-)
+BY_ZERO = "its integers divided by 0 are not those of the Direct3D specification"
+SATURATES = "its stores of INT8 saturate"
+SOFTWARE_DEVICE: dict[str, str] = {
+    **dict.fromkeys(("ROI_ALIGN_GRAD-20260-0", "ROI_ALIGN_GRAD-20260-3"), NO_PIPELINE),
+    **{f"ELEMENT_WISE_DIVIDE-20260-{case}": BY_ZERO for case in (0, 2, 4)},
+    **{f"ELEMENT_WISE_MODULUS_TRUNCATE-20260-{case}": BY_ZERO for case in (3, 5)},
+    "ELEMENT_WISE_NEGATE-20260-5": SATURATES,
+}
 
 FUNCTIONS: dict[str, int] = {
     "ACTIVATION_SOFTMAX": 4,
     "ACTIVATION_SOFTMAX1": 12,
+    "ELEMENT_WISE_ACOS": 520,
+    "ELEMENT_WISE_ACOSH": 1,
+    "ELEMENT_WISE_ASIN": 1300,
+    "ELEMENT_WISE_ATAN": 2246,
+    "ELEMENT_WISE_ATAN_YX": 2246,
+    "ELEMENT_WISE_COSH": 2,
+    "ELEMENT_WISE_EXP": 8,
+    "ELEMENT_WISE_LOG": 85,
+    "ELEMENT_WISE_POW": 16,
+    "ELEMENT_WISE_SINH": 32,
+    "ELEMENT_WISE_TAN": 48,
     "LOCAL_RESPONSE_NORMALIZATION": 4,
     "LP_NORMALIZATION": 1,
+    "LP_POOLING": 3,
+    "LP_POOLING1": 3,
 }
+# Of functions, those that are sums of exponentials, polynomials and 1, of which little is left near 0.
 SUMS: dict[str, int] = {
+    **dict.fromkeys(
+        [
+            f"ACTIVATION_{name}"
+            for name in (
+                *("CELU", "ELU", "GELU", "HARD_SIGMOID", "LINEAR", "PARAMETRIC_SOFTPLUS", "SCALED_ELU"),
+                *("SCALED_TANH", "SIGMOID", "SOFTPLUS", "SWISH", "TANH"),
+            )
+        ],
+        1,
+    ),
+    **dict.fromkeys(
+        [f"ELEMENT_WISE_{name}" for name in ("ADD1", "ASINH", "ATANH", "COS", "ERF", "SIN", "TANH")], 1
+    ),
+    "ADAM_OPTIMIZER": 3,
+    "GEMM": 1,
     **dict.fromkeys(("ROI_ALIGN", "ROI_ALIGN1", "ROI_ALIGN_GRAD"), 1),
     "ACTIVATION_LOG_SOFTMAX": 1,
     "ACTIVATION_LOG_SOFTMAX1": 1,

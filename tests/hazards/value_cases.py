@@ -157,3 +157,43 @@ for _name in ("TOP_K", "TOP_K1"):
         )
         x = four(np.float32, 1, INF, NAN if wrong else 2, -INF)
         dispatch(bench, struct, x, outputs, OutputIndexTensor=INDICES, Axis=3, K=4)
+
+
+ONE, POWER, TWO = ("InputTensor",), ("InputTensor", "ExponentTensor"), ("ATensor", "BTensor")
+INDETERMINATE = "element whose power is indeterminate"
+BEYOND, COUNT = "element too large for a remainder", "count of as many bits as an element has or more"
+# Operators with their rules, where and what these say, and one element of each input that breaks them, or not.
+LOSSES = [
+    ("ASINH", "cancellation", 0, "element too large for x + sqrt(x^2 + 1)", ONE, [-1e5], [-100]),
+    ("POW", "indeterminate", 0, INDETERMINATE, POWER, [0, 0], [2, 0]),
+    ("CONSTANT_POW", "indeterminate", 0, INDETERMINATE, ONE, [INF], [2]),
+    ("MODULUS_TRUNCATE", "quotient", 0, BEYOND, TWO, [5, INF], [5, 3]),
+    ("MODULUS_FLOOR", "quotient", 0, BEYOND, TWO, [-5, INF], [-5, 3]),
+    ("ROUND", "halves", 0, "element that is not rounded to the nearest", ONE, [0.49999997], [0.5]),
+    ("BIT_SHIFT_LEFT", "count", 1, COUNT, TWO, [1, 32], [1, 31]),
+    ("BIT_SHIFT_RIGHT", "count", 1, COUNT, TWO, [1, 32], [1, 31]),
+]
+ATTRIBUTES = {
+    "CONSTANT_POW": {"Exponent": 0.0},
+    "ROUND": {"RoundingMode": dml.DML_ROUNDING_MODE_TOWARD_INFINITY},
+}
+
+
+def lossy(operator, rule, place, words, names, lost, kept):
+    def struct(InputTensor, **fields):
+        made = getattr(dml, f"DML_ELEMENT_WISE_{operator}_OPERATOR_DESC")
+        return made(**dict.fromkeys(names, InputTensor), **fields)
+
+    @hazard(
+        f"DML-ELEMENT_WISE_{operator}-{rule}",
+        f"1 {words}; the first is at {{0,0,0,0}}",
+        path=names[place],
+    )
+    def what_gets_lost(bench, wrong):
+        dtype = np.uint32 if operator.startswith("BIT") else np.float32
+        x, *others = (four(dtype, one, 1, 1, 1) for one in (lost if wrong else kept))
+        dispatch(bench, struct, x, others=others, **ATTRIBUTES.get(operator, {}))
+
+
+for entry in LOSSES:
+    lossy(*entry)

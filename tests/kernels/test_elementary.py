@@ -140,22 +140,16 @@ def test_integer_division(kind, function, exact):
 FLOATS = [-INF, -7.5, -2.0, -0.0, 0.0, 0.75, 2.0, 7.5, INF, NAN]
 
 
-def python_modulus(x, y):
-    return x % y if y else NAN
-
-
-def c_modulus(x, y):
-    return math.fmod(x, y) if y and not math.isinf(x) else NAN
-
-
 @pytest.mark.parametrize(
     ("function", "expected"),
-    [(elementary.modulus_floor, python_modulus), (elementary.modulus_truncate, c_modulus)],
+    [(elementary.modulus_floor, operator.mod), (elementary.modulus_truncate, math.fmod)],
 )
 def test_modulus_of_floats(function, expected):
-    """Corner cases are those of Python's % and C's fmod, the sign of zero too."""
+    """Python's % and C's fmod where neither is infinite, but there is no negative zero."""
     a, b = pairs(FLOATS, FLOATS)
-    results = [NAN if math.isinf(x) else expected(x, y) for x, y in zip(a, b)]
+    results = [
+        expected(x, y) + 0.0 if y and not math.isinf(x) and not math.isinf(y) else NAN for x, y in zip(a, b)
+    ]
     with np.errstate(all="ignore"):
         result = function(np.array(a, np.float32), np.array(b, np.float32))
     np.testing.assert_array_equal(result, np.array(results, np.float32), strict=True)
@@ -191,16 +185,25 @@ def test_integers_to_the_power_of_floats():
     assert result.tolist() == list(expected)
 
 
+@pytest.mark.parametrize("function", [elementary.modulus_floor, elementary.modulus_truncate])
+def test_large_quotients_are_rounded(function):
+    """1e8 / 3 is 33333334 in FLOAT32, and 3 times that 1e8 again: nothing is left, not 1, nor -2 as by one rounding."""
+    (result,) = function(np.array([1e8], np.float32), np.array([3], np.float32))
+    assert result == 0
+
+
 def test_powers_of_floats():
-    """Negative bases have powers with whole exponents; corner cases are C's."""
+    """Negative bases have powers with whole exponents; what C has exceptions for is NaN."""
     cases = [
         (-2, 3, -8),
         (-8, 1 / 3, NAN),
         (-2, -1, -0.5),
-        (0, 0, 1),
-        (NAN, 0, 1),
-        (1, NAN, 1),
-        (-0.0, -1, -INF),
+        (0, 0, NAN),
+        (NAN, 0, NAN),
+        (1, NAN, NAN),
+        (1, INF, NAN),
+        (-0.0, -1, INF),
+        (-1, 1e10, -1),
     ]
     x, y, expected = (np.array(column, np.float32) for column in zip(*cases))
     with np.errstate(all="ignore"):
@@ -212,9 +215,9 @@ def test_powers_of_floats():
 
 def test_round_half_away():
     x = np.array(
-        [-2.5, -0.5, -0.49999997, -0.0, 0.49999997, 0.5, 1.5, 8388609, 4194304.5, INF, -INF, NAN], np.float32
+        [-2.5, -0.5, -0.25, -0.0, 0.49999997, 0.5, 1.5, 8388609, 4194304.5, INF, -INF, NAN], np.float32
     )
-    expected = np.array([-3, -1, -0.0, -0.0, 0, 1, 2, 8388609, 4194305, INF, -INF, NAN], np.float32)
+    expected = np.array([-3, -1, -0.0, 0, 1, 1, 2, 8388610, 4194305, INF, -INF, NAN], np.float32)
     with np.errstate(all="ignore"):
         result = elementary.round_half_away(x)
     np.testing.assert_array_equal(result, expected, strict=True)
@@ -261,11 +264,19 @@ def test_bits(kind):
     ("function", "shift"),
     [(elementary.shift_left, operator.lshift), (elementary.shift_right, operator.rshift)],
 )
-def test_shifts_are_modulo_the_width(kind, function, shift):
-    bits = np.iinfo(kind).bits
-    x, count = pairs(corners(kind), [0, 1, bits - 1, bits, bits + 3, 255 % (1 << bits)])
+def test_shifts_are_modulo_32_or_64(kind, function, shift):
+    """8 and 16 bits are computed in 32."""
+    bits = max(32, np.iinfo(kind).bits)
+    x, count = pairs(corners(kind), [0, 1, 7, 15, 16, 31, *((32, 35, 255) if bits == 32 else (32, 33, 63))])
     expected = [wrapped(shift(one, by % bits), kind) for one, by in zip(x, count)]
     assert function(np.array(x, kind), np.array(count, kind)).tolist() == expected
+
+
+def test_shifts_of_two_words():
+    """From a count of 64 on the upper word is the lower one's, as Microsoft's library has it."""
+    x, count = np.array([100, 100, 3 << 32 | 1], np.uint64), np.array([65, 96, 64], np.uint64)
+    assert elementary.shift_left(x, count).tolist() == [200 << 32, 100 << 32, 1 << 32]
+    assert elementary.shift_right(x, count).tolist() == [0, 0, 3]
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8])

@@ -107,9 +107,14 @@ def test_scale_bias_of_integers(name, values, scale, bias, expected):
 
 
 @pytest.mark.parametrize("name", ["FLOAT64", "INT64", "UINT64"])
-def test_scale_bias_is_refused_for_64_bits(name):
-    with pytest.raises(dml.DMLError) as caught:
-        scaled(np.array([1], numpy_type(name)), 1, 0)
-    assert [(found.rule, found.path) for found in caught.value.diagnostics] == [
-        ("DML-ELEMENT_WISE_IDENTITY-scale-bias-type", "ScaleBias")
-    ]
+def test_scale_bias_of_64_bits_changes_nothing(name):
+    """Microsoft's library takes 1 and 0, of either sign; no bit is lost on the way."""
+    x = np.array([2**53 + 1 if name != "FLOAT64" else 2.0**53 - 1], numpy_type(name))
+    for bias in (0, -0.0):
+        assert scaled(x, 1, bias).tolist() == x.tolist()
+    for wrong in ((2, 0), (1, 1), (NAN, 0)):
+        with pytest.raises(dml.DMLError) as caught:
+            scaled(x, *wrong)
+        assert [(found.rule, found.path) for found in caught.value.diagnostics] == [
+            ("DML-ELEMENT_WISE_IDENTITY-scale-bias-type", "ScaleBias")
+        ]

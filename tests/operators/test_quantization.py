@@ -166,7 +166,7 @@ def test_ranges_without_end_have_some_result(narrow, x):
     )
     y, scale, _ = dml.evaluate(desc, [np.array(x, np.float32)])
     assert y.shape == (2,)
-    assert scale.item() > 0
+    assert scale.item() >= 0
 
 
 @pytest.mark.skipif(backend.is_plain, reason="twins compute all elements at once")

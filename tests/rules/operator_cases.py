@@ -201,8 +201,8 @@ for name in ("FLOAT64", "INT64", "UINT64"):
     broken(
         f"{IDENTITY}-scale-bias-type",
         "ScaleBias",
+        identity(types=(name, name), scale_bias=(2, 0)),
         identity(types=(name, name), scale_bias=(1, 0)),
-        identity(types=(name, name)),
     )
 broken(
     f"{IDENTITY}-scale-bias-type",

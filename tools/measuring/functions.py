@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from directml_py.api.enums import (
     DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN,
     DML_ROUNDING_MODE_TOWARD_INFINITY,
@@ -43,18 +45,40 @@ def atanh(x: float) -> float:
     return math.copysign(math.inf, x) if abs(x) == 1 else math.atanh(x)
 
 
+def narrow(x: float) -> float:
+    """The nearest FLOAT32: Microsoft's library rounds after each step."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(x))
+
+
+def asinh(x: float) -> float:
+    return log(narrow(x + narrow(math.sqrt(narrow(narrow(x * x) + 1)))))
+
+
+def remainder(whole: Callable[[float], int]) -> Callable[[float, float], float]:
+    """``a - b * whole(a / b)``"""
+
+    def of(a: float, b: float) -> float:
+        ratio = narrow(quotient(a, b))
+        return a - narrow(b * (float(whole(ratio)) if math.isfinite(ratio) else ratio))
+
+    return of
+
+
 def power(x: float, exponent: float) -> float:
-    """C's, but NaN for every negative base with a fraction as exponent."""
-    is_whole = math.isinf(exponent) or exponent % 1 == 0
-    is_odd = math.isfinite(exponent) and exponent % 2 == 1
-    if x < 0 and not is_whole:
+    """2^(exponent * log2|x|), negative of a negative base with an odd exponent, as which all large ones count; NaN for
+    one with a fraction."""
+    if x < 0 and math.isfinite(exponent) and exponent % 1:
         return math.nan
-    if x == 0 and exponent < 0:
-        return math.copysign(math.inf, x) if is_odd else math.inf
+    logarithm = exponent * log(abs(x))
+    if math.isnan(logarithm):
+        return math.nan
     try:
-        return math.pow(x, exponent)
-    except OverflowError:
-        return -math.inf if x < 0 and is_odd else math.inf
+        result = math.pow(abs(x), exponent)
+    except (OverflowError, ValueError):
+        result = math.inf
+    is_odd = exponent >= 2**31 or (exponent > -(2**31) and exponent % 2 == 1)
+    return -result if x < 0 and is_odd else result
 
 
 def logistic(x: float) -> float:
@@ -97,7 +121,9 @@ def shrink(x: Any, Bias: Any, Threshold: Any) -> Any:
 
 
 def half_away(x: Fraction) -> int:
-    return math.floor(x + Fraction(1, 2)) if x > 0 else math.ceil(x - Fraction(1, 2))
+    """The sum with a half is a FLOAT32 too."""
+    away = math.floor(narrow(float(abs(x)) + 0.5))
+    return away if x > 0 else -away
 
 
 ROUNDINGS: dict[int, Callable[[Any], int]] = {
@@ -166,7 +192,7 @@ IN_FLOAT64: dict[str, Entry] = {
     "ELEMENT_WISE_ACOS": (math.acos, NONE),
     "ELEMENT_WISE_ACOSH": (math.acosh, NONE),
     "ELEMENT_WISE_ASIN": (math.asin, NONE),
-    "ELEMENT_WISE_ASINH": (math.asinh, NONE),
+    "ELEMENT_WISE_ASINH": (asinh, NONE),
     "ELEMENT_WISE_ATAN": (math.atan, NONE),
     "ELEMENT_WISE_ATANH": (atanh, NONE),
     "ELEMENT_WISE_CONSTANT_POW": (
@@ -242,7 +268,6 @@ RATIONAL_OF_TWO: dict[str, Entry] = {
     "ELEMENT_WISE_MAX": (greatest, NONE),
     "ELEMENT_WISE_MEAN": (lambda a, b: (a + b) / 2, NONE),
     "ELEMENT_WISE_MIN": (least, NONE),
-    "ELEMENT_WISE_MODULUS_FLOOR": (lambda a, b: a % b, NONE),
     "ELEMENT_WISE_MULTIPLY": (lambda a, b: a * b, NONE),
     "ELEMENT_WISE_SUBTRACT": (lambda a, b: a - b, NONE),
 }
@@ -261,7 +286,8 @@ FUNCTIONS: dict[str, Function] = {
     **{f"ACTIVATION_{name}1": Function(of_rows(one), [{"Axes": [1]}], rows) for name, one in OF_ROWS.items()},
     "ELEMENT_WISE_ATAN_YX": Function(of_elements(math.atan2), NONE, pairs),
     "ELEMENT_WISE_DIVIDE": Function(of_elements(quotient), NONE, pairs),
-    "ELEMENT_WISE_MODULUS_TRUNCATE": Function(of_elements(math.fmod), NONE, pairs),
+    "ELEMENT_WISE_MODULUS_FLOOR": Function(of_elements(remainder(math.floor)), NONE, pairs),
+    "ELEMENT_WISE_MODULUS_TRUNCATE": Function(of_elements(remainder(math.trunc)), NONE, pairs),
     "ELEMENT_WISE_POW": Function(of_elements(power), NONE, powers),
     "ELEMENT_WISE_RECIP": Function(of_elements(lambda x: quotient(1, x))),
 }

@@ -18,8 +18,7 @@ from ...kernels.backend import backend
 from ...kernels.chain import Chain, Stored
 from ...kernels.machine import code_for, program_of
 from ...kernels.program import Program
-from ...operators import kernel_of, operator_of
-from ...operators.operator import Operator
+from ...operators import kernel_of
 from .description import Port, Value
 from .step import Fused, Step
 
@@ -40,9 +39,9 @@ class Part(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def part_of(desc: OperatorDesc) -> Part | None:
-    """None if the operator does anything but apply a function to elements, or wants to see its inputs' values."""
+    """None if the operator does anything but apply a function to elements."""
     elements = kernel_of(desc).elements
-    if elements is None or type(operator_of(desc.name)).inspect is not Operator.inspect:
+    if elements is None:
         return None
     tensors = [slot.tensor for slot in desc.outputs]
     sizes = {one.sizes for one in tensors if one is not None}
@@ -99,7 +98,7 @@ class Fusion:
         parts = {}
         for step in self.planner.steps:
             desc = self.graph.node(step.node).desc
-            runs = step.moves is None and self.planner.runs_as_ever(desc)
+            runs = step.moves is None and self.planner.may_run_with_others(desc)
             part = part_of(desc) if desc is not None and runs else None
             if part is not None:
                 parts[step.node] = part

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...operators import operator_of
-from ...operators.operator import Operator
 from .description import Port, Value
 from .step import Step
 
@@ -26,9 +25,7 @@ def paired(planner: Planner) -> list[Step]:
             continue
         descs = [planner.graph.node(one.node).desc for one in (first, step)]
         desc, following = descs
-        if desc is None or following is None or not all(map(planner.runs_as_ever, descs)):
-            continue
-        if any(type(operator_of(one.name)).inspect is not Operator.inspect for one in (desc, following)):
+        if desc is None or following is None or not all(map(planner.may_run_with_others, descs)):
             continue
         kernel = operator_of(desc.name).kernel_before(desc, following)
         if kernel is not None:

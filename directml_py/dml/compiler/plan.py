@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
 from ...operators import kernel_of, operator_of
-from ...operators.operator import Place
+from ...operators.operator import Operator, Place
 from ..program import Kernels
 from .description import GraphDesc, GraphInput, Port, Value
 from .fusion import Fusion
@@ -84,10 +84,11 @@ def same_view(one: TensorDesc, other: TensorDesc) -> bool:
 
 
 class Planner:
-    """Makes the plan of one valid graph."""
+    """Makes the plan of one valid graph, whose operators see the values of their inputs if it ``is_inspected``."""
 
-    def __init__(self, graph: GraphDesc, kernels: Kernels) -> None:
+    def __init__(self, graph: GraphDesc, kernels: Kernels, is_inspected: bool = False) -> None:
         self.graph = graph
+        self.is_inspected = is_inspected
         self._kernels = kernels
         order = topological_order(graph)
         assert order is not None
@@ -115,9 +116,11 @@ class Planner:
         self.steps = [self._step(index) for index in order]
         self.vanished: set[Value] = set()
 
-    def runs_as_ever(self, desc: OperatorDesc | None) -> bool:
-        """Whether an operator runs as it does on most devices, so that it may run with others."""
-        return desc is not None and self._kernels(desc) is kernel_of(desc)
+    def may_run_with_others(self, desc: OperatorDesc | None) -> bool:
+        """Whether an operator runs as it does on most devices, and nobody looks at its inputs."""
+        if desc is None or self._kernels(desc) is not kernel_of(desc):
+            return False
+        return not self.is_inspected or type(operator_of(desc.name)).inspect is Operator.inspect
 
     def plan(self) -> Plan:
         for value, position in self.roots.items():

@@ -43,11 +43,11 @@ class GraphProgram:
 
     title = "a graph"
 
-    def __init__(self, graph: GraphDesc, kernels: Kernels = kernel_of) -> None:
+    def __init__(self, graph: GraphDesc, kernels: Kernels = kernel_of, is_inspected: bool = False) -> None:
         self.graph = graph
         self._pairs = in_place_pairs(graph)
         self.in_place = frozenset(position for position, _ in self._pairs)
-        self.plan: Plan = Planner(graph, kernels).plan()
+        self.plan: Plan = Planner(graph, kernels, is_inspected).plan()
         self.temporary_size = self.plan.temporary_size
         self.packed: Mapping[int, Packing] = self.plan.packed.inputs
         self.inputs = _input_slots(graph)

@@ -25,7 +25,8 @@ def resample_grad(make: Maker) -> Fields:
 
 @recipe("ADAM_OPTIMIZER")
 def adam_optimizer(make: Maker) -> Fields:
-    return {**plain(make), "TrainingStepTensor": [1, 1, 1, 1], "Beta1": 0.875, "Beta2": 0.96875}
+    rank = 4 if make.level < 0x4000 else make.source.integer(1, 8)
+    return {**plain(make), "TrainingStepTensor": [1] * rank, "Beta1": 0.875, "Beta2": 0.96875}
 
 
 @recipe("LOCAL_RESPONSE_NORMALIZATION_GRAD")

@@ -120,11 +120,11 @@ PIECEWISE = [
     # Both conditions hold between -2 and 2: the first decides.
     of_floats("SHRINK", (1, 0.5), (-1, -1.5), (-2, -1.5), (-3, -2.5), Bias=0.5, Threshold=-2),
     of_floats("SHRINK", (inf, nan), (1, -inf), (-1, inf), (0.0, 0.0), Bias=inf, Threshold=0),
-    # Bias and Threshold of integers are rounded toward zero; differences wrap.
+    # Integers are computed in floats, and rounded to the even one of two.
     Corner(
         "ACTIVATION_SHRINK",
         SIGNED,
-        [(5, 0), (6, -4), (-5, 0), (-6, 4), (0, 0)],
+        [(5, 0), (6, -5), (-5, 0), (-6, 5), (0, 0)],
         {"Bias": 10.9, "Threshold": 5.9},
     ),
     Corner(
@@ -133,9 +133,12 @@ PIECEWISE = [
         [(-128, -118), (127, 117), (0, 0)],
         {"Bias": 10, "Threshold": 5},
     ),
-    Corner("ACTIVATION_SHRINK", ["INT8"], [(-128, -1), (127, 0), (1, 0)], {"Bias": 1e9, "Threshold": 1}),
-    Corner("ACTIVATION_SHRINK", UNSIGNED, [(5, 0), (9, MOST), (12, 2)], {"Bias": 10, "Threshold": 5}),
-    # A negative Threshold of unsigned integers is 0.
+    Corner(
+        "ACTIVATION_SHRINK", ["INT8"], [(-128, MOST), (127, LEAST), (1, 0)], {"Bias": 1e9, "Threshold": 1}
+    ),
+    Corner("ACTIVATION_SHRINK", SIGNED, [(-5, -4), (-3, -2), (2, 0), (3, 2)], {"Bias": 1.5, "Threshold": 1}),
+    Corner("ACTIVATION_SHRINK", UNSIGNED, [(5, 0), (9, 0), (12, 2)], {"Bias": 10, "Threshold": 5}),
+    # Above a negative Threshold is everything.
     Corner("ACTIVATION_SHRINK", UNSIGNED, [(0, 0), (3, 2), (1, 0)], {"Bias": 1, "Threshold": -3}),
     of_floats(
         "HARD_SIGMOID", (-2, 0.0), (2, 1), (0.0, 0.5), (inf, 1), (-inf, 0.0), (nan, 1), Alpha=0.25, Beta=0.5

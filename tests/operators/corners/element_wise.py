@@ -1,6 +1,7 @@
 """ELEMENT_WISE_*: infinities, NaN and zeros of either sign, limits of types, ties.
 
-Functions of floats give what C's of the same name give, as IEEE 754 has it.
+Functions of floats give what C's of the same name give, as IEEE 754 has it, but for those that Microsoft's library
+makes of other functions: ASINH, POW, the remainders, and rounding away from zero.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ FUNCTIONS = [
     unary("ACOS", (1, 0.0), (-1, pi), (1.5, nan), (-inf, nan), (nan, nan)),
     unary("ACOSH", (1, 0.0), (0.5, nan), (-2, nan), (inf, inf), (nan, nan)),
     unary("ASIN", (-0.0, -0.0), (1, pi / 2), (-1.5, nan), (inf, nan), (nan, nan)),
-    unary("ASINH", (-0.0, -0.0), (inf, inf), (-inf, -inf), (nan, nan)),
+    unary("ASINH", (-0.0, 0.0), (inf, inf), (-inf, nan), (nan, nan)),
     unary("ATAN", (-0.0, -0.0), (inf, pi / 2), (-inf, -pi / 2), (nan, nan)),
     unary("ATANH", (-0.0, -0.0), (1, inf), (-1, -inf), (1.5, nan), (inf, nan)),
     unary("CEIL", (-0.5, -0.0), (-0.0, -0.0), (0.25, 1), (-1.5, -1), (-inf, -inf), (MOST, MOST), (nan, nan)),
@@ -51,12 +52,11 @@ YX = [
     *((inf, inf, pi / 4), (inf, -inf, 3 * pi / 4), (1, inf, 0.0), (-1, -inf, -pi), (-inf, 1, -pi / 2)),
     *((nan, 1, nan), (1, nan, nan)),
 ]
-# The result has the divisor's sign, as in Python, which the page names: beyond an infinite divisor of the other sign
-# lies that divisor. The page's formula, a - b * floor(a / b), would give NaN for every infinite divisor.
+# By the page's formula, a - b * floor(a / b), which has NaN for every infinite divisor, and no negative zero.
 MODULUS_FLOOR = [
     *((5, 3, 2), (-5, 3, 1), (5, -3, -1), (-5, -3, -2), (0.75, 0.5, 0.25), (-0.75, 0.5, 0.25)),
-    *((0.0, 3, 0.0), (-0.0, 3, 0.0), (0.0, -3, -0.0), (6, -3, -0.0), (-6, 3, 0.0)),
-    *((5, inf, 5), (-5, inf, inf), (5, -inf, -inf), (-5, -inf, -5), (-0.0, inf, 0.0), (0.0, -inf, -0.0)),
+    *((0.0, 3, 0.0), (-0.0, 3, 0.0), (0.0, -3, 0.0), (6, -3, 0.0), (-6, 3, 0.0)),
+    *((5, inf, nan), (-5, inf, nan), (5, -inf, nan), (-5, -inf, nan), (-0.0, inf, nan), (0.0, -inf, nan)),
     *(
         (inf, 3, nan),
         (-inf, inf, nan),
@@ -67,26 +67,28 @@ MODULUS_FLOOR = [
         (3, nan, nan),
     ),
 ]
-# C's fmod; the result has the dividend's sign, that of zero too.
+# a - b * trunc(a / b): as C's fmod where nothing is infinite, but for the sign of zero.
 MODULUS_TRUNCATE = [
     *((5, 3, 2), (-5, 3, -2), (5, -3, 2), (-5, -3, -2), (0.75, -0.5, 0.25), (MOST, MOST, 0.0)),
-    *((-0.0, 3, -0.0), (0.0, -3, 0.0), (6, -3, 0.0), (-6, 3, -0.0)),
-    *((5, inf, 5), (-5, inf, -5), (5, -inf, 5), (-0.0, -inf, -0.0)),
+    *((-0.0, 3, 0.0), (0.0, -3, 0.0), (6, -3, 0.0), (-6, 3, 0.0)),
+    *((5, inf, nan), (-5, inf, nan), (5, -inf, nan), (-0.0, -inf, nan)),
     *((inf, 3, nan), (-inf, inf, nan), (5, 0.0, nan), (0.0, -0.0, nan), (nan, 3, nan), (3, nan, nan)),
 ]
+# 2^(y * log2|x|) is NaN where C makes exceptions; all large exponents count as odd.
 POWERS = [
-    *((0.0, 0.0, 1), (nan, 0.0, 1), (1, nan, 1), (nan, 1, nan), (2, nan, nan)),
+    *((0.0, 0.0, nan), (nan, 0.0, nan), (1, nan, nan), (nan, 1, nan), (2, nan, nan), (inf, 0.0, nan)),
+    *((5, 0.0, 1), (-5, 0.0, 1), (-1, 1e4, 1), (-1, 2047, -1)),
     *((-2, 3, -8), (-2, -1, -0.5), (-2, 0.5, nan), (-8, 1 / 3, nan), (-inf, 0.5, nan), (-inf, -0.5, nan)),
     *(
         (0.0, -1, inf),
-        (-0.0, -1, -inf),
+        (-0.0, -1, inf),
         (-0.0, -2, inf),
-        (-0.0, 3, -0.0),
+        (-0.0, 3, 0.0),
         (-0.0, 0.5, 0.0),
         (-0.0, -0.5, inf),
     ),
     *((inf, -1, 0.0), (-inf, 3, -inf), (-inf, 2, inf), (-inf, -1, -0.0)),
-    *((-1, inf, 1), (-2, inf, inf), (-0.5, inf, 0.0), (-2, -inf, 0.0), (2, -inf, 0.0), (1, -inf, 1)),
+    *((-1, inf, nan), (-2, inf, -inf), (-0.5, inf, -0.0), (-2, -inf, 0.0), (2, -inf, 0.0), (1, -inf, nan)),
 ]
 OF_TWO = [
     Corner("ELEMENT_WISE_ATAN_YX", FLOATS, YX),
@@ -144,6 +146,9 @@ OF_TWO = [
         [(0.0, inf, nan), (-0.0, 3, -0.0), (MOST, 2, inf), (MOST, -inf, -inf)],
     ),
     Corner("ELEMENT_WISE_POW", FLOATS, POWERS),
+    Corner(
+        "ELEMENT_WISE_POW", ["FLOAT32"], [(-1, 1e10, -1), (-1, -1e10, 1), (-1, 2.0**31, -1), (-1, 2.0**30, 1)]
+    ),
     # Exact and wrapped; the inverse of 0 has all bits set, as a quotient by 0.
     Corner(
         "ELEMENT_WISE_POW",
@@ -161,7 +166,7 @@ OF_TWO = [
         ["INT32"],
         [
             *((2, 31, MOST), (-2, 31, LEAST), (-2, 33, LEAST), (2, 0.5, 1), (-2, 0.5, 0), (0, -1, MOST)),
-            *((5, 3, 125), (2, nan, 0), (1, nan, 1), (2, inf, MOST), (3, -inf, 0)),
+            *((5, 3, 125), (2, nan, 0), (1, nan, 0), (2, inf, MOST), (3, -inf, 0)),
         ],
         types={1: "FLOAT32"},
     ),
@@ -173,23 +178,24 @@ def constant_pow(kinds, exponent, *rows):
 
 
 CONSTANT_POWERS = [
-    constant_pow(FLOATS, 0, (nan, 1), (0.0, 1), (-inf, 1)),
-    constant_pow(FLOATS, 1, (-0.0, -0.0), (-inf, -inf), (nan, nan), (MOST, MOST)),
+    constant_pow(FLOATS, 0, (nan, nan), (0.0, nan), (-inf, nan), (-3, 1)),
+    constant_pow(FLOATS, 1, (-0.0, 0.0), (-inf, -inf), (nan, nan), (MOST, MOST)),
     constant_pow(FLOATS, 2, (-3, 9), (-0.0, 0.0), (-inf, inf), (MOST, inf), (nan, nan)),
     constant_pow(FLOATS, 0.5, (-4, nan), (2.25, 1.5), (-0.0, 0.0), (-inf, nan), (inf, inf)),
-    constant_pow(FLOATS, -1, (-0.0, -inf), (0.0, inf), (-4, -0.25), (inf, 0.0)),
-    constant_pow(FLOATS, inf, (-1, 1), (-0.5, 0.0), (-2, inf), (nan, nan)),
-    constant_pow(FLOATS, nan, (1, 1), (2, nan), (-inf, nan)),
-    constant_pow(["UINT8"], 2, (15, 225), (16, MOST), (MOST, MOST), (0, 0)),
-    constant_pow(["INT16"], 3, (-32, LEAST), (-33, LEAST), (32, MOST), (31, 29791), (LEAST, LEAST)),
-    constant_pow(["INT32"], 2, (46340, 46340**2), (46341, MOST), (LEAST, MOST)),
-    constant_pow(["INT8"], -1, (0, MOST), (1, 1), (-1, -1), (2, 0)),
+    constant_pow(FLOATS, -1, (-0.0, inf), (0.0, inf), (-4, -0.25), (inf, 0.0)),
+    constant_pow(FLOATS, inf, (-1, nan), (-0.5, -0.0), (-2, -inf), (nan, nan)),
+    constant_pow(FLOATS, nan, (1, nan), (2, nan), (-inf, nan)),
 ]
 
 
 def rounding(mode, *rows):
     mode = dml.DML_ROUNDING_MODE[f"DML_ROUNDING_MODE_{mode}"]
-    special = ((0.0, 0.0), (-0.0, -0.0), (inf, inf), (-inf, -inf), (nan, nan), (MOST, MOST), (LEAST, LEAST))
+    # The product of -0 and its sign, which is 0, has none.
+    of_zero = 0.0 if mode == dml.DML_ROUNDING_MODE_TOWARD_INFINITY else -0.0
+    special = (
+        *((0.0, 0.0), (-0.0, of_zero), (inf, inf), (-inf, -inf), (nan, nan)),
+        *((MOST, MOST), (LEAST, LEAST)),
+    )
     return [
         # The largest numbers with halves have one bit for it.
         Corner("ELEMENT_WISE_ROUND", FLOATS, [*rows, *special], {"RoundingMode": mode}),
@@ -197,7 +203,8 @@ def rounding(mode, *rows):
     ]
 
 
-# 0.49951171875 is the FLOAT16 below 0.5: adding 0.5 to it rounds to 1. 1022.5 and 1023.5 are the last FLOAT16 halves.
+# 0.49951171875 is the FLOAT16 below 0.5: FLOAT32 has its sum with 0.5, but not that of
+# 0.49999997. 1022.5 and 1023.5 are the last FLOAT16 halves.
 ROUNDINGS = [
     *rounding(
         "HALVES_TO_NEAREST_EVEN",
@@ -247,7 +254,7 @@ ROUNDINGS = [
             ),
             (
                 dml.DML_ROUNDING_MODE_TOWARD_INFINITY,
-                [(4194304.5, 4194305), (-4194304.5, -4194305), (8388609, 8388609), (0.49999997, 0.0)],
+                [(4194304.5, 4194305), (-4194304.5, -4194305), (8388609, 8388610), (0.49999997, 1)],
             ),
         )
     ),
@@ -358,19 +365,27 @@ TRUTHS = [
         types={0: "UINT8"},
     ),
 ]
-# Of a count the bits count that are less than the width.
+# Of a count five bits count, whatever the width: 8 and 16 bits lie in 32. 64 bits are two such words.
 SHIFTS = [
     Corner(
         "ELEMENT_WISE_BIT_SHIFT_LEFT",
         ["UINT8"],
-        [(1, 7, 128), (3, 7, 128), (5, 8, 5), (5, 255, 128), (255, 16, 255)],
+        [(1, 7, 128), (3, 7, 128), (5, 8, 0), (5, 255, 0), (5, 32, 5), (5, 33, 10)],
     ),
-    Corner("ELEMENT_WISE_BIT_SHIFT_RIGHT", ["UINT8"], [(128, 7, 1), (255, 4, 15), (5, 8, 5), (255, 255, 1)]),
+    Corner(
+        "ELEMENT_WISE_BIT_SHIFT_RIGHT",
+        ["UINT8"],
+        [(128, 7, 1), (255, 4, 15), (5, 8, 0), (255, 255, 0), (255, 36, 15)],
+    ),
     Corner(
         "ELEMENT_WISE_BIT_SHIFT_LEFT", ["UINT32"], [(1, 31, 2**31), (5, 32, 5), (5, 33, 10), (1, MOST, 2**31)]
     ),
     Corner(
         "ELEMENT_WISE_BIT_SHIFT_RIGHT", ["UINT32"], [(MOST, 31, 1), (5, 32, 5), (5, 33, 2), (MOST, MOST, 1)]
     ),
+    Corner(
+        "ELEMENT_WISE_BIT_SHIFT_LEFT", ["UINT64"], [(1, 40, 2**40), (MOST, 63, 2**63), (100, 65, 200 << 32)]
+    ),
+    Corner("ELEMENT_WISE_BIT_SHIFT_RIGHT", ["UINT64"], [(MOST, 3, 2**61 - 1), (2**40, 40, 1), (100, 65, 0)]),
 ]
 CORNERS = [*TRUTHS, *SHIFTS, *FUNCTIONS, *OF_TWO, *CONSTANT_POWERS, *ROUNDINGS, *INTEGER_LIMITS, *CLIPS]

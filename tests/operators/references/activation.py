@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .row import ANY, Reference, Row, Values, floats
+from .row import ANY, Reference, Row, Values, floats, saturated
 
 
 def fused(desc: Any, result: Any) -> Any:
@@ -52,10 +52,11 @@ def normal_share(x: float) -> float:
 
 
 def shrink(desc: Any, x: Any) -> Any:
-    """Bias and Threshold of integers are rounded toward zero first."""
-    bias, threshold = (int(one) if x.dtype == object else one for one in (desc.Bias, desc.Threshold))
-    above, below = (x > threshold).astype(bool), (x < -threshold).astype(bool)
-    return np.where(above, x - bias, np.where(below, x + bias, zero_like(x)))
+    """In floats; integers are what is nearest then, the even one of two."""
+    wide = x.astype(np.float64)
+    results = np.where(wide > desc.Threshold, wide - desc.Bias, 0.0)
+    results = np.where(wide < -desc.Threshold, wide + desc.Bias, results)
+    return saturated(desc.OutputTensor.dtype)(np.rint(results)) if x.dtype == object else results
 
 
 def zero_like(x: Any) -> Any:

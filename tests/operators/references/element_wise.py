@@ -1,7 +1,7 @@
 """ELEMENT_WISE_* and CAST.
 
 Pages leave open what integers give for a divisor of 0 (all bits set, as in Direct3D), which bits of a shift's count
-matter (as many as the type has), and that minimum and maximum pass over NaN (as Direct3D's do).
+matter (five, and all of 64-bit types), and that minimum and maximum pass over NaN (as Direct3D's do).
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ SMALL = Values(-9, 9, special=True, limited=True)
 
 
 def scaled(reference: Reference) -> Reference:
-    """``reference`` of x * Scale + Bias where the desc has ScaleBias; that of integers is saturated."""
+    """``reference`` of x * Scale + Bias where the desc has ScaleBias, of exponents too; integers are saturated."""
 
-    def of_scaled(desc: Any, x: Any, *others: Any) -> Any:
-        if desc.ScaleBias is not None:
-            of_floats = x.dtype.kind == "f"
-            x = x * desc.ScaleBias.Scale + desc.ScaleBias.Bias
-            x = x if of_floats else saturated(desc.InputTensor.dtype)(x)
-        return reference(desc, x, *others)
+    def of_scaled(desc: Any, *inputs: Any) -> Any:
+        if desc.ScaleBias is None or desc.InputTensor.dtype.itemsize == 8:
+            return reference(desc, *inputs)
+        made = []
+        for x, slot in zip(inputs, desc.inputs):
+            wide = x * desc.ScaleBias.Scale + desc.ScaleBias.Bias
+            made.append(wide if x.dtype.kind == "f" else saturated(slot.tensor.dtype)(wide))
+        return reference(desc, *made)
 
     return of_scaled
 
@@ -52,8 +54,14 @@ def all_bits_by_zero(function: Callable[[int, int], int]) -> Callable[..., Any]:
     return integers(lambda a, b: function(a, b) if b else -1, 2)
 
 
-def floor_modulus(a: float, b: float) -> float:
-    return math.nan if math.isinf(a) or b == 0 else a % b
+def modulus(whole: Callable[..., Any]) -> Callable[..., Any]:
+    """``a - b * whole(a / b)`` in FLOAT32."""
+
+    def remainder(a: Any, b: Any) -> Any:
+        a, b = a.astype(np.float32), b.astype(np.float32)
+        return a - b * whole(a / b)
+
+    return remainder
 
 
 def is_whole(number: float) -> bool:
@@ -62,16 +70,21 @@ def is_whole(number: float) -> bool:
 
 
 def power_of_floats(x: float, exponent: float) -> float:
-    """C's, but NaN for every negative base with a fraction as exponent. Python raises errors where C has infinities."""
-    is_odd = math.isfinite(exponent) and exponent % 2 == 1
+    """2^(exponent * log2|x|), with the sign of a negative base; NaN for one with a fraction as exponent."""
     if x < 0 and not is_whole(exponent):
         return math.nan
-    if x == 0 and exponent < 0:
-        return math.copysign(math.inf, x if is_odd else 1)
-    try:
-        return math.pow(x, exponent)
-    except OverflowError:
-        return -math.inf if x < 0 and is_odd else math.inf
+    with np.errstate(all="ignore"):
+        logarithm = float(exponent * np.log2(abs(x)))
+    if math.isnan(logarithm):
+        return math.nan
+    if math.isinf(logarithm):
+        result = math.inf if logarithm > 0 else 0.0
+    else:
+        # The longest floats there are: exact powers come out exact.
+        result = float(np.longdouble(abs(x)) ** np.longdouble(exponent))
+    # All large exponents are saturated to the same odd INT32.
+    is_odd = exponent >= 2**31 or (abs(exponent) < 2**31 and int(exponent) % 2 == 1)
+    return -result if x < 0 and is_odd else result
 
 
 def power(desc: Any, x: Any, exponent: Any) -> Any:
@@ -91,7 +104,7 @@ def power(desc: Any, x: Any, exponent: Any) -> Any:
 
 
 def integer_to_float_power(base: int, exponent: float) -> float:
-    if 0 <= exponent <= 64 and is_whole(exponent):
+    if 0 < exponent <= 64 and is_whole(exponent):
         return base ** int(exponent)
     return power_of_floats(base, exponent)
 
@@ -155,11 +168,17 @@ def integers_to_floats(x: Any, to: np.dtype[Any]) -> Any:
     return floats(float)(x) if to == np.float64 else np.frompyfunc(one, 1, 1)(x).astype(np.float64)
 
 
+def arcsinh(desc: Any, x: Any) -> Any:
+    """The sum in FLOAT32, of which nothing is left for large negative numbers."""
+    x = x.astype(np.float32)
+    return np.log((x + np.sqrt(x * x + np.float32(1))).astype(np.float64))
+
+
 def round_to(desc: Any, x: Any) -> Any:
     if desc.RoundingMode == dml.DML_ROUNDING_MODE_TOWARD_ZERO:
         return np.trunc(x)
     if desc.RoundingMode == dml.DML_ROUNDING_MODE_TOWARD_INFINITY:
-        return np.copysign(np.floor(np.abs(x) + 0.5), x)
+        return np.sign(x) * np.floor(np.abs(x.astype(np.float32)) + np.float32(0.5))
     return onnx("Round")(desc, x)
 
 
@@ -201,6 +220,17 @@ def add1(desc: Any, a: Any, b: Any) -> Any:
     return fused(desc, a + b)
 
 
+def shifted_left(width: int, a: int, count: int) -> int:
+    """64 bits are two words: the upper one is the lower one, shifted by the count less 32, modulo 32."""
+    if width == 64 and count >= 32:
+        return (a << count % 32 & 0xFFFFFFFF) << 32
+    return a << count % 32 & (1 << width) - 1
+
+
+def shifted_right(width: int, a: int, count: int) -> int:
+    return a >> 32 >> count % 32 if width == 64 and count >= 32 else a >> count % 32
+
+
 SINGLE = Values(-1.2, 1.2, special=True)
 POSITIVE = Values(0.05, 4)
 EXPONENTS = Values(-5, 5, special=True, limited=True)
@@ -210,7 +240,7 @@ UNARY: dict[str, tuple[Reference, Values]] = {
     "ACOS": (ufunc(np.arccos), SINGLE),
     "ACOSH": (ufunc(np.arccosh), Values(0.5, 9, special=True)),
     "ASIN": (ufunc(np.arcsin), SINGLE),
-    "ASINH": (ufunc(np.arcsinh), ANY),
+    "ASINH": (arcsinh, ANY),
     "ATAN": (ufunc(np.arctan), ANY),
     "ATANH": (ufunc(np.arctanh), SINGLE),
     "CEIL": (onnx("Ceil"), ANY),
@@ -240,8 +270,8 @@ PLAIN: dict[str, Reference] = {
     "MAX": of_kind(np.fmax, np.maximum),
     "MEAN": mean,
     "MIN": of_kind(np.fmin, np.minimum),
-    "MODULUS_FLOOR": of_kind(floats(floor_modulus, 2), all_bits_by_zero(lambda a, b: a % b)),
-    "MODULUS_TRUNCATE": of_kind(floats(math.fmod, 2), all_bits_by_zero(lambda a, b: a - b * truncated(a, b))),
+    "MODULUS_FLOOR": of_kind(modulus(np.floor), all_bits_by_zero(lambda a, b: a % b)),
+    "MODULUS_TRUNCATE": of_kind(modulus(np.trunc), all_bits_by_zero(lambda a, b: a - b * truncated(a, b))),
     "MULTIPLY": ufunc(np.multiply),
     "NEGATE": ufunc(np.negative),
     "SIGN": of_kind(lambda x: (x > 0) * 1.0 - (x < 0), integers(lambda x: (x > 0) - (x < 0))),
@@ -269,8 +299,8 @@ BITS: dict[str, Callable[..., int]] = {
     "BIT_COUNT": lambda width, a: bin(a).count("1"),
     "BIT_NOT": lambda width, a: a ^ ((1 << width) - 1),
     "BIT_OR": lambda width, a, b: a | b,
-    "BIT_SHIFT_LEFT": lambda width, a, b: a << b % width,
-    "BIT_SHIFT_RIGHT": lambda width, a, b: a >> b % width,
+    "BIT_SHIFT_LEFT": shifted_left,
+    "BIT_SHIFT_RIGHT": shifted_right,
     "BIT_XOR": lambda width, a, b: a ^ b,
 }
 ROWS: dict[str, Row] = {

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from .element_wise import cast
 from .row import Row
 
 MASK = 0xFFFFFFFF
@@ -24,10 +22,12 @@ def constant(desc: Any) -> Any:
 
 
 def sequence(desc: Any) -> Any:
-    """Exact sums; those that no FLOAT64 is are rounded to one."""
-    start, delta = Fraction(desc.ValueStart.value), Fraction(desc.ValueDelta.value)
-    kind = float if desc.OutputTensor.dtype.kind == "f" else int
-    return numbers(desc, (kind(start + delta * index) for index in range(desc.OutputTensor.element_count)))
+    """Exact sums of integers; of floats each step is rounded to FLOAT32, as in Microsoft's library."""
+    start, delta, count = desc.ValueStart.value, desc.ValueDelta.value, desc.OutputTensor.element_count
+    if desc.OutputTensor.dtype.kind == "f":
+        wide = np.float64 if desc.OutputTensor.dtype == np.float64 else np.float32
+        return numbers(desc, (wide(start) + wide(index) * wide(delta) for index in range(count)))
+    return numbers(desc, (start + delta * index for index in range(count)))
 
 
 def with_diagonals(desc: Any, x: Any, value: Any, begin: int, end: int) -> Any:
@@ -43,7 +43,12 @@ def with_diagonals(desc: Any, x: Any, value: Any, begin: int, end: int) -> Any:
 
 
 def diagonal(desc: Any) -> Any:
-    value = cast(desc, np.array([desc.Value], np.float64))[0]
+    """The value is truncated and wraps in integers."""
+    dtype, value = desc.OutputTensor.dtype, desc.Value
+    if dtype.kind != "f":
+        bits = 8 * dtype.itemsize
+        value = int(value) % (1 << bits)
+        value -= (dtype.kind == "i" and value >> bits - 1) << bits
     return with_diagonals(desc, None, value, desc.Offset, desc.Offset + 1)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..values import as_stored
 from .matrix import by_row, scaled
-from .onnx_node import run
 from .row import Row, Values, integers
 from .window import convolution_integer, steps
 
@@ -77,15 +76,21 @@ def dequantize(desc: Any, x: Any, scale: Any, zero_point: Any = None) -> Any:
 
 
 def dynamic(desc: Any, x: Any) -> Any:
-    """ONNX has UINT8 alone; INT8 is 128 less."""
-    types = ["uint8", "float32", "uint8"]
-    y, scale, zero_point = run("DynamicQuantizeLinear", [x.astype(np.float32)], types, opset=11)
-    less = 128 if desc.OutputTensor.dtype.kind == "i" else 0
+    """ONNX's formula, but with a product by 1 / 255 instead of a quotient, as in Microsoft's library."""
+    x, limits = x.astype(np.float32), np.iinfo(desc.OutputTensor.dtype)
+    low, high = np.fmin(0, np.nanmin(x)), np.fmax(0, np.nanmax(x))
+    scale = (high - low) * np.float32(1 / 255)
+
+    def rounded(values: Any) -> Any:
+        """What is NaN becomes the least."""
+        return np.nan_to_num(np.clip(np.rint(values), limits.min, limits.max), nan=limits.min).astype(int)
+
+    zero_point = rounded(limits.min - low / scale)
     ones = (1,) * x.ndim
     return [
-        y.astype(object) - less,
+        rounded(np.rint(x / scale) + zero_point).astype(object),
         scale.astype(np.float64).reshape(ones),
-        zero_point.reshape(ones).astype(object) - less,
+        zero_point.reshape(ones).astype(object),
     ]
 
 

@@ -419,7 +419,7 @@ DML_INLINE LOOP(mask) LOOP(float_is_ordinary)(LOOP(floats) x, LOOP(floats) y)
 #endif
 }
 
-/* As C's pow, but NaN for every negative base with a fraction as exponent, and 0 or infinity for -0 with one. */
+/* As map_power. */
 DML_INLINE LOOP(floats) LOOP(float_power)(LOOP(floats) x, LOOP(floats) y)
 {
     const LOOP(floats) zero = DML_ALL(0.0f), one = DML_ALL(1.0f), infinity = DML_ALL(INFINITY);
@@ -439,15 +439,13 @@ DML_INLINE LOOP(floats) LOOP(float_power)(LOOP(floats) x, LOOP(floats) y)
     if (DML_EVERY(LOOP(float_is_ordinary)(x, y)))
         return sum;
     /* Of 0 and infinity, and what is between them and 1 to the power of infinity, the logarithm above is none. */
-    t = DML_WHERE(DML_IS(LT, y, zero), infinity, zero);
+    t = DML_WHERE(DML_IS(LT, y, zero), infinity, DML_WHERE(DML_IS(EQ, y, zero), DML_ALL(NAN), zero));
     sum = DML_WHERE(DML_IS(EQ, a, zero), t, sum);
-    t = DML_WHERE(DML_IS(LT, y, zero), zero, infinity);
+    t = DML_WHERE(DML_IS(LT, y, zero), zero, DML_WHERE(DML_IS(EQ, y, zero), DML_ALL(NAN), infinity));
     sum = DML_WHERE(DML_IS(EQ, a, infinity), t, sum);
-    sum = DML_WHERE(DML_IS(EQ, a, one), one, sum);
-    sign = DML_WHERE(DML_IS(EQ, DML_NEAREST(half), half), zero, x);
-    t = DML_WHERE(DML_IS(LT, x, zero), DML_ALL(NAN), sum);
-    sum = DML_WHERE(DML_IS(EQ, DML_NEAREST(y), y), DML_LIKE(sum, sign), t);
-    /* NaN of either, but not of anything to the power of 0, nor of 1 to that of anything. */
-    sum = DML_WHERE(DML_IS(EQ, x, x), DML_WHERE(DML_IS(EQ, y, y), sum, y), x);
-    return DML_WHERE(DML_IS(EQ, y, zero), one, DML_WHERE(DML_IS(EQ, x, one), one, sum));
+    sum = DML_WHERE(DML_IS(EQ, a, one), DML_FMA(y, zero, one), sum);
+    sign = DML_WHERE(DML_IS(EQ, DML_NEAREST(half), half), DML_WHERE(DML_IS(LT, y, DML_ALL(0x1p31f)), zero, x), x);
+    t = DML_WHERE(DML_IS(EQ, DML_NEAREST(y), y), DML_LIKE(sum, sign), DML_ALL(NAN));
+    sum = DML_WHERE(DML_IS(LT, x, zero), t, sum);
+    return DML_WHERE(DML_IS(EQ, x, x), DML_WHERE(DML_IS(EQ, y, y), sum, y), x);
 }

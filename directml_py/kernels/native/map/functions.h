@@ -249,25 +249,23 @@ DML_INLINE void LOOP(map_cos)(DML_DOUBLES *x)
     LOOP(map_turned)(x, 1);
 }
 
-/* As C's pow, but NaN for every negative base with a fraction as exponent, and 0 or infinity for -0 with one. */
+/* exp(y log|x|), negative of a negative base with an odd exponent: NaN for 0^0, inf^0 and 1^inf. An exponent is odd that
+   is so as an int32, which 2^31 and more saturate to. */
 DML_INLINE void LOOP(map_power)(DML_DOUBLES *x, const DML_DOUBLES *exponent)
 {
-    const DML_DOUBLES one = (DML_DOUBLES){0} + 1.0;
     DML_DOUBLES base = *x, y = *exponent, large = DML_MAGNITUDE(y), result = DML_MAGNITUDE(base), whole, half, product;
-    DML_BITS is_one = (DML_BITS)(result == 1.0), odd, fraction;
+    DML_BITS odd, fraction, negative = (DML_BITS)(base < 0.0);
     LOOP(map_log)(&result);
-    /* Of 2^52 on all numbers are whole, of 2^53 on even. */
+    /* Of 2^52 on all numbers are whole. */
     whole = DML_PICK(large < 0x1p52, (large + 0x1p52) - 0x1p52, large);
     fraction = (DML_BITS)(whole != large);
     half = large * 0.5;
-    half = DML_PICK(large < 0x1p53, (half + 0x1p52) - 0x1p52 - half, (DML_DOUBLES){0});
-    odd = (DML_BITS)(half != 0.0) & ~fraction;
+    half = DML_PICK(large < 0x1p31, (half + 0x1p52) - 0x1p52 - half, (DML_DOUBLES){0});
+    odd = ((DML_BITS)(half != 0.0) | (DML_BITS)(y >= 0x1p31)) & ~fraction;
     product = result * y;
     LOOP(map_exp)(&product);
-    result = DML_PICK(is_one, one, product);
-    result = DML_PICK(fraction & (DML_BITS)(base < 0.0), (DML_DOUBLES){0} + NAN, result);
-    result = (DML_DOUBLES)((DML_BITS)result | (odd & (DML_BITS)base & DML_SIGN));
-    result = DML_PICK((DML_BITS)(y != y) | (DML_BITS)(base != base), (DML_DOUBLES){0} + NAN, result);
-    *x = DML_PICK((DML_BITS)(y == 0.0) | (DML_BITS)(base == 1.0), one, result);
+    result = DML_PICK(fraction & negative, (DML_DOUBLES){0} + NAN, product);
+    result = (DML_DOUBLES)((DML_BITS)result ^ (odd & negative & DML_SIGN));
+    *x = DML_PICK((DML_BITS)(y != y) | (DML_BITS)(base != base), (DML_DOUBLES){0} + NAN, result);
 }
 #undef DML_THEN

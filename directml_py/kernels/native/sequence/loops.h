@@ -14,36 +14,26 @@ DML_SEQUENCE_INTEGERS(sequence_16, uint16_t)
 DML_SEQUENCE_INTEGERS(sequence_32, uint32_t)
 DML_SEQUENCE_INTEGERS(sequence_64, uint64_t)
 
-/* Memory holds no more elements than FLOAT64 has integers. The products are stored first, so that no compiler makes one
-   operation, which rounds once, of the product and the sum. */
-DML_INLINE void LOOP(sequence_products)(double *restrict products, double number, double delta, int64_t count)
-{
-    for (int32_t i = 0; i < (int32_t)count; i++)
-        products[i] = (number + (double)i) * delta;
-}
+/* Products are stored first, so that no compiler makes one operation, which rounds once, of the product and the sum. */
+#undef DML_SEQUENCE_FLOATS
+#define DML_SEQUENCE_FLOATS(NAME, T)                                                                                   \
+    static void LOOP(NAME)(void *elements, double first, double start, double delta, int64_t count)                    \
+    {                                                                                                                  \
+        T products[DML_SEQUENCE_BLOCK], *restrict items = elements;                                                    \
+        const T from = (T)start, by = (T)delta;                                                                        \
+        for (int32_t i = 0; i < (int32_t)count; i++)                                                                   \
+            products[i] = (T)(first + (double)i) * by;                                                                 \
+        for (int32_t i = 0; i < (int32_t)count; i++)                                                                   \
+            items[i] = products[i] + from;                                                                             \
+    }
+DML_SEQUENCE_FLOATS(sequence_f32, float)
+DML_SEQUENCE_FLOATS(sequence_f64, double)
 
-static void LOOP(sequence_f64)(void *elements, double number, double start, double delta, int64_t count)
+static void LOOP(sequence_f16)(void *elements, double first, double start, double delta, int64_t count)
 {
-    double products[DML_SEQUENCE_BLOCK], *restrict items = elements;
-    LOOP(sequence_products)(products, number, delta, count);
-    for (int64_t i = 0; i < count; i++)
-        items[i] = products[i] + start;
-}
-
-static void LOOP(sequence_f32)(void *elements, double number, double start, double delta, int64_t count)
-{
-    double products[DML_SEQUENCE_BLOCK];
-    float *restrict items = elements;
-    LOOP(sequence_products)(products, number, delta, count);
-    for (int64_t i = 0; i < count; i++)
-        items[i] = (float)(products[i] + start);
-}
-
-static void LOOP(sequence_f16)(void *elements, double number, double start, double delta, int64_t count)
-{
-    double wide[DML_SEQUENCE_BLOCK];
-    LOOP(sequence_f64)(wide, number, start, delta, count);
-    LOOP(map_store_wide_f16)(elements, wide, count);
+    float wide[DML_SEQUENCE_BLOCK];
+    LOOP(sequence_f32)(wide, first, start, delta, count);
+    LOOP(map_store_f16)(elements, wide, count);
 }
 
 static const dml_sequence_table LOOP(sequence_table) = {

@@ -1,0 +1,123 @@
+"""Elements of which the formulas of Microsoft's library make what nobody would want: the debug layer names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..abi.rules import Rule
+from ..descs.values import OperatorDesc
+from ..kernels.binding import Array
+from ..kernels.half import widened
+from ..validation.report import Report
+from .inspected import report_elements
+from .operator import Compute, Inputs, own_rule
+
+# Of the result and the operands, whether each element is lost.
+IsLost = Callable[..., Array]
+
+
+class Loss(NamedTuple):
+    """``words`` say what one element is that is lost, and what several are."""
+
+    rule: Rule
+    field: str
+    words: tuple[str, str]
+    is_lost: IsLost
+
+
+def arcsinh_is_lost(result: Array, x: Array) -> Array:
+    return np.isfinite(x) & ~np.isfinite(result)
+
+
+def power_is_lost(result: Array, x: Array, exponent: Array) -> Array:
+    """NaN where C's ``pow`` has a number."""
+    lost: Array = np.isnan(result) & ~np.isnan(np.power(x.astype(np.float64), exponent.astype(np.float64)))
+    return lost
+
+
+def remainder_is_lost(result: Array, a: Array, b: Array) -> Array:
+    """Not between 0 and the divisor: the quotient has more digits than a float."""
+    lost: Array = np.isfinite(a) & (b != 0) & ~np.isnan(b) & ~(np.abs(result) <= np.abs(b))
+    return lost
+
+
+def rounding_is_lost(result: Array, x: Array) -> Array:
+    return np.isfinite(x) & (np.abs(result.astype(np.float64) - x) > 0.5)
+
+
+def shift_is_lost(result: Array, x: Array, count: Array) -> Array:
+    return count >= 8 * x.dtype.itemsize
+
+
+def _losses(
+    names: str, rule: str, text: str, field: str, words: tuple[str, str], is_lost: IsLost
+) -> dict[str, Loss]:
+    return {
+        f"ELEMENT_WISE_{name}": Loss(
+            own_rule(f"ELEMENT_WISE_{name}", rule, text, debug=True), field, words, is_lost
+        )
+        for name in names.split()
+    }
+
+
+LOSSES: dict[str, Loss] = {
+    **_losses(
+        "ASINH",
+        "cancellation",
+        "FLOAT32 has x + sqrt(x^2 + 1), and it is not 0",
+        "InputTensor",
+        ("element too large for x + sqrt(x^2 + 1)", "elements too large for x + sqrt(x^2 + 1)"),
+        arcsinh_is_lost,
+    ),
+    **_losses(
+        "POW CONSTANT_POW",
+        "indeterminate",
+        "No power is one of 0 * infinity: of 0 or infinity with exponent 0, of 1 with an infinite one",
+        "InputTensor",
+        ("element whose power is indeterminate", "elements whose powers are indeterminate"),
+        power_is_lost,
+    ),
+    **_losses(
+        "MODULUS_TRUNCATE MODULUS_FLOOR",
+        "quotient",
+        "FLOAT32 has the integer part of a quotient",
+        "ATensor",
+        ("element too large for a remainder", "elements too large for remainders"),
+        remainder_is_lost,
+    ),
+    **_losses(
+        "ROUND",
+        "halves",
+        "FLOAT32 has |x| + 0.5",
+        "InputTensor",
+        ("element that is not rounded to the nearest", "elements that are not rounded to the nearest"),
+        rounding_is_lost,
+    ),
+    **_losses(
+        "BIT_SHIFT_LEFT BIT_SHIFT_RIGHT",
+        "count",
+        "Elements are shifted by less bits than they have",
+        "BTensor",
+        (
+            "count of as many bits as an element has or more",
+            "counts of as many bits as an element has or more",
+        ),
+        shift_is_lost,
+    ),
+}
+
+
+def report_losses(
+    desc: OperatorDesc, compute: Compute, operands: Compute, inputs: Inputs, report: Report
+) -> None:
+    """Report what ``compute`` loses of ``inputs``; ``operands`` are what it makes its results of."""
+    loss = LOSSES[desc.name]
+    arrays: list[Any] = [None if array is None else widened(array) for array in inputs]
+    if arrays[0].dtype.kind != "f" and loss.is_lost is not shift_is_lost:
+        return
+    with np.errstate(all="ignore"):
+        is_lost = loss.is_lost(compute(*arrays), *operands(*arrays))
+    report_elements(report, loss.rule, loss.field, is_lost, *loss.words)
