@@ -3486,14 +3486,20 @@ OPERATORS = {
             "2_1: ATensor AZeroPointTensor BTensor BZeroPointTensor OutputZeroPointTensor OutputTensor 4 I8 U8; AScaleTensor BScaleTensor OutputScaleTensor 4 F32",
         ),
         (
-            "AScaleTensor AZeroPointTensor BScaleTensor BZeroPointTensor OutputScaleTensor OutputZeroPointTensor: DimensionCount",
             "ATensor BTensor OutputTensor: DimensionCount",
             "BTensor BZeroPointTensor: DataType",
             "OutputTensor OutputZeroPointTensor: DataType",
             "ATensor AZeroPointTensor: DataType",
+            "AScaleTensor AZeroPointTensor: DimensionCount Sizes",
+            "BScaleTensor BZeroPointTensor: DimensionCount Sizes",
+            "OutputScaleTensor OutputZeroPointTensor: DimensionCount Sizes",
         ),
         (),
         "A product of quantized matrices, quantized again: quantized(dequantized(A) x dequantized(B)).",
+        page_only=(
+            "b-scale-dimension-count: BScaleTensor.DimensionCount == AScaleTensor.DimensionCount",
+            "output-scale-dimension-count: OutputScaleTensor.DimensionCount == AScaleTensor.DimensionCount",
+        ),
     ),
     119: OperatorSchema(
         "CONVOLUTION_INTEGER",
@@ -3574,6 +3580,9 @@ OPERATORS = {
             "OutputTensor OutputZeroPointTensor: DataType",
             "InputTensor InputZeroPointTensor: DataType",
             "FilterTensor FilterZeroPointTensor: DataType",
+            "InputScaleTensor InputZeroPointTensor: DimensionCount Sizes",
+            "FilterScaleTensor FilterZeroPointTensor: DimensionCount Sizes",
+            "OutputScaleTensor OutputZeroPointTensor: DimensionCount Sizes",
         ),
         (
             "spatial-dimension-count: DimensionCount == InputTensor.DimensionCount - 2",
@@ -4825,8 +4834,11 @@ OPERATORS = {
         ),
         (
             "InputTensor OutputTensor: DimensionCount",
+            "InputTensor OutputTensor: DataType",
             "InputTensor InputZeroPointTensor: DataType",
             "OutputTensor OutputZeroPointTensor: DataType",
+            "InputScaleTensor InputZeroPointTensor: DimensionCount Sizes",
+            "OutputScaleTensor OutputZeroPointTensor: DimensionCount Sizes",
         ),
         (
             "spatial-dimension-count: DimensionCount == InputTensor.DimensionCount - 2",
@@ -4859,15 +4871,21 @@ OPERATORS = {
             "6_2: ATensor BTensor 2-4 I8-32 U8-32; AScaleTensor BScaleTensor 1-4 F16-32; AZeroPointTensor BZeroPointTensor 1-4 I8-32 U8-32; BiasTensor OutputTensor 2-4 F16-32",
         ),
         (
-            "AScaleTensor AZeroPointTensor BScaleTensor BZeroPointTensor: DimensionCount",
             "ATensor BiasTensor BTensor OutputTensor: DimensionCount",
             "BiasTensor OutputTensor: Sizes",
             "ATensor AZeroPointTensor: DataType",
             "BTensor BZeroPointTensor: DataType",
-            "AScaleTensor BiasTensor BScaleTensor OutputTensor: DataType",
+            "BiasTensor OutputTensor: DataType",
+            "AScaleTensor AZeroPointTensor: DimensionCount Sizes",
+            "BScaleTensor BZeroPointTensor: DimensionCount Sizes",
         ),
         (),
         "A product of quantized matrices as floats: dequantized(A) x dequantized(B) + Bias.",
+        page_only=(
+            "a-scale-data-type: AScaleTensor.DataType == OutputTensor.DataType",
+            "b-scale-data-type: BScaleTensor.DataType == OutputTensor.DataType",
+            "scale-dimension-count: AScaleTensor.DimensionCount == BScaleTensor.DimensionCount",
+        ),
     ),
     171: OperatorSchema(
         "MEAN_VARIANCE_NORMALIZATION2",

@@ -65,6 +65,8 @@ REASONS = {
     "DML-ELEMENT_WISE_BIT_SHIFT_*-count": (
         "No bit of the element is left; Microsoft's library takes the count modulo 32, or mixes the words of 64 bits."
     ),
+    "DML-CONVOLUTION-output-padding": "Nothing would be left of the output that a filter computes.",
+    "DML-*-compiled-scales": "Microsoft's library takes the scales, but has no kernel for them.",
     "DML-*-origin": "The origin has no angle: a GPU may answer with any, or with NaN.",
     "DML-*-index-range": (
         "An index beyond its dimension names memory outside of the tensor; what is read there is undefined."

@@ -2484,7 +2484,6 @@ class Functions:
         dilations: Iterable[Integer],
         include_padding: bool,
         output_sizes: Sequence[Integer] | None = None,
-        output_data_type: DataTypeLike | None = None,
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
@@ -2502,6 +2501,7 @@ class Functions:
         b_zero_point: Expression | None = None,
         bias: Expression | None = None,
         *,
+        output_data_type: DataTypeLike | None = None,
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:

@@ -116,8 +116,8 @@ def channel_stride(array: Array) -> int:
 
 
 def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> Run | None:
-    """The largest of all that a step sees, and the index of the first of them: a number is larger than NaN, and of
-    nothing the result is -infinity, with index 0."""
+    """The largest of all that a step sees, and the index of the first of them: a number is larger than NaN, and the
+    result at least the least FLOAT32 that is finite, also of nothing, which has index 0."""
     task = task_of("MAXIMUM", x, output, window)
     if task is None:
         return None

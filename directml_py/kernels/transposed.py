@@ -73,7 +73,7 @@ def convolution_back(
     """The call that stores what ``contract.convolve_back`` gives, as ``convolution.convolution`` does forwards.
 
     None if there is no loop for these tensors, or elements of the output that no tap reaches but for its padding, which
-    is 0 before the bias is added. Filters must be finite when it is called: forwards, what is beside the input is
+    is 0. Filters must be finite when it is called: forwards, what is beside the input is
     multiplied with them as 0.
     """
     inner, whole = window.without_output_padding(output.shape[2:]), output
@@ -106,22 +106,15 @@ def convolution_back(
                 return None
             runs.append(run)
     if any(window.output_padding):
-        runs.append(partial(fill_padding, whole, inner, bias, **options))
+        runs.append(partial(fill_padding, whole, inner))
     return in_turn([move(own), *runs])
 
 
-def fill_padding(
-    output: Array, inner: Sizes, bias: Array | None, activation: str = "IDENTITY", slope: float = 0.0
-) -> None:
-    """Store what becomes of 0 in the elements of the output that lie beyond ``inner``."""
-    values = np.zeros(1, np.float32) if bias is None else bias.astype(np.float32)
-    if activation == "RELU":
-        values = np.where(values > 0, values, np.float32(0))
-    elif activation == "LEAKY_RELU":
-        values = np.where(values < 0, values * np.float32(slope), values)
+def fill_padding(output: Array, inner: Sizes) -> None:
+    """Store 0, of which all activations make 0 here, in the elements of the output that lie beyond ``inner``."""
     for axis, size in enumerate(inner, 2):
         beyond = (slice(None),) * axis + (slice(size, None),)
-        output[beyond] = values
+        output[beyond] = 0
 
 
 def pieces(

@@ -2,7 +2,7 @@
 
 There is one for the whole tensor that they belong to, or one for each of its parts.
 
-A parameter has its own rank. Where it has one dimension alone, that is the one along which parts are told apart.
+A parameter has its own rank, and is laid beside its tensor's last dimensions; but channels are the second always.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def single(parameter: TensorDesc | None) -> Sizes:
 
 
 def per_row(parameter: TensorDesc | None, rows: int) -> Broadcast:
-    """``{1, 1, rows, 1}``, or one element."""
+    """``{1, 1, rows, 1}``, or one element. One dimension is that of columns in Microsoft's library, and has one."""
     rank = _rank(parameter)
-    return Broadcast((rows,) if rank == 1 else (*(1,) * (rank - 2), rows, 1))
+    return Broadcast((1,) if rank == 1 else (*(1,) * (rank - 2), rows, 1))
 
 
 def per_column(parameter: TensorDesc | None, columns: int) -> Broadcast:
@@ -66,9 +66,12 @@ def per_column(parameter: TensorDesc | None, columns: int) -> Broadcast:
 
 
 def per_channel(parameter: TensorDesc | None, channels: int) -> Broadcast:
-    """``{1, channels, 1, 1}``, or one element."""
+    """``{1, channels, 1, 1}``, or one element.
+
+    A parameter of one dimension has one element: in Microsoft's library, channels are the second dimension always.
+    """
     rank = _rank(parameter)
-    return Broadcast((channels,) if rank == 1 else (1, channels, *(1,) * (rank - 2)))
+    return Broadcast((1,) if rank == 1 else (1, channels, *(1,) * (rank - 2)))
 
 
 def along(parameter: Array | None, axis: int, rank: int) -> Any:

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..abi.hresult import E_INVALIDARG
+from ..descs.format import braces
+from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
 from ..kernels import elementary, slide
 from ..kernels.binding import Array, Run
@@ -18,10 +21,23 @@ from ..kernels.product import byte_products
 from ..validation.report import Report
 from . import quantization as quantization  # operators of this family, too
 from .matrix.products import by_column, by_row, dequantized, finishing_kernel, integer_products, product_of
-from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, computing_kernel, of_sizes, operator
+from .operator import (
+    Advisory,
+    Broadcast,
+    Compute,
+    Inputs,
+    Kernel,
+    Operator,
+    Outputs,
+    Shapes,
+    computing_kernel,
+    of_sizes,
+    operator,
+    own_rule,
+)
 from .quantization_parameters import along, inspect_scales, per_channel, per_column, per_row, single
 from .window.convolution import filter_window, integer_convolution
-from .window.pooling import divisors, pool_window, pooled_sizes
+from .window.pooling import divisors, element_counts, of_any_steps, pool_window, pooled_sizes
 
 
 @operator("ELEMENT_WISE_QUANTIZED_LINEAR_ADD")
@@ -71,12 +87,9 @@ class QuantizedLinearMatrixMultiply(Operator):
         product = product_of(desc)
         return {
             "AScaleTensor": per_row(desc.AScaleTensor, product.rows),
-            "AZeroPointTensor": per_row(desc.AZeroPointTensor, product.rows),
             "BTensor": product.right,
             "BScaleTensor": per_column(desc.BScaleTensor, product.columns),
-            "BZeroPointTensor": per_column(desc.BZeroPointTensor, product.columns),
             "OutputScaleTensor": per_row(desc.OutputScaleTensor, product.rows),
-            "OutputZeroPointTensor": per_row(desc.OutputZeroPointTensor, product.rows),
             "OutputTensor": product.result,
         }
 
@@ -135,19 +148,18 @@ class QuantizedLinearConvolution(Operator):
     exact up to one rounding to FLOAT32.
     """
 
+    advises_sizes = True
+
     def shapes(self, desc: OperatorDesc) -> Shapes:
         batch, channels, *spatial = desc.InputTensor.sizes
         features, _, *kernel = desc.FilterTensor.sizes
         return {
             "InputScaleTensor": single(desc.InputScaleTensor),
-            "InputZeroPointTensor": single(desc.InputZeroPointTensor),
             "FilterTensor": (features, channels // desc.GroupCount, *kernel),
             "FilterScaleTensor": per_channel(desc.FilterScaleTensor, features),
-            "FilterZeroPointTensor": per_channel(desc.FilterZeroPointTensor, features),
             "BiasTensor": (1, features, *(1,) * len(spatial)),
             "OutputScaleTensor": single(desc.OutputScaleTensor),
-            "OutputZeroPointTensor": single(desc.OutputZeroPointTensor),
-            "OutputTensor": (batch, features, *filter_window(desc).forward(spatial)),
+            "OutputTensor": of_any_steps((batch, features, *filter_window(desc).forward(spatial))),
         }
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -192,6 +204,15 @@ class QuantizedLinearConvolution(Operator):
         inspect_scales(desc, inputs, report)
 
 
+MOST_DIMENSIONS = 5
+_SCALES = own_rule(
+    "QUANTIZED_LINEAR_AVERAGE_POOLING",
+    "compiled-scales",
+    "Scales have the dimension count of InputTensor, or 5, and 1 or as many channels",
+    library=True,
+)
+
+
 @operator("QUANTIZED_LINEAR_AVERAGE_POOLING")
 class QuantizedLinearAveragePooling(Operator):
     """``quantized(average over windows of dequantized(Input))``
@@ -202,18 +223,36 @@ class QuantizedLinearAveragePooling(Operator):
     nothing, NaN, comes out as the least integer.
     """
 
+    advises_sizes = True
+
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """``output_sizes``: those of the output, where another number of steps is wanted."""
         sizes, channels = desc.InputTensor.sizes, desc.InputTensor.sizes[1]
         own = None if desc.OutputTensor is None else desc.OutputTensor.sizes
         return {
-            "InputScaleTensor": per_channel(desc.InputScaleTensor, channels),
-            "InputZeroPointTensor": per_channel(desc.InputZeroPointTensor, channels),
-            "OutputScaleTensor": per_channel(desc.OutputScaleTensor, channels),
-            "OutputZeroPointTensor": per_channel(desc.OutputZeroPointTensor, channels),
-            "OutputTensor": pooled_sizes(pool_window(desc), sizes, own),
+            "InputScaleTensor": self.scale_shape(desc.InputScaleTensor, channels),
+            "OutputScaleTensor": self.scale_shape(desc.OutputScaleTensor, channels),
+            "OutputTensor": of_any_steps(pooled_sizes(pool_window(desc), sizes, own)),
             **of_sizes(output_sizes),
         }
+
+    @staticmethod
+    def scale_shape(scale: TensorDesc | None, channels: int) -> Broadcast | Advisory:
+        """CreateOperator takes scales of any sizes."""
+        wanted = per_channel(scale, channels)
+        if scale is None or all(own in (1, size) for own, size in zip(scale.sizes, wanted.sizes)):
+            return wanted
+        return Advisory(wanted.sizes)
+
+    def check_compilation(self, desc: OperatorDesc, report: Report) -> int:
+        rank, channels = desc.InputTensor.dimension_count, desc.InputTensor.sizes[1]
+        for field in ("InputScaleTensor", "OutputScaleTensor"):
+            scale = getattr(desc, field)
+            if scale.dimension_count not in (rank, MOST_DIMENSIONS) or scale.sizes[1] not in (1, channels):
+                wanted = braces((1, channels, *(1,) * (rank - 2)))
+                text = f"is {braces(scale.sizes)}; the operator compiles with {wanted} alone, or 1 for {channels}"
+                report.add(_SCALES, f"{field}.Sizes", text)
+        return E_INVALIDARG
 
     def compute(self, desc: OperatorDesc) -> Compute:
         window, steps = pool_window(desc), desc.OutputTensor.sizes[2:]
@@ -233,7 +272,7 @@ class QuantizedLinearAveragePooling(Operator):
     def kernel(self, desc: OperatorDesc) -> Kernel:
         twin, window = computing_kernel(self.compute(desc)), pool_window(desc)
         sizes, rank = desc.InputTensor.sizes, desc.InputTensor.dimension_count
-        counts = window.counts(sizes[2:], desc.OutputTensor.sizes[2:], desc.IncludePadding)
+        counts = element_counts(desc, sizes[2:], desc.OutputTensor.sizes[2:])
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x, *parameters), (output,) = inputs, outputs

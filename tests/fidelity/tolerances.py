@@ -36,6 +36,8 @@ FUNCTIONS: dict[str, int] = {
     "LP_NORMALIZATION": 1,
     "LP_POOLING": 3,
     "LP_POOLING1": 3,
+    # In FLOAT16, by some order of products with scales that no rule we tried reproduces.
+    "MATRIX_MULTIPLY_INTEGER_TO_FLOAT": 1,
 }
 # Of functions, those that are sums of exponentials, polynomials and 1, of which little is left near 0.
 SUMS: dict[str, int] = {
@@ -53,6 +55,8 @@ SUMS: dict[str, int] = {
         [f"ELEMENT_WISE_{name}" for name in ("ADD1", "ASINH", "ATANH", "COS", "ERF", "SIN", "TANH")], 1
     ),
     "ADAM_OPTIMIZER": 3,
+    # FLOAT16 is rounded before a bias is added backwards, and before the activation.
+    "CONVOLUTION": 1,
     "GEMM": 1,
     **dict.fromkeys(("ROI_ALIGN", "ROI_ALIGN1", "ROI_ALIGN_GRAD"), 1),
     "ACTIVATION_LOG_SOFTMAX": 1,

@@ -103,7 +103,10 @@ def largest(x, window, steps):
     nothing = ~reduce(np.logical_and.outer, seen)
     values, offsets = window.first_largest(x, steps)
     starts = np.arange(prod(x.shape[:2])).reshape(*x.shape[:2], *(1,) * len(sizes)) * prod(sizes)
-    return np.where(nothing, -np.inf, values), np.where(nothing, 0, offsets + starts)
+    values = np.fmax(np.where(nothing, np.nan, values), np.finfo(np.float32).min)
+    with np.errstate(over="ignore"):
+        values = values.astype(x.dtype)
+    return values, np.where(nothing, 0, offsets + starts)
 
 
 def mean_of(x, window, steps, counts):

@@ -63,7 +63,7 @@ def test_every_window(part, monkeypatch):
             computed += 1
             padded += any(window.output_padding)
             own = (turned if is_turned else filters).astype(np.float32)
-            expected = np.pad(convolve_back(x.astype(np.float32), own, window, sizes, groups), more) + bias
+            expected = np.pad(convolve_back(x.astype(np.float32), own, window, sizes, groups) + bias, more)
             for _ in range(2):
                 output[...] = 55
                 run()
@@ -81,8 +81,8 @@ def test_padding_of_the_output_is_activated(has_bias):
     bias = np.array([-2, 0, 3], np.float32).reshape(1, 3, 1, 1) if has_bias else None
     output = np.empty((1, 3, 10, 13), np.float32)
     scratch = np.empty(transposed.scratch_of(filters.shape, output.shape, window), np.uint8)
-    sums = np.pad(convolve_back(x, filters, window, (9, 11)), [(0, 0), (0, 0), (0, 1), (0, 2)])
-    sums += 0 if bias is None else bias
+    sums = convolve_back(x, filters, window, (9, 11)) + (0 if bias is None else bias)
+    sums = np.pad(sums, [(0, 0), (0, 0), (0, 1), (0, 2)])
     for options, expected in (
         ({"activation": "RELU"}, np.maximum(sums, 0)),
         ({"activation": "LEAKY_RELU", "slope": 0.5}, np.where(sums < 0, sums / 2, sums)),

@@ -65,7 +65,7 @@ def pool(kind, x, output, *, window, strides=1, start=0, end=0, name="FLOAT32", 
 
 
 def rules(desc, level=dml.DML_FEATURE_LEVEL_6_4):
-    return [found.rule for found in dml.validate(desc, feature_level=level)]
+    return [found.rule for found in dml.validate(desc, feature_level=level, strict=True)]
 
 
 def by_side(side, sizes=(1, 2)):
@@ -78,7 +78,7 @@ def test_sizes_of_a_backward_convolution(side, is_valid):
     desc = convolution(
         by_side(180), (2, 3, 3, 3), by_side(side, (1, 3)), direction=BACKWARD, strides=2, bias=(1, 3, 1, 1)
     )
-    assert rules(desc) == ([] if is_valid else ["DML-CONVOLUTION-sizes"])
+    assert rules(desc) == ([] if is_valid else ["DML-CONVOLUTION-page-sizes"])
 
 
 def test_what_no_step_reaches_is_bias_alone():
@@ -96,26 +96,43 @@ def test_output_padding_lies_behind_what_the_windows_reach(side, is_valid):
     desc = convolution(
         by_side(8), (2, 3, 2, 2), by_side(side, (1, 3)), direction=BACKWARD, dilations=3, more=1
     )
-    assert rules(desc) == ([] if is_valid else ["DML-CONVOLUTION-sizes"])
+    assert rules(desc) == ([] if is_valid else ["DML-CONVOLUTION-page-sizes"])
 
 
 @pytest.mark.parametrize(("side", "is_valid"), [(1, True), (2, True), (3, False)])
 def test_the_gradient_of_a_filter_needs_no_step_for_every_element(side, is_valid):
     """A filter of one element that took 28 steps of 2 over 56 elements: its gradient has one element, not two."""
     desc = convolution(by_side(56), (3, 2, 28, 28), by_side(side, (1, 3)), dilations=2)
-    assert rules(desc) == ([] if is_valid else ["DML-CONVOLUTION-sizes"])
+    assert rules(desc) == ([] if is_valid else ["DML-CONVOLUTION-page-sizes"])
 
 
 @pytest.mark.parametrize(("side", "is_valid"), [(5, False), (6, True), (7, False)])
 def test_sizes_of_a_forward_convolution(side, is_valid):
     desc = convolution(by_side(8), (3, 2, 3, 3), by_side(side, (1, 3)))
-    assert rules(desc) == ([] if is_valid else ["DML-CONVOLUTION-sizes"])
+    assert rules(desc) == ([] if is_valid else ["DML-CONVOLUTION-page-sizes"])
 
 
 def test_output_padding_alone_makes_no_output():
-    assert rules(convolution(by_side(2), (3, 2, 3, 3), by_side(1, (1, 3)), more=1)) == [
-        "DML-CONVOLUTION-sizes"
-    ]
+    found = dml.validate(convolution(by_side(2), (3, 2, 3, 3), by_side(1, (1, 3)), more=1))
+    assert [one.rule for one in found] == ["DML-CONVOLUTION-output-padding"] * 2
+    assert found[0].message.startswith(
+        "OutputPadding[0] is 1; it must be less than OutputTensor.Sizes[2], which is 1"
+    )
+
+
+@pytest.mark.parametrize("direction", [FORWARD, BACKWARD])
+@pytest.mark.parametrize("side", [1, 3, 20])
+def test_any_number_of_steps_executes(direction, side):
+    """Further steps see nothing; of fewer, the first ones are computed. Channels and batches are still asked for."""
+    x, weights = np.full((1, 1, 4, 4), 2, np.float32), np.ones((1, 1, 1, 1), np.float32)
+    desc = convolution(x.shape, weights.shape, by_side(side, (1, 1)), direction=direction)
+    assert dml.validate(desc) == []
+    (found,) = dml.evaluate(desc, [x, weights, None])
+    wanted = np.zeros((1, 1, 20, 20))
+    wanted[..., :4, :4] = 2
+    np.testing.assert_array_equal(found, wanted[..., :side, :side])
+    wrong = convolution(x.shape, weights.shape, by_side(side, (1, 2)), direction=direction)
+    assert [one.rule for one in dml.validate(wrong)] == ["DML-CONVOLUTION-sizes"]
 
 
 def test_what_the_message_says():
@@ -150,8 +167,8 @@ def test_modes_and_directions(direction, mode):
 
 
 @pytest.mark.parametrize("direction", [FORWARD, BACKWARD])
-def test_output_padding_is_bias_alone(direction):
-    """The last elements are 0 before bias and activation, also where a window would reach them."""
+def test_output_padding_has_no_bias(direction):
+    """The last elements are the activation of 0, also where a window would reach them."""
     side = 7 if direction == FORWARD else 8
     desc = convolution(
         by_side(6, (1, 1)),
@@ -171,8 +188,8 @@ def test_output_padding_is_bias_alone(direction):
     (found,) = dml.evaluate(desc, [ones, np.ones((1, 1, 3, 3), np.float32), bias])
     inner = np.array([2, 3, 3, 3, 3, 2])
     wanted = np.zeros((side, side))
-    wanted[:6, :6] = np.outer(inner, inner)
-    np.testing.assert_array_equal(found[0, 0], 2 * (wanted + 5) + 1)
+    wanted[:6, :6] = np.outer(inner, inner) + 5
+    np.testing.assert_array_equal(found[0, 0], 2 * wanted + 1)
 
 
 def test_groups_of_channels():
@@ -205,7 +222,7 @@ def test_sizes_of_pools(kind, case, sides):
     for side, is_valid in sides.items():
         rest = {"P": 2} if kind is dml.DML_LP_POOLING1_OPERATOR_DESC else {}
         found = rules(pool(kind, by_side(size), by_side(side), **case, **rest))
-        assert found == ([] if is_valid else [f"DML-{kind.__name__[4:-14]}-sizes"])
+        assert found == ([] if is_valid else [f"DML-{kind.__name__[4:-14]}-page-sizes"])
 
 
 def test_a_step_beyond_the_padding_counts_what_is_there():
@@ -226,7 +243,8 @@ def test_a_step_beyond_the_padding_counts_what_is_there():
 @pytest.mark.parametrize("index_type", ["UINT32", "UINT64"])
 @pytest.mark.parametrize("name", ["FLOAT32", "FLOAT16", "INT8", "UINT64"])
 def test_indices_run_over_the_whole_input(name, index_type):
-    """Of equal elements the first; padding never, not even where everything is the least that there is."""
+    """Of equal elements the first; padding never, not even where everything is the least that there is. Of FLOAT32 what
+    is larger than -infinity is the result."""
     x = np.zeros((2, 2, 3, 3), name.lower())
     if name != "UINT64":
         x[...] = -np.inf if "FLOAT" in name else -128
@@ -244,12 +262,13 @@ def test_indices_run_over_the_whole_input(name, index_type):
     )
     desc.OutputIndicesTensor = tensor(index_type, (2, 2, 2, 2))
     values, indices = dml.evaluate(desc, [x])
-    np.testing.assert_array_equal(values, x[..., :2, :2])
+    least = np.finfo(np.float32).min if name == "FLOAT32" else x[0, 0, 0, 0]
+    np.testing.assert_array_equal(values, np.full((2, 2, 2, 2), least, x.dtype))
     assert indices.ravel().tolist() == [start + one for start in (0, 9, 18, 27) for one in (0, 1, 3, 4)]
 
 
 def test_windows_that_see_padding_alone():
-    """The mean of nothing is NaN, its largest element the least that there is."""
+    """The mean of nothing is NaN, its largest element the least that is finite."""
     x = np.ones((1, 1, 1, 1), np.float32)
     case = {"window": 1, "strides": 1, "start": 1, "end": 0, "Dilations": 1}
     (mean,) = dml.evaluate(pool(AVERAGE, x.shape, by_side(2, (1, 1)), **case, IncludePadding=False), [x])
@@ -257,7 +276,24 @@ def test_windows_that_see_padding_alone():
     (padded,) = dml.evaluate(pool(AVERAGE, x.shape, by_side(2, (1, 1)), **case, IncludePadding=True), [x])
     np.testing.assert_array_equal(padded.ravel(), [0, 0, 0, 1])
     most, _ = dml.evaluate(pool(MAXIMUM, x.shape, by_side(2, (1, 1)), **case), [x])
-    np.testing.assert_array_equal(most.ravel(), [-np.inf, -np.inf, -np.inf, 1])
+    np.testing.assert_array_equal(most.ravel(), [*[np.finfo(np.float32).min] * 3, 1])
+
+
+def test_means_of_what_lies_beyond_the_padding():
+    """Microsoft's library divides by what counts, the padding: nothing at all is 0 with IncludePadding, else NaN."""
+    for include, wanted in ((True, [1, 0, 0]), (False, [1, np.nan, np.nan])):
+        desc = pool(AVERAGE, (1, 1, 1, 1), (1, 1, 1, 3), window=1, Dilations=1, IncludePadding=include)
+        np.testing.assert_array_equal(
+            dml.evaluate(desc, [np.ones((1, 1, 1, 1), np.float32)])[0][0, 0, 0], wanted
+        )
+
+
+@pytest.mark.parametrize(("name", "least"), [("INT8", -128), ("INT16", 0), ("INT32", -(2**31)), ("UINT8", 0)])
+def test_the_largest_integer_of_nothing(name, least):
+    """As Microsoft's library has it."""
+    desc = pool(dml.DML_MAX_POOLING_OPERATOR_DESC, (1, 1, 1, 1), (1, 1, 1, 2), window=1, name=name)
+    (found,) = dml.evaluate(desc, [np.full((1, 1, 1, 1), 5, name.lower())])
+    assert found.ravel().tolist() == [5, least]
 
 
 @pytest.mark.parametrize("value", [np.inf, np.nan])
@@ -275,7 +311,8 @@ def test_backward_filters_that_are_not_finite_meet_no_padding(value):
 @pytest.mark.parametrize("name", ["FLOAT32", "FLOAT16"])
 @pytest.mark.parametrize(("start", "with_padding"), [(0, False), (0, True), (2, False), (2, True)])
 def test_pools_of_one_step(start, with_padding, name):
-    """What is seen is averaged over what counts; NaN is the largest of nothing but NaN."""
+    """What is seen is averaged over what counts; of nothing but NaN the largest is the least FLOAT32, which FLOAT16
+    has as -infinity."""
     dtype = np.dtype(name.lower())
     x = np.random.default_rng(1).integers(-8, 8, (2, 3, 6, 5)).astype(dtype)
     rest = {"window": 6, "start": start, "end": 1 if start == 0 else 0, "strides": 7, "name": name}
@@ -293,6 +330,7 @@ def test_pools_of_one_step(start, with_padding, name):
     (result,) = dml.evaluate(largest, [x])
     with np.errstate(all="ignore"):
         expected = np.fmax.reduce(x[:, :, : 6 - start, : min(5, 6 - start)], axis=(2, 3), keepdims=True)
+        expected = np.fmax(expected, np.finfo(np.float32).min).astype(dtype)
     np.testing.assert_array_equal(result, expected)
 
 

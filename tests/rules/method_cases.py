@@ -8,6 +8,7 @@ import directml_py as dml
 from directml_py.validation import RULES, Diagnostic
 
 from ..dml.helpers import CUSTOM, DEBUG, DEFAULT, Bench, binding, identity, join, log_sum_exp, spans
+from ..operators.helpers import tensor
 from .layer import debug_layer, layer_bench, messages
 from .registry import breaks
 
@@ -105,6 +106,26 @@ def an_execution_flag_that_is_none(wrong):
     bench = Bench(DEBUG)
     op = bench.dml.CreateOperator(identity())
     return lambda: bench.dml.CompileOperator(op, 8 if wrong else 7)
+
+
+@breaks("DML-QUANTIZED_LINEAR_AVERAGE_POOLING-compiled-scales", "InputScaleTensor.Sizes")
+def scales_that_do_not_compile(wrong):
+    """CreateOperator takes a scale of one dimension, for which the library has no kernel."""
+    bench = Bench(DEBUG)
+    whole, one = tensor("UINT8", (1, 1, 1, 1)), tensor("FLOAT32", (1, 1, 1, 1))
+    desc = dml.DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC(
+        InputTensor=whole,
+        InputScaleTensor=tensor("FLOAT32", (1,)) if wrong else one,
+        OutputScaleTensor=one,
+        OutputTensor=whole,
+        Strides=[1, 1],
+        WindowSize=[1, 1],
+        StartPadding=[0, 0],
+        EndPadding=[0, 0],
+        Dilations=[1, 1],
+    )
+    op = bench.dml.CreateOperator(desc)
+    return lambda: bench.dml.CompileOperator(op)
 
 
 @breaks("DML-OperatorInitializer-count", "operatorCount")

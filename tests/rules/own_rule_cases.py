@@ -144,3 +144,26 @@ for _name, _types in {"QUANTIZE": (FLOAT32, "INT8"), "DEQUANTIZE": ("INT8", FLOA
         blocks(_struct, *_types, 3),
         also=("QuantizationTensors[1].Sizes[1]",),
     )
+
+
+def padded_output(more):
+    """One step of a filter of one element over two, and so many elements of padding behind it."""
+    return dml.DML_CONVOLUTION_OPERATOR_DESC(
+        InputTensor=tensor(FLOAT32, (1, 1, 2)),
+        FilterTensor=tensor(FLOAT32, (1, 1, 1)),
+        OutputTensor=tensor(FLOAT32, (1, 1, 2 + more)) if more < 2 else tensor(FLOAT32, (1, 1, 2)),
+        Strides=[1],
+        Dilations=[1],
+        StartPadding=[0],
+        EndPadding=[0],
+        OutputPadding=[more],
+        GroupCount=1,
+    )
+
+
+broken(
+    "DML-CONVOLUTION-output-padding",
+    "OutputPadding[0]",
+    padded_output(2),
+    padded_output(1),
+)

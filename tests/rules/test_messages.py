@@ -139,7 +139,7 @@ def test_sizes_follow_from_inputs_and_whole_numbers():
     desc = dml.DML_MAX_POOLING_OPERATOR_DESC(
         tensor(1, 1, 8, 8), tensor(1, 1, 5, 5), 2, [2, 2], [2, 2], [0, 0], [0, 0]
     )
-    (item,) = dml.validate(desc)
+    (item,) = dml.validate(desc, strict=True)
     assert item.message == (
         "OutputTensor.Sizes is {1,1,5,5}; for InputTensor {1,1,8,8}, Strides {2,2}, WindowSize {2,2}, "
         "StartPadding {0,0}, EndPadding {0,0} it must be {1,1,4,4}"

@@ -140,6 +140,9 @@ def test_valid_descs_have_all_that_the_tables_have(operator):
     ]
     types = {(field, kind) for field, entry in tables for kind in entry.types}
     counts = {(field, count) for field, entry in tables for count in entry.dimensions}
+    if operator == "QUANTIZED_LINEAR_AVERAGE_POOLING":
+        # What has other parameters is valid, but does not compile.
+        counts = {(field, count) for field, count in counts if count >= 4}
     for seed in range(400):
         desc = valid_desc(RandomSource(seed), operator)
         slots = [slot for slot in (*desc.inputs, *desc.outputs) if slot.tensor is not None]

@@ -76,6 +76,8 @@ class Network:
             channels=channels,
             weights=[weights, self._vector(channels)],
             activation=activation,
+            window=window,
+            features=channels,
             stride=stride,
             padding=padding,
             groups=groups,

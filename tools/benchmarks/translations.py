@@ -27,6 +27,12 @@ def _both(value: Any) -> list[int]:
     return [int(value)] * 2
 
 
+def _transposed(get: Attributes, sizes: Sizes) -> list[int]:
+    """The sizes of a transposed convolution with one element of PyTorch's output padding."""
+    less = 2 * get["padding"] - get["window"] - 1
+    return [sizes[0], get["features"], *((size - 1) * get["stride"] - less for size in sizes[2:])]
+
+
 def _pooling(get: Attributes, sizes: Sizes) -> dict[str, Any]:
     padding = _both(get["padding"])
     return {
@@ -46,7 +52,9 @@ DIRECTML: Mapping[str, Callable[[Attributes, Sizes], dict[str, Any]]] = {
         "dilations": [1, 1],
         "start_padding": _both(get["padding"]),
         "end_padding": _both(get["padding"]),
-        "output_padding": _both(get["backward"]),
+        "output_padding": [0, 0],
+        # The last row and column that PyTorch adds have a bias, which those of OutputPadding have not.
+        **({"output_sizes": _transposed(get, sizes)} if get["backward"] else {}),
         "group_count": get["groups"],
     },
     "BATCH_NORMALIZATION": lambda get, sizes: {"spatial": True, "epsilon": EPSILON},

@@ -20,6 +20,7 @@ PARTS = {"DML_TABLES": "table.h", "DML_LOOPS": "loops.h", "DML_SOURCES": "{loop}
 USED = re.compile(r'^#include "\.\./(\w+)/declarations\.h"\n', re.MULTILINE)
 INCLUDES = """\
 #include <fenv.h>
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+# Windows, which Microsoft's library does not look at.
+STILL = "a window that does not move has no steps to execute"
+EMPTY = "a window of no elements sees nothing"
+SPREAD = "elements 0 apart are one element"
+FORMS = "the arrays of attributes have an entry for each spatial dimension: of others nobody says which"
 STRICTER: dict[str, str] = {
-    "DML-Desc-enum": "REDUCE takes the Function -1, which names nothing that could be computed",
+    "DML-Desc-enum": "numbers that name no enumerator name nothing that could be computed",
+    "DML-*-strides": STILL,
+    "DML-*-window-size": EMPTY,
+    "DML-*-dilations": SPREAD,
+    "DML-*POOLING*-dimensions": FORMS,
+    "DML-CONVOLUTION*-dimensions": FORMS,
+    "DML-QUANTIZED_LINEAR_*-spatial-dimension-count": FORMS,
+    "DML-LP_POOLING*-p": "there is no root of order 0",
+    "DML-CONVOLUTION_INTEGER-same-dimension-count": "with a leading 1, batches would be channels",
 }
 # Descs that end the library's process; here they are refused, or execute.
 CRASHES: dict[str, str] = {

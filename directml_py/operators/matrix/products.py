@@ -242,9 +242,10 @@ class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
     def shapes(self, desc: OperatorDesc) -> Shapes:
         product = product_of(desc)
         return {
-            **super().shapes(desc),
             "AScaleTensor": per_row(desc.AScaleTensor, product.rows),
+            "BTensor": product.right,
             "BScaleTensor": per_column(desc.BScaleTensor, product.columns),
+            "OutputTensor": product.result,
         }
 
     def compute(self, desc: OperatorDesc) -> Compute:

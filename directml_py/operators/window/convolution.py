@@ -29,6 +29,7 @@ from ...kernels.transposed import convolution_back
 from ...kernels.transposed import scratch_of as scratch_of_back
 from ...kernels.turns import in_turn
 from ...kernels.windows import Window
+from ...validation.report import Report
 from ..fused import activated
 from ..operator import (
     Compute,
@@ -45,9 +46,11 @@ from ..operator import (
     computing_kernel,
     of_sizes,
     operator,
+    own_rule,
 )
 from ..quantization_parameters import along, per_channel, single
 from ..registry import operator_of
+from .pooling import of_any_steps
 
 
 @lru_cache(maxsize=64)
@@ -96,6 +99,7 @@ def convolved_sizes(desc: OperatorDesc) -> Sizes:
     return (batches, channels, *follow)
 
 
+_OUTPUT_PADDING = own_rule("CONVOLUTION", "output-padding", "OutputPadding leaves elements of OutputTensor")
 # Activations that the native loop applies to what it stores.
 STORED = ("IDENTITY", "RELU")
 
@@ -106,15 +110,26 @@ class Convolution(Operator):
 
     Backwards, each element of the input spreads over the output what the filter makes of it; that the page calls a
     transposed filter. So the filter is turned round wherever Mode is CONVOLUTION, in either direction. The last
-    OutputPadding elements of the output are 0 before the bias is added, whatever a window could bring there.
+    OutputPadding elements of the output are the activation of 0, whatever a window could bring there: Microsoft's
+    library adds no bias to them.
     """
+
+    advises_sizes = True
+
+    def attributes(self, desc: OperatorDesc, report: Report) -> None:
+        if desc.OutputTensor is None:
+            return
+        for index, (more, size) in enumerate(zip(desc.OutputPadding, desc.OutputTensor.sizes[2:])):
+            if more >= size:
+                text = f"is {more}; it must be less than OutputTensor.Sizes[{index + 2}], which is {size}"
+                report.add(_OUTPUT_PADDING, f"OutputPadding[{index}]", text)
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """``output_sizes``: those of the output, where more than the least are wanted."""
         sizes = convolved_sizes(desc)
         return {
             "BiasTensor": (1, sizes[1], *(1,) * len(sizes[2:])),
-            "OutputTensor": sizes,
+            "OutputTensor": of_any_steps(sizes),
             **of_sizes(output_sizes),
         }
 
@@ -131,10 +146,10 @@ class Convolution(Operator):
             rows = np.flip(weights, spatial) if turned else weights
             is_padded = any(window.output_padding)
             result = product(x, rows, window, inner, groups, None if is_padded else out)
-            if is_padded:
-                result = np.pad(result, behind)
             if bias is not None:
                 result += bias
+            if is_padded:
+                result = np.pad(result, behind)
             fused: Array = activation(result)
             return fused
 
@@ -281,13 +296,15 @@ class ConvolutionInteger(Operator):
     Padding has the value of the zero point, so that it adds nothing, as in ONNX Runtime. Sums wrap.
     """
 
+    advises_sizes = True
+
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """``output_sizes``: those of the output, where fewer than the most are wanted."""
         sizes = convolved_sizes(desc)
         return {
             "InputZeroPointTensor": single(desc.InputZeroPointTensor),
             "FilterZeroPointTensor": per_channel(desc.FilterZeroPointTensor, sizes[1]),
-            "OutputTensor": sizes,
+            "OutputTensor": of_any_steps(sizes),
             **of_sizes(output_sizes),
         }
 

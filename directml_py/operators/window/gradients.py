@@ -20,21 +20,14 @@ from ..operator import (
     Operator,
     Outputs,
     Shapes,
-    Sizes,
     computing_kernel,
     of_sizes,
     operator,
 )
 from ..sampling import blending_kernel
-from .pooling import MOST_TAPS, channel_starts, most_taps, pool_window, pooled_sizes
+from .pooling import MOST_TAPS, channel_starts, most_taps, of_any_steps, pool_window, pooled_sizes
 
-
-def pooled_gradient(desc: OperatorDesc, sizes: Sizes) -> Shapes:
-    """The incoming gradient is that of what a pool makes of ``sizes``.
-
-    The pages say "typically", but a window has no further steps, and the gradients of fewer are those of another pool.
-    """
-    return {"InputGradientTensor": pooled_sizes(pool_window(desc), sizes, desc.InputGradientTensor.sizes)}
+WRAP = 1 << 32
 
 
 @operator("AVERAGE_POOLING_GRAD")
@@ -42,14 +35,18 @@ class AveragePoolingGrad(Operator):
     """What each element added to means (ns-directml-dml_average_pooling_grad_operator_desc).
 
     A step's gradient is shared out among as many elements as AVERAGE_POOLING divides by: what of it falls to padding
-    is lost. Shares are in FLOAT64.
+    is lost. Shares are in FLOAT64. The page says that the incoming gradient "typically" has the sizes of the pool's
+    output.
     """
+
+    advises_sizes = True
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """``output_sizes``: those of the outgoing gradient, which several inputs of the pool have in common."""
         if desc.OutputGradientTensor is None:
             return of_sizes(output_sizes, "OutputGradientTensor")
-        return pooled_gradient(desc, desc.OutputGradientTensor.sizes)
+        sizes, own = desc.OutputGradientTensor.sizes, desc.InputGradientTensor.sizes
+        return {"InputGradientTensor": of_any_steps(pooled_sizes(pool_window(desc), sizes, own))}
 
     def plan(self, desc: OperatorDesc) -> Plan:
         """The means as sums of shares, transposed."""
@@ -99,11 +96,18 @@ class MaxPoolingGrad(Operator):
     """Gradients put where the largest elements were, and summed up there
     (ns-directml-dml_max_pooling_grad_operator_desc).
 
-    Which element is the largest is as in MAX_POOLING2. Gradients of steps that see padding alone are lost.
+    Which element is the largest is as in MAX_POOLING2. Gradients of steps that see padding alone are lost. Of the
+    steps of MAX_POOLING2, Microsoft's library takes as many as fit, one at least, and no other number.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
-        return pooled_gradient(desc, desc.InputTensor.sizes)
+        sizes, window = desc.InputTensor.sizes, pool_window(desc)
+        terms = zip(sizes[2:], window.paddings, window.extents, window.strides)
+        # The library adds up 32 bits, and subtracts no more than there is.
+        steps = (
+            max(0, (size + more) % WRAP - extent % WRAP) // stride + 1 for size, more, extent, stride in terms
+        )
+        return {"InputGradientTensor": (*sizes[:2], *steps)}
 
     def compute(self, desc: OperatorDesc) -> Compute:
         window, sizes = pool_window(desc), desc.InputTensor.sizes

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...descs.values import OperatorDesc
 from ...kernels import slide
@@ -17,8 +18,20 @@ from ...kernels.blend import resampled
 from ...kernels.fold import fold
 from ...kernels.map import map_whole
 from ...kernels.taps import Plan, Taps
+from ...kernels.turns import in_turn
 from ...kernels.windows import Window
-from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, of_sizes, operator
+from ..operator import (
+    Advisory,
+    Compute,
+    Inputs,
+    Kernel,
+    Operator,
+    Outputs,
+    Shapes,
+    Sizes,
+    of_sizes,
+    operator,
+)
 
 # Of what is kept of a dimension; windows that see more are as large as whole images.
 MOST_TAPS = 1 << 20
@@ -51,15 +64,24 @@ def pooled_sizes(window: Window, sizes: Sizes, own: Sizes | None) -> Sizes:
 def divisors(desc: OperatorDesc, sizes: Sizes, steps: Sizes) -> Callable[[], Array]:
     """How many elements each step of an averaging pool counts over spatial ``sizes``, worked out when first asked.
 
-    IncludePadding counts the padding that the desc names, not what lies behind it. It may be 0.
+    It may be 0.
     """
 
     @cache
     def counted() -> Array:
-        counts = pool_window(desc).counts(sizes, steps, desc.IncludePadding)
-        return np.asarray(reduce(np.multiply.outer, counts))
+        return np.asarray(reduce(np.multiply.outer, element_counts(desc, sizes, steps)))
 
     return counted
+
+
+def element_counts(desc: OperatorDesc, sizes: Sizes, steps: Sizes) -> list[npt.NDArray[np.int64]]:
+    """How many elements each step counts along each dimension.
+
+    IncludePadding counts the padding that the desc names, not what lies behind it, and at least one element: the mean
+    of what is beyond is 0.
+    """
+    counts = pool_window(desc).counts(sizes, steps, desc.IncludePadding)
+    return [np.maximum(one, 1) for one in counts] if desc.IncludePadding else counts
 
 
 def most_taps(window: Window, axis: int, size: int, steps: int) -> int:
@@ -84,14 +106,21 @@ def seen_at_once(window: Window, x: Array, output: Array) -> Array | None:
     return seen
 
 
+def of_any_steps(sizes: Sizes) -> Advisory:
+    """Microsoft's library looks at batches and channels alone: further steps see nothing, and fewer are fewer."""
+    return Advisory(sizes, (*sizes[:2], *(None for _ in sizes[2:])))
+
+
 class Pool(Operator):
     """One function of all that a window sees."""
+
+    advises_sizes = True
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """``output_sizes``: those of the output, where another number of steps is wanted."""
         own = None if desc.OutputTensor is None else desc.OutputTensor.sizes
         follow = pooled_sizes(pool_window(desc), desc.InputTensor.sizes, own)
-        return {"OutputTensor": follow, **of_sizes(output_sizes)}
+        return {"OutputTensor": of_any_steps(follow), **of_sizes(output_sizes)}
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         compute = self.compute(desc)
@@ -110,7 +139,7 @@ class Pool(Operator):
 class AveragePooling(Pool):
     """The mean (ns-directml-dml_average_pooling_operator_desc, ns-directml-dml_average_pooling1_operator_desc).
 
-    The mean of nothing is NaN.
+    The mean of nothing is NaN, but 0 with IncludePadding, as in Microsoft's library.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -126,7 +155,7 @@ class AveragePooling(Pool):
 
     def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
         window, (x,), (output,) = pool_window(desc), inputs, outputs
-        counts = window.counts(x.shape[2:], output.shape[2:], desc.IncludePadding)
+        counts = element_counts(desc, x.shape[2:], output.shape[2:])
         seen = seen_at_once(window, x, output)
         # Padding that counts is divided by, but there to see it is not.
         if seen is not None and [int(count[0]) for count in counts] == list(seen.shape[2:]):
@@ -169,18 +198,37 @@ class LpPooling(Pool):
         return resampled(plan, x, output, desc.P)
 
 
+LEAST = float(np.finfo(np.float32).min)
+
+
+def raise_to_least(output: Array) -> None:
+    """FLOAT16, which has no such number, keeps -infinity."""
+    with np.errstate(over="ignore"):
+        np.fmax(output, np.asarray(LEAST).astype(output.dtype), out=output)
+
+
+def least(dtype: np.dtype[Any]) -> float:
+    """What the largest of nothing is."""
+    if dtype.kind == "f":
+        return LEAST
+    return 0 if dtype == np.int16 else int(np.iinfo(dtype).min)
+
+
 @operator("MAX_POOLING", "MAX_POOLING1", "MAX_POOLING2")
 class MaxPooling(Pool):
     """The largest element and where it is (ns-directml-dml_max_pooling_operator_desc,
     ns-directml-dml_max_pooling1_operator_desc, ns-directml-dml_max_pooling2_operator_desc).
 
-    Padding is never the largest, whatever else there is. As in Direct3D, a number is larger than NaN. The largest of
-    nothing is the least that the type has, with index 0.
+    Padding is never the largest, whatever else there is. As in Direct3D, a number is larger than NaN. Microsoft's
+    library begins with the least FLOAT32 that is finite: so large is the largest of nothing, of NaN and of -infinity.
+    Of integers, the largest of nothing is the least that the type has, but 0 in INT16. The index of nothing is 0.
     """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         shapes = super().shapes(desc, output_sizes=output_sizes)
-        return {**shapes, "OutputIndicesTensor": shapes["OutputTensor"]}
+        if desc.OutputTensor is None:
+            return {**shapes, "OutputIndicesTensor": shapes["OutputTensor"]}
+        return {**shapes, "OutputIndicesTensor": desc.OutputTensor.sizes}
 
     def compute(self, desc: OperatorDesc) -> Compute:
         window, sizes, steps = pool_window(desc), desc.InputTensor.sizes, desc.OutputTensor.sizes[2:]
@@ -191,16 +239,18 @@ class MaxPooling(Pool):
             return np.asarray(reduce(np.logical_or.outer, [count == 0 for count in counts]))
 
         def maximum(x: Array) -> Array:
-            lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-            values = window.fold(x, steps, np.fmax, np.nan if x.dtype.kind == "f" else lowest)
+            lowest = least(x.dtype)
+            # NaN is an identity of fmax.
+            values = window.fold(x, steps, np.fmax, np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min)
             values[..., nothing()] = lowest
-            return values
+            return np.fmax(values, lowest, out=values) if x.dtype.kind == "f" else values
 
         def maximum_and_index(x: Array) -> tuple[Array, Array]:
             values, offsets = window.first_largest(x, steps)
             indices = np.where(nothing(), 0, offsets + channel_starts(sizes))
-            values[..., nothing()] = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-            return values, indices
+            lowest = least(x.dtype)
+            values[..., nothing()] = lowest
+            return np.fmax(values, lowest, out=values) if x.dtype.kind == "f" else values, indices
 
         return maximum if getattr(desc, "OutputIndicesTensor", None) is None else maximum_and_index
 
@@ -208,5 +258,6 @@ class MaxPooling(Pool):
         window, (x,), (output, *indices) = pool_window(desc), inputs, outputs
         seen = seen_at_once(window, x, output)
         if seen is not None and not any(index is not None for index in indices):
-            return fold("MAX", seen, output, tuple(range(2, x.ndim)))
+            run = fold("MAX", seen, output, tuple(range(2, x.ndim)))
+            return in_turn([run, partial(raise_to_least, output)]) if x.dtype.kind == "f" else run
         return slide.maximum(x, output, indices[0] if indices else None, window)

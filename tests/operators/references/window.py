@@ -18,7 +18,7 @@ from .row import DYADIC, Row, Values
 def convolution(desc: Any, x: Any, weights: Any, bias: Any) -> Any:
     """ONNX's Conv or ConvTranspose, of FLOAT32: sums of the inputs' products are exact.
 
-    The output padding is not ONNX's, which shows what a window brings there: it is zeros.
+    The output padding is not ONNX's, which shows what a window brings there: it is zeros, without the bias.
     """
     spatial = range(2, x.ndim)
     if desc.Mode == dml.DML_CONVOLUTION_MODE_CONVOLUTION:
@@ -38,7 +38,9 @@ def convolution(desc: Any, x: Any, weights: Any, bias: Any) -> Any:
     inner = [size - more for size, more in zip(desc.OutputTensor.sizes[2:], desc.OutputPadding)]
     place = tuple(slice(min(size, other)) for size, other in zip(inner, whole.shape[2:]))
     result[(..., *place)] = whole[(..., *place)]
-    return fused(desc, result if bias is None else result + bias)
+    if bias is not None:
+        result[(..., *map(slice, inner))] += bias
+    return fused(desc, result)
 
 
 def convolution_integer(desc: Any, x: Any, x_zero: Any, weights: Any, weights_zero: Any) -> Any:
@@ -96,12 +98,12 @@ def steps(desc: Any, pooled: Any = None, image: Any = None) -> Iterator[Seen]:
 
 
 def average_pooling(desc: Any, x: Any) -> Any:
-    """The mean of nothing is NaN."""
+    """The mean of nothing is NaN, and 0 with IncludePadding."""
     result = np.empty(desc.OutputTensor.sizes)
     for seen in steps(desc):
         total = sum((x[(..., *at)] for at in seen.inside), np.zeros(x.shape[:2]))
         count = seen.count(desc)
-        result[(..., *seen.place)] = total / count if count else np.nan
+        result[(..., *seen.place)] = total / count if count else 0 if desc.IncludePadding else np.nan
     return result
 
 
@@ -116,8 +118,10 @@ def lp_pooling(desc: Any, x: Any) -> Any:
 
 
 def max_pooling(desc: Any, x: Any) -> Any:
-    """The index is of the first of equal elements, in the whole input. The largest of nothing is the least."""
-    least = -np.inf if x.dtype.kind == "f" else np.iinfo(desc.InputTensor.dtype).min
+    """The index is of the first of equal elements, in the whole input. The largest of nothing is the least, of floats
+    that which is finite in FLOAT32, and so is that of NaN and -infinity; of INT16 it is 0."""
+    of_floats, dtype = x.dtype.kind == "f", desc.InputTensor.dtype
+    least = np.finfo(np.float32).min if of_floats else 0 if dtype == np.int16 else np.iinfo(dtype).min
     largest = np.full(desc.OutputTensor.sizes, least, x.dtype)
     indices = np.zeros(largest.shape, object)
     numbers = np.arange(x.size).reshape(x.shape)
@@ -127,6 +131,8 @@ def max_pooling(desc: Any, x: Any) -> Any:
             if best is not None:
                 largest[(*channel, *seen.place)] = x[(*channel, *best)]
                 indices[(*channel, *seen.place)] = int(numbers[(*channel, *best)])
+    if of_floats:
+        largest = np.fmax(largest, least)
     has_indices = "OutputIndicesTensor" in desc.struct.index
     return [largest, indices if desc.OutputIndicesTensor is not None else None] if has_indices else largest
 

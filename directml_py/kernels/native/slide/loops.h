@@ -406,7 +406,7 @@ static DML_ONCE void LOOP(slide_activate)(float *values, int64_t count, float sl
             values[i] = values[i] < 0.0f ? values[i] * slope : values[i];
 }
 
-/* What is -infinity may be NaN. */
+/* What is -infinity may be one, NaN, or nothing at all. */
 static DML_ONCE void LOOP(slide_mend)(const dml_slide *task, const dml_slide_place *first, float *values, int64_t count)
 {
     uint32_t any = 0;

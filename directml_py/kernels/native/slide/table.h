@@ -80,8 +80,8 @@ static void dml_slide_weights(const dml_slide *task, int64_t channel, float *wei
                                             task->is_half);
 }
 
-/* The largest that one step sees, found one by one: NaN of nothing but NaN, -infinity of nothing; and, if it is asked
-   for, where it is among the channel's elements, 0 of nothing. */
+/* The largest that one step sees, found one by one, and -FLT_MAX at least, also of NaN and of nothing; and, if it is
+   asked for, where it is among the channel's elements, 0 of nothing. */
 static float dml_slide_exact(const dml_slide *task, const dml_slide_place *place, int64_t *index)
 {
     float best = -INFINITY;
@@ -109,7 +109,7 @@ static float dml_slide_exact(const dml_slide *task, const dml_slide_place *place
     }
     if (index)
         *index = found + (is_first ? 0 : place->plane * task->sizes[0] * task->sizes[1] * task->sizes[2]);
-    return best;
+    return best >= -FLT_MAX ? best : -FLT_MAX;
 }
 
 static void dml_slide_indices(const dml_slide_plan *plan, const dml_slide_place *start, const int32_t *which,
