@@ -2459,6 +2459,10 @@ OPERATORS = {
             "activations(ActivationDescs)",
         ),
         "One layer of a simple recurrent network: H' = activation(x W^T + H R^T + bias), step by step.",
+        library=(
+            "output-required: required(OutputSequenceTensor) if not OutputSingleTensor",
+            "of_elements(ActivationDescs)",
+        ),
     ),
     77: OperatorSchema(
         "LSTM",
@@ -2503,6 +2507,10 @@ OPERATORS = {
             "ClipThreshold >= 0 if UseClipThreshold",
         ),
         "One layer of long short-term memory: input, output, forget and cell gates, step by step.",
+        library=(
+            "output-required: required(OutputSequenceTensor) if not OutputSingleTensor",
+            "of_elements(ActivationDescs)",
+        ),
     ),
     78: OperatorSchema(
         "GRU",
@@ -2541,6 +2549,10 @@ OPERATORS = {
             "activations(ActivationDescs)",
         ),
         "One layer of gated recurrent units: update, reset and hidden gates, step by step.",
+        library=(
+            "output-required: required(OutputSequenceTensor) if not OutputSingleTensor",
+            "of_elements(ActivationDescs)",
+        ),
     ),
     79: OperatorSchema(
         "ELEMENT_WISE_SIGN",

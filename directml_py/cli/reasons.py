@@ -67,6 +67,7 @@ REASONS = {
     ),
     "DML-CONVOLUTION-output-padding": "Nothing would be left of the output that a filter computes.",
     "DML-*-compiled-scales": "Microsoft's library takes the scales, but has no kernel for them.",
+    "DML-*-compiled-activations": "Microsoft's library takes the activation, but has no kernel for it.",
     "DML-*-origin": "The origin has no angle: a GPU may answer with any, or with NaN.",
     "DML-*-index-range": (
         "An index beyond its dimension names memory outside of the tensor; what is read there is undefined."

@@ -207,6 +207,10 @@ class Symbol(NDArrayOperatorsMixin):
             return self
         return self.astype(FLOAT32 if self.dtype.itemsize < FLOAT32.itemsize else FLOAT64)
 
+    def as_half(self) -> Symbol:
+        """The float rounded to FLOAT16, to go on with."""
+        return self.made(f"half_{lane_of(self.dtype)}", FLOAT32, [self.place])
+
     def saturated(self, dtype: np.dtype[Any]) -> Symbol:
         """Floats as integers, as ``elementary.saturated`` has it."""
         lane = lane_of(dtype)

@@ -208,7 +208,7 @@ MOST_DIMENSIONS = 5
 _SCALES = own_rule(
     "QUANTIZED_LINEAR_AVERAGE_POOLING",
     "compiled-scales",
-    "Scales have the dimension count of InputTensor, or 5, and 1 or as many channels",
+    "Scales have two dimensions or more, beside an InputTensor of four as many, and 1 or as many channels",
     library=True,
 )
 
@@ -248,9 +248,12 @@ class QuantizedLinearAveragePooling(Operator):
         rank, channels = desc.InputTensor.dimension_count, desc.InputTensor.sizes[1]
         for field in ("InputScaleTensor", "OutputScaleTensor"):
             scale = getattr(desc, field)
-            if scale.dimension_count not in (rank, MOST_DIMENSIONS) or scale.sizes[1] not in (1, channels):
+            has_rank = scale.dimension_count > 1 and (
+                rank == MOST_DIMENSIONS or scale.dimension_count >= rank
+            )
+            if not has_rank or scale.sizes[1] not in (1, channels):
                 wanted = braces((1, channels, *(1,) * (rank - 2)))
-                text = f"is {braces(scale.sizes)}; the operator compiles with {wanted} alone, or 1 for {channels}"
+                text = f"is {braces(scale.sizes)}; the operator compiles with {wanted}, or 1 for {channels}"
                 report.add(_SCALES, f"{field}.Sizes", text)
         return E_INVALIDARG
 

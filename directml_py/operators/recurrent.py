@@ -8,16 +8,16 @@ they are, so where the text is silent ONNX decides, and behind it what ONNX Runt
   it. The page, as WebNN, can be read to have the one before for all three; but the node test of ONNX that tells the two
   readings apart is none of those that ONNX Runtime leaves out with DirectML.
 - CoupleInputForget: the forget gate is what the input gate leaves, 1 - i; its own weights are not used.
-- Behind the end of a sequence OutputSequenceTensor is 0. A sequence without any element has no last step: it has 0 in
-  all outputs, even where there is an initial state.
+- Behind the end of a sequence OutputSequenceTensor is 0.
 - BACKWARD begins with the last element of each sequence, and outputs lie where their inputs do. OutputSingleTensor is
   then what the first element gave.
 
-The text says that LSTM clips the input of activations, and h's is the cell: it is clipped for h, but goes on to the
-next step, the peephole and OutputCellSingleTensor as it is. (ONNX has these words too; ONNX Runtime does not clip for h
-on processors, a known mistake.)
+In two points Microsoft's library decides. The text says that LSTM clips the input of activations, and h's is the cell:
+the library does not clip it, as ONNX Runtime does not. A sequence without any element has no last step: forward,
+OutputSingleTensor is 0 and LSTM's cell is that of one step; backward, both are what they were at first.
 
-All is computed in FLOAT32, states of FLOAT16 too, and rounded when outputs are stored.
+All is computed in FLOAT32. In networks of FLOAT16 what activations and states come to is rounded after each step, as in
+Microsoft's library: beyond 65504 a state is infinite, and the next one may be NaN.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ..abi.hresult import E_UNEXPECTED
 from ..api.enums import (
     DML_RECURRENT_NETWORK_DIRECTION_BACKWARD,
     DML_RECURRENT_NETWORK_DIRECTION_BIDIRECTIONAL,
@@ -52,6 +53,10 @@ PEEPHOLES = ("input peephole", "output peephole", "forget peephole")
 LENGTHS = {
     name: own_rule(name, "sequence-lengths", "No sequence is longer than InputTensor.Sizes[1]", debug=True)
     for name in ("RNN", "LSTM", "GRU")
+}
+UNCOMPILED = {
+    name: own_rule(name, "compiled-activations", "No activation is CELU", library=True)
+    for name in ("LSTM", "GRU")
 }
 
 
@@ -101,6 +106,15 @@ class RecurrentNetwork(Operator):
             "OutputSingleTensor": sizes.state,
         }
 
+    def check_compilation(self, desc: OperatorDesc, report: Report) -> int:
+        """The library takes CELU, but has no kernel of GRU and LSTM with it."""
+        if desc.name in UNCOMPILED:
+            for index, one in enumerate(desc.ActivationDescs):
+                if one.name == "ACTIVATION_CELU":
+                    text = f"is {one.schema.type_name}, with which {desc.name} does not compile"
+                    report.add(UNCOMPILED[desc.name], f"ActivationDescs[{index}]", text)
+        return E_UNEXPECTED
+
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         """Too long a sequence ends with the input."""
         field, most = "SequenceLengthsTensor", desc.InputTensor.sizes[1]
@@ -115,7 +129,8 @@ class RecurrentNetwork(Operator):
         directions = recurrent_of(desc).directions
         functions = [of_step(activated(one)) for one in desc.ActivationDescs]
         each = len(functions) // directions
-        return [self.cell(desc, functions[index * each : (index + 1) * each]) for index in range(directions)]
+        cells = [self.cell(desc, functions[index * each : (index + 1) * each]) for index in range(directions)]
+        return list(map(in_halves, cells)) if desc.InputTensor.dtype == np.float16 else cells
 
     def compute(self, desc: OperatorDesc) -> Compute:
         fields, cells = [slot.field for slot in desc.inputs], self.cells(desc)
@@ -191,9 +206,50 @@ class RecurrentNetwork(Operator):
             dict(zip(PEEPHOLES, peepholes)) if "PeepholeTensor" in given else {},
         )
         last = run(cell, layer, target)
+        empty = lengths == 0
+        if empty.any():
+            last = tuple(np.array(one) for one in last)
+            behind = before(layer, empty) if backward else after_no_step(cell, layer, empty)
+            for one, values in zip(last, behind):
+                one[empty] = values
         if backward and not is_whole and outputs is not None:
             outputs[...] = turned(outputs, lengths)
         return last
+
+
+def in_halves(cell: Cell) -> Cell:
+    """The same with all that a phase gives rounded to FLOAT16."""
+
+    def rounded(function: Callable[..., Array | tuple[Array, ...]]) -> Callable[..., tuple[Array, ...]]:
+        def step(*values: Array) -> tuple[Array, ...]:
+            results = function(*values)
+            return tuple(map(as_half, results if isinstance(results, tuple) else (results,)))
+
+        return step
+
+    return cell._replace(phases=[one._replace(function=rounded(one.function)) for one in cell.phases])
+
+
+def as_half(x: Array) -> Array:
+    if isinstance(x, Symbol):
+        return plain(x.as_half())
+    return x.astype(np.float16).astype(np.float32)
+
+
+def before(layer: Layer, rows: Array) -> State:
+    """The first states of some sequences."""
+    return tuple(one[rows] for one in layer.states)
+
+
+def after_no_step(cell: Cell, layer: Layer, rows: Array) -> State:
+    """What Microsoft's library leaves of sequences that end before they begin: it takes the first step, and drops the
+    hidden state."""
+    first = layer._replace(
+        x=layer.x[:1, rows], lengths=np.ones(np.count_nonzero(rows), np.intp), states=before(layer, rows)
+    )
+    with np.errstate(all="ignore"):
+        hidden, *others = run_steps(cell, first)
+    return (np.zeros_like(hidden), *others)
 
 
 def of_step(function: Function) -> Function:
@@ -284,7 +340,7 @@ class Lstm(RecurrentNetwork):
 
     def cell(self, desc: OperatorDesc, functions: Sequence[Function]) -> Cell:
         if desc.UseClipThreshold:
-            functions = [clipped(one, desc.ClipThreshold) for one in functions]
+            functions = [*(clipped(one, desc.ClipThreshold) for one in functions[:2]), functions[2]]
         f, g, h = functions
         peepholes = PEEPHOLES if desc.PeepholeTensor is not None else ()
 

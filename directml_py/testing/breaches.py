@@ -194,7 +194,8 @@ def _array_values(value: Any) -> Iterator[tuple[Any, str | None]]:
 def _list_values(entry: FieldSchema, value: tuple[Any, ...]) -> Iterator[tuple[Any, str | None]]:
     """Arrays with one element changed, one left out, one twice."""
     if entry.type == "DML_OPERATOR_DESC":
-        yield (*value[:-1], build_operator_desc(SCHEMAS["ELEMENT_WISE_ADD"], {})), None
+        for other in ("ELEMENT_WISE_ADD", "ACTIVATION_SOFTMAX"):
+            yield (*value[:-1], build_operator_desc(SCHEMAS[other], {})), None
     elif value:
         yield (*value, value[0]), None
         yield (*value[:-1], value[0]), None

@@ -108,9 +108,11 @@ class Maker:
         """``sizes`` behind as many ones as a dimension count that the table has for ``field`` asks for."""
         return [1] * (self.rank(field, len(sizes)) - len(sizes)) + [*sizes]
 
-    def activation(self) -> OperatorDesc:
-        """One of the activations that can be fused into any operator, without tensors."""
-        schemas = [schema for schema in OPERATORS.values() if schema.name in ANYWHERE]
+    def activation(self, *but: str) -> OperatorDesc:
+        """One of the activations that can be fused into any operator, ``but`` none of these, without tensors."""
+        schemas = [
+            schema for schema in OPERATORS.values() if schema.name in ANYWHERE and schema.name not in but
+        ]
         schema = self.source.choice([schema for schema in schemas if schema.level <= self.level])
         floats = [entry.name for entry in schema.struct.fields if entry.kind == "float"]
         return build_operator_desc(schema, {name: self.source.integer(4, 8) / 4 for name in floats})

@@ -38,6 +38,8 @@ ALL_LEVELS = range(1 << 16)
 PAGE, LIBRARY_KIND, PAGE_ONLY = "page", "library", "page_only"
 # Of one array whose elements break a rule: a wrong count makes an array of whatever lies behind it in memory.
 MOST_PLACES = 64
+# Activations that make an element of others, in either version.
+ALONG_AXES = ("ACTIVATION_HARDMAX", "ACTIVATION_LOG_SOFTMAX", "ACTIVATION_SOFTMAX")
 
 
 class Fact(NamedTuple):
@@ -327,6 +329,15 @@ def _activations(reader: Reader, fields: list[str]) -> Breaches:
     ]
 
 
+def _of_elements(reader: Reader, fields: list[str]) -> Breaches:
+    (path,) = fields
+    return [
+        (f"{path}[{index}]", f"is {one.schema.type_name}, which works along axes")
+        for index, one in enumerate(getattr(reader.desc, path))
+        if one is not None and one.name.rstrip("1") in ALONG_AXES
+    ]
+
+
 STATEMENTS: dict[str, Statement] = {
     "required": Statement("required", "{rest} is not null", _required),
     "absent": Statement("absent", "{rest} is null", _absent),
@@ -335,5 +346,6 @@ STATEMENTS: dict[str, Statement] = {
     "together": Statement("together", "{rest} are given together or not at all", _together),
     "exclusive": Statement("exclusive", "At most one of {rest} is given", _exclusive),
     "not_owned": Statement("owned", "{rest} is not OWNED_BY_DML", _not_owned),
+    "of_elements": Statement("elements", "{0} holds activations of single elements", _of_elements),
     "activations": Statement("activations", "{0} holds activations of one tensor", _activations),
 }

@@ -58,6 +58,9 @@ SUMS: dict[str, int] = {
     # FLOAT16 is rounded before a bias is added backwards, and before the activation.
     "CONVOLUTION": 1,
     "GEMM": 1,
+    "GRU": 2,
+    "LSTM": 1,
+    "RNN": 3,
     **dict.fromkeys(("ROI_ALIGN", "ROI_ALIGN1", "ROI_ALIGN_GRAD"), 1),
     "ACTIVATION_LOG_SOFTMAX": 1,
     "ACTIVATION_LOG_SOFTMAX1": 1,

@@ -128,6 +128,39 @@ def scales_that_do_not_compile(wrong):
     return lambda: bench.dml.CompileOperator(op)
 
 
+def celu_in(struct, gates, count):
+    """An operator whose last activation has no kernel beside the others."""
+
+    def compiled(wrong):
+        bench = Bench(DEBUG)
+        linear, celu = (
+            dml.DML_ACTIVATION_LINEAR_OPERATOR_DESC(),
+            dml.DML_ACTIVATION_CELU_OPERATOR_DESC(Alpha=1),
+        )
+        one, weights = tensor("FLOAT32", (1, 1, 1, 1)), tensor("FLOAT32", (1, 1, gates, 1))
+        desc = struct(
+            InputTensor=one,
+            WeightTensor=weights,
+            RecurrenceTensor=weights,
+            OutputSingleTensor=one,
+            ActivationDescs=[*[linear] * (count - 1), celu if wrong else linear],
+        )
+        op = bench.dml.CreateOperator(desc)
+        return lambda: bench.dml.CompileOperator(op)
+
+    return compiled
+
+
+@breaks("DML-GRU-compiled-activations", "ActivationDescs[1]", hresult=dml.E_UNEXPECTED)
+def celu_in_gru(wrong):
+    return celu_in(dml.DML_GRU_OPERATOR_DESC, 3, 2)(wrong)
+
+
+@breaks("DML-LSTM-compiled-activations", "ActivationDescs[2]", hresult=dml.E_UNEXPECTED)
+def celu_in_lstm(wrong):
+    return celu_in(dml.DML_LSTM_OPERATOR_DESC, 4, 3)(wrong)
+
+
 @breaks("DML-OperatorInitializer-count", "operatorCount")
 def more_operators_than_given(wrong):
     bench = Bench(DEBUG)

@@ -26,11 +26,13 @@ def recurrent(make: Maker) -> Fields:
     directions = 2 if direction == DML_RECURRENT_NETWORK_DIRECTION_BIDIRECTIONAL else 1
     optional = [entry for entry in make.schema.struct.tensors if entry.optional]
     outputs = [entry.name for entry in optional if entry.role == "output"]
-    present = {*make.some(*(entry.name for entry in optional)), make.source.choice(outputs)}
+    present = {*make.some(*(entry.name for entry in optional)), make.source.choice(outputs[:2])}
+    # What GRU and LSTM have no kernel for.
+    uncompiled = () if make.schema.name == "RNN" else ("ACTIVATION_CELU",)
     return {
         "InputTensor": [1, sequence, batch, width],
         "RecurrenceTensor": [1, directions, gates * size, size],
         "Direction": direction,
-        "ActivationDescs": [make.activation() for _ in range(directions * activations)],
+        "ActivationDescs": [make.activation(*uncompiled) for _ in range(directions * activations)],
         "present": present,
     }

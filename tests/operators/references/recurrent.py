@@ -46,7 +46,7 @@ class Direction:
 
     def apply(self, name: str, x: Any) -> Any:
         """The activation f, g or h."""
-        if getattr(self.desc, "UseClipThreshold", False):
+        if name != "h" and getattr(self.desc, "UseClipThreshold", False):
             x = np.clip(x, -self.desc.ClipThreshold, self.desc.ClipThreshold)
         activation = self.activations["fgh".index(name)]
         return ACTIVATIONS[activation.name].reference(activation, x)
@@ -54,17 +54,22 @@ class Direction:
     def inputs(self, gate: str, x: Any, h: Any) -> Any:
         return self.w[gate] @ x + self.wb[gate] + self.r[gate] @ h + self.rb[gate]
 
+    def kept(self, values: Any) -> Any:
+        """What a step leaves, in the type of the tensors."""
+        return values.astype(self.desc.InputTensor.dtype).astype(np.float64)
+
     def rnn(self, x: Any, h: Any, c: Any) -> Any:
-        return self.apply("f", self.inputs("i", x, h)), c
+        return self.kept(self.apply("f", self.inputs("i", x, h))), c
 
     def gru(self, x: Any, h: Any, c: Any) -> Any:
         z, r = (self.apply("f", self.inputs(gate, x, h)) for gate in "zr")
         if self.desc.LinearBeforeReset:
             recurrent = r * (self.r["h"] @ h + self.rb["h"])
         else:
-            recurrent = self.r["h"] @ (r * h) + self.rb["h"]
+            z, r = self.kept(z), self.kept(r * h)
+            recurrent = self.r["h"] @ r + self.rb["h"]
         candidate = self.apply("g", self.w["h"] @ x + self.wb["h"] + recurrent)
-        return (1 - z) * candidate + z * h, c
+        return self.kept((1 - z) * candidate + z * h), c
 
     def lstm(self, x: Any, h: Any, c: Any) -> Any:
         i = self.apply("f", self.inputs("i", x, h) + self.p["i"] * c)
@@ -73,7 +78,7 @@ class Direction:
             f = self.apply("f", self.inputs("f", x, h) + self.p["f"] * c)
         c = f * c + i * self.apply("g", self.inputs("c", x, h))
         o = self.apply("f", self.inputs("o", x, h) + self.p["o"] * c)
-        return o * self.apply("h", c), c
+        return self.kept(o * self.apply("h", c)), self.kept(c)
 
 
 def recurrent(desc: Any, *inputs: Any) -> Any:
@@ -93,6 +98,11 @@ def recurrent(desc: Any, *inputs: Any) -> Any:
                 np.zeros(hidden) if given.get(name) is None else given[name][0, way, one]
                 for name in ("HiddenInitTensor", "CellMemInitTensor")
             ]
+            if length == 0:
+                # Forward, the library keeps the cell of one step; backward, it keeps the first states.
+                first = state if direction.backward else (0, step(x[0, one], *state)[1])
+                for target, value in zip(last, first):
+                    target[0, way, one] = value
             for place in range(length)[:: -1 if direction.backward else 1]:
                 state = step(x[place, one], *state)
                 sequence[place, way, one] = state[0]
