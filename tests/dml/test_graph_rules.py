@@ -66,7 +66,18 @@ BREACHES = {
         lambda g: graph([g.split([4, 2], [S, S], 0), g.scale(S)], [(0, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 0)]),
         "Nodes[0].OutputTensors[1]",
     ),
-    "DML-Graph-graph-output-unconnected": (lambda g: chain(g, output_count=2), "OutputEdges"),
+    # Where no output leads out of the graph, one of a node is unconnected too, or there is a cycle.
+    "DML-Graph-graph-output-unconnected": (
+        lambda g: graph(
+            [g.join([S, S], [4, 2], 0), g.split([4, 2], [S, S], 0)],
+            [],
+            [],
+            [(0, 0, 1, 0), (1, 0, 0, 0), (1, 1, 0, 1)],
+            output_count=1,
+        ),
+        "OutputEdges",
+    ),
+    "DML-Graph-output-count": (lambda g: chain(g, output_count=(1 << 16) + 2), "OutputCount"),
     "DML-Graph-input-count": (lambda g: chain(g, input_count=(1 << 16) + 2), "InputCount"),
     "DML-Graph-cycle": (
         lambda g: graph(
@@ -135,25 +146,40 @@ def test_the_chain_itself_is_right():
     assert g.device.CompileGraph(chain(g)).GetBindingProperties().RequiredDescriptorCount
 
 
-@pytest.mark.parametrize("rule", ["DML-Graph-input-count", "DML-Graph-constant-feature-level"])
+@pytest.mark.parametrize(
+    "rule", ["DML-Graph-input-count", "DML-Graph-output-count", "DML-Graph-constant-feature-level"]
+)
 def test_as_far_as_rules_allow(rule):
-    """One input less, and one level more, than where the rule is broken."""
+    """One input or output less, and one level more, than where the rule is broken."""
     g = Graphs(dml.DML_FEATURE_LEVEL_6_2)
     desc = BREACHES[rule][0](g)
     desc.InputCount -= rule == "DML-Graph-input-count"
+    desc.OutputCount -= rule == "DML-Graph-output-count"
     assert g.device.CompileGraph(desc)
 
 
 def test_all_problems_at_once():
     g = Graphs()
-    desc = chain(g, nodes=[g.scale(S), g.scale([2, 3])], output_count=3)
+    desc = chain(g, nodes=[g.scale(S), g.scale([2, 3])], outputs=[], output_count=3)
     with pytest.raises(dml.DMLError) as caught:
         g.device.CompileGraph(desc)
     assert sorted(entry.rule for entry in caught.value.diagnostics) == [
         "DML-Graph-graph-output-unconnected",
-        "DML-Graph-graph-output-unconnected",
+        "DML-Graph-output-unconnected",
         "DML-Graph-total-size",
     ]
+
+
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_outputs_that_nothing_writes(position):
+    """Some output is connected; nothing is bound to the others, and all of them count."""
+    g = Graphs()
+    desc = chain(g, outputs=[(1, 0, position)], output_count=3)
+    compiled = g.device.CompileGraph(desc)
+    assert [slot.tensor is not None for slot in compiled.outputs] == [at == position for at in range(3)]
+    results = g.run(compiled, np.arange(4, dtype=np.float32).reshape(2, 2))
+    assert [result is None for result in results] == [at != position for at in range(3)]
+    assert results[position].tolist() == [[3, 7], [11, 15]]
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ TWINS = {
         [(1, 0, 0), (1, 1, 1)],
         [(0, 0, 1, 0)],
     ),
+    "DML-Graph-graph-output-unconnected": split_and_scale,
     "DML-Graph-owned-source": lambda g: chain(g, nodes=[owned(g), g.scale(S)]),
     "DML-Graph-owned-alike": lambda g: graph(
         [owned(g), owned(g)], [(0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 1)]

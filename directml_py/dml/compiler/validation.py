@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 
 from ...validation.report import Report
 from . import rules
 from .description import Edge, GraphDesc, GraphInput, Node, Port, Value
 
 CONSTANT_LEVEL = 0x6200
-# Of what a count that is far too high would repeat without end.
-SHOWN = 16
-# Unconnected graph inputs are legal, and each costs memory here and a binding in the program.
-UNUSED_INPUTS = 1 << 16
+# Unconnected graph inputs and outputs are legal, and each costs memory here and a binding in the program.
+UNUSED = 1 << 16
 
 
 def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
@@ -24,9 +21,12 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
         report.add(rules.EMPTY, "NodeCount", "is 0; a graph needs nodes")
     if not graph.output_count:
         report.add(rules.EMPTY, "OutputCount", "is 0; a graph needs outputs")
-    if graph.input_count > UNUSED_INPUTS + len(graph.input_edges):
-        text = f"is {graph.input_count}, of which at most {len(graph.input_edges)} are connected"
-        report.add(rules.INPUT_COUNT, "InputCount", text)
+    for broken, field, count, edges in (
+        (rules.INPUT_COUNT, "InputCount", graph.input_count, graph.input_edges),
+        (rules.OUTPUT_COUNT, "OutputCount", graph.output_count, graph.output_edges),
+    ):
+        if count > UNUSED + len(edges):
+            report.add(broken, field, f"is {count}, of which at most {len(edges)} are connected")
     if level < CONSTANT_LEVEL:
         for node in graph.nodes:
             if node is not None and node.data is not None:
@@ -83,9 +83,8 @@ def _end_problems(
 def _check_connections(graph: GraphDesc, report: Report) -> None:
     fed = Counter(edge.target for edge in graph.edges if isinstance(edge.target, Port))
     used = {edge.source for edge in graph.edges}
-    unfed = (index for index in range(graph.output_count) if index not in graph.writers)
-    for index in islice(unfed, SHOWN):
-        report.add(rules.OUTPUT_UNFED, "OutputEdges", f"connect graph output {index} to no node")
+    if graph.output_count and not graph.writers:
+        report.add(rules.OUTPUT_UNFED, "OutputEdges", "connect no graph output to a node")
     for position, writers in graph.writers.items():
         if len(writers) > 1:
             text = f"connect graph output {position} to {len(writers)} nodes, which write it in any order"
