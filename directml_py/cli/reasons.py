@@ -94,6 +94,10 @@ REASONS = {
     "DML-BindTemporaryResource-*": (
         "The operator works in temporary memory of the size that it asks for, and in none if that is 0."
     ),
+    "DML-Bind*puts-null": (
+        "What is required and not bound has no memory to be read from or written to; Microsoft's library looks for "
+        "it when it is bound."
+    ),
     "DML-Bind*-count": (
         "Bindings are matched with tensors by position: one too few or too many moves all that follow."
     ),
@@ -139,7 +143,7 @@ REASONS = {
     "DML-Graph-padding": (
         "Between the nodes of a graph only elements are kept: what lies between them is undefined."
     ),
-    "DML-Graph-input-count": "So large a count is most often memory that was never set.",
+    "DML-Graph-*put-count": "So large a count is most often memory that was never set.",
     "DML-Graph-nodes": "A graph that computes nothing is most often a builder that stopped half way.",
     "DML-Graph-owned-*": (
         "Owned inputs are copied at initialization, so that their values must come from outside the graph."

@@ -204,7 +204,7 @@ class Decoder:
         if schema is None:
             name = value_name("DML_OPERATOR_TYPE", kind)
             if not path and address and kind & 0xFFFFFFFF >= RESERVED_TYPES:
-                self.fault("Type", "reserved", f"is {name}, a number of which no version has an operator")
+                self.fault("Type", "reserved", f"is {name}, which is no DML_OPERATOR_TYPE of any version")
                 return None
             self.fault(f"{prefix}Type", "type", f"is {name}, which is no DML_OPERATOR_TYPE of an operator")
             return None
