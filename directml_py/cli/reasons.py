@@ -167,6 +167,7 @@ REASONS = {
     "DML-RecordDispatch-*": (
         "A recorded dispatch needs a list that takes it, and everything that it reads and writes."
     ),
+    "DML-Pageable-null": "Microsoft's library looks at the array before the count, and null is an error to it.",
     "DML-Pageable-count": "The array is read as raw memory, for as many elements as the count says.",
     "DML-*-same-data-type": (
         "The operator reads these tensors with one kind of arithmetic, and converts none of them."
