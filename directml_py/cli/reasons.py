@@ -151,6 +151,12 @@ REASONS = {
     "DML-Graph-constant-*": (
         "A constant is data inside of the graph, which nodes read as a tensor of theirs."
     ),
+    "DML-Graph-shared-input": (
+        "Microsoft's library takes the size of a graph input from the first edge; what reads more lies beyond it."
+    ),
+    "DML-Graph-copied-size": (
+        "Microsoft's library makes one kind of copy of such nodes, of the size that the first of them has."
+    ),
     "DML-Graph-total-size": "An edge is memory that both tensors share, so that both must have its size.",
     "DML-Graph-*": "Each tensor of a graph has one source, and nodes run when their inputs are there.",
     "DML-*Object-*": "Objects hold memory and descriptors of their own device, which others cannot use.",

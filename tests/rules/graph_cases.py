@@ -26,7 +26,6 @@ TWINS = {
     "DML-Graph-constant-size": constant,
     "DML-Graph-constant-feature-level": constant,
     "DML-Graph-constant-output": constant,
-    "DML-Graph-output-unconnected": split_and_scale,
     "DML-Graph-cycle": lambda g: graph(
         [g.join([S, S], [4, 2], 0), g.split([4, 2], [S, S], 0)],
         [(0, 0, 0), (1, 0, 1)],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import directml_py as dml
 
-from ..dml.helpers import binding, identity, log_sum_exp
+from ..dml.graphs import graph
+from ..dml.helpers import binding, identity, log_sum_exp, split
 from .registry import tolerated
 
 KEY = dml.GUID("00112233-4455-6677-8899-aabbccddeeff")
@@ -49,3 +50,10 @@ def an_input_of_broken_dwords(bench, wrong):
 def a_temporary_of_broken_dwords(bench, wrong):
     table, buffer = bench.table(bench.compile(log_sum_exp())), bench.buffer(1024)
     return lambda: table.BindTemporaryResource(binding(buffer, 0, 1023 if wrong else 1024))
+
+
+@tolerated("DML-Graph-output-unconnected", "Nodes[0].OutputTensors[1]")
+def an_output_of_a_node_for_nobody(bench, wrong):
+    node = bench.dml.CreateOperator(split(4, 4))
+    outputs = [(0, 0, 0)] if wrong else [(0, 0, 0), (0, 1, 1)]
+    return lambda: bench.dml.CompileGraph(graph([node], [(0, 0, 0)], outputs))

@@ -25,8 +25,12 @@ UNFED = rule(
     "DML-Graph-input-unconnected", "Every input tensor that a node's operator has is connected", GRAPH
 )
 UNUSED = rule(
-    "DML-Graph-output-unconnected", "Every output tensor that a node's operator has is connected", GRAPH
+    "DML-Graph-output-unconnected",
+    "Every output tensor that a node's operator has is connected",
+    GRAPH,
+    Severity.WARNING,
 )
+NODE_UNUSED = rule("DML-Graph-node-unconnected", "Some output of every node is connected", LIBRARY)
 # The page lets a graph output be connected to any number of nodes. Nothing is bound to one without any.
 OUTPUT_UNFED = rule("DML-Graph-graph-output-unconnected", "Some graph output is connected", LIBRARY)
 # With several, each writes its tensor into the same memory, from its first byte on, and no page gives an order.
@@ -36,6 +40,17 @@ OUTPUT_SHARED = rule(
     GRAPH,
     Severity.WARNING,
     debug=True,
+)
+# No page states it, though the page wants identical totals of the tensors that an edge between two nodes connects.
+SHARED_INPUT = rule(
+    "DML-Graph-shared-input",
+    "What a graph input feeds takes no more bytes than TotalTensorSizeInBytes of the tensor that its first edge feeds",
+    LIBRARY,
+)
+COPIED = rule(
+    "DML-Graph-copied-size",
+    "Identities that copy one graph input to outputs have room for what the first of these nodes takes",
+    LIBRARY,
 )
 CYCLE = rule("DML-Graph-cycle", "The graph has no cycle", GRAPH)
 TOTAL_SIZE = rule(

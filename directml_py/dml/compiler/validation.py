@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ...validation.report import Report
 from . import rules
 from .description import Edge, GraphDesc, GraphInput, Node, Port, Value
+from .sharing import check_shared_inputs
 
 CONSTANT_LEVEL = 0x6200
 # Unconnected graph inputs and outputs are legal, and each costs memory here and a binding in the program.
@@ -44,6 +45,8 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
     _check_owned(graph, report)
     if not report.errors and topological_order(graph) is None:
         report.add(rules.CYCLE, "IntermediateEdges", "form a cycle: some nodes wait for one another")
+    if not report.errors:
+        check_shared_inputs(graph, report)
 
 
 def _check_indices(graph: GraphDesc, edge: Edge, report: Report) -> bool:
@@ -93,11 +96,14 @@ def _check_connections(graph: GraphDesc, report: Report) -> None:
         assert node is not None
         for index, slot in enumerate(node.inputs):
             _check_input(node, index, slot.path, slot.tensor is None, fed[Port(node.index, index)], report)
+        is_used = any(Value(node.index, index) in used for index in range(len(node.outputs)))
+        if not is_used:
+            report.add(rules.NODE_UNUSED, f"Nodes[{node.index}]", f"is {node.title}, whose outputs lead nowhere")
         for index, slot in enumerate(node.outputs):
             connected = Value(node.index, index) in used
             present = slot.tensor is not None or node.data is not None
             where = f"Nodes[{node.index}].{slot.path}"
-            if present and not connected:
+            if present and is_used and not connected:
                 report.add(rules.UNUSED, where, f"of {node.title} is connected to nothing")
             elif connected and not present:
                 report.add(rules.ABSENT, where, f"of {node.title} is left out, but an edge leads from it")
