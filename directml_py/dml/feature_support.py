@@ -36,7 +36,9 @@ PAGE = "nf-directml-idmldevice-checkfeaturesupport"
 LEVELS_PAGE = "ns-directml-dml_feature_query_feature_levels"
 FEATURE = rule("DML-CheckFeatureSupport-feature", "feature is one of DML_FEATURE", PAGE)
 SIZE = rule(
-    "DML-CheckFeatureSupport-size", "Each size is at least that of the struct which belongs to the feature", PAGE
+    "DML-CheckFeatureSupport-size",
+    "Each size is at least that of the struct which belongs to the feature",
+    PAGE,
 )
 EXACT_SIZE = rule(
     "DML-CheckFeatureSupport-exact-size",

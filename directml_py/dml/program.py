@@ -154,7 +154,6 @@ NO_BYTES: Bytes = np.empty(0, np.uint8)
 class OperatorProgram:
     """A single operator."""
 
-
     def __init__(self, desc: OperatorDesc, kernels: Kernels = kernel_of) -> None:
         self.title = desc.schema.type_name
         self.in_place = frozenset(

@@ -20,7 +20,9 @@ FAULT_RULES = {
         "ns-directml-dml_tensor_desc",
     ),
     "reserved": rule(
-        "DML-Desc-reserved-type", "The Type of an operator desc, as an unsigned number, is below 0xC0000000", LIBRARY
+        "DML-Desc-reserved-type",
+        "The Type of an operator desc, as an unsigned number, is below 0xC0000000",
+        LIBRARY,
     ),
     "count": rule("DML-Desc-count", "A count is the number of elements that its array has", SOURCE),
     "interface": rule(

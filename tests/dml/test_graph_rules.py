@@ -71,7 +71,9 @@ BREACHES = {
         "Nodes[1].InputTensor",
     ),
     "DML-Graph-copied-size": (
-        lambda g: graph([g.identity([2, 3]), g.identity([5])], [(0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 1)]),
+        lambda g: graph(
+            [g.identity([2, 3]), g.identity([5])], [(0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 1)]
+        ),
         "Nodes[1].OutputTensor.TotalTensorSizeInBytes",
     ),
     # Where no output leads out of the graph, one of a node is unconnected too, or there is a cycle.
@@ -211,7 +213,10 @@ def shared(g, kinds, order=None, position=0):
         ("c5 x6", None, "Nodes[1].InputTensor"),
         ("c6 x5", None, None),
         ("x5 c6", None, None),
-        # Copies have the size of the first of their nodes, whatever is the first edge.
+        ("x6 c5", None, "Nodes[1].OutputTensor.TotalTensorSizeInBytes"),
+        ("c5 x6", (1, 0), "Nodes[0].OutputTensor.TotalTensorSizeInBytes"),
+        ("x6 c7 x6", None, None),
+        # If the first edge is a copy too, its size is that of the first of their nodes, whatever is the first edge.
         ("c5 c6", None, None),
         ("c6 c5", None, "Nodes[1].OutputTensor.TotalTensorSizeInBytes"),
         ("c5 c6", (1, 0), None),

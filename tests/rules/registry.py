@@ -87,7 +87,9 @@ def tolerated(rule: str, path: str) -> Callable:
     def declare(prepare: Callable[[Bench, bool], Callable[[], Any]]) -> Callable[..., Any]:
         def run(wrong: bool) -> Found:
             lenient = found_by(prepare(Bench(DEBUG), wrong))
-            return Found(found_by(prepare(Bench(DEBUG, profile="strict"), wrong)).diagnostics, lenient.hresult)
+            return Found(
+                found_by(prepare(Bench(DEBUG, profile="strict"), wrong)).diagnostics, lenient.hresult
+            )
 
         register(Case(rule, (path,), None, prepare.__name__, run, prepare))
         return prepare

@@ -49,7 +49,7 @@ SHARED_INPUT = rule(
 )
 COPIED = rule(
     "DML-Graph-copied-size",
-    "Identities that copy one graph input to outputs have room for what the first of these nodes takes",
+    "Identities that copy a graph input to an output have room for what the first of those that it feeds takes",
     LIBRARY,
 )
 CYCLE = rule("DML-Graph-cycle", "The graph has no cycle", GRAPH)

@@ -25,7 +25,8 @@ def check_shared_inputs(graph: GraphDesc, report: Report) -> None:
         copies = [port for port in ports if Value(port.node, 0) in written and changes_nothing(graph, port)]
         _check_first(graph, position, ports, copies, report)
         if copies:
-            _check_copies(graph, sorted(copies), report)
+            first = ports[0] if not changes_nothing(graph, ports[0]) else min(copies)
+            _check_copies(graph, first, sorted(copies), report)
 
 
 def changes_nothing(graph: GraphDesc, port: Port) -> bool:
@@ -64,17 +65,18 @@ def _check_first(
             )
 
 
-def _check_copies(graph: GraphDesc, copies: list[Port], report: Report) -> None:
-    """Identities from a graph input to a graph output become copies of what the first of those nodes has."""
-    needed = graph.input_tensor(copies[0]).minimum_size
-    for port in copies[1:]:
+def _check_copies(graph: GraphDesc, first: Port, copies: list[Port], report: Report) -> None:
+    """Identities from a graph input to a graph output become copies of what ``first`` reads: what the first edge leads
+    to or, if that is an identity too, the first of those nodes."""
+    needed = graph.input_tensor(first).minimum_size
+    for port in copies:
         node = graph.node(port.node)
         size = _output_size(node)
-        if size < needed:
+        if port != first and size < needed:
             report.add(
                 rules.COPIED,
                 f"Nodes[{node.index}].{node.outputs[0].path}.TotalTensorSizeInBytes",
-                f"is {size}; {_path(graph, copies[0])}, of the same graph input, takes {needed} bytes",
+                f"is {size}; {_path(graph, first)}, of the same graph input, takes {needed} bytes",
             )
 
 

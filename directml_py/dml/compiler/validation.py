@@ -98,7 +98,9 @@ def _check_connections(graph: GraphDesc, report: Report) -> None:
             _check_input(node, index, slot.path, slot.tensor is None, fed[Port(node.index, index)], report)
         is_used = any(Value(node.index, index) in used for index in range(len(node.outputs)))
         if not is_used:
-            report.add(rules.NODE_UNUSED, f"Nodes[{node.index}]", f"is {node.title}, whose outputs lead nowhere")
+            report.add(
+                rules.NODE_UNUSED, f"Nodes[{node.index}]", f"is {node.title}, whose outputs lead nowhere"
+            )
         for index, slot in enumerate(node.outputs):
             connected = Value(node.index, index) in used
             present = slot.tensor is not None or node.data is not None
