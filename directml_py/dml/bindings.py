@@ -156,11 +156,8 @@ def _join(name: str, path: str) -> str:
 
 def binds_nothing(record: Record, path: str, report: Report) -> bool:
     """Whether a binding that could be read names no buffer."""
-    if (
-        record.Type == BUFFER_ARRAY
-        or record.Type == BUFFER
-        and record.Desc
-        and record.Desc.Buffer is not None
+    if record.Type == BUFFER_ARRAY or (
+        record.Type == BUFFER and record.Desc and record.Desc.Buffer is not None
     ):
         return False
     return not any(found.path.startswith(path) for found in report.diagnostics)

@@ -309,7 +309,8 @@ def DMLCreateDevice1(
     profile: ProfileLike = None,
 ) -> IDMLDevice:
     """As DMLCreateDevice; raises ``DMLError`` ``DXGI_ERROR_UNSUPPORTED`` if ``minimumFeatureLevel``, any signed number
-    of 32 bits, is above ``feature_level``, or if that is 1_0, whose DirectML lacks this function (nf-directml-dmlcreatedevice1)."""
+    of 32 bits, is above ``feature_level``, or if that is 1_0, whose DirectML lacks this function
+    (nf-directml-dmlcreatedevice1)."""
     if feature_level == DML_FEATURE_LEVEL_1_0:
         text = "is DML_FEATURE_LEVEL_1_0, whose DirectML has DMLCreateDevice alone"
         raise breach(TOO_OLD, "feature_level", text, DXGI_ERROR_UNSUPPORTED)

@@ -147,7 +147,7 @@ def is_type(number: int, level: int) -> bool:
 
 
 def highest_level(asked: Sequence[int] | None, level: int) -> int:
-    """The highest number in ``asked`` that is not above ``level``, whether it is a feature level or not; 0 if none is."""
+    """The highest number in ``asked`` that is not above ``level``, a feature level or not; 0 if there is none."""
     return max((number for number in asked or () if 0 < number <= level), default=0)
 
 

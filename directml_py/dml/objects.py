@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..abi.caller import caller
+from ..abi.hresult import S_FALSE
 from ..abi.life import Life, LivingObject
 from ..abi.private_data import PrivateDataObject, PrivateDataRules
-from ..abi.hresult import S_FALSE
 from ..abi.rules import Severity, rule
 from ..abi.wintypes import GUID
 from ..api.iids import IID_IDMLDeviceChild, IID_IDMLObject, IID_IDMLPageable

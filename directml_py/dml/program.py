@@ -41,8 +41,8 @@ class Program(Protocol):
     """The tensors that are bound from outside, and how to run over their bytes.
 
     ``in_place`` are the inputs, by position, whose memory some output may be bound to. ``temporary_size`` is in bytes.
-    ``packed`` are the inputs that are OWNED_BY_DML and come in the form that they were packed into. ``results`` are the outputs of which some elements
-    stay undefined.
+    ``packed`` are the inputs that are OWNED_BY_DML and come in the form that they were packed into. ``results`` are the
+    outputs of which some elements stay undefined.
     """
 
     title: str

@@ -216,7 +216,8 @@ def shared(g, kinds, order=None, position=0):
         ("x6 c5", None, "Nodes[1].OutputTensor.TotalTensorSizeInBytes"),
         ("c5 x6", (1, 0), "Nodes[0].OutputTensor.TotalTensorSizeInBytes"),
         ("x6 c7 x6", None, None),
-        # If the first edge is a copy too, its size is that of the first of their nodes, whatever is the first edge.
+        ("c7 x5 c6", None, None),
+        # If there is nothing but copies, their size is that of the first of their nodes, whatever is the first edge.
         ("c5 c6", None, None),
         ("c6 c5", None, "Nodes[1].OutputTensor.TotalTensorSizeInBytes"),
         ("c5 c6", (1, 0), None),

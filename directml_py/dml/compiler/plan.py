@@ -12,7 +12,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
 from ...operators import kernel_of, operator_of
 from ...operators.operator import Place

@@ -24,9 +24,10 @@ def check_shared_inputs(graph: GraphDesc, report: Report) -> None:
     for position, ports in readers.items():
         copies = [port for port in ports if Value(port.node, 0) in written and changes_nothing(graph, port)]
         _check_first(graph, position, ports, copies, report)
-        if copies:
-            first = ports[0] if not changes_nothing(graph, ports[0]) else min(copies)
-            _check_copies(graph, first, sorted(copies), report)
+        if not changes_nothing(graph, ports[0]):
+            _check_copies(graph, ports[0], copies, report)
+        elif len(copies) == len(ports):
+            _check_copies(graph, min(copies), copies, report)
 
 
 def changes_nothing(graph: GraphDesc, port: Port) -> bool:
@@ -67,7 +68,7 @@ def _check_first(
 
 def _check_copies(graph: GraphDesc, first: Port, copies: list[Port], report: Report) -> None:
     """Identities from a graph input to a graph output become copies of what ``first`` reads: what the first edge leads
-    to or, if that is an identity too, the first of those nodes."""
+    to or, where there is nothing but identities, the first of those nodes."""
     needed = graph.input_tensor(first).minimum_size
     for port in copies:
         node = graph.node(port.node)
