@@ -229,7 +229,9 @@ class Session:
         if persistent is None:
             table = self.table(initializer, temporary=temporary)
         else:
-            owned = [item if op.is_owned(index) else None for index, item in enumerate(inputs)]
+            owned: list[ID3D12Resource | None] = [None] * len(op.inputs)
+            for index, item in enumerate(inputs):
+                owned[index] = item if op.is_owned(index) else None
             table = self.table(initializer, [bindings(owned)], [persistent], temporary)
 
         def record(commands: ID3D12GraphicsCommandList) -> None:

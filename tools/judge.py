@@ -24,6 +24,9 @@ from judging.workers import judge
 
 # The shares of the streams; what is left are mutations.
 VALID, TABLES = 0.4, 0.1
+# Beside the descs, of which no share is theirs.
+GRAPHS = 0.02
+EVERY = ".*"
 EXAMPLES = 3
 
 
@@ -41,13 +44,14 @@ def main() -> int:
     parser.add_argument(
         "--examples", type=int, default=EXAMPLES, help="descs that are printed for each reason"
     )
-    parser.add_argument("--operators", default=".*", help="a regular expression of their names")
+    parser.add_argument("--operators", default=EVERY, help="a regular expression of their names")
     arguments = parser.parse_args()
     only(arguments.operators)
     path = arguments.library or library()
     streams = {
         "valid": int(arguments.descs * VALID) // MUTATIONS_EACH,
         "mutations": int(arguments.descs * (1 - VALID - TABLES)) // MUTATIONS_EACH,
+        "graphs": int(arguments.descs * GRAPHS) if arguments.operators == EVERY else 0,
         "tables": max(2 * len(OPERATORS), int(arguments.descs * TABLES) // (12 + RANKS)),
     }
     run = Run()

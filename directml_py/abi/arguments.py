@@ -51,6 +51,14 @@ def uint(value: Any, name: str, rule: Rule | None = None) -> int:
     return unsigned(value, name, 32, rule)
 
 
+def signed_int(value: Any, name: str, rule: Rule | None = None) -> int:
+    """``value`` as C compares an enumeration: of 32 bits, with a sign."""
+    number = integer(value, name)
+    if not -(1 << 31) <= number < 1 << 32:
+        raise refusal(name, f"must be a number of 32 bits, not {number}", rule)
+    return number - (1 << 32) if number >= 1 << 31 else number
+
+
 def enumerator(value: Any, kind: type[E], name: str, rule: Rule | None = None) -> E:
     number = integer(value, name)
     try:

@@ -6,7 +6,7 @@ import threading
 from typing import Any, ClassVar, NamedTuple
 
 from .arguments import refusal, uint
-from .hresult import DXGI_ERROR_NOT_FOUND, DMLError
+from .hresult import DXGI_ERROR_NOT_FOUND, S_OK, DMLError
 from .interface import IUnknown
 from .rules import Rule, breach
 from .wintypes import GUID
@@ -33,12 +33,14 @@ class PrivateData:
         with self._lock:
             return self._values.get(_guid(guid))
 
-    def set(self, guid: GUID, value: bytes | IUnknown | None) -> None:
+    def set(self, guid: GUID, value: bytes | IUnknown) -> None:
         with self._lock:
-            if value is None:
-                self._values.pop(_guid(guid), None)
-            else:
-                self._values[_guid(guid)] = value
+            self._values[_guid(guid)] = value
+
+    def remove(self, guid: GUID) -> bool:
+        """Forget what is stored; whether anything was."""
+        with self._lock:
+            return self._values.pop(_guid(guid), None) is not None
 
 
 def _guid(value: Any) -> GUID:
@@ -54,6 +56,8 @@ class PrivateDataObject(IUnknown):
     """
 
     private_data_rules: ClassVar[PrivateDataRules | None] = None
+    # What removing private data returns where there is none.
+    nothing_removed: ClassVar[int] = S_OK
     _additions_: ClassVar[tuple[str, ...]] = ("name",)
 
     def __init__(self) -> None:
@@ -68,8 +72,11 @@ class PrivateDataObject(IUnknown):
             raise DMLError(DXGI_ERROR_NOT_FOUND, f"guid {text}")
         raise breach(self.private_data_rules.guid, "guid", text, DXGI_ERROR_NOT_FOUND)
 
-    def SetPrivateData(self, guid: GUID, dataSize: Any, data: Any = None) -> None:
-        """``(guid, size, bytes)`` as in C, or ``(guid, bytes)``; no data removes what is stored."""
+    def SetPrivateData(self, guid: GUID, dataSize: Any, data: Any = None) -> int:
+        """``(guid, size, bytes)`` as in C, or ``(guid, bytes)``; no data removes what is stored.
+
+        Returns an HRESULT that succeeds.
+        """
         if isinstance(dataSize, (bytes, bytearray, memoryview)):
             dataSize, data = len(bytes(dataSize)), dataSize
         elif dataSize is None:
@@ -78,19 +85,30 @@ class PrivateDataObject(IUnknown):
         size = uint(dataSize, "dataSize", rule)
         if data is None:
             if size:
-                raise refusal("dataSize", f"is {size}; it must be 0 if data is null", rule)
-            self._private_data.set(guid, None)
-            return
+                self._report_size_of_nothing(f"is {size}; it must be 0 if data is null")
+            return self._remove(guid)
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"data must be bytes, not {type(data).__name__}")
         if size > len(bytes(data)):
             raise refusal("dataSize", f"is {size}, but data has {len(bytes(data))} bytes", rule)
         self._private_data.set(guid, bytes(data)[:size])
+        return S_OK
 
-    def SetPrivateDataInterface(self, guid: GUID, data: IUnknown | None) -> None:
-        if data is not None and not isinstance(data, IUnknown):
+    def _report_size_of_nothing(self, text: str) -> None:
+        """Somebody gave a size for data that is null."""
+        raise refusal("dataSize", text, self.private_data_rules and self.private_data_rules.size)
+
+    def SetPrivateDataInterface(self, guid: GUID, data: IUnknown | None) -> int:
+        """None removes what is stored. Returns an HRESULT that succeeds."""
+        if data is None:
+            return self._remove(guid)
+        if not isinstance(data, IUnknown):
             raise TypeError(f"data must be an interface object or None, not {type(data).__name__}")
         self._private_data.set(guid, data)
+        return S_OK
+
+    def _remove(self, guid: GUID) -> int:
+        return S_OK if self._private_data.remove(guid) else self.nothing_removed
 
     def SetName(self, name: str) -> None:
         """The name that messages use; also private data, in UTF-16, under ``WKPDID_D3DDebugObjectNameW``."""

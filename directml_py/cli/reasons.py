@@ -112,6 +112,10 @@ REASONS = {
     "DML-BindTemporaryResource-*": (
         "The operator works in temporary memory of the size that it asks for, and in none if that is 0."
     ),
+    "DML-Bind*puts-null": (
+        "What is required and not bound has no memory to be read from or written to; Microsoft's library looks for "
+        "it when it is bound."
+    ),
     "DML-Bind*-count": (
         "Bindings are matched with tensors by position: one too few or too many moves all that follow."
     ),
@@ -157,13 +161,19 @@ REASONS = {
     "DML-Graph-padding": (
         "Between the nodes of a graph only elements are kept: what lies between them is undefined."
     ),
-    "DML-Graph-input-count": "So large a count is most often memory that was never set.",
+    "DML-Graph-*put-count": "So large a count is most often memory that was never set.",
     "DML-Graph-nodes": "A graph that computes nothing is most often a builder that stopped half way.",
     "DML-Graph-owned-*": (
         "Owned inputs are copied at initialization, so that their values must come from outside the graph."
     ),
     "DML-Graph-constant-*": (
         "A constant is data inside of the graph, which nodes read as a tensor of theirs."
+    ),
+    "DML-Graph-shared-input": (
+        "Microsoft's library takes the size of a graph input from the first edge; what reads more lies beyond it."
+    ),
+    "DML-Graph-copied-size": (
+        "Microsoft's library makes one kind of copy of such nodes, of the size that the first of them has."
     ),
     "DML-Graph-total-size": "An edge is memory that both tensors share, so that both must have its size.",
     "DML-Graph-*": "Each tensor of a graph has one source, and nodes run when their inputs are there.",
@@ -181,6 +191,7 @@ REASONS = {
     "DML-RecordDispatch-*": (
         "A recorded dispatch needs a list that takes it, and everything that it reads and writes."
     ),
+    "DML-Pageable-null": "Microsoft's library looks at the array before the count, and null is an error to it.",
     "DML-Pageable-count": "The array is read as raw memory, for as many elements as the count says.",
     "DML-*-same-data-type": (
         "The operator reads these tensors with one kind of arithmetic, and converts none of them."

@@ -14,27 +14,30 @@ from .parameters import Plan, Values, plan, struct_type
 from .protocols import PROTOCOLS
 from .signatures import Function, Method
 
-# Where C may pass null for the object that is made, in order to learn whether it could be. Direct3D's pages say that
-# the answer is S_FALSE then; DirectML's allow null without saying what comes back, and get the same.
-OPTIONAL_RESULTS = frozenset(
-    {
-        "IDMLDevice1::CompileGraph",
-        "IDMLDevice::CompileOperator",
-        "ID3D12Device::CreateCommittedResource",
-        "ID3D12Device4::CreateCommittedResource1",
-        "ID3D12Device8::CreateCommittedResource2",
-        "ID3D12Device::CreateHeap",
-        "ID3D12Device4::CreateHeap1",
-        "IDMLDevice::CreateOperator",
-        "ID3D12Device::CreatePlacedResource",
-        "ID3D12Device8::CreatePlacedResource1",
-        "D3D12CreateDevice",
-        "D3D12GetDebugInterface",
-        "DMLCreateDevice",
-        "DMLCreateDevice1",
-        "ID3D12DeviceChild::GetDevice",
-    }
-)
+# Where C may pass null for the object that is made, in order to learn whether it could be, and the answer if so.
+# Direct3D's pages say S_FALSE; DirectML's allow null without a word of the answer, which Microsoft's library gives. Its
+# CreateOperator writes through null, whatever the page says: here that fails.
+OPTIONAL_RESULTS = {
+    **dict.fromkeys(
+        (
+            "ID3D12Device::CreateCommittedResource",
+            "ID3D12Device4::CreateCommittedResource1",
+            "ID3D12Device8::CreateCommittedResource2",
+            "ID3D12Device::CreateHeap",
+            "ID3D12Device4::CreateHeap1",
+            "ID3D12Device::CreatePlacedResource",
+            "ID3D12Device8::CreatePlacedResource1",
+            "D3D12CreateDevice",
+            "D3D12GetDebugInterface",
+            "ID3D12DeviceChild::GetDevice",
+        ),
+        S_FALSE,
+    ),
+    **dict.fromkeys(
+        ("DMLCreateDevice", "DMLCreateDevice1", "IDMLDevice::CompileOperator", "IDMLDevice1::CompileGraph"),
+        S_OK,
+    ),
+}
 OPTIONAL_OUTPUTS = frozenset(
     {
         "ID3D12Device::GetCopyableFootprints",
@@ -150,17 +153,17 @@ class Calls:
         return lambda body, values: protocol(objects, body, *values)
 
     def _creator(self, title: str, inputs: Sequence[Callable[[Values], Any]], riid: int, ppv: int) -> Runner:
-        optional = title in OPTIONAL_RESULTS
+        answer = OPTIONAL_RESULTS.get(title)
 
         def run(body: Callable[..., Any], values: Values) -> int:
             target = values[ppv]
             if target:
                 poke_pointer(target, NULL, "the pointer that receives the object")
-            elif not optional:
+            elif answer is None:
                 raise DMLError(E_POINTER, "the pointer that receives the object is null")
             item = body(*[read(values) for read in inputs])
-            if not target:
-                return S_FALSE
+            if answer is not None and not target:
+                return answer
             self._objects.query(item, values[riid], target)
             return S_OK
 

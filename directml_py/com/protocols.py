@@ -64,8 +64,7 @@ def set_private_data(objects: Objects, set: Any, guid: int, size: int, data: int
     if value is not None and key == WKPDID_D3DDebugObjectNameW:
         value = value.decode(WCHAR_CODEC, "replace").encode(UTF_16, "replace")
         size = len(value)
-    set(key, size, value)
-    return S_OK
+    return int(set(key, size, value))
 
 
 def get_message(objects: Objects, get: Any, index: int, message: int, length: int) -> int:

@@ -58,12 +58,14 @@ _KIND_FORMATS = {"enum": "i", "flags": "I", "bool": "i"}
 _OPERATOR_SCHEMAS = {op.struct.name: op for op in OPERATORS.values()}
 # The values of a struct's fields or an array's elements as they stand in memory.
 Raw: TypeAlias = tuple[Any, ...]
+# From here on, of DML_OPERATOR_TYPEs that no header has, Microsoft's library says that they are not supported.
+RESERVED_TYPES = 0xC0000000
 # Kinds of fields whose raw value is what a record holds.
 RAW_KINDS = frozenset({"integer", "float", "address"})
 
 
 class Fault(NamedTuple):
-    """Something in memory that cannot become a value. ``kind`` is "null", "unreadable", "type", "count" or
+    """Something in memory that cannot become a value. ``kind`` is "null", "unreadable", "type", "reserved", "count" or
     "interface"; ``text`` says what was found."""
 
     path: str
@@ -201,6 +203,9 @@ class Decoder:
         schema = OPERATORS.get(kind)
         if schema is None:
             name = value_name("DML_OPERATOR_TYPE", kind)
+            if not path and address and kind & 0xFFFFFFFF >= RESERVED_TYPES:
+                self.fault("Type", "reserved", f"is {name}, which is no DML_OPERATOR_TYPE of any version")
+                return None
             self.fault(f"{prefix}Type", "type", f"is {name}, which is no DML_OPERATOR_TYPE of an operator")
             return None
         if not address:

@@ -101,7 +101,7 @@ class IDMLBindingTable(IDMLDeviceChild):
     @void_method
     @one_thread
     def BindInputs(self, bindingCount: Any, bindings: Any = None) -> None:
-        """``(count, bindings)`` or ``(bindings)``: one binding per input; (0, None) unbinds all.
+        """``(count, bindings)`` or ``(bindings)``: one binding per input; a count of 0 unbinds all.
 
         For an initializer: one BUFFER_ARRAY (or NONE) per operator, with one range per input of the operator.
         """
@@ -110,7 +110,7 @@ class IDMLBindingTable(IDMLDeviceChild):
     @void_method
     @one_thread
     def BindOutputs(self, bindingCount: Any, bindings: Any = None) -> None:
-        """``(count, bindings)`` or ``(bindings)``: one binding per output; (0, None) unbinds all.
+        """``(count, bindings)`` or ``(bindings)``: one binding per output; a count of 0 unbinds all.
 
         For an initializer: the persistent resource of each operator, NONE where it needs none.
         """
@@ -149,23 +149,23 @@ class IDMLBindingTable(IDMLDeviceChild):
         record = read_binding(binding, report)
         views = {}
         dispatchable = self._ready(method, report)
-        if dispatchable is not None and not report.diagnostics:
+        if dispatchable is not None and not report.errors:
             slot = Slot(kind)
             nothing = Need(0, RESOURCE_ALIGNMENT, bindable_heaps(self.device.feature_level))
             view = single_view(
                 record, self.needs.get(slot, nothing), "binding", self.device.d3d12_device, report
             )
-            if view is None and slot in self.needs and not report.diagnostics:
-                dispatchable.report_null(kind, self.needs[slot], report)
-            # Memory that is bound without need has no descriptor: nothing will touch it.
-            elif view is not None and slot not in self.needs:
-                dispatchable.report_unneeded(kind, report)
+            if slot not in self.needs:
+                dispatchable.check_unneeded(kind, view is not None, report)
             elif view is not None:
                 views[slot] = view
+            elif not report.diagnostics:
+                dispatchable.report_null(kind, self.needs[slot], report)
         self._finish(method, kind, views, report)
 
     def _finish(self, method: str, kind: str, views: dict[Slot, BufferRange], report: Report) -> None:
         """Write the descriptors, or remove the device and leave the bindings as they were."""
+        self.removal.tighten(report)
         if not report.errors and self.desc is not None:
             for slot in [slot for slot in self.views if slot.kind == kind]:
                 del self.views[slot]

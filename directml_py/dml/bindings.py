@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..abi.arguments import integer, is_series
 from ..abi.pointers import locate
-from ..abi.rules import rule
+from ..abi.rules import Severity, rule
 from ..api.d3d12_enums import (
     D3D12_HEAP_TYPE,
     D3D12_HEAP_TYPE_CUSTOM,
@@ -59,7 +59,9 @@ HEAP_TYPE = rule(
     "nf-directml-idmlbindingtable-bindinputs",
 )
 # The page asks for buffers whose size is a multiple of 4; a binding is one to the dispatch that it is made for.
-DWORDS = rule("DML-BufferBinding-dwords", "SizeInBytes is a multiple of 4", "dml-helper-functions")
+DWORDS = rule(
+    "DML-BufferBinding-dwords", "SizeInBytes is a multiple of 4", "dml-helper-functions", Severity.WARNING
+)
 # An example of the page "Binding in DirectML" makes its temporary buffer without the flag. But the page also wants all
 # that is bound in the state UNORDERED_ACCESS, which no buffer without the flag can be in, and every sample sets it.
 UNORDERED_ACCESS = rule(
@@ -98,14 +100,14 @@ def bindable_heaps(level: int) -> tuple[D3D12_HEAP_TYPE, ...]:
 
 
 def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | None:
-    """The DML_BINDING_DESCs of ``(count, bindings)`` or of ``(bindings)`` alone; None to unbind (0, null), and where
-    the count is reported to be wrong.
+    """The DML_BINDING_DESCs of ``(count, bindings)`` or of ``(bindings)`` alone; None to unbind, which a count of 0
+    means to Microsoft's library whether there is an array or not, and where the count is reported to be wrong.
 
     ``bindings`` is a sequence, one struct, or a pointer to the first of ``count`` structs.
     """
     if second is None and (is_series(first) or isinstance(first, ctypes.Structure)):
         items = list(first) if is_series(first) else [first]
-        return [_read(item, f"bindings[{index}]", report) for index, item in enumerate(items)]
+        return [_read(item, f"bindings[{index}]", report) for index, item in enumerate(items)] or None
     count = 0 if first is None else integer(first, "bindingCount")
     if not 0 <= count < 1 << 32:
         report.add(COUNT, "bindingCount", f"is {count}; it must be an unsigned 32-bit number")
@@ -113,6 +115,8 @@ def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | Non
     if second is None:
         if count:
             report.add(COUNT, "bindings", f"is null, but bindingCount is {count}")
+        return None
+    if not count:
         return None
     if is_series(second):
         if count > len(second):
@@ -148,6 +152,15 @@ def _read(value: Any, name: str, report: Report) -> Record:
 
 def _join(name: str, path: str) -> str:
     return path if path.startswith(name) else f"{name}.{path}"
+
+
+def binds_nothing(record: Record, path: str, report: Report) -> bool:
+    """Whether a binding that could be read names no buffer."""
+    if record.Type == BUFFER_ARRAY or (
+        record.Type == BUFFER and record.Desc and record.Desc.Buffer is not None
+    ):
+        return False
+    return not any(found.path.startswith(path) for found in report.diagnostics)
 
 
 def buffer_view(

@@ -173,12 +173,10 @@ class IDMLCompiledOperator(IDMLDispatchable):
     def _tensor_slot(self, slot: Slot) -> TensorSlot:
         return (self.inputs if slot.kind == "input" else self.outputs)[slot.position]
 
-    def why_unbound(self, slot: Slot) -> str | None:
-        if slot.kind == "input" and slot.position in self.program.unused:
-            return None
+    def why_unbound(self, slot: Slot) -> str:
         path, _, tensor = self._tensor_slot(slot)
         if tensor is None:
-            return f"{path} is absent"
+            return f"{path} is absent" if self.op is not None else f"{path} is connected to nothing"
         return f"{path} is OWNED_BY_DML, so that it is bound at initialization"
 
     def describe(self, slot: Slot) -> str:

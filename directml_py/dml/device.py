@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..abi.arguments import counted, enumerator, instance, uint
+from ..abi.arguments import counted, enumerator, instance, is_series, signed_int
 from ..abi.arguments import flags as known_flags
-from ..abi.hresult import DXGI_ERROR_UNSUPPORTED
+from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, E_INVALIDARG
 from ..abi.interface import IUnknown
-from ..abi.rules import Severity, breach, rule
+from ..abi.rules import LIBRARY, Severity, breach, rule
 from ..api.enums import (
     DML_CREATE_DEVICE_FLAGS,
     DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION,
@@ -21,11 +21,12 @@ from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
 from ..d3d12.observation import created
 from ..operators import check, kernel_of, operator_of
+from ..validation.memory import FAULT_RULES
 from ..validation.report import Report
 from ..validation.tensors import level_name
 from .binding_table import IDMLBindingTable
 from .compiled_operator import IDMLCompiledOperator, IDMLOperator
-from .feature_support import KNOWN_LEVELS, check_feature_support, check_types
+from .feature_support import check_feature_support, check_types
 from .initializer import IDMLOperatorInitializer, read_operators
 from .objects import SAME_DEVICE, IDMLObject, IDMLPageable
 from .profiles import KIND, Profile, ProfileLike, profile_of
@@ -33,7 +34,8 @@ from .program import Kernels, OperatorProgram
 from .recorder import IDMLCommandRecorder
 from .removal import hresult_method, make_removal, same_device
 
-HIGHEST_FEATURE_LEVEL = max(DML_FEATURE_LEVEL)
+KNOWN_LEVELS = frozenset(DML_FEATURE_LEVEL)
+HIGHEST_FEATURE_LEVEL = max(KNOWN_LEVELS)
 
 CREATE_FLAGS = rule(
     "DML-CreateDevice-flags",
@@ -48,8 +50,15 @@ LEVEL = rule(
 # A number above all levels may be one of a later version, which this one does not support.
 MINIMUM_LEVEL = rule(
     "DML-CreateDevice-minimum-feature-level",
-    "minimumFeatureLevel is a level that the device supports",
+    "minimumFeatureLevel is not above the level that the device supports",
     "nf-directml-dmlcreatedevice1",
+)
+# Microsoft's library compares it as a signed number, and takes 0 and -1 too.
+KNOWN_MINIMUM = rule(
+    "DML-CreateDevice-minimum-feature-level-known",
+    "minimumFeatureLevel is one of DML_FEATURE_LEVEL",
+    "nf-directml-dmlcreatedevice1",
+    Severity.WARNING,
 )
 TOO_OLD = rule(
     "DML-CreateDevice1-level",
@@ -73,6 +82,7 @@ EXECUTION_FLAGS = rule(
 PAGEABLE_COUNT = rule(
     "DML-Pageable-count", "count is the number of objects given", "nf-directml-idmldevice-makeresident"
 )
+PAGEABLES = rule("DML-Pageable-null", "ppObjects is not null, even where count is 0", LIBRARY)
 
 
 class IDMLDevice(IDMLObject):
@@ -129,19 +139,20 @@ class IDMLDevice(IDMLObject):
             arguments = (None, featureQueryDataSize, None, featureQueryData)
         else:
             arguments = (featureQueryDataSize, featureQueryData, featureSupportDataSize, featureSupportData)
-        check_feature_support(self.feature_level, self.profile.denied, feature, *arguments)
+        check_feature_support(self.removal, self.feature_level, self.profile.denied, feature, *arguments)
 
     @hresult_method
     def CreateOperator(self, desc: Any) -> IDMLOperator:
         """Check an operator desc. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule, types
-        that CheckFeatureSupport denies among them, ``TypeError`` for what is no desc."""
+        that CheckFeatureSupport denies among them, ``DXGI_ERROR_UNSUPPORTED`` for types of operators that Microsoft's
+        library keeps to itself, ``TypeError`` for what is no desc."""
         decoded, report = check(desc, self.feature_level)
-        if self.profile.strict:
-            report.make_strict()
         if self.profile.denied and decoded is not None:
             check_types(self.profile, decoded, report)
         name = "the operator" if decoded is None else decoded.struct.name
-        self.removal.report(f"CreateOperator refuses {name}:", report)
+        reserved = any(found.rule == FAULT_RULES["reserved"].id for found in report.errors)
+        hresult = DXGI_ERROR_UNSUPPORTED if reserved else E_INVALIDARG
+        self.removal.report(f"CreateOperator refuses {name}:", report, hresult)
         assert decoded is not None
         return IDMLOperator(self, decoded)
 
@@ -203,6 +214,8 @@ class IDMLDevice(IDMLObject):
     def _pageables(self, count: Any, objects: Any, method: str) -> list[IDMLPageable]:
         report = Report()
         items = counted(count, objects, "count", "ppObjects", PAGEABLE_COUNT)
+        if not items and objects is None and not is_series(count):
+            report.add(PAGEABLES, "ppObjects", "is null")
         for index, item in enumerate(items):
             same_device(IDMLPageable, item, f"ppObjects[{index}]", self, report, SAME_DEVICE)
         self.removal.report(f"{method} failed:", report)
@@ -238,8 +251,7 @@ class IDMLDevice1(IDMLDevice):
         graph = read_graph_desc(self, desc, report)
         if graph is not None:
             check_graph(graph, self.feature_level, report)
-            if self.profile.strict:
-                report.make_strict()
+            self.removal.tighten(report)
             if self.removal.debug and not report.errors:
                 check_padding(graph, report)
         self.removal.report("CompileGraph refuses the graph:", report)
@@ -297,8 +309,9 @@ def DMLCreateDevice1(
     feature_level: int = HIGHEST_FEATURE_LEVEL,
     profile: ProfileLike = None,
 ) -> IDMLDevice:
-    """As DMLCreateDevice; raises ``DMLError`` ``DXGI_ERROR_UNSUPPORTED`` if ``minimumFeatureLevel`` is above
-    ``feature_level``, or if that is 1_0, whose DirectML lacks this function (nf-directml-dmlcreatedevice1)."""
+    """As DMLCreateDevice; raises ``DMLError`` ``DXGI_ERROR_UNSUPPORTED`` if ``minimumFeatureLevel``, any signed number
+    of 32 bits, is above ``feature_level``, or if that is 1_0, whose DirectML lacks this function
+    (nf-directml-dmlcreatedevice1)."""
     if feature_level == DML_FEATURE_LEVEL_1_0:
         text = "is DML_FEATURE_LEVEL_1_0, whose DirectML has DMLCreateDevice alone"
         raise breach(TOO_OLD, "feature_level", text, DXGI_ERROR_UNSUPPORTED)
@@ -311,21 +324,22 @@ def _device(
     instance(d3d12Device, ID3D12Device, "d3d12Device")
     kind = known_flags(flags, DML_CREATE_DEVICE_FLAGS, "flags", CREATE_FLAGS)
     level = enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level", LEVEL)
-    minimum = uint(minimumFeatureLevel, "minimumFeatureLevel", LEVEL)
+    minimum = signed_int(minimumFeatureLevel, "minimumFeatureLevel", LEVEL)
     if minimum > level:
-        text = f"is {level_name(minimum)}; this device has {level.name}"
+        name = level_name(minimum) if minimum in KNOWN_LEVELS else f"{minimum:#x}"
+        text = f"is {name}; this device has {level.name}"
         raise breach(MINIMUM_LEVEL, "minimumFeatureLevel", text, DXGI_ERROR_UNSUPPORTED)
-    if minimum not in KNOWN_LEVELS:
-        raise breach(LEVEL, "minimumFeatureLevel", f"is 0x{minimum:X}, which is no DML_FEATURE_LEVEL")
     has_graphs = level >= DML_FEATURE_LEVEL_2_1
     device = (IDMLDevice1 if has_graphs else IDMLDevice)(d3d12Device, kind, level, profile_of(profile))
     if device.profile.undefined:
         d3d12Device.leaves_garbage = True
     if device.profile.reorders:
         d3d12Device.reorders = True
+    report = Report()
+    if minimum not in KNOWN_LEVELS:
+        report.add(KNOWN_MINIMUM, "minimumFeatureLevel", f"is {minimum:#x}, which is no DML_FEATURE_LEVEL")
     if device.removal.debug and d3d12Device.info_queue is None:
-        report = Report()
         text = "has DML_CREATE_DEVICE_FLAG_DEBUG, but the Direct3D 12 debug layer was not enabled before"
         report.add(DEBUG_LAYER, "flags", text)
-        device.removal.report("", report)
+    device.removal.report("DMLCreateDevice1 failed:", report)
     return device

@@ -124,6 +124,7 @@ class Dispatch(Command):
         for slot, view in views.items():
             if view is not None:
                 check_view(view, self._needs[slot], dispatchable.describe(slot), report)
+        self._removal.tighten(report)
         late_run = None if report.errors else prepare(dispatchable, views, report)
         if late_run is not None and (not self._is_checked or self._may_run(views)):
             late_run()

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.life import Life
-from ..abi.rules import Severity, rule
+from ..abi.rules import LIBRARY, rule
 from ..api.iids import IID_IDMLDispatchable
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
 from ..d3d12.tracking.access import Access
 from ..descs.values import Record
 from ..validation.report import Report
-from .bindings import BUFFER_ARRAY, NONE, Need, bindable_heaps, single_view
+from .bindings import BUFFER_ARRAY, NONE, Need, bindable_heaps, binds_nothing, single_view
 from .objects import IDMLPageable
 from .program import NO_BYTES
 from .slot import NO_VIEWS, TEMPORARY, Bound, Slot, Views
@@ -57,16 +57,26 @@ NULL = {
     )
     for kind in ("temporary", "persistent")
 }
-# The pages say that nothing need be bound where the size is 0, not that nothing may: hence no errors.
+# The pages say that nothing need be bound where the size is 0, not that nothing may.
 UNNEEDED = {
     kind: rule(
         f"DML-Bind{kind.capitalize()}Resource-unneeded",
         f"No {kind} resource is bound where {kind.capitalize()}ResourceSize is 0",
-        f"nf-directml-idmlbindingtable-bind{kind}resource",
-        Severity.WARNING,
-        debug=True,
+        LIBRARY,
     )
     for kind in ("temporary", "persistent")
+}
+REQUIRED = {
+    "input": rule(
+        "DML-BindInputs-null",
+        "No input that is needed is bound to DML_BINDING_TYPE_NONE, or to a null Buffer",
+        "nf-directml-idmlbindingtable-bindinputs",
+    ),
+    "output": rule(
+        "DML-BindOutputs-null",
+        "No output that is needed is bound to DML_BINDING_TYPE_NONE, or to a null Buffer",
+        "nf-directml-idmlbindingtable-bindoutputs",
+    ),
 }
 
 Run: TypeAlias = Callable[[], None]
@@ -152,7 +162,14 @@ class IDMLDispatchable(IDMLPageable):
             view = single_view(record, need, path, self.device.d3d12_device, report)
             if view is not None:
                 views[slot] = view
+            elif binds_nothing(record, path, report):
+                self.report_required(slot, need, path, report)
         return views
+
+    def report_required(self, slot: Slot, need: Need, path: str, report: Report) -> None:
+        """Somebody bound nothing for a tensor, or for a resource that an initializer fills."""
+        text = f"names no buffer; {self.describe(slot)} needs one of at least {need.size} bytes"
+        report.add(REQUIRED[slot.kind], path, text)
 
     def is_count(self, kind: str, count: int, needed: int, report: Report) -> bool:
         """Report a number of bindings that is not the one ``needed``."""
@@ -165,15 +182,15 @@ class IDMLDispatchable(IDMLPageable):
         """``the initializer has 2 operators``."""
 
     def _must_be_unbound(self, slot: Slot, record: Record, path: str, report: Report) -> None:
-        why = self.why_unbound(slot)
-        if why is None or record.Type == NONE or record.Desc is None:
+        if record.Type == NONE or record.Desc is None:
             return
         if record.Type == BUFFER_ARRAY or record.Desc.Buffer is not None:
-            report.add(NOT_BINDABLE[slot.kind], path, f"names a buffer, but {why}; bind nothing")
+            text = f"names a buffer, but {self.why_unbound(slot)}; bind nothing"
+            report.add(NOT_BINDABLE[slot.kind], path, text)
 
     @abstractmethod
-    def why_unbound(self, slot: Slot) -> str | None:
-        """Why nothing may be bound at a slot without need; None where something may be, though nothing reads it."""
+    def why_unbound(self, slot: Slot) -> str:
+        """Why nothing may be bound at a slot without need."""
 
     def resource_need(self, size: int) -> Need | None:
         """What a temporary or persistent resource of ``size`` bytes must be; None if there is none."""
@@ -185,10 +202,12 @@ class IDMLDispatchable(IDMLPageable):
         text = f"is null, but {kind.capitalize()}ResourceSize is {need.size}"
         report.add(NULL[kind], "binding", text)
 
-    def report_unneeded(self, kind: str, report: Report) -> None:
-        """Somebody bound a temporary or persistent resource, of which no bytes are needed."""
-        text = f"names a {kind} resource, but {kind.capitalize()}ResourceSize is 0; null would do as well"
-        report.add(UNNEEDED[kind], "binding", text)
+    def check_unneeded(self, kind: str, is_bound: bool, report: Report) -> None:
+        """Somebody bound a temporary or persistent resource, of which no bytes are needed, or (``is_bound`` False)
+        nothing."""
+        if is_bound:
+            text = f"names a {kind} resource, but {kind.capitalize()}ResourceSize is 0; bind nothing"
+            report.add(UNNEEDED[kind], "binding", text)
 
     @abstractmethod
     def describe(self, slot: Slot) -> str:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..abi.arguments import integer, uint
-from ..abi.hresult import DXGI_ERROR_UNSUPPORTED
+from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, DMLError
 from ..abi.memory import MemoryFault, write
 from ..abi.pointers import check_type, locate
-from ..abi.rules import LIBRARY, breach, rule
+from ..abi.rules import LIBRARY, Severity, breach, rule
 from ..abi.structure import Structure
 from ..api.enums import (
     DML_FEATURE,
     DML_FEATURE_FEATURE_LEVELS,
-    DML_FEATURE_LEVEL,
     DML_FEATURE_LEVEL_2_0,
     DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT,
     DML_TENSOR_DATA_TYPE,
@@ -28,14 +27,24 @@ from ..descs.values import OperatorDesc
 from ..validation.memory import FAULT_RULES, check_faults
 from ..validation.report import Report
 from ..validation.tensors import level_name
-from ..validation.values import ENUM_VALUE
 from .profiles import Profile
+
+if TYPE_CHECKING:
+    from .removal import Removal
 
 PAGE = "nf-directml-idmldevice-checkfeaturesupport"
 LEVELS_PAGE = "ns-directml-dml_feature_query_feature_levels"
 FEATURE = rule("DML-CheckFeatureSupport-feature", "feature is one of DML_FEATURE", PAGE)
 SIZE = rule(
-    "DML-CheckFeatureSupport-size", "Each size is that of the struct which belongs to the feature", PAGE
+    "DML-CheckFeatureSupport-size",
+    "Each size is at least that of the struct which belongs to the feature",
+    PAGE,
+)
+EXACT_SIZE = rule(
+    "DML-CheckFeatureSupport-exact-size",
+    "Each size is that of the struct which belongs to the feature",
+    PAGE,
+    Severity.WARNING,
 )
 WRITABLE = rule(
     "DML-CheckFeatureSupport-writable", "featureSupportData points to memory that can be written", PAGE
@@ -43,8 +52,8 @@ WRITABLE = rule(
 LEVEL_COUNT = rule(
     "DML-CheckFeatureSupport-level-count", "At least one feature level is asked for", LEVELS_PAGE
 )
-# The page does not say what comes of levels of which none is supported; nothing could be written as the highest one.
-# A number that is no level of this version may be one of a later version: it is not supported, but no mistake.
+# The page does not say what comes of levels of which none is supported, nor of numbers that are no levels: Microsoft's
+# library compares numbers, and answers 0.
 LEVELS = rule(
     "DML-CheckFeatureSupport-levels", "At least one of the requested feature levels is supported", LEVELS_PAGE
 )
@@ -56,7 +65,7 @@ TYPES = rule(
     LIBRARY,
 )
 
-KNOWN_LEVELS = frozenset(int(level) for level in DML_FEATURE_LEVEL)
+TYPE_NUMBERS = frozenset(DML_TENSOR_DATA_TYPE) - {DML_TENSOR_DATA_TYPE_UNKNOWN}
 STRUCTS = {
     DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT: (
         "DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT",
@@ -70,6 +79,7 @@ STRUCTS = {
 
 
 def check_feature_support(
+    removal: Removal,
     level: int,
     denied: Collection[DML_TENSOR_DATA_TYPE],
     feature: Any,
@@ -80,10 +90,10 @@ def check_feature_support(
 ) -> None:
     """Fill the struct at ``support``. Sizes are in bytes and may be None, which stands for the right one.
 
-    The device has feature level ``level``, and no tensors of the types ``denied``.
+    The device has feature level ``level``, and no tensors of the types ``denied``; ``removal`` is told of warnings.
 
-    Raises ``DMLError``: ``DXGI_ERROR_UNSUPPORTED`` for a feature that the device does not know or a request that
-    it cannot meet, ``E_INVALIDARG`` for wrong sizes, null or unreadable data.
+    Raises ``DMLError``: ``DXGI_ERROR_UNSUPPORTED`` for a feature that the device does not know or, with the answer 0,
+    for levels that it does not have; ``E_INVALIDARG`` for sizes that are too small, null or unreadable data.
     """
     number = uint(feature, "feature", FEATURE)
     if number not in [int(known) for known in DML_FEATURE]:
@@ -105,45 +115,48 @@ def check_feature_support(
         report.add(
             FAULT_RULES["null"], "featureSupportData", f"is null; a {support_type.__name__} is required"
         )
-    if record is not None and not faults:
-        check_query(DML_FEATURE(number), record, report)
-    report.raise_errors("CheckFeatureSupport failed:")
-    result = answer(DML_FEATURE(number), record, level, denied)
-    try:
-        write(target.address, bytes(result))
-    except MemoryFault as fault:
-        text = f"is 0x{fault.address:X}, where {fault.size} bytes cannot be written"
-        raise breach(WRITABLE, "featureSupportData", text) from None
+    removal.report("CheckFeatureSupport failed:", report)
+    if number == DML_FEATURE_FEATURE_LEVELS:
+        highest = highest_level(record.RequestedFeatureLevels, level)
+        put(target.address, DML_FEATURE_DATA_FEATURE_LEVELS(highest))
+        if not highest:
+            raise no_level(record.RequestedFeatureLevels, level)
+        return
+    supported = record.DataType not in denied and is_type(record.DataType, level)
+    put(target.address, DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT(supported))
 
 
 def check_size(given: Any, expected: int, name: str, report: Report) -> None:
     size = expected if given is None else integer(given, name)
     if size != expected:
-        report.add(SIZE, name, f"is {size}; the struct has {expected} bytes")
+        broken = SIZE if size < expected else EXACT_SIZE
+        report.add(broken, name, f"is {size}; the struct has {expected} bytes")
 
 
-def check_query(feature: DML_FEATURE, query: Any, report: Report) -> None:
-    if feature == DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT:
-        if not isinstance(query.DataType, DML_TENSOR_DATA_TYPE):
-            report.add(ENUM_VALUE, "DataType", f"is {query.DataType}, which is no DML_TENSOR_DATA_TYPE")
-    elif not query.RequestedFeatureLevels:
-        report.add(LEVEL_COUNT, "RequestedFeatureLevelCount", "is 0; at least one level must be asked for")
+def put(address: int, result: Structure) -> None:
+    try:
+        write(address, bytes(result))
+    except MemoryFault as fault:
+        text = f"is 0x{fault.address:X}, where {fault.size} bytes cannot be written"
+        raise breach(WRITABLE, "featureSupportData", text) from None
 
 
-def answer(
-    feature: DML_FEATURE, query: Any, level: int, denied: Collection[DML_TENSOR_DATA_TYPE]
-) -> Structure:
-    """The support data for the checked query struct of ``feature`` on a device of feature level ``level``."""
-    if feature == DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT:
-        # Of UNKNOWN the pages say nothing here; it is no type that a tensor could have.
-        known = query.DataType != DML_TENSOR_DATA_TYPE_UNKNOWN and query.DataType not in denied
-        supported = known and data_type_of(query.DataType).level <= level
-        return DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT(supported)
-    levels = [asked for asked in query.RequestedFeatureLevels if asked in KNOWN_LEVELS and asked <= level]
-    if not levels:
-        text = f"holds no level that is supported; the device has {level_name(level)}"
-        raise breach(LEVELS, "RequestedFeatureLevels", text, DXGI_ERROR_UNSUPPORTED)
-    return DML_FEATURE_DATA_FEATURE_LEVELS(max(levels))
+def is_type(number: int, level: int) -> bool:
+    """Whether tensors of a data type can be had at a feature level; of a number that is no type, False."""
+    return number in TYPE_NUMBERS and data_type_of(number).level <= level
+
+
+def highest_level(asked: Sequence[int] | None, level: int) -> int:
+    """The highest number in ``asked`` that is not above ``level``, a feature level or not; 0 if there is none."""
+    return max((number for number in asked or () if 0 < number <= level), default=0)
+
+
+def no_level(asked: Sequence[int] | None, level: int) -> DMLError:
+    if not asked:
+        text = "is 0; at least one level must be asked for"
+        return breach(LEVEL_COUNT, "RequestedFeatureLevelCount", text, DXGI_ERROR_UNSUPPORTED)
+    text = f"holds no level that is supported; the device has {level_name(level)}"
+    return breach(LEVELS, "RequestedFeatureLevels", text, DXGI_ERROR_UNSUPPORTED)
 
 
 def check_types(profile: Profile, desc: OperatorDesc, report: Report) -> None:

@@ -51,7 +51,7 @@ ONE_THREAD = rule(
 )
 NOT_NEEDED = rule(
     "DML-BindPersistentResource-initializer",
-    "An initializer takes persistent resources as outputs, not as a persistent resource",
+    "An initializer takes persistent resources as outputs; BindPersistentResource is not for it, not even with NONE",
     "dml-binding",
 )
 
@@ -163,6 +163,9 @@ class IDMLOperatorInitializer(IDMLDispatchable):
         """The owned inputs of one operator."""
         op, path = self.operators[index], f"bindings[{index}]"
         if record.Type == NONE:
+            for part, need in enumerate(op.owned_needs):
+                if need is not None:
+                    self.report_required(Slot("input", index, part), need, path, report)
             return
         if record.Type != BUFFER_ARRAY:
             report.add(
@@ -171,9 +174,9 @@ class IDMLOperatorInitializer(IDMLDispatchable):
                 "is DML_BINDING_TYPE_BUFFER; an initializer's inputs are DML_BINDING_TYPE_BUFFER_ARRAY",
             )
             return
-        ranges = record.Desc.Bindings if record.Desc is not None else ()
-        if not ranges:
+        if report.errors and record.Desc is None:
             return
+        ranges = (record.Desc.Bindings if record.Desc is not None else None) or ()
         if len(ranges) != len(op.inputs):
             report.add(
                 COUNTS["input"],
@@ -187,25 +190,26 @@ class IDMLOperatorInitializer(IDMLDispatchable):
                 view = buffer_view(item, need, where, self.device.d3d12_device, report)
                 if view is not None:
                     yield slot, view
+                elif not any(found.path.startswith(where) for found in report.diagnostics):
+                    self.report_required(slot, need, where, report)
             elif item is not None and item.Buffer is not None:
                 report.add(NOT_BINDABLE[slot.kind], where, f"names a buffer, but {self.why_unbound(slot)}")
 
     def describe_count(self, kind: str, count: int) -> str:
         return f"the initializer has {count} operators"
 
-    def why_unbound(self, slot: Slot) -> str | None:
+    def why_unbound(self, slot: Slot) -> str:
         if slot.kind == "output":
             return f"operators[{slot.position}] has a PersistentResourceSize of 0"
         return f"{self.operators[slot.position].inputs[slot.part].path} is not OWNED_BY_DML"
 
-    def report_unneeded(self, kind: str, report: Report) -> None:
+    def check_unneeded(self, kind: str, is_bound: bool, report: Report) -> None:
         if kind == "persistent":
-            text = "names a persistent resource, but an initializer has them as outputs; use BindOutputs"
+            what = "a persistent resource" if is_bound else "nothing"
+            text = f"names {what}, but an initializer has persistent resources as outputs; use BindOutputs"
             report.add(NOT_NEEDED, "binding", text)
-        # Programs written after HelloDirectML make one temporary resource, as large as the larger of the sizes that
-        # the initializer and the operator ask for, and may bind it to both.
-        elif not any(op.temporary_size for op in self.operators):
-            super().report_unneeded(kind, report)
+        else:
+            super().check_unneeded(kind, is_bound, report)
 
     def describe(self, slot: Slot) -> str:
         if slot.kind == "temporary":

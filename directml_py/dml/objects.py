@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..abi.caller import caller
+from ..abi.hresult import S_FALSE
 from ..abi.life import Life, LivingObject
 from ..abi.private_data import PrivateDataObject, PrivateDataRules
-from ..abi.rules import rule
+from ..abi.rules import Severity, rule
 from ..abi.wintypes import GUID
 from ..api.iids import IID_IDMLDeviceChild, IID_IDMLObject, IID_IDMLPageable
+from ..validation.report import Report
 from .removal import Removal, hresult_method
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ SAME_DEVICE = rule(
 PRIVATE_DATA = PrivateDataRules(
     size=rule(
         "DML-SetPrivateData-size",
-        "dataSize is at most what data has, and 0 if data is null",
+        "dataSize is at most what data has",
         "nf-directml-idmlobject-setprivatedata",
     ),
     guid=rule(
@@ -31,6 +33,12 @@ PRIVATE_DATA = PrivateDataRules(
         "nf-directml-idmlobject-getprivatedata",
     ),
 )
+NO_DATA_SIZE = rule(
+    "DML-SetPrivateData-null-size",
+    "dataSize is 0 if data is null",
+    "nf-directml-idmlobject-setprivatedata",
+    Severity.WARNING,
+)
 
 
 class IDMLObject(PrivateDataObject):
@@ -38,6 +46,7 @@ class IDMLObject(PrivateDataObject):
 
     IID = IID_IDMLObject
     private_data_rules = PRIVATE_DATA
+    nothing_removed = S_FALSE
     removal: Removal
 
     @hresult_method
@@ -45,12 +54,22 @@ class IDMLObject(PrivateDataObject):
         return super().GetPrivateData(guid)
 
     @hresult_method
-    def SetPrivateData(self, guid: GUID, dataSize: Any, data: Any = None) -> None:
-        super().SetPrivateData(guid, dataSize, data)
+    def SetPrivateData(self, guid: GUID, dataSize: Any, data: Any = None) -> int:
+        """``(guid, size, bytes)`` as in C, or ``(guid, bytes)``; no data removes what is stored.
+
+        Returns ``S_OK``, or ``S_FALSE`` where there was nothing to remove.
+        """
+        return super().SetPrivateData(guid, dataSize, data)
+
+    def _report_size_of_nothing(self, text: str) -> None:
+        report = Report()
+        report.add(NO_DATA_SIZE, "dataSize", text)
+        self.removal.report("SetPrivateData failed:", report)
 
     @hresult_method
-    def SetPrivateDataInterface(self, guid: GUID, data: IUnknown | None) -> None:
-        super().SetPrivateDataInterface(guid, data)
+    def SetPrivateDataInterface(self, guid: GUID, data: IUnknown | None) -> int:
+        """None removes what is stored. Returns ``S_OK``, or ``S_FALSE`` where there was nothing to remove."""
+        return super().SetPrivateDataInterface(guid, data)
 
     @hresult_method
     def SetName(self, name: str) -> None:

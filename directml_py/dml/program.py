@@ -41,9 +41,8 @@ class Program(Protocol):
     """The tensors that are bound from outside, and how to run over their bytes.
 
     ``in_place`` are the inputs, by position, whose memory some output may be bound to. ``temporary_size`` is in bytes.
-    ``unused`` are the inputs that nothing reads, and that may be bound all the same. ``packed`` are those that are
-    OWNED_BY_DML and come in the form that they were packed into. ``results`` are the outputs of which some elements
-    stay undefined.
+    ``packed`` are the inputs that are OWNED_BY_DML and come in the form that they were packed into. ``results`` are the
+    outputs of which some elements stay undefined.
     """
 
     title: str
@@ -51,7 +50,6 @@ class Program(Protocol):
     inputs: tuple[TensorSlot, ...]
     outputs: tuple[TensorSlot, ...]
     temporary_size: int
-    unused: frozenset[int]
     packed: Mapping[int, Packing]
     results: Mapping[int, Results]
 
@@ -155,8 +153,6 @@ NO_BYTES: Bytes = np.empty(0, np.uint8)
 
 class OperatorProgram:
     """A single operator."""
-
-    unused: frozenset[int] = frozenset()
 
     def __init__(self, desc: OperatorDesc, kernels: Kernels = kernel_of) -> None:
         self.title = desc.schema.type_name

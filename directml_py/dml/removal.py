@@ -66,15 +66,21 @@ class Removal:
         """Raise ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if the device is removed."""
         if self.reason == S_OK:
             return
-        why = str(self._error) if self._error is not None else "its Direct3D 12 device was removed"
+        why = self._error.args[0] if self._error is not None else "its Direct3D 12 device was removed"
         diagnostics = self._error.diagnostics if self._error is not None else ()
         raise DMLError(DXGI_ERROR_DEVICE_REMOVED, f"the DirectML device was removed: {why}", diagnostics)
+
+    def tighten(self, report: Report) -> None:
+        """On a strict device: make errors of what only a page forbids."""
+        if self.strict:
+            report.make_strict()
 
     def report(self, what: str, report: Report, hresult: int = E_INVALIDARG) -> None:
         """For methods that return an HRESULT: raise ``DMLError`` if ``report`` holds an error, or a warning that the
         debug layer breaks on."""
         if not report.diagnostics:
             return
+        self.tighten(report)
         report.raise_errors(what, hresult)
         if self._announce(report.diagnostics):
             raise failure(what, report.diagnostics, hresult, reported=True)
@@ -87,9 +93,11 @@ class Removal:
         """
         if not report.diagnostics:
             return
+        self.tighten(report)
         if report.errors and self._error is None:
-            # Never the instance that is raised: its traceback would keep the callers' objects alive.
-            self._error = failure(what, report.diagnostics, E_INVALIDARG)
+            # Never the instance that is raised: its traceback would keep the callers' objects alive. Microsoft's
+            # library has the one reason for whatever was wrong.
+            self._error = failure(what, report.diagnostics, DXGI_ERROR_DEVICE_REMOVED)
             if not self.debug:
                 for told in WITNESSES:
                     told(self._error)

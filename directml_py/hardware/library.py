@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..abi.hresult import NAMES, DMLError
+from ..abi.hresult import E_INVALIDARG, NAMES, DMLError
 from ..api.enums import DML_FEATURE_FEATURE_LEVELS, DML_FEATURE_LEVEL
-from ..api.structs import DML_FEATURE_DATA_FEATURE_LEVELS, DML_FEATURE_QUERY_FEATURE_LEVELS, DML_OPERATOR_DESC
+from ..api.structs import (
+    DML_FEATURE_DATA_FEATURE_LEVELS,
+    DML_FEATURE_QUERY_FEATURE_LEVELS,
+    DML_GRAPH_DESC,
+    DML_OPERATOR_DESC,
+)
 from ..descs.decode import decode_operator_desc
 from ..descs.encode import encode
 from ..descs.values import OperatorDesc
@@ -83,6 +88,29 @@ class Library:
         finally:
             _release(created)
         return Verdict(0, "CreateOperator")
+
+    def validate_graph(self, descs: Sequence[Any], connect: Callable[[list[int]], DML_GRAPH_DESC]) -> Verdict:
+        """Whether the library takes a graph of operators: by CreateOperator of each, and by CompileGraph. ``connect``
+        makes the desc, of the addresses of the operators.
+
+        On the emulated device, which has no shaders, a graph in which CompileGraph finds no mistake before it makes
+        some ends with another error than E_INVALIDARG, and counts as accepted.
+        """
+        created: list[Object] = []
+        stage = "CompileGraph"
+        try:
+            for desc in descs:
+                self._compile(_decoded(desc), created, False)
+            graph = connect([operator.address for operator in created])
+            created.append(self._dml.create(stage, "IDMLCompiledOperator", graph, 0))
+        except _Refused as refusal:
+            return refusal.verdict
+        except DMLError as error:
+            if self.executes or error.hresult == E_INVALIDARG:
+                return Verdict(error.hresult, stage)
+        finally:
+            _release(created)
+        return Verdict(0, stage)
 
     def evaluate(self, desc: Any, inputs: Sequence[Any]) -> list[Array | None]:
         """Run one operator on arrays, as ``directml_py.evaluate`` does.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..descs.decode import Fault
 from .report import Report
-from .rule import rule
+from .rule import LIBRARY, rule
 
 # Null pointers and counts are what each struct's page says of its fields; the identifiers serve them all. No page
 # bounds a count; one that no program means is taken for garbage rather than followed.
@@ -18,6 +18,11 @@ FAULT_RULES = {
         "DML-Desc-type",
         "Type is one of the values that say what Desc points to",
         "ns-directml-dml_tensor_desc",
+    ),
+    "reserved": rule(
+        "DML-Desc-reserved-type",
+        "The Type of an operator desc, as an unsigned number, is below 0xC0000000",
+        LIBRARY,
     ),
     "count": rule("DML-Desc-count", "A count is the number of elements that its array has", SOURCE),
     "interface": rule(

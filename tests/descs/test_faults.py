@@ -164,13 +164,22 @@ class TestNull:
 class TestTypes:
     @pytest.mark.parametrize(
         ("value", "text"),
-        [(0, "DML_OPERATOR_INVALID"), (-1, "-1"), (9999, "9999"), (2**31 - 1, "2147483647")],
+        [(0, "DML_OPERATOR_INVALID"), (9999, "9999"), (2**31 - 1, "2147483647"), (-(1 << 31), "-2147483648")],
     )
     def test_operators(self, value, text):
         desc, faults = decode_operator_desc(DML_OPERATOR_DESC(value, join()))
         assert desc is None
         assert [(fault.path, fault.kind) for fault in faults] == [("Type", "type")]
         assert faults[0].text.startswith(f"is {text}, ")
+
+    @pytest.mark.parametrize("value", [-1, -100, 0xC0000000 - (1 << 32)])
+    def test_operators_of_no_version(self, value):
+        """Where there is a desc behind them; Microsoft's library looks at that first."""
+        for desc, kind in ((join(), "reserved"), (None, "type")):
+            decoded, faults = decode_operator_desc(DML_OPERATOR_DESC(value, desc))
+            assert decoded is None
+            assert [(fault.path, fault.kind) for fault in faults] == [("Type", kind)]
+            assert faults[0].text.startswith(f"is {value}, ")
 
     @pytest.mark.parametrize("value", [0, 2, -1])
     def test_tensors(self, value):

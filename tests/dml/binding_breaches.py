@@ -5,6 +5,7 @@ from __future__ import annotations
 import directml_py as dml
 
 from .breaches import breaks
+from .graphs import graph
 from .helpers import (
     CUSTOM,
     DEFAULT,
@@ -60,13 +61,6 @@ def too_many_inputs(bench, wrong):
 
 
 @breaks("DML-BindInputs-count", "bindingCount")
-def no_inputs(bench, wrong):
-    """An empty array is not (0, null), which unbinds all."""
-    table = bench.table(bench.compile(join(4, 4)))
-    return lambda: table.BindInputs(0, [] if wrong else None)
-
-
-@breaks("DML-BindInputs-count", "bindingCount")
 def a_binding_per_operator(bench, wrong):
     table, buffer = initializer_table(bench, owned_join(bench), owned_join(bench)), bench.buffer(16)
     return lambda: table.BindInputs([spans(None, buffer)] * (1 if wrong else 2))
@@ -77,6 +71,59 @@ def a_range_per_input(bench, wrong):
     table, buffer = initializer_table(bench, owned_join(bench), owned_join(bench)), bench.buffer(16)
     second = spans(buffer) if wrong else spans(None, buffer)
     return lambda: table.BindInputs([spans(None, buffer), second])
+
+
+@breaks("DML-BindInputs-count", "bindings[0].BindingCount")
+def an_array_of_no_ranges(bench, wrong):
+    """Also for an operator of which nothing is to be initialized."""
+    table = initializer_table(bench, bench.compile(identity()))
+    return lambda: table.BindInputs([spans() if wrong else spans(None)])
+
+
+@breaks("DML-BindInputs-null", "bindings[1]")
+def nothing_as_an_input(bench, wrong):
+    table, one = bench.table(bench.compile(join(4, 4))), binding(bench.buffer(16))
+    return lambda: table.BindInputs([one, binding(None) if wrong else one])
+
+
+@breaks("DML-BindInputs-null", "bindings[0]")
+def a_null_buffer_as_an_input(bench, wrong):
+    """Offset and SizeInBytes do not matter then."""
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(16)
+    null = dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER, dml.DML_BUFFER_BINDING(None, 8, 3))
+    return lambda: table.BindInputs([null if wrong else binding(buffer)])
+
+
+@breaks("DML-BindInputs-null", "bindings[0].Bindings[1]")
+def a_null_buffer_as_an_owned_input(bench, wrong):
+    table, buffer = initializer_table(bench, owned_join(bench)), bench.buffer(16)
+    return lambda: table.BindInputs([spans(None, None if wrong else buffer)])
+
+
+@breaks("DML-BindInputs-null", "bindings[0]")
+def nothing_for_an_operator_with_an_owned_input(bench, wrong):
+    op = owned_join(bench) if wrong else bench.compile(join(4, 4))
+    table = initializer_table(bench, op)
+    return lambda: table.BindInputs([binding(None)])
+
+
+@breaks("DML-BindOutputs-null", "bindings[1]")
+def nothing_as_an_output(bench, wrong):
+    table, one, other = bench.table(bench.compile(split(4, 4))), bench.buffer(16), bench.buffer(16)
+    return lambda: table.BindOutputs([binding(one), binding(None if wrong else other)])
+
+
+@breaks("DML-BindOutputs-null", "bindings[0]")
+def a_null_buffer_as_an_output(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(16)
+    null = dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER, dml.DML_BUFFER_BINDING())
+    return lambda: table.BindOutputs([null if wrong else binding(buffer)])
+
+
+@breaks("DML-BindOutputs-null", "bindings[0]")
+def nothing_as_an_initialized_resource(bench, wrong):
+    table, buffer = initializer_table(bench, owned_join(bench)), bench.buffer(16)
+    return lambda: table.BindOutputs([binding(None if wrong else buffer)])
 
 
 @breaks("DML-BindOutputs-count", "bindingCount")
@@ -127,8 +174,27 @@ def an_absent_output(bench, wrong):
     return lambda: table.BindOutputs([binding(bench.buffer(16) if wrong else None), binding(buffer)])
 
 
-def empty_table(bench, wrong, method, *arguments):
-    op = bench.compile(identity())
+def half_connected(bench):
+    """A graph of two inputs and two outputs, of each of which the second is connected to nothing."""
+    op = bench.dml.CreateOperator(identity(4, scale=3))
+    desc = graph([op], [(0, 0, 0)], [(0, 0, 0)], input_count=2, output_count=2)
+    return bench.table(bench.dml.CompileGraph(desc))
+
+
+@breaks("DML-BindInputs-owned", "bindings[1]")
+def an_input_that_feeds_nothing(bench, wrong):
+    table, buffer = half_connected(bench), bench.buffer(16)
+    return lambda: table.BindInputs([binding(buffer), binding(buffer if wrong else None)])
+
+
+@breaks("DML-BindOutputs-empty", "bindings[1]")
+def an_output_that_nothing_writes(bench, wrong):
+    table, buffer, other = half_connected(bench), bench.buffer(16), bench.buffer(16)
+    return lambda: table.BindOutputs([binding(buffer), binding(other if wrong else None)])
+
+
+def empty_table(bench, wrong, method, *arguments, op=None):
+    op = bench.compile(identity()) if op is None else op
     table = bench.dml.CreateBindingTable(None if wrong else bench.table_desc(op))
     return lambda: getattr(table, method)(*arguments)
 
@@ -145,12 +211,14 @@ def outputs_of_an_empty_table(bench, wrong):
 
 @breaks("DML-BindingTable-empty", "BindTemporaryResource")
 def temporary_of_an_empty_table(bench, wrong):
-    return empty_table(bench, wrong, "BindTemporaryResource", binding(bench.buffer(16)))
+    one, op = binding(bench.buffer(256)), bench.compile(log_sum_exp())
+    return empty_table(bench, wrong, "BindTemporaryResource", one, op=op)
 
 
 @breaks("DML-BindingTable-empty", "BindPersistentResource")
 def persistent_of_an_empty_table(bench, wrong):
-    return empty_table(bench, wrong, "BindPersistentResource", binding(bench.buffer(16)))
+    one, op = binding(bench.buffer(16)), owned_join(bench)
+    return empty_table(bench, wrong, "BindPersistentResource", one, op=op)
 
 
 @breaks("DML-BindPersistentResource-initializer", "binding")
@@ -160,6 +228,34 @@ def persistent_of_an_initializer(bench, wrong):
     if wrong:
         return lambda: table.BindPersistentResource(binding(buffer))
     return lambda: table.BindOutputs([binding(buffer)])
+
+
+@breaks("DML-BindPersistentResource-initializer", "binding")
+def nothing_as_persistent_of_an_initializer(bench, wrong):
+    op = owned_join(bench)
+    table = bench.table(bench.compile(identity())) if not wrong else initializer_table(bench, op)
+    return lambda: table.BindPersistentResource(binding(None))
+
+
+@breaks("DML-BindTemporaryResource-unneeded", "binding", kind_device=True)
+def a_temporary_resource_for_nothing(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity() if wrong else log_sum_exp())), bench.buffer(256)
+    return lambda: table.BindTemporaryResource(binding(buffer))
+
+
+@breaks("DML-BindTemporaryResource-unneeded", "binding", kind_device=True)
+def a_temporary_resource_for_an_initializer(bench, wrong):
+    """What the operator needs, its initializer does not."""
+    op, buffer = bench.compile(log_sum_exp()), bench.buffer(256)
+    table = initializer_table(bench, op) if wrong else bench.table(op)
+    return lambda: table.BindTemporaryResource(binding(buffer))
+
+
+@breaks("DML-BindPersistentResource-unneeded", "binding", kind_device=True)
+def a_persistent_resource_for_nothing(bench, wrong):
+    table = bench.table(bench.compile(join(4, 4, owned=[] if wrong else [0])))
+    buffer = bench.buffer(256)
+    return lambda: table.BindPersistentResource(binding(buffer))
 
 
 @breaks("DML-BufferBinding-range", "bindings[0]")
@@ -265,18 +361,6 @@ def a_small_initialized_resource(bench, wrong):
 def a_small_owned_input(bench, wrong):
     table, buffer = initializer_table(bench, owned_join(bench)), bench.buffer(16)
     return lambda: table.BindInputs([spans(None, span(buffer, 0, 12 if wrong else 16))])
-
-
-@breaks("DML-BufferBinding-dwords", "bindings[0].SizeInBytes")
-def an_input_of_broken_dwords(bench, wrong):
-    table, buffer = bench.table(bench.compile(identity())), bench.buffer(32)
-    return lambda: table.BindInputs([binding(buffer, 0, 18 if wrong else 20)])
-
-
-@breaks("DML-BufferBinding-dwords", "binding.SizeInBytes")
-def a_temporary_of_broken_dwords(bench, wrong):
-    table, buffer = bench.table(bench.compile(log_sum_exp())), bench.buffer(1024)
-    return lambda: table.BindTemporaryResource(binding(buffer, 0, 1023 if wrong else 1024))
 
 
 @breaks("DML-BufferBinding-unordered-access", "bindings[0].Buffer")

@@ -234,25 +234,10 @@ def a_table_that_was_emptied(bench, wrong):
     return lambda: bench.record(op, table)
 
 
-@breaks("DML-RecordDispatch-unbound", "InputTensors[1]")
-def an_input_is_unbound(bench, wrong):
-    op, buffer = bench.compile(join(4, 4)), bench.buffer(16)
-    inputs = [buffer, None if wrong else buffer]
-    return recording(bench, op, inputs=inputs, outputs=[bench.buffer(32)])
-
-
 @breaks("DML-RecordDispatch-unbound", "OutputTensor")
 def the_output_is_unbound(bench, wrong):
     outputs = None if wrong else [bench.buffer(16)]
     return recording(bench, bench.compile(identity()), inputs=[bench.buffer(16)], outputs=outputs)
-
-
-@breaks("DML-RecordDispatch-unbound", "OutputTensor")
-def a_null_buffer_binds_nothing(bench, wrong):
-    op = bench.compile(identity())
-    empty = dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER, dml.DML_BUFFER_BINDING())
-    outputs = [empty if wrong else bench.buffer(16)]
-    return recording(bench, op, inputs=[bench.buffer(16)], outputs=outputs)
 
 
 @breaks("DML-RecordDispatch-unbound", "InputTensor")
@@ -260,6 +245,15 @@ def the_inputs_were_unbound(bench, wrong):
     op, table = ready_identity(bench)
     if wrong:
         table.BindInputs(0, None)
+    return lambda: bench.record(op, table)
+
+
+@breaks("DML-RecordDispatch-unbound", "OutputTensor")
+def a_count_of_0_unbinds(bench, wrong):
+    """Whatever the array holds; the device is well until something is dispatched."""
+    op, table = ready_identity(bench)
+    other = bench.buffer(16)
+    table.BindOutputs(0 if wrong else 1, [binding(other)])
     return lambda: bench.record(op, table)
 
 
@@ -295,17 +289,17 @@ def an_owned_input_is_unbound(bench, wrong):
     return recording(
         bench,
         bench.dml.CreateOperatorInitializer(ops),
-        inputs=[None, None if wrong else spans(None, bench.buffer(16))],
+        inputs=None if wrong else [None, spans(None, bench.buffer(16))],
         outputs=[bench.persistent(op) for op in ops],
     )
 
 
-@breaks("DML-RecordDispatch-unbound", "the persistent resource of operators[1]")
+@breaks("DML-RecordDispatch-unbound", "the persistent resource of operators[1]", kind_device=True)
 def an_initialized_resource_is_unbound(bench, wrong):
     ops = [bench.compile(identity()), bench.compile(join(4, owned=[0]))]
     return recording(
         bench,
         bench.dml.CreateOperatorInitializer(ops),
         inputs=[None, spans(bench.buffer(16))],
-        outputs=[bench.persistent(ops[0]), None if wrong else bench.persistent(ops[1])],
+        outputs=None if wrong else [None, bench.persistent(ops[1])],
     )

@@ -49,7 +49,7 @@ def test_breaking_can_be_switched_off(layer_bench):
     queue.SetBreakOnSeverity(ERROR, False)
     mistake(layer_bench)
     assert len(messages(layer_bench)) == 2
-    assert layer_bench.dml.GetDeviceRemovedReason() == dml.E_INVALIDARG
+    assert layer_bench.dml.GetDeviceRemovedReason() == dml.DXGI_ERROR_DEVICE_REMOVED
 
 
 def test_methods_that_can_fail_raise_in_any_case(layer_bench):

@@ -87,11 +87,35 @@ def test_wrong_arguments(d3d12):
             dml.DMLCreateDevice(nothing)
     refused(lambda: dml.DMLCreateDevice(d3d12, 2), dml.E_INVALIDARG, "flags", "0x2")
     refused(lambda: dml.DMLCreateDevice(d3d12, feature_level=0x2500), dml.E_INVALIDARG, "feature_level")
-    refused(lambda: dml.DMLCreateDevice1(d3d12, 0, 0), dml.E_INVALIDARG, "minimumFeatureLevel")
-    refused(lambda: dml.DMLCreateDevice1(d3d12, 0, 0x6300 + 1), dml.E_INVALIDARG, "minimumFeatureLevel")
-    refused(lambda: dml.DMLCreateDevice1(d3d12, 0, 0x6500), dml.DXGI_ERROR_UNSUPPORTED, "minimumFeatureLevel")
+    for number in (1 << 32, -(1 << 31) - 1):
+        refused(
+            lambda: dml.DMLCreateDevice1(d3d12, 0, number),  # noqa: B023
+            dml.E_INVALIDARG,
+            "minimumFeatureLevel",
+        )
     with pytest.raises(TypeError, match="flags"):
         dml.DMLCreateDevice(d3d12, "DEBUG")
+
+
+@pytest.mark.parametrize("number", [0, 1, 0x1500, -1, -(1 << 31), 0xFFFFFFFF, 0x80000000, 0x61FF])
+def test_minimum_levels_that_are_no_levels(d3d12, number):
+    """They are compared as signed numbers; a strict device wants levels."""
+    assert dml.DMLCreateDevice1(d3d12, 0, number, feature_level=0x6200).GetParentDevice() is d3d12
+    refused(
+        lambda: dml.DMLCreateDevice1(d3d12, 0, number, feature_level=0x6200, profile="strict"),
+        dml.E_INVALIDARG,
+        "minimumFeatureLevel is",
+        "DML-CreateDevice-minimum-feature-level-known",
+    )
+
+
+@pytest.mark.parametrize("number", [0x6201, 0x6300, 0x7FFFFFFF])
+def test_minimum_levels_above_that_of_the_device(d3d12, number):
+    refused(
+        lambda: dml.DMLCreateDevice1(d3d12, 0, number, feature_level=0x6200),
+        dml.DXGI_ERROR_UNSUPPORTED,
+        "minimumFeatureLevel",
+    )
 
 
 def test_devices_are_not_singletons(d3d12):
@@ -158,7 +182,11 @@ def test_evict_and_make_resident():
     for method in (bench.dml.Evict, bench.dml.MakeResident):
         assert method(2, [compiled, initializer]) is None
         assert method([compiled]) is None
-        assert method(0, None) is None
+        # A count of 0 is no mistake, a null array is one.
+        assert method(0, [compiled]) is None
+        assert method([]) is None
+        refused(lambda: method(0, None), dml.E_INVALIDARG, "ppObjects", "DML-Pageable-null")  # noqa: B023
+        refused(lambda: method(0), dml.E_INVALIDARG, "ppObjects", "DML-Pageable-null")  # noqa: B023
         refused(lambda: method(1, None), dml.E_INVALIDARG, "ppObjects", "count")  # noqa: B023
         refused(lambda: method(2, [compiled]), dml.E_INVALIDARG, "count")  # noqa: B023
         for wrong in (op, None, bench.queue, bench.recorder):

@@ -50,18 +50,23 @@ def refused(hresult, *arguments, on=None, words=()):
         (0x3000, (0x6400, 0x2100, 0x3100, 0x2000), 0x2100),
         (0x2000, (0x6400, 0x1000), 0x1000),
         (0x6400, (0x6400,), 0x6400),
-        # 2_5 is no level, though it lies below.
-        (0x3000, (0x2500, 0x2000), 0x2000),
+        # Numbers are compared, whether they are levels or not.
+        (0x3000, (0x2500, 0x2000), 0x2500),
+        (0x6200, (0x1234,), 0x1234),
+        (0x6200, (0x6201, 0x6200, 0x1000), 0x6200),
+        (0x6200, (-1, 1, 0), 1),
     ],
 )
 def test_feature_levels(level, asked, found):
     assert highest(level, *asked) == found
 
 
-def test_no_level_is_supported():
+@pytest.mark.parametrize("asked", [(0x3000, 0x2500), (0x2101,), (0,), (-1,), (0, -1), (-(1 << 31),), ()])
+def test_no_level_is_supported(asked):
+    """The answer is written all the same."""
     answer = LevelData(0x1234)
-    refused(dml.DXGI_ERROR_UNSUPPORTED, LEVELS, levels(0x3000, 0x2500), answer, on=device(0x2100))
-    assert answer.MaxSupportedFeatureLevel == 0x1234
+    refused(dml.DXGI_ERROR_UNSUPPORTED, LEVELS, levels(*asked), answer, on=device(0x2100))
+    assert answer.MaxSupportedFeatureLevel == 0
 
 
 @pytest.mark.kind_device
@@ -82,11 +87,11 @@ def test_data_types(names, since):
             assert answer.IsSupported == int(level >= since)
 
 
-def test_unknown_data_types():
+@pytest.mark.parametrize("number", [0, -1, 14, 15, 99])
+def test_unknown_data_types(number):
     answer = TypeData(7)
-    device().CheckFeatureSupport(TYPES, TypeQuery(dml.DML_TENSOR_DATA_TYPE_UNKNOWN), answer)
+    device().CheckFeatureSupport(TYPES, TypeQuery(number), answer)
     assert answer.IsSupported == 0
-    refused(dml.E_INVALIDARG, TYPES, TypeQuery(99), answer, words=["DataType", "99"])
 
 
 def test_the_c_form():
@@ -131,12 +136,23 @@ def test_unknown_features(feature):
     refused(dml.DXGI_ERROR_UNSUPPORTED, feature, TypeQuery(), TypeData(), words=["feature", str(feature)])
 
 
-def test_wrong_sizes():
+def test_sizes_that_are_too_small():
     query, answer = TypeQuery(dml.DML_TENSOR_DATA_TYPE_FLOAT32), TypeData(7)
-    for size in (0, 3, 5, 8):
+    for size in (0, 3):
         refused(dml.E_INVALIDARG, TYPES, size, query, 4, answer, words=["featureQueryDataSize"])
         refused(dml.E_INVALIDARG, TYPES, 4, query, size, answer, words=["featureSupportDataSize"])
+    refused(dml.E_INVALIDARG, LEVELS, 12, levels(0x1000), 4, LevelData(), words=["featureQueryDataSize"])
     assert answer.IsSupported == 7
+
+
+def test_sizes_that_are_too_large():
+    """What lies behind the structs is left alone; a strict device wants their sizes."""
+    query, answer = (TypeQuery * 2)(TypeQuery(1), TypeQuery(99)), (TypeData * 2)(TypeData(7), TypeData(7))
+    device().CheckFeatureSupport(TYPES, 8, query, 8, answer)
+    assert [one.IsSupported for one in answer] == [1, 7]
+    strict = dml.DMLCreateDevice(D3D12, profile="strict")
+    for sizes, word in (((8, 4), "featureQueryDataSize"), ((4, 8), "featureSupportDataSize")):
+        refused(dml.E_INVALIDARG, TYPES, sizes[0], query, sizes[1], answer, on=strict, words=[word])
 
 
 def test_nulls():
@@ -144,7 +160,6 @@ def test_nulls():
     refused(dml.E_INVALIDARG, TYPES, 0, None, 4, answer, words=["featureQueryData"])
     refused(dml.E_INVALIDARG, TYPES, 4, query, 4, None, words=["featureSupportData"])
     refused(dml.E_INVALIDARG, TYPES, query, 0, words=["featureSupportData"])
-    refused(dml.E_INVALIDARG, LEVELS, LevelQuery(), LevelData(), words=["RequestedFeatureLevelCount"])
     refused(dml.E_INVALIDARG, LEVELS, LevelQuery(2, None), LevelData(), words=["RequestedFeatureLevels"])
     assert answer.IsSupported == 7
 

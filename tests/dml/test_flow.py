@@ -14,6 +14,8 @@ from .helpers import (
     CUSTOM,
     DEFAULT,
     FLOAT32,
+    VOLATILE,
+    Bench,
     binding,
     floats,
     identity,
@@ -330,18 +332,59 @@ def test_temporary_memory_need_not_be_clean(bench):
         assert bench.read(target)[0] == pytest.approx(np.log(np.exp([1, 2, 3, 4]).sum()))
 
 
-@pytest.mark.kind_device
-def test_memory_bound_without_need_is_left_alone(bench):
-    """HelloDirectML-like programs bind one temporary buffer for everything."""
-    op, target = bench.compile(identity()), bench.buffer(16)
-    spare = bench.buffer(256)
-    bench.fill(spare, np.full(256, 0xA5, np.uint8))
-    bound = {"inputs": [bench.holding(1, 2, 3, 4)], "outputs": [target]}
-    dispatch(bench, op, **bound, temporary=spare, persistent=spare)
+@pytest.mark.parametrize("size", [16, 17, 18, 19, 31])
+def test_ranges_of_any_size(bench, size):
+    """SizeInBytes need be no multiple of 4: what an input, an output and a resource have beyond their need is left."""
+    op, target, spare = bench.compile(log_sum_exp()), bench.buffer(32), bench.buffer(1024)
+    bench.fill(target, np.full(32, 0xA5, np.uint8))
+    bench.initialize(op)
+    inputs = [binding(bench.buffer(32, data=floats(*range(8))), 0, size)]
+    table = bench.table(op, inputs, [binding(target, 0, size - 11)], binding(spare, 0, 1024 - 16 + size % 4))
+    bench.record(op, table)
     bench.execute()
     assert not bench.removed
-    assert bench.read(target).tolist() == [1, 2, 3, 4]
-    assert (bench.read(spare, np.uint8) == 0xA5).all()
+    assert bench.read(target)[0] == pytest.approx(np.log(np.exp([0, 1, 2, 3]).sum()))
+    assert (bench.read(target, np.uint8)[4:] == 0xA5).all()
+
+
+@pytest.mark.parametrize("flags", [0, VOLATILE])
+def test_a_buffer_of_an_odd_size(flags):
+    """25 bytes hold a tensor of 24; a strict device wants multiples of 4, also where it reads descriptors late."""
+    for profile, is_removed in (("kind", False), ("strict", True)):
+        bench = Bench(profile=profile)
+        op, target = bench.compile(identity(6), flags), bench.buffer(24)
+        bench.initialize(op)
+        source = bench.buffer(25, data=np.append(floats(*range(6)).view(np.uint8), np.uint8(0)))
+        table = bench.table(op)
+        table.BindInputs([binding(source)])
+        assert bench.removed is is_removed
+        if not is_removed:
+            table.BindOutputs([binding(target)])
+            bench.record(op, table)
+            bench.execute()
+            assert bench.read(target).tolist() == list(range(6))
+
+
+def test_a_strict_device_wants_multiples_of_4_when_it_executes():
+    """The descriptors are written by a table of another device that shares them."""
+    bench = Bench(profile="strict")
+    other = Bench(d3d12=bench.d3d12)
+    op, twin = (one.compile(identity(6), VOLATILE) for one in (bench, other))
+    source, target = bench.buffer(32), bench.buffer(24)
+    bench.initialize(op)
+    desc = bench.table_desc(op)
+    table = bench.dml.CreateBindingTable(desc)
+    table.BindInputs([binding(source, 0, 24)])
+    table.BindOutputs([binding(target)])
+    bench.record(op, table)
+    desc.Dispatchable = twin
+    other.dml.CreateBindingTable(desc).BindInputs([binding(source, 0, 25)])
+    assert not bench.removed
+    bench.execute()
+    assert bench.removed
+    assert not other.removed
+    with pytest.raises(dml.DMLError, match="DML-BufferBinding-dwords"):
+        bench.dml.GetParentDevice()
 
 
 def test_c_forms_of_bindings(bench):

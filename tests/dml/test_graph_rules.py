@@ -62,11 +62,32 @@ BREACHES = {
     ),
     "DML-Graph-absent-tensor": (fused_gather_absent, "Nodes[0].CTensor"),
     "DML-Graph-input-unconnected": (lambda g: chain(g, inputs=[], input_count=1), "Nodes[0].InputTensor"),
-    "DML-Graph-output-unconnected": (
-        lambda g: graph([g.split([4, 2], [S, S], 0), g.scale(S)], [(0, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 0)]),
-        "Nodes[0].OutputTensors[1]",
+    "DML-Graph-node-unconnected": (
+        lambda g: graph([g.scale(S), g.scale(S)], [(0, 0, 0), (1, 1, 0)], [(0, 0, 0)]),
+        "Nodes[1]",
     ),
-    "DML-Graph-graph-output-unconnected": (lambda g: chain(g, output_count=2), "OutputEdges"),
+    "DML-Graph-shared-input": (
+        lambda g: graph([g.scale([5]), g.scale([2, 3])], [(0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 1)]),
+        "Nodes[1].InputTensor",
+    ),
+    "DML-Graph-copied-size": (
+        lambda g: graph(
+            [g.identity([2, 3]), g.identity([5])], [(0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 1)]
+        ),
+        "Nodes[1].OutputTensor.TotalTensorSizeInBytes",
+    ),
+    # Where no output leads out of the graph, one of a node is unconnected too, or there is a cycle.
+    "DML-Graph-graph-output-unconnected": (
+        lambda g: graph(
+            [g.join([S, S], [4, 2], 0), g.split([4, 2], [S, S], 0)],
+            [],
+            [],
+            [(0, 0, 1, 0), (1, 0, 0, 0), (1, 1, 0, 1)],
+            output_count=1,
+        ),
+        "OutputEdges",
+    ),
+    "DML-Graph-output-count": (lambda g: chain(g, output_count=(1 << 16) + 2), "OutputCount"),
     "DML-Graph-input-count": (lambda g: chain(g, input_count=(1 << 16) + 2), "InputCount"),
     "DML-Graph-cycle": (
         lambda g: graph(
@@ -104,8 +125,8 @@ BREACHES = {
 }
 
 
-# What a debug device says of graphs that compile; broken in tests/rules/graph_cases.py.
-DEBUG = {"DML-Graph-graph-output-shared", "DML-Graph-padding"}
+# What debug and strict devices say of graphs that compile; broken in tests/hazards and tests/rules/page_only_cases.py.
+WARNINGS = {"DML-Graph-graph-output-shared", "DML-Graph-padding", "DML-Graph-output-unconnected"}
 
 
 @pytest.mark.parametrize("rule", BREACHES)
@@ -124,7 +145,7 @@ def test_broken_alone(rule):
 
 
 def test_every_rule_is_broken_above():
-    here = {entry.id for entry in vars(declared).values() if isinstance(entry, Rule)} - DEBUG
+    here = {entry.id for entry in vars(declared).values() if isinstance(entry, Rule)} - WARNINGS
     assert here == set(BREACHES)
     assert here <= set(RULES)
 
@@ -135,25 +156,113 @@ def test_the_chain_itself_is_right():
     assert g.device.CompileGraph(chain(g)).GetBindingProperties().RequiredDescriptorCount
 
 
-@pytest.mark.parametrize("rule", ["DML-Graph-input-count", "DML-Graph-constant-feature-level"])
+@pytest.mark.parametrize(
+    "rule", ["DML-Graph-input-count", "DML-Graph-output-count", "DML-Graph-constant-feature-level"]
+)
 def test_as_far_as_rules_allow(rule):
-    """One input less, and one level more, than where the rule is broken."""
+    """One input or output less, and one level more, than where the rule is broken."""
     g = Graphs(dml.DML_FEATURE_LEVEL_6_2)
     desc = BREACHES[rule][0](g)
     desc.InputCount -= rule == "DML-Graph-input-count"
+    desc.OutputCount -= rule == "DML-Graph-output-count"
     assert g.device.CompileGraph(desc)
 
 
 def test_all_problems_at_once():
     g = Graphs()
-    desc = chain(g, nodes=[g.scale(S), g.scale([2, 3])], output_count=3)
+    desc = chain(g, nodes=[g.scale(S), g.scale([2, 3])], outputs=[], output_count=3)
     with pytest.raises(dml.DMLError) as caught:
         g.device.CompileGraph(desc)
     assert sorted(entry.rule for entry in caught.value.diagnostics) == [
         "DML-Graph-graph-output-unconnected",
-        "DML-Graph-graph-output-unconnected",
+        "DML-Graph-node-unconnected",
         "DML-Graph-total-size",
     ]
+
+
+@pytest.mark.parametrize("used", [0, 1])
+def test_an_output_of_a_node_that_nobody_uses(used):
+    """Some output of each node leads on; what is written to the others is lost. A strict device wants all of them."""
+    g = Graphs()
+    desc = graph([g.split([4, 2], [S, S], 0), g.scale(S)], [(0, 0, 0)], [(1, 0, 0)], [(0, used, 1, 0)])
+    (result,) = g.run(g.device.CompileGraph(desc), np.arange(8, dtype=np.float32).reshape(4, 2))
+    assert result.tolist() == (np.arange(8).reshape(2, 2, 2)[used] * 2 + 1).tolist()
+
+
+SIZES = {5: ([5],), 6: ([2, 3],), 7: ([7],)}
+
+
+def shared(g, kinds, order=None, position=0):
+    """Nodes on one graph input: a scaling (``x``) or an identity (``c``) of so many elements each."""
+    nodes = [(g.scale if kind == "x" else g.identity)(*SIZES[size]) for kind, size in kinds]
+    order = range(len(nodes)) if order is None else order
+    inputs = [(position, index, 0) for index in order]
+    return graph(nodes, inputs, [(index, 0, index) for index in range(len(nodes))])
+
+
+@pytest.mark.parametrize(
+    ("kinds", "order", "path"),
+    [
+        # The first edge says how large the input is, whatever is the first node.
+        ("x6 x5", None, None),
+        ("x5 x6", None, "Nodes[1].InputTensor"),
+        ("x5 x6", (1, 0), None),
+        ("x6 x5", (1, 0), "Nodes[0].InputTensor"),
+        ("x7 x5 x6", None, None),
+        ("x5 x7 x6", None, "Nodes[1].InputTensor Nodes[2].InputTensor"),
+        ("c5 x6", None, "Nodes[1].InputTensor"),
+        ("c6 x5", None, None),
+        ("x5 c6", None, None),
+        ("x6 c5", None, "Nodes[1].OutputTensor.TotalTensorSizeInBytes"),
+        ("c5 x6", (1, 0), "Nodes[0].OutputTensor.TotalTensorSizeInBytes"),
+        ("x6 c7 x6", None, None),
+        ("c7 x5 c6", None, None),
+        # If there is nothing but copies, their size is that of the first of their nodes, whatever is the first edge.
+        ("c5 c6", None, None),
+        ("c6 c5", None, "Nodes[1].OutputTensor.TotalTensorSizeInBytes"),
+        ("c5 c6", (1, 0), None),
+        ("c6 c5", (1, 0), "Nodes[1].OutputTensor.TotalTensorSizeInBytes"),
+        ("c5 c7 c6", None, None),
+        ("c6 c7 c5", None, "Nodes[2].OutputTensor.TotalTensorSizeInBytes"),
+    ],
+)
+def test_tensors_of_one_graph_input(kinds, order, path):
+    g = Graphs()
+    desc = shared(g, [(kind[0], int(kind[1])) for kind in kinds.split()], order)
+    if path is None:
+        assert g.device.CompileGraph(desc)
+        return
+    with pytest.raises(dml.DMLError) as caught:
+        g.device.CompileGraph(desc)
+    assert caught.value.hresult == dml.E_INVALIDARG
+    assert [found.path for found in caught.value.diagnostics] == path.split()
+
+
+def test_total_sizes_and_strides_of_one_graph_input():
+    """Of the first tensor TotalTensorSizeInBytes counts, of the others what sizes and strides imply."""
+    g = Graphs()
+
+    def compiled(first, second):
+        nodes = [g.scale(*first[:1], **first[1]), g.scale(*second[:1], **second[1])]
+        return g.device.CompileGraph(graph(nodes, [(0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 1)]))
+
+    assert compiled(([5], {"total_size": 24}), ([6], {}))
+    assert compiled(([5], {}), ([6], {"strides": [0], "total_size": 40}))
+    for first, second in [(([6], {"strides": [0]}), ([2], {})), (([2], {}), ([2], {"strides": [2]}))]:
+        with pytest.raises(dml.DMLError, match="DML-Graph-shared-input"):
+            compiled(first, second)
+
+
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_outputs_that_nothing_writes(position):
+    """Some output is connected; nothing is bound to the others, and all of them count."""
+    g = Graphs()
+    desc = chain(g, outputs=[(1, 0, position)], output_count=3)
+    compiled = g.device.CompileGraph(desc)
+    assert [slot.tensor is not None for slot in compiled.outputs] == [at == position for at in range(3)]
+    results = g.run(compiled, np.arange(4, dtype=np.float32).reshape(2, 2))
+    assert [result is None for result in results] == [at != position for at in range(3)]
+    assert results[position].tolist() == [[3, 7], [11, 15]]
 
 
 @pytest.mark.parametrize(

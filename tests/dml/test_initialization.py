@@ -153,10 +153,9 @@ def test_owned_inputs_keep_their_layout(bench):
         lambda table: table.BindInputs(0, None),
         lambda table: (table.BindInputs([binding(None)]), table.BindOutputs([binding(None)])),
         lambda table: table.BindInputs([spans(None)]),
-        lambda table: table.BindInputs(
-            [dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER_ARRAY, dml.DML_BUFFER_ARRAY_BINDING(0, None))]
-        ),
-        lambda table: (table.BindTemporaryResource(None), table.BindPersistentResource(None)),
+        lambda table: table.BindInputs([]),
+        lambda table: table.BindOutputs(0, [binding(None)]),
+        lambda table: table.BindTemporaryResource(None),
     ],
 )
 def test_an_initializer_that_needs_nothing(debug_bench, bind):

@@ -80,7 +80,7 @@ def test_a_debug_device_that_was_removed():
         return bench.dml, references
 
     device, references = program()
-    assert device.GetDeviceRemovedReason() == dml.E_INVALIDARG
+    assert device.GetDeviceRemovedReason() == dml.DXGI_ERROR_DEVICE_REMOVED
     assert alive(references) == []
     reference = weakref.ref(device)
     del device

@@ -80,7 +80,7 @@ def test_names(thing):
 
 def test_wrong_arguments(thing):
     thing.SetPrivateData(FIRST, 4, b"data")
-    for arguments in ((FIRST, 4, None), (FIRST, 5, b"data"), (FIRST, -1, b"data")):
+    for arguments in ((FIRST, 5, b"data"), (FIRST, -1, b"data")):
         with pytest.raises(dml.DMLError) as caught:
             thing.SetPrivateData(*arguments)
         assert caught.value.hresult == dml.E_INVALIDARG
@@ -94,6 +94,36 @@ def test_wrong_arguments(thing):
         with pytest.raises(TypeError):
             wrong()
     assert thing.GetPrivateData(FIRST) == b"data"
+
+
+def test_removing_what_is_not_there(thing):
+    """S_FALSE, whatever the size of the data that is null."""
+    assert thing.SetPrivateData(FIRST, 4, None) == dml.S_FALSE
+    assert thing.SetPrivateData(FIRST, 0, None) == dml.S_FALSE
+    assert thing.SetPrivateDataInterface(FIRST, None) == dml.S_FALSE
+    for remove in (
+        lambda: thing.SetPrivateData(FIRST, 4, None),
+        lambda: thing.SetPrivateData(FIRST, 0, None),
+        lambda: thing.SetPrivateDataInterface(FIRST, None),
+    ):
+        for store in (
+            lambda: thing.SetPrivateData(FIRST, 4, b"data"),
+            lambda: thing.SetPrivateData(FIRST, 0, b""),
+            lambda: thing.SetPrivateDataInterface(FIRST, thing),
+        ):
+            assert store() == dml.S_OK
+            assert remove() == dml.S_OK
+            not_found(thing, FIRST)
+            assert remove() == dml.S_FALSE
+
+
+def test_a_size_of_nothing_on_a_strict_device():
+    device = dml.DMLCreateDevice(dml.D3D12CreateDevice(), profile="strict")
+    device.SetPrivateData(FIRST, 4, b"data")
+    with pytest.raises(dml.DMLError, match="DML-SetPrivateData-null-size") as caught:
+        device.SetPrivateData(FIRST, 4, None)
+    assert caught.value.hresult == dml.E_INVALIDARG
+    assert device.GetPrivateData(FIRST) == b"data"
 
 
 def test_objects_do_not_share(bench):

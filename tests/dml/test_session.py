@@ -40,7 +40,7 @@ def test_evaluate_with_all_resources(session):
 def test_evaluate_raises_what_removed_the_device():
     session = Session()
     op = session.compile(identity())
-    with pytest.raises(dml.DMLError, match="DML-BindInputs-count") as caught:
+    with pytest.raises(dml.DMLError, match="DML-RecordDispatch-unbound") as caught:
         session.evaluate(op, [])
     assert caught.value.hresult == dml.DXGI_ERROR_DEVICE_REMOVED
 

@@ -272,7 +272,7 @@ def test_what_is_not_bound(answer):
     assert code == 1
     assert any(line.startswith("[EndCmd][0001]\t: hr=0x887a0005 ") for line in lines)
     assert not any("Resource 'A'" in line for line in lines)
-    assert "BTensor is not bound" in "\n".join(errors)
+    assert "BTensor needs one of at least 12 bytes [DML-BindInputs-null]" in "\n".join(errors)
 
 
 def test_initialization_that_fails(answer):

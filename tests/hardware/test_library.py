@@ -16,6 +16,7 @@ from directml_py import hardware
 from directml_py.descs import TensorDesc, decode_operator_desc
 from directml_py.descs.build import build_operator_desc
 from directml_py.graph import Graph, save
+from directml_py.graph.parts import graph_desc, operator_node
 from directml_py.hardware.loading import OWN
 from directml_py.operators import SCHEMAS
 from directml_py.testing.source import RandomSource
@@ -64,6 +65,27 @@ def test_what_only_compiling_refuses(library):
     with pytest.raises(dml.DMLError) as raised:
         library.evaluate(desc, arrays_for(desc, 0))
     assert raised.value.hresult == dml.E_UNEXPECTED
+
+
+def test_graphs(library):
+    """Of two operators in a row; the edge between them needs the same size on both sides."""
+
+    def connect(operators):
+        nodes = [operator_node(operator, b"") for operator in operators]
+        edges = [
+            dml.DML_INPUT_GRAPH_EDGE_DESC(0, 0, 0),
+            dml.DML_INPUT_GRAPH_EDGE_DESC(0, 0, 1),
+            dml.DML_INTERMEDIATE_GRAPH_EDGE_DESC(0, 0, 1, 0),
+            dml.DML_INPUT_GRAPH_EDGE_DESC(1, 1, 1),
+            dml.DML_OUTPUT_GRAPH_EDGE_DESC(1, 0, 0),
+        ]
+        return graph_desc(2, 1, nodes, edges)
+
+    small = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 1, 1])
+    single = dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(small, small, small)
+    assert library.validate_graph([add(), add()], connect) == (0, "CompileGraph")
+    assert library.validate_graph([add(), single], connect) == (dml.E_INVALIDARG, "CompileGraph")
+    assert library.validate_graph([add(), add(4)], connect) == (dml.E_INVALIDARG, "CreateOperator")
 
 
 CASES = Path(__file__).parents[1] / "fidelity" / "directml_1_13_cases.jsonl.gz"

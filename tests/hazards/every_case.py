@@ -19,7 +19,6 @@ from . import (  # noqa: F401
     split_cases,
     state_cases,
     step_cases,
-    unneeded_cases,
     value_cases,
 )
 from .hazard import HAZARDS

@@ -26,13 +26,13 @@ TWINS = {
     "DML-Graph-constant-size": constant,
     "DML-Graph-constant-feature-level": constant,
     "DML-Graph-constant-output": constant,
-    "DML-Graph-output-unconnected": split_and_scale,
     "DML-Graph-cycle": lambda g: graph(
         [g.join([S, S], [4, 2], 0), g.split([4, 2], [S, S], 0)],
         [(0, 0, 0), (1, 0, 1)],
         [(1, 0, 0), (1, 1, 1)],
         [(0, 0, 1, 0)],
     ),
+    "DML-Graph-graph-output-unconnected": split_and_scale,
     "DML-Graph-owned-source": lambda g: chain(g, nodes=[owned(g), g.scale(S)]),
     "DML-Graph-owned-alike": lambda g: graph(
         [owned(g), owned(g)], [(0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 1)]

@@ -34,13 +34,8 @@ def a_flag_beside_debug(wrong):
 
 
 @breaks("DML-CreateDevice-feature-level", "minimumFeatureLevel")
-def a_level_between_two(wrong):
-    return create(dml.DMLCreateDevice1, 0, 0x2200 if wrong else 0x2100)
-
-
-@breaks("DML-CreateDevice-feature-level", "minimumFeatureLevel")
-def no_level(wrong):
-    return create(dml.DMLCreateDevice1, 0, 0 if wrong else 0x1000)
+def a_level_of_more_than_32_bits(wrong):
+    return create(dml.DMLCreateDevice1, 0, 1 << 32 if wrong else 0x1000)
 
 
 @breaks("DML-CreateDevice-feature-level", "feature_level")
@@ -209,13 +204,21 @@ def more_objects_than_given(wrong):
 @breaks("DML-Pageable-count", "ppObjects")
 def objects_that_are_null(wrong):
     bench = Bench(DEBUG)
-    return lambda: bench.dml.MakeResident(1 if wrong else 0, None)
+    return lambda: bench.dml.MakeResident(1 if wrong else 0, None if wrong else [])
 
 
-@breaks("DML-SetPrivateData-size", "dataSize")
-def a_size_without_data(wrong):
-    thing = Bench(DEBUG).dml.CreateOperator(identity())
-    return lambda: thing.SetPrivateData(KEY, 4 if wrong else 0, None)
+@breaks("DML-Pageable-null", "ppObjects")
+def no_objects_in_no_array(wrong):
+    bench = Bench(DEBUG)
+    return lambda: bench.dml.Evict(0, None if wrong else [])
+
+
+@breaks("DML-Desc-reserved-type", "Type", hresult=UNSUPPORTED)
+def a_type_of_which_no_version_has_an_operator(wrong):
+    desc = identity()
+    kind = -1 if wrong else dml.DML_OPERATOR_ELEMENT_WISE_IDENTITY
+    whole = dml.DML_OPERATOR_DESC(kind, desc)
+    return lambda: Bench(DEBUG).dml.CreateOperator(whole)
 
 
 @breaks("DML-SetPrivateData-size", "dataSize")
@@ -259,8 +262,8 @@ def a_feature_that_is_no_uint(wrong):
 
 
 @breaks("DML-CheckFeatureSupport-size", "featureQueryDataSize")
-def the_size_of_another_query(wrong):
-    return asking(TYPES, 16 if wrong else 4, TypeQuery(1), 4, TypeData())
+def a_size_below_that_of_the_query(wrong):
+    return asking(LEVELS, 12 if wrong else 16, levels(0x1000), 4, LevelData())
 
 
 @breaks("DML-CheckFeatureSupport-size", "featureSupportDataSize")
@@ -273,7 +276,7 @@ def support_data_in_no_mans_land(wrong):
     return asking(TYPES, 4, TypeQuery(1), 4, 0x10 if wrong else TypeData())
 
 
-@breaks("DML-CheckFeatureSupport-level-count", "RequestedFeatureLevelCount")
+@breaks("DML-CheckFeatureSupport-level-count", "RequestedFeatureLevelCount", hresult=UNSUPPORTED)
 def no_levels_at_all(wrong):
     return asking(LEVELS, LevelQuery() if wrong else levels(0x1000), LevelData())
 
@@ -297,11 +300,6 @@ def a_feature_without_support_data(wrong):
 @breaks("DML-Desc-null", "RequestedFeatureLevels")
 def levels_that_are_null(wrong):
     return asking(LEVELS, LevelQuery(2, None) if wrong else levels(0x1000, 0x2000), LevelData())
-
-
-@breaks("DML-Desc-enum", "DataType")
-def a_data_type_that_is_none(wrong):
-    return asking(TYPES, TypeQuery(14 if wrong else 13), TypeData())
 
 
 @breaks("DML-Desc-null", "Dispatchable")
@@ -355,33 +353,6 @@ def a_count_of_bindings_that_is_no_uint(wrong):
     bench = Bench(DEBUG)
     table, one = bench.table(bench.compile(identity())), binding(bench.buffer(16))
     return lambda: table.BindInputs((1 << 32) + 1 if wrong else 1, [one])
-
-
-def reported(bench, call):
-    """The call does its work, and the info queue has what is to be said about it."""
-
-    def run():
-        call()
-        assert not bench.removed
-        return messages(bench)
-
-    return run
-
-
-@breaks("DML-BindTemporaryResource-unneeded", "binding", hresult=None)
-def a_temporary_resource_for_nothing(wrong):
-    bench = layer_bench()
-    table = bench.table(bench.compile(identity() if wrong else log_sum_exp()))
-    one = binding(bench.buffer(256))
-    return reported(bench, lambda: table.BindTemporaryResource(one))
-
-
-@breaks("DML-BindPersistentResource-unneeded", "binding", hresult=None)
-def a_persistent_resource_for_nothing(wrong):
-    bench = layer_bench()
-    table = bench.table(bench.compile(join(4, 4, owned=[] if wrong else [0])))
-    one = binding(bench.buffer(256))
-    return reported(bench, lambda: table.BindPersistentResource(one))
 
 
 @breaks("DML-CreateDevice-profile", "profile")

@@ -12,6 +12,8 @@ import directml_py as dml
 from directml_py.operators import every_rule
 from directml_py.validation import RULES, Diagnostic
 
+from ..dml.helpers import DEBUG, Bench
+
 # Rules that follow from the catalog are declared when they are first asked for.
 every_rule()
 LATEST = max(dml.DML_FEATURE_LEVEL)
@@ -73,6 +75,23 @@ def breaks(rule: str, path: str, *more: str, hresult: int | None = dml.E_INVALID
     def declare(prepare: Callable[[bool], Callable[[], Any]]) -> Callable[[bool], Callable[[], Any]]:
         name, run = prepare.__name__, lambda wrong: found_by(prepare(wrong))
         register(Case(rule, (path, *more), hresult, name, run, prepare))
+        return prepare
+
+    return declare
+
+
+def tolerated(rule: str, path: str) -> Callable:
+    """Decorator of ``prepare(bench, wrong)``, which returns the call to make: right, or breaking at ``path`` a
+    ``rule`` that only a page knows. A strict device refuses it, another one does not."""
+
+    def declare(prepare: Callable[[Bench, bool], Callable[[], Any]]) -> Callable[..., Any]:
+        def run(wrong: bool) -> Found:
+            lenient = found_by(prepare(Bench(DEBUG), wrong))
+            return Found(
+                found_by(prepare(Bench(DEBUG, profile="strict"), wrong)).diagnostics, lenient.hresult
+            )
+
+        register(Case(rule, (path,), None, prepare.__name__, run, prepare))
         return prepare
 
     return declare

@@ -28,7 +28,7 @@ quick = settings(
 )
 LEVELS = tuple(dml.DML_FEATURE_LEVEL)
 # What no change of a desc in readable memory breaks.
-NOT_OF_DESCS = {"DML-Desc-unreadable", "DML-Desc-interface"}
+NOT_OF_DESCS = {"DML-Desc-unreadable", "DML-Desc-interface", "DML-Desc-reserved-type"}
 
 
 @quick

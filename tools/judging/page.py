@@ -52,7 +52,8 @@ python -m directml_py compare FILE --directml PATH --d3d12 PATH --save disagreem
 {streams}
 
 `valid` are descs that this package's generator calls valid; `mutations` are such with one field changed, which nobody
-filtered; `tables` are all data types and dimension counts of one tensor, or of all, of each operator.
+filtered; `tables` are all data types and dimension counts of one tensor, or of all, of each operator; `graphs` are
+graphs of up to four operators, most of them right, given to CompileGraph.
 
 ## Where this package is stricter
 

@@ -14,6 +14,7 @@ from directml_py.testing.changes import change_tensor, retyped
 from directml_py.testing.source import RandomSource
 from directml_py.testing.valid import operators_at, valid_desc
 
+from .graphs import Graph, graph
 from .mutations import TYPES, mutated
 
 LEVEL = DML_FEATURE_LEVEL_6_2
@@ -32,7 +33,7 @@ def only(pattern: str) -> None:
 class Judged(NamedTuple):
     """``field`` is what was changed; empty for what our generator calls valid."""
 
-    desc: OperatorDesc
+    desc: OperatorDesc | Graph
     field: str = ""
 
 
@@ -74,6 +75,10 @@ def tables(number: int) -> Iterator[Judged]:
         yield Judged(changed, "DimensionCount")
 
 
+def of_graphs(number: int) -> Iterator[Judged]:
+    yield Judged(graph(RandomSource(number)))
+
+
 def _ranked(tensor: TensorDesc, rank: int) -> TensorDesc:
     """With leading sizes of 1, or without the leading sizes."""
     sizes = (*(1,) * (rank - len(tensor.sizes)), *tensor.sizes)[-rank:]
@@ -84,4 +89,5 @@ STREAMS: dict[str, Callable[[int], Iterator[Judged]]] = {
     "valid": valid,
     "mutations": mutations,
     "tables": tables,
+    "graphs": of_graphs,
 }

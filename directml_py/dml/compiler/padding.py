@@ -10,7 +10,7 @@ from ...validation.report import Report
 from ..accesses import elements_of
 from . import rules
 from .description import GraphDesc, Port, Value
-from .plan import same_view
+from .views import same_view
 
 
 def check_padding(graph: GraphDesc, report: Report) -> None:

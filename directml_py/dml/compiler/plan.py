@@ -12,7 +12,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
 from ...operators import kernel_of, operator_of
 from ...operators.operator import Operator, Place
@@ -25,6 +24,7 @@ from .pairs import paired
 from .plan_text import headline, plan_text
 from .step import Step
 from .validation import topological_order
+from .views import same_view
 
 
 class OutputRoot(NamedTuple):
@@ -73,14 +73,6 @@ class Plan:
 
     def __str__(self) -> str:
         return plan_text(self)
-
-
-def same_view(one: TensorDesc, other: TensorDesc) -> bool:
-    """Whether two tensors are the same elements in the same places."""
-    if one.data_type != other.data_type or one.sizes != other.sizes:
-        return False
-    strides = zip(one.sizes, one.effective_strides, other.effective_strides)
-    return all(size == 1 or own == theirs for size, own, theirs in strides)
 
 
 class Planner:

@@ -53,7 +53,6 @@ class GraphProgram:
         self.inputs = _input_slots(graph)
         self.outputs = _output_slots(graph)
         self.results: Mapping[int, Results] = _results(graph)
-        self.unused = frozenset(index for index, slot in enumerate(self.inputs) if slot.tensor is None)
         self._kernels = {
             step.node: step.kernel or self._kernel(step)
             for step in self.plan.steps
@@ -215,10 +214,10 @@ def _input_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
 
 
 def _output_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
-    """The graph outputs, as the tensors that nodes write to them."""
+    """The graph outputs, as the tensors that nodes write to them; absent where none does."""
     slots = []
     for position in range(graph.output_count):
-        written = [graph.output_tensor(value) for value in graph.writers[position]]
+        written = [graph.output_tensor(value) for value in graph.writers.get(position, ())]
         slots.append(_slot("GraphOutputs", position, [tensor for tensor in written if tensor is not None]))
     return tuple(slots)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from ...validation.rule import OWN, Severity, rule
+from ...validation.rule import LIBRARY, OWN, Severity, rule
 
 GRAPH = "ns-directml-dml_graph_desc"
 
 EDGE_TYPE = rule("DML-Graph-edge-type", "Each list of edges holds edges of its own type", GRAPH)
 # No page forbids a graph that does nothing; it has nothing to compile, and no binding could be described.
 EMPTY = rule("DML-Graph-nodes", "A graph has at least one node and at least one output", OWN)
-# The page allows graph inputs that feed nothing, and gives no limit.
+# The page allows graph inputs that feed nothing, and outputs that nothing writes, and gives no limit.
 INPUT_COUNT = rule("DML-Graph-input-count", "A graph has at most 65536 inputs that feed nothing", OWN)
+OUTPUT_COUNT = rule("DML-Graph-output-count", "A graph has at most 65536 outputs that nothing writes", OWN)
 INDEX = rule(
     "DML-Graph-index",
     "An edge names nodes, their inputs and outputs, and graph inputs and outputs that exist",
@@ -24,11 +25,14 @@ UNFED = rule(
     "DML-Graph-input-unconnected", "Every input tensor that a node's operator has is connected", GRAPH
 )
 UNUSED = rule(
-    "DML-Graph-output-unconnected", "Every output tensor that a node's operator has is connected", GRAPH
+    "DML-Graph-output-unconnected",
+    "Every output tensor that a node's operator has is connected",
+    GRAPH,
+    Severity.WARNING,
 )
-# The page lets a graph output be connected to any number of nodes. Without any, nothing says how large the memory is
-# that must be bound.
-OUTPUT_UNFED = rule("DML-Graph-graph-output-unconnected", "Every graph output is connected", OWN)
+NODE_UNUSED = rule("DML-Graph-node-unconnected", "Some output of every node is connected", LIBRARY)
+# The page lets a graph output be connected to any number of nodes. Nothing is bound to one without any.
+OUTPUT_UNFED = rule("DML-Graph-graph-output-unconnected", "Some graph output is connected", LIBRARY)
 # With several, each writes its tensor into the same memory, from its first byte on, and no page gives an order.
 OUTPUT_SHARED = rule(
     "DML-Graph-graph-output-shared",
@@ -36,6 +40,17 @@ OUTPUT_SHARED = rule(
     GRAPH,
     Severity.WARNING,
     debug=True,
+)
+# No page states it, though the page wants identical totals of the tensors that an edge between two nodes connects.
+SHARED_INPUT = rule(
+    "DML-Graph-shared-input",
+    "What a graph input feeds takes no more bytes than TotalTensorSizeInBytes of the tensor that its first edge feeds",
+    LIBRARY,
+)
+COPIED = rule(
+    "DML-Graph-copied-size",
+    "Identities that copy a graph input to an output have room for what the first of those that it feeds takes",
+    LIBRARY,
 )
 CYCLE = rule("DML-Graph-cycle", "The graph has no cycle", GRAPH)
 TOTAL_SIZE = rule(

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 
 from ...validation.report import Report
 from . import rules
 from .description import Edge, GraphDesc, GraphInput, Node, Port, Value
+from .sharing import check_shared_inputs
 
 CONSTANT_LEVEL = 0x6200
-# Of what a count that is far too high would repeat without end.
-SHOWN = 16
-# Unconnected graph inputs are legal, and each costs memory here and a binding in the program.
-UNUSED_INPUTS = 1 << 16
+# Unconnected graph inputs and outputs are legal, and each costs memory here and a binding in the program.
+UNUSED = 1 << 16
 
 
 def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
@@ -24,9 +22,12 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
         report.add(rules.EMPTY, "NodeCount", "is 0; a graph needs nodes")
     if not graph.output_count:
         report.add(rules.EMPTY, "OutputCount", "is 0; a graph needs outputs")
-    if graph.input_count > UNUSED_INPUTS + len(graph.input_edges):
-        text = f"is {graph.input_count}, of which at most {len(graph.input_edges)} are connected"
-        report.add(rules.INPUT_COUNT, "InputCount", text)
+    for broken, field, count, edges in (
+        (rules.INPUT_COUNT, "InputCount", graph.input_count, graph.input_edges),
+        (rules.OUTPUT_COUNT, "OutputCount", graph.output_count, graph.output_edges),
+    ):
+        if count > UNUSED + len(edges):
+            report.add(broken, field, f"is {count}, of which at most {len(edges)} are connected")
     if level < CONSTANT_LEVEL:
         for node in graph.nodes:
             if node is not None and node.data is not None:
@@ -44,6 +45,8 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
     _check_owned(graph, report)
     if not report.errors and topological_order(graph) is None:
         report.add(rules.CYCLE, "IntermediateEdges", "form a cycle: some nodes wait for one another")
+    if not report.errors:
+        check_shared_inputs(graph, report)
 
 
 def _check_indices(graph: GraphDesc, edge: Edge, report: Report) -> bool:
@@ -83,9 +86,8 @@ def _end_problems(
 def _check_connections(graph: GraphDesc, report: Report) -> None:
     fed = Counter(edge.target for edge in graph.edges if isinstance(edge.target, Port))
     used = {edge.source for edge in graph.edges}
-    unfed = (index for index in range(graph.output_count) if index not in graph.writers)
-    for index in islice(unfed, SHOWN):
-        report.add(rules.OUTPUT_UNFED, "OutputEdges", f"connect graph output {index} to no node")
+    if graph.output_count and not graph.writers:
+        report.add(rules.OUTPUT_UNFED, "OutputEdges", "connect no graph output to a node")
     for position, writers in graph.writers.items():
         if len(writers) > 1:
             text = f"connect graph output {position} to {len(writers)} nodes, which write it in any order"
@@ -94,11 +96,16 @@ def _check_connections(graph: GraphDesc, report: Report) -> None:
         assert node is not None
         for index, slot in enumerate(node.inputs):
             _check_input(node, index, slot.path, slot.tensor is None, fed[Port(node.index, index)], report)
+        is_used = any(Value(node.index, index) in used for index in range(len(node.outputs)))
+        if not is_used:
+            report.add(
+                rules.NODE_UNUSED, f"Nodes[{node.index}]", f"is {node.title}, whose outputs lead nowhere"
+            )
         for index, slot in enumerate(node.outputs):
             connected = Value(node.index, index) in used
             present = slot.tensor is not None or node.data is not None
             where = f"Nodes[{node.index}].{slot.path}"
-            if present and not connected:
+            if present and is_used and not connected:
                 report.add(rules.UNUSED, where, f"of {node.title} is connected to nothing")
             elif connected and not present:
                 report.add(rules.ABSENT, where, f"of {node.title} is left out, but an edge leads from it")

@@ -25,12 +25,17 @@ void errors_topic(void)
     const DML_OPERATOR_DESC valid = {DML_OPERATOR_ELEMENT_WISE_IDENTITY, &identity};
     IDMLDevice1* const dml = bench.dml;
     REFUSED("a wrong axis", E_INVALIDARG, IDMLDevice1_CreateOperator(dml, &wrong, &IID_IDMLOperator, &found));
+    const DML_OPERATOR_DESC reserved = {(DML_OPERATOR_TYPE)-1, &identity};
+    REFUSED(
+        "a type of no version",
+        (HRESULT)0x887a0004u,
+        IDMLDevice1_CreateOperator(dml, &reserved, &IID_IDMLOperator, &found));
     REFUSED("a null desc", E_INVALIDARG, IDMLDevice1_CreateOperator(dml, NULL, &IID_IDMLOperator, &found));
     REFUSED(
         "an operator as a table",
         E_NOINTERFACE,
         IDMLDevice1_CreateOperator(dml, &valid, &IID_IDMLBindingTable, &found));
-    hresult("no ppv", IDMLDevice1_CreateOperator(dml, &valid, &IID_IDMLOperator, NULL), S_FALSE);
+    hresult("no ppv", IDMLDevice1_CreateOperator(dml, &valid, &IID_IDMLOperator, NULL), E_POINTER);
     IDMLOperator* op = NULL;
     need("CreateOperator", IDMLDevice1_CreateOperator(dml, &valid, &IID_IDMLOperator, (void**)&op));
     REFUSED(
@@ -104,7 +109,7 @@ void removal_topic(void)
     IDMLBindingTable* const table = bench_table(&bench, (IDMLDispatchable*)op, heap);
     const DML_BINDING_DESC none[] = {{DML_BINDING_TYPE_NONE, NULL}, {DML_BINDING_TYPE_NONE, NULL}};
     IDMLBindingTable_BindInputs(table, 2, none);
-    hresult("GetDeviceRemovedReason", IDMLDevice1_GetDeviceRemovedReason(bench.dml), E_INVALIDARG);
+    hresult("GetDeviceRemovedReason", IDMLDevice1_GetDeviceRemovedReason(bench.dml), REMOVED);
     void* found = &bench;
     hresult("CreateOperator", IDMLDevice1_CreateOperator(bench.dml, &valid, &IID_IDMLOperator, &found), REMOVED);
     check("null", found == NULL);

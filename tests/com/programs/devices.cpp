@@ -98,7 +98,12 @@ namespace
         hresult(
             "DMLCreateDevice without ppv",
             DMLCreateDevice(device, DML_CREATE_DEVICE_FLAG_NONE, __uuidof(IDMLDevice), nullptr),
-            False);
+            Fine);
+        hresult(
+            "DMLCreateDevice1 without ppv",
+            DMLCreateDevice1(
+                device, DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL_1_0, __uuidof(IDMLDevice), nullptr),
+            Fine);
         void* found = poison();
         hresult(
             "DMLCreateDevice without a device",
@@ -109,11 +114,22 @@ namespace
             "DMLCreateDevice with unknown flags",
             DMLCreateDevice(device, DML_CREATE_DEVICE_FLAGS(0x100), __uuidof(IDMLDevice), &found),
             E_INVALIDARG);
+        for (const int level : {0, 1, 0x1500, -1})
+        {
+            ComPtr<IDMLDevice> made;
+            hresult(
+                "DMLCreateDevice1 with a number that is no feature level",
+                DMLCreateDevice1(
+                    device, DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL(level), IID_PPV_ARGS(&made)),
+                Fine);
+        }
+        found = poison();
         hresult(
-            "DMLCreateDevice1 with no feature level",
+            "DMLCreateDevice1 with a level of a later version",
             DMLCreateDevice1(
-                device, DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL(7), __uuidof(IDMLDevice), &found),
-            E_INVALIDARG);
+                device, DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL(0x6401), __uuidof(IDMLDevice), &found),
+            Unsupported);
+        check("no device of a later version", found == nullptr);
         refused_interface("DMLCreateDevice", [device](const IID& iid, void** ppv) {
             return DMLCreateDevice(device, DML_CREATE_DEVICE_FLAG_NONE, iid, ppv);
         });
@@ -143,9 +159,37 @@ namespace
             Fine);
         check("FLOAT16 is supported", support.IsSupported == TRUE);
         hresult(
-            "CheckFeatureSupport of DirectML, wrong size",
-            device->CheckFeatureSupport(feature, sizeof type, &type, sizeof support + 4, &support),
+            "CheckFeatureSupport of DirectML, too small a size",
+            device->CheckFeatureSupport(feature, sizeof type, &type, sizeof support - 1, &support),
             E_INVALIDARG);
+        hresult(
+            "CheckFeatureSupport of DirectML, too large a size",
+            device->CheckFeatureSupport(feature, sizeof type, &type, sizeof support + 4, &support),
+            Fine);
+        for (const int number : {-1, 14, 15})
+        {
+            const DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT unknown = {DML_TENSOR_DATA_TYPE(number)};
+            support.IsSupported = TRUE;
+            hresult(
+                "CheckFeatureSupport of no data type",
+                device->CheckFeatureSupport(feature, sizeof unknown, &unknown, sizeof support, &support),
+                Fine);
+            check("which is not supported", support.IsSupported == FALSE);
+        }
+        const DML_FEATURE_LEVEL numbers[] = {DML_FEATURE_LEVEL(0x1234), DML_FEATURE_LEVEL(-1)};
+        const DML_FEATURE_QUERY_FEATURE_LEVELS between = {2, numbers}, nothing = {0, nullptr};
+        hresult(
+            "CheckFeatureSupport(FEATURE_LEVELS) of a number that is no level",
+            device->CheckFeatureSupport(
+                DML_FEATURE_FEATURE_LEVELS, sizeof between, &between, sizeof answer, &answer),
+            Fine);
+        equal("that number", int(answer.MaxSupportedFeatureLevel), 0x1234);
+        hresult(
+            "CheckFeatureSupport(FEATURE_LEVELS) of none",
+            device->CheckFeatureSupport(
+                DML_FEATURE_FEATURE_LEVELS, sizeof nothing, &nothing, sizeof answer, &answer),
+            Unsupported);
+        equal("no level", int(answer.MaxSupportedFeatureLevel), 0);
         hresult(
             "CheckFeatureSupport of DirectML without a query",
             device->CheckFeatureSupport(feature, 0, nullptr, sizeof support, &support),

@@ -31,6 +31,8 @@ namespace
         const DML_TENSOR_DESC inputs[] = {*a.desc(), *b.desc()};
         DML_JOIN_OPERATOR_DESC join = {2, inputs, both.desc(), 3};
         refused("CreateOperator, unknown type", E_INVALIDARG, create(DML_OPERATOR_TYPE(99999), &join));
+        refused("CreateOperator, type -1", Unsupported, create(DML_OPERATOR_TYPE(-1), &join));
+        refused("CreateOperator, type -1 of nothing", E_INVALIDARG, create(DML_OPERATOR_TYPE(-1), nullptr));
         refused("CreateOperator, type INVALID", E_INVALIDARG, create(DML_OPERATOR_INVALID, &join));
         join.Axis = 4;
         refused("JOIN, axis outside", E_INVALIDARG, create(DML_OPERATOR_JOIN, &join));
@@ -57,7 +59,8 @@ namespace
         refused("CreateOperator as a resource", E_NOINTERFACE, [&](void** found) {
             return device->CreateOperator(&valid, __uuidof(ID3D12Resource), found);
         });
-        hresult("CreateOperator without ppv", device->CreateOperator(&valid, __uuidof(IDMLOperator), nullptr), False);
+        hresult(
+            "CreateOperator without ppv", device->CreateOperator(&valid, __uuidof(IDMLOperator), nullptr), E_POINTER);
         ComPtr<IDMLDeviceChild> base;
         hresult("CreateOperator as a base", device->CreateOperator(&valid, IID_PPV_ARGS(&base)), Fine);
     }
@@ -81,7 +84,7 @@ namespace
             "CompileOperator without ppv",
             device->CompileOperator(
                 world.op.Get(), DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator), nullptr),
-            False);
+            Fine);
         const Bench other;
         refused("CompileOperator of another device's", E_INVALIDARG, [&](void** found) {
             return other.dml->CompileOperator(
@@ -117,6 +120,9 @@ namespace
         pageables[1] = nullptr;
         hresult("MakeResident of null", device->MakeResident(2, pageables), E_INVALIDARG);
         hresult("Evict of a null array", device->Evict(2, nullptr), E_INVALIDARG);
+        hresult("Evict of no objects in a null array", device->Evict(0, nullptr), E_INVALIDARG);
+        hresult("MakeResident of no objects in a null array", device->MakeResident(0, nullptr), E_INVALIDARG);
+        hresult("MakeResident of no objects", device->MakeResident(0, pageables), Fine);
     }
 
     void test_tables(World& world)

@@ -121,7 +121,7 @@ namespace
         hresult(
             "CompileGraph without ppv",
             bench.dml->CompileGraph(&desc, DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator), nullptr),
-            False);
+            Fine);
     }
 
     void graphs(const std::vector<std::string>&)

@@ -127,6 +127,19 @@ namespace
         hresult_among(name + ": null name", object->SetName(nullptr), {E_INVALIDARG, E_POINTER});
     }
 
+    // DirectML's objects say so where there is nothing to remove, and take a size of null data.
+    void test_nothing(const std::string& name, IDMLObject* object)
+    {
+        const char data[] = "data";
+        hresult(name + ": nothing to remove", object->SetPrivateData(First, 0, nullptr), False);
+        hresult(name + ": of a size", object->SetPrivateData(First, 4, nullptr), False);
+        hresult(name + ": no interface to remove", object->SetPrivateDataInterface(First, nullptr), False);
+        hresult(name + ": SetPrivateData", object->SetPrivateData(First, sizeof data, data), Fine);
+        hresult(name + ": removed by null data of a size", object->SetPrivateData(First, 4, nullptr), Fine);
+        UINT size = 0;
+        hresult(name + ": is gone", object->GetPrivateData(First, &size, nullptr), NotFound);
+    }
+
     void test_object(const Object& object, Counted& mine)
     {
         ComPtr<ID3D12Object> d3d12;
@@ -139,6 +152,7 @@ namespace
         }
         else if (SUCCEEDED(object.pointer->QueryInterface(IID_PPV_ARGS(&dml))))
         {
+            test_nothing(object.name, dml.Get());
             test_bytes(object.name, dml.Get());
             test_interface(object.name, dml.Get(), mine);
             test_name(object.name, dml.Get());

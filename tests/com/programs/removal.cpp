@@ -62,7 +62,7 @@ namespace
         World world;
         Bench other(world.bench.d3d12);
         world.table->BindInputs(2, nullptr);
-        hresult("BindInputs with a wrong count", world.bench.dml->GetDeviceRemovedReason(), E_INVALIDARG);
+        hresult("BindInputs with a wrong count", world.bench.dml->GetDeviceRemovedReason(), DeviceRemoved);
         test_removed_methods(world);
         // Methods that return nothing do nothing.
         const Binding whole(world.committed.Get());
@@ -72,7 +72,7 @@ namespace
         world.table->BindTemporaryResource(&desc);
         world.table->BindPersistentResource(&desc);
         world.bench.recorder->RecordDispatch(world.bench.list.Get(), world.compiled.Get(), world.table.Get());
-        hresult("the first reason stays", world.bench.dml->GetDeviceRemovedReason(), E_INVALIDARG);
+        hresult("the first reason stays", world.bench.dml->GetDeviceRemovedReason(), DeviceRemoved);
         hresult("the Direct3D 12 device is well", world.bench.d3d12->GetDeviceRemovedReason(), Fine);
         hresult("another DirectML device is well", other.dml->GetDeviceRemovedReason(), Fine);
         world.bench.run();
@@ -90,7 +90,7 @@ namespace
     {
         World world;
         mistake(world);
-        hresult(name, world.bench.dml->GetDeviceRemovedReason(), E_INVALIDARG);
+        hresult(name, world.bench.dml->GetDeviceRemovedReason(), DeviceRemoved);
     }
 
     void test_mistakes()
@@ -110,6 +110,25 @@ namespace
             const Binding whole(upload.Get());
             const DML_BINDING_DESC desc = whole.desc();
             world.table->BindInputs(1, &desc);
+        });
+        removes("BindInputs of nothing where something is needed", [](World& world) {
+            const DML_BINDING_DESC desc = {DML_BINDING_TYPE_NONE, nullptr};
+            world.table->BindInputs(1, &desc);
+        });
+        removes("BindOutputs of a null buffer", [](World& world) {
+            const DML_BUFFER_BINDING null = {nullptr, 0, 0};
+            const DML_BINDING_DESC desc = {DML_BINDING_TYPE_BUFFER, &null};
+            world.table->BindOutputs(1, &desc);
+        });
+        removes("BindTemporaryResource without need", [](World& world) {
+            const Binding whole(world.committed.Get());
+            const DML_BINDING_DESC desc = whole.desc();
+            world.table->BindTemporaryResource(&desc);
+        });
+        removes("BindPersistentResource without need", [](World& world) {
+            const Binding whole(world.committed.Get());
+            const DML_BINDING_DESC desc = whole.desc();
+            world.table->BindPersistentResource(&desc);
         });
         removes("BindInputs of a null array", [](World& world) { world.table->BindInputs(1, nullptr); });
         removes("BindInputs of what is no resource", [](World& world) {
@@ -134,6 +153,21 @@ namespace
             world.bench.recorder->RecordDispatch(
                 world.bench.list.Get(), world.initializer.Get(), world.table.Get());
         });
+    }
+
+    void test_no_mistakes()
+    {
+        World world;
+        const DML_BINDING_DESC none = {DML_BINDING_TYPE_NONE, nullptr};
+        world.table->BindInputs(0, &none);
+        world.table->BindOutputs(0, nullptr);
+        world.table->BindTemporaryResource(&none);
+        world.table->BindPersistentResource(&none);
+        auto odd = world.bench.buffer(32);
+        const Binding part(odd.Get(), 0, 17);
+        const DML_BINDING_DESC desc = part.desc();
+        world.table->BindInputs(1, &desc);
+        hresult("nothing of that removes", world.bench.dml->GetDeviceRemovedReason(), Fine);
     }
 
     void test_d3d12()
@@ -171,6 +205,7 @@ namespace
     {
         test_bind_inputs();
         test_mistakes();
+        test_no_mistakes();
         test_d3d12();
     }
 

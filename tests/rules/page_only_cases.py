@@ -1,0 +1,59 @@
+"""Calls that only a page forbids: Microsoft's library takes them, and so does a device that is not strict."""
+
+from __future__ import annotations
+
+import directml_py as dml
+
+from ..dml.graphs import graph
+from ..dml.helpers import binding, identity, log_sum_exp, split
+from .registry import tolerated
+
+KEY = dml.GUID("00112233-4455-6677-8899-aabbccddeeff")
+MINIMUM = "DML-CreateDevice-minimum-feature-level-known"
+TYPES = dml.DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT
+
+
+def creating(bench, minimum):
+    return lambda: dml.DMLCreateDevice1(bench.d3d12, 0, minimum, profile=bench.dml.profile)
+
+
+@tolerated(MINIMUM, "minimumFeatureLevel")
+def a_minimum_level_between_two(bench, wrong):
+    return creating(bench, 0x2200 if wrong else 0x2100)
+
+
+@tolerated(MINIMUM, "minimumFeatureLevel")
+def no_minimum_level(bench, wrong):
+    return creating(bench, 0 if wrong else 0x1000)
+
+
+@tolerated("DML-SetPrivateData-null-size", "dataSize")
+def a_size_without_data(bench, wrong):
+    thing = bench.dml.CreateOperator(identity())
+    return lambda: thing.SetPrivateData(KEY, 4 if wrong else 0, None)
+
+
+@tolerated("DML-CheckFeatureSupport-exact-size", "featureQueryDataSize")
+def the_size_of_another_query(bench, wrong):
+    query = dml.DML_FEATURE_QUERY_TENSOR_DATA_TYPE_SUPPORT(1)
+    answer = dml.DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT()
+    return lambda: bench.dml.CheckFeatureSupport(TYPES, 16 if wrong else 4, query, 4, answer)
+
+
+@tolerated("DML-BufferBinding-dwords", "bindings[0].SizeInBytes")
+def an_input_of_broken_dwords(bench, wrong):
+    table, buffer = bench.table(bench.compile(identity())), bench.buffer(32)
+    return lambda: table.BindInputs([binding(buffer, 0, 18 if wrong else 20)])
+
+
+@tolerated("DML-BufferBinding-dwords", "binding.SizeInBytes")
+def a_temporary_of_broken_dwords(bench, wrong):
+    table, buffer = bench.table(bench.compile(log_sum_exp())), bench.buffer(1024)
+    return lambda: table.BindTemporaryResource(binding(buffer, 0, 1023 if wrong else 1024))
+
+
+@tolerated("DML-Graph-output-unconnected", "Nodes[0].OutputTensors[1]")
+def an_output_of_a_node_for_nobody(bench, wrong):
+    node = bench.dml.CreateOperator(split(4, 4))
+    outputs = [(0, 0, 0)] if wrong else [(0, 0, 0), (0, 1, 1)]
+    return lambda: bench.dml.CompileGraph(graph([node], [(0, 0, 0)], outputs))
