@@ -2502,6 +2502,7 @@ class Functions:
         b_zero_point: Expression | None = None,
         bias: Expression | None = None,
         *,
+        output_data_type: DataTypeLike | None = None,
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:

@@ -55,9 +55,9 @@ def single(parameter: TensorDesc | None) -> Sizes:
 
 
 def per_row(parameter: TensorDesc | None, rows: int) -> Broadcast:
-    """``{1, 1, rows, 1}``, or one element."""
+    """``{1, 1, rows, 1}``, or one element. One dimension is that of columns in Microsoft's library, and has one."""
     rank = _rank(parameter)
-    return Broadcast((rows,) if rank == 1 else (*(1,) * (rank - 2), rows, 1))
+    return Broadcast((1,) if rank == 1 else (*(1,) * (rank - 2), rows, 1))
 
 
 def per_column(parameter: TensorDesc | None, columns: int) -> Broadcast:

@@ -32,6 +32,7 @@ from ..operator import (
     Sizes,
     operator,
 )
+from .leading import led
 from .masks import mask_of
 from .operands import Given, joined, operands
 
@@ -90,14 +91,6 @@ def attention_of(desc: OperatorDesc, heads: int, key_heads: int) -> Attention:
     elif desc.KeyTensor is not None:
         keys = desc.KeyTensor.sizes[-2]
     return Attention(batch, heads, key_heads, queries, keys, past, head_size, value_head_size)
-
-
-def led(sizes: Sizes, tensor: TensorDesc | None) -> Sizes:
-    """``sizes`` behind as many leading ones as ``tensor`` has dimensions more, or without leading ones it lacks."""
-    count = len(sizes) if tensor is None else tensor.dimension_count
-    if count >= len(sizes):
-        return (*(1,) * (count - len(sizes)), *sizes)
-    return sizes[-count:] if set(sizes[:-count]) == {1} else sizes
 
 
 def mask_shape(desc: OperatorDesc, sizes: Attention, total: int) -> Shape | None:

@@ -12,7 +12,8 @@ from ...kernels.binding import Array, Run
 from ...kernels.elementary import saturated
 from ...validation.report import Report
 from ..operator import Inputs, Kernel, Outputs, Shapes, operator, own_rule
-from .attention import Attention, MultiheadAttention, attention_of, led
+from .attention import Attention, MultiheadAttention, attention_of
+from .leading import led
 from .operands import Given
 
 PAST_LENGTHS = own_rule(

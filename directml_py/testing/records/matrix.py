@@ -14,7 +14,7 @@ from ...operators.matrix.attention import Attention
 from ..maker import Fields, Maker
 from ..recipes import recipe
 
-QUANTIZATION = ("AScaleTensor", "BScaleTensor", "AZeroPointTensor", "BZeroPointTensor")
+ZERO_POINTS = ("AZeroPointTensor", "BZeroPointTensor")
 # The tensors of an attention that follow but for their leading ones.
 LED = (
     "BiasTensor",
@@ -49,11 +49,36 @@ def gemm(make: Maker) -> Fields:
     return fields
 
 
-@recipe("MATRIX_MULTIPLY_INTEGER", "MATRIX_MULTIPLY_INTEGER_TO_FLOAT")
+@recipe("MATRIX_MULTIPLY_INTEGER")
 def matrix_multiply_integer(make: Maker) -> Fields:
     a, b = factors(make)
-    optional = make.some("AZeroPointTensor", "BZeroPointTensor", "BiasTensor")
-    return {"ATensor": a, "BTensor": b, "present": optional, "any_rank": QUANTIZATION}
+    return {"ATensor": a, "BTensor": b, "present": make.some(*ZERO_POINTS), "any_rank": ZERO_POINTS}
+
+
+@recipe("MATRIX_MULTIPLY_INTEGER_TO_FLOAT")
+def matrix_multiply_integer_to_float(make: Maker) -> Fields:
+    """The scales have the type of the output."""
+    a, b = factors(make)
+    table = make.table()
+    assert table is not None
+    data_type = make.source.choice(table.tensors["OutputTensor"].types)
+    return {
+        "ATensor": a,
+        "BTensor": b,
+        **scales(make, a[-2], b[-1]),
+        "present": make.some(*ZERO_POINTS, "BiasTensor"),
+        "types": dict.fromkeys(("AScaleTensor", "BScaleTensor", "BiasTensor", "OutputTensor"), data_type),
+    }
+
+
+def scales(make: Maker, rows: int, columns: int, *names: str) -> Fields:
+    """Scales of two factors, and of ``names`` by rows, all of one rank."""
+    rank = make.rank("AScaleTensor")
+    by_row = [1] if rank == 1 else [*[1] * (rank - 2), rows, 1]
+    return {
+        **{name: make.broadcast(by_row) for name in ("AScaleTensor", *names)},
+        "BScaleTensor": make.broadcast([*[1] * (rank - 1), columns]),
+    }
 
 
 @recipe("MULTIHEAD_ATTENTION", "MULTIHEAD_ATTENTION1")

@@ -7,10 +7,11 @@ from ...api.enums import (
     DML_TENSOR_DATA_TYPE_FLOAT16,
     DML_TENSOR_DATA_TYPE_FLOAT32,
 )
+from ...validation.tables import same_of
 from ..maker import Fields, Maker
 from ..recipes import recipe
 from ..windows import sliding
-from .matrix import factors
+from .matrix import factors, scales
 from .window import filtered
 
 # How many elements a block has at most.
@@ -18,11 +19,12 @@ BLOCK = 8
 
 
 def parameters(make: Maker, *others: str) -> Fields:
-    """Any of the zero points and of ``others``; scales and zero points of any rank."""
+    """Any of the zero points and of ``others``; scales of any rank, which zero points that must be alike share."""
     names = [entry.name for entry in make.schema.struct.tensors]
     zero_points = [name for name in names if name.endswith("ZeroPointTensor")]
-    scales = [name for name in names if name.endswith("ScaleTensor")]
-    return {"present": make.some(*zero_points, *others), "any_rank": {*zero_points, *scales}}
+    alike = {name for entry in same_of(make.schema) if "Sizes" in entry.properties for name in entry.fields}
+    free = {name for name in names if name.endswith("ScaleTensor")} | set(zero_points).difference(alike)
+    return {"present": make.some(*zero_points, *others), "any_rank": free}
 
 
 @recipe("ELEMENT_WISE_QUANTIZED_LINEAR_ADD")
@@ -33,7 +35,12 @@ def quantized_linear_add(make: Maker) -> Fields:
 @recipe("QUANTIZED_LINEAR_MATRIX_MULTIPLY")
 def quantized_linear_matrix_multiply(make: Maker) -> Fields:
     a, b = factors(make)
-    return {"ATensor": a, "BTensor": b, **parameters(make)}
+    return {
+        "ATensor": a,
+        "BTensor": b,
+        **scales(make, a[-2], b[-1], "OutputScaleTensor"),
+        "present": parameters(make)["present"],
+    }
 
 
 @recipe("QUANTIZED_LINEAR_CONVOLUTION")
