@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...api.enums import DML_MATRIX_TRANSFORM_TRANSPOSE
+from ...descs.format import braces
 from ...descs.values import OperatorDesc
 from ...kernels.backend import backend
 from ...kernels.binding import Array, Run
@@ -20,6 +21,7 @@ from ...kernels.map import map_at_once, map_elements
 from ...kernels.panels import pack_panels, panels_size
 from ...kernels.product import byte_products, is_worth_panels, multiply, multiply_packed
 from ...kernels.turns import in_turn
+from ...validation.report import Report
 from ..fused import activated, is_of_elements
 from ..operator import (
     Compute,
@@ -33,6 +35,7 @@ from ..operator import (
     Sizes,
     computing_kernel,
     operator,
+    own_rule,
 )
 from ..quantization_parameters import along, per_column, per_row
 from .leading import led
@@ -67,6 +70,14 @@ def turned(sizes: Sizes, transposed: bool) -> Sizes:
     return (*sizes[:-2], sizes[-1], sizes[-2]) if transposed else sizes
 
 
+SOFTMAX = own_rule(
+    "GEMM",
+    "softmax",
+    "Fused ACTIVATION_SOFTMAX has a single matrix: all sizes but the last two are 1",
+    library=True,
+)
+
+
 @operator("GEMM")
 class Gemm(Operator):
     """``FusedActivation(Alpha * TransA(A) x TransB(B) + Beta * C)`` (ns-directml-dml_gemm_operator_desc).
@@ -74,6 +85,16 @@ class Gemm(Operator):
     ``C`` has the sizes of the output; a bias is broadcast by strides of 0. It is multiplied by ``Beta`` whatever that
     is: NaN and infinity come through a factor of 0, as the formula has it.
     """
+
+    def attributes(self, desc: OperatorDesc, report: Report) -> None:
+        """ACTIVATION_SOFTMAX1 along the last axis is the same of several matrices."""
+        batch, fused = desc.ATensor.sizes[:-2], desc.FusedActivation
+        if fused is not None and fused.name == "ACTIVATION_SOFTMAX" and prod(batch) > 1:
+            text = (
+                f"is DML_OPERATOR_ACTIVATION_SOFTMAX, which is for one matrix; ATensor.Sizes is "
+                f"{braces(desc.ATensor.sizes)}, {prod(batch)} matrices"
+            )
+            report.add(SOFTMAX, "FusedActivation", text)
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         transposed_b = _is_transposed(desc.TransB)
