@@ -4234,9 +4234,9 @@ class DML_MULTIHEAD_ATTENTION_OPERATOR_DESC(TypedOperatorDesc):
     - ``HeadCount``: UINT
     - ``MaskType``: DML_MULTIHEAD_ATTENTION_MASK_TYPE
 
-    BiasTensor, KeyTensor, OutputPresentKeyTensor, OutputPresentValueTensor, OutputTensor, PastKeyTensor,
-    PastValueTensor, QueryTensor, RelativePositionBiasTensor, StackedKeyValueTensor, StackedQueryKeyTensor,
-    StackedQueryKeyValueTensor and ValueTensor have the same DataType.
+    KeyTensor, OutputTensor, QueryTensor, StackedKeyValueTensor, StackedQueryKeyTensor,
+    StackedQueryKeyValueTensor and ValueTensor have the same DataType. KeyTensor, OutputTensor, QueryTensor
+    and ValueTensor have the same DimensionCount.
 
     Since feature level 6.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_multihead_attention_operator_desc
     """
