@@ -2898,8 +2898,7 @@ class DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
     - ``BZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
     - ``OutputTensor``: output, 2 to 4 dimensions of INT32
 
-    ATensor, BTensor and OutputTensor have the same DimensionCount. BTensor and BZeroPointTensor have the same
-    DataType. ATensor and AZeroPointTensor have the same DataType.
+    BTensor and BZeroPointTensor have the same DataType. ATensor and AZeroPointTensor have the same DataType.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_matrix_multiply_integer_operator_desc
     """
@@ -2927,11 +2926,10 @@ class DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
     - ``OutputZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
     - ``OutputTensor``: output, 2 to 4 dimensions of INT8, UINT8
 
-    ATensor, BTensor and OutputTensor have the same DimensionCount. BTensor and BZeroPointTensor have the same
-    DataType. OutputTensor and OutputZeroPointTensor have the same DataType. ATensor and AZeroPointTensor have
-    the same DataType. AScaleTensor and AZeroPointTensor have the same DimensionCount and Sizes. BScaleTensor
-    and BZeroPointTensor have the same DimensionCount and Sizes. OutputScaleTensor and OutputZeroPointTensor
-    have the same DimensionCount and Sizes.
+    BTensor and BZeroPointTensor have the same DataType. OutputTensor and OutputZeroPointTensor have the same
+    DataType. ATensor and AZeroPointTensor have the same DataType. AScaleTensor and AZeroPointTensor have the
+    same DimensionCount and Sizes. BScaleTensor and BZeroPointTensor have the same DimensionCount and Sizes.
+    OutputScaleTensor and OutputZeroPointTensor have the same DimensionCount and Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantized_linear_matrix_multiply_operator_desc
     """
@@ -4239,9 +4237,9 @@ class DML_MULTIHEAD_ATTENTION_OPERATOR_DESC(TypedOperatorDesc):
     - ``HeadCount``: UINT
     - ``MaskType``: DML_MULTIHEAD_ATTENTION_MASK_TYPE
 
-    BiasTensor, KeyTensor, OutputPresentKeyTensor, OutputPresentValueTensor, OutputTensor, PastKeyTensor,
-    PastValueTensor, QueryTensor, RelativePositionBiasTensor, StackedKeyValueTensor, StackedQueryKeyTensor,
-    StackedQueryKeyValueTensor and ValueTensor have the same DataType.
+    KeyTensor, OutputTensor, QueryTensor, StackedKeyValueTensor, StackedQueryKeyTensor,
+    StackedQueryKeyValueTensor and ValueTensor have the same DataType. KeyTensor, OutputTensor, QueryTensor
+    and ValueTensor have the same DimensionCount.
 
     Since feature level 6.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_multihead_attention_operator_desc
     """
@@ -4452,11 +4450,10 @@ class DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC(TypedOperatorDesc):
     - ``BiasTensor``: input, 2 to 4 dimensions of FLOAT16-32; may be None
     - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-32
 
-    ATensor, BiasTensor, BTensor and OutputTensor have the same DimensionCount. BiasTensor and OutputTensor
-    have the same Sizes. ATensor and AZeroPointTensor have the same DataType. BTensor and BZeroPointTensor
-    have the same DataType. BiasTensor and OutputTensor have the same DataType. AScaleTensor and
-    AZeroPointTensor have the same DimensionCount and Sizes. BScaleTensor and BZeroPointTensor have the same
-    DimensionCount and Sizes.
+    BiasTensor and OutputTensor have the same DimensionCount and Sizes. ATensor and AZeroPointTensor have the
+    same DataType. BTensor and BZeroPointTensor have the same DataType. BiasTensor and OutputTensor have the
+    same DataType. AScaleTensor and AZeroPointTensor have the same DimensionCount and Sizes. BScaleTensor and
+    BZeroPointTensor have the same DimensionCount and Sizes.
 
     Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_matrix_multiply_integer_to_float_operator_desc
     """

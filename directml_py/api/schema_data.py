@@ -3465,13 +3465,13 @@ OPERATORS = {
             "4_0: ATensor BTensor BZeroPointTensor 2-4 I8 U8; AZeroPointTensor 1-4 I8 U8; OutputTensor 2-4 I32",
             "2_1: ATensor AZeroPointTensor BTensor BZeroPointTensor 4 I8 U8; OutputTensor 4 I32",
         ),
-        (
-            "ATensor BTensor OutputTensor: DimensionCount",
-            "BTensor BZeroPointTensor: DataType",
-            "ATensor AZeroPointTensor: DataType",
-        ),
+        ("BTensor BZeroPointTensor: DataType", "ATensor AZeroPointTensor: DataType"),
         (),
         "A product of integer matrices less their zero points, in 32 bits: (A - AZeroPoint) x (B - BZeroPoint).",
+        page_only=(
+            "b-dimension-count: BTensor.DimensionCount == ATensor.DimensionCount",
+            "output-dimension-count: OutputTensor.DimensionCount == ATensor.DimensionCount",
+        ),
     ),
     118: OperatorSchema(
         "QUANTIZED_LINEAR_MATRIX_MULTIPLY",
@@ -3498,7 +3498,6 @@ OPERATORS = {
             "2_1: ATensor AZeroPointTensor BTensor BZeroPointTensor OutputZeroPointTensor OutputTensor 4 I8 U8; AScaleTensor BScaleTensor OutputScaleTensor 4 F32",
         ),
         (
-            "ATensor BTensor OutputTensor: DimensionCount",
             "BTensor BZeroPointTensor: DataType",
             "OutputTensor OutputZeroPointTensor: DataType",
             "ATensor AZeroPointTensor: DataType",
@@ -3509,6 +3508,8 @@ OPERATORS = {
         (),
         "A product of quantized matrices, quantized again: quantized(dequantized(A) x dequantized(B)).",
         page_only=(
+            "b-dimension-count: BTensor.DimensionCount == ATensor.DimensionCount",
+            "output-dimension-count: OutputTensor.DimensionCount == ATensor.DimensionCount",
             "b-scale-dimension-count: BScaleTensor.DimensionCount == AScaleTensor.DimensionCount",
             "output-scale-dimension-count: OutputScaleTensor.DimensionCount == AScaleTensor.DimensionCount",
         ),
@@ -4699,7 +4700,8 @@ OPERATORS = {
             "6_1: QueryTensor KeyTensor ValueTensor OutputTensor 3-5 F16-32; StackedQueryKeyTensor StackedKeyValueTensor StackedQueryKeyValueTensor 5 F16-32; BiasTensor 1-5 F16-32; MaskTensor 1-5 I32; RelativePositionBiasTensor PastKeyTensor PastValueTensor OutputPresentKeyTensor OutputPresentValueTensor 4-5 F16-32",
         ),
         (
-            "BiasTensor KeyTensor OutputPresentKeyTensor OutputPresentValueTensor OutputTensor PastKeyTensor PastValueTensor QueryTensor RelativePositionBiasTensor StackedKeyValueTensor StackedQueryKeyTensor StackedQueryKeyValueTensor ValueTensor: DataType",
+            "KeyTensor OutputTensor QueryTensor StackedKeyValueTensor StackedQueryKeyTensor StackedQueryKeyValueTensor ValueTensor: DataType",
+            "KeyTensor OutputTensor QueryTensor ValueTensor: DimensionCount",
         ),
         (
             "exclusive(QueryTensor, StackedQueryKeyTensor, StackedQueryKeyValueTensor)",
@@ -4711,11 +4713,28 @@ OPERATORS = {
             "value-beside-key: required(ValueTensor) if KeyTensor or StackedQueryKeyTensor",
             "together(PastKeyTensor, PastValueTensor)",
             "HeadCount >= 1",
-            "QueryTensor.Sizes[-1] % HeadCount == 0",
             "ValueTensor.Sizes[-1] % HeadCount == 0",
             "MaskType != NONE if MaskTensor",
+            "bias-data-type: BiasTensor.DataType == QueryTensor.DataType",
+            "relative-position-bias-data-type: RelativePositionBiasTensor.DataType == QueryTensor.DataType",
+            "past-key-data-type: PastKeyTensor.DataType == QueryTensor.DataType",
+            "past-value-data-type: PastValueTensor.DataType == QueryTensor.DataType",
+            "present-key-data-type: OutputPresentKeyTensor.DataType == QueryTensor.DataType",
+            "present-value-data-type: OutputPresentValueTensor.DataType == QueryTensor.DataType",
         ),
         "Attention by several heads: softmax(Scale * Query x Key^T + bias and mask) x Value for each.",
+        library=(
+            "bias-keys: absent(BiasTensor) if not KeyTensor and not StackedQueryKeyTensor and not StackedKeyValueTensor and not StackedQueryKeyValueTensor",
+        ),
+        page_only=(
+            "QueryTensor.Sizes[-1] % HeadCount == 0",
+            "stacked-bias-data-type: BiasTensor.DataType == OutputTensor.DataType if not QueryTensor",
+            "stacked-relative-position-bias-data-type: RelativePositionBiasTensor.DataType == OutputTensor.DataType if not QueryTensor",
+            "stacked-past-key-data-type: PastKeyTensor.DataType == OutputTensor.DataType if not QueryTensor",
+            "stacked-past-value-data-type: PastValueTensor.DataType == OutputTensor.DataType if not QueryTensor",
+            "stacked-present-key-data-type: OutputPresentKeyTensor.DataType == OutputTensor.DataType if not QueryTensor",
+            "stacked-present-value-data-type: OutputPresentValueTensor.DataType == OutputTensor.DataType if not QueryTensor",
+        ),
     ),
     165: OperatorSchema(
         "LP_POOLING1",
@@ -4883,8 +4902,7 @@ OPERATORS = {
             "6_2: ATensor BTensor 2-4 I8-32 U8-32; AScaleTensor BScaleTensor 1-4 F16-32; AZeroPointTensor BZeroPointTensor 1-4 I8-32 U8-32; BiasTensor OutputTensor 2-4 F16-32",
         ),
         (
-            "ATensor BiasTensor BTensor OutputTensor: DimensionCount",
-            "BiasTensor OutputTensor: Sizes",
+            "BiasTensor OutputTensor: DimensionCount Sizes",
             "ATensor AZeroPointTensor: DataType",
             "BTensor BZeroPointTensor: DataType",
             "BiasTensor OutputTensor: DataType",
@@ -4894,6 +4912,8 @@ OPERATORS = {
         (),
         "A product of quantized matrices as floats: dequantized(A) x dequantized(B) + Bias.",
         page_only=(
+            "b-dimension-count: BTensor.DimensionCount == ATensor.DimensionCount",
+            "output-dimension-count: OutputTensor.DimensionCount == ATensor.DimensionCount",
             "a-scale-data-type: AScaleTensor.DataType == OutputTensor.DataType",
             "b-scale-data-type: BScaleTensor.DataType == OutputTensor.DataType",
             "scale-dimension-count: AScaleTensor.DimensionCount == BScaleTensor.DimensionCount",

@@ -20,6 +20,7 @@ from ..kernels.elementary import BYTE
 from ..kernels.product import byte_products
 from ..validation.report import Report
 from . import quantization as quantization  # operators of this family, too
+from .matrix.leading import led
 from .matrix.products import by_column, by_row, dequantized, finishing_kernel, integer_products, product_of
 from .operator import (
     Advisory,
@@ -87,14 +88,14 @@ class QuantizedLinearMatrixMultiply(Operator):
         product = product_of(desc)
         return {
             "AScaleTensor": per_row(desc.AScaleTensor, product.rows),
-            "BTensor": product.right,
+            "BTensor": led(product.right, desc.BTensor),
             "BScaleTensor": per_column(desc.BScaleTensor, product.columns),
             "OutputScaleTensor": per_row(desc.OutputScaleTensor, product.rows),
-            "OutputTensor": product.result,
+            "OutputTensor": led(product.result, desc.OutputTensor),
         }
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        rank, finish = desc.ATensor.dimension_count, self.finish(desc)
+        sizes, rank, finish = desc.OutputTensor.sizes, desc.OutputTensor.dimension_count, self.finish(desc)
 
         def multiply(
             a: Array, a_scale: Array, a_zero: Any, b: Array, b_scale: Array, b_zero: Any, *output: Any
@@ -104,7 +105,7 @@ class QuantizedLinearMatrixMultiply(Operator):
                 by_column(b_scale, rank),
                 *(by_row(one, rank) for one in output),
             ]
-            result: Array = finish(integer_products(a, a_zero, b, b_zero), *parameters)
+            result: Array = finish(integer_products(a, a_zero, b, b_zero).reshape(sizes), *parameters)
             return result
 
         return multiply

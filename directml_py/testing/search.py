@@ -14,7 +14,8 @@ from .levels import LEVELS
 from .source import RandomSource
 from .valid import valid_desc
 
-SEEDS = 12
+# How many samples are looked at for the shortest breach, and for any at all: some tensors rarely come alone.
+SEEDS, TRIES = 12, 48
 # What tensors may have to be changed in together, by the name that messages have for it.
 PROPERTIES = {"DataType": "data_type", "DimensionCount": "dimension_count"}
 # Rules that name all tensors of which one is too much, or missing, however few they are.
@@ -58,7 +59,7 @@ def breach_of(rule: str) -> Breach:
     first = SCHEMAS[operator].level
     # What older tables alone refuse most often shows at the first level.
     levels = [LEVELS[-1], first, *(level for level in LEVELS if first < level < LEVELS[-1])]
-    for seed in range(SEEDS):
+    for seed in range(TRIES):
         for level in levels:
             breach = _breach_in(valid_desc(RandomSource(seed), operator, level), rule, level)
             if breach is not None:

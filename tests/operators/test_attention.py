@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
+from directml_py.descs import decode_operator_desc
 from directml_py.kernels import attention
 from directml_py.session import Session
 
@@ -57,7 +58,9 @@ MASKS = {
     ),
     "BOOLEAN": (
         np.array([[1, 1, 0, 1, 0, 1, 1, 0], [0, 1, 1, 0, 0, 0, 1, 1]], np.int32),
-        np.array([[[[1, 1, 0, 1, 0, 1, 1, 0]]], [[[0, 1, 1, 0, 0, 0, 1, 1]]]], np.int32),
+        np.array([[[[1, 1, 0, 1, 0, 1, 1, 0]]], [[[0, 1, 1, 0, 0, 0, 1, 1]]]], np.int32)
+        .repeat(4, 1)
+        .repeat(5, 2),
     ),
 }
 
@@ -231,3 +234,167 @@ def test_scores_are_not_held_all_at_once():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 3 * 4 * length * length
+
+
+# Two batches of two heads, three queries, five new keys and a past of two.
+Q, K, V, OUT = (2, 3, 8), (2, 5, 8), (2, 5, 12), (2, 3, 12)
+KEY_PAST, VALUE_PAST = (2, 2, 2, 4), (2, 2, 2, 6)
+OF = {"QueryTensor": Q, "KeyTensor": K, "ValueTensor": V, "OutputTensor": OUT}
+
+
+def of_sizes(name=MHA, kind="NONE", heads=2, types=(), **sizes):
+    """The desc of an attention of FLOAT32 but for ``types``; its mask has INT32."""
+    types = {"MaskTensor": "INT32", **dict(types)}
+    struct = getattr(dml, f"DML_{name}_OPERATOR_DESC")
+    tensors = {field: tensor(types.get(field, "FLOAT32"), one) for field, one in sizes.items()}
+    counts = {"HeadCount": heads} if name == MHA else {"QueryHeadCount": heads, "KeyValueHeadCount": heads}
+    return struct(**tensors, Scale=1.0, MaskFilterValue=-10000.0, MaskType=mask_type(kind), **counts)
+
+
+def broken_by(desc, strict=False):
+    return {(found.rule, found.path) for found in dml.validate(desc, strict=strict)}
+
+
+LED_OF_ONES = [(1, *OUT), (1, 1, *OUT)]
+
+
+@pytest.mark.operator(MHA)
+@pytest.mark.parametrize("sizes", LED_OF_ONES)
+def test_one_dimension_count(sizes):
+    """Microsoft's library wants that of queries, keys, values and outputs alike; what is stacked has its own."""
+    wrong = (f"DML-{MHA}-same-dimension-count", "OutputTensor.DimensionCount")
+    assert broken_by(of_sizes(**{**OF, "OutputTensor": sizes})) == {wrong}
+    ones = (1,) * (len(sizes) - 3)
+    assert broken_by(of_sizes(**{field: ones + one for field, one in OF.items()})) == set()
+    stacked = {"StackedQueryKeyTensor": (2, 5, 2, 2, 4), "ValueTensor": V, "OutputTensor": (2, 5, 12)}
+    assert broken_by(of_sizes(**stacked)) == set()
+    assert broken_by(of_sizes(MHA1, **{**OF, "OutputTensor": sizes})) == set()
+
+
+@pytest.mark.operator(MHA)
+@pytest.mark.parametrize(
+    ("kind", "sizes", "is_right"),
+    [
+        ("BOOLEAN", (2, 2, 3, 7), True),
+        ("BOOLEAN", (1, 2, 2, 3, 7), True),
+        ("BOOLEAN", (2, 2, 3, 5), False),
+        ("BOOLEAN", (2, 1, 3, 7), False),
+        ("BOOLEAN", (2, 2, 1, 7), False),
+        ("BOOLEAN", (1, 1, 1, 7), False),
+        ("BOOLEAN", (2, 3, 7), False),
+        ("BOOLEAN", (7,), False),
+        ("KEY_SEQUENCE_LENGTH", (1, 2), True),
+        ("KEY_SEQUENCE_LENGTH", (1, 1, 1, 1, 2), True),
+        ("KEY_SEQUENCE_LENGTH", (2,), False),
+        ("KEY_SEQUENCE_END_START", (2, 2), True),
+        ("KEY_SEQUENCE_END_START", (4,), False),
+        ("KEY_QUERY_SEQUENCE_LENGTH_START_END", (8,), True),
+        ("KEY_QUERY_SEQUENCE_LENGTH_START_END", (1, 8), True),
+    ],
+)
+def test_masks_are_not_broadcast(kind, sizes, is_right):
+    """Those of MULTIHEAD_ATTENTION1, of which the library at hand has nothing, may be."""
+    past = {"PastKeyTensor": KEY_PAST, "PastValueTensor": VALUE_PAST}
+    desc = of_sizes(kind=kind, **OF, **past, MaskTensor=sizes)
+    assert broken_by(desc) == (set() if is_right else {(f"DML-{MHA}-sizes", "MaskTensor.Sizes")})
+    grouped = of_sizes(MHA1, kind, **OF, **past, MaskTensor=sizes)
+    assert (broken_by(grouped) == set()) == (is_right or kind == "BOOLEAN" or sizes == (2,))
+
+
+@pytest.mark.operator(MHA)
+def test_a_mask_of_one_batch_has_all_its_dimensions():
+    one = {field: (1, *sizes[1:]) for field, sizes in OF.items()}
+    wrong = {(f"DML-{MHA}-sizes", "MaskTensor.Sizes")}
+    assert broken_by(of_sizes(kind="BOOLEAN", **one, MaskTensor=(2, 3, 5))) == wrong
+    assert broken_by(of_sizes(kind="BOOLEAN", **one, MaskTensor=(1, 2, 3, 5))) == set()
+    assert broken_by(of_sizes(kind="KEY_SEQUENCE_LENGTH", **one, MaskTensor=(1,))) == wrong
+
+
+@pytest.mark.operator(MHA)
+@pytest.mark.parametrize("sizes", [(1, 2, 3, 5), (2, 1, 3, 5), (2, 2, 1, 5), (2, 2, 3, 1)])
+def test_position_biases_are_not_broadcast(sizes):
+    wrong = {(f"DML-{MHA}-sizes", "RelativePositionBiasTensor.Sizes")}
+    assert broken_by(of_sizes(**OF, RelativePositionBiasTensor=sizes)) == wrong
+    assert broken_by(of_sizes(**OF, RelativePositionBiasTensor=(1, 2, 2, 3, 5))) == set()
+    assert broken_by(of_sizes(MHA1, **OF, RelativePositionBiasTensor=sizes)) == set()
+
+
+@pytest.mark.operator(MHA)
+def test_a_bias_needs_new_keys():
+    alone = {"QueryTensor": Q, "PastKeyTensor": KEY_PAST, "PastValueTensor": VALUE_PAST, "OutputTensor": OUT}
+    assert broken_by(of_sizes(**alone)) == set()
+    assert broken_by(of_sizes(**alone, BiasTensor=(28,))) == {(f"DML-{MHA}-bias-keys", "BiasTensor")}
+    assert broken_by(of_sizes(**OF, BiasTensor=(28,))) == set()
+
+
+OTHERS = {
+    "BiasTensor": "bias",
+    "RelativePositionBiasTensor": "relative-position-bias",
+    "PastKeyTensor": "past-key",
+    "PastValueTensor": "past-value",
+    "OutputPresentKeyTensor": "present-key",
+    "OutputPresentValueTensor": "present-value",
+}
+
+
+@pytest.mark.operator(MHA)
+@pytest.mark.parametrize("field", OTHERS)
+def test_other_types_beside_stacked_queries(field):
+    """They are free, and what is computed is rounded to them; beside QueryTensor they are not."""
+    stacked = {"StackedQueryKeyValueTensor": (2, 3, 2, 3, 4), "OutputTensor": Q, "BiasTensor": (24,)}
+    rest = {
+        "RelativePositionBiasTensor": (2, 2, 3, 5),
+        "PastKeyTensor": KEY_PAST,
+        "PastValueTensor": KEY_PAST,
+        "OutputPresentKeyTensor": (2, 2, 5, 4),
+        "OutputPresentValueTensor": (2, 2, 5, 4),
+    }
+    half, single = (of_sizes(types=types, **stacked, **rest) for types in ({field: "FLOAT16"}, {}))
+    assert broken_by(half) == set()
+    page = {(f"DML-{MHA}-stacked-{OTHERS[field]}-data-type", f"{field}.DataType")}
+    assert broken_by(half, strict=True) == page
+    arrays = {
+        slot.field: (generator(slot.field).integers(-8, 9, slot.tensor.sizes) / 8).astype(np.float32)
+        for slot in decode_operator_desc(single)[0].inputs
+        if slot.tensor is not None
+    }
+
+    def computed(desc):
+        inputs = decode_operator_desc(desc)[0].inputs
+        given = [None if one.tensor is None else arrays[one.field].astype(one.tensor.dtype) for one in inputs]
+        return dml.evaluate(desc, given)
+
+    for own, wanted in zip(computed(half), computed(single)):
+        np.testing.assert_array_equal(own, wanted.astype(own.dtype))
+    query = {**OF, "BiasTensor": (28,), "RelativePositionBiasTensor": (2, 2, 3, 7)}
+    query |= {"PastKeyTensor": KEY_PAST, "PastValueTensor": VALUE_PAST}
+    query |= {"OutputPresentKeyTensor": (2, 2, 7, 4), "OutputPresentValueTensor": (2, 2, 7, 6)}
+    wrong = {(f"DML-{MHA}-{OTHERS[field]}-data-type", f"{field}.DataType")}
+    assert broken_by(of_sizes(types={field: "FLOAT16"}, **query)) == wrong
+
+
+@pytest.mark.operator(MHA)
+@pytest.mark.parametrize("is_stacked", [False, True])
+@pytest.mark.parametrize("heads", [3, 9])
+def test_rows_that_heads_do_not_divide(heads, is_stacked):
+    """What is left of a row belongs to no head; with more heads than elements, all keys weigh alike."""
+    size = 8 // heads
+    query, key, value = normal(*Q), normal(*K), normal(2, 5, 2 * heads)
+    bias = normal(16 + 2 * heads)
+    if is_stacked and size:
+        stack = np.stack([key[..., : 2 * heads].reshape(2, 5, heads, 2)] * 2, axis=3)
+        inputs = {"QueryTensor": query, "StackedKeyValueTensor": stack, "BiasTensor": bias}
+        value = key[..., : 2 * heads]
+    else:
+        inputs = {"QueryTensor": query, "KeyTensor": key, "ValueTensor": value, "BiasTensor": bias}
+    attributes = {"Scale": SCALE, "HeadCount": heads}
+    desc, arrays = described(MHA, [(2, 3, 2 * heads)], attributes, **inputs)
+    assert broken_by(desc) == set()
+    assert broken_by(desc, strict=True) == {(f"DML-{MHA}-query-tensor-sizes", "QueryTensor.Sizes[2]")}
+    (result, *_) = dml.evaluate(desc, arrays)
+    parts = [query + bias[:8], key + bias[8:16], value + bias[16:]]
+    used = [part[..., : heads * size].reshape(*part.shape[:2], heads, size) for part in parts[:2]]
+    scores = SCALE * np.einsum("bqhs,bkhs->bhqk", *used)
+    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    wanted = np.einsum("bhqk,bkhs->bqhs", weights, parts[2].reshape(2, 5, heads, 2))
+    np.testing.assert_allclose(result, wanted.reshape(result.shape), **CLOSE)

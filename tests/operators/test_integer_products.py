@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
+from directml_py.descs import decode_operator_desc
 
 from .helpers import generator, tensor, tensor_of
 from .references.onnx_node import MICROSOFT, run
@@ -138,3 +139,133 @@ def test_quantized_with_a_scale_a_row():
     wanted = np.clip(np.rint(exact) + 5, -128, 127)
     assert len(np.unique(wanted)) > 100
     np.testing.assert_array_equal(dml.evaluate(desc, given)[0], wanted)
+
+
+# Sizes of A {2, 3, 4}, B {2, 4, 5} and the output {2, 3, 5}, one or more with other leading ones.
+LED = [
+    ((1, 2, 3, 4), (2, 4, 5), (2, 3, 5)),
+    ((2, 3, 4), (1, 2, 4, 5), (2, 3, 5)),
+    ((2, 3, 4), (2, 4, 5), (1, 2, 3, 5)),
+    ((1, 2, 3, 4), (2, 4, 5), (1, 2, 3, 5)),
+]
+
+
+def led_product(name, a_sizes, b_sizes, output_sizes):
+    """The desc of a product of bytes with a zero point a row and a column; the second scales double and treble."""
+    struct = getattr(dml, f"DML_{name}_OPERATOR_DESC")
+    kinds = {INTEGERS: "INT32", TO_FLOAT: "FLOAT32", QUANTIZED: "INT8"}
+    tensors = {
+        "ATensor": tensor("UINT8", a_sizes),
+        "AZeroPointTensor": tensor("UINT8", (a_sizes[-2], 1)),
+        "BTensor": tensor("INT8", b_sizes),
+        "BZeroPointTensor": tensor("INT8", (b_sizes[-1],)),
+        "OutputTensor": tensor(kinds[name], output_sizes),
+    }
+    if name != INTEGERS:
+        tensors["AScaleTensor"] = tensor("FLOAT32", (a_sizes[-2], 1))
+        tensors["BScaleTensor"] = tensor("FLOAT32", (b_sizes[-1],))
+    if name == TO_FLOAT:
+        tensors["BiasTensor"] = tensor("FLOAT32", output_sizes)
+    if name == QUANTIZED:
+        tensors["OutputScaleTensor"] = tensor("FLOAT32", (1, a_sizes[-2], 1))
+        tensors["OutputZeroPointTensor"] = tensor("INT8", (1, a_sizes[-2], 1))
+    return struct(**tensors)
+
+
+@pytest.mark.parametrize("name", [INTEGERS, TO_FLOAT, QUANTIZED])
+@pytest.mark.parametrize("sizes", LED)
+def test_leading_ones_that_one_matrix_has_alone(name, sizes):
+    """Microsoft's library takes them, also beside a batch of two."""
+    desc = led_product(name, *sizes)
+    assert dml.validate(desc) == []
+    page = {found.rule for found in dml.validate(desc, strict=True)}
+    counts = {f"DML-{name}-b-dimension-count", f"DML-{name}-output-dimension-count"}
+    assert page
+    assert page <= counts | {f"DML-{name}-{end}" for end in SCALE_COUNTS}
+    rng = generator(name, sizes)
+    a, b = rng.integers(0, 9, (2, 3, 4)), rng.integers(-9, 9, (2, 4, 5))
+    a_zero, b_zero = np.arange(3).reshape(3, 1), np.arange(5)
+    a_scale, b_scale = np.array([[1.0], [2], [0.5]]), np.array([1, 2, 3, 1, 0.5])
+    bias, scale, zero = rng.integers(0, 9, (2, 3, 5)), np.array([[2.0], [4], [1]]), np.array([[1], [0], [-3]])
+    wanted = np.matmul(a - a_zero, b - b_zero)
+    if name != INTEGERS:
+        wanted = wanted * a_scale * b_scale
+    if name == TO_FLOAT:
+        wanted = wanted + bias
+    if name == QUANTIZED:
+        wanted = np.clip(np.rint(wanted / scale) + zero, -128, 127)
+    given = {
+        "ATensor": a,
+        "AScaleTensor": a_scale,
+        "AZeroPointTensor": a_zero,
+        "BTensor": b,
+        "BScaleTensor": b_scale,
+        "BZeroPointTensor": b_zero,
+        "BiasTensor": bias,
+        "OutputScaleTensor": scale,
+        "OutputZeroPointTensor": zero,
+    }
+    (result,) = dml.evaluate(
+        desc,
+        [
+            None
+            if slot.tensor is None
+            else given[slot.field].reshape(slot.tensor.sizes).astype(slot.tensor.dtype)
+            for slot in decode_operator_desc(desc)[0].inputs
+        ],
+    )
+    np.testing.assert_array_equal(result, wanted.reshape(sizes[2]))
+
+
+SCALE_COUNTS = ("scale-dimension-count", "b-scale-dimension-count", "output-scale-dimension-count")
+
+
+@pytest.mark.parametrize("name", [INTEGERS, TO_FLOAT, QUANTIZED])
+@pytest.mark.parametrize(
+    ("sizes", "field"),
+    [
+        (((2, 3, 4), (4, 5), (2, 3, 5)), "BTensor"),
+        (((3, 4), (2, 4, 5), (3, 5)), "BTensor"),
+        (((2, 3, 4), (1, 4, 5), (2, 3, 5)), "BTensor"),
+        (((1, 3, 4), (2, 4, 5), (2, 3, 5)), "BTensor"),
+        (((1, 3, 4), (4, 5), (2, 3, 5)), "OutputTensor"),
+    ],
+)
+def test_matrices_are_not_broadcast(name, sizes, field):
+    rules = {(found.rule, found.path) for found in dml.validate(led_product(name, *sizes))}
+    assert (f"DML-{name}-sizes", f"{field}.Sizes") in rules
+
+
+@pytest.mark.parametrize("name", [INTEGERS, TO_FLOAT, QUANTIZED])
+@pytest.mark.parametrize(
+    ("sizes", "is_right"), [((1,), True), ((1, 1), True), ((3,), False), ((1, 3), False)]
+)
+def test_parameters_of_one_dimension_are_rows(name, sizes, is_right):
+    """One of A for each row of the matrix is a column."""
+    desc = led_product(name, (3, 4), (4, 5), (3, 5))
+    desc.AZeroPointTensor = tensor("UINT8", sizes)
+    if name != INTEGERS:
+        desc.AScaleTensor = tensor("FLOAT32", sizes)
+    field = "AZeroPointTensor" if name == INTEGERS else "AScaleTensor"
+    found = [(one.rule, one.path) for one in dml.validate(desc)]
+    assert found == ([] if is_right else [(f"DML-{name}-sizes", f"{field}.Sizes")])
+
+
+@pytest.mark.operator(TO_FLOAT)
+@pytest.mark.parametrize("kinds", [("float16", "float32"), ("float32", "float16"), ("float16", "float16")])
+@pytest.mark.parametrize("output", ["FLOAT32", "FLOAT16"])
+def test_scales_of_other_types(kinds, output):
+    scales = np.array([0.5], kinds[0]), np.array([3], kinds[1])
+    a, b = np.array([[3, 5]], np.uint8), np.array([[7], [2]], np.int8)
+    result = product(TO_FLOAT, output, ATensor=a, AScaleTensor=scales[0], BTensor=b, BScaleTensor=scales[1])
+    assert result.item() == (3 * 7 + 5 * 2) * 0.5 * 3
+    assert result.dtype.name == output.lower()
+
+
+@pytest.mark.operator(TO_FLOAT)
+def test_factors_of_float16_overflow():
+    """300 * 300 is no FLOAT16, though what is left of it is one."""
+    a, b = np.array([[300, 1]], np.int16), np.array([[1], [1]], np.int8)
+    scales = {"AScaleTensor": np.array([300], np.float32), "BScaleTensor": np.array([0.25], np.float32)}
+    assert product(TO_FLOAT, "FLOAT16", ATensor=a, BTensor=b, **scales).item() == np.inf
+    assert product(TO_FLOAT, "FLOAT32", ATensor=a, BTensor=b, **scales).item() == 301 * 75

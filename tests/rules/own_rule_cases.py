@@ -167,3 +167,15 @@ broken(
     padded_output(2),
     padded_output(1),
 )
+
+
+def softmax_of_products(*batch):
+    """Fused into products of one matrix, or of more."""
+    one = tensor(FLOAT32, (*batch, 2, 2))
+    return dml.DML_GEMM_OPERATOR_DESC(
+        ATensor=one, BTensor=one, OutputTensor=one, FusedActivation=dml.DML_ACTIVATION_SOFTMAX_OPERATOR_DESC()
+    )
+
+
+for _batch in ((3, 1), (1, 3), (3,)):
+    broken("DML-GEMM-softmax", "FusedActivation", softmax_of_products(*_batch), softmax_of_products(1, 1))

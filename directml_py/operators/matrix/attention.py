@@ -21,7 +21,6 @@ from ...kernels.binding import Array, Run
 from ...kernels.half import widened
 from ...kernels.map import store
 from ..operator import (
-    Broadcast,
     Compute,
     Inputs,
     Kernel,
@@ -32,6 +31,7 @@ from ..operator import (
     Sizes,
     operator,
 )
+from .leading import led
 from .masks import mask_of
 from .operands import Given, joined, operands
 
@@ -49,7 +49,8 @@ class Attention(NamedTuple):
     """What every size of an attention follows from.
 
     ``queries`` and ``keys`` are sequence lengths; ``keys`` has the new ones alone, 0 where the ``past`` supplies all.
-    ``key_heads`` of the keys and values serve ``heads`` of the queries.
+    ``key_heads`` of the keys and values serve ``heads`` of the queries. A row of the queries has ``spare`` elements
+    behind its heads.
     """
 
     batch: int
@@ -60,6 +61,17 @@ class Attention(NamedTuple):
     past: int
     head_size: int
     value_head_size: int
+    spare: int = 0
+
+    @property
+    def hidden(self) -> int:
+        """The length of a row of the queries."""
+        return self.heads * self.head_size + self.spare
+
+    @property
+    def key_hidden(self) -> int:
+        """The length of a row of the keys."""
+        return self.key_heads * self.head_size + self.spare
 
     @property
     def total(self) -> int:
@@ -69,13 +81,14 @@ class Attention(NamedTuple):
 
 def attention_of(desc: OperatorDesc, heads: int, key_heads: int) -> Attention:
     """The sizes as the queries, the keys and the past give them."""
+    spare = 0
     with_key = desc.StackedQueryKeyTensor or desc.StackedQueryKeyValueTensor
     with_value = desc.StackedKeyValueTensor or desc.StackedQueryKeyValueTensor
     if with_key is not None:
         batch, queries, _, _, head_size = with_key.sizes
     else:
         batch, queries, hidden_size = desc.QueryTensor.sizes[-3:]
-        head_size = hidden_size // heads
+        head_size, spare = divmod(hidden_size, heads)
     past = desc.PastValueTensor.sizes[-2] if desc.PastValueTensor is not None else 0
     if with_value is not None:
         value_head_size = head_size
@@ -89,34 +102,18 @@ def attention_of(desc: OperatorDesc, heads: int, key_heads: int) -> Attention:
         keys = stack.sizes[1]
     elif desc.KeyTensor is not None:
         keys = desc.KeyTensor.sizes[-2]
-    return Attention(batch, heads, key_heads, queries, keys, past, head_size, value_head_size)
+    return Attention(batch, heads, key_heads, queries, keys, past, head_size, value_head_size, spare)
 
 
-def led(sizes: Sizes, tensor: TensorDesc | None) -> Sizes:
-    """``sizes`` behind as many leading ones as ``tensor`` has dimensions more, or without leading ones it lacks."""
-    count = len(sizes) if tensor is None else tensor.dimension_count
-    if count >= len(sizes):
-        return (*(1,) * (count - len(sizes)), *sizes)
-    return sizes[-count:] if set(sizes[:-count]) == {1} else sizes
-
-
-def mask_shape(desc: OperatorDesc, sizes: Attention, total: int) -> Shape | None:
-    """What MaskTensor must be for its type, with ``total`` keys; None for no mask or no such type."""
-    mask: TensorDesc | None = desc.MaskTensor
-    if mask is None:
-        return None
-    if desc.MaskType == DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN:
-        # The page prints no sizes. ONNX Runtime masks the new keys alone, even beside keys of the past.
-        keys = sizes.keys if mask.sizes[-1] == sizes.keys else total
-        scores = (sizes.batch, sizes.heads, sizes.queries, keys)
-        return Broadcast(led(scores, mask) if mask.dimension_count >= 4 else scores[-mask.dimension_count :])
+def mask_sizes(kind: int, sizes: Attention, total: int) -> Sizes | None:
+    """What MaskTensor must be for its type, with ``total`` keys; None for no such type."""
     by_type: dict[int, Sizes] = {
+        DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN: (sizes.batch, sizes.heads, sizes.queries, total),
         DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_LENGTH: (1, sizes.batch),
         DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START: (2, sizes.batch),
         DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END: (3 * sizes.batch + 2,),
     }
-    bounds = by_type.get(desc.MaskType)
-    return None if bounds is None else led(bounds, mask)
+    return by_type.get(kind)
 
 
 @operator("MULTIHEAD_ATTENTION")
@@ -125,9 +122,10 @@ class MultiheadAttention(Operator):
     (ns-directml-dml_multihead_attention_operator_desc).
 
     The page gives PastValueTensor and OutputPresentValueTensor the head size of the keys; what is joined to the values
-    has theirs. Nor does it print the sizes of RelativePositionBiasTensor: they are those of the first product,
-    {batch, heads, queries, keys}, each of which may be 1. Keys and values are present with their bias, as ONNX Runtime
-    has them.
+    has theirs. Nor does it print the sizes of RelativePositionBiasTensor and of a BOOLEAN mask: they are those of the
+    first product, {batch, heads, queries, keys}, and Microsoft's library broadcasts none of them. Keys and values are
+    present with their bias, as ONNX Runtime has them. The library also takes queries whose rows are not divided by the
+    heads; what is left of a row of the queries, the keys and their bias belongs to no head.
 
     What is masked has MaskFilterValue added, as the operator's formula and the field itself say, though others say
     that it is set to that; ONNX Runtime adds it, too. So a query all of whose keys are masked attends as if none were.
@@ -143,10 +141,8 @@ class MultiheadAttention(Operator):
     def shapes(self, desc: OperatorDesc, *, present_length: int | None = None) -> Shapes:
         sizes = self.sizes(desc)
         total = self.present(desc, sizes, present_length)
-        hidden = sizes.heads * sizes.head_size
-        key_hidden = sizes.key_heads * sizes.head_size
+        hidden, key_hidden = sizes.hidden, sizes.key_hidden
         value_hidden = sizes.key_heads * sizes.value_head_size
-        scores = (sizes.batch, sizes.heads, sizes.queries, total)
         behind_ones: dict[str, Sizes] = {
             "QueryTensor": (sizes.batch, sizes.queries, hidden),
             "KeyTensor": (sizes.batch, sizes.keys, key_hidden),
@@ -166,11 +162,31 @@ class MultiheadAttention(Operator):
             for name, shape in ((name, led(one, getattr(desc, name))) for name, one in behind_ones.items())
             if name not in SOURCES or getattr(desc, name) is None or getattr(desc, name).sizes != shape
         }
-        mask = mask_shape(desc, sizes, total)
+        if desc.OutputTensor is None:
+            shapes["OutputTensor"] = led(behind_ones["OutputTensor"], self.like_output(desc))
+        mask = self.mask_shape(desc, sizes, total)
         if mask is not None:
             shapes["MaskTensor"] = mask
-        shapes["RelativePositionBiasTensor"] = Broadcast(led(scores, desc.RelativePositionBiasTensor))
+        scores = led((sizes.batch, sizes.heads, sizes.queries, total), desc.RelativePositionBiasTensor)
+        shapes["RelativePositionBiasTensor"] = self.bias_shape(scores)
         return shapes
+
+    def like_output(self, desc: OperatorDesc) -> TensorDesc | None:
+        """A tensor that has the dimension count of the output; None if that is free."""
+        tensor: TensorDesc | None = desc.QueryTensor or desc.ValueTensor
+        return tensor
+
+    def mask_shape(self, desc: OperatorDesc, sizes: Attention, total: int) -> Shape | None:
+        """What MaskTensor must be, with ``total`` keys; None for no mask."""
+        mask: TensorDesc | None = desc.MaskTensor
+        wanted = None if mask is None else mask_sizes(desc.MaskType, sizes, total)
+        if mask is None or wanted is None:
+            return None
+        return led(wanted, mask) if mask.dimension_count >= len(wanted) else wanted
+
+    def bias_shape(self, scores: Sizes) -> Shape:
+        """What RelativePositionBiasTensor must be, beside ``scores`` of its dimension count."""
+        return scores
 
     def past_lengths(self, desc: OperatorDesc, given: Given) -> Any:
         """How much of the past each batch has, where a tensor tells."""
@@ -222,7 +238,7 @@ class MultiheadAttention(Operator):
         """All heads of a batch at a time, where each has keys of its own and no length says how many there are."""
         sizes, names = self.sizes(desc), [slot.field for slot in desc.inputs]
         is_plain = sizes.heads == sizes.key_heads and "PastSequenceLengthsTensor" not in names
-        if backend.native is None or not is_plain or not sizes.total:
+        if backend.native is None or not (is_plain and sizes.total and sizes.head_size):
             return super().kernel(desc)
 
         def attention(inputs: Inputs, outputs: Outputs, scratch: Array) -> None:

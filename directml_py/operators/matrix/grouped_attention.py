@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from ...api.enums import DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN
 from ...descs.format import braces
+from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array, Run
 from ...kernels.elementary import saturated
 from ...validation.report import Report
-from ..operator import Inputs, Kernel, Outputs, Shapes, operator, own_rule
-from .attention import Attention, MultiheadAttention, attention_of, led
+from ..operator import Broadcast, Inputs, Kernel, Outputs, Shape, Shapes, Sizes, operator, own_rule
+from .attention import Attention, MultiheadAttention, attention_of, mask_sizes
+from .leading import led
 from .operands import Given
 
 PAST_LENGTHS = own_rule(
@@ -53,6 +56,25 @@ class MultiheadAttention1(MultiheadAttention):
         sizes = self.sizes(desc)
         lengths = led((sizes.batch,), desc.PastSequenceLengthsTensor)
         return {**super().shapes(desc, present_length=present_length), "PastSequenceLengthsTensor": lengths}
+
+    def like_output(self, desc: OperatorDesc) -> TensorDesc | None:
+        return None
+
+    def mask_shape(self, desc: OperatorDesc, sizes: Attention, total: int) -> Shape | None:
+        mask: TensorDesc | None = desc.MaskTensor
+        if mask is None:
+            return None
+        if desc.MaskType != DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN:
+            bounds = mask_sizes(desc.MaskType, sizes, total)
+            return None if bounds is None else led(bounds, mask)
+        # The page prints no sizes. ONNX Runtime masks the new keys alone, even beside keys of the past.
+        keys = sizes.keys if mask.sizes[-1] == sizes.keys else total
+        scores = (sizes.batch, sizes.heads, sizes.queries, keys)
+        return Broadcast(led(scores, mask) if mask.dimension_count >= 4 else scores[-mask.dimension_count :])
+
+    def bias_shape(self, scores: Sizes) -> Shape:
+        """Each size may also be 1: the library is not known to refuse that here."""
+        return Broadcast(scores)
 
     def most_past(self, desc: OperatorDesc) -> int:
         """The largest length of a past."""

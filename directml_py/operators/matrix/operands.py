@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +21,8 @@ Given = Mapping[str, "Array | None"]
 
 
 class Heads(Protocol):
-    """How many heads the queries have, how many the keys and values, and the size of those that are multiplied."""
+    """How many heads the queries have, how many the keys and values, the size of those that are multiplied, and the
+    length of the rows that they are in."""
 
     @property
     def heads(self) -> int: ...
@@ -28,6 +30,10 @@ class Heads(Protocol):
     def key_heads(self) -> int: ...
     @property
     def head_size(self) -> int: ...
+    @property
+    def hidden(self) -> int: ...
+    @property
+    def key_hidden(self) -> int: ...
 
 
 def operands(given: Given, sizes: Heads) -> list[Any]:
@@ -41,15 +47,15 @@ def operands(given: Given, sizes: Heads) -> list[Any]:
     for place, (name, heads) in enumerate(zip(OPERANDS, (sizes.heads, sizes.key_heads, sizes.key_heads))):
         alone = given[name]
         if alone is not None:
-            parts[place] = alone.reshape(*alone.shape[-3:-1], heads, -1)
+            row = alone if name == "ValueTensor" else alone[..., : heads * sizes.head_size]
+            parts[place] = row.reshape(*row.shape[-3:-1], heads, -1)
     bias = given["BiasTensor"]
     if bias is None:
         return parts
-    hidden, key_hidden = sizes.heads * sizes.head_size, sizes.key_heads * sizes.head_size
-    shares = np.split(bias.reshape(-1), [hidden, hidden + key_hidden])
+    shares = np.split(bias.reshape(-1), [sizes.hidden, sizes.hidden + sizes.key_hidden])
     with np.errstate(all="ignore"):
         return [
-            None if part is None else part + share.reshape(part.shape[2:])
+            None if part is None else part + share[: prod(part.shape[2:])].reshape(part.shape[2:])
             for part, share in zip(parts, shares)
         ]
 

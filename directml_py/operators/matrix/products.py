@@ -10,15 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...api.enums import DML_MATRIX_TRANSFORM_TRANSPOSE
+from ...descs.format import braces
 from ...descs.values import OperatorDesc
 from ...kernels.backend import backend
 from ...kernels.binding import Array, Run
 from ...kernels.contract import matmul
 from ...kernels.elementary import BYTE, FLOAT64, centred, plain
+from ...kernels.half import as_halves
 from ...kernels.map import map_at_once, map_elements
 from ...kernels.panels import pack_panels, panels_size
 from ...kernels.product import byte_products, is_worth_panels, multiply, multiply_packed
 from ...kernels.turns import in_turn
+from ...validation.report import Report
 from ..fused import activated, is_of_elements
 from ..operator import (
     Compute,
@@ -32,8 +35,10 @@ from ..operator import (
     Sizes,
     computing_kernel,
     operator,
+    own_rule,
 )
 from ..quantization_parameters import along, per_column, per_row
+from .leading import led
 
 
 class Product(NamedTuple):
@@ -65,6 +70,14 @@ def turned(sizes: Sizes, transposed: bool) -> Sizes:
     return (*sizes[:-2], sizes[-1], sizes[-2]) if transposed else sizes
 
 
+SOFTMAX = own_rule(
+    "GEMM",
+    "softmax",
+    "Fused ACTIVATION_SOFTMAX has a single matrix: all sizes but the last two are 1",
+    library=True,
+)
+
+
 @operator("GEMM")
 class Gemm(Operator):
     """``FusedActivation(Alpha * TransA(A) x TransB(B) + Beta * C)`` (ns-directml-dml_gemm_operator_desc).
@@ -72,6 +85,16 @@ class Gemm(Operator):
     ``C`` has the sizes of the output; a bias is broadcast by strides of 0. It is multiplied by ``Beta`` whatever that
     is: NaN and infinity come through a factor of 0, as the formula has it.
     """
+
+    def attributes(self, desc: OperatorDesc, report: Report) -> None:
+        """ACTIVATION_SOFTMAX1 along the last axis is the same of several matrices."""
+        batch, fused = desc.ATensor.sizes[:-2], desc.FusedActivation
+        if fused is not None and fused.name == "ACTIVATION_SOFTMAX" and prod(batch) > 1:
+            text = (
+                f"is DML_OPERATOR_ACTIVATION_SOFTMAX, which is for one matrix; ATensor.Sizes is "
+                f"{braces(desc.ATensor.sizes)}, {prod(batch)} matrices"
+            )
+            report.add(SOFTMAX, "FusedActivation", text)
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         transposed_b = _is_transposed(desc.TransB)
@@ -154,6 +177,13 @@ def _is_transposed(transform: int) -> bool:
     return transform == DML_MATRIX_TRANSFORM_TRANSPOSE
 
 
+def has_one_rank(desc: OperatorDesc) -> bool:
+    """Whether the matrices have the same dimension count, as the pages want it. Microsoft's library reads them with as
+    many leading ones as the others have dimensions more."""
+    a, b, output = desc.ATensor, desc.BTensor, desc.OutputTensor
+    return bool(a.dimension_count == b.dimension_count == output.dimension_count)
+
+
 @operator("MATRIX_MULTIPLY_INTEGER")
 class MatrixMultiplyInteger(Operator):
     """``(A - AZeroPoint) x (B - BZeroPoint)`` as INT32, which wraps
@@ -163,16 +193,19 @@ class MatrixMultiplyInteger(Operator):
         product = product_of(desc)
         return {
             "AZeroPointTensor": per_row(desc.AZeroPointTensor, product.rows),
-            "BTensor": product.right,
+            "BTensor": led(product.right, desc.BTensor),
             "BZeroPointTensor": per_column(desc.BZeroPointTensor, product.columns),
-            "OutputTensor": product.result,
+            "OutputTensor": led(product.result, desc.OutputTensor),
         }
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        return integer_products
+        sizes = desc.OutputTensor.sizes
+        return lambda *inputs: integer_products(*inputs).reshape(sizes)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         twin = computing_kernel(self.compute(desc))
+        if not has_one_rank(desc):
+            return twin
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             return byte_products(*inputs, *outputs) or twin.bind(inputs, outputs, scratch)
@@ -194,10 +227,10 @@ def finishing_kernel(
     """The kernel of an operator whose first inputs are ``a`` and ``b``, each with a scale and a zero point: sums of
     INT32, and what ``finish`` makes of these, the two scales and the other inputs, ``laid`` beside a tensor of a rank.
 
-    Where sums may be larger, or there is no loop for the tensors, the kernel is the twin.
+    Where sums may be larger, matrices differ in rank, or there is no loop for the tensors, the kernel is the twin.
     """
     twin, sizes = computing_kernel(compute), desc.OutputTensor.sizes
-    if backend.native is None or desc.ATensor.sizes[-1] * BYTE**2 >= 1 << 31:
+    if backend.native is None or not has_one_rank(desc) or desc.ATensor.sizes[-1] * BYTE**2 >= 1 << 31:
         return twin
 
     def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
@@ -236,21 +269,23 @@ class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
     """``dequantized(A) x dequantized(B) + Bias`` (ns-directml-dml_matrix_multiply_integer_to_float_operator_desc).
 
     The page speaks of an output scale and zero point, which the struct does not have. Sums of products of up to 16 bits
-    are exact, those of 32 bits are added up in FLOAT64; the result is rounded once.
+    are exact, those of 32 bits are added up in FLOAT64; the result is rounded once. For a result of FLOAT16, though,
+    Microsoft's library keeps what A and B stand for in FLOAT16, and adds up the products of that in FLOAT32.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         product = product_of(desc)
         return {
             "AScaleTensor": per_row(desc.AScaleTensor, product.rows),
-            "BTensor": product.right,
+            "BTensor": led(product.right, desc.BTensor),
             "BScaleTensor": per_column(desc.BScaleTensor, product.columns),
-            "OutputTensor": product.result,
+            "OutputTensor": led(product.result, desc.OutputTensor),
         }
 
     def compute(self, desc: OperatorDesc) -> Compute:
         # INT64 has no room for sums of products of 32 bits.
         is_wide = max(desc.ATensor.dtype.itemsize, desc.BTensor.dtype.itemsize) > 2
+        is_half, sizes = desc.OutputTensor.dtype == np.float16, desc.OutputTensor.sizes
 
         def multiply(
             a: Array,
@@ -262,14 +297,27 @@ class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
             bias: Any,
         ) -> Array:
             left, right = centred_factors(a, a_zero, b, b_zero)
+            row_scale, column_scale = by_row(a_scale, a.ndim), by_column(b_scale, b.ndim)
+            if is_half:
+                sums: Array = matmul(halves(left, row_scale), halves(right, column_scale)).reshape(sizes)
+                return sums if bias is None else sums + bias
             if is_wide:
                 left, right = left.astype(FLOAT64), right.astype(FLOAT64)
-            return dequantized(matmul(left, right), by_row(a_scale, a.ndim), by_column(b_scale, b.ndim), bias)
+            result: Array = dequantized(matmul(left, right), row_scale, column_scale, bias)
+            return result.reshape(sizes)
 
         return multiply
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        return finishing_kernel(desc, self.compute(desc), dequantized, lambda bias, rank: bias)
+        compute = self.compute(desc)
+        if desc.OutputTensor.dtype == np.float16:
+            return computing_kernel(compute)
+        return finishing_kernel(desc, compute, dequantized, lambda bias, rank: bias)
+
+
+def halves(integers: Array, scale: Array) -> Array:
+    """What integers stand for, as FLOAT16 has it, in FLOAT32."""
+    return as_halves(integers * scale.astype(FLOAT64)).astype(np.float32)
 
 
 def dequantized(sums: Array, a_scale: Array, b_scale: Array, bias: Array | None) -> Array:

@@ -88,6 +88,12 @@ def multihead_attention(make: Maker) -> Fields:
     heads = {"HeadCount": sizes.heads, "QueryHeadCount": sizes.heads, "KeyValueHeadCount": sizes.key_heads}
     present = {*make.some(*LED[:4])}
     fields = {**heads, **operands(make, sizes, stack), **mask(make, sizes)}
+    if "HeadCount" in make.schema.struct.index:
+        floats = [entry.name for entry in make.schema.struct.tensors if entry.name != "MaskTensor"]
+        kind = make.source.choice((DML_TENSOR_DATA_TYPE_FLOAT16, DML_TENSOR_DATA_TYPE_FLOAT32))
+        fields["types"] = dict.fromkeys(floats, kind)
+        if not sizes.keys:
+            present.discard("BiasTensor")
     fields["MaskFilterValue"] = make.source.choice(MASK_VALUES)
     if sizes.past:
         state = (sizes.batch, sizes.key_heads, sizes.past, sizes.value_head_size)
@@ -123,8 +129,11 @@ def operands(make: Maker, sizes: Attention, stack: str) -> Fields:
     if sizes.keys:
         alone["Key"] = (sizes.keys, key_hidden)
         alone["Value"] = (sizes.keys, sizes.key_heads * sizes.value_head_size)
+    ranks = {name: make.rank(f"{name}Tensor", 3) for name in alone}
+    if "HeadCount" in make.schema.struct.index:
+        ranks = dict.fromkeys(alone, ranks["Query"])
     fields: Fields = {
-        f"{name}Tensor": make.led(f"{name}Tensor", batch, *rest)
+        f"{name}Tensor": [1] * (ranks[name] - 3) + [batch, *rest]
         for name, rest in alone.items()
         if name not in stack
     }
@@ -158,6 +167,8 @@ def past_lengths(make: Maker, sizes: Attention, present: set[str]) -> Fields:
 def mask(make: Maker, sizes: Attention) -> Fields:
     """A type of mask; a mask for the new keys alone, where that can be."""
     kind = make.enumerator("MaskType")
+    if "HeadCount" in make.schema.struct.index:
+        return {"MaskType": kind}
     if kind != DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN or not sizes.keys or make.source.chance(50):
         return {"MaskType": kind}
     return {"MaskType": kind, "MaskTensor": make.led("MaskTensor", sizes.keys)}

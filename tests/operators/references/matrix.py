@@ -12,7 +12,7 @@ import directml_py as dml
 from . import attention
 from .activation import fused
 from .onnx_node import run
-from .row import DYADIC, Row
+from .row import DYADIC, Row, Values
 
 
 def gemm(desc: Any, a: Any, b: Any, c: Any) -> Any:
@@ -34,6 +34,7 @@ def integers(desc: Any, a: Any, a_zero: Any, b: Any, b_zero: Any) -> Any:
     """ONNX's MatMulInteger, row by row: ONNX Runtime takes one zero point of A at a time."""
     a, b = a.astype(desc.ATensor.dtype), b.astype(desc.BTensor.dtype)
     result = np.empty(desc.OutputTensor.sizes, np.int32)
+    b = b.reshape(*a.shape[:-2], *b.shape[-2:])
     for *place, row in np.ndindex(result.shape[:-1]):
         zeros = [
             None if a_zero is None else np.array(a_zero.ravel()[row if a_zero.size > 1 else 0], a.dtype),
@@ -45,10 +46,28 @@ def integers(desc: Any, a: Any, a_zero: Any, b: Any, b_zero: Any) -> Any:
 
 
 def scaled(a: Any, a_scale: Any, a_zero: Any, b: Any, b_scale: Any, b_zero: Any) -> Any:
-    """The product of what A and B stand for, in fractions."""
+    """What A and B stand for, in fractions, behind the same leading sizes."""
     left = by_row(a_scale) * (a - by_row(a_zero))
     right = by_column(b_scale) * (b - by_column(b_zero))
-    return np.matmul(left, right)
+    return left, right.reshape(*left.shape[:-2], *right.shape[-2:])
+
+
+def to_float(desc: Any, *inputs: Any) -> Any:
+    """Factors for a result of FLOAT16 are rounded to FLOAT16 before they are multiplied."""
+    *given, bias = inputs
+    left, right = scaled(*given)
+    if desc.OutputTensor.dtype == np.float16:
+        left, right = as_half(left), as_half(right)
+    result = np.matmul(left, right)
+    if bias is not None:
+        result = result + np.frompyfunc(Fraction, 1, 1)(bias)
+    return result.astype(np.float64)
+
+
+def as_half(fractions: Any) -> Any:
+    """The nearest numbers of FLOAT16."""
+    halves = fractions.astype(np.float64).astype(np.float16)
+    return np.frompyfunc(Fraction, 1, 1)(halves.astype(np.float64))
 
 
 def by_row(parameter: Any) -> Any:
@@ -60,17 +79,17 @@ def by_column(parameter: Any) -> Any:
     return np.array([0 if parameter is None else Fraction(one) for one in np.ravel(parameter)], object)
 
 
-def to_float(desc: Any, *inputs: Any) -> Any:
-    *factors, bias = inputs
-    result = scaled(*factors)
-    if bias is not None:
-        result = result + np.frompyfunc(Fraction, 1, 1)(bias)
-    return result.astype(np.float64)
+def of_output(desc: Any) -> Any:
+    """For FLOAT16, factors some of which it does not have, and sums that FLOAT32 has."""
+    if desc.OutputTensor.dtype != np.float16:
+        return Values()
+    scales = dict.fromkeys(("AScaleTensor", "BScaleTensor", "BiasTensor"), DYADIC)
+    return dict.fromkeys((slot.field for slot in desc.inputs), Values(-100, 100, limited=True)) | scales
 
 
 ROWS = {
     **attention.ROWS,
     "GEMM": Row(gemm, DYADIC, samples=72),
     "MATRIX_MULTIPLY_INTEGER": Row(integers, samples=48),
-    "MATRIX_MULTIPLY_INTEGER_TO_FLOAT": Row(to_float, samples=72),
+    "MATRIX_MULTIPLY_INTEGER_TO_FLOAT": Row(to_float, of_output, samples=72),
 }

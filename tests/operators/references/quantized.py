@@ -37,7 +37,7 @@ def quantized_add(desc: Any, *inputs: Any) -> Any:
 def quantized_product(desc: Any, *inputs: Any) -> Any:
     """In fractions but for what is quantized, and its quotient, which are FLOAT32."""
     *factors, scale, zero = inputs
-    result = scaled(*factors).astype(np.float64).astype(np.float32)
+    result = np.matmul(*scaled(*factors)).astype(np.float64).astype(np.float32)
     rounded = np.rint(result / by_row(scale).astype(np.float32))
     limits = np.iinfo(desc.OutputTensor.dtype)
     return np.clip(rounded + by_row(zero).astype(np.float64), limits.min, limits.max).astype(np.int64)
