@@ -1716,8 +1716,8 @@ class DML_DEPTH_TO_SPACE_OPERATOR_DESC(TypedOperatorDesc):
 class DML_TILE_OPERATOR_DESC(TypedOperatorDesc):
     """Copies of the input side by side, Repeats in each dimension.
 
-    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
-    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``RepeatsCount``: UINT, the length of Repeats
     - ``Repeats``: UINT[RepeatsCount]
 
@@ -2361,8 +2361,8 @@ class DML_ONE_HOT_OPERATOR_DESC(TypedOperatorDesc):
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``Axis``: UINT
 
-    IndicesTensor, OutputTensor and ValuesTensor have the same DimensionCount. OutputTensor and ValuesTensor
-    have the same DataType.
+    IndicesTensor and OutputTensor have the same DimensionCount. OutputTensor and ValuesTensor have the same
+    DataType.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_one_hot_operator_desc
     """
@@ -2664,8 +2664,8 @@ class DML_SCATTER_ND_OPERATOR_DESC(TypedOperatorDesc):
     - ``InputDimensionCount``: UINT
     - ``IndicesDimensionCount``: UINT
 
-    IndicesTensor, InputTensor, OutputTensor and UpdatesTensor have the same DimensionCount. InputTensor,
-    OutputTensor and UpdatesTensor have the same DataType. InputTensor and OutputTensor have the same Sizes.
+    InputTensor and OutputTensor have the same DimensionCount. InputTensor, OutputTensor and UpdatesTensor
+    have the same DataType. InputTensor and OutputTensor have the same Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_scatter_nd_operator_desc
     """

@@ -2053,6 +2053,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount", "Strides >= 1"),
         "A box of the input, from Offsets on, of which every Strides-th element is taken.",
+        library=("signed-strides: Strides <= 0x7FFFFFFF",),
     ),
     61: OperatorSchema(
         "CAST",
@@ -2225,6 +2226,9 @@ OPERATORS = {
         ("InputTensor IndicesTensor OutputTensor: DimensionCount", "InputTensor OutputTensor: DataType"),
         ("Axis < InputTensor.DimensionCount", "IndexDimensions <= IndicesTensor.DimensionCount"),
         "Slices chosen by indices along Axis: output[..., i, ...] = input[..., indices[i], ...].",
+        library=(
+            "index-dimensions-before-axis: IndexDimensions <= Axis + 1 if IndexDimensions <= IndicesTensor.DimensionCount",
+        ),
     ),
     68: OperatorSchema(
         "SPACE_TO_DEPTH",
@@ -2284,7 +2288,7 @@ OPERATORS = {
         ),
         (),
         (
-            "4_1: 1-8 F16-32 I8-64 U8-64",
+            "4_1: 1-8 F16-64 I8-64 U8-64",
             "3_1: 1-8 F16-32 I8-32 U8-32",
             "2_1: 4 F16-32 I8-32 U8-32",
             "1_0: 4 F16-32",
@@ -2292,6 +2296,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("RepeatsCount == InputTensor.DimensionCount", "Repeats >= 1"),
         "Copies of the input side by side, Repeats in each dimension.",
+        page_only=("double: InputTensor.DataType != FLOAT64",),
     ),
     71: OperatorSchema(
         "TOP_K",
@@ -2906,6 +2911,7 @@ OPERATORS = {
         ),
         ("Axis < OutputTensor.DimensionCount",),
         "A copy of the input in which each update replaces the element at its index along Axis.",
+        library=("indices-along-axis: IndicesTensor.Sizes[Axis] <= InputTensor.Sizes[Axis]",),
     ),
     95: OperatorSchema(
         "ONE_HOT",
@@ -2928,13 +2934,14 @@ OPERATORS = {
             "2_1: IndicesTensor 4 U32; ValuesTensor OutputTensor 4 F16-32 I8-32 U8-32",
             "2_0: IndicesTensor 4 U32; ValuesTensor OutputTensor 4 F16-32",
         ),
-        ("IndicesTensor OutputTensor ValuesTensor: DimensionCount", "OutputTensor ValuesTensor: DataType"),
+        ("IndicesTensor OutputTensor: DimensionCount", "OutputTensor ValuesTensor: DataType"),
         (
             "Axis < IndicesTensor.DimensionCount",
             "indices-along-axis: IndicesTensor.Sizes[Axis] == 1",
             "values: prod(ValuesTensor.Sizes) >= 2",
         ),
         "For each index a sequence along Axis with the second of two values at the index, the first elsewhere.",
+        page_only=("values-dimension-count: ValuesTensor.DimensionCount == IndicesTensor.DimensionCount",),
     ),
     96: OperatorSchema(
         "RESAMPLE",
@@ -3241,7 +3248,7 @@ OPERATORS = {
             "2_1: InputTensor UpdatesTensor OutputTensor 4 F16-32 I8-32 U8-32; IndicesTensor 4 U32",
         ),
         (
-            "IndicesTensor InputTensor OutputTensor UpdatesTensor: DimensionCount",
+            "InputTensor OutputTensor: DimensionCount",
             "InputTensor OutputTensor UpdatesTensor: DataType",
             "InputTensor OutputTensor: Sizes",
         ),
@@ -3252,6 +3259,10 @@ OPERATORS = {
             "updates-rank: IndicesDimensionCount - 1 + InputDimensionCount - IndicesTensor.Sizes[-1] <= UpdatesTensor.DimensionCount",
         ),
         "A copy of the input in which updates replace the elements or blocks at their coordinates.",
+        page_only=(
+            "indices-rank: IndicesTensor.DimensionCount == InputTensor.DimensionCount",
+            "updates-dimension-count: UpdatesTensor.DimensionCount == InputTensor.DimensionCount",
+        ),
     ),
     110: OperatorSchema(
         "MAX_POOLING2",

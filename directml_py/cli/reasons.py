@@ -100,9 +100,9 @@ REASONS = {
     "DML-*-remainder": "Padding repeats or mirrors elements of the input, so that some must be left.",
     "DML-SLICE*-[bw]*": "A slice beyond its tensor would read or write memory of others.",
     "DML-GATHER_ND1-batch-sizes": "Each batch of indices is looked up in the batch of the same number.",
-    "DML-GATHER-output-rank": (
-        "The output needs a dimension for each that the indices and the rest of the input bring."
-    ),
+    "DML-GEMM-softmax": "Microsoft's library has no kernel for the rows of several matrices.",
+    "DML-GATHER-cropped-ones": "There is no room for it in the output: only the first of its elements are read.",
+    "DML-SCATTER_ND-indices-strides": "Microsoft's library takes no indices that are broadcast here.",
     "DML-VALUE_SCALE_2D-channel-count": (
         "The bias has a value for each channel, and the operator knows grey and colour images alone."
     ),

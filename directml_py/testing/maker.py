@@ -24,6 +24,9 @@ ANY_RANK = range(1, 9)
 NOTHING: Mapping[str, Any] = {}
 Fields = dict[str, Any]
 
+# Inputs that Microsoft's library does not take with strides of 0.
+WHOLE = {("SCATTER_ND", "IndicesTensor")}
+
 
 class Maker:
     """Hands out decisions to the recipe of one operator."""
@@ -167,7 +170,8 @@ class Maker:
         """A tensor in any layout that its role allows."""
         source, is_output = self.source, self.field(field).role == "output"
         kind = DML_TENSOR_DATA_TYPE(data_type)
-        strides = None if field in self.unstrided else self.strides(sizes, is_output or not broadcast)
+        is_whole = is_output or not broadcast or (self.schema.name, field) in WHOLE
+        strides = None if field in self.unstrided else self.strides(sizes, is_whole)
         packed = TensorDesc(kind, tuple(sizes), strides)
         if not source.chance(40):
             return packed

@@ -328,7 +328,7 @@ ERRORS = {
     "gather rank": (
         lambda g, x: g.gather(x, g.input_tensor(9, UINT32, [2, 2, 2, 2]), axis=2, index_dimensions=4),
         dml.DMLError,
-        r"(.|\n)*DML-GATHER-output-rank",
+        r"(.|\n)*DML-GATHER-index-dimensions-before-axis",
     ),
     "gather type": (
         lambda g, x: g.gather(x, x, axis=0, index_dimensions=1),

@@ -87,7 +87,8 @@ def test_sizes_by_hand():
     graph = Graph()
     table = graph.input_tensor("table", dml.DML_TENSOR_DATA_TYPE_FLOAT32, [3, 2])
     indices = graph.input_tensor("indices", dml.DML_TENSOR_DATA_TYPE_UINT32, [1, 2])
-    assert graph.gather(table, indices, axis=1, index_dimensions=2).desc.sizes == (3, 2)
+    assert graph.gather(table, indices, axis=1, index_dimensions=1).desc.sizes == (3, 2)
+    assert graph.gather(table, indices, axis=1, index_dimensions=2).desc.sizes == (1, 2)
     assert graph.gather(table, indices, axis=0, index_dimensions=1).desc.sizes == (2, 2)
 
 

@@ -125,6 +125,16 @@ def batches(count):
 broken("DML-GATHER_ND1-batch-sizes", "IndicesTensor.Sizes[1]", batches(1), batches(2))
 
 
+def updated_row(stride):
+    """Two rows of a matrix, named by the same index or not."""
+    desc = scatter()
+    desc.IndicesTensor = tensor(UINT32, (1, 2, 1), (2, stride, 1))
+    return desc
+
+
+broken("DML-SCATTER_ND-indices-strides", "IndicesTensor.Strides[1]", updated_row(0), updated_row(1))
+
+
 def blocks(struct, input_type, output_type, width):
     """A scale and a zero point for every block of a tensor of two rows of six."""
     return struct(

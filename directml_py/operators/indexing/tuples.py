@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...descs.values import OperatorDesc
 from ...kernels.binding import Array
-from ...kernels.places import Coordinates
+from ...kernels.places import Coordinates, read_whole
 from ...validation.report import Report
-from ..operator import Inputs, Shapes, Sizes, operator, own_rule
+from ..operator import Compute, Inputs, Kernel, Shapes, Sizes, computing_kernel, operator, own_rule
 from .places import Places, Reads, Writes, check_range, duplicates_rule, range_rule
 
 NAMES = ("GATHER_ND", "GATHER_ND1", "SCATTER_ND")
@@ -19,8 +21,15 @@ LEADING_ONES = {
     )
     for name in NAMES
 }
+# Microsoft's library takes the batches of IndicesTensor, whatever InputTensor has.
 BATCH_SIZES = own_rule(
-    "GATHER_ND1", "batch-sizes", "InputTensor and IndicesTensor have the same batch dimensions"
+    "GATHER_ND1",
+    "batch-sizes",
+    "InputTensor and IndicesTensor have the same batch dimensions",
+    page_only=True,
+)
+NO_ZERO_STRIDES = own_rule(
+    "SCATTER_ND", "indices-strides", "IndicesTensor is not broadcast by strides of 0", library=True
 )
 INDEX_RANGE = {name: range_rule(name, "its dimension") for name in NAMES}
 DUPLICATE_INDICES = duplicates_rule("SCATTER_ND")
@@ -78,7 +87,12 @@ class TuplesOfIndices(Places):
         """
         named = self.batches(desc) + desc.IndicesTensor.sizes[-1]
         sizes = self.place_sizes(desc) + self.dimensions(desc)[named:]
-        return with_leading_ones(sizes, desc.InputTensor.dimension_count)
+        return with_leading_ones(sizes, self.rank(desc))
+
+    def rank(self, desc: OperatorDesc) -> int:
+        """How many dimensions the tensor of what is named has."""
+        count: int = desc.InputTensor.dimension_count
+        return count
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         indices, sizes = inputs[1], self.dimensions(desc)[self.batches(desc) :]
@@ -96,7 +110,10 @@ class GatherND(TuplesOfIndices, Reads):
 
 @operator("GATHER_ND1")
 class GatherND1(GatherND):
-    """GATHER_ND, batch by batch (ns-directml-dml_gather_nd1_operator_desc)."""
+    """GATHER_ND, batch by batch (ns-directml-dml_gather_nd1_operator_desc).
+
+    Of batches that InputTensor lacks, the last one that it has is read.
+    """
 
     def batches(self, desc: OperatorDesc) -> int:
         count: int = desc.BatchDimensionCount
@@ -114,10 +131,44 @@ class GatherND1(GatherND):
                     f"is {indices[batch]}; batch dimension {batch} of InputTensor has {x[batch]}",
                 )
 
+    def lacks_batches(self, desc: OperatorDesc) -> bool:
+        counts = self.index_sizes(desc)[: self.batches(desc)]
+        return any(count > size for count, size in zip(counts, self.dimensions(desc)))
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        if not self.lacks_batches(desc):
+            return super().compute(desc)
+        sizes, counts = self.dimensions(desc), self.index_sizes(desc)[: self.batches(desc)]
+        batches = np.ix_(*(np.minimum(np.arange(count), size - 1) for count, size in zip(counts, sizes)))
+
+        def read(x: Array, indices: Array) -> Array:
+            picked = read_whole(x.reshape(sizes)[batches], self.coordinates(desc, indices))
+            return np.reshape(picked, desc.OutputTensor.sizes)
+
+        return read
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        return computing_kernel(self.compute(desc)) if self.lacks_batches(desc) else super().kernel(desc)
+
 
 @operator("SCATTER_ND")
 class ScatterND(TuplesOfIndices, Writes):
     """A copy in which parts are replaced: GATHER_ND backwards (ns-directml-dml_scatter_nd_operator_desc)."""
+
+    def attributes(self, desc: OperatorDesc, report: Report) -> None:
+        super().attributes(desc, report)
+        indices = desc.IndicesTensor
+        for dimension, (size, stride) in enumerate(zip(indices.sizes, indices.effective_strides)):
+            if size > 1 and stride == 0:
+                text = (
+                    f"is 0, but size {dimension} is {size}; the indices of this operator cannot be broadcast"
+                )
+                report.add(NO_ZERO_STRIDES, f"IndicesTensor.Strides[{dimension}]", text)
+
+    def rank(self, desc: OperatorDesc) -> int:
+        """Updates may have any number of dimensions."""
+        tensor = desc.UpdatesTensor or desc.InputTensor
+        return int(tensor.dimension_count)
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         return {"UpdatesTensor": self.named_sizes(desc)}

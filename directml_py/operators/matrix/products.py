@@ -303,8 +303,8 @@ class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
                 return sums if bias is None else sums + bias
             if is_wide:
                 left, right = left.astype(FLOAT64), right.astype(FLOAT64)
-            result: Array = dequantized(matmul(left, right), row_scale, column_scale, bias)
-            return result.reshape(sizes)
+            result: Array = dequantized(matmul(left, right), row_scale, column_scale, bias).reshape(sizes)
+            return result
 
         return multiply
 

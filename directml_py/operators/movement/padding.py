@@ -80,15 +80,22 @@ def padded_sizes(desc: OperatorDesc) -> Sizes:
 def kept_parts(desc: OperatorDesc) -> list[Kept]:
     """What remains of each dimension.
 
-    Only a sum that wraps has a padding that takes away; then the one of 2**31 and more is it.
+    Only a sum that wraps has a padding that takes away; then the one of 2**31 and more is it. Where that is the first
+    one, Microsoft's library compares it with coordinates as it is: all of them are before the input, and so constant,
+    and the last edge is nearest to all.
     """
     parts = []
     for size, start, end in zip(desc.InputTensor.sizes, desc.StartPadding, desc.EndPadding):
         whole = size + start + end
-        if whole >= UINT_COUNT and start >= UINT_COUNT // 2:
+        is_taken = whole >= UINT_COUNT and start >= UINT_COUNT // 2
+        if is_taken:
             start -= UINT_COUNT
         first, last = max(0, -start), min(size, whole % UINT_COUNT - start)
-        if first < last:
+        if is_taken and desc.PaddingMode == DML_PADDING_MODE_CONSTANT:
+            parts.append(Kept(slice(0, 0), slice(0, 0)))
+        elif is_taken and desc.PaddingMode == DML_PADDING_MODE_EDGE and first < last:
+            parts.append(Kept(slice(size - 1, size), slice(0, 1)))
+        elif first < last:
             parts.append(Kept(slice(first, last), slice(first + start, last + start)))
         else:
             parts.append(Kept(slice(0, 0), slice(0, 0)))
@@ -127,8 +134,8 @@ class Padding(Operator):
 
     PADDING1 says the constant in the tensors' own data type. The pages' sum of size and paddings is one of UINTs: a
     padding of 2**32 - n takes n elements away. That is how ONNX Runtime hands over the negative pads of its Pad. As
-    there, elements are taken away first, and only what remains is repeated or mirrored; a constant may also stand
-    alone. WRAP, of which no page speaks, is that of ONNX: what remains, again and again.
+    there, elements are taken away first, and only what remains is mirrored; a constant may also stand alone. WRAP, of
+    which no page speaks, is that of ONNX: what remains, again and again.
     """
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:

@@ -12,15 +12,12 @@ from ..recipes import recipe
 def gather(make: Maker) -> Fields:
     source = make.source
     rank = make.rank("InputTensor")
-    axis, index_dimensions = source.integer(0, rank - 1), source.integer(1, rank)
+    axis = source.integer(0, rank - 1)
+    index_dimensions = source.integer(1, axis + 1)
     sizes, indices = make.shape(rank, 64), [1] * rank
     indices[rank - index_dimensions :] = make.shape(index_dimensions, 64)
-    # What does not fit in the rank must be leading ones, which are cropped: of the input, then of the indices.
-    excess = index_dimensions - 1
-    from_input = source.integer(0, min(axis, excess))
-    sizes[:from_input] = [1] * from_input
-    first = rank - index_dimensions
-    indices[first : first + excess - from_input] = [1] * (excess - from_input)
+    # There is no room for these.
+    sizes[: index_dimensions - 1] = [1] * (index_dimensions - 1)
     return {"InputTensor": sizes, "IndicesTensor": indices, "Axis": axis, "IndexDimensions": index_dimensions}
 
 
@@ -29,7 +26,8 @@ def along_axis(make: Maker) -> Fields:
     sizes = make.shape(make.rank("InputTensor"))
     axis = make.source.integer(0, len(sizes) - 1)
     fewer = [*sizes[:axis], make.source.integer(1, sizes[axis]), *sizes[axis + 1 :]]
-    several = (sizes, fewer) if make.source.chance(50) else (fewer, sizes)
+    may_be_more = make.schema.name == "GATHER_ELEMENTS" and make.source.chance(50)
+    several = (fewer, sizes) if may_be_more else (sizes, fewer)
     return {**dict(zip(("InputTensor", "IndicesTensor"), several)), "Axis": axis}
 
 

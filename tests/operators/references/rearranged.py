@@ -15,6 +15,7 @@ from .row import saturated
 
 UINT_COUNT = 2**32
 NOWHERE = -1
+COMPARED = (dml.DML_PADDING_MODE_CONSTANT, dml.DML_PADDING_MODE_EDGE)
 ONNX_MODES = {
     dml.DML_PADDING_MODE_CONSTANT: "constant",
     dml.DML_PADDING_MODE_EDGE: "edge",
@@ -77,7 +78,12 @@ def padding(desc: Any, x: Any) -> Any:
     ]
     value = getattr(desc.PaddingValue, "value", desc.PaddingValue)
     value = saturated(desc.OutputTensor.dtype)(value) if x.dtype == object else value
-    if desc.PaddingMode in ONNX_MODES:
+    if desc.PaddingMode in COMPARED and min(pads[0]) < 0:
+        axes = zip(x.shape, desc.StartPadding, desc.OutputTensor.sizes)
+        sources = np.ix_(*(compared(desc.PaddingMode, *one) for one in axes))
+        is_inside = np.logical_and.reduce(np.broadcast_arrays(*(one >= 0 for one in sources)))
+        places = np.where(is_inside, numbered(x.shape).astype(np.int64)[sources], NOWHERE)
+    elif desc.PaddingMode in ONNX_MODES:
         constant = (
             [np.array(NOWHERE, np.float64)] if desc.PaddingMode == dml.DML_PADDING_MODE_CONSTANT else []
         )
@@ -87,6 +93,15 @@ def padding(desc: Any, x: Any) -> Any:
         sources = [mirrored(desc.PaddingMode, *one) for one in zip(x.shape, *pads)]
         places = numbered(x.shape).astype(np.int64)[np.ix_(*sources)]
     return np.append(x, np.array(value, x.dtype))[places]
+
+
+def compared(mode: int, size: int, start: int, count: int) -> list[int]:
+    """The indices along one axis, as Microsoft's library compares coordinates with what begins at ``start``, in UINTs;
+    -1 where it is constant."""
+    if mode == dml.DML_PADDING_MODE_CONSTANT:
+        return [place - start if start <= place < start + size else -1 for place in range(count)]
+    last = (start + size - 1) % UINT_COUNT
+    return [(min(max(place, start), last) - start) % UINT_COUNT for place in range(count)]
 
 
 def mirrored(mode: int, size: int, start: int, end: int) -> list[int]:
