@@ -50,6 +50,9 @@ REASONS = {
     "DML-*-thread": (
         "Two threads at once leave the object half in the state of the one, half in that of the other."
     ),
+    "DML-GEMM-softmax": (
+        "Microsoft's library fuses ACTIVATION_SOFTMAX into a single product; ACTIVATION_SOFTMAX1 into several, too."
+    ),
     "DML-*-origin": "The origin has no angle: a GPU may answer with any, or with NaN.",
     "DML-*-index-range": (
         "An index beyond its dimension names memory outside of the tensor; what is read there is undefined."
@@ -65,7 +68,7 @@ REASONS = {
         "Microsoft's library adds up FLOAT32 without taking the largest out: the sum is infinite, or 0."
     ),
     "DML-*-half-range": (
-        "Microsoft's library keeps sums and means of FLOAT16 in FLOAT16, whose largest number is 65504."
+        "Microsoft's library keeps sums, means and factors of FLOAT16 in FLOAT16, whose largest number is 65504."
     ),
     "DML-*-single-elements": (
         "Microsoft's library takes the element for the variance of a single element, which should be 0."
