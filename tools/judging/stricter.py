@@ -6,7 +6,8 @@ from fnmatch import fnmatchcase
 
 STRICTER: dict[str, str] = {
     "DML-Desc-enum": "REDUCE takes the Function -1, which names nothing that could be computed",
-    "DML-MULTIHEAD_ATTENTION-value-beside-key": "stacked keys beside the values of the past alone weigh no values",
+    "DML-MULTIHEAD_ATTENTION-key-beside-value": "new values beside the keys of the past alone have no keys",
+    "DML-MULTIHEAD_ATTENTION-value-beside-key": "new keys beside the values of the past alone have no values",
 }
 # Descs that end the library's process; here they are refused, or execute.
 CRASHES: dict[str, str] = {
