@@ -68,6 +68,9 @@ REASONS = {
     "DML-CONVOLUTION-output-padding": "Nothing would be left of the output that a filter computes.",
     "DML-*-compiled-scales": "Microsoft's library takes the scales, but has no kernel for them.",
     "DML-*-compiled-activations": "Microsoft's library takes the activation, but has no kernel for it.",
+    "DML-GEMM-softmax": (
+        "Microsoft's library fuses ACTIVATION_SOFTMAX into a single product; ACTIVATION_SOFTMAX1 into several, too."
+    ),
     "DML-*-origin": "The origin has no angle: a GPU may answer with any, or with NaN.",
     "DML-*-index-range": (
         "An index beyond its dimension names memory outside of the tensor; what is read there is undefined."
@@ -83,7 +86,7 @@ REASONS = {
         "Microsoft's library adds up FLOAT32 without taking the largest out: the sum is infinite, or 0."
     ),
     "DML-*-half-range": (
-        "Microsoft's library keeps sums and means of FLOAT16 in FLOAT16, whose largest number is 65504."
+        "Microsoft's library keeps sums, means and factors of FLOAT16 in FLOAT16, whose largest number is 65504."
     ),
     "DML-*-single-elements": (
         "Microsoft's library takes the element for the variance of a single element, which should be 0."
@@ -100,7 +103,6 @@ REASONS = {
     "DML-*-remainder": "Padding repeats or mirrors elements of the input, so that some must be left.",
     "DML-SLICE*-[bw]*": "A slice beyond its tensor would read or write memory of others.",
     "DML-GATHER_ND1-batch-sizes": "Each batch of indices is looked up in the batch of the same number.",
-    "DML-GEMM-softmax": "Microsoft's library has no kernel for the rows of several matrices.",
     "DML-GATHER-cropped-ones": "There is no room for it in the output: only the first of its elements are read.",
     "DML-SCATTER_ND-indices-strides": "Microsoft's library takes no indices that are broadcast here.",
     "DML-VALUE_SCALE_2D-channel-count": (

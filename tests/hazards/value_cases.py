@@ -197,3 +197,24 @@ def lossy(operator, rule, place, words, names, lost, kept):
 
 for entry in LOSSES:
     lossy(*entry)
+
+
+@hazard(
+    "DML-MATRIX_MULTIPLY_INTEGER_TO_FLOAT-half-range",
+    "1 element too large for FLOAT16",
+    path="ATensor",
+)
+def a_product_of_halves(bench, wrong):
+    """In the result the scale of B makes it small again."""
+    a, b = np.array([[2000, 1]], np.int16), np.array([[1], [1]], np.int8)
+    scales = np.array([40 if wrong else 30], np.float16), np.array([0.25], np.float16)
+    inputs = {"ATensor": a, "AScaleTensor": scales[0], "BTensor": b, "BScaleTensor": scales[1]}
+    struct, output = dml.DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC, np.zeros((1, 1), np.float16)
+    tensors = {name: tensor_of(array) for name, array in (*inputs.items(), ("OutputTensor", output))}
+    op = bench.ready(struct(**tensors))
+    given = [inputs.get(slot.field) for slot in op.inputs]
+    buffers = [
+        None if one is None else bench.buffer(16, data=np.resize(one, 16 // one.itemsize)) for one in given
+    ]
+    bench.dispatch(op, buffers, [bench.buffer(16)])
+    bench.execute()

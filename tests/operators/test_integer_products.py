@@ -150,43 +150,49 @@ LED = [
 ]
 
 
-def led_product(name, a_sizes, b_sizes, output_sizes):
-    """The desc of a product of bytes with a zero point a row and a column; the second scales double and treble."""
+def led_product(name, a_sizes, b_sizes, output_sizes, single=False):
+    """The desc of a product of bytes with a scale and a zero point for each row and column, or a single one."""
+    rows, columns = (1, 1) if single else (a_sizes[-2], b_sizes[-1])
     struct = getattr(dml, f"DML_{name}_OPERATOR_DESC")
     kinds = {INTEGERS: "INT32", TO_FLOAT: "FLOAT32", QUANTIZED: "INT8"}
     tensors = {
         "ATensor": tensor("UINT8", a_sizes),
-        "AZeroPointTensor": tensor("UINT8", (a_sizes[-2], 1)),
+        "AZeroPointTensor": tensor("UINT8", (rows, 1)),
         "BTensor": tensor("INT8", b_sizes),
-        "BZeroPointTensor": tensor("INT8", (b_sizes[-1],)),
+        "BZeroPointTensor": tensor("INT8", (columns,)),
         "OutputTensor": tensor(kinds[name], output_sizes),
     }
     if name != INTEGERS:
-        tensors["AScaleTensor"] = tensor("FLOAT32", (a_sizes[-2], 1))
-        tensors["BScaleTensor"] = tensor("FLOAT32", (b_sizes[-1],))
+        tensors["AScaleTensor"] = tensor("FLOAT32", (rows, 1))
+        tensors["BScaleTensor"] = tensor("FLOAT32", (columns,))
     if name == TO_FLOAT:
         tensors["BiasTensor"] = tensor("FLOAT32", output_sizes)
     if name == QUANTIZED:
-        tensors["OutputScaleTensor"] = tensor("FLOAT32", (1, a_sizes[-2], 1))
-        tensors["OutputZeroPointTensor"] = tensor("INT8", (1, a_sizes[-2], 1))
+        tensors["OutputScaleTensor"] = tensor("FLOAT32", (1, rows, 1))
+        tensors["OutputZeroPointTensor"] = tensor("INT8", (1, rows, 1))
     return struct(**tensors)
 
 
 @pytest.mark.parametrize("name", [INTEGERS, TO_FLOAT, QUANTIZED])
 @pytest.mark.parametrize("sizes", LED)
-def test_leading_ones_that_one_matrix_has_alone(name, sizes):
-    """Microsoft's library takes them, also beside a batch of two."""
-    desc = led_product(name, *sizes)
+@pytest.mark.parametrize(("rows", "single"), [(3, False), (3, True), (1, False)])
+def test_leading_ones_that_one_matrix_has_alone(name, sizes, rows, single):
+    """Microsoft's library takes them, also beside a batch of two; whichever loop would have run without them."""
+    sizes = [tuple(rows if size == 3 else size for size in one) for one in sizes]
+    desc = led_product(name, *sizes, single)
     assert dml.validate(desc) == []
     page = {found.rule for found in dml.validate(desc, strict=True)}
     counts = {f"DML-{name}-b-dimension-count", f"DML-{name}-output-dimension-count"}
     assert page
     assert page <= counts | {f"DML-{name}-{end}" for end in SCALE_COUNTS}
     rng = generator(name, sizes)
-    a, b = rng.integers(0, 9, (2, 3, 4)), rng.integers(-9, 9, (2, 4, 5))
-    a_zero, b_zero = np.arange(3).reshape(3, 1), np.arange(5)
-    a_scale, b_scale = np.array([[1.0], [2], [0.5]]), np.array([1, 2, 3, 1, 0.5])
-    bias, scale, zero = rng.integers(0, 9, (2, 3, 5)), np.array([[2.0], [4], [1]]), np.array([[1], [0], [-3]])
+    a, b, bias = (
+        rng.integers(*ends, one) for ends, one in zip(ENDS, ((2, rows, 4), (2, 4, 5), (2, rows, 5)))
+    )
+    count, columns = (1, 1) if single else (rows, 5)
+    a_zero, b_zero = np.arange(1, 4).reshape(3, 1)[:count], np.arange(2, 7)[:columns]
+    a_scale, b_scale = np.array([[1.0], [2], [0.5]])[:count], np.array([0.5, 2, 3, 1, 0.5])[:columns]
+    scale, zero = np.array([[2.0], [4], [1]])[:count], np.array([[1], [0], [-3]])[:count]
     wanted = np.matmul(a - a_zero, b - b_zero)
     if name != INTEGERS:
         wanted = wanted * a_scale * b_scale
@@ -217,6 +223,8 @@ def test_leading_ones_that_one_matrix_has_alone(name, sizes):
     np.testing.assert_array_equal(result, wanted.reshape(sizes[2]))
 
 
+# What the elements of A, B and the bias are drawn between.
+ENDS = ((0, 9), (-9, 9), (0, 9))
 SCALE_COUNTS = ("scale-dimension-count", "b-scale-dimension-count", "output-scale-dimension-count")
 
 

@@ -23,6 +23,7 @@ from ...kernels.product import byte_products, is_worth_panels, multiply, multipl
 from ...kernels.turns import in_turn
 from ...validation.report import Report
 from ..fused import activated, is_of_elements
+from ..inspected import report_elements
 from ..operator import (
     Compute,
     Inputs,
@@ -264,6 +265,15 @@ def by_column(parameter: Array | None, rank: int) -> Any:
     return along(parameter, rank - 1, rank)
 
 
+HALF_RANGE = own_rule(
+    "MATRIX_MULTIPLY_INTEGER_TO_FLOAT",
+    "half-range",
+    "No factor of a FLOAT16 result leaves the range of FLOAT16",
+    debug=True,
+    library=True,
+)
+
+
 @operator("MATRIX_MULTIPLY_INTEGER_TO_FLOAT")
 class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
     """``dequantized(A) x dequantized(B) + Bias`` (ns-directml-dml_matrix_multiply_integer_to_float_operator_desc).
@@ -299,12 +309,12 @@ class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
             left, right = centred_factors(a, a_zero, b, b_zero)
             row_scale, column_scale = by_row(a_scale, a.ndim), by_column(b_scale, b.ndim)
             if is_half:
-                sums: Array = matmul(halves(left, row_scale), halves(right, column_scale)).reshape(sizes)
-                return sums if bias is None else sums + bias
+                sums = matmul(halves(left, row_scale), halves(right, column_scale))
+                return plain(np.reshape(sums if bias is None else sums + bias, sizes))
             if is_wide:
                 left, right = left.astype(FLOAT64), right.astype(FLOAT64)
-            result: Array = dequantized(matmul(left, right), row_scale, column_scale, bias).reshape(sizes)
-            return result
+            result = dequantized(matmul(left, right), row_scale, column_scale, bias)
+            return plain(np.reshape(result, sizes))
 
         return multiply
 
@@ -313,6 +323,19 @@ class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
         if desc.OutputTensor.dtype == np.float16:
             return computing_kernel(compute)
         return finishing_kernel(desc, compute, dequantized, lambda bias, rank: bias)
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        if desc.OutputTensor.dtype != np.float16:
+            return
+        a, a_scale, a_zero, b, b_scale, b_zero, _ = inputs
+        assert a is not None
+        assert b is not None
+        factors = centred_factors(a, a_zero, b, b_zero)
+        scales = by_row(a_scale, a.ndim), by_column(b_scale, b.ndim)
+        for field, integers, scale in zip(("ATensor", "BTensor"), factors, scales):
+            large = np.isinf(halves(integers, scale)) & np.isfinite(scale)
+            words = ("element too large for FLOAT16", "elements too large for FLOAT16")
+            report_elements(report, HALF_RANGE, field, large, *words)
 
 
 def halves(integers: Array, scale: Array) -> Array:
