@@ -17,28 +17,34 @@ FOUR = np.array([10, 11, 12, 13], np.float32)
 I32, I64 = 2**31, 2**63
 U32, U64 = 2**32, 2**64
 PICKED = [
-    # index type, indices into four elements, the elements taken
+    # index type, indices into four elements, the elements taken; beyond the tensor there is 0
     ("INT32", [-1, -2, -3, -4, 0, 3], [3, 2, 1, 0, 0, 3]),
     ("INT64", [-1, -2, -3, -4, 0, 3], [3, 2, 1, 0, 0, 3]),
-    # out of range: the nearest element
-    ("INT32", [4, 100, I32 - 1], [3, 3, 3]),
-    ("INT32", [-5, -100, -I32 + 1, -I32], [0, 0, 0, 0]),
-    ("INT64", [4, I64 - 1], [3, 3]),
-    ("INT64", [-5, -I64 + 1, -I64], [0, 0, 0]),
+    ("INT32", [4, 100, I32 - 1], [None, None, None]),
+    ("INT32", [-5, -100, -I32 + 1, -I32], [None, None, None, None]),
+    ("INT64", [4, I64 - 1], [None, None]),
+    ("INT64", [-5, -I64 + 1, -I64], [None, None, None]),
     # these are in range once cut to 32 bits
-    ("INT64", [U32 + 1, -U32 + 1, -U32 - 1], [3, 0, 0]),
-    ("UINT64", [U32 + 1, U32], [3, 3]),
+    ("INT64", [U32 + 1, -U32 + 1, -U32 - 1], [None, None, None]),
+    ("UINT64", [U32 + 1, U32], [None, None]),
     # these would be negative, were the type signed
-    ("UINT32", [U32 - 1, U32 - 2, U32 - 4, I32], [3, 3, 3, 3]),
-    ("UINT64", [U64 - 1, U64 - 2, U64 - 4, I64], [3, 3, 3, 3]),
-    ("UINT32", [4, 3, 0], [3, 3, 0]),
+    ("UINT32", [U32 - 1, U32 - 2, U32 - 4, I32], [None, None, None, None]),
+    ("UINT64", [U64 - 1, U64 - 2, U64 - 4, I64], [None, None, None, None]),
+    ("UINT32", [4, 3, 0], [None, 3, 0]),
 ]
 
 
 @pytest.mark.parametrize(("index_type", "indices", "elements"), PICKED)
 def test_index(index_type, indices, elements):
     found = gather(FOUR, np.array(indices, numpy_type(index_type)), 0, 1, [len(indices)])
-    assert found.tolist() == [10 + element for element in elements]
+    assert found.tolist() == [0 if element is None else 10 + element for element in elements]
+
+
+def test_indices_beyond_a_row_are_in_the_next_one():
+    """As in Microsoft's library, of 3 rows of 4: 4 and 5 lead on, -5 leads back, and what is beyond all is 0."""
+    x, indices = np.arange(12, dtype=np.float32).reshape(1, 3, 4), np.array([[[4, 5, -5, 2]]], np.int32)
+    found = gather(x, indices, 2, 1, (1, 3, 4))
+    assert found.tolist() == [[[4, 5, 0, 2], [8, 9, 3, 6], [0, 0, 7, 10]]]
 
 
 @pytest.mark.parametrize("index_type", ["INT32", "INT64"])
@@ -47,11 +53,11 @@ def test_negative_indices_count_from_the_end_of_their_axis(axis, index_type):
     """Not from the end of the tensor, nor of another axis."""
     x = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
     size = x.shape[axis]
-    indices = np.array([-1, -size, 0, -size - 7, size], numpy_type(index_type)).reshape(1, 1, 5)
+    indices = np.array([-1, -size, 0, size - 1, 1], numpy_type(index_type)).reshape(1, 1, 5)
     sizes = list(x.shape)
     sizes[axis] = 5
     found = gather(x, indices, axis, 1, sizes)
-    rows = [size - 1, 0, 0, 0, size - 1]
+    rows = [size - 1, 0, 0, size - 1, 1]
     for position, row in enumerate(rows):
         assert found.take(position, axis).tolist() == x.take(row, axis).tolist()
 

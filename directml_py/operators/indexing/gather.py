@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...descs.values import OperatorDesc
+from ...kernels.addresses import is_inside, take
 from ...kernels.binding import Array, Run
-from ...kernels.pick import pick, safe_indices
+from ...kernels.pick import pick
 from ...validation.report import Report
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
 from .places import check_range, range_rule
@@ -44,6 +45,9 @@ class Gather(Operator):
     output has the input's sizes with those of the indices in place of Axis; for these there is room in front: as many
     dimensions of the input are cropped there, as in DirectMLX. (Of the page's example 3, {3,2} and {1,2}, nothing can
     be cropped before Axis 0; Microsoft's library overruns its heap.)
+
+    The page leaves indices beyond the axis undefined. In Microsoft's library they lead on into the next row; what lies
+    beyond the tensor is 0, as Direct3D reads it.
     """
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
@@ -78,8 +82,7 @@ class Gather(Operator):
 
         def gather(x: Array, indices: Array) -> Array:
             x = x[first]
-            picked = np.take(x, safe_indices(indices.reshape(sizes), x.shape[axis] - 1), axis)
-            return np.reshape(picked, desc.OutputTensor.sizes)
+            return np.reshape(take(x, indices.reshape(sizes), axis), desc.OutputTensor.sizes)
 
         return gather
 
@@ -88,8 +91,16 @@ class Gather(Operator):
         axis, sizes = desc.Axis - len(first), index_sizes(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            x, indices = inputs
-            # The dimensions that are dropped have size 1, so that this is a view.
-            return pick(x[first], indices.reshape(sizes), outputs[0], axis)
+            x, indices, output = inputs[0][first], inputs[1].reshape(sizes), outputs[0]
+            # The dimensions that are dropped have size 1, so that these are views.
+            within = pick(x, indices, output, axis)
+
+            def run() -> None:
+                if is_inside(indices, x.shape[axis]):
+                    within()
+                else:
+                    np.copyto(output, np.reshape(take(x, indices, axis), output.shape))
+
+            return run
 
         return Kernel(bind)

@@ -9,13 +9,14 @@ import numpy as np
 from ...abi.words import counted_words
 from ...descs.format import braces
 from ...descs.values import OperatorDesc
+from ...kernels.addresses import is_inside
+from ...kernels.addresses import read_places as read_by_addresses
 from ...kernels.binding import Array, Run
 from ...kernels.move import move
 from ...kernels.places import (
     Coordinates,
     exact_places,
     read_places,
-    read_whole,
     scratch_for,
     write_places,
     written_whole,
@@ -77,13 +78,13 @@ class Places(Operator):
 
 
 class Reads(Places):
-    """Indices that are outside are clamped, as GATHER's: the pages leave them undefined."""
+    """Indices that are outside lead on into the next row, as GATHER's: the pages leave them undefined."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
         dimensions, sizes = self.dimensions(desc), desc.OutputTensor.sizes
 
         def read(x: Array, indices: Array) -> Array:
-            picked = read_whole(x.reshape(dimensions), self.coordinates(desc, indices))
+            picked = read_by_addresses(x.reshape(dimensions), self.coordinates(desc, indices))
             return np.reshape(picked, sizes)
 
         return read
@@ -92,9 +93,22 @@ class Reads(Places):
         dimensions = self.dimensions(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            x, indices = inputs
             # Here and below, only dimensions of size 1 go, so that this is a view.
-            return read_places(x.reshape(dimensions), self.coordinates(desc, indices), outputs[0], scratch)
+            x, coordinates, output = (
+                inputs[0].reshape(dimensions),
+                self.coordinates(desc, inputs[1]),
+                outputs[0],
+            )
+            within = read_places(x, coordinates, output, scratch)
+            given = [(one, size) for one, size in zip(coordinates, dimensions) if one is not None]
+
+            def run() -> None:
+                if all(is_inside(one, size) for one, size in given):
+                    within()
+                else:
+                    np.copyto(output, np.reshape(read_by_addresses(x, coordinates), output.shape))
+
+            return run
 
         return Kernel(bind, scratch_for(self.place_sizes(desc)))
 

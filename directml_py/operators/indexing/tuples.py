@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...descs.values import OperatorDesc
+from ...kernels.addresses import read_places
 from ...kernels.binding import Array
-from ...kernels.places import Coordinates, read_whole
+from ...kernels.places import Coordinates
 from ...validation.report import Report
 from ..operator import Compute, Inputs, Kernel, Shapes, Sizes, computing_kernel, operator, own_rule
 from .places import Places, Reads, Writes, check_range, duplicates_rule, range_rule
@@ -142,7 +143,7 @@ class GatherND1(GatherND):
         batches = np.ix_(*(np.minimum(np.arange(count), size - 1) for count, size in zip(counts, sizes)))
 
         def read(x: Array, indices: Array) -> Array:
-            picked = read_whole(x.reshape(sizes)[batches], self.coordinates(desc, indices))
+            picked = read_places(x.reshape(sizes)[batches], self.coordinates(desc, indices))
             return np.reshape(picked, desc.OutputTensor.sizes)
 
         return read
