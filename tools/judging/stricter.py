@@ -11,9 +11,11 @@ SPREAD = "elements 0 apart are one element"
 FORMS = "the arrays of attributes have an entry for each spatial dimension: of others nobody says which"
 STRICTER: dict[str, str] = {
     "DML-Desc-enum": "numbers that name no enumerator name nothing that could be computed",
-    "DML-*-strides": STILL,
-    "DML-*-window-size": EMPTY,
-    "DML-*-dilations": SPREAD,
+    "DML-*POOLING*-strides": STILL,
+    "DML-*CONVOLUTION*-strides": STILL,
+    "DML-*POOLING*-window-size": EMPTY,
+    "DML-*POOLING*-dilations": SPREAD,
+    "DML-*CONVOLUTION*-dilations": SPREAD,
     "DML-*POOLING*-dimensions": FORMS,
     "DML-CONVOLUTION*-dimensions": FORMS,
     "DML-QUANTIZED_LINEAR_*-spatial-dimension-count": FORMS,
