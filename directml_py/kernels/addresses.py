@@ -61,7 +61,7 @@ def read_places(x: Array, coordinates: Coordinates) -> Array:
             addresses = addresses + spread(np.arange(sizes[dimension]), step, dimension, rank)
         else:
             own = wrapped(one, size) * step
-            addresses = addresses + own.reshape(*own.shape, *(1,) * len(trail))
+            addresses = addresses + own.reshape((*own.shape, *(1,) * len(trail)))
     for axis, (size, step) in enumerate(zip(trail, steps[len(coordinates) :]), len(sizes)):
         addresses = addresses + spread(np.arange(size), step, axis, rank)
     return read(x, addresses)
