@@ -236,7 +236,10 @@ def test_rules_are_chosen_by_parts_of_their_identifiers(answer):
     assert (code, errors) == (0, "")
     assert {"DML-JOIN-axis", "DML-JOIN-sizes"} <= set(found)
     assert all(one.startswith("DML-JOIN-") for one in found)
-    assert identifiers(answer("rules", "gather", "AXIS")[1]) == ["DML-GATHER-axis"]
+    assert identifiers(answer("rules", "gather", "AXIS")[1]) == [
+        "DML-GATHER-axis",
+        "DML-GATHER-index-dimensions-before-axis",
+    ]
     assert identifiers(answer("rules", "UAVBarrier-miss")[1]) == ["D3D12-UAVBarrier-missing"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import numpy as np
@@ -44,6 +45,8 @@ class Maker:
         self.random = random.Random(seed)
         self.graph = Graph(device)
         self.values = []
+        # What the elements of index tensors are less than, by the values' sources.
+        self.bounds = {}
         self.rank = self.random.choice([3, 4, 4, 5])
 
     def policy(self, data_type, flags, sizes):
@@ -146,7 +149,13 @@ class Maker:
             return None
         function = self.random.choice(FUNCTIONS if x.desc.data_type in FLOATS else INTEGER_FUNCTIONS)
         kind = self.random.choice(INDEX_TYPES) if function in ARG_FUNCTIONS else None
-        return self.graph.reduce(x, function=function, axes=self._axes(), output_data_type=kind)
+        axes = self._axes()
+        reduced = self.graph.reduce(x, function=function, axes=axes, output_data_type=kind)
+        return reduced if kind is None else self._bounded(reduced, x, axes)
+
+    def _bounded(self, indices, x, axes):
+        self.bounds[indices.source] = math.prod(x.desc.sizes[axis] for axis in axes)
+        return indices
 
     def _arg(self):
         x = self.take(lambda one: one.desc.data_type != dml.DML_TENSOR_DATA_TYPE_FLOAT64)
@@ -155,21 +164,33 @@ class Maker:
         name = self.random.choice(["argmin", "argmax"])
         direction = self.random.choice(list(dml.DML_AXIS_DIRECTION))
         kind = self.random.choice(INDEX_TYPES)
-        method = getattr(self.graph, name)
-        return method(x, axes=self._axes(), axis_direction=direction, output_data_type=kind)
+        method, axes = getattr(self.graph, name), self._axes()
+        found = method(x, axes=axes, axis_direction=direction, output_data_type=kind)
+        return self._bounded(found, x, axes)
 
     def _gather(self):
+        """Of indices that are within: what others read depends on strides, which the compiler chooses."""
+        x = self.take(lambda one: one.desc.element_count < 200)
+        if x is None:
+            return None
+        axis = self.random.randrange(self.rank)
+        size = x.desc.sizes[axis]
         indices = self.take(
             lambda one: (
-                one.desc.data_type in INDEX_TYPES
+                self.bounds.get(one.source, math.inf) <= size
                 and one.desc.element_count < 20
                 and one.desc.sizes[: self.rank - 1] == (1,) * (self.rank - 1)
             )
         )
-        x = self.take(lambda one: one.desc.element_count < 200)
-        if indices is None or x is None:
-            return None
-        return self.graph.gather(x, indices, axis=self.random.randrange(self.rank), index_dimensions=1)
+        if indices is None:
+            indices = self._indices(size)
+        return self.graph.gather(x, indices, axis=axis, index_dimensions=1)
+
+    def _indices(self, size):
+        dtype = dml.TensorDesc(self.random.choice(INDEX_TYPES), (1,)).dtype
+        rng = np.random.default_rng(self.random.randrange(99))
+        sizes = [1] * (self.rank - 1) + [self.random.randint(1, 4)]
+        return self.graph.constant(rng.integers(0 if dtype.kind == "u" else -size, size, sizes).astype(dtype))
 
     def _view(self):
         """The same bytes as another shape or type; gaps, in which nobody knows what is, are not looked at."""

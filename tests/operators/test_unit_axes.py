@@ -1,4 +1,7 @@
-"""The stride of an axis of one element says nothing: whatever it is, the results are the same."""
+"""The stride of an axis of one element says nothing: whatever it is, the results are the same.
+
+But of indices beyond a dimension: strides are what leads them on into other rows.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +39,18 @@ def with_other_strides(desc, chance):
     return desc.replace(**changed) if changed else None
 
 
+def keep_within(desc, indices, memory):
+    """Make indices of ``memory`` less than every dimension that they may index."""
+    x = desc.InputTensor.sizes
+    size = min(x) if desc.name.startswith("GATHER_ND") else x[desc.Axis]
+    indices.store(memory, indices.load(memory) % indices.dtype.type(size))
+
+
 def run(desc, seed):
     chance, program = np.random.default_rng(seed), OperatorProgram(desc)
     inputs = [slot.tensor and chance.integers(0, 4, slot.tensor.total_size, np.uint8) for slot in desc.inputs]
+    if desc.name.startswith("GATHER"):
+        keep_within(desc, desc.IndicesTensor, inputs[1])
     outputs = [slot.tensor and np.full(slot.tensor.total_size, 170, np.uint8) for slot in desc.outputs]
     for position, packing in program.packed.items():
         plain, inputs[position] = inputs[position], np.empty(packing.size, np.uint8)
