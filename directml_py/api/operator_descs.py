@@ -3012,7 +3012,7 @@ class DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
     - ``EndPadding``: UINT[DimensionCount]
     - ``GroupCount``: UINT
 
-    BiasTensor, FilterTensor, InputTensor and OutputTensor have the same DimensionCount. OutputTensor and
+    FilterTensor, InputTensor and OutputTensor have the same DimensionCount. OutputTensor and
     OutputZeroPointTensor have the same DataType. InputTensor and InputZeroPointTensor have the same DataType.
     FilterTensor and FilterZeroPointTensor have the same DataType. InputScaleTensor and InputZeroPointTensor
     have the same DimensionCount and Sizes. FilterScaleTensor and FilterZeroPointTensor have the same
@@ -3834,9 +3834,9 @@ class DML_ROI_ALIGN_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     - ``MaximumSamplesPerOutput``: UINT
     - ``AlignRegionsToCorners``: BOOL
 
-    InputGradientTensor, InputTensor, OutputGradientTensor, OutputROIGradientTensor and ROITensor have the
-    same DataType. InputTensor and OutputGradientTensor have the same Sizes. OutputROIGradientTensor and
-    ROITensor have the same DimensionCount and Sizes.
+    InputGradientTensor, OutputGradientTensor, OutputROIGradientTensor and ROITensor have the same DataType.
+    InputTensor and OutputGradientTensor have the same Sizes. OutputROIGradientTensor and ROITensor have the
+    same DimensionCount and Sizes.
 
     Since feature level 4.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_align_grad_operator_desc
     """

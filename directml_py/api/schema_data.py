@@ -3600,7 +3600,7 @@ OPERATORS = {
             "2_1: InputTensor InputZeroPointTensor FilterTensor FilterZeroPointTensor OutputZeroPointTensor OutputTensor 4 I8 U8; InputScaleTensor FilterScaleTensor OutputScaleTensor 4 F32; BiasTensor 4 I32",
         ),
         (
-            "BiasTensor FilterTensor InputTensor OutputTensor: DimensionCount",
+            "FilterTensor InputTensor OutputTensor: DimensionCount",
             "OutputTensor OutputZeroPointTensor: DataType",
             "InputTensor InputZeroPointTensor: DataType",
             "FilterTensor FilterZeroPointTensor: DataType",
@@ -3617,6 +3617,7 @@ OPERATORS = {
             "FilterTensor.Sizes[0] % GroupCount == 0",
         ),
         "A convolution of quantized tensors with a bias of integers, quantized again.",
+        page_only=("bias-dimension-count: BiasTensor.DimensionCount == InputTensor.DimensionCount",),
     ),
     121: OperatorSchema(
         "ELEMENT_WISE_BIT_AND",
@@ -4358,7 +4359,7 @@ OPERATORS = {
             "4_1: InputTensor InputGradientTensor OutputGradientTensor 4 F16-32; ROITensor OutputROIGradientTensor 2-4 F16-32; BatchIndicesTensor 1-4 U32",
         ),
         (
-            "InputGradientTensor InputTensor OutputGradientTensor OutputROIGradientTensor ROITensor: DataType",
+            "InputGradientTensor OutputGradientTensor OutputROIGradientTensor ROITensor: DataType",
             "InputTensor OutputGradientTensor: Sizes",
             "OutputROIGradientTensor ROITensor: DimensionCount Sizes",
         ),
@@ -4367,6 +4368,7 @@ OPERATORS = {
             "required(OutputGradientTensor) if not OutputROIGradientTensor",
             "ReductionFunction in (AVERAGE, MAX)",
             "MinimumSamplesPerOutput <= MaximumSamplesPerOutput",
+            "image-data-type: InputTensor.DataType == InputGradientTensor.DataType if OutputGradientTensor",
         ),
         "The gradients of ROI_ALIGN1 for the input, the regions, or both.",
         library=(
@@ -4374,6 +4376,9 @@ OPERATORS = {
             "0 <= SpatialScaleY <= 3.4028234663852886e38 if SpatialScaleY == SpatialScaleY",
             "samples: MinimumSamplesPerOutput >= 1",
             "samples-count: MinimumSamplesPerOutput * max(InputGradientTensor.Sizes[2], InputGradientTensor.Sizes[3]) <= 4294967295",
+        ),
+        page_only=(
+            "image-type-alone: InputTensor.DataType == InputGradientTensor.DataType if not OutputGradientTensor",
         ),
     ),
     151: OperatorSchema(

@@ -154,11 +154,12 @@ class QuantizedLinearConvolution(Operator):
     def shapes(self, desc: OperatorDesc) -> Shapes:
         batch, channels, *spatial = desc.InputTensor.sizes
         features, _, *kernel = desc.FilterTensor.sizes
+        bias = desc.BiasTensor or desc.InputTensor
         return {
             "InputScaleTensor": single(desc.InputScaleTensor),
             "FilterTensor": (features, channels // desc.GroupCount, *kernel),
             "FilterScaleTensor": per_channel(desc.FilterScaleTensor, features),
-            "BiasTensor": (1, features, *(1,) * len(spatial)),
+            "BiasTensor": (1, features, *(1,) * (bias.dimension_count - 2)),
             "OutputScaleTensor": single(desc.OutputScaleTensor),
             "OutputTensor": of_any_steps((batch, features, *filter_window(desc).forward(spatial))),
         }
@@ -180,7 +181,7 @@ class QuantizedLinearConvolution(Operator):
         ) -> Array:
             total = convolution(x, x_zero, weights, weights_zero)
             if bias is not None:
-                total += bias
+                total += along(bias, 1, rank)
             unit = along(x_scale, 1, rank).astype(np.float64) * along(weights_scale, 1, rank)
             return elementary.quantize(total * unit, along(scale, 1, rank), along(zero, 1, rank), dtype)
 

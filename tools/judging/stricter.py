@@ -26,6 +26,7 @@ STRICTER: dict[str, str] = {
     "DML-LP_POOLING*-p": "there is no root of order 0",
     "DML-LSTM-clip-threshold": "below 0 the range that is clipped to is empty; some such descs do not compile there",
     "DML-CONVOLUTION_INTEGER-same-dimension-count": "with a leading 1, batches would be channels",
+    "DML-QUANTIZED_LINEAR_CONVOLUTION-same-dimension-count": "with a leading 1, batches would be channels",
     "DML-MULTIHEAD_ATTENTION-key-beside-value": "new values beside the keys of the past alone have no keys",
     "DML-MULTIHEAD_ATTENTION-value-beside-key": "new keys beside the values of the past alone have no values",
 }

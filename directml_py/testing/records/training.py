@@ -56,4 +56,12 @@ def roi_align_grad(make: Maker) -> Fields:
         given.add("InputTensor")
     sizes = dict(zip(optional, (image, image, fields["ROITensor"])))
     tensors = {name: sizes[name] for name in optional if name in given}
-    return {"InputGradientTensor": aligned, **tensors, **fields, "ReductionFunction": function}
+    types = make.data_types(["InputGradientTensor"], {})
+    types["InputTensor"] = types["InputGradientTensor"]
+    return {
+        "InputGradientTensor": aligned,
+        **tensors,
+        **fields,
+        "ReductionFunction": function,
+        "types": types,
+    }
