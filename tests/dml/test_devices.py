@@ -97,6 +97,7 @@ def test_wrong_arguments(d3d12):
         dml.DMLCreateDevice(d3d12, "DEBUG")
 
 
+@pytest.mark.kind_device
 @pytest.mark.parametrize("number", [0, 1, 0x1500, -1, -(1 << 31), 0xFFFFFFFF, 0x80000000, 0x61FF])
 def test_minimum_levels_that_are_no_levels(d3d12, number):
     """They are compared as signed numbers; a strict device wants levels."""

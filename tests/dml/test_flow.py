@@ -332,6 +332,7 @@ def test_temporary_memory_need_not_be_clean(bench):
         assert bench.read(target)[0] == pytest.approx(np.log(np.exp([1, 2, 3, 4]).sum()))
 
 
+@pytest.mark.kind_device
 @pytest.mark.parametrize("size", [16, 17, 18, 19, 31])
 def test_ranges_of_any_size(bench, size):
     """SizeInBytes need be no multiple of 4: what an input, an output and a resource have beyond their need is left."""
@@ -365,6 +366,7 @@ def test_a_buffer_of_an_odd_size(flags):
             assert bench.read(target).tolist() == list(range(6))
 
 
+@pytest.mark.kind_device
 def test_a_strict_device_wants_multiples_of_4_when_it_executes():
     """The descriptors are written by a table of another device that shares them."""
     bench = Bench(profile="strict")

@@ -180,6 +180,7 @@ def test_all_problems_at_once():
     ]
 
 
+@pytest.mark.kind_device
 @pytest.mark.parametrize("used", [0, 1])
 def test_an_output_of_a_node_that_nobody_uses(used):
     """Some output of each node leads on; what is written to the others is lost. A strict device wants all of them."""

@@ -96,6 +96,7 @@ def test_wrong_arguments(thing):
     assert thing.GetPrivateData(FIRST) == b"data"
 
 
+@pytest.mark.kind_device
 def test_removing_what_is_not_there(thing):
     """S_FALSE, whatever the size of the data that is null."""
     assert thing.SetPrivateData(FIRST, 4, None) == dml.S_FALSE

@@ -82,6 +82,7 @@ def test_validation_refuses_anything_else(operator):
         assert check(changed, HIGHEST)[1].errors, changed
 
 
+@pytest.mark.kind_device
 def test_sizes_by_hand():
     """GATHER's third printed example: {3,2} and {1,2} give {3,2}; and leading ones that nothing crops stay."""
     graph = Graph()
@@ -101,6 +102,7 @@ def attempt(call):
     return True
 
 
+@pytest.mark.kind_device
 def test_wrong_arguments_are_refused_not_stumbled_over():
     """Any small numbers as attributes: taken if they are legal by a formula written here, else a clear error."""
     rng = random.Random(1)

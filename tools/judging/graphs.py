@@ -26,7 +26,7 @@ from directml_py.testing.source import RandomSource
 NAME = "CompileGraph"
 FLOAT32, FLOAT16 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16
 SIZES = ([1, 1, 1, 6], [1, 1, 2, 3], [1, 1, 1, 5], [1, 1, 1, 12], [1, 1, 1, 4], [1, 1, 3, 2], [1, 1, 1, 3])
-GAPS = {(1, 1, 1, 3): [6, 6, 6, 2], (1, 1, 2, 3): [6, 6, 1, 2]}
+GAPS: dict[tuple[int, ...], list[int]] = {(1, 1, 1, 3): [6, 6, 6, 2], (1, 1, 2, 3): [6, 6, 1, 2]}
 # What the library may find only after it has made shaders, so that on the emulated device it says so or not.
 LATE = {"DML-Graph-shared-input", "DML-Graph-copied-size"}
 KINDS = ("scale", "relu", "add", "join", "split")
@@ -83,7 +83,8 @@ def graph(source: RandomSource) -> Graph:
     sizes = [[slot.tensor.total_size for slot in node.outputs] for node in nodes]
     values = [(node, output) for node, outputs in enumerate(sizes) for output in range(len(outputs))]
     used: set[tuple[int, int]] = set()
-    inputs, outputs, between, input_count = [], [], [], 0
+    inputs, between, input_count = [], [], 0
+    outputs: list[Any] = []
     for index, node in enumerate(nodes):
         for place, slot in enumerate(node.inputs):
             fitting = [

@@ -138,28 +138,35 @@ def to_integer(function: Callable[[Fraction], int], x: Any) -> Any:
     return function(x) if isinstance(x, Fraction) else x
 
 
-def softmax(row: Sequence[float]) -> list[float]:
-    """Beside an infinite exponential all others are 0, and NaN makes all NaN."""
-    if any(map(math.isnan, row)):
-        return [math.nan] * len(row)
+def softmax(row: Sequence[float], halves: bool) -> list[float]:
+    """NaN makes all NaN, and so does an infinite exponential, of which ``inf - inf`` is left, as in Microsoft's
+    library. There the sum of FLOAT16 is FLOAT16."""
     largest = max(row)
-    total = math.inf if largest == math.inf else math.fsum(exp(x - largest) for x in row)
+    if any(map(math.isnan, row)) or largest == math.inf:
+        return [math.nan] * len(row)
+    total = math.fsum(exp(x - largest) for x in row)
+    if halves:
+        total = float(np.float16(total))
     return [exp(x - largest) / total for x in row]
 
 
-def log_softmax(row: Sequence[float]) -> list[float]:
-    """Beside the largest, whose exponential is 1, the sum of the others keeps its digits."""
-    largest = max(row)
+def log_softmax(row: Sequence[float], halves: bool) -> list[float]:
+    """Beside the largest, whose exponential is 1, the sum of the others keeps its digits, but of FLOAT16. Where it is
+    NaN, Microsoft's library takes 1e-20."""
+    largest = max((x for x in row if not math.isnan(x)), default=math.nan)
+    if largest == math.inf or any(map(math.isnan, row)):
+        return [x - largest - math.log(1e-20) for x in row]
     others = list(row)
     others.remove(largest)
-    rest = math.log1p(math.fsum(exp(x - largest) for x in others))
+    total = math.fsum(exp(x - largest) for x in others)
+    rest = math.log(np.float16(1 + total)) if halves else math.log1p(total)
     return [x - largest - rest for x in row]
 
 
-def hardmax(row: Sequence[float]) -> list[float]:
-    """1 at the first of the largest; NaN is passed over, unless there is nothing else."""
+def hardmax(row: Sequence[float], halves: bool) -> list[float]:
+    """1 at the first of the largest; NaN is passed over, unless it comes first, as in Microsoft's library."""
     known = [x for x in row if not math.isnan(x)]
-    first = row.index(max(known)) if known else 0
+    first = 0 if math.isnan(row[0]) else row.index(max(known))
     return [float(place == first) for place in range(len(row))]
 
 

@@ -88,10 +88,11 @@ def of_elements(function: OfNumbers) -> OfArrays:
     return call
 
 
-def of_rows(function: Callable[[Sequence[float]], Sequence[float]]) -> OfArrays:
-    """``function`` of the rows of a matrix."""
+def of_rows(function: Callable[[Sequence[float], bool], Sequence[float]]) -> OfArrays:
+    """``function`` of the rows of a matrix, and of whether they are FLOAT16."""
 
     def call(x: Array, **attributes: object) -> Array:
-        return np.array([function(row) for row in x.astype(np.float64).tolist()], np.float64)
+        halves = x.dtype == np.float16
+        return np.array([function(row, halves) for row in x.astype(np.float64).tolist()], np.float64)
 
     return call

@@ -38,6 +38,10 @@ RULES: dict[str, tuple[str, ...]] = {
 }
 
 
+# What is read too early may be any number.
+OF_VALUES = {"DML-REDUCE-sum-range"}
+
+
 def speaking_of(hazards: Iterable[str], rules: Iterable[str]) -> set[str]:
     """Those of ``rules`` that are about one of ``hazards``."""
     beginnings = tuple(beginning for hazard in hazards for beginning in RULES.get(hazard, ()))

@@ -11,7 +11,7 @@ from . import values as v
 from .breaks import BREAKS, broken
 from .kinds import kinds
 from .player import Stage
-from .rules import speaking_of
+from .rules import OF_VALUES, speaking_of
 from .writer import Writer
 
 SUBMITS = 6
@@ -91,6 +91,6 @@ class Trial:
             self.outcome.found[mistake] += 1
         else:
             self.outcome.missed.append(Case(seed, mistake, tuple(sorted(wrong.told.hazards))))
-        surplus = said - speaking_of(wrong.told.all, said)
+        surplus = said - speaking_of(wrong.told.all, said) - OF_VALUES
         if surplus:
             self.outcome.false_alarms.append(Case(seed, mistake, tuple(sorted(surplus))))
