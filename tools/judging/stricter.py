@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 STILL = "a window that does not move has no steps to execute"
 EMPTY = "a window of no elements sees nothing"
 SPREAD = "elements 0 apart are one element"
+LEADING = "with a leading 1, batches would be channels"
 FORMS = "the arrays of attributes have an entry for each spatial dimension: of others nobody says which"
 STRICTER: dict[str, str] = {
     "DML-Desc-enum": "numbers that name no enumerator name nothing that could be computed",
@@ -25,8 +26,8 @@ STRICTER: dict[str, str] = {
     "DML-SLICE_GRAD-input-window-sizes": "a window of no elements has none to put back",
     "DML-LP_POOLING*-p": "there is no root of order 0",
     "DML-LSTM-clip-threshold": "below 0 the range that is clipped to is empty; some such descs do not compile there",
-    "DML-CONVOLUTION_INTEGER-same-dimension-count": "with a leading 1, batches would be channels",
-    "DML-QUANTIZED_LINEAR_CONVOLUTION-same-dimension-count": "with a leading 1, batches would be channels",
+    "DML-CONVOLUTION_INTEGER-same-dimension-count": LEADING,
+    "DML-QUANTIZED_LINEAR_CONVOLUTION-same-dimension-count": LEADING,
     "DML-MULTIHEAD_ATTENTION-key-beside-value": "new values beside the keys of the past alone have no keys",
     "DML-MULTIHEAD_ATTENTION-value-beside-key": "new keys beside the values of the past alone have no values",
 }
