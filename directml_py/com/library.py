@@ -13,9 +13,9 @@ from ..d3d12.debug import devices_of_c
 from ..d3d12.debug_output import debug_output, exceptions_tell_nobody
 from ..d3d12.live import COUNTERS
 from ..dml.removal import WITNESSES
-from ..kernels.declared import REINSTALL, declared_by
-from .built_from import DECLARATIONS
+from ..kernels.build_digest import REINSTALL, declared_by
 from .calls import Calls
+from .expected_digest import DECLARATIONS
 from .interfaces import FUNCTIONS, INTERFACES
 from .objects import Objects
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, TensorSlot
-from ..kernels.binding import Run
+from ..kernels.native_arrays import Run
 from ..operators import kernel_of, operator_of
 from ..operators.operator import Kernel, Operator, Packing
 from ..validation.report import Report

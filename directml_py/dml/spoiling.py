@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..d3d12.allocation import PATTERN
 from ..d3d12.resource import BufferRange
-from ..kernels.binding import Run
+from ..kernels.native_arrays import Run
 
 Bytes = npt.NDArray[np.uint8]
 

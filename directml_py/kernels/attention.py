@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .backend import backend
-from .binding import Array, address
+from .native_arrays import Array, address
 
 FLOAT32, INT32 = np.dtype(np.float32), np.dtype(np.int32)
 # As many scores as are held at a time, at least those of one query: few enough to stay in a nearer cache.

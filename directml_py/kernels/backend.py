@@ -9,8 +9,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from .built_from import DECLARATIONS
-from .declared import REINSTALL, declared_by
+from .build_digest import REINSTALL, declared_by
+from .expected_digest import DECLARATIONS
 
 KERNELS_VARIABLE = "DIRECTML_PY_KERNELS"
 THREADS_VARIABLE = "DIRECTML_PY_THREADS"

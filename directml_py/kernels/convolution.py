@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .backend import backend
-from .binding import Array, Run, address, bound, readable
-from .row_loops import Given
+from .native_arrays import Array, Run, address, bound, readable
+from .softmax_norm import BatchNormPostOp
 from .windows import Window
 
 FLOATS = {np.dtype(np.float32): "FLOATS", np.dtype(np.float16): "HALVES"}
@@ -33,12 +33,12 @@ def convolution(
     is_turned: bool = False,
     activation: str = "IDENTITY",
     slope: float = 0.0,
-    given: Given | None = None,
+    post_op: BatchNormPostOp | None = None,
     scratch: Array | None = None,
     is_transformed: bool = False,
 ) -> Run | None:
-    """The call that stores what ``contract.convolve`` gives, with the bias {1, M, ...} added and activated, and then
-    normalized if that is ``given``. ``scratch``: as many bytes as ``scratch_of`` says, with what ``transform`` has left
+    """The call that stores what ``im2col.convolve`` gives, with the bias {1, M, ...} added and activated, and then
+    normalized by ``post_op``. ``scratch``: as many bytes as ``scratch_of`` says, with what ``transform`` has left
     there if ``is_transformed``.
 
     Sums are those of FLOAT32, rounded once more where the output is FLOAT16. ``is_turned``: the filters are taken from
@@ -58,7 +58,7 @@ def convolution(
         window,
         groups,
         [*inputs, output, *([] if scratch is None else [scratch])],
-        given,
+        post_op,
         type=code(FLOATS[x.dtype]),
         output_type=code(FLOATS[output.dtype]),
         activation=code(activation),
@@ -216,11 +216,11 @@ def bound_task(
     window: Window,
     groups: int,
     memory: Sequence[Array],
-    given: Given | None,
+    post_op: BatchNormPostOp | None,
     is_signed: bool = False,
     **fields: Any,
 ) -> Run | None:
-    """The call of a task; ``memory``: the arrays that it reads and writes. None if there is no loop for ``given``.
+    """The call of a task; ``memory``: the arrays that it reads and writes. None if there is no loop for ``post_op``.
 
     With ``is_signed`` there is memory for the filters as signed bytes, which the call fills.
     """
@@ -251,7 +251,7 @@ def bound_task(
     )
     filters_signed = np.empty(lib.dml_conv_signed_size(task) if is_signed else 0, np.uint8)
     task.signed_filters = address(filters_signed)
-    prepared = None if given is None else given.fill(task.normalization, output)
-    if given is not None and prepared is None:
+    prepared = None if post_op is None else post_op.fill(task.normalization, output)
+    if post_op is not None and prepared is None:
         return None
-    return bound(lib.dml_conv_run, task, memory=(memory, given, prepared, filters_signed))
+    return bound(lib.dml_conv_run, task, memory=(memory, post_op, prepared, filters_signed))

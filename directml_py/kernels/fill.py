@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from . import half
-from .binding import Array, Run
-from .blocks import BLOCK, Grid
+from .cache_blocks import BLOCK, Grid
+from .native_arrays import Array, Run
 from .threads import share
 
 Elements = Callable[[int, int], Array]

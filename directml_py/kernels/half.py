@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
-from .binding import Array, address
 from .move import move
+from .native_arrays import Array, address
 
 
 def widen(x: Array, values: Array) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from .backend import backend
-from .binding import Array, Run, address, bound
+from .native_arrays import Array, Run, address, bound
 
 MAX_RANK = 8
 ITEM_SIZES = (1, 2, 4, 8)

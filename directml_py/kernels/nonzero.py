@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
-from .binding import Array, address, bound
+from .native_arrays import Array, address, bound
 
 MAX_RANK = 8
 

@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 
 from .backend import backend
-from .binding import Array, Run, address
 from .fill import fill
+from .native_arrays import Array, Run, address
 
 ROUNDS = 10
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57

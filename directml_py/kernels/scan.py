@@ -10,8 +10,8 @@ import numpy as np
 
 from . import half
 from .backend import backend
-from .binding import Array, Run, address, bound
-from .blocks import BLOCK, Grid, block_sizes, joined
+from .cache_blocks import BLOCK, Grid, block_sizes, joined
+from .native_arrays import Array, Run, address, bound
 from .threads import share
 
 # Dimensions that the native loops take, the axis among them.

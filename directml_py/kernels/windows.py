@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .binding import Array
+from .native_arrays import Array
 
 Sizes = tuple[int, ...]
 

@@ -8,11 +8,12 @@ from functools import partial
 import numpy as np
 
 from ..descs.values import OperatorDesc
-from ..kernels import activations, row_loops
-from ..kernels.binding import Array, Run
+from ..kernels import softmax_norm
+from ..kernels.elementwise import activations
+from ..kernels.elementwise.map import map_whole
 from ..kernels.half import as_halves
-from ..kernels.map import map_whole
-from ..kernels.rows import map_rows
+from ..kernels.native_arrays import Array, Run
+from ..kernels.rowwise import map_rows
 from ..validation.report import Report
 from .inspected import begins_with_nan, report_elements
 from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator, own_rule
@@ -132,7 +133,7 @@ class AlongAxes(Operator):
                 return partial(map_whole, compute, inputs, outputs)
             run = None
             if name in SOFTMAX:
-                run = row_loops.softmax(x, output, axes, logarithm=SOFTMAX[name])
+                run = softmax_norm.softmax(x, output, axes, logarithm=SOFTMAX[name])
             return run or map_rows(compute, inputs, outputs, axes)
 
         return Kernel(bind)

@@ -22,11 +22,12 @@ from ..api.enums import (
 )
 from ..descs.format import braces
 from ..descs.values import OperatorDesc, Scalar
-from ..kernels import elementary
-from ..kernels.binding import Array
-from ..kernels.elementary import in_float64
+from ..kernels.elementwise import functions
+from ..kernels.elementwise.functions import in_float64
 from ..kernels.half import widened
+from ..kernels.native_arrays import Array
 from ..validation.report import Report
+from . import quantization as quantization  # operators of this family, too
 from .fused import activated
 from .losses import report_losses
 from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, mapping_kernel, operator, own_rule
@@ -46,7 +47,7 @@ SCALED: dict[str, Compute] = {
     "CEIL": np.ceil,
     "COS": in_float64(np.cos),
     "COSH": in_float64(np.cosh),
-    "ERF": elementary.erf,
+    "ERF": functions.erf,
     "EXP": in_float64(np.exp),
     "FLOOR": np.floor,
     "LOG": in_float64(np.log),
@@ -60,14 +61,14 @@ SCALED: dict[str, Compute] = {
 # MAX and MIN pass over NaN: Direct3D's max and min return the other operand if one is NaN.
 PLAIN: dict[str, Compute] = {
     "ADD": np.add,
-    "DIFFERENCE_SQUARE": elementary.difference_square,
-    "DIVIDE": elementary.divide,
+    "DIFFERENCE_SQUARE": functions.difference_square,
+    "DIVIDE": functions.divide,
     "MAX": np.fmax,
-    "MEAN": elementary.mean,
+    "MEAN": functions.mean,
     "MIN": np.fmin,
     "MULTIPLY": np.multiply,
     "NEGATE": np.negative,
-    "SIGN": elementary.sign,
+    "SIGN": functions.sign,
     "SUBTRACT": np.subtract,
 }
 # Functions whose result is true or false.
@@ -92,14 +93,14 @@ BITWISE: dict[str, Compute] = {
 }
 # Those whose results in Microsoft's library are not what C has for all operands.
 LOSSY: dict[str, Compute] = {
-    "ASINH": elementary.arcsinh,
-    "MODULUS_FLOOR": elementary.modulus_floor,
-    "MODULUS_TRUNCATE": elementary.modulus_truncate,
-    "POW": elementary.power,
+    "ASINH": functions.arcsinh,
+    "MODULUS_FLOOR": functions.modulus_floor,
+    "MODULUS_TRUNCATE": functions.modulus_truncate,
+    "POW": functions.power,
 }
 SHIFTS: dict[str, Compute] = {
-    "BIT_SHIFT_LEFT": elementary.shift_left,
-    "BIT_SHIFT_RIGHT": elementary.shift_right,
+    "BIT_SHIFT_LEFT": functions.shift_left,
+    "BIT_SHIFT_RIGHT": functions.shift_right,
 }
 INFINITIES: dict[int, Compute] = {
     DML_IS_INFINITY_MODE_EITHER: np.isinf,
@@ -109,7 +110,7 @@ INFINITIES: dict[int, Compute] = {
 ROUNDINGS: dict[int, Compute] = {
     DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN: np.rint,
     DML_ROUNDING_MODE_TOWARD_ZERO: np.trunc,
-    DML_ROUNDING_MODE_TOWARD_INFINITY: elementary.round_half_away,
+    DML_ROUNDING_MODE_TOWARD_INFINITY: functions.round_half_away,
 }
 
 
@@ -126,7 +127,7 @@ def scaled(desc: OperatorDesc, function: Compute) -> Compute:
         # 64 bits, not all of which FLOAT64 has, are multiplied by 1 at most.
         return function
     scale, bias = desc.ScaleBias.Scale, desc.ScaleBias.Bias
-    return lambda *arrays: function(*(elementary.scale_bias(array, scale, bias) for array in arrays))
+    return lambda *arrays: function(*(functions.scale_bias(array, scale, bias) for array in arrays))
 
 
 def true_or_false(desc: OperatorDesc, predicate: Compute) -> Compute:
@@ -265,7 +266,7 @@ class ConstantPow(Lossy):
         if desc.Exponent == 2 and desc.InputTensor.dtype.kind == "f":
             return scaled(desc, np.square)
         exponent = np.asarray(desc.Exponent, np.float32)
-        return scaled(desc, lambda x: elementary.power(x, exponent))
+        return scaled(desc, lambda x: functions.power(x, exponent))
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         exponent = np.asarray(desc.Exponent, np.float32)
@@ -309,7 +310,7 @@ class Cast(ElementWise):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         dtype = desc.OutputTensor.dtype
-        return lambda x: elementary.cast(x, dtype)
+        return lambda x: functions.cast(x, dtype)
 
 
 @operator("ELEMENT_WISE_QUANTIZE_LINEAR")
@@ -321,7 +322,7 @@ class QuantizeLinear(ElementWise):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         dtype = desc.OutputTensor.dtype
-        return lambda x, scale, zero_point: elementary.quantize(x, scale, zero_point, dtype)
+        return lambda x, scale, zero_point: functions.quantize(x, scale, zero_point, dtype)
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         inspect_scales(desc, inputs, report)
@@ -332,7 +333,7 @@ class DequantizeLinear(ElementWise):
     """``(x - zero_point) * scale`` (ns-directml-dml_element_wise_dequantize_linear_operator_desc)."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        return elementary.dequantize
+        return functions.dequantize
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         inspect_scales(desc, inputs, report)
@@ -389,11 +390,11 @@ class BitCount(Native):
     """How many bits are set (ns-directml-dml_element_wise_bit_count_operator_desc)."""
 
     def bits(self, desc: OperatorDesc) -> Compute:
-        return elementary.bit_count
+        return functions.bit_count
 
     def compute(self, desc: OperatorDesc) -> Compute:
         dtype, counted = desc.InputTensor.dtype, desc.OutputTensor.dtype
-        return lambda x: elementary.bit_count(encoded(x, dtype)).astype(counted)
+        return lambda x: functions.bit_count(encoded(x, dtype)).astype(counted)
 
 
 def as_bits(function: Compute, dtype: np.dtype[Any]) -> Compute:
@@ -403,4 +404,4 @@ def as_bits(function: Compute, dtype: np.dtype[Any]) -> Compute:
 
 def encoded(array: Array, dtype: np.dtype[Any]) -> Array:
     """The bits of elements of ``dtype``, which a caller that computes may have widened."""
-    return elementary.bits_of(array.astype(dtype, copy=False))
+    return functions.bits_of(array.astype(dtype, copy=False))

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..descs.values import OperatorDesc
 from ..kernels import philox
-from ..kernels.binding import Array, Run
-from ..kernels.elementary import bits_of
-from ..kernels.map import map_elements
+from ..kernels.arange import numpy_elements, sequence
+from ..kernels.elementwise.functions import bits_of
+from ..kernels.elementwise.map import map_elements
 from ..kernels.move import move
-from ..kernels.sequence import numpy_elements, sequence
+from ..kernels.native_arrays import Array, Run
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, of_sizes, operator
 from .scalars import element
 

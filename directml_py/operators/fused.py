@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..descs.values import OperatorDesc
-from ..kernels.activations import identity
-from ..kernels.binding import Array
+from ..kernels.elementwise.activations import identity
+from ..kernels.native_arrays import Array
 from .operator import ElementWise
 from .registry import operator_of
 

@@ -30,8 +30,8 @@ from ..api.enums import (
     DML_TENSOR_DATA_TYPE_FLOAT16,
 )
 from ..descs.values import OperatorDesc
-from ..kernels.binding import Array, Run
-from ..kernels.map import store
+from ..kernels.elementwise.map import store
+from ..kernels.native_arrays import Array, Run
 from .check import kernel_of
 from .operator import Compute, Inputs, Kernel, Outputs
 from .registry import operator_of

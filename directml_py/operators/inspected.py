@@ -9,7 +9,7 @@ import numpy as np
 from ..abi.rules import Rule
 from ..abi.words import counted_words
 from ..descs.format import braces
-from ..kernels.binding import Array
+from ..kernels.native_arrays import Array
 from ..validation.report import Report
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..abi.rules import Rule
 from ..descs.values import OperatorDesc
-from ..kernels.binding import Array
 from ..kernels.half import widened
+from ..kernels.native_arrays import Array
 from ..validation.report import Report
 from .inspected import report_elements
 from .operator import Compute, Inputs, own_rule

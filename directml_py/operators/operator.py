@@ -13,10 +13,10 @@ from ..abi.schema import OperatorSchema
 from ..api.schema_data import OPERATORS as CATALOG
 from ..descs.sizes import unsigned_numbers
 from ..descs.values import OperatorDesc
-from ..kernels.binding import Array, Run
+from ..kernels.elementwise.map import map_elements, map_whole
 from ..kernels.half import widened
-from ..kernels.map import map_elements, map_whole
 from ..kernels.move import move
+from ..kernels.native_arrays import Array, Run
 from ..validation.report import Report
 from ..validation.rule import LIBRARY, Rule, Severity, rule
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..api.enums import DML_AXIS_DIRECTION_DECREASING
 from ..descs.values import OperatorDesc
-from ..kernels.binding import Array, Run
-from ..kernels.rows import map_rows
-from ..kernels.top import top
+from ..kernels.native_arrays import Array, Run
+from ..kernels.rowwise import map_rows
+from ..kernels.top_k import top
 from ..validation.report import Report
 from .axes import resized
 from .inspected import report_elements
@@ -28,8 +28,8 @@ def is_decreasing(desc: OperatorDesc) -> bool:
 
 @operator("TOP_K", "TOP_K1")
 class TopK(Operator):
-    """The K largest or smallest elements along an axis, in order (ns-directml-dml_top_k_operator_desc,
-    ns-directml-dml_top_k1_operator_desc).
+    """The K largest or smallest elements along an axis, in order (ns-directml-dml_top_k_k_operator_desc,
+    ns-directml-dml_top_k_k1_operator_desc).
 
     TOP_K takes the largest. Of equal elements, such as zeros of either sign, the first comes first in both directions.
     The pages and ONNX are silent on NaN: as in MAX and MIN, where Direct3D passes over it, it comes behind all numbers

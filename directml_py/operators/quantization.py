@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..descs.values import OperatorDesc
-from ..kernels import elementary
-from ..kernels.binding import Array, Run
-from ..kernels.elementary import FLOAT32, FLOAT64
-from ..kernels.fold import fold
+from ..kernels.elementwise import functions
+from ..kernels.elementwise.functions import FLOAT32, FLOAT64
+from ..kernels.elementwise.map import map_elements, store
 from ..kernels.half import widened
-from ..kernels.map import map_elements, store
+from ..kernels.native_arrays import Array, Run
+from ..kernels.reduce import fold
 from ..validation.report import Report
 from .operator import (
     Compute,
@@ -80,11 +80,11 @@ class BlockQuantization(Operator):
 def function_of(desc: OperatorDesc) -> Compute:
     """What becomes of elements and their parameters."""
     if desc.name == "DEQUANTIZE":
-        return lambda x, scale, zero_point=None: elementary.dequantize(x, scale, zero_point)
+        return lambda x, scale, zero_point=None: functions.dequantize(x, scale, zero_point)
     output = desc.OutputTensor
 
     def quantize(x: Array, scale: Array, zero_point: Array | None = None) -> Array:
-        values = elementary.quantize(x, scale, zero_point, output.dtype)
+        values = functions.quantize(x, scale, zero_point, output.dtype)
         return np.clip(values, *NIBBLES[output.dtype.kind]) if output.is_nibbles else values
 
     return quantize
@@ -142,7 +142,7 @@ class DynamicQuantizeLinear(Operator):
             axes = tuple(range(x.ndim))
             low, high = (function.reduce(x, axis=axes, keepdims=True) for function in (np.fmin, np.fmax))
             scale, zero_point = fitted(low, high, dtype)
-            return elementary.quantize(x, scale, zero_point, dtype), scale, zero_point
+            return functions.quantize(x, scale, zero_point, dtype), scale, zero_point
 
         return quantize
 
@@ -151,7 +151,7 @@ class DynamicQuantizeLinear(Operator):
         dtype, ones = desc.OutputTensor.dtype, single(desc.InputTensor)
 
         def quantize(x: Array, scale: Array, zero_point: Array) -> Array:
-            return elementary.quantize(x, scale, zero_point, dtype)
+            return functions.quantize(x, scale, zero_point, dtype)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             x, axes = inputs[0], tuple(range(len(ones)))
@@ -183,4 +183,4 @@ def fitted(low: Array, high: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]
     low, high = np.fmin(low, FLOAT32.type(0)), np.fmax(high, FLOAT32.type(0))
     scale = (high - low) * FLOAT32.type(1 / (limits.max - limits.min))
     zero_point = np.rint(limits.min - (low / scale).astype(FLOAT64))
-    return scale, elementary.saturated(np.fmax(zero_point, limits.min), dtype)
+    return scale, functions.saturated(np.fmax(zero_point, limits.min), dtype)

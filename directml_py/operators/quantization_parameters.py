@@ -15,7 +15,7 @@ from ..abi.words import counted_words
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
-from ..kernels.binding import Array
+from ..kernels.native_arrays import Array
 from ..validation.report import Report
 from .operator import Broadcast, Inputs, Sizes, own_rule
 

@@ -12,14 +12,14 @@ from ..abi.hresult import E_INVALIDARG
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
-from ..kernels import elementary, slide
-from ..kernels.binding import Array, Run
-from ..kernels.contract import exact_float
+from ..kernels import depthwise_pool
 from ..kernels.convolution import Quantization, byte_convolution
-from ..kernels.elementary import BYTE
-from ..kernels.product import byte_products
+from ..kernels.elementwise import functions
+from ..kernels.elementwise.functions import BYTE
+from ..kernels.im2col import exact_float
+from ..kernels.matmul import byte_products
+from ..kernels.native_arrays import Array, Run
 from ..validation.report import Report
-from . import quantization as quantization  # operators of this family, too
 from .matrix.leading import led
 from .matrix.products import by_column, by_row, dequantized, finishing_kernel, integer_products, product_of
 from .operator import (
@@ -60,10 +60,10 @@ class QuantizedLinearAdd(Operator):
         def add(
             a: Array, a_scale: Array, a_zero: Any, b: Array, b_scale: Array, b_zero: Any, *output: Any
         ) -> Array:
-            left = elementary.dequantize(a, element(a_scale), element(a_zero))
-            right = elementary.dequantize(b, element(b_scale), element(b_zero))
+            left = functions.dequantize(a, element(a_scale), element(a_zero))
+            right = functions.dequantize(b, element(b_scale), element(b_zero))
             scale, zero_point = map(element, output)
-            return elementary.quantize(left + right, scale, zero_point, dtype)
+            return functions.quantize(left + right, scale, zero_point, dtype)
 
         return add
 
@@ -115,7 +115,7 @@ class QuantizedLinearMatrixMultiply(Operator):
         dtype = desc.OutputTensor.dtype
 
         def finish(sums: Array, a_scale: Array, b_scale: Array, scale: Array, zero: Any) -> Array:
-            return elementary.quantize(dequantized(sums, a_scale, b_scale, None), scale, zero, dtype)
+            return functions.quantize(dequantized(sums, a_scale, b_scale, None), scale, zero, dtype)
 
         return finish
 
@@ -183,7 +183,7 @@ class QuantizedLinearConvolution(Operator):
             if bias is not None:
                 total += along(bias, 1, rank)
             unit = along(x_scale, 1, rank).astype(np.float64) * along(weights_scale, 1, rank)
-            return elementary.quantize(total * unit, along(scale, 1, rank), along(zero, 1, rank), dtype)
+            return functions.quantize(total * unit, along(scale, 1, rank), along(zero, 1, rank), dtype)
 
         return convolve
 
@@ -267,10 +267,10 @@ class QuantizedLinearAveragePooling(Operator):
         kind = exact_float(prod(window.size) * BYTE)
 
         def average(x: Array, x_scale: Array, x_zero: Any, scale: Array, zero: Any) -> Array:
-            values = elementary.centred(x, along(x_zero, 1, rank)).astype(kind)
+            values = functions.centred(x, along(x_zero, 1, rank)).astype(kind)
             total = window.fold(values, steps, np.add, 0).astype(np.float64)
             mean = total * along(x_scale, 1, rank) / divisor()
-            return elementary.quantize(mean, along(scale, 1, rank), along(zero, 1, rank), dtype)
+            return functions.quantize(mean, along(scale, 1, rank), along(zero, 1, rank), dtype)
 
         return average
 
@@ -282,7 +282,7 @@ class QuantizedLinearAveragePooling(Operator):
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x, *parameters), (output,) = inputs, outputs
             x_scale, x_zero, scale, zero = (along(one, 1, rank) for one in parameters)
-            run = slide.quantized_mean(x, output, window, counts, [x_scale, scale], [x_zero, zero])
+            run = depthwise_pool.quantized_mean(x, output, window, counts, [x_scale, scale], [x_zero, zero])
             return run or twin.bind(inputs, outputs, scratch)
 
         return Kernel(bind)

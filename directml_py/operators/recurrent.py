@@ -35,12 +35,12 @@ from ..api.enums import (
 )
 from ..descs.format import braces
 from ..descs.values import OperatorDesc
-from ..kernels.binding import Array, Run
-from ..kernels.elementary import plain
-from ..kernels.map import store
-from ..kernels.native_steps import codes_of, run_natively, scratch_for
-from ..kernels.steps import Cell, Layer, Phase, State, run_steps, turned
-from ..kernels.trace import Symbol
+from ..kernels.elementwise.functions import plain
+from ..kernels.elementwise.map import store
+from ..kernels.elementwise.trace import Symbol
+from ..kernels.native_arrays import Array, Run
+from ..kernels.recurrent.layer import Cell, Layer, Phase, State, run_steps, turned
+from ..kernels.recurrent.native import codes_of, run_natively, scratch_for
 from ..validation.report import Report
 from .fused import activated, is_of_elements
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule

@@ -11,10 +11,10 @@ import numpy as np
 from ..api.enums import DML_AXIS_DIRECTION_INCREASING, DML_INTERPOLATION_MODE_LINEAR
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
-from ..kernels.binding import Array, Run
-from ..kernels.blend import resampled
-from ..kernels.filters import Stretched, linear, nearest
-from ..kernels.taps import Parts, Plan, apply, map_apart, pick_along, picks_of, scratch_for
+from ..kernels.csr import Parts, Plan, apply, map_apart, pick_along, picks_of, scratch_for
+from ..kernels.interpolation import Stretched, linear, nearest
+from ..kernels.native_arrays import Array, Run
+from ..kernels.resample import resampled
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, of_sizes, operator
 
 # Below it, FLOAT32 has all halves.

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..descs.data_types import data_type_of
 from ..descs.values import Scalar
-from ..kernels import elementary
-from ..kernels.binding import Array
+from ..kernels.elementwise import functions
+from ..kernels.native_arrays import Array
 
 
 def element(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
@@ -22,4 +22,4 @@ def element(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
         own = data_type_of(value.data_type).dtype
         return np.frombuffer(value.raw, own, 1).reshape(()).astype(dtype)
     with np.errstate(over="ignore"):
-        return np.asarray(elementary.cast(np.asarray(value, np.float32), dtype))
+        return np.asarray(functions.cast(np.asarray(value, np.float32), dtype))

@@ -75,7 +75,7 @@ def test_the_environment_of_another_python_is_none_of_ours(hosts: Hosts, tmp_pat
 
 OTHER_SOURCES = """\
 import ctypes, sys
-import directml_py.com.built_from as built
+import directml_py.com.expected_digest as built
 built.DECLARATIONS = "0"
 made = ctypes.c_void_p()
 function = ctypes.CDLL(sys.argv[1]).D3D12CreateDevice

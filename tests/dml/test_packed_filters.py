@@ -7,7 +7,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.kernels.backend import backend
-from directml_py.kernels.contract import convolve
+from directml_py.kernels.im2col import convolve
 from directml_py.kernels.windows import Window
 
 from .graphs import Graphs

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from directml_py.kernels.backend import backend
-from directml_py.kernels.contract import convolve
 from directml_py.kernels.convolution import Quantization, byte_convolution
-from directml_py.kernels.elementary import centred, quantize
+from directml_py.kernels.elementwise.functions import centred, quantize
+from directml_py.kernels.im2col import convolve
 from directml_py.kernels.windows import Window
 
 from .loops import KIND, assert_passes_with_loops, use_loops
@@ -136,7 +136,7 @@ def test_tiles_of_bytes(filters):
 WITHOUT_ROOM = """
 import ctypes
 import numpy as np
-from directml_py.kernels.product import byte_products
+from directml_py.kernels.matmul import byte_products
 
 class Stack(ctypes.Structure):
     _fields_ = [("memory", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t)]

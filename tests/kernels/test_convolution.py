@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from directml_py.kernels.backend import backend
-from directml_py.kernels.contract import convolve
 from directml_py.kernels.convolution import convolution, scratch_of
+from directml_py.kernels.im2col import convolve
 from directml_py.kernels.windows import Window
 
 from .loops import KIND, assert_passes_with_baseline_loops, use_loops

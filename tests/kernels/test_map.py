@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import directml_py as dml
-from directml_py.kernels import blocks, threads
+from directml_py.kernels import cache_blocks, threads
 from directml_py.kernels.backend import backend
-from directml_py.kernels.map import Blocks, map_blocks, map_whole
+from directml_py.kernels.elementwise.map import Blocks, map_blocks, map_whole
 
 BLOCK = 1 << 14
 BIG = 3 * BLOCK + 17
 
 
 def set_block(patch, size):
-    patch.setattr(blocks, "BLOCK", size)
-    patch.setattr("directml_py.kernels.map.BLOCK", size)
+    patch.setattr(cache_blocks, "BLOCK", size)
+    patch.setattr("directml_py.kernels.elementwise.map.BLOCK", size)
 
 
 @pytest.fixture(autouse=True)
@@ -101,9 +101,9 @@ def test_layouts(function, y, output, dtype):
 def test_transposed_planes_are_taken_in_squares():
     x = numbers(700, 300)
     output = np.empty((300, 700), np.float32)
-    assert blocks.block_sizes([output, x.T], 1) == [128, 128]
+    assert cache_blocks.block_sizes([output, x.T], 1) == [128, 128]
     assert_maps(np.negative, [x.T], [output])
-    assert blocks.block_sizes([np.empty((5, 70000)), np.empty((70000, 5)).T], 1) == [5, 128 * 25]
+    assert cache_blocks.block_sizes([np.empty((5, 70000)), np.empty((70000, 5)).T], 1) == [5, 128 * 25]
 
 
 def test_absent_inputs_and_outputs():

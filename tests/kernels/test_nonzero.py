@@ -8,7 +8,7 @@ import pytest
 from directml_py.kernels.nonzero import nonzero
 
 from .loops import IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops
-from .test_pick import laid_out
+from .test_gather import laid_out
 
 pytestmark = pytest.mark.usefixtures("native")
 

@@ -13,7 +13,7 @@ from sharing import built_once, shared_folder
 from toolchain import later, missing
 
 HERE = Path(__file__).resolve().parent
-COMMON = HERE.parents[1] / "directml_py" / "kernels" / "native" / "common"
+NATIVE = HERE.parents[1] / "directml_py" / "kernels" / "native"
 TOPICS = ("threads", "closely", "ends", "long", "arithmetic", "signals", "callers", "forks", "exit")
 STRICT = ("-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O2", "-g", "-pthread")
 # A child of a process with several threads starts threads of its own, which ThreadSanitizer does not expect.
@@ -23,7 +23,7 @@ OPTIONS = {"TSAN_OPTIONS": "die_after_fork=0"}
 def build(compiler: str, sanitizers: str, folder: Path) -> None:
     flags = [f"-fsanitize={sanitizers}", "-fno-sanitize-recover=all"] if sanitizers else []
     source, program = HERE / "programs" / "parallel.c", folder / "parallel"
-    command = [compiler, *STRICT, *flags, f"-I{COMMON}", str(source), "-o", str(program), "-lm"]
+    command = [compiler, *STRICT, *flags, f"-I{NATIVE}", str(source), "-o", str(program), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

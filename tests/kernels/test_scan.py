@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from directml_py.kernels import blocks, threads
+from directml_py.kernels import cache_blocks, threads
 from directml_py.kernels.backend import backend
 from directml_py.kernels.scan import Tiles, scan
 
 from .loops import IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops
-from .test_pick import laid_out
+from .test_gather import laid_out
 
 BLOCK = 1 << 14
 SHAPES = [(7,), (3 * BLOCK + 5,), (300, 200), (3, 70_000), (70_000, 3), (40, 50, 30), (1, 9, 130, 70)]
@@ -27,7 +27,7 @@ def loops(request, monkeypatch):
         request.getfixturevalue("set_threads")(3)
     else:
         monkeypatch.setattr(backend, "native", None)
-    monkeypatch.setattr(blocks, "BLOCK", BLOCK)
+    monkeypatch.setattr(cache_blocks, "BLOCK", BLOCK)
     monkeypatch.setattr("directml_py.kernels.scan.BLOCK", BLOCK)
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1e-9)
     monkeypatch.setattr(backend, "is_plain", False)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from directml_py.kernels.blocks import BLOCK
+from directml_py.kernels.cache_blocks import BLOCK
 from directml_py.operators import SCHEMAS
 
 from .corners import activation, conversion, element_wise

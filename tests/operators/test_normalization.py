@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from directml_py.kernels import rows, threads
+from directml_py.kernels import rowwise, threads
 from directml_py.kernels.backend import backend
 from directml_py.operators import SCHEMAS, kernel_of, operator_of
 from directml_py.operators.normalization.rows import InRows
@@ -35,7 +35,7 @@ def results(desc, kernel, inputs):
 @pytest.mark.parametrize("operator", IN_ROWS)
 def test_blocks_and_threads_agree_with_the_twin(operator, monkeypatch):
     """But for the order of sums."""
-    monkeypatch.setattr(rows, "BLOCK", 16)
+    monkeypatch.setattr(rowwise, "BLOCK", 16)
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1e-9)
     monkeypatch.setattr(backend, "is_plain", False)
     for seed in range(12):

@@ -7,7 +7,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.descs import decode_operator_desc
-from directml_py.kernels import steps
+from directml_py.kernels.recurrent import layer
 from directml_py.operators import SCHEMAS
 from directml_py.testing.changes import change
 from directml_py.testing.source import RandomSource
@@ -79,7 +79,7 @@ class TestLstm:
     """One unit, whose gates are 2 (input), 3 (output), 5 (forget) and 7 (cell) before anything is added."""
 
     def step(self, steps=1, **rest):
-        found = network("LSTM", [[[1]]] * steps, LSTM_GATES, **rest)
+        found = network("LSTM", [[[1]]] * layer, LSTM_GATES, **rest)
         return found["single"].item(), found["cell"].item()
 
     def test_the_order_of_the_gates(self):
@@ -304,7 +304,7 @@ def test_parts_of_a_sequence_give_what_the_whole_gives(direction, bytes_together
         "SequenceLengthsTensor": [29, 17, 0],
     }
     whole = network("RNN", direction=direction, activations=tanh, **arguments)
-    monkeypatch.setattr(steps, "BLOCK_BYTES", bytes_together)
+    monkeypatch.setattr(layer, "BLOCK_BYTES", bytes_together)
     parts = network("RNN", direction=direction, activations=tanh, **arguments)
     for name in whole:
         np.testing.assert_allclose(parts[name], whole[name], rtol=0, atol=1e-6)

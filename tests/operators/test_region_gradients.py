@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.kernels import patches
+from directml_py.kernels.roi import patches
 from directml_py.operators import kernel_of
 
 from .dispatch import FILL, Dispatch

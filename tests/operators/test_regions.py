@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.kernels import patches
+from directml_py.kernels.roi import patches
 
 from .dispatch import FILL, Dispatch
 from .helpers import FLOATS, LAYOUTS, function, generator, numpy_type, tensor, tensor_of

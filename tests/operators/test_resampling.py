@@ -9,8 +9,8 @@ import pytest
 
 import directml_py as dml
 from directml_py.descs import decode_operator_desc
-from directml_py.kernels.blocks import BLOCK
-from directml_py.kernels.filters import Stretched
+from directml_py.kernels.cache_blocks import BLOCK
+from directml_py.kernels.interpolation import Stretched
 from directml_py.operators import kernel_of, operator_of
 from directml_py.operators.operator import computing_kernel
 

@@ -1,8 +1,8 @@
 """The C source of the native loops: cffi's bindings around ``directml_py/kernels/native``.
 
-Every folder there is a loop, but ``common``, which all share. It holds ``declarations.h``, which cffi reads too,
-``loops.h``, which is compiled once for each kind of processor, ``table.h``, the table that a processor's loops are
-called by, and the rest in a C file of the loop's name. Declarations that need those of another loop include them.
+Every folder there is a kernel, but ``common`` and ``threads``, which all share. It holds ``declarations.h``, which
+cffi reads too, ``kernels.inc``, which is compiled once for each kind of processor, ``dispatch.h``, the dispatch table
+of a kind of processor, and the rest in a C file of the folder's name. Declarations include those that they need.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import cffi
 SOURCES = Path(__file__).resolve().parents[2] / "directml_py" / "kernels" / "native"
 MODULE = "directml_py.kernels._native"
 COMMON = "common"
-PARTS = {"DML_TABLES": "table.h", "DML_LOOPS": "loops.h", "DML_SOURCES": "{loop}.c"}
+PARTS = {"DML_TABLES": "dispatch.h", "DML_LOOPS": "kernels.inc", "DML_SOURCES": "{loop}.c"}
 USED = re.compile(r'^#include "\.\./(\w+)/declarations\.h"\n', re.MULTILINE)
 INCLUDES = """\
 #include <fenv.h>

@@ -1,4 +1,4 @@
-"""``built_from.py``: digests of what the C code declares, by which Python knows what it was built from."""
+"""``expected_digest.py``: digests of what the C code declares, by which Python knows what it was built from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .text import python_module
 
 # The package itself does not load before this file is written.
 DECLARED = runpy.run_path(
-    str(Path(__file__).resolve().parents[2] / "directml_py" / "kernels" / "declared.py")
+    str(Path(__file__).resolve().parents[2] / "directml_py" / "kernels" / "build_digest.py")
 )
 
 
@@ -36,8 +36,10 @@ def generate(catalog: Catalog) -> dict[str, str]:
         "kernels": "\n".join(kernels.folders().values()),
         "com": libdirectml.Source(catalog, "", "").cdef(),
     }
-    title = "What the C code beside this package declares (see directml_py/kernels/declared.py)."
+    title = "What the C code beside this package declares (see directml_py/kernels/build_digest.py)."
     return {
-        f"directml_py/{room}/built_from.py": python_module(title, "", [f'DECLARATIONS = "{digest_of(text)}"'])
+        f"directml_py/{room}/expected_digest.py": python_module(
+            title, "", [f'DECLARATIONS = "{digest_of(text)}"']
+        )
         for room, text in sources.items()
     }

@@ -15,9 +15,9 @@ import numpy as np
 
 from ...descs.values import OperatorDesc
 from ...kernels.backend import backend
-from ...kernels.chain import Chain, Stored
-from ...kernels.machine import code_for, program_of
-from ...kernels.program import Program
+from ...kernels.elementwise.fuse import Chain, Stored
+from ...kernels.elementwise.ir import Program
+from ...kernels.elementwise.lower import code_for, program_of
 from ...operators import kernel_of
 from .description import Port, Value
 from .step import Fused, Step

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...descs.tensor import TensorDesc
 from ...descs.values import TensorSlot
-from ...kernels.machine import bound_code
-from ...kernels.turns import in_turn
+from ...kernels.elementwise.lower import bound_code
+from ...kernels.launch import in_turn
 from ...operators import kernel_of
 from ...operators.operator import Kernel, Move, Packing, moving_kernel
 from ..program import (

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...kernels.machine import Code
+from ...kernels.elementwise.lower import Code
 from ...operators.operator import Kernel, Move
 from .description import Port, Value
 

@@ -1,4 +1,4 @@
-/* The native loops, one translation unit. Every folder beside this file but `common` is a loop: its loops.h is compiled
+/* The native loops, one translation unit. Every folder beside this file but `common` and `threads` is a loop: its kernels.inc is compiled
    once for each kind of processor, and the best that the processor at hand can run is chosen when the library is
    loaded. tools/building/kernels.py lists the folders: in DML_FOR_LOOPS, and as files that include one part of each. */
 
@@ -12,7 +12,7 @@
 
 #define DML_JOINED_(name, suffix) name##suffix
 #define DML_JOINED(name, suffix) DML_JOINED_(name, suffix)
-/* A function of a loops.h, by the kind of processor that it is compiled for. */
+/* A function of a kernels.inc, by the kind of processor that it is compiled for. */
 #define LOOP(name) DML_JOINED(name, DML_SUFFIX)
 
 /* A function that is compiled as it stands, not again for each caller: there are many of these, and they are long. */
@@ -40,12 +40,12 @@
 
 #include "common/dimensions.h"
 #include "common/log.h"
-#include "common/team.h"
-#include "common/helpers.h"
-#include "common/parallel.h"
-#include "common/together.h"
+#include "threads/team.h"
+#include "threads/helpers.h"
+#include "threads/parallel.h"
+#include "threads/barrier.h"
 
-/* What the rest of a loop calls its loops.h by: the table of the chosen processor. */
+/* What the rest of a loop calls its kernels.inc by: the table of the chosen processor. */
 #include DML_TABLES
 #define DML_MEMBER(loop) const dml_##loop##_table *loop;
 typedef struct {
@@ -78,7 +78,7 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #endif
 
 /* These loops gain by longer vectors; what else there is waits for memory. */
-#define DML_FOR_LONG_LOOPS(DO) DO(blend) DO(conv) DO(half) DO(map) DO(product) DO(rows) DO(slide)
+#define DML_FOR_LONG_LOOPS(DO) DO(resample) DO(conv) DO(half) DO(elementwise) DO(matmul) DO(softmax_norm) DO(depthwise_pool)
 #define DML_AVX512 1
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl"))), \
@@ -88,14 +88,14 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #pragma GCC target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl")
 #endif
 #define DML_SUFFIX _avx512
-#include "half/loops.h"
-#include "map/loops.h"
-#include "rows/loops.h"
-#include "conv/loops.h"
-#include "product/loops.h"
-#include "blend/loops.h"
-#include "slide/loops.h"
-#include "fold/wide.h"
+#include "half/kernels.inc"
+#include "elementwise/kernels.inc"
+#include "softmax_norm/kernels.inc"
+#include "conv/kernels.inc"
+#include "matmul/kernels.inc"
+#include "resample/kernels.inc"
+#include "depthwise_pool/kernels.inc"
+#include "reduce/avx512.inc"
 #undef DML_SUFFIX
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -113,7 +113,7 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #pragma GCC target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl,avx512vnni")
 #endif
 #define DML_SUFFIX _vnni
-#include "conv/bytes.h"
+#include "conv/int8.inc"
 #undef DML_SUFFIX
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -143,8 +143,8 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 
 static dml_loops dml_loops_avx512;
 static dml_conv_table dml_conv_avx512;
-static dml_fold_table dml_fold_avx512;
-static dml_fold_kernel dml_fold_kernels_avx512[DML_FOLDS][DML_TYPES];
+static dml_reduce_table dml_reduce_avx512;
+static dml_reduce_kernel dml_reduce_kernels_avx512[DML_FOLDS][DML_TYPES];
 static dml_loops dml_loops_amx;
 static dml_conv_table dml_conv_amx;
 static dml_conv_bytes_table dml_conv_bytes_amx;
@@ -212,13 +212,13 @@ __attribute__((constructor)) static void dml_choose_loops(void)
 #define DML_LONG(loop) dml_loops_avx512.loop = &loop##_table_avx512;
     DML_FOR_LONG_LOOPS(DML_LONG)
 #undef DML_LONG
-    memcpy(dml_fold_kernels_avx512, fold_table_avx2.kernels, sizeof dml_fold_kernels_avx512);
-    dml_fold_kernels_avx512[DML_FOLD_SUM][DML_TYPE_FLOAT32] = fold_sum_avx512;
-    dml_fold_kernels_avx512[DML_FOLD_EXP][DML_TYPE_FLOAT32] = fold_exp_avx512;
-    dml_fold_avx512 = fold_table_avx2;
-    dml_fold_avx512.logs = fold_logs_avx512;
-    dml_fold_avx512.kernels = (const dml_fold_kernel(*)[DML_TYPES])dml_fold_kernels_avx512;
-    dml_loops_avx512.fold = &dml_fold_avx512;
+    memcpy(dml_reduce_kernels_avx512, reduce_table_avx2.kernels, sizeof dml_reduce_kernels_avx512);
+    dml_reduce_kernels_avx512[DML_REDUCE_SUM][DML_TYPE_FLOAT32] = reduce_sum_avx512;
+    dml_reduce_kernels_avx512[DML_REDUCE_EXP][DML_TYPE_FLOAT32] = reduce_exp_avx512;
+    dml_reduce_avx512 = reduce_table_avx2;
+    dml_reduce_avx512.logs = reduce_logs_avx512;
+    dml_reduce_avx512.kernels = (const dml_reduce_kernel(*)[DML_TYPES])dml_reduce_kernels_avx512;
+    dml_loops_avx512.reduce = &dml_reduce_avx512;
     if (__builtin_cpu_supports("avx512vnni")) {
         dml_conv_avx512 = conv_table_avx512;
         dml_conv_avx512.bytes = &conv_bytes_table_vnni;
@@ -247,4 +247,4 @@ void dml_use_baseline_loops(void)
 }
 
 #include DML_SOURCES
-#include "common/turns.h"
+#include "common/launch.h"

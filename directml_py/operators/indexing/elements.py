@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
-from ...kernels.places import Coordinates
+from ...kernels.gather_scatter_nd import Coordinates
+from ...kernels.native_arrays import Array
 from ...validation.report import Report
 from ..axes import resized
 from ..operator import Inputs, Shapes, Sizes, operator

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.addresses import is_inside, take
-from ...kernels.binding import Array, Run
-from ...kernels.pick import pick
+from ...kernels.gather import pick
+from ...kernels.linear_index import is_inside, take
+from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
 from .places import check_range, range_rule

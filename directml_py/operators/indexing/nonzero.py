@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
+from ...kernels.native_arrays import Array, Run
 from ...kernels.nonzero import nonzero, nonzero_whole
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator
 from .tuples import with_leading_ones

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...descs.sizes import unsigned_number
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
+from ...kernels.gather_scatter_nd import exact_indices, scratch_for, write_places
 from ...kernels.move import move
-from ...kernels.places import exact_indices, scratch_for, write_places
+from ...kernels.native_arrays import Array, Run
 from ..axes import resized
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator
 

@@ -9,11 +9,7 @@ import numpy as np
 from ...abi.words import counted_words
 from ...descs.format import braces
 from ...descs.values import OperatorDesc
-from ...kernels.addresses import is_inside
-from ...kernels.addresses import read_places as read_by_addresses
-from ...kernels.binding import Array, Run
-from ...kernels.move import move
-from ...kernels.places import (
+from ...kernels.gather_scatter_nd import (
     Coordinates,
     exact_places,
     read_places,
@@ -21,6 +17,10 @@ from ...kernels.places import (
     write_places,
     written_whole,
 )
+from ...kernels.linear_index import is_inside
+from ...kernels.linear_index import read_places as read_by_addresses
+from ...kernels.move import move
+from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ...validation.rule import Rule
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Sizes, own_rule

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.addresses import read_places
-from ...kernels.binding import Array
-from ...kernels.places import Coordinates
+from ...kernels.gather_scatter_nd import Coordinates
+from ...kernels.linear_index import read_places
+from ...kernels.native_arrays import Array
 from ...validation.report import Report
 from ..operator import Compute, Inputs, Kernel, Shapes, Sizes, computing_kernel, operator, own_rule
 from .places import Places, Reads, Writes, check_range, duplicates_rule, range_rule

@@ -17,9 +17,9 @@ from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
 from ...kernels.attention import Added, attend, attend_heads, scratch_for
 from ...kernels.backend import backend
-from ...kernels.binding import Array, Run
+from ...kernels.elementwise.map import store
 from ...kernels.half import widened
-from ...kernels.map import store
+from ...kernels.native_arrays import Array, Run
 from ..operator import (
     Compute,
     Inputs,

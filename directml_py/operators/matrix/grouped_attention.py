@@ -10,8 +10,8 @@ from ...api.enums import DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN
 from ...descs.format import braces
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
-from ...kernels.elementary import saturated
+from ...kernels.elementwise.functions import saturated
+from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..operator import Broadcast, Inputs, Kernel, Outputs, Shape, Shapes, Sizes, operator, own_rule
 from .attention import Attention, MultiheadAttention, attention_of, mask_sizes

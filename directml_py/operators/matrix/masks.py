@@ -11,7 +11,7 @@ from ...api.enums import (
     DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START,
 )
 from ...kernels.attention import added_by
-from ...kernels.binding import Array
+from ...kernels.native_arrays import Array
 
 
 class Scores(Protocol):

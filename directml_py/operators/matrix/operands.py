@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...kernels.binding import Array
+from ...kernels.native_arrays import Array
 
 OPERANDS = ("QueryTensor", "KeyTensor", "ValueTensor")
 # Which of the operands each stack has, in its order.

@@ -13,14 +13,14 @@ from ...api.enums import DML_MATRIX_TRANSFORM_TRANSPOSE
 from ...descs.format import braces
 from ...descs.values import OperatorDesc
 from ...kernels.backend import backend
-from ...kernels.binding import Array, Run
-from ...kernels.contract import matmul
-from ...kernels.elementary import BYTE, FLOAT64, centred, plain
+from ...kernels.elementwise.functions import BYTE, FLOAT64, centred, plain
+from ...kernels.elementwise.map import map_at_once, map_elements
 from ...kernels.half import as_halves
-from ...kernels.map import map_at_once, map_elements
-from ...kernels.panels import pack_panels, panels_size
-from ...kernels.product import byte_products, is_worth_panels, multiply, multiply_packed
-from ...kernels.turns import in_turn
+from ...kernels.im2col import matmul
+from ...kernels.launch import in_turn
+from ...kernels.matmul import byte_products, is_worth_panels, multiply, multiply_packed
+from ...kernels.native_arrays import Array, Run
+from ...kernels.prepacked_weights import pack_panels, panels_size
 from ...validation.report import Report
 from ..fused import activated, is_of_elements
 from ..inspected import report_elements

@@ -13,8 +13,8 @@ import numpy as np
 
 from ...api.enums import DML_DEPTH_SPACE_ORDER_COLUMN_ROW_DEPTH, DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
 from ...kernels.move import move
+from ...kernels.native_arrays import Array, Run
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator
 
 

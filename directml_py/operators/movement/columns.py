@@ -10,8 +10,8 @@ import numpy as np
 
 from ...descs.sizes import unsigned_numbers
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
 from ...kernels.move import move
+from ...kernels.native_arrays import Array, Run
 from ...kernels.windows import Window
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator
 
@@ -90,7 +90,7 @@ class Unfold(Operator):
 
 @operator("FOLD")
 class Fold(Operator):
-    """The blocks of UNFOLD back in their places, added up where they overlap (ns-directml-dml_fold_operator_desc).
+    """The blocks of UNFOLD back in their places, added up where they overlap (ns-directml-dml_reduce_operator_desc).
 
     What lies in the padding is left out; where no block reaches there are zeros. Integers wrap.
     """

@@ -17,9 +17,9 @@ from ...api.enums import (
     DML_PADDING_MODE_WRAP,
 )
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
+from ...kernels.gather import pick
 from ...kernels.move import move
-from ...kernels.pick import pick
+from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Place, Shapes, Sizes, operator, own_rule
 from ..scalars import element

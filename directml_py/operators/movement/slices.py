@@ -9,8 +9,8 @@ import numpy as np
 from ...descs.sizes import unsigned_numbers
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
 from ...kernels.move import move
+from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ...validation.rule import Rule
 from ..operator import (

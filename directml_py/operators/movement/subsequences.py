@@ -6,9 +6,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
-from ...kernels.pick import pick
-from ...kernels.places import read_reversed
+from ...kernels.gather import pick
+from ...kernels.gather_scatter_nd import read_reversed
+from ...kernels.native_arrays import Array, Run
 from ..axes import resized
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
-from ...kernels.elementary import scale_bias
-from ...kernels.map import map_elements
+from ...kernels.elementwise.functions import scale_bias
+from ...kernels.elementwise.map import map_elements
+from ...kernels.native_arrays import Array, Run
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, operator
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ...kernels import row_loops
-from ...kernels.binding import Array, Run
+from ...kernels import softmax_norm
+from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..fused import activated
 from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator
@@ -46,7 +46,7 @@ class BatchNormalization(InRows):
 
     def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | None:
         (x, mean, variance, scale, bias), (output,) = inputs, outputs
-        return row_loops.given(x, mean, variance, scale, bias, output, desc.Epsilon, relu=relu)
+        return softmax_norm.batch_norm(x, mean, variance, scale, bias, output, desc.Epsilon, relu=relu)
 
 
 def summed_axes(statistics: TensorDesc) -> Sequence[int]:

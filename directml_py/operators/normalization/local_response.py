@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
+from ...kernels.native_arrays import Array
 from ..operator import Compute, operator
 from .rows import InRows, doubles
 

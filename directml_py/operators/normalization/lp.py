@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
+from ...kernels.native_arrays import Array
 from ...validation.report import Report
 from ..operator import Compute, Inputs, operator
 from .rows import InRows, doubles, inspect_statistic, kept

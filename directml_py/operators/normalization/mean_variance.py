@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels import row_loops
-from ...kernels.binding import Array, Run
+from ...kernels import softmax_norm
+from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..fused import activated
 from ..inspected import report_elements
@@ -114,7 +114,7 @@ class MeanVarianceNormalization(InRows):
             return None
         axes, uses_mean, uses_variance = choices
         (x, scale, bias), (output,) = inputs, outputs
-        return row_loops.mean_variance(
+        return softmax_norm.mean_variance(
             x,
             scale,
             bias,

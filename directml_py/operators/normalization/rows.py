@@ -8,9 +8,9 @@ import numpy as np
 
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
 from ...kernels.half import as_halves
-from ...kernels.rows import map_rows
+from ...kernels.native_arrays import Array, Run
+from ...kernels.rowwise import map_rows
 from ...validation.report import Report
 from ..inspected import report_elements
 from ..operator import Inputs, Kernel, Operator, Outputs, own_rule

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...api.enums import DML_AXIS_DIRECTION_DECREASING
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
+from ...kernels.native_arrays import Array, Run
 from ...kernels.scan import kept_type, scan
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, operator
 

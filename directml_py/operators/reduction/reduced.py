@@ -12,8 +12,8 @@ from ...api.enums import (
     DML_REDUCE_FUNCTION_LOG_SUM_EXP,
 )
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
-from ...kernels.fold import fold, in_range
+from ...kernels.native_arrays import Array, Run
+from ...kernels.reduce import fold, in_range
 from ...validation.report import Report
 from ..inspected import begins_with_nan, report_elements
 from ..operator import Inputs, Kernel, Operator, Outputs, Shapes, operator, own_rule

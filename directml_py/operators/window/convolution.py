@@ -10,10 +10,8 @@ import numpy as np
 
 from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD, DML_CONVOLUTION_MODE_CONVOLUTION
 from ...descs.values import OperatorDesc
-from ...kernels import slide
+from ...kernels import depthwise_pool
 from ...kernels.backend import backend
-from ...kernels.binding import Array, Run
-from ...kernels.contract import convolve, convolve_back
 from ...kernels.convolution import (
     KEPT_PIXELS,
     TRANSFORMED_PIXELS,
@@ -22,12 +20,14 @@ from ...kernels.convolution import (
     scratch_of,
     transform,
 )
-from ...kernels.elementary import centred
-from ...kernels.map import map_elements
-from ...kernels.row_loops import Given
-from ...kernels.transposed import convolution_back
-from ...kernels.transposed import scratch_of as scratch_of_back
-from ...kernels.turns import in_turn
+from ...kernels.elementwise.functions import centred
+from ...kernels.elementwise.map import map_elements
+from ...kernels.im2col import convolve, convolve_back
+from ...kernels.launch import in_turn
+from ...kernels.native_arrays import Array, Run
+from ...kernels.softmax_norm import BatchNormPostOp
+from ...kernels.transposed_convolution import convolution_back
+from ...kernels.transposed_convolution import scratch_of as scratch_of_back
 from ...kernels.windows import Window
 from ...validation.report import Report
 from ..fused import activated
@@ -184,7 +184,7 @@ class Convolution(Operator):
             run = (
                 convolution_back(*task, scratch[memory:], **options)
                 if backward
-                else slide.products(*task, **options)
+                else depthwise_pool.products(*task, **options)
                 or convolution(*task, **options, scratch=scratch[memory:], is_transformed=is_kept)
             )
             if run is None:
@@ -215,9 +215,9 @@ class Convolution(Operator):
             if is_kept:
                 scratch, filters = kept_filter(desc, filters)
             task = (x, filters, bias, output, window, desc.GroupCount)
-            given = Given(mean, variance, scale, shift, following.Epsilon, names[1] == "RELU")
-            options = {"is_turned": turned, "activation": names[0], "given": given}
-            run = slide.products(*task, **options) or convolution(
+            post_op = BatchNormPostOp(mean, variance, scale, shift, following.Epsilon, names[1] == "RELU")
+            options = {"is_turned": turned, "activation": names[0], "post_op": post_op}
+            run = depthwise_pool.products(*task, **options) or convolution(
                 *task, **options, scratch=scratch, is_transformed=is_kept
             )
             if run is not None:

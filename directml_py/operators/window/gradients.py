@@ -9,9 +9,9 @@ from math import prod
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels import slide
-from ...kernels.binding import Array, Run
-from ...kernels.taps import Plan, Taps, apply
+from ...kernels import depthwise_pool
+from ...kernels.csr import Plan, Taps, apply
+from ...kernels.native_arrays import Array, Run
 from ...kernels.windows import Window
 from ..operator import (
     Compute,
@@ -138,8 +138,8 @@ class MaxPoolingGrad(Operator):
             (x, gradients), (output,) = inputs, outputs
             places, sums, largest, _ = np.split(scratch, parts)
             places = places.view(np.int64).reshape(steps)
-            find = slide.maximum(x, largest.view(x.dtype).reshape(steps), places, window)
-            add = slide.put_back(gradients, places, sums, output)
+            find = depthwise_pool.maximum(x, largest.view(x.dtype).reshape(steps), places, window)
+            add = depthwise_pool.put_back(gradients, places, sums, output)
             if find is None or add is None or not all_see_something():
                 return twin.bind(inputs, outputs, scratch)
 

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ...descs.values import OperatorDesc
-from ...kernels import slide
+from ...kernels import depthwise_pool
 from ...kernels.backend import backend
-from ...kernels.binding import Array, Run
-from ...kernels.blend import resampled
-from ...kernels.fold import fold
-from ...kernels.map import map_whole
-from ...kernels.taps import Plan, Taps
-from ...kernels.turns import in_turn
+from ...kernels.csr import Plan, Taps
+from ...kernels.elementwise.map import map_whole
+from ...kernels.launch import in_turn
+from ...kernels.native_arrays import Array, Run
+from ...kernels.reduce import fold
+from ...kernels.resample import resampled
 from ...kernels.windows import Window
 from ..operator import (
     Advisory,
@@ -160,7 +160,7 @@ class AveragePooling(Pool):
         # Padding that counts is divided by, but there to see it is not.
         if seen is not None and [int(count[0]) for count in counts] == list(seen.shape[2:]):
             return fold("AVERAGE", seen, output, tuple(range(2, x.ndim)))
-        return slide.mean(x, output, window, counts)
+        return depthwise_pool.mean(x, output, window, counts)
 
 
 @operator("LP_POOLING", "LP_POOLING1")
@@ -260,4 +260,4 @@ class MaxPooling(Pool):
         if seen is not None and not any(index is not None for index in indices):
             run = fold("MAX", seen, output, tuple(range(2, x.ndim)))
             return in_turn([run, partial(raise_to_least, output)]) if x.dtype.kind == "f" else run
-        return slide.maximum(x, output, indices[0] if indices else None, window)
+        return depthwise_pool.maximum(x, output, indices[0] if indices else None, window)

@@ -9,9 +9,9 @@ import numpy as np
 from ...api.enums import DML_REDUCE_FUNCTION_MAX
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array
-from ...kernels.patches import Patch, patches
-from ...kernels.pick import safe_indices
+from ...kernels.gather import safe_indices
+from ...kernels.native_arrays import Array
+from ...kernels.roi.patches import Patch, patches
 from ..operator import Compute, Shapes, of_sizes, operator
 from .regions import AlignedRegions, by_channel, image_of
 

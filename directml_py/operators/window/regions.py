@@ -11,12 +11,12 @@ from ...abi.words import counted_words
 from ...api.enums import DML_INTERPOLATION_MODE_LINEAR, DML_REDUCE_FUNCTION_MAX
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
-from ...kernels.blend import blend_regions, can_blend, largest_of_regions
+from ...kernels.gather import safe_indices
 from ...kernels.half import widened
-from ...kernels.patches import parts_of, patches
-from ...kernels.pick import safe_indices
-from ...kernels.regions import Grid, Steps, windows_of
+from ...kernels.native_arrays import Array, Run
+from ...kernels.resample import blend_regions, can_blend, largest_of_regions
+from ...kernels.roi.patches import parts_of, patches
+from ...kernels.roi.sample_points import Grid, Steps, windows_of
 from ...validation.report import Report
 from ..indexing.places import check_range
 from ..operator import (

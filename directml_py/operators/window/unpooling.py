@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...descs.values import OperatorDesc
-from ...kernels.binding import Array, Run
-from ...kernels.places import exact_indices
+from ...kernels.gather_scatter_nd import exact_indices
+from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..indexing.places import check_range
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, of_sizes, operator, own_rule

@@ -20,10 +20,10 @@
 #define DML_BYTES_PER_THREAD 64
 #define DML_BYTES_PER_WAKING 256
 
-#include "declarations.h"
-#include "team.h"
-#include "helpers.h"
-#include "parallel.h"
+#include "common/declarations.h"
+#include "threads/team.h"
+#include "threads/helpers.h"
+#include "threads/parallel.h"
 
 #define MAX_UNITS 3000
 #define CALLERS 5

@@ -11,25 +11,25 @@ typedef struct {
     int64_t size, output, input;
 } dml_dimension;
 
-/* A task of a loop, at `task`, and the number of the function that runs it; of DML_TURN_MOVE there are `count`. */
+/* A task of a loop, at `task`, and the number of the function that runs it; of DML_LAUNCH_MOVE there are `count`. */
 enum {
-    DML_TURN_BLEND,
-    DML_TURN_BYTE_ROW,
-    DML_TURN_CONV,
-    DML_TURN_FOLD,
-    DML_TURN_MAP,
-    DML_TURN_MOVE,
-    DML_TURN_PICK,
-    DML_TURN_PLACES,
-    DML_TURN_PRODUCT,
-    DML_TURN_ROWS,
-    DML_TURN_SCAN,
-    DML_TURN_SLIDE,
-    DML_TURN_TOP
+    DML_LAUNCH_RESAMPLE,
+    DML_LAUNCH_BYTE_ROW,
+    DML_LAUNCH_CONV,
+    DML_LAUNCH_REDUCE,
+    DML_LAUNCH_ELEMENTWISE,
+    DML_LAUNCH_MOVE,
+    DML_LAUNCH_GATHER,
+    DML_LAUNCH_GATHER_SCATTER_ND,
+    DML_LAUNCH_MATMUL,
+    DML_LAUNCH_SOFTMAX_NORM,
+    DML_LAUNCH_SCAN,
+    DML_LAUNCH_DEPTHWISE_POOL,
+    DML_LAUNCH_TOP_K
 };
 typedef struct {
     uintptr_t task;
     int64_t function, count;
-} dml_turn;
+} dml_launch;
 /* Gives how many have run: others are left when it has taken so long that somebody may want to interrupt it. */
-int64_t dml_run_in_turn(const dml_turn *turns, int64_t count);
+int64_t dml_run_launches(const dml_launch *turns, int64_t count);

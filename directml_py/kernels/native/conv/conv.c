@@ -148,7 +148,7 @@ static dml_conv_finish dml_conv_finish_of(const dml_conv *task, int64_t channel,
                               .apart = task->output_strides[1],
                               .last = (count - 1) % dml_loop->conv->lanes + 1,
                               .bias_stride = task->bias_stride,
-                              .channels = dml_rows_channel_of(&task->normalization, channel),
+                              .channels = dml_batch_norm_channel_of(&task->normalization, channel),
                               .relu = task->activation == DML_CONV_RELU || task->normalization.relu};
     if (task->bias)
         finish.bias = (const float *)task->bias + channel * task->bias_stride;
@@ -185,7 +185,7 @@ static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, d
     }
 }
 
-#include "integers.h"
+#include "quantized.h"
 
 /* Whether all that a panel sees lies in the input as it would be gathered: in one row, without padding. */
 static int dml_conv_lies_ready(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_line *line, int lines)
@@ -374,7 +374,7 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
 void dml_conv_run(const dml_conv *asked)
 {
     dml_conv task = *asked;
-    int is_short = dml_rows_prepare(&task.normalization), is_normal = task.normalization.prepared != 0;
+    int is_short = dml_softmax_norm_prepare(&task.normalization), is_normal = task.normalization.prepared != 0;
     task.is_direct = task.type == DML_CONV_FLOATS && task.output_type == DML_CONV_FLOATS && is_short &&
                      (task.activation == DML_CONV_IDENTITY || (task.activation == DML_CONV_RELU && !is_normal));
     if (task.transformed && dml_conv_run_winograd(&task))

@@ -1,5 +1,5 @@
 #include "../half/declarations.h"
-#include "../rows/declarations.h"
+#include "../softmax_norm/declarations.h"
 
 /* Convolutions: what a window sees of the input, times a filter, added up. */
 enum { DML_CONV_FLOATS, DML_CONV_HALVES, DML_CONV_UINT8, DML_CONV_INT8, DML_CONV_INT32 };
@@ -24,7 +24,7 @@ typedef struct {
     int64_t sizes[3], steps[3], window[3], strides[3], dilations[3], padding[3];
     int64_t input_strides[5], output_strides[2], filter_stride, bias_stride, filter_zero_stride, filter_scale_stride;
     uintptr_t input, filters, bias, output, input_zero, filter_zero, output_zero, input_scale, filter_scale, output_scale;
-    dml_rows_given normalization;
+    dml_batch_norm_post_op normalization;
     uintptr_t signed_filters;
     /* Memory for filters of 3 by 3 that are multiplied by Winograd's method, 16 floats for each channel of each; or 0.
        They are there already if `is_transformed`. */

@@ -102,7 +102,7 @@ static void dml_nonzero_share_places(void *context, int64_t begin, int64_t end)
 int64_t dml_nonzero_run(const dml_nonzero *task)
 {
     int64_t firsts[DML_NONZERO_BLOCKS], blocks, total = 0;
-    dml_nonzero_plan plan = {task, dml_product(task->rank, task->sizes), DML_NONZERO_BLOCK, firsts, 0};
+    dml_nonzero_plan plan = {task, dml_matmul(task->rank, task->sizes), DML_NONZERO_BLOCK, firsts, 0};
     dml_move rest;
     const uint32_t zero = 0;
     if (plan.count > plan.block * DML_NONZERO_BLOCKS)

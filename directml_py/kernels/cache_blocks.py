@@ -1,0 +1,71 @@
+"""Arrays of equal sizes cut into blocks that fit the nearer caches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import ceil, prod
+
+from .native_arrays import Array
+
+# As many elements as a block has: few enough for what a chain of functions makes of them to stay in the second cache,
+# and many enough for threads seldom to meet where they take turns, which is outside of NumPy.
+BLOCK = 1 << 16
+
+Place = tuple[slice, ...]
+
+
+def joined(arrays: Sequence[Array], fixed: int = 0) -> list[Array]:
+    """Views without dimensions of size 1, in the order of the first one's memory, as few as they all allow.
+
+    The first ``fixed`` dimensions stay as they are.
+    """
+    first = arrays[0]
+    order = sorted(
+        range(fixed, first.ndim), key=lambda axis: (first.shape[axis] == 1, -abs(first.strides[axis]))
+    )
+    sizes = list(first.shape[:fixed])
+    for outer, axis in zip([None, *order], order):
+        size = first.shape[axis]
+        if size == 1:
+            break
+        if outer is not None and all(x.strides[outer] == x.strides[axis] * size for x in arrays):
+            sizes[-1] *= size
+        else:
+            sizes.append(size)
+    return [x.transpose(*range(fixed), *order).reshape(sizes) for x in arrays]
+
+
+def block_sizes(arrays: Sequence[Array], axis: int) -> list[int]:
+    """The sizes of a block: as long as may be along ``axis``, but square where elements of some array lie nearer to
+    each other along another one."""
+    sizes = arrays[0].shape
+    steps = [1] * len(sizes)
+    near = {axis, *(nearest(x, axis) for x in arrays)}
+    for each in near:
+        steps[each] = min(sizes[each], int(BLOCK ** (1 / len(near))))
+    for each in (axis, *reversed(range(len(sizes)))):
+        steps[each] = min(sizes[each], steps[each] * (BLOCK // prod(steps)))
+    return steps
+
+
+def nearest(x: Array, axis: int) -> int:
+    """The dimension along which memory is read in the shortest steps; ``axis`` where that is not read on at all."""
+    steps = {axis: abs(stride) for axis, stride in enumerate(x.strides) if stride}
+    return min(steps, key=lambda each: (steps[each], each != axis)) if axis in steps else axis
+
+
+class Grid:
+    """The places of all blocks, by number."""
+
+    def __init__(self, sizes: Iterable[int], steps: Iterable[int]) -> None:
+        steps = tuple(steps)
+        counts = [ceil(size / step) for size, step in zip(sizes, steps)]
+        self.count = prod(counts)
+        # By dimension: how many blocks in a row have the same place, how many places there are, how long one is.
+        self.axes = [
+            (prod(counts[i + 1 :]), count, step) for i, (count, step) in enumerate(zip(counts, steps))
+        ]
+
+    def place(self, number: int) -> Place:
+        starts = [(number // same % count * step, step) for same, count, step in self.axes]
+        return tuple([slice(start, start + step) for start, step in starts])

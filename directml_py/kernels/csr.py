@@ -1,0 +1,195 @@
+"""Sums of a few elements along dimensions, one after the other: products with sparse matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .backend import backend
+from .cache_blocks import BLOCK, Grid
+from .elementwise.map import Function, map_whole
+from .gather import pick
+from .move import move
+from .native_arrays import Array, Run
+from .threads import share
+from .windows import Window
+
+# Up to so many taps each, results are added up all at once, tap by tap.
+FEW = 8
+
+
+class Taps(NamedTuple):
+    """What is added up for each of some results, in the order of these: of ``size`` elements those with ``indices``,
+    times ``weights``; None stands for ones. Those of a result begin at its ``starts``, of which one more is the end."""
+
+    starts: Array
+    indices: Array
+    weights: Array | None
+    size: int
+
+    @classmethod
+    def of(cls, results: Array, indices: Array, weights: Array | None, count: int, size: int) -> Taps:
+        """One tap for each place of the arrays, in any order; ``count`` results."""
+        order = np.argsort(results, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(results, minlength=count))])
+        return cls(starts, indices[order], None if weights is None else weights[order], size)
+
+    @classmethod
+    def one_each(cls, indices: Array, size: int) -> Taps:
+        """Results that are elements themselves."""
+        return cls(np.arange(len(indices) + 1), indices, None, size)
+
+    @classmethod
+    def under(cls, window: Window, axis: int, elements: range, steps: int) -> Taps:
+        """What each of so many steps of a window sees of a part of the elements along one of its dimensions."""
+        stride, dilation = window.strides[axis], window.dilations[axis]
+        first = np.arange(steps) * stride - window.start_padding[axis] - elements.start
+        low = np.maximum(0, -(first // dilation))
+        high = np.minimum(window.size[axis], (len(elements) - 1 - first) // dilation + 1)
+        lengths = np.maximum(0, high - low)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        origins = first + (low - starts[:-1]) * dilation
+        indices = np.repeat(origins, lengths) + np.arange(starts[-1]) * dilation
+        return cls(starts, indices, None, len(elements))
+
+    @property
+    def lengths(self) -> Array:
+        """How many taps each result has."""
+        return np.diff(self.starts)
+
+    @property
+    def are_picks(self) -> bool:
+        """Whether each result is an element."""
+        return self.weights is None and bool((self.lengths == 1).all())
+
+    @property
+    def are_all(self) -> bool:
+        """Whether the results are the elements, in their order."""
+        own = np.arange(self.size)
+        return self.are_picks and np.array_equal(self.indices, own)
+
+    def transposed(self) -> Taps:
+        """What each element adds to results: to those, in its stead, with the same weight."""
+        count = len(self.starts) - 1
+        results = np.repeat(np.arange(count), self.lengths)
+        return Taps.of(self.indices, results, self.weights, self.size, count)
+
+    def applied(self, x: Array, axis: int) -> Array:
+        """The results along an axis: elements themselves where all are, or else sums, in FLOAT64."""
+        if self.are_picks:
+            return np.take(x, self.indices, axis)
+        lengths = self.lengths
+        if 1 <= lengths.min() == lengths.max() <= FEW:
+            return sum_tap_by_tap(x, self.indices, self.weights, int(lengths[0]), axis)
+        products = weighted(np.moveaxis(x, axis, -1), self.indices, self.weights, -1)
+        result = np.zeros((*products.shape[:-1], len(lengths)))
+        some = lengths > 0
+        result[..., some] = np.add.reduceat(products, self.starts[:-1][some], axis=-1)
+        return np.moveaxis(result, -1, axis)
+
+
+def sum_tap_by_tap(x: Array, indices: Array, weights: Array | None, count: int, axis: int) -> Array:
+    """``count`` taps for each result."""
+    total = None
+    for tap in range(count):
+        every = slice(tap, None, count)
+        part = weighted(x, indices[every], None if weights is None else weights[every], axis)
+        total = part if total is None else np.add(total, part, out=total)
+    assert total is not None
+    return total
+
+
+def weighted(x: Array, indices: Array, weights: Array | None, axis: int) -> Array:
+    """Elements along an axis times their weights, in FLOAT64."""
+    elements = np.take(x, indices, axis)
+    if weights is None:
+        return elements.astype(np.float64)
+    return elements * weights.reshape(-1, *(1,) * ((x.ndim - 1 - axis) % x.ndim))
+
+
+# The taps of one part of the results after the other; what is no tuple makes them when they are asked for.
+Parts = Iterable[Taps]
+# By axis, in the order in which they are applied.
+Plan = dict[int, Parts]
+
+
+def apply(plan: Plan, x: Array) -> Array:
+    """The sums along all dimensions of a plan."""
+    for axis, parts in plan.items():
+        results = [taps.applied(x, axis) for taps in parts]
+        x = results[0] if len(results) == 1 else np.concatenate(results, axis)
+    return x
+
+
+def picks_of(plan: Plan) -> dict[int, Array] | None:
+    """The indices along each axis, if all results are elements."""
+    picks = {}
+    for axis, parts in plan.items():
+        if not isinstance(parts, tuple) or not all(taps.are_picks for taps in parts):
+            return None
+        picks[axis] = np.concatenate([taps.indices for taps in parts])
+    return picks
+
+
+def scratch_for(picks: Mapping[int, Array], sizes: Iterable[int], itemsize: int) -> int:
+    """The bytes of temporary memory that ``pick_along`` takes."""
+    return sum(itemsize * prod(between) for between in sizes_between(picks, sizes))
+
+
+def sizes_between(picks: Mapping[int, Array], sizes: Iterable[int]) -> Iterator[list[int]]:
+    """The sizes after each axis but the last."""
+    current = list(sizes)
+    for axis, indices in list(picks.items())[:-1]:
+        current[axis] = len(indices)
+        yield list(current)
+
+
+def pick_along(picks: Mapping[int, Array], x: Array, output: Array, scratch: Array) -> Run:
+    """Bind elements picked along one axis after the other, and give the call that does it."""
+    if not picks:
+        return move([(output, x)])
+    steps, used = [], 0
+    between = sizes_between(picks, x.shape)
+    for axis, indices in picks.items():
+        sizes = next(between, None)
+        target = output
+        if sizes is not None:
+            end = used + x.itemsize * prod(sizes)
+            target, used = scratch[used:end].view(x.dtype).reshape(sizes), end
+        steps.append(pick(x, indices, target, axis))
+        x = target
+
+    def run() -> None:
+        for step in steps:
+            step()
+
+    return run
+
+
+def map_apart(function: Function, x: Array, output: Array, along: Iterable[int]) -> Run:
+    """Bind ``output = function(x)``, where a function has to see the dimensions ``along`` as a whole but no others, and
+    give the call that does it."""
+    whole = set(along)
+    inner = max(prod(one.shape[axis] for axis in whole) for one in (x, output))
+    left = max(1, BLOCK // inner)
+    steps = [1] * x.ndim
+    for axis in reversed(range(x.ndim)):
+        if axis not in whole:
+            steps[axis] = min(x.shape[axis], left)
+            left //= steps[axis]
+    grid = Grid([1 if axis in whole else size for axis, size in enumerate(x.shape)], steps)
+    if backend.is_plain or grid.count == 1:
+        return partial(map_whole, function, [x], [output])
+
+    def run(numbers: Iterator[int]) -> None:
+        for number in numbers:
+            place: tuple[Any, ...] = tuple(
+                slice(None) if axis in whole else part for axis, part in enumerate(grid.place(number))
+            )
+            map_whole(function, [x[place]], [output[place]])
+
+    return partial(share, run, grid.count)

@@ -1,0 +1,194 @@
+"""The native loops of windows that slide over one channel at a time: depthwise convolution and pools.
+
+Each function gives the call that computes, or None where there is no loop for these tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .backend import backend
+from .native_arrays import Array, Run, address, apart, bound, readable
+from .softmax_norm import BatchNormPostOp
+from .windows import Window
+
+LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
+BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
+# Spatial dimensions of a task; those that an array has not are of size 1, before its own.
+RANK = 3
+# Of more channels of the output than these for each of the input, products of matrices are faster.
+FEW = 4
+
+
+def products(
+    x: Array,
+    filters: Array,
+    bias: Array | None,
+    output: Array,
+    window: Window,
+    groups: int,
+    *,
+    is_turned: bool = False,
+    activation: str = "IDENTITY",
+    slope: float = 0.0,
+    post_op: BatchNormPostOp | None = None,
+) -> Run | None:
+    """``convolution.convolution`` where each group has one channel of ``x`` and few of the output: a depthwise one."""
+    if x.shape[1] != groups or output.shape[1] > FEW * groups or any(window.output_padding):
+        return None
+    task = task_of("PRODUCTS", x, output, window, [filters, bias])
+    if task is None:
+        return None
+    if is_turned:
+        filters = np.flip(filters, tuple(range(2, filters.ndim)))
+    task.multiplier = output.shape[1] // groups
+    task.activation, task.slope = getattr(backend.native.lib, f"DML_DEPTHWISE_POOL_{activation}"), slope
+    task.weights, task.weight_strides = (
+        address(filters),
+        [filters.strides[0], *spatial(filters.strides[2:], 0)],
+    )
+    if bias is not None:
+        task.bias, task.bias_stride = address(bias), bias.strides[1]
+    factors = None
+    if post_op is not None:
+        if output.strides[-1] != output.itemsize:
+            return None
+        factors = post_op.fill(task.normalization, output)
+        if factors is None:
+            return None
+    return run_of(task, (x, filters, bias, output, post_op, factors))
+
+
+def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Run | None:
+    """Sums divided by how many elements each step counts: the product of a number for each spatial dimension."""
+    task = task_of("MEAN", x, output, window)
+    if task is None:
+        return None
+    factors = divided(task, counts)
+    return run_of(task, (x, output, factors))
+
+
+def divided(task: Any, counts: Sequence[Array]) -> list[Array]:
+    """Give a task its divisors, which must be kept alive."""
+    factors = [np.ones(1, np.float32)] * (RANK - len(counts)) + [one.astype(np.float32) for one in counts]
+    task.counts = list(map(address, factors))
+    return factors
+
+
+def quantized_mean(
+    x: Array,
+    output: Array,
+    window: Window,
+    counts: Sequence[Array],
+    scales: Sequence[Array],
+    zeros: Sequence[Array | None],
+) -> Run | None:
+    """``mean`` of what bytes stand for, quantized: exact up to one rounding to FLOAT32.
+
+    ``scales`` and ``zeros``, points that may be absent, are those of ``x`` and of ``output``, with one element or one
+    for each channel along their second dimension and no others.
+    """
+    parameters = [*scales, *(zero for zero in zeros if zero is not None)]
+    task = task_of("MEAN", x, output, window, types=BYTES)
+    if task is None or not readable(*parameters) or not apart(output, parameters):
+        return None
+    if any(scale.dtype != np.float32 for scale in scales):
+        return None
+    if any(zero is not None and zero.dtype != one.dtype for zero, one in zip(zeros, (x, output))):
+        return None
+    factors, bytes_ = divided(task, counts), task.bytes
+    bytes_.is_there = True
+    bytes_.is_signed, bytes_.stores_signed = (one.dtype.kind == "i" for one in (x, output))
+    bytes_.scale, bytes_.stored_scale = map(address, scales)
+    bytes_.scale_stride, bytes_.stored_scale_stride = map(channel_stride, scales)
+    bytes_.zero, bytes_.stored_zero = (0 if zero is None else address(zero) for zero in zeros)
+    bytes_.zero_stride, bytes_.stored_zero_stride = (
+        0 if zero is None else channel_stride(zero) for zero in zeros
+    )
+    return run_of(task, (x, output, factors, parameters))
+
+
+def channel_stride(array: Array) -> int:
+    return array.strides[1] if array.shape[1] > 1 else 0
+
+
+def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> Run | None:
+    """The largest of all that a step sees, and the index of the first of them: a number is larger than NaN, and the
+    result at least the least FLOAT32 that is finite, also of nothing, which has index 0."""
+    task = task_of("MAXIMUM", x, output, window)
+    if task is None:
+        return None
+    if indices is not None:
+        if indices.itemsize not in (4, 8) or np.may_share_memory(x, indices):
+            return None
+        task.indices, task.index_item, task.index_strides = (
+            address(indices),
+            indices.itemsize,
+            strides_of(indices),
+        )
+    return run_of(task, (x, output, indices))
+
+
+def put_back(gradients: Array, indices: Array, sums: Array, output: Array) -> Run | None:
+    """The gradients of steps, each added to the element of ``output`` that has its index; indices run on from one
+    channel to the next.
+
+    ``indices``, of 64 bits, and ``sums``, memory for as many FLOAT64 as ``output`` has elements, are packed.
+    """
+    known = backend.native is not None and gradients.dtype in LOOPS and gradients.dtype == output.dtype
+    if not known or not readable(gradients, output) or not apart(output, [gradients, indices, sums]):
+        return None
+    task = backend.native.ffi.new("dml_depthwise_pool_gradients *")
+    task.is_half = output.dtype == np.float16
+    task.batches, task.channels = output.shape[:2]
+    task.sizes, task.steps = spatial(output.shape[2:], 1), spatial(gradients.shape[2:], 1)
+    task.gradient_strides, task.output_strides = strides_of(gradients), strides_of(output)
+    task.gradients, task.indices = address(gradients), address(indices)
+    task.sums, task.output = address(sums), address(output)
+    return bound(backend.native.lib.dml_depthwise_pool_add, task, memory=(gradients, indices, sums, output))
+
+
+def task_of(
+    function: str,
+    x: Array,
+    output: Array,
+    window: Window,
+    more: Sequence[Array | None] = (),
+    types: Sequence[np.dtype[Any]] = LOOPS,
+) -> Any | None:
+    read = [x, *(one for one in more if one is not None)]
+    if backend.native is None or output.dtype not in types or not 3 <= x.ndim <= 2 + RANK:
+        return None
+    if any(one.dtype not in types or one.dtype != x.dtype for one in read):
+        return None
+    if not readable(output, *read) or not apart(output, read):
+        return None
+    task = backend.native.ffi.new("dml_depthwise_pool *")
+    task.function = getattr(backend.native.lib, f"DML_DEPTHWISE_POOL_{function}")
+    task.is_half, task.stores_half = (one.dtype == np.float16 for one in (x, output))
+    task.batches, task.channels = output.shape[:2]
+    task.multiplier = 1
+    task.sizes, task.steps = spatial(x.shape[2:], 1), spatial(output.shape[2:], 1)
+    task.window, task.strides = spatial(window.size, 1), spatial(window.strides, 1)
+    task.dilations, task.padding = spatial(window.dilations, 1), spatial(window.start_padding, 0)
+    task.x, task.x_strides = address(x), strides_of(x)
+    task.output, task.output_strides = address(output), strides_of(output)
+    return task
+
+
+def run_of(task: Any, memory: object) -> Run | None:
+    lib = backend.native.lib
+    return (
+        bound(lib.dml_depthwise_pool_run, task, memory=memory) if lib.dml_depthwise_pool_check(task) else None
+    )
+
+
+def spatial(numbers: Sequence[int], missing: int) -> list[int]:
+    return [missing] * (RANK - len(numbers)) + list(numbers)
+
+
+def strides_of(array: Array) -> list[int]:
+    return [*array.strides[:2], *spatial(array.strides[2:], 0)]

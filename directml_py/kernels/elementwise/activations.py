@@ -1,0 +1,224 @@
+"""Activation functions of arrays.
+
+The functions are those of real numbers that the operators' pages print, not the rounding errors of the printed
+formulas: what needs more than one rounding is computed and returned in FLOAT64, to be rounded once when it is stored.
+Infinities and NaN go through the printed formula as IEEE 754 has it, so that SWISH and GELU of -inf are -inf * 0, which
+is NaN; TANH of infinities is that of C, though the formula of its page has NaN for -inf.
+Where a page says max or min, these are Direct3D's, which return the other operand if one is NaN, as in REDUCE: RELU
+of NaN is 0. Nothing warns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from math import log, pi, sqrt
+from typing import Concatenate, ParamSpec
+
+import numpy as np
+
+from ..half import as_halves
+from ..native_arrays import Array
+from ..reduce import first_index, unless_nan_begins
+from .functions import erf, plain, saturated
+from .trace import primitive
+
+P = ParamSpec("P")
+Axes = tuple[int, ...]
+# Below this, too few digits of 1 + erf(x / sqrt(2)) are right; with so many terms, 9 digits of the fraction are.
+GELU_TAIL = -3.0
+TAIL_TERMS = 20
+LOG_OF_LEAST = log(1e-20)
+
+
+def quiet(function: Callable[P, Array]) -> Callable[P, Array]:
+    """``function`` without NumPy's warnings: infinities and NaN are results."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> Array:
+        with np.errstate(all="ignore"):
+            return function(*args, **kwargs)
+
+    return call
+
+
+def in_double(function: Callable[Concatenate[Array, P], Array]) -> Callable[Concatenate[Array, P], Array]:
+    """``function``, quiet, of the array in FLOAT64."""
+
+    @wraps(function)
+    def call(x: Array, /, *args: P.args, **kwargs: P.kwargs) -> Array:
+        with np.errstate(all="ignore"):
+            return function(plain(x).astype(np.float64, copy=False), *args, **kwargs)
+
+    return call
+
+
+def identity(x: Array) -> Array:
+    return x
+
+
+def relu(x: Array) -> Array:
+    return plain(np.fmax(x, 0))
+
+
+@quiet
+def relu_gradient(x: Array, gradient: Array) -> Array:
+    return np.where(x > 0, gradient, 0)
+
+
+@in_double
+def leaky_relu(x: Array, alpha: float) -> Array:
+    return np.where(x >= 0, x, alpha * x)
+
+
+@quiet
+def parameterized_relu(x: Array, slope: Array) -> Array:
+    """Products of FLOAT16 are exact in FLOAT32, as those with the ``alpha`` of LEAKY_RELU are not."""
+    return np.where(x >= 0, x, slope * x)
+
+
+@quiet
+def thresholded_relu(x: Array, alpha: float) -> Array:
+    return np.where(x > alpha, x, 0)
+
+
+@quiet
+def shrink(x: Array, bias: float, threshold: float) -> Array:
+    """Of integers in floats, which the page leaves open: rounded to the nearest, halves to even, as in Microsoft's
+    library."""
+    wide = x.astype(np.float64)
+    results = np.where(wide > threshold, wide - bias, np.where(wide < -threshold, wide + bias, 0))
+    return saturated(np.rint(results), x.dtype) if x.dtype.kind in "iu" else results
+
+
+@in_double
+def linear(x: Array, alpha: float, beta: float) -> Array:
+    return alpha * x + beta
+
+
+@in_double
+def hard_sigmoid(x: Array, alpha: float, beta: float) -> Array:
+    return plain(np.fmax(0, np.fmin(alpha * x + beta, 1)))
+
+
+@in_double
+def hard_swish(x: Array, alpha: float, beta: float) -> Array:
+    return x * hard_sigmoid(x, alpha, beta)
+
+
+@primitive("sigmoid")
+@in_double
+def sigmoid(x: Array) -> Array:
+    small = np.exp(-np.abs(x))
+    return plain(np.where(x >= 0, 1, small) / (1 + small))
+
+
+@in_double
+def swish(x: Array, scale: float) -> Array:
+    return x * plain(sigmoid(scale * x))
+
+
+@in_double
+def tanh(x: Array) -> Array:
+    return plain(np.tanh(x))
+
+
+@in_double
+def scaled_tanh(x: Array, alpha: float, beta: float) -> Array:
+    return alpha * plain(np.tanh(beta * x))
+
+
+@in_double
+def softsign(x: Array) -> Array:
+    return plain(x / (1 + np.abs(x)))
+
+
+@primitive("softplus")
+def softplus_of(x: Array) -> Array:
+    """log(1 + exp(x))"""
+    return plain(np.logaddexp(0, x))
+
+
+@in_double
+def softplus(x: Array, steepness: float) -> Array:
+    return plain(softplus_of(steepness * x) / np.float64(steepness))
+
+
+@in_double
+def parametric_softplus(x: Array, alpha: float, beta: float) -> Array:
+    return plain(alpha * softplus_of(beta * x))
+
+
+@in_double
+def elu(x: Array, alpha: float) -> Array:
+    return np.where(x >= 0, x, alpha * np.expm1(np.minimum(x, 0)))
+
+
+@in_double
+def scaled_elu(x: Array, alpha: float, gamma: float) -> Array:
+    return gamma * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+
+
+@in_double
+def celu(x: Array, alpha: float) -> Array:
+    return plain(np.fmax(0, x) + np.fmin(0, alpha * np.expm1(x / np.float64(alpha))))
+
+
+@primitive("gelu")
+@in_double
+def gelu(x: Array) -> Array:
+    """x times the share of a normal distribution below x."""
+    result: Array = 0.5 * x * (1 + erf(x / sqrt(2)))
+    tail = x < GELU_TAIL
+    if tail.any():
+        result[tail] = x[tail] * share_below(x[tail])
+    return result
+
+
+def share_below(x: Array) -> Array:
+    """The share of a normal distribution below ``x``, which is far below 0: Laplace's continued fraction."""
+    fraction = -x
+    for term in range(TAIL_TERMS, 0, -1):
+        fraction = -x + term / fraction
+    return plain(np.exp(-0.5 * x * x) / (sqrt(2 * pi) * fraction))
+
+
+@in_double
+def softmax(x: Array, axes: Axes, halves: bool = False) -> Array:
+    """An infinite largest element leaves NaN of itself, which spoils the sum. With ``halves`` that is FLOAT16."""
+    parts = np.exp(x - x.max(axes, keepdims=True))
+    total = parts.sum(axes, keepdims=True)
+    return np.asarray(parts / (as_halves(total) if halves else total))
+
+
+@in_double
+def log_softmax(x: Array, axes: Axes, halves: bool = False) -> Array:
+    """What is left of the sum of exponentials beside the largest, which is 1, keeps its digits; it is FLOAT16 with
+    ``halves``. A sum that is NaN counts as 1e-20."""
+    largest = np.fmax.reduce(x, axis=axes, keepdims=True)
+    shifted = x - largest
+    parts = np.exp(shifted)
+    others = np.where(is_first_largest(x, axes), 0, parts).sum(axes, keepdims=True)
+    if halves:
+        others = as_halves(1 + others) - 1
+    is_lost = np.isnan(parts.sum(axes, keepdims=True))
+    return np.asarray(shifted - np.where(is_lost, LOG_OF_LEAST, np.log1p(others)))
+
+
+@quiet
+def hardmax(x: Array, axes: Axes) -> Array:
+    return is_first_largest(x, axes).astype(x.dtype)
+
+
+def is_first_largest(x: Array, axes: Axes) -> Array:
+    """Whether an element is the first of the largest over ``axes``, counted in increasing dimension order.
+
+    NaN is passed over but where it is the first, as in ARGMAX.
+    """
+    last = range(-len(axes), 0)
+    order = sorted(axis % x.ndim for axis in axes)
+    moved = np.moveaxis(x, order, last)
+    rows = moved.reshape((*moved.shape[: x.ndim - len(axes)], -1))
+    first = unless_nan_begins(rows, first_index(rows, largest=True))
+    marks = np.arange(rows.shape[-1]) == first[..., np.newaxis]
+    return np.moveaxis(marks.reshape(moved.shape), last, order)

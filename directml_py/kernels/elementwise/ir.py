@@ -1,0 +1,151 @@
+"""Programs of element-wise functions: values that are made of values, each for one block of elements at a time.
+
+A program is a list of nodes, each of which names nodes before it, so that one can go on where another one ends. Lanes
+are FLOAT32, FLOAT64, and 32 bits for integers and truth, all or none of which are set; steps are those of
+``native/elementwise/opcodes.h``, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+# Steps whose FLOAT32 result is that of FLOAT64, rounded, if operands are FLOAT32: those that choose or drop digits, ...
+CHOOSING = ("fmin", "fmax", "minimum", "maximum", "absolute", "negative", "copysign")
+WHOLE = ("floor", "ceil", "trunc", "rint")
+# ... and those for which FLOAT64 has more than twice as many digits.
+ARITHMETIC = ("add", "subtract", "multiply", "divide", "sqrt")
+FUNCTIONS = ("exp", "expm1", "log", "tanh", "sigmoid", "softplus", "erf", "gelu", "sin", "cos", "power")
+COMPARISONS = ("less", "less_equal", "equal", "not_equal")
+
+
+class Untraceable(Exception):
+    """A function does what no program does."""
+
+
+class Node(NamedTuple):
+    """``name`` is that of a step, ``input``, or ``constant``; ``bits`` those of a constant, or an input's number."""
+
+    name: str
+    lane: str
+    operands: tuple[int, ...] = ()
+    bits: int = 0
+
+
+class Program:
+    """Nodes, and of each output the node that it is stored from."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.places: dict[Node, int] = {}
+        self.outputs: list[int] = []
+        self.halves: set[int] = set()
+        """Inputs that were FLOAT16."""
+
+    def add(self, name: str, lane: str, *operands: int, bits: int = 0) -> int:
+        """The place of a node, which may be there already."""
+        node = Node(name, lane, operands, bits)
+        if node not in self.places:
+            self.places[node] = len(self.nodes)
+            self.nodes.append(node)
+        return self.places[node]
+
+    def constant(self, value: Any, dtype: np.dtype[Any]) -> int:
+        kept = np.asarray(value).astype(dtype)
+        lane = dtype.name if dtype.kind == "f" else "bits"
+        if dtype.kind == "b":
+            return self.add("constant", lane, bits=0xFFFFFFFF if kept else 0)
+        if dtype.kind == "f":
+            return self.add("constant", lane, bits=int(kept.view(f"u{dtype.itemsize}")))
+        return self.add("constant", lane, bits=int(kept) & 0xFFFFFFFF)
+
+    def compared(self, name: str, lane: str, *operands: int) -> int:
+        narrow = [self.exact(one) for one in operands] if lane == "float64" else [None]
+        if None not in narrow:
+            return self.add(f"{name}_float32", "bits", *narrow)
+        return self.add(f"{name}_{lane}", "bits", *operands)
+
+    def exact(self, place: int) -> int | None:
+        """A FLOAT64 node as FLOAT32, if that has all its digits."""
+        node = self.nodes[place]
+        if node.name == "float64_float32":
+            return node.operands[0]
+        if node.name == "constant":
+            value = np.array(node.bits, np.uint64).view(FLOAT64)
+            with np.errstate(all="ignore"):
+                narrow = value.astype(FLOAT32)
+            # Not of NaN, which has no equal.
+            return self.constant(narrow, FLOAT32) if narrow == value else None
+        function = node.name.removesuffix("_float64")
+        if function in CHOOSING or function in WHOLE or function == "where":
+            return self.narrowed(node, [self.exact(one) for one in values_of(node)])
+        return None
+
+    def rounded(self, place: int, is_half: bool) -> int | None:
+        """A FLOAT64 node rounded to FLOAT32 once, without it; None where that is not to be had.
+
+        If ``is_half``, for FLOAT16: what is rounded to FLOAT32 first must be exact, or a function that is not, or of
+        operands that FLOAT16 has: FLOAT32 has more than twice as many digits (Figueroa 1995, "When is double rounding
+        innocuous?").
+        """
+        found = self.exact(place)
+        if found is not None:
+            return found
+        node = self.nodes[place]
+        function = node.name.removesuffix("_float64")
+        if function in CHOOSING or function == "where":
+            return self.narrowed(node, [self.rounded(one, is_half) for one in values_of(node)])
+        operands = [self.exact(one) for one in node.operands]
+        is_once = function in ARITHMETIC and (not is_half or all(map(self.is_half, operands)))
+        if function in FUNCTIONS or is_once:
+            found = self.narrowed(node, operands)
+        if found is None and function == "add":
+            found = self.multiplied_and_added(node, "multiply_add_odd" if is_half else "multiply_add_float32")
+        return found
+
+    def is_half(self, place: int | None) -> bool:
+        """Whether FLOAT16 has all digits of a FLOAT32 node."""
+        if place is None:
+            return False
+        node = self.nodes[place]
+        if node.name == "constant":
+            value = np.array(node.bits, np.uint32).view(FLOAT32)
+            with np.errstate(all="ignore"):
+                return bool(value.astype(np.float16) == value)
+        if node.name.removesuffix("_float32") in CHOOSING:
+            return all(map(self.is_half, node.operands))
+        return place in self.halves or node.name.startswith("half_")
+
+    def multiplied_and_added(self, node: Node, name: str) -> int | None:
+        for first, second in (node.operands, node.operands[::-1]):
+            product = self.nodes[first]
+            if product.name == "multiply_float64":
+                parts = [self.exact(one) for one in (*product.operands, second)]
+                if None not in parts:
+                    return self.add(name, "float32", *[one for one in parts if one is not None])
+        return None
+
+    def narrowed(self, node: Node, values: Sequence[int | None]) -> int | None:
+        """A node of FLOAT64 for FLOAT32 ``values``."""
+        found = [one for one in values if one is not None]
+        if len(found) < len(values):
+            return None
+        if node.name == "where_float64":
+            return self.add("where_bits", "float32", node.operands[0], *found)
+        return self.add(node.name.replace("float64", "float32"), "float32", *found)
+
+    def needed(self) -> list[int]:
+        """The places of the nodes that outputs are made of, in order."""
+        marked = set(self.outputs)
+        for place in reversed(range(len(self.nodes))):
+            if place in marked:
+                marked.update(self.nodes[place].operands)
+        return sorted(marked)
+
+
+def values_of(node: Node) -> tuple[int, ...]:
+    """The operands that the result is made of, without a condition."""
+    return node.operands[1:] if node.name.startswith("where") else node.operands

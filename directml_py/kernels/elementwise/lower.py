@@ -1,0 +1,201 @@
+"""Programs of element-wise functions on the native loops, over arrays of any layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..backend import backend
+from ..cache_blocks import joined, nearest
+from ..native_arrays import Array, Run, address, bound
+from .ir import FUNCTIONS, Program
+from .trace import traced
+
+MAX_VALUES = 64
+MAX_TENSORS = 16
+MAX_RANK = 8
+BLOCK = 1024
+# How much memory a function of an element is worth, in bytes: so much is copied while it is computed.
+FUNCTION_BYTES = 16
+
+
+class Vocabulary:
+    """The codes of the native loops' steps and types."""
+
+    @cached_property
+    def steps(self) -> dict[str, int]:
+        return self.names("dml_elementwise_step_name")
+
+    @cached_property
+    def types(self) -> dict[str, int]:
+        return self.names("dml_elementwise_type_name")
+
+    def names(self, function: str) -> dict[str, int]:
+        ffi, lib = backend.native.ffi, backend.native.lib
+        found: dict[str, int] = {}
+        while (name := getattr(lib, function)(len(found))) != ffi.NULL:
+            found[ffi.string(name).decode()] = len(found)
+        return found
+
+
+vocabulary = Vocabulary()
+
+
+class Code:
+    """A program as the native loops take it: nodes share memory for their values as soon as nobody needs them."""
+
+    def __init__(self, program: Program) -> None:
+        nodes, needed = program.nodes, program.needed()
+        self.wide: list[bool] = []
+        self.values: dict[int, int] = {}
+        self.inputs: list[tuple[int, int]] = []
+        self.functions = 0
+        self.steps: list[tuple[int, int, list[int]]] = []
+        self.constants: list[tuple[int, int, int]] = []
+        last = {operand: place for place in needed for operand in nodes[place].operands}
+        free: dict[bool, list[int]] = {False: [], True: []}
+        for place in needed:
+            node = nodes[place]
+            is_wide = node.lane == "float64"
+            if node.name == "input":
+                self.inputs.append((node.bits, self.new(place, False)))
+            elif node.name == "constant":
+                self.constants.append((self.new(place, is_wide), 8 if is_wide else 4, node.bits))
+            else:
+                operands = [self.values[one] for one in node.operands]
+                if free[is_wide]:
+                    self.values[place] = free[is_wide].pop()
+                else:
+                    self.new(place, is_wide)
+                # Only now: a step does not write what it reads.
+                for one in set(node.operands):
+                    kept = one in program.outputs or nodes[one].name in ("input", "constant")
+                    if last[one] == place and not kept:
+                        free[self.wide[self.values[one]]].append(self.values[one])
+                self.steps.append((vocabulary.steps[node.name], self.values[place], operands))
+                self.functions += node.name.rpartition("_")[0] in FUNCTIONS
+        self.outputs = [self.values[place] for place in program.outputs]
+
+    def new(self, place: int, is_wide: bool) -> int:
+        self.values[place] = len(self.wide)
+        self.wide.append(is_wide)
+        return self.values[place]
+
+    @cached_property
+    def tables(self) -> tuple[Any, ...]:
+        """Steps, constants, whether values are wide, and their places, in memory; and how much values take."""
+        ffi = backend.native.ffi
+        steps = ffi.new("dml_elementwise_step[]", max(1, len(self.steps)))
+        fixed = {value for value, _, _ in self.constants}
+        for number, (code, result, operands) in enumerate(self.steps):
+            uniform = sum(1 << place for place, one in enumerate(operands) if one in fixed)
+            steps[number] = code, result, [*operands, 0, 0][:3], uniform
+        constants = ffi.new("dml_elementwise_constant[]", max(1, len(self.constants)))
+        for number, constant in enumerate(self.constants):
+            constants[number] = constant
+        sizes = [BLOCK * (8 if is_wide else 4) for is_wide in self.wide]
+        places = [sum(sizes[:number]) for number in range(len(sizes))]
+        return (
+            steps,
+            constants,
+            ffi.new("uint8_t[]", bytes(self.wide)),
+            ffi.new("int64_t[]", places),
+            sum(sizes),
+        )
+
+
+@lru_cache(maxsize=1024)
+def program_of(
+    function: Callable[..., Any], inputs: tuple[np.dtype[Any] | None, ...], outputs: tuple[np.dtype[Any], ...]
+) -> Program | None:
+    """What ``trace.traced`` gives."""
+    return traced(function, inputs, outputs)
+
+
+def code_for(program: Program) -> Code | None:
+    """None for a program that is too large for the native loops, or has no inputs."""
+    code = Code(program)
+    fits = len(code.wide) <= MAX_VALUES and len(code.inputs) + len(code.outputs) <= MAX_TENSORS
+    return code if fits and code.inputs else None
+
+
+@lru_cache(maxsize=512)
+def code_of(
+    function: Callable[..., Any], inputs: tuple[np.dtype[Any] | None, ...], outputs: tuple[np.dtype[Any], ...]
+) -> Code | None:
+    program = program_of(function, inputs, outputs)
+    return None if program is None else code_for(program)
+
+
+def mapped(
+    function: Callable[..., Any], inputs: Sequence[Array | None], outputs: Sequence[Array | None]
+) -> Run | None:
+    """The call that stores ``function`` of the inputs in the outputs; None where that is not for the native loops."""
+    targets = [output for output in outputs if output is not None]
+    if backend.native is None or len(targets) < len(outputs):
+        return None
+    code = code_of(
+        function, tuple(None if x is None else x.dtype for x in inputs), tuple(x.dtype for x in targets)
+    )
+    return None if code is None else bound_code(code, inputs, targets)
+
+
+def bound_code(code: Code, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> Run | None:
+    """The call that runs a program over arrays, inputs of equal sizes or broadcast; None where they have too many
+    dimensions."""
+    sources = [np.broadcast_to(inputs[number], outputs[0].shape) for number, _ in code.inputs]  # type: ignore[arg-type]
+    views, across = laid_out([*outputs, *sources])
+    if views[0].ndim > MAX_RANK:
+        return None
+    views = [*views[len(outputs) :], *views[: len(outputs)]]
+    return task_of(code, views, len(sources), across)
+
+
+def laid_out(arrays: Sequence[Array]) -> tuple[list[Array], bool]:
+    """Views with as few dimensions as possible, at least two, along whose last one the first array is written; and
+    whether others are read across, along the one before."""
+    # Without the dots an array without dimensions would become a number.
+    flipped: Any = (*(slice(None, None, -1 if stride < 0 else 1) for stride in arrays[0].strides), ...)
+    views = joined([array[flipped] for array in arrays])
+    if views[0].ndim < 2:
+        return [x.reshape((1,) * (2 - x.ndim) + x.shape) for x in views], False
+    last = views[0].ndim - 1
+    along = next((axis for axis in (nearest(x, last) for x in views[1:]) if axis != last), None)
+    if along is None:
+        return views, False
+    return [np.moveaxis(x, along, last - 1) for x in views], True
+
+
+def task_of(code: Code, views: Sequence[Array], inputs: int, across: bool) -> Run:
+    ffi, lib = backend.native.ffi, backend.native.lib
+    tensors = ffi.new("dml_elementwise_tensor[]", len(views))
+    for number, (view, value) in enumerate(zip(views, [*(value for _, value in code.inputs), *code.outputs])):
+        tensors[number].strides = view.strides
+        tensors[number].memory = address(view)
+        tensors[number].type = vocabulary.types["uint8" if view.dtype == np.bool_ else view.dtype.name]
+        tensors[number].value = value
+    sizes = views[0].shape
+    count = prod(sizes)
+    written = sum(view.itemsize for view in views[inputs:]) * count
+    read = sum(view.itemsize for view in views[:inputs]) * count
+    task = unsized_task(code, tensors)
+    task.rank, task.sizes = len(sizes), sizes
+    task.work, task.output_bytes = written + read + code.functions * FUNCTION_BYTES * count, written
+    task.across = across
+    lib.dml_elementwise_prepare(task)
+    return bound(lib.dml_elementwise_run, task, memory=(tensors, code, views))
+
+
+def unsized_task(code: Code, tensors: Any) -> Any:
+    """A task that has no sizes yet."""
+    steps, constants, wide, places, memory = code.tables
+    task = backend.native.ffi.new("dml_elementwise *")
+    task.inputs, task.outputs, task.values = len(code.inputs), len(code.outputs), len(code.wide)
+    task.constants, task.steps = len(code.constants), len(code.steps)
+    task.tensors, task.first_constant, task.first_step = tensors, constants, steps
+    task.wide, task.places, task.memory = wide, places, memory
+    return task

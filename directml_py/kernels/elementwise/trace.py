@@ -1,0 +1,289 @@
+"""Programs from functions of arrays: called with symbols instead of arrays, a function says what it computes.
+
+What is traced is what NumPy would compute, in the same types. A function that looks at values, or does what no step of
+a program does, cannot be traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from .ir import ARITHMETIC, CHOOSING, FLOAT32, FLOAT64, WHOLE, Program, Untraceable
+
+BOOL = np.dtype(np.bool_)
+LANES = {"float32": "float32", "float64": "float64", "bool": "bits"}
+LANES.update(dict.fromkeys(["int8", "int16", "int32"], "int32"))
+LANES.update(dict.fromkeys(["uint8", "uint16", "uint32"], "uint32"))
+# NumPy's functions by the names of steps.
+SAME: dict[Any, str] = {
+    getattr(np, name): name
+    for name in (*ARITHMETIC, *CHOOSING, *WHOLE, "exp", "expm1", "log", "tanh", "sin", "cos")
+}
+COMPARED: dict[Any, str] = {
+    np.less: "less",
+    np.less_equal: "less_equal",
+    np.equal: "equal",
+    np.not_equal: "not_equal",
+}
+SWAPPED: dict[Any, str] = {np.greater: "less", np.greater_equal: "less_equal"}
+LOGICAL: dict[Any, str] = {np.logical_and: "and", np.logical_or: "or", np.logical_xor: "xor"}
+BITWISE: dict[Any, str] = {
+    np.bitwise_and: "and",
+    np.bitwise_or: "or",
+    np.bitwise_xor: "xor",
+    np.left_shift: "left_shift",
+    np.right_shift: "right_shift",
+}
+WRAPPING = ("add", "subtract", "multiply", "negative")
+EXTREMES = {"fmin": "minimum", "fmax": "maximum", "minimum": "minimum", "maximum": "maximum"}
+
+
+def primitive(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: of a symbol the function is the program's step ``name``, in FLOAT64."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def call(*args: Any) -> Any:
+            symbols = [one for one in args if isinstance(one, Symbol)]
+            if not symbols:
+                return function(*args)
+            if any(one.dtype.kind != "f" for one in symbols):
+                raise Untraceable(f"{name} of integers")
+            return symbols[0].step(name, FLOAT64, args)
+
+        return call
+
+    return decorate
+
+
+class Symbol(NDArrayOperatorsMixin):
+    """What stands for an array in a program. FLOAT16 is a type to be stored alone."""
+
+    def __init__(self, program: Program, place: int, dtype: np.dtype[Any]) -> None:
+        self.program, self.place, self.dtype = program, place, dtype
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise Untraceable(name)
+
+    def __bool__(self) -> bool:
+        raise Untraceable("a decision")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise Untraceable("an array")
+
+    def __iter__(self) -> Any:
+        raise Untraceable("elements")
+
+    def __float__(self) -> float:
+        raise Untraceable("a number")
+
+    __int__ = __index__ = __len__ = __float__
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function is np.where and len(args) == 3 and not kwargs:
+            return self.where(*args)
+        raise Untraceable(str(function))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or set(kwargs) - {"dtype"}:
+            raise Untraceable(f"{ufunc} {method} {kwargs}")
+        samples = [sample(one) for one in args]
+        with np.errstate(all="ignore"):
+            result = ufunc(*samples, **kwargs).dtype
+        if ufunc in LOGICAL:
+            return self.step(LOGICAL[ufunc], BOOL, args, BOOL)
+        if ufunc is np.logical_not:
+            return self.step("invert", BOOL, args, BOOL)
+        if ufunc in COMPARED or ufunc in SWAPPED:
+            loop = np.result_type(*samples)
+            places = [self.taken(one, loop) for one in (args if ufunc in COMPARED else args[::-1])]
+            return self.compared(COMPARED.get(ufunc) or SWAPPED[ufunc], places, loop)
+        if ufunc is np.isnan:
+            return args[0] != args[0] if args[0].dtype.kind == "f" else np.logical_and(args[0], False)
+        if ufunc is np.isinf and args[0].dtype.kind == "f":
+            return np.equal(np.absolute(args[0]), np.inf)
+        if ufunc is np.square:
+            return self.step("multiply", result, [args[0], args[0]])
+        if ufunc is np.reciprocal and result.kind == "f":
+            return self.step("divide", result, [result.type(1), args[0]])
+        if ufunc is np.invert:
+            return self.step("invert", result, args)
+        name = SAME.get(ufunc) or BITWISE.get(ufunc)
+        if name is None:
+            raise Untraceable(str(ufunc))
+        return self.step(name, result, args)
+
+    def where(self, condition: Any, a: Any, b: Any) -> Symbol:
+        result = np.result_type(sample(a), sample(b))
+        places = [self.taken(condition, BOOL), self.taken(a, result), self.taken(b, result)]
+        suffix = "float64" if result == FLOAT64 else "bits"
+        return self.made(f"where_{suffix}", result, places)
+
+    def compared(self, name: str, places: Sequence[int], loop: np.dtype[Any]) -> Symbol:
+        lane = lane_of(loop)
+        if lane in ("int32", "uint32") and name.endswith("equal") and name != "less_equal":
+            lane = "bits"
+        return Symbol(self.program, self.program.compared(name, lane, *places), BOOL)
+
+    def step(
+        self, name: str, dtype: np.dtype[Any], args: Sequence[Any], loop: np.dtype[Any] | None = None
+    ) -> Symbol:
+        """A step in the lane of ``dtype``, which operands are brought to."""
+        lane = lane_of(dtype)
+        places = [self.taken(one, loop or dtype) for one in args]
+        if dtype.kind == "f":
+            return self.made(f"{name}_{lane}", dtype, places)
+        if name in EXTREMES and dtype.kind in "iu":
+            return self.made(f"{EXTREMES[name]}_{lane}", dtype, places)
+        if name == "absolute" and dtype.kind == "u":
+            return Symbol(self.program, places[0], dtype)
+        if name == "absolute" and dtype.kind == "i":
+            return self.made("absolute_int32", dtype, places).wrapped(dtype)
+        is_bits = name in ("invert", *BITWISE.values()) and (name != "right_shift" or dtype.kind == "u")
+        if is_bits or (name in WRAPPING and dtype.kind in "iu"):
+            made = self.made(f"{name}_bits", dtype, places)
+            return made if name in ("and", "or", "xor", "right_shift") else made.wrapped(dtype)
+        raise Untraceable(f"{name} of {dtype}")
+
+    def made(self, name: str, dtype: np.dtype[Any], places: Sequence[int]) -> Symbol:
+        lane = dtype.name if dtype.kind == "f" else "bits"
+        return Symbol(self.program, self.program.add(name, lane, *places), dtype)
+
+    def wrapped(self, dtype: np.dtype[Any]) -> Symbol:
+        """The integer in 32 bits that is this one in ``dtype``."""
+        if dtype.kind == "b" or dtype.itemsize == 4:
+            return Symbol(self.program, self.place, dtype)
+        if dtype.kind == "i":
+            return self.made(f"{dtype.name}_bits", dtype, [self.place])
+        mask = self.program.constant((1 << 8 * dtype.itemsize) - 1, np.dtype(np.uint32))
+        return self.made("and_bits", dtype, [self.place, mask])
+
+    def taken(self, value: Any, dtype: np.dtype[Any]) -> int:
+        """The place of an operand, cast to ``dtype``."""
+        if isinstance(value, Symbol):
+            place: int = value.astype(dtype).place
+            return place
+        if np.size(value) != 1:
+            raise Untraceable("an array of its own")
+        lane_of(dtype)
+        if dtype.kind in "iu" and not np.iinfo(dtype).min <= np.asarray(value).item() <= np.iinfo(dtype).max:
+            raise Untraceable("a number out of range")
+        with np.errstate(all="ignore"):
+            return self.program.constant(np.asarray(value).reshape(()).astype(dtype), dtype)
+
+    def astype(self, dtype: Any, copy: bool = True) -> Symbol:
+        """As NumPy casts; of floats that become integers NumPy leaves open what is out of range."""
+        dtype = np.dtype(dtype)
+        kind, own = dtype.kind, self.dtype.kind
+        if dtype == self.dtype:
+            return self
+        if self.dtype == np.float16:
+            raise Untraceable("FLOAT16 to go on with")
+        if dtype == np.float16:
+            return Symbol(self.program, self.exact().place, dtype)
+        lane = lane_of(dtype)
+        if kind == "b":
+            return self.compared("not_equal", [self.place, self.taken(0, self.dtype)], self.dtype)
+        if own == "b":
+            one = self.made("and_bits", np.dtype(np.uint32), [self.place, self.taken(1, np.dtype(np.uint32))])
+            return Symbol(self.program, one.place, dtype) if kind in "iu" else one.astype(dtype)
+        if kind == "f":
+            return self.made(f"{lane}_{lane_of(self.dtype)}", dtype, [self.place])
+        if own == "f":
+            raise Untraceable("integers of floats")
+        fits = np.can_cast(self.dtype, dtype)
+        return Symbol(self.program, self.place, dtype) if fits else self.wrapped(dtype)
+
+    def exact(self) -> Symbol:
+        """What is no float as one that has all its digits."""
+        if self.dtype.kind == "f":
+            return self
+        return self.astype(FLOAT32 if self.dtype.itemsize < FLOAT32.itemsize else FLOAT64)
+
+    def as_half(self) -> Symbol:
+        """The float rounded to FLOAT16, to go on with."""
+        return self.made(f"half_{lane_of(self.dtype)}", FLOAT32, [self.place])
+
+    def saturated(self, dtype: np.dtype[Any]) -> Symbol:
+        """Floats as integers, as ``elementary.saturated`` has it."""
+        lane = lane_of(dtype)
+        if dtype.itemsize == 4:
+            return self.made(f"saturated_{lane_of(self.dtype)}_{lane}", dtype, [self.place])
+        limits, wide = np.iinfo(dtype), np.dtype(np.int32)
+        found = self.made(f"saturated_{lane_of(self.dtype)}_int32", wide, [self.place])
+        found = np.minimum(np.maximum(found, wide.type(limits.min)), wide.type(limits.max))
+        return Symbol(self.program, found.place, dtype)
+
+
+def lane_of(dtype: np.dtype[Any]) -> str:
+    """Raises ``Untraceable`` for types that there are no lanes for."""
+    lane = LANES.get(dtype.name)
+    if lane is None:
+        raise Untraceable(dtype.name)
+    return lane
+
+
+def sample(value: Any) -> Any:
+    """Something of the same type that NumPy can tell the type of a result by."""
+    return np.ones(1, value.dtype) if isinstance(value, Symbol) else value
+
+
+def traced(
+    function: Callable[..., Any], inputs: Sequence[np.dtype[Any] | None], outputs: Sequence[np.dtype[Any]]
+) -> Program | None:
+    """The program that stores the results of ``function``, for types of inputs and outputs in memory; None if there
+    is none."""
+    program = Program()
+    try:
+        symbols = [
+            None if dtype is None else input_symbol(program, number, dtype)
+            for number, dtype in enumerate(inputs)
+        ]
+        results = function(*symbols)
+        for result, dtype in zip(results if isinstance(results, tuple) else (results,), outputs):
+            program.outputs.append(stored(result, dtype))
+    except Untraceable:
+        return None
+    return program
+
+
+def input_symbol(program: Program, number: int, dtype: np.dtype[Any]) -> Symbol:
+    computed = FLOAT32 if dtype == np.float16 else dtype
+    lane_of(computed)
+    if dtype.kind == "f" and computed != FLOAT32:
+        raise Untraceable(dtype.name)
+    place = program.add("input", "float32" if dtype.kind == "f" else "bits", bits=number)
+    if dtype == np.float16:
+        program.halves.add(place)
+    if dtype == BOOL:
+        return Symbol(program, place, np.dtype(np.uint8)).astype(BOOL)
+    return Symbol(program, place, computed)
+
+
+def stored(result: Any, dtype: np.dtype[Any]) -> int:
+    """The place of a result as it can be stored in memory of ``dtype``."""
+    if not isinstance(result, Symbol):
+        raise Untraceable("no result of the inputs")
+    symbol: Symbol = result
+    if symbol.dtype.kind == "f" and dtype.kind != "f":
+        raise Untraceable("integers of floats")
+    if dtype not in (np.float16, FLOAT32):
+        if dtype.kind in "fb":
+            raise Untraceable(dtype.name)
+        return symbol.astype(dtype).place
+    if symbol.dtype == np.float16 and dtype == FLOAT32:
+        raise Untraceable("FLOAT16 to go on with")
+    if symbol.dtype.kind != "f":
+        symbol = symbol.exact() if dtype == np.float16 else symbol.astype(FLOAT32)
+    program = symbol.program
+    if program.nodes[symbol.place].lane == "float64":
+        narrow = program.rounded(symbol.place, dtype == np.float16)
+        return symbol.place if narrow is None else narrow
+    return symbol.place

@@ -1,0 +1,66 @@
+"""Picks: elements of one axis, by their indices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .backend import backend
+from .native_arrays import Array, Run, address, bound
+
+INDEX_TYPES = {np.dtype(np.uint32): 0, np.dtype(np.int32): 1, np.dtype(np.uint64): 2, np.dtype(np.int64): 3}
+
+
+def pick(x: Array, indices: Array, output: Array, axis: int) -> Run:
+    """Bind ``output[lead, index, trail] = x[lead, indices[index], trail]`` and give the call that does it.
+
+    The sizes of ``output`` are those of ``x`` with the sizes of ``indices`` in place of ``axis``; sizes of 1 may be
+    missing or added anywhere. Indices are read, and made safe, at each call.
+    """
+    native = backend.native
+    if native is not None and indices.dtype in INDEX_TYPES:
+        sizes = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+        task = native.ffi.new("dml_gather *")
+        if native.lib.dml_gather_prepare(
+            task,
+            x.itemsize,
+            x.ndim,
+            x.shape,
+            x.strides,
+            axis,
+            indices.ndim,
+            indices.shape,
+            indices.strides,
+            INDEX_TYPES[indices.dtype],
+            spread_strides(sizes, output),
+            address(x),
+            address(indices),
+            address(output),
+        ):
+            return bound(native.lib.dml_gather_run, task, memory=(x, indices, output))
+    return partial(pick_indexed, x, indices, output, axis)
+
+
+def pick_indexed(x: Array, indices: Array, output: Array, axis: int) -> None:
+    """The twin of the native loop."""
+    # Unlike np.take, indexing does not copy a strided or broadcast input first.
+    place: tuple[Any, ...] = (*(slice(None),) * axis, safe_indices(indices, x.shape[axis] - 1))
+    np.copyto(output, x[place].reshape(output.shape))
+
+
+def safe_indices(indices: Array, last: int) -> Array:
+    """Indices within [0, last]: negative ones count from the end, what is still outside is clamped."""
+    if indices.dtype.kind == "i":
+        # An axis may be longer than INT32 reaches; clamped before the shift, INT64's lowest value cannot wrap.
+        clamped = np.clip(indices.astype(np.int64), -last - 1, last)
+        return np.where(clamped < 0, clamped + (last + 1), clamped)
+    return np.minimum(indices, min(last, np.iinfo(indices.dtype).max)).astype(np.intp)
+
+
+def spread_strides(sizes: Sequence[int], array: Array) -> list[int]:
+    """The strides of ``array`` for ``sizes``, which are its own up to sizes of 1. No reshaping could copy here."""
+    strides = iter([stride for size, stride in zip(array.shape, array.strides) if size != 1])
+    return [0 if size == 1 else next(strides) for size in sizes]

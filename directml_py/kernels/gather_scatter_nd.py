@@ -1,0 +1,248 @@
+"""Reads and writes at places that indices name, whichever of the dimensions they index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from math import prod
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from .backend import backend
+from .elementwise.map import map_blocks
+from .gather import INDEX_TYPES, pick, safe_indices, spread_strides
+from .native_arrays import Array, Run, address, bound
+
+# One for each of an array's first dimensions, all of the same sizes; None stands for a place's own coordinate there.
+Coordinates = Sequence["Array | None"]
+Locate = Callable[[Array, int], Array]
+MAX_RANK = 8
+
+
+def exact_indices(indices: Array, last: int) -> Array:
+    """Indices within [0, last], of which negative ones count from the end; -1 for those that are outside."""
+    if indices.dtype.kind == "i":
+        wide = indices.astype(np.int64)
+        found = np.where(wide < 0, wide + (last + 1), wide)
+        return np.where((found < 0) | (found > last), -1, found)
+    inside = indices <= last
+    return np.where(inside, np.where(inside, indices, 0).astype(np.int64), -1)
+
+
+def sizes_of(coordinates: Coordinates) -> tuple[int, ...]:
+    """The sizes of the places."""
+    return next(one.shape for one in coordinates if one is not None)
+
+
+def located(sizes: Sequence[int], coordinates: Coordinates, locate: Locate) -> tuple[Array, ...]:
+    """Numbers in the stead of all coordinates, as NumPy indexes an array of ``sizes`` with."""
+    own = np.ix_(*map(np.arange, sizes_of(coordinates)))
+    return tuple(
+        own[dimension] if one is None else locate(one, size - 1)
+        for dimension, (one, size) in enumerate(zip(coordinates, sizes))
+    )
+
+
+def read_whole(x: Array, coordinates: Coordinates) -> Array:
+    """The twin of ``read_places``."""
+    picked: Array = x[located(x.shape, coordinates, safe_indices)]
+    return picked
+
+
+def written_whole(x: Array, coordinates: Coordinates, updates: Array) -> Array:
+    """The twin of ``write_places``: a copy of ``x`` with the updates in place."""
+    result: Array = x.copy()
+    places, inside = exact_places(x.shape, coordinates)
+    result[places] = np.reshape(updates, inside.shape + x.shape[len(coordinates) :])[inside]
+    return result
+
+
+def exact_places(sizes: Sequence[int], coordinates: Coordinates) -> tuple[tuple[Array, ...], Array]:
+    """The coordinates of the places that are not outside, one after another; and which those are."""
+    places = np.broadcast_arrays(*located(sizes, coordinates, exact_indices))
+    inside = np.logical_and.reduce([numbers >= 0 for numbers in places])
+    return tuple(numbers[inside] for numbers in places), inside
+
+
+def scratch_for(sizes: Sequence[int]) -> int:
+    """The bytes of temporary memory for places of ``sizes``."""
+    return 8 * prod(sizes)
+
+
+def read_places(x: Array, coordinates: Coordinates, output: Array, scratch: Array) -> Run:
+    """Bind ``output[place, trail] = x[coordinates of place, trail]`` and give the call that does it.
+
+    The sizes of ``output`` are those of the places and of the dimensions of ``x`` that have no coordinates; sizes of 1
+    may be missing or added anywhere. Indices are read at each call: negative ones count from the end, and those that
+    are outside are clamped.
+    """
+    native = native_places("CLAMPED", x, coordinates, output)
+    if native is not None:
+        return native
+    find, rows, places = bind_places(x, coordinates, safe_indices, scratch)
+    read = pick(rows, places, output, 0)
+
+    def run() -> None:
+        find()
+        read()
+
+    return run
+
+
+def write_places(output: Array, coordinates: Coordinates, updates: Array, scratch: Array) -> Run:
+    """Bind ``output[coordinates of place, trail] = updates[place, trail]`` and give the call that does it.
+
+    Sizes and indices are as those of ``read_places``, but what is outside is not written. Of several places that are
+    the same the last one wins, in the order of their own coordinates.
+    """
+    native = native_places("EXACT", output, coordinates, updates)
+    if native is not None:
+        return native
+    find, rows, found = bind_places(output, coordinates, exact_indices, scratch)
+    # NumPy goes through several dimensions in the order of memory, whichever that is, but through one from its start.
+    found = found.reshape(-1)
+
+    def run() -> None:
+        find()
+        places, values = found, updates.reshape((len(found), *rows.shape[1:]))
+        if places.min() < 0:
+            inside = places >= 0
+            places, values = places[inside], values[inside]
+        rows[places] = values
+
+    return run
+
+
+def read_reversed(x: Array, coordinates: Coordinates, output: Array) -> Run | None:
+    """What ``read_places`` gives, but the coordinates are lengths: of as many first elements along their dimension, the
+    last one is read first. None if there are no native loops for these tensors."""
+    return native_places("REVERSED", x, coordinates, output)
+
+
+def native_places(mode: str, array: Array, coordinates: Coordinates, values: Array) -> Run | None:
+    """Reads of ``array`` into ``values`` or, if ``mode`` is EXACT, writes of them, in native loops; None if there are
+    none for these tensors."""
+    native = backend.native
+    given = [(along, one) for along, one in enumerate(coordinates) if one is not None]
+    sizes, trail = sizes_of(coordinates), array.shape[len(coordinates) :]
+    if (
+        native is None
+        or max(len(sizes), len(trail), len(given)) > MAX_RANK
+        or any(one.dtype not in INDEX_TYPES for _, one in given)
+    ):
+        return None
+    strides = spread_strides((*sizes, *trail), values)
+    own = [0] * len(sizes)
+    for along, one in enumerate(coordinates):
+        if one is None:
+            own[along] = array.strides[along]
+    # Lengths along the dimension that they reverse count places there, which must not become one with others.
+    alone = [along for along, _ in given] if mode == "REVERSED" else []
+    joined, places, kept = merged(
+        sizes, [own, strides[: len(sizes)], *(one.strides for _, one in given)], alone
+    )
+    # Places that differ in a coordinate of their own are different.
+    apart = [size if stride else 0 for size, stride in zip(joined, places[0])]
+    task = native.ffi.new(
+        "dml_gather_scatter_nd *",
+        {
+            "rank": len(joined),
+            "is_write": mode == "EXACT",
+            "mode": getattr(native.lib, f"DML_GATHER_SCATTER_ND_{mode}"),
+            "count": len(given),
+            "sizes": joined,
+            "own": places[0],
+            "values_strides": places[1],
+            "array": address(array),
+            "values": address(values),
+            "given": [
+                {
+                    "indices": address(one),
+                    "strides": steps,
+                    "size": array.shape[along],
+                    "step": array.strides[along],
+                    "type": INDEX_TYPES[one.dtype],
+                    "along": kept.get(along, -1),
+                }
+                for (along, one), steps in zip(given, places[2:])
+            ],
+            "apart": apart.index(max(apart)) if any(apart) else -1,
+        },
+    )
+    if not native.lib.dml_gather_scatter_nd_prepare(
+        task,
+        array.itemsize,
+        len(trail),
+        trail,
+        array.strides[len(coordinates) :],
+        strides[len(strides) - len(trail) :],
+    ):
+        return None
+    return bound(
+        native.lib.dml_gather_scatter_nd_run, task, memory=(array, values, *(one for _, one in given))
+    )
+
+
+def merged(
+    sizes: Sequence[int], layouts: Sequence[Sequence[int]], alone: Sequence[int]
+) -> tuple[list[int], list[list[int]], dict[int, int]]:
+    """Dimensions that all layouts allow to be one, as one: sizes, strides by layout, and where those ``alone`` are."""
+    found: list[tuple[int, tuple[int, ...]]] = []
+    kept: dict[int, int] = {}
+    for dimension, (size, strides) in enumerate(zip(sizes, zip(*layouts))):
+        if size == 1:
+            continue
+        outer = (
+            found[-1] if found and dimension not in alone and len(found) - 1 not in kept.values() else None
+        )
+        if outer is not None and outer[1] == tuple(stride * size for stride in strides):
+            found[-1] = outer[0] * size, strides
+        else:
+            found.append((size, strides))
+        if dimension in alone:
+            kept[dimension] = len(found) - 1
+    if not found:
+        found.append((1, (0,) * len(layouts)))
+    return (
+        [size for size, _ in found],
+        [list(strides) for strides in zip(*(steps for _, steps in found))],
+        kept,
+    )
+
+
+def bind_places(
+    x: Array, coordinates: Coordinates, locate: Locate, scratch: Array
+) -> tuple[Run, Array, Array]:
+    """A call that finds the places; ``x`` with its first dimensions as one, of which they are indices; and where that
+    call leaves them, negative if an index is."""
+    rows, first = as_rows(x, len(coordinates))
+    sizes = sizes_of(coordinates)
+    places = scratch[: scratch_for(sizes)].view(np.int64).reshape(sizes)
+    steps = [stride // x.itemsize for stride in x.strides[: len(coordinates)]]
+    own = np.array(first)
+    for dimension, (one, step) in enumerate(zip(coordinates, steps)):
+        if one is None:
+            numbers = np.arange(sizes[dimension], dtype=np.int64) * step
+            own = own + numbers.reshape(-1, *(1,) * (len(sizes) - 1 - dimension))
+    given = [(size - 1, step) for one, size, step in zip(coordinates, x.shape, steps) if one is not None]
+
+    def place(own: Array, *indices: Array) -> Array:
+        found = [locate(numbers, last) for numbers, (last, _) in zip(indices, given)]
+        total = sum((numbers * step for numbers, (_, step) in zip(found, given)), own)
+        return total if locate is safe_indices else np.where(reduce(np.minimum, found) < 0, -1, total)
+
+    find = map_blocks(place, [own, *(one for one in coordinates if one is not None)], [places])
+    return find, rows, places
+
+
+def as_rows(x: Array, count: int) -> tuple[Array, int]:
+    """A view with the first ``count`` dimensions as one, an element a step, and the index there of the first element.
+
+    It shows the memory between the elements, too.
+    """
+    reaches = [(size - 1) * stride // x.itemsize for size, stride in zip(x.shape, x.strides[:count])]
+    lowest = x[tuple(slice(-1, None) if reach < 0 else slice(1) for reach in reaches)]
+    length = 1 + sum(map(abs, reaches))
+    rows: Array = as_strided(lowest, (length, *x.shape[count:]), (x.itemsize, *x.strides[count:]))
+    return rows, -sum(reach for reach in reaches if reach < 0)

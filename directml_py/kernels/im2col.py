@@ -1,0 +1,200 @@
+"""Sums of products over NumPy's BLAS: products of matrices, and convolutions as such products block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from operator import mul
+from typing import Any
+
+import numpy as np
+
+from .native_arrays import Array
+from .windows import Sizes, Window
+
+# What is unrolled at a time: large enough for BLAS, small enough for a processor's cache.
+BLOCK_BYTES = 1 << 22
+# An unrolled element is written once; a product is written, read and added.
+PRODUCTS_COST = 3
+# Integers up to here are exact in FLOAT32 and in FLOAT64.
+EXACT_FLOAT32, EXACT = 1 << 24, 1 << 53
+
+
+def count_of(sizes: Sizes) -> int:
+    return reduce(mul, sizes, 1)
+
+
+def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
+    """The products of the matrices in the last two dimensions; those before broadcast.
+
+    Floats in their common type, at least FLOAT32, in ``out`` if that has it. Integers exactly, modulo 2**64, as INT64
+    (UINT64 if either is).
+    """
+    if _are_floats(a, b):
+        kind = np.result_type(a, b, np.float32)
+        return _matmul(a, b, kind, out if out is not None and out.dtype == kind else None)
+    whole = np.dtype(np.uint64 if np.uint64 in (a.dtype, b.dtype) else np.int64)
+    largest = a.shape[-1] * _peak(a) * _peak(b)
+    if largest <= EXACT:
+        return _matmul(a, b, exact_float(largest)).astype(whole)
+    # NumPy's own loop, which is slow and wraps.
+    return _matmul(a, b, whole)
+
+
+def _matmul(a: Array, b: Array, kind: np.dtype[Any], out: Array | None = None) -> Array:
+    product: Array = np.matmul(a.astype(kind, copy=False), b.astype(kind, copy=False), out=out)
+    return product
+
+
+def _working_type(x: Array, weights: Array, count: int) -> np.dtype[Any]:
+    """What a convolution adds up ``count`` products in: integers in floats that BLAS has and all sums of which are
+    exact, in whatever order."""
+    if _are_floats(x, weights):
+        return np.result_type(x, weights, np.float32)
+    return exact_float(count * _peak(x) * _peak(weights))
+
+
+def exact_float(largest: int) -> np.dtype[Any]:
+    """A type of floats that has all integers of magnitudes up to ``largest``, which is at most 2**53."""
+    return np.dtype(np.float32 if largest <= EXACT_FLOAT32 else np.float64)
+
+
+def _peak(array: Array) -> int:
+    """The largest magnitude among integers."""
+    return max(-int(array.min()), int(array.max()))
+
+
+def _results(sizes: Sizes, kind: np.dtype[Any], out: Array | None) -> Array:
+    """Memory for sums: ``out``, if they can be added up there."""
+    if out is not None and out.dtype == kind and out.flags.c_contiguous:
+        return out.reshape(sizes)
+    return np.empty(sizes, kind)
+
+
+def _finished(result: Array, x: Array, weights: Array) -> Array:
+    return result if _are_floats(x, weights) else result.astype(np.int64)
+
+
+def _are_floats(a: Array, b: Array) -> bool:
+    return a.dtype.kind == "f" and b.dtype.kind == "f"
+
+
+def convolve(
+    x: Array, weights: Array, window: Window, steps: Sizes, groups: int = 1, out: Array | None = None
+) -> Array:
+    """Slide ``weights`` over ``x`` and add up the products: {N, C, ...} and {M, C / groups, ...} give {N, M, *steps}.
+
+    The filter is taken as it stands; output padding is the caller's. Floats come in their common type, at least
+    FLOAT32; integers of up to 16 bits, exact, as INT64. They are in ``out`` where that has their type and lies together
+    in memory.
+    """
+    channels, outputs = x.shape[1] // groups, weights.shape[0] // groups
+    kind = _working_type(x, weights, channels * count_of(window.size))
+    rows = np.ascontiguousarray(weights, kind).reshape(groups, outputs, -1)
+    result = _results((x.shape[0], groups, outputs, *steps), kind, out)
+    # Where outputs are few, it is cheaper to move the products than to unroll the input. What that pads with 0 is not
+    # multiplied then, which shows where the filter is not finite.
+    moves = PRODUCTS_COST * outputs * count_of(x.shape[2:]) < channels * count_of(steps)
+    moves = moves and bool(np.isfinite(rows).all())
+    for image, target in zip(x, result):
+        grouped = image.reshape(groups, channels, *image.shape[1:])
+        if moves:
+            target.fill(0)
+            taps = rows.reshape(groups, outputs, channels, -1).swapaxes(2, 3).reshape(groups, -1, channels)
+            _add_products(grouped, taps, window, target, forward=True)
+        else:
+            _unroll(grouped, rows, window, steps, target.reshape(groups, outputs, -1))
+    return _finished(result, x, weights).reshape(x.shape[0], groups * outputs, *steps)
+
+
+def convolve_back(
+    x: Array, weights: Array, window: Window, sizes: Sizes, groups: int = 1, out: Array | None = None
+) -> Array:
+    """The transpose of ``convolve``: {N, C, ...} and {C, M / groups, ...} give {N, M, *sizes}.
+
+    Each element of ``x`` is a step of the window, over whose elements its products are spread and added up. What no
+    step reaches is 0. ``out`` is that of ``convolve``.
+    """
+    channels, outputs = x.shape[1] // groups, weights.shape[1]
+    kind = _working_type(x, weights, channels * count_of(window.size))
+    rows = weights.reshape(groups, channels, -1).swapaxes(1, 2).astype(kind, copy=False)
+    result = _results((x.shape[0], groups, outputs, *sizes), kind, out)
+    result.fill(0)
+    for image, target in zip(x, result):
+        grouped = image.reshape(groups, channels, *image.shape[1:])
+        _add_products(grouped, rows, window, target, forward=False)
+    return _finished(result, x, weights).reshape(x.shape[0], groups * outputs, *sizes)
+
+
+def _unroll(x: Array, rows: Array, window: Window, steps: Sizes, target: Array) -> None:
+    """{G, M, C * window} times what the steps see of x {G, C, ...}, into {G, M, steps}."""
+    groups, channels, depth = rows.shape[0], x.shape[1], rows.shape[2]
+    padded = window.padded(x, steps, rows.dtype)
+    if depth == channels and padded.shape[2:] == steps:
+        np.matmul(rows, padded.reshape(groups, channels, -1), out=target)
+        return
+    dimensions = len(steps)
+    order = (0, 1, *range(2 + dimensions, 2 + 2 * dimensions), *range(2, 2 + dimensions))
+    view = window.view(padded, steps).transpose(order)
+    limit = min(target.shape[2], max(1, BLOCK_BYTES // (depth * rows.itemsize)))
+    together = min(groups, max(1, BLOCK_BYTES // (limit * depth * rows.itemsize)))
+    buffer = np.empty(together * depth * limit, rows.dtype)
+    for group in range(0, groups, together):
+        some = slice(group, group + together)
+        for start, place in blocks(steps, limit):
+            every = (some, *(slice(None),) * (1 + dimensions))
+            seen = view[every + tuple(slice(part.start, part.stop) for part in place)]
+            unrolled = buffer[: seen.size].reshape(seen.shape)
+            np.copyto(unrolled, seen)
+            columns = unrolled.reshape(seen.shape[0], depth, -1)
+            np.matmul(rows[some], columns, out=target[some, :, start : start + columns.shape[2]])
+
+
+def _add_products(x: Array, rows: Array, window: Window, target: Array, forward: bool) -> None:
+    """{G, M * window, C} times x {G, C, ...}, each product added to where it belongs in the target {G, M, ...}.
+
+    Forward, x is what the window slides over and the target its steps; backward it is the other way round.
+    """
+    whole = [range(size) for size in target.shape[2:]]
+    for place, products in _products(x, rows, window):
+        for tap in np.ndindex(*window.size):
+            parts = zip(place, whole) if forward else zip(whole, place)
+            hits = [
+                window.hits(axis, one, elements, steps)
+                for axis, (one, (elements, steps)) in enumerate(zip(tap, parts))
+            ]
+            met = [hit for hit in hits if hit is not None]
+            if len(met) == len(hits):
+                elements, steps = (tuple(slices) for slices in zip(*met))
+                source, at = (elements, steps) if forward else (steps, elements)
+                every = (slice(None), slice(None))
+                target[every + at] += products[every + tap + source]
+
+
+def _products(x: Array, rows: Array, window: Window) -> Iterator[tuple[tuple[range, ...], Array]]:
+    """{G, M * window, C} times x {G, C, ...}: blocks of it as {G, M, *window, ...}, and where in x each lies."""
+    groups, depth, channels = rows.shape
+    flat = x.astype(rows.dtype, copy=False).reshape(groups, channels, -1)
+    limit = max(1, BLOCK_BYTES // (groups * depth * rows.itemsize))
+    for start, place in blocks(x.shape[2:], limit):
+        lengths = [len(part) for part in place]
+        products = np.matmul(rows, flat[:, :, start : start + count_of(tuple(lengths))])
+        yield place, products.reshape(groups, -1, *window.size, *lengths)
+
+
+def blocks(sizes: Sizes, limit: int) -> Iterator[tuple[int, tuple[range, ...]]]:
+    """Divide an array of ``sizes`` into runs of at most ``limit`` elements, in order of memory.
+
+    Gives the offset and the place of each. A place is one element in the first dimensions, a range in the next, and
+    whole in the others.
+    """
+    inner = [count_of(sizes[axis + 1 :]) for axis in range(len(sizes))]
+    axis = next(index for index, count in enumerate(inner) if count <= limit)
+    length = limit // inner[axis]
+    whole = [range(size) for size in sizes[axis + 1 :]]
+    for outer in np.ndindex(*sizes[:axis]):
+        start = sum(one * count for one, count in zip(outer, inner))
+        before = [range(one, one + 1) for one in outer]
+        for first in range(0, sizes[axis], length):
+            last = min(first + length, sizes[axis])
+            yield start + first * inner[axis], (*before, range(first, last), *whole)

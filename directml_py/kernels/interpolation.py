@@ -1,0 +1,87 @@
+"""What elements along a dimension are worth at places between them. Beyond both ends, the last ones go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .cache_blocks import BLOCK
+from .csr import Taps
+from .native_arrays import Array
+
+
+def nearest(places: Array, size: int) -> Taps:
+    """The elements at whole places."""
+    return Taps.one_each(np.clip(places, 0, size - 1).astype(np.int64), size)
+
+
+def linear(places: Array, bases: Array, size: int) -> Taps:
+    """What lies at each place on the line through the elements at its base and behind that."""
+    first, second = np.clip(bases, 0, size - 1), np.clip(bases + 1, 0, size - 1)
+    with np.errstate(invalid="ignore"):
+        share = places - bases
+    # An element by itself is its own mean: 0 times another one that is infinite were NaN.
+    first = np.where(share == 1, second, first)
+    share[first == second] = 0
+    alone = share == 0
+    if alone.all():
+        return nearest(first, size)
+    second = np.where(alone, first, second)
+    share[alone] = 0.5
+    indices = np.stack([first, second], 1).astype(np.int64).reshape(-1)
+    weights = np.stack([1 - share, share], 1).reshape(-1)
+    return Taps(np.arange(0, len(indices) + 1, 2), indices, weights, size)
+
+
+class Stretched:
+    """Means of all elements that are nearer than ``width`` to each place, worth less the farther they are.
+
+    An iterable: a part of the places after the other, as many as take no more memory than some blocks, or ``size``.
+    """
+
+    def __init__(self, places: Array, size: int, width: float) -> None:
+        self.places, self.size, self.width = np.clip(places, -width, size - 1 + width), size, width
+        each = int(min(size, 2 * width + 1)) + 2
+        self.step = max(1, max(8 * BLOCK, size) // each)
+
+    def __iter__(self) -> Iterator[Taps]:
+        for start in range(0, len(self.places), self.step):
+            yield self.taps(self.places[start : start + self.step])
+
+    def taps(self, places: Array) -> Taps:
+        count, last = len(places), self.size - 1
+        first = np.clip(np.floor(places - self.width), 0, last).astype(np.int64)
+        lengths = np.clip(np.ceil(places + self.width), first, last).astype(np.int64) - first + 1
+        begins = np.cumsum(lengths) - lengths
+        own = np.repeat(np.arange(count), lengths)
+        inner = np.arange(len(own)) - np.repeat(begins - first, lengths)
+        # What lies beyond an end adds to the worth of the element there.
+        results = np.concatenate([own, np.arange(count), np.arange(count)])
+        indices = np.concatenate([inner, np.zeros(count, np.int64), np.full(count, last)])
+        weights = np.concatenate(
+            [
+                1 - np.abs(inner - places[own]) / self.width,
+                self.up_to(-1 - places),
+                self.up_to(places - last - 1),
+            ]
+        )
+        some = weights > 0
+        results, indices, weights = results[some], indices[some], weights[some]
+        return Taps.of(
+            results, indices, weights / np.bincount(results, weights, count)[results], count, self.size
+        )
+
+    def up_to(self, distances: Array) -> Array:
+        """What is worth together whatever lies at these distances from the places and before, each 1 less; below 0 is
+        before a place."""
+        part = distances % 1
+        both_sides = self.beyond(part) + self.beyond(1 - part)
+        behind = both_sides - self.beyond(np.abs(distances + 1))
+        return np.where(distances <= 0, self.beyond(np.abs(distances)), behind)
+
+    def beyond(self, distances: Array) -> Array:
+        """What is worth together whatever lies at these distances and beyond, each 1 more."""
+        count = np.maximum(np.ceil(self.width - distances), 0)
+        worth: Array = count * (1 - distances / self.width) - count * (count - 1) / (2 * self.width)
+        return worth

@@ -1,0 +1,80 @@
+"""Reads by addresses that indices beyond their dimension lead to: into the next row, or behind all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .gather_scatter_nd import Coordinates, as_rows, sizes_of
+from .native_arrays import Array
+
+# Farther than any memory, and small enough to be multiplied.
+FAR = 1 << 24
+
+
+def is_inside(indices: Array, size: int) -> bool:
+    """Whether all indices are within a dimension, counted from its end if they are negative."""
+    if indices.size == 0:
+        return True
+    lowest = -size if indices.dtype.kind == "i" else 0
+    return int(indices.min()) >= lowest and int(indices.max()) < size
+
+
+def wrapped(indices: Array, size: int) -> Array:
+    """Indices of which negative ones have been counted from the end, once, and that are cut where nothing is anyway."""
+    if indices.dtype.kind == "u":
+        return np.minimum(indices, size + FAR).astype(np.int64)
+    wide = np.clip(indices.astype(np.int64), -size - FAR, size + FAR)
+    return np.where(wide < 0, wide + size, wide)
+
+
+def spread(coordinate: Array, step: int, axis: int, rank: int) -> Array:
+    """Addresses along one of ``rank`` dimensions."""
+    shape = [1] * rank
+    shape[axis] = coordinate.size
+    return (coordinate * step).reshape(shape)
+
+
+def read(x: Array, addresses: Array) -> Array:
+    """The elements of memory so many elements behind the first one of ``x``; 0 before and behind what ``x`` reaches
+    over, as Direct3D reads beyond buffers."""
+    rows, first = as_rows(x, x.ndim)
+    places = addresses + first
+    inside = (places >= 0) & (places < len(rows))
+    found: Array = np.where(inside, rows[np.where(inside, places, 0)], x.dtype.type(0))
+    return found
+
+
+def steps_of(x: Array) -> list[int]:
+    return [stride // x.itemsize for stride in x.strides]
+
+
+def read_places(x: Array, coordinates: Coordinates) -> Array:
+    """``gather_scatter_nd.read_whole``, by addresses: the sum of all coordinates times their strides."""
+    sizes, steps = sizes_of(coordinates), steps_of(x)
+    trail = x.shape[len(coordinates) :]
+    rank = len(sizes) + len(trail)
+    addresses = np.zeros((1,) * rank, np.int64)
+    for dimension, (one, size, step) in enumerate(zip(coordinates, x.shape, steps)):
+        if one is None:
+            addresses = addresses + spread(np.arange(sizes[dimension]), step, dimension, rank)
+        else:
+            own = wrapped(one, size) * step
+            addresses = addresses + own.reshape((*own.shape, *(1,) * len(trail)))
+    for axis, (size, step) in enumerate(zip(trail, steps[len(coordinates) :]), len(sizes)):
+        addresses = addresses + spread(np.arange(size), step, axis, rank)
+    return read(x, addresses)
+
+
+def take(x: Array, indices: Array, axis: int) -> Array:
+    """``np.take``, by addresses."""
+    steps, size = steps_of(x), x.shape[axis]
+    rank = x.ndim - 1 + indices.ndim
+    own = wrapped(indices, size) * steps[axis]
+    addresses = own.reshape((1,) * axis + own.shape + (1,) * (x.ndim - 1 - axis))
+    others: Sequence[int] = [dimension for dimension in range(x.ndim) if dimension != axis]
+    for dimension in others:
+        place = dimension if dimension < axis else dimension - 1 + indices.ndim
+        addresses = addresses + spread(np.arange(x.shape[dimension]), steps[dimension], place, rank)
+    return read(x, addresses)

@@ -1,0 +1,167 @@
+"""Products of matrices of FLOAT32 or FLOAT16, added up in FLOAT32, over the native loop or NumPy's BLAS."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .backend import backend
+from .convolution import BYTES, Quantization, byte_convolution
+from .half import widened
+from .launch import in_turn
+from .native_arrays import Array, Run, address, bound
+from .prepacked_weights import panels_size
+from .windows import Window
+
+FLOAT32 = np.dtype(np.float32)
+TYPES = (FLOAT32, np.dtype(np.float16))
+# Dimensions before the last two.
+MAX_RANK = 6
+# Products of bytes that are bound one by one.
+MAX_BATCH = 256
+# What a second factor in panels pays for: so many rows at most, and more bytes.
+FEW_ROWS, NEAR_BYTES = 256, 1 << 15
+ONE_BY_ONE = Window.of((1,))
+# The products that one matrix takes from which on BLAS is as fast, by the kind of the loops' vectors.
+WORTH_BLAS = {"baseline": 1 << 26, "avx2": 1 << 26, "avx512": 1 << 28, "amx": 1 << 28}
+# The same of a single row, whose products are as fast as its factors come from memory.
+WORTH_BLAS_ROW = 1 << 20
+
+
+def multiply(a: Array, b: Array, out: Array) -> Run:
+    """The call that stores the products of {..., M, K} and {..., K, N} in FLOAT32 {..., M, N}.
+
+    The leading dimensions of the factors broadcast. Sizes are at least 1; the result lies apart from the factors.
+    """
+    return multiplied(a, b, out) or partial(multiply_whole, a, b, out)
+
+
+def multiply_whole(a: Array, b: Array, out: Array) -> None:
+    """The twin."""
+    with np.errstate(all="ignore"):
+        np.matmul(widened(a), widened(b), out=out)
+
+
+def multiplied(a: Array, b: Array, out: Array) -> Run | None:
+    """The native loop; None where it does not do, or BLAS does better."""
+    if out.shape[-1] == 1 < out.shape[-2]:
+        a, b, out = (x.swapaxes(-1, -2) for x in (b, a, out))
+    if backend.native is None or is_for_blas(a, b) or not is_for_loop(a, b, out):
+        return None
+    *batch, rows, columns = out.shape
+    ffi, lib = backend.native.ffi, backend.native.lib
+    task = ffi.new("dml_matmul_products *")
+    task.rows, task.columns, task.depth = rows, columns, a.shape[-1]
+    task.rank, task.sizes[0 : len(batch)] = len(batch), batch
+    a, b = (np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b))
+    for matrix, x in ((task.a, a), (task.b, b), (task.out, out)):
+        matrix.memory = address(x)
+        matrix.batch[0 : len(batch)] = x.strides[:-2]
+        # Where there is no other element it lies next to this one.
+        matrix.row, matrix.column = (
+            x.itemsize if size == 1 else stride for size, stride in zip(x.shape[-2:], x.strides[-2:])
+        )
+        matrix.is_half = x.dtype != FLOAT32
+    lib.dml_matmul_prepare(task)
+    return bound(lib.dml_matmul_run, task, memory=(a, b, out))
+
+
+def multiply_packed(a: Array, panels: Array, out: Array) -> Run:
+    """``multiply`` of {..., M, K} and {..., K, N}, all of whose transposes have become ``panels``, bytes."""
+    *sizes, rows, columns = out.shape
+    ffi, lib = backend.native.ffi, backend.native.lib
+    task = ffi.new("dml_matmul_products *")
+    task.rows, task.columns, task.depth, task.is_packed = rows, columns, a.shape[-1], 1
+    task.rank, task.sizes[0 : len(sizes)] = len(sizes), sizes
+    for matrix, x in ((task.a, a), (task.out, out)):
+        matrix.memory = address(x)
+        matrix.batch[0 : len(sizes)] = x.strides[:-2]
+        matrix.row, matrix.column = x.strides[-2:]
+        matrix.is_half = x.dtype != FLOAT32
+    task.b.memory = address(panels)
+    step = panels_size(1, columns, a.shape[-1])
+    task.b.batch[0 : len(sizes)] = [step * prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+    lib.dml_matmul_prepare(task)
+    return bound(lib.dml_matmul_run, task, memory=(a, panels, out))
+
+
+def is_for_loop(a: Array, b: Array, out: Array) -> bool:
+    known = a.dtype in TYPES and b.dtype in TYPES and out.dtype == FLOAT32 and out.ndim - 2 <= MAX_RANK
+    together = out.strides[-1] == out.itemsize or out.shape[-1] == 1
+    return known and together and all(x.flags.aligned for x in (a, b, out))
+
+
+def is_for_blas(a: Array, b: Array) -> bool:
+    """Whether both are FLOAT32 as BLAS takes it, and many."""
+    products = a.shape[-2] * a.shape[-1] * b.shape[-1]
+    worth = WORTH_BLAS[backend.loops] if a.shape[-2] > 1 else WORTH_BLAS_ROW
+    return products >= worth and all(is_blas_matrix(x) for x in (a, b))
+
+
+def is_worth_panels(rows: int, depth: int, columns: int, dtype: np.dtype[Any]) -> bool:
+    """Whether it pays that the second factor of a product is kept in panels: it is converted, or more than a near cache
+    holds, and its rows are not that many that BLAS, which makes panels of its own, loses nothing by that."""
+    if backend.native is None or dtype not in TYPES or rows == 1:
+        return False
+    is_large = depth * columns * FLOAT32.itemsize > NEAR_BYTES
+    return dtype != FLOAT32 or (is_large and rows <= FEW_ROWS)
+
+
+def is_blas_matrix(x: Any) -> bool:
+    row, column = x.strides[-2:]
+    return x.dtype == FLOAT32 and x.itemsize in (row, column) and min(row, column) > 0
+
+
+def byte_products(
+    a: Array,
+    a_zero: Array | None,
+    b: Array,
+    b_zero: Array | None,
+    out: Array,
+    quantization: Quantization | None = None,
+) -> Run | None:
+    """The call that stores ``(a - a_zero) x (b - b_zero)``, which wraps, in INT32; or bytes, as ``byte_convolution``
+    makes them, with the scale of ``b`` for that of an input, and those of ``a`` for those of filters.
+
+    A single row has a loop of its own. Others run in that of convolutions, to which rows of ``a`` are filters of one
+    element, and columns of ``b`` what these see. None if there is no loop for this: there is one for INT8 and UINT8,
+    with a single zero point for ``b`` unless ``a`` is a row.
+    """
+    batch = out.shape[:-2]
+    if backend.native is None or prod(batch) > MAX_BATCH:
+        return None
+    runs = []
+    for place in np.ndindex(batch):
+        run = None if quantization else byte_row(a[place], a_zero, b[place], b_zero, out[place])
+        if run is None and (b_zero is None or b_zero.size == 1):
+            left, right = a[place][:, :, np.newaxis], b[place][np.newaxis]
+            run = byte_convolution(
+                right, b_zero, left, a_zero, out[place][np.newaxis], ONE_BY_ONE, 1, quantization
+            )
+        if run is None:
+            return None
+        runs.append(run)
+    return in_turn(runs)
+
+
+def byte_row(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out: Array) -> Run | None:
+    """``byte_products`` of one row, {1, K}, with one whose elements of a row lie next to each other."""
+    pairs = ((a, a_zero), (b, b_zero))
+    known = all(x.dtype in BYTES and (zero is None or zero.dtype == x.dtype) for x, zero in pairs)
+    if not known or len(a) > 1 or 1 not in (b.shape[1], b.strides[1]) or not out.flags.c_contiguous:
+        return None
+    ffi, lib = backend.native.ffi, backend.native.lib
+    task = ffi.new("dml_byte_row *")
+    task.depth, task.columns = b.shape
+    task.a, task.b, task.out = address(a), address(b), address(out)
+    task.a_step, task.b_step = a.strides[1], b.strides[0]
+    task.a_is_signed, task.b_is_signed = a.dtype == np.int8, b.dtype == np.int8
+    zeros = None if b_zero is None else b_zero.reshape(-1)
+    if a_zero is not None:
+        task.a_zero = address(a_zero)
+    if zeros is not None:
+        task.b_zero, task.b_zero_step = address(zeros), zeros.strides[0] if zeros.size > 1 else 0
+    return bound(lib.dml_byte_row_run, task, memory=(a, a_zero, b, zeros, out))

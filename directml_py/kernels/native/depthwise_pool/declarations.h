@@ -1,0 +1,51 @@
+#include "../half/declarations.h"
+#include "../elementwise/declarations.h"
+#include "../softmax_norm/declarations.h"
+
+/* Windows that slide over one channel at a time: sums of products with a filter of its own (depthwise convolution),
+   means, and the largest element, with its index if `indices` is not 0. */
+enum { DML_DEPTHWISE_POOL_PRODUCTS, DML_DEPTHWISE_POOL_MEAN, DML_DEPTHWISE_POOL_MAXIMUM };
+/* What becomes of a sum of products: max(x, 0), and x times `slope` where it is less than 0. */
+enum { DML_DEPTHWISE_POOL_IDENTITY, DML_DEPTHWISE_POOL_RELU, DML_DEPTHWISE_POOL_LEAKY_RELU };
+/* A window has at most so many elements. */
+enum { DML_DEPTHWISE_POOL_TAPS = 1024 };
+/* Tensors have a batch, a channel and three spatial dimensions, of which the last is the innermost; strides are in bytes.
+   `channels` are those of the output; `multiplier` of them see the same channel of `x`. All tensors are FLOAT32, or
+   FLOAT16 if `is_half`; so is the output if `stores_half`. `weights` have a filter for each channel: their strides are
+   those of channels and of the window. `bias`, which may be absent, has one element for each. Means are divided by the
+   product of `counts`, which have an element for each step along each spatial dimension. Activated products that are stored
+   in FLOAT32, with neighbouring elements of rows side by side, may be normalized. Indices run on from one channel
+   to the next; they have `index_item` bytes. */
+
+/* Means of bytes: INT8 if `is_signed`, or UINT8, as what is stored. A byte less its zero point, times its scale, is what
+   it stands for; padding is 0. Scales are FLOAT32. Strides, in bytes, are from one channel to the next. */
+typedef struct {
+    int32_t is_there, is_signed, stores_signed;
+    uintptr_t scale, zero, stored_scale, stored_zero;
+    int64_t scale_stride, zero_stride, stored_scale_stride, stored_zero_stride;
+} dml_depthwise_pool_bytes;
+
+typedef struct {
+    int32_t function, activation, is_half, stores_half, index_item;
+    float slope;
+    int64_t batches, channels, multiplier;
+    int64_t sizes[3], steps[3], window[3], strides[3], dilations[3], padding[3];
+    int64_t x_strides[5], output_strides[5], index_strides[5], weight_strides[4], bias_stride;
+    uintptr_t x, output, indices, weights, bias, counts[3];
+    dml_batch_norm_post_op normalization;
+    dml_depthwise_pool_bytes bytes;
+} dml_depthwise_pool;
+
+/* Gradients of the steps of a window added up in FLOAT64, for each element of the output those whose index is its own:
+   indices of 64 bits as above, packed, as are the `sums`. Gradients and output, of `sizes`, are FLOAT32, or FLOAT16 if
+   `is_half`; strides are in bytes. */
+typedef struct {
+    int32_t is_half;
+    int64_t batches, channels, sizes[3], steps[3], gradient_strides[5], output_strides[5];
+    uintptr_t indices, gradients, sums, output;
+} dml_depthwise_pool_gradients;
+
+/* 0 if the loops cannot: windows that reach too far. */
+int dml_depthwise_pool_check(const dml_depthwise_pool *task);
+void dml_depthwise_pool_run(const dml_depthwise_pool *task);
+void dml_depthwise_pool_add(const dml_depthwise_pool_gradients *task);

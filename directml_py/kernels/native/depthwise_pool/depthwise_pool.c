@@ -1,0 +1,138 @@
+static void dml_depthwise_pool_follow(dml_depthwise_pool_axis *axis, int64_t window, int64_t stride, int64_t dilation)
+{
+    axis->phases = axis->reach = 0;
+    for (int64_t tap = 0; tap < window; tap++) {
+        int64_t first = tap * dilation % stride, offset = tap * dilation / stride, phase = 0;
+        while (phase < axis->phases && axis->firsts[phase] != first)
+            phase++;
+        if (phase == axis->phases) {
+            axis->firsts[phase] = first;
+            axis->phases++;
+        }
+        axis->phase_of[tap] = phase;
+        axis->offsets[tap] = offset;
+        axis->reaches[phase] = axis->reach = offset;
+    }
+    /* Offsets grow with the taps. */
+}
+
+/* The memory of a unit of so many rows and columns. */
+static void dml_depthwise_pool_measure(dml_depthwise_pool_plan *plan, int64_t rows, int64_t columns)
+{
+    const dml_depthwise_pool *task = plan->task;
+    int64_t all = task->window[0] * plan->axes[1].phases * plan->axes[2].phases;
+    /* What lies on the way, and what is joined. */
+    int64_t span = (columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
+    span = span < task->sizes[2] ? span : task->sizes[2];
+    plan->rows = rows;
+    plan->columns = columns;
+    plan->height = rows + plan->axes[1].reach;
+    plan->width = columns + plan->axes[2].reach;
+    plan->packed = (plan->is_joined ? plan->axes[2].phases * rows : all * plan->height) * plan->width + DML_DEPTHWISE_POOL_SLACK;
+    plan->values = rows * plan->width + DML_DEPTHWISE_POOL_SLACK;
+    plan->memory = plan->packed + plan->values * (task->indices ? 2 : 1);
+    plan->memory += ((task->is_half || task->bytes.is_there || task->x_strides[4] != 4) + plan->is_joined) * span;
+    plan->memory += DML_DEPTHWISE_POOL_SLACK;
+}
+
+static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dml_depthwise_pool *task)
+{
+    const int64_t *window = task->window, *steps = task->steps;
+    int64_t rows = 1, columns = steps[2] < DML_DEPTHWISE_POOL_COLUMNS ? steps[2] : DML_DEPTHWISE_POOL_COLUMNS, first, more;
+    plan->task = task;
+    plan->taps = 1;
+    for (int i = 0; i < 3; i++) {
+        if (window[i] > DML_DEPTHWISE_POOL_TAPS || (plan->taps *= window[i]) > DML_DEPTHWISE_POOL_TAPS)
+            return 0;
+        dml_depthwise_pool_follow(&plan->axes[i], window[i], task->strides[i], task->dilations[i]);
+    }
+    plan->is_joined = task->function != DML_DEPTHWISE_POOL_PRODUCTS && !task->indices;
+    plan->is_whole = task->bytes.is_there;
+    for (int64_t i = 2, together = 1; i >= 0; together *= task->sizes[i--])
+        plan->is_whole = plan->is_whole && task->steps[i] == 1 && task->padding[i] == 0 && task->dilations[i] == 1 &&
+                         task->window[i] == task->sizes[i] &&
+                         (task->sizes[i] == 1 || task->x_strides[i + 2] == together);
+    plan->is_near = !task->bytes.is_there && dml_loop->depthwise_pool->is_near && dml_loop->depthwise_pool->is_near(task);
+    dml_depthwise_pool_measure(plan, 1, columns);
+    while (plan->memory > DML_DEPTHWISE_POOL_MEMORY && columns > 1) {
+        columns = columns > 64 ? columns / 2 : 1;
+        dml_depthwise_pool_measure(plan, 1, columns);
+    }
+    if (plan->memory > DML_DEPTHWISE_POOL_MEMORY)
+        return 0;
+    plan->is_endless = plan->is_near && columns == steps[2] && dml_loop->depthwise_pool->is_endless(task);
+    first = plan->memory;
+    dml_depthwise_pool_measure(plan, 2, columns);
+    more = plan->memory - first;
+    if (first < DML_DEPTHWISE_POOL_NEAR)
+        rows = (DML_DEPTHWISE_POOL_NEAR - first) / more + 1;
+    rows = rows < steps[1] && !plan->is_endless ? rows : steps[1];
+    /* All units alike. */
+    plan->row_blocks = dml_quotient_up(steps[1], rows);
+    rows = dml_quotient_up(steps[1], plan->row_blocks);
+    dml_depthwise_pool_measure(plan, rows, columns);
+    plan->column_blocks = dml_quotient_up(steps[2], columns);
+    plan->units = task->batches * task->channels * steps[0] * plan->row_blocks * plan->column_blocks;
+    return 1;
+}
+
+static void dml_depthwise_pool_find_places(dml_depthwise_pool_plan *plan)
+{
+    const int64_t *window = plan->task->window, *dilations = plan->task->dilations, *sizes = plan->task->sizes;
+    const dml_depthwise_pool_axis *rows = &plan->axes[1], *columns = &plan->axes[2];
+    int32_t *places = plan->places;
+    int64_t slab = plan->rows * plan->width;
+    for (int64_t x = 0; plan->is_joined && x < window[2]; x++)
+        *places++ = (int32_t)(columns->phase_of[x] * slab + columns->offsets[x]);
+    for (int64_t z = 0; z < (plan->is_joined ? 0 : window[0]); z++) {
+        for (int64_t y = 0; y < window[1]; y++) {
+            int64_t phase = (z * rows->phases + rows->phase_of[y]) * columns->phases;
+            for (int64_t x = 0; x < window[2]; x++) {
+                plan->behind[places - plan->places] =
+                    ((z * dilations[0] * sizes[1]) + y * dilations[1]) * sizes[2] + x * dilations[2];
+                *places++ = (int32_t)(((phase + columns->phase_of[x]) * plan->height + rows->offsets[y]) * plan->width +
+                                      columns->offsets[x]);
+            }
+        }
+    }
+    plan->taps = places - plan->places;
+}
+
+int dml_depthwise_pool_check(const dml_depthwise_pool *task)
+{
+    dml_depthwise_pool_plan plan;
+    return dml_depthwise_pool_plan_units(&plan, task);
+}
+
+static void dml_depthwise_pool_share(void *context, int64_t begin, int64_t end)
+{
+    dml_loop->depthwise_pool->run(context, begin, end);
+}
+
+void dml_depthwise_pool_run(const dml_depthwise_pool *task)
+{
+    dml_depthwise_pool_plan plan;
+    int64_t seen, made, item = task->bytes.is_there ? 1 : task->is_half ? 2 : 4;
+    if (task->batches * task->channels * task->steps[0] * task->steps[1] * task->steps[2] == 0 ||
+        !dml_depthwise_pool_plan_units(&plan, task))
+        return;
+    made = plan.units * plan.rows * plan.columns;
+    seen = plan.units * plan.packed;
+    /* What is computed takes as long as moving some bytes. */
+    int64_t work = 2 * (seen * item + made * (item + plan.taps)), grain = (32 << 10) * plan.units / (work + 1) + 1;
+    dml_depthwise_pool_find_places(&plan);
+    dml_softmax_norm_prepare(&task->normalization);
+    dml_parallel(dml_depthwise_pool_share, &plan, plan.units, grain, work);
+}
+
+static void dml_depthwise_pool_share_channels(void *context, int64_t begin, int64_t end)
+{
+    dml_loop->depthwise_pool->add(context, begin, end);
+}
+
+void dml_depthwise_pool_add(const dml_depthwise_pool_gradients *task)
+{
+    int64_t seen = task->steps[0] * task->steps[1] * task->steps[2], planes = task->batches * task->channels;
+    int64_t made = task->sizes[0] * task->sizes[1] * task->sizes[2];
+    dml_parallel(dml_depthwise_pool_share_channels, (void *)(uintptr_t)task, planes, 1, planes * (seen * 12 + made * 20));
+}

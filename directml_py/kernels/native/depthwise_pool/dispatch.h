@@ -1,0 +1,139 @@
+/* So many results of a row are computed at once. */
+#define DML_DEPTHWISE_POOL_COLUMNS 2048
+/* What a unit keeps in memory, in floats: at most, and as much as is meant to stay in the nearest cache. */
+#define DML_DEPTHWISE_POOL_MEMORY (60 << 10)
+#define DML_DEPTHWISE_POOL_NEAR (8 << 10)
+/* Vectors run on for up to so many places. */
+#define DML_DEPTHWISE_POOL_SLACK 64
+
+/* How a window moves along one dimension. Elements that lie a stride apart form a phase; in its phase, a tap sees the
+   element `offsets` behind the one of the step's number. Of a phase, elements up to `reaches` beyond the last step
+   are seen; `firsts` is where it begins. */
+typedef struct {
+    int64_t phases, reach;
+    int64_t phase_of[DML_DEPTHWISE_POOL_TAPS], offsets[DML_DEPTHWISE_POOL_TAPS], firsts[DML_DEPTHWISE_POOL_TAPS], reaches[DML_DEPTHWISE_POOL_TAPS];
+} dml_depthwise_pool_axis;
+
+/* A task cut in units: so many `rows` and `columns` of the output at a time. Their input is packed as
+   {tap along the first dimension, phase of rows, phase of columns, height, width}, so that each tap is at a constant
+   distance from the step's own place, in `places`. Of sums and maxima the columns of the window are computed first:
+   packed is what they come to, as {phase of columns, rows, width}, and `places` are those of a row's taps. */
+typedef struct {
+    const dml_depthwise_pool *task;
+    dml_depthwise_pool_axis axes[3];
+    int64_t rows, columns, height, width, taps, row_blocks, column_blocks, units;
+    int is_joined;
+    /* Whether the input is read where it lies. */
+    int is_near;
+    /* Whether vectors run on over the ends of its rows. */
+    int is_endless;
+    /* Whether a unit is all bytes of a channel, one behind the other. */
+    int is_whole;
+    /* In floats, all but the last of one part of a unit's memory. */
+    int64_t packed, values, memory;
+    int32_t places[DML_DEPTHWISE_POOL_TAPS];
+    /* How far in its channel each tap's element is behind the first one's. */
+    int64_t behind[DML_DEPTHWISE_POOL_TAPS];
+} dml_depthwise_pool_plan;
+
+typedef struct {
+    /* Whether units can be computed from the input as it lies; NULL if none can. */
+    int (*is_near)(const dml_depthwise_pool *task);
+    /* The same of planes, one after the other. */
+    int (*is_endless)(const dml_depthwise_pool *task);
+    /* Units from `begin` to `end`. */
+    void (*run)(const dml_depthwise_pool_plan *plan, int64_t begin, int64_t end);
+    /* Channels from `begin` to `end`. */
+    void (*add)(const dml_depthwise_pool_gradients *task, int64_t begin, int64_t end);
+} dml_depthwise_pool_table;
+
+/* A step, and where its channel begins. */
+typedef struct {
+    const char *x;
+    int64_t plane, at[3];
+} dml_depthwise_pool_place;
+
+static inline const char *dml_depthwise_pool_channel(const dml_depthwise_pool *task, int64_t plane)
+{
+    return (const char *)task->x + plane / task->channels * task->x_strides[0] +
+           plane % task->channels / task->multiplier * task->x_strides[1];
+}
+
+static float dml_depthwise_pool_byte(uintptr_t zeros, int64_t place, int is_signed)
+{
+    return !zeros ? 0.0f : is_signed ? (float)((const int8_t *)zeros)[place] : (float)((const uint8_t *)zeros)[place];
+}
+
+static void dml_depthwise_pool_weights(const dml_depthwise_pool *task, int64_t channel, float *weights)
+{
+    const char *filter = (const char *)task->weights + channel * task->weight_strides[0];
+    if (!task->is_half && task->window[0] == 1 && task->weight_strides[3] == 4 &&
+        task->weight_strides[2] == 4 * task->window[2]) {
+        memcpy(weights, filter, (size_t)(4 * task->window[1] * task->window[2]));
+        return;
+    }
+    for (int64_t z = 0; z < task->window[0]; z++)
+        for (int64_t y = 0; y < task->window[1]; y++)
+            for (int64_t x = 0; x < task->window[2]; x++)
+                *weights++ = dml_load_float(filter + z * task->weight_strides[1] + y * task->weight_strides[2] +
+                                                x * task->weight_strides[3],
+                                            task->is_half);
+}
+
+/* The largest that one step sees, found one by one, and -FLT_MAX at least, also of NaN and of nothing; and, if it is
+   asked for, where it is among the channel's elements, 0 of nothing. */
+static float dml_depthwise_pool_exact(const dml_depthwise_pool *task, const dml_depthwise_pool_place *place, int64_t *index)
+{
+    float best = -INFINITY;
+    int is_first = 1;
+    int64_t found = 0, at[3];
+    for (int64_t tap = 0; tap < task->window[0] * task->window[1] * task->window[2]; tap++) {
+        int64_t rest = tap, inside = 1, offset = 0, within = 0;
+        for (int i = 2; i >= 0; i--) {
+            at[i] = place->at[i] * task->strides[i] - task->padding[i] + rest % task->window[i] * task->dilations[i];
+            rest /= task->window[i];
+            inside = inside && at[i] >= 0 && at[i] < task->sizes[i];
+        }
+        if (!inside)
+            continue;
+        for (int i = 0; i < 3; i++) {
+            offset += at[i] * task->x_strides[i + 2];
+            within = within * task->sizes[i] + at[i];
+        }
+        float value = dml_load_float(place->x + offset, task->is_half);
+        if (is_first || value > best || (isnan(best) && !isnan(value))) {
+            best = value;
+            found = within;
+        }
+        is_first = 0;
+    }
+    if (index)
+        *index = found + (is_first ? 0 : place->plane * task->sizes[0] * task->sizes[1] * task->sizes[2]);
+    return best >= -FLT_MAX ? best : -FLT_MAX;
+}
+
+static void dml_depthwise_pool_indices(const dml_depthwise_pool_plan *plan, const dml_depthwise_pool_place *start, const int32_t *which,
+                              int64_t count)
+{
+    const dml_depthwise_pool *task = plan->task;
+    dml_depthwise_pool_place place = *start;
+    int64_t first = place.plane, item = task->index_item;
+    char *indices = (char *)task->indices + place.plane / task->channels * task->index_strides[0] +
+                    place.plane % task->channels * task->index_strides[1];
+    for (int i = 0; i < 3; i++) {
+        indices += place.at[i] * task->index_strides[i + 2];
+        first = first * task->sizes[i] + place.at[i] * task->strides[i] - task->padding[i];
+    }
+    for (int64_t i = 0; i < count; i++, place.at[2]++, indices += task->index_strides[4]) {
+        int64_t index = first + i * task->strides[2];
+        if (which[i] < 0)
+            dml_depthwise_pool_exact(task, &place, &index);
+        else
+            index += plan->behind[which[i]];
+        uint32_t narrow = (uint32_t)index;
+        if (item == 4)
+            memcpy(indices, &narrow, 4);
+        else
+            memcpy(indices, &index, 8);
+    }
+}

@@ -1,0 +1,409 @@
+/* Maps: programs over blocks of elements, each of whose values stays in the nearest cache. */
+
+/* Elements that a step is done for at a time. */
+#define DML_ELEMENTWISE_BLOCK 1024
+/* Elements of what goes past the caches at a time, and how far ahead of them others are fetched. */
+#define DML_ELEMENTWISE_TILE 256
+#define DML_ELEMENTWISE_FETCHED 512
+/* The most elements of the parts of a tensor that threads share, how many parts there are at least if they are not
+   smaller than a block by that, and the side of a part that is read across. */
+#define DML_ELEMENTWISE_PART 16384
+#define DML_ELEMENTWISE_PARTS 16
+#define DML_ELEMENTWISE_SIDE 128
+#define DML_ELEMENTWISE_VALUES 64
+
+static const char *const dml_elementwise_step_names[] = {
+#define DML_NAME(NAME, ...) #NAME,
+#define DML_NAMES(NAME) #NAME "_float32", #NAME "_float64",
+    DML_ELEMENTWISE_STEPS(DML_NAME, DML_NAME, DML_NAME, DML_NAME, DML_NAMES, DML_NAMES)
+#undef DML_NAME
+#undef DML_NAMES
+        NULL};
+/* Operands of each step of which it reads one element if they are the same everywhere, as bits: all of them, or none. */
+static const uint8_t dml_elementwise_reads_one[] = {
+#define DML_NONE(NAME, ...) 0,
+#define DML_SECOND(NAME, ...) 2,
+#define DML_OTHERS(NAME, ...) 6,
+#define DML_NEITHER(NAME) 0, 0,
+    DML_ELEMENTWISE_STEPS(DML_NONE, DML_SECOND, DML_OTHERS, DML_OTHERS, DML_NEITHER, DML_NEITHER)
+#undef DML_NONE
+#undef DML_SECOND
+#undef DML_OTHERS
+#undef DML_NEITHER
+};
+static const char *const dml_elementwise_type_names[] = {"float16", "float32", "int8",    "int16",   "int32",
+                                                 "uint8",   "uint16",  "uint32", "float64", NULL};
+static const int64_t dml_elementwise_sizes[DML_ELEMENTWISE_TYPES] = {2, 4, 1, 2, 4, 1, 2, 4, 8};
+
+const char *dml_elementwise_step_name(int code)
+{
+    return dml_elementwise_step_names[code];
+}
+
+const char *dml_elementwise_type_name(int type)
+{
+    return dml_elementwise_type_names[type];
+}
+
+/* What a thread knows of a tensor: the part that is being worked on, and the element that a value was filled with. */
+typedef struct {
+    char *first;
+    int64_t line, step;
+    /* Elements that are not lanes yet. */
+    const char *later;
+    const char *filled;
+    int64_t filled_count;
+} dml_elementwise_view;
+
+/* Where lanes of a value are, and how many bytes further those of the next element are; 0 for what is the same for all,
+   which `is_one` is 1 for, or made anew for each tile. */
+typedef struct {
+    char *place;
+    int64_t moves;
+    int is_one;
+} dml_elementwise_lanes;
+
+typedef struct {
+    const dml_elementwise *task;
+    char *memory;
+    /* For inputs that are read across: DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE elements each; NULL if there is no memory. */
+    char *turned;
+    int stream;
+    /* The most columns of a block. */
+    int64_t block;
+    /* What the block reads, as far as that lies together, and whether more of it is to be fetched. */
+    int following, fetches;
+    dml_elementwise_ahead ahead[DML_ELEMENTWISE_TENSORS];
+    dml_elementwise_lanes values[DML_ELEMENTWISE_VALUES];
+    dml_elementwise_view views[DML_ELEMENTWISE_TENSORS];
+} dml_elementwise_worker;
+
+static int dml_elementwise_logarithm(int64_t size)
+{
+    return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+}
+
+/* `count` elements in steps, to or from where they lie together. */
+static void dml_elementwise_gather(char *output, int64_t output_step, const char *input, int64_t input_step, int64_t count,
+                           int64_t size)
+{
+    const dml_span span = {output, input, 1, 0, 0, count, output_step, input_step};
+    dml_loop->move->strided[dml_elementwise_logarithm(size)](&span, 0);
+}
+
+/* A row of lanes, of elements that may be one and the same. */
+static void dml_elementwise_load_row(int type, char *lanes, const char *elements, int64_t step, int64_t count)
+{
+    int64_t size = dml_elementwise_sizes[type];
+    char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
+    void (*load)(void *, const void *, int64_t) = dml_loop->elementwise->load[type];
+    if (step == 0) {
+        uint32_t lane = 0;
+        if (load)
+            load(&lane, elements, 1);
+        else
+            memcpy(&lane, elements, 4);
+        for (int64_t i = 0; i < count; i++)
+            memcpy(lanes + 4 * i, &lane, 4);
+        return;
+    }
+    if (step != size || (uintptr_t)elements % (uintptr_t)size != 0) {
+        dml_elementwise_gather(load ? together : lanes, size, elements, step, count, size);
+        if (!load)
+            return;
+        elements = together;
+    }
+    if (load)
+        load(lanes, elements, count);
+    else
+        memcpy(lanes, elements, (size_t)(4 * count));
+}
+
+/* Rows of an input one after the other, which may be one row. */
+static int dml_elementwise_is_packed(const dml_elementwise_view *view, int64_t size, int64_t rows, int64_t columns)
+{
+    return view->step == size && (rows == 1 || view->line == size * columns);
+}
+
+/* Has a value ready, or `later`: elements that lie together are made lanes a tile at a time. */
+static void dml_elementwise_load(dml_elementwise_worker *worker, int index, int64_t row, int64_t column, int64_t rows, int64_t columns)
+{
+    const dml_elementwise_tensor *tensor = worker->task->tensors + index;
+    dml_elementwise_view *view = worker->views + index;
+    const char *elements = view->first + row * view->line + column * view->step;
+    int64_t size = dml_elementwise_sizes[tensor->type], count = rows * columns;
+    dml_elementwise_lanes *value = worker->values + tensor->value;
+    value->place = worker->memory + worker->task->places[tensor->value];
+    value->moves = 0;
+    value->is_one = view->step == 0 && (view->line == 0 || rows == 1);
+    view->later = NULL;
+    if (value->is_one) {
+        if (view->filled == elements && view->filled_count >= count)
+            return;
+        view->filled = elements;
+        view->filled_count = count;
+        dml_elementwise_load_row(tensor->type, value->place, elements, 0, count);
+        return;
+    }
+    view->filled = NULL;
+    if (dml_elementwise_is_packed(view, size, rows, columns)) {
+        if (dml_loop->elementwise->load[tensor->type] || (uintptr_t)elements % (uintptr_t)size != 0)
+            view->later = elements;
+        else
+            *value = (dml_elementwise_lanes){(char *)elements, 4, 0};
+        if (worker->stream)
+            worker->ahead[worker->following++] = (dml_elementwise_ahead){elements, size};
+        return;
+    }
+    value->moves = 4;
+    for (int64_t i = 0; i < rows; i++)
+        dml_elementwise_load_row(tensor->type, value->place + 4 * i * columns, elements + i * view->line, view->step, columns);
+}
+
+/* Results that lie together, of which `done` are there. What is read soon is fetched along with the first of them. */
+static void dml_elementwise_put(dml_elementwise_worker *worker, char *elements, const char *results, int64_t size, int64_t count,
+                        int64_t done)
+{
+    dml_elementwise_ahead ahead[DML_ELEMENTWISE_TENSORS];
+    if (!worker->stream) {
+        memcpy(elements, results, (size_t)(count * size));
+        return;
+    }
+    for (int i = 0; i < worker->following; i++) {
+        int64_t step = worker->ahead[i].step;
+        ahead[i] = (dml_elementwise_ahead){worker->ahead[i].from + (done + DML_ELEMENTWISE_FETCHED) * step, step * 64 / size};
+    }
+    dml_loop->elementwise->stream(elements, results, count * size, ahead, worker->fetches ? worker->following : 0);
+    worker->fetches = 0;
+}
+
+static void dml_elementwise_store_row(dml_elementwise_worker *worker, int type, char *elements, int64_t step, const char *lanes,
+                              int is_wide, int64_t count, int64_t done)
+{
+    int64_t size = dml_elementwise_sizes[type];
+    char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
+    void (*store)(void *, const void *, int64_t) =
+        is_wide ? dml_loop->elementwise->store_wide[type] : dml_loop->elementwise->store[type];
+    int direct = step == size && !worker->stream && (uintptr_t)elements % (uintptr_t)size == 0;
+    if (store) {
+        store(direct ? elements : together, lanes, count);
+        if (direct)
+            return;
+        lanes = together;
+    }
+    if (step == size)
+        dml_elementwise_put(worker, elements, lanes, size, count, done);
+    else
+        dml_elementwise_gather(elements, step, lanes, size, count, size);
+}
+
+/* A tile of an output whose rows lie one after the other, or the whole block. */
+static void dml_elementwise_store(dml_elementwise_worker *worker, int index, char *elements, int64_t rows, int64_t columns,
+                          int64_t done)
+{
+    const dml_elementwise *task = worker->task;
+    const dml_elementwise_tensor *tensor = task->tensors + index;
+    const dml_elementwise_view *view = worker->views + index;
+    int is_wide = task->wide[tensor->value];
+    const dml_elementwise_lanes *value = worker->values + tensor->value;
+    const char *lanes = value->place + done * value->moves;
+    int64_t lane = is_wide ? 8 : 4;
+    elements += done * view->step;
+    if (elements == lanes)
+        return;
+    for (int64_t i = 0; i < rows; i++)
+        dml_elementwise_store_row(worker, tensor->type, elements + i * view->line, view->step, lanes + i * columns * lane,
+                          is_wide, columns, done);
+}
+
+/* Where the last step may leave its results: in the output itself, if that takes them as they are; NULL if not. */
+static char *dml_elementwise_target(const dml_elementwise_worker *worker, char *elements)
+{
+    const dml_elementwise *task = worker->task;
+    const dml_elementwise_tensor *tensor = task->tensors + task->inputs;
+    if (task->outputs > 1 || task->steps == 0 || task->first_step[task->steps - 1].result != tensor->value ||
+        task->wide[tensor->value] || dml_loop->elementwise->store[tensor->type] || worker->stream ||
+        (uintptr_t)elements % 4 != 0)
+        return NULL;
+    return elements;
+}
+
+/* The steps for some elements of a block, from `done` on; the results of the last one go to `target` if it is one. */
+static void dml_elementwise_steps(const dml_elementwise_worker *worker, int64_t done, int64_t count, char *target)
+{
+    const dml_elementwise *task = worker->task;
+    const void *operands[4];
+    for (int i = 0; i < task->steps; i++) {
+        const dml_elementwise_step *step = task->first_step + i;
+        const dml_elementwise_lanes *result = worker->values + step->result;
+        uintptr_t ones = 0;
+        for (int k = 0; k < 3; k++) {
+            const dml_elementwise_lanes *operand = worker->values + step->operands[k];
+            operands[k] = operand->place + done * operand->moves;
+            ones |= (uintptr_t)operand->is_one << k;
+        }
+        operands[3] = (const void *)(ones & dml_elementwise_reads_one[step->code]);
+        char *results = target && i == task->steps - 1 ? target : result->place;
+        dml_loop->elementwise->steps[step->code](results, operands, count);
+    }
+}
+
+/* A block: rows that are worked on together, or a part of a long one. What goes past the caches does so a tile after
+   the other, so that memory has something to do while the next is computed. */
+static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, int64_t column, int64_t rows, int64_t columns)
+{
+    const dml_elementwise *task = worker->task;
+    int64_t count = rows * columns, tile = worker->stream ? DML_ELEMENTWISE_TILE : count, n;
+    char *elements[DML_ELEMENTWISE_TENSORS], *target = NULL;
+    worker->following = 0;
+    for (int i = 0; i < task->inputs; i++)
+        dml_elementwise_load(worker, i, row, column, rows, columns);
+    for (int i = task->inputs; i < task->inputs + task->outputs; i++) {
+        const dml_elementwise_view *view = worker->views + i;
+        elements[i] = view->first + row * view->line + column * view->step;
+        if (!dml_elementwise_is_packed(view, dml_elementwise_sizes[task->tensors[i].type], rows, columns))
+            tile = count;
+        else
+            target = dml_elementwise_target(worker, elements[i]);
+    }
+    for (int64_t done = 0; done < count; done += n) {
+        n = count - done < tile ? count - done : tile;
+        /* All tiles but the first begin with a line of the cache. */
+        if (done == 0 && n < count)
+            n -= (int64_t)((uintptr_t)elements[task->inputs] & 63) / dml_elementwise_sizes[task->tensors[task->inputs].type];
+        for (int i = 0; i < task->inputs; i++)
+            if (worker->views[i].later) {
+                const dml_elementwise_tensor *tensor = task->tensors + i;
+                int64_t size = dml_elementwise_sizes[tensor->type];
+                dml_elementwise_load_row(tensor->type, worker->values[tensor->value].place,
+                                 worker->views[i].later + done * size, size, n);
+            }
+        dml_elementwise_steps(worker, done, n, target);
+        worker->fetches = 1;
+        for (int i = task->inputs; i < task->inputs + task->outputs && !target; i++) {
+            int together = dml_elementwise_is_packed(worker->views + i, dml_elementwise_sizes[task->tensors[i].type], rows, columns);
+            dml_elementwise_store(worker, i, elements[i], together ? 1 : rows, together ? n : columns, done);
+        }
+    }
+}
+
+/* Brings an input that lies across into the order of the outputs. */
+static void dml_elementwise_turn(dml_elementwise_worker *worker, int index, int64_t rows, int64_t columns)
+{
+    const dml_elementwise *task = worker->task;
+    dml_elementwise_view *view = worker->views + index;
+    int64_t size = dml_elementwise_sizes[task->tensors[index].type];
+    char *turned = worker->turned + (int64_t)index * DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE * 4;
+    dml_span span = {turned, view->first, rows, columns * size, view->line, columns, size, view->step};
+    if (!worker->turned || view->line == 0 || dml_magnitude(view->step) <= dml_magnitude(view->line) ||
+        rows * columns == 1)
+        return;
+    dml_loop->move->tiles[dml_elementwise_logarithm(size)](&span, 0);
+    view->first = turned;
+    view->line = columns * size;
+    view->step = size;
+}
+
+/* A part of the tensors, by its number. */
+static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
+{
+    const dml_elementwise *task = worker->task;
+    int last = task->rank - 1;
+    int64_t columns = task->sizes[last], rows = task->sizes[last - 1];
+    int64_t across = dml_quotient_up(columns, task->columns), down = dml_quotient_up(rows, task->rows);
+    int64_t column = unit % across * task->columns, row = unit / across % down * task->rows, left = unit / across / down;
+    int64_t together;
+    columns = columns - column < task->columns ? columns - column : task->columns;
+    rows = rows - row < task->rows ? rows - row : task->rows;
+    for (int i = 0; i < task->inputs + task->outputs; i++) {
+        const dml_elementwise_tensor *tensor = task->tensors + i;
+        dml_elementwise_view *view = worker->views + i;
+        view->line = tensor->strides[last - 1];
+        view->step = tensor->strides[last];
+        view->first = (char *)tensor->memory + row * view->line + column * view->step;
+        for (int64_t axis = last - 2, rest = left; axis >= 0; axis--) {
+            view->first += rest % task->sizes[axis] * tensor->strides[axis];
+            rest /= task->sizes[axis];
+        }
+        if (task->across && i < task->inputs)
+            dml_elementwise_turn(worker, i, rows, columns);
+    }
+    together = columns < DML_ELEMENTWISE_BLOCK ? DML_ELEMENTWISE_BLOCK / columns : 1;
+    for (int64_t i = 0; i < rows; i += together)
+        for (int64_t j = 0; j < columns; j += worker->block)
+            dml_elementwise_block(worker, i, j, rows - i < together ? rows - i : together,
+                          columns - j < worker->block ? columns - j : worker->block);
+}
+
+/* Values that are kept between steps must fit into a block; one step between tensors as they lie keeps none. */
+static int64_t dml_elementwise_longest(const dml_elementwise *task)
+{
+    const dml_elementwise_step *step = task->first_step;
+    int last = task->rank - 1;
+    if (task->steps != 1 || task->outputs != 1 || task->across || task->wide[step->result] ||
+        task->tensors[task->inputs].value != step->result)
+        return DML_ELEMENTWISE_BLOCK;
+    if (step->uniform != 0 && step->uniform != dml_elementwise_reads_one[step->code])
+        return DML_ELEMENTWISE_BLOCK;
+    for (int i = 0; i <= task->inputs; i++) {
+        const dml_elementwise_tensor *tensor = task->tensors + i;
+        uintptr_t places = tensor->memory;
+        for (int axis = 0; axis < last; axis++)
+            places |= (uintptr_t)tensor->strides[axis];
+        if (dml_loop->elementwise->load[tensor->type] || dml_loop->elementwise->store[tensor->type] || tensor->strides[last] != 4 ||
+            places % 4 != 0)
+            return DML_ELEMENTWISE_BLOCK;
+    }
+    return DML_ELEMENTWISE_PART;
+}
+
+static void dml_elementwise_fill(char *place, const dml_elementwise_constant *constant)
+{
+    memcpy(place, &constant->bits, (size_t)constant->bytes);
+    for (int64_t count = 1; count < DML_ELEMENTWISE_BLOCK; count *= 2)
+        memcpy(place + count * constant->bytes, place, (size_t)(count * constant->bytes));
+}
+
+static void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
+{
+    const dml_elementwise *task = context;
+    dml_elementwise_worker worker = {.task = task, .stream = task->output_bytes >= DML_STREAM_BYTES,
+                             .block = dml_elementwise_longest(task)};
+    char memory[task->memory + 64];
+    worker.memory = memory + (-(uintptr_t)memory & 63);
+    for (int i = 0; i < task->values; i++)
+        worker.values[i].place = worker.memory + task->places[i];
+    for (int i = 0; i < task->constants; i++) {
+        worker.values[task->first_constant[i].value].is_one = 1;
+        dml_elementwise_fill(worker.values[task->first_constant[i].value].place, task->first_constant + i);
+    }
+    if (task->across)
+        worker.turned = malloc((size_t)task->inputs * DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE * 4);
+    for (; begin < end; begin++)
+        dml_elementwise_part(&worker, begin);
+    free(worker.turned);
+    if (worker.stream)
+        dml_loop->move->stream_end();
+}
+
+void dml_elementwise_prepare(dml_elementwise *task)
+{
+    int64_t rows = task->sizes[task->rank - 2], columns = task->sizes[task->rank - 1];
+    if (task->across) {
+        task->columns = columns < DML_ELEMENTWISE_SIDE ? columns : DML_ELEMENTWISE_SIDE;
+        task->rows = rows < DML_ELEMENTWISE_SIDE ? rows : DML_ELEMENTWISE_SIDE;
+    } else {
+        int64_t part = dml_matmul(task->rank, task->sizes) / DML_ELEMENTWISE_PARTS / DML_ELEMENTWISE_BLOCK * DML_ELEMENTWISE_BLOCK;
+        part = part < DML_ELEMENTWISE_BLOCK ? DML_ELEMENTWISE_BLOCK : part < DML_ELEMENTWISE_PART ? part : DML_ELEMENTWISE_PART;
+        task->columns = columns < part ? columns : part;
+        task->rows = part / task->columns < rows ? part / task->columns : rows;
+    }
+    task->units = dml_quotient_up(columns, task->columns) * dml_quotient_up(rows, task->rows);
+    for (int i = 0; i < task->rank - 2; i++)
+        task->units *= task->sizes[i];
+}
+
+void dml_elementwise_run(const dml_elementwise *task)
+{
+    dml_parallel(dml_elementwise_parts, (void *)task, task->units, 1, task->work);
+}

@@ -1,0 +1,85 @@
+/* The steps, by the name that programs know them by: what they do, and the lane of results and operands. A lane of truth
+   has all bits of 32 set, or none. */
+
+#define DML_OF_FLOATS(UNARY, BINARY, lane, T, suffix) \
+    BINARY(add_##lane, T, T, x + y) \
+    BINARY(subtract_##lane, T, T, x - y) \
+    BINARY(multiply_##lane, T, T, x * y) \
+    BINARY(divide_##lane, T, T, x / y) \
+    BINARY(fmin_##lane, T, T, x <= y || y != y ? x : y) \
+    BINARY(fmax_##lane, T, T, x >= y || y != y ? x : y) \
+    BINARY(minimum_##lane, T, T, x <= y || x != x ? x : y) \
+    BINARY(maximum_##lane, T, T, x >= y || x != x ? x : y) \
+    BINARY(copysign_##lane, T, T, copysign##suffix(x, y)) \
+    UNARY(absolute_##lane, T, T, fabs##suffix(x)) \
+    UNARY(negative_##lane, T, T, -x) \
+    UNARY(floor_##lane, T, T, floor##suffix(x)) \
+    UNARY(ceil_##lane, T, T, ceil##suffix(x)) \
+    UNARY(trunc_##lane, T, T, trunc##suffix(x)) \
+    UNARY(rint_##lane, T, T, rint##suffix(x)) \
+    BINARY(less_##lane, uint32_t, T, -(uint32_t)(x < y)) \
+    BINARY(less_equal_##lane, uint32_t, T, -(uint32_t)(x <= y)) \
+    BINARY(equal_##lane, uint32_t, T, -(uint32_t)(x == y)) \
+    BINARY(not_equal_##lane, uint32_t, T, -(uint32_t)(x != y))
+
+#define DML_OF_INTEGERS(UNARY, BINARY, lane, T) \
+    BINARY(minimum_##lane, T, T, x < y ? x : y) \
+    BINARY(maximum_##lane, T, T, x > y ? x : y) \
+    BINARY(less_##lane, uint32_t, T, -(uint32_t)(x < y)) \
+    BINARY(less_equal_##lane, uint32_t, T, -(uint32_t)(x <= y)) \
+    UNARY(float32_##lane, float, T, (float)x) \
+    UNARY(float64_##lane, double, T, (double)x)
+
+/* Not a number becomes 0, and what is beyond the integers the nearest. */
+#define DML_INT32_OF(x) \
+    (x >= 0x1p31f ? INT32_MAX : (int32_t)(x >= 0x1p31f || x != x ? 0 : x < -0x1p31f ? -0x1p31f : x))
+#define DML_UINT32_OF(x) (x >= 0x1p32f ? UINT32_MAX : (uint32_t)(x > 0 && x < 0x1p32f ? x : 0))
+
+/* OWN steps have loops of their own: x y + z rounded to FLOAT32, or to one that FLOAT16 rounds as if it were x y + z;
+   what is left of a number that FLOAT16 rounds, in a FLOAT32 lane; its 16 bits in a lane of integers; and back. */
+#define DML_ELEMENTWISE_STEPS(UNARY, BINARY, TERNARY, OWN, FUNCTION, FUNCTION2) \
+    DML_OF_FLOATS(UNARY, BINARY, float32, float, f) \
+    DML_OF_FLOATS(UNARY, BINARY, float64, double, ) \
+    DML_OF_INTEGERS(UNARY, BINARY, int32, int32_t) \
+    DML_OF_INTEGERS(UNARY, BINARY, uint32, uint32_t) \
+    BINARY(add_bits, uint32_t, uint32_t, x + y) \
+    BINARY(subtract_bits, uint32_t, uint32_t, x - y) \
+    BINARY(multiply_bits, uint32_t, uint32_t, x *y) \
+    BINARY(and_bits, uint32_t, uint32_t, x &y) \
+    BINARY(or_bits, uint32_t, uint32_t, x | y) \
+    BINARY(xor_bits, uint32_t, uint32_t, x ^ y) \
+    BINARY(equal_bits, uint32_t, uint32_t, -(uint32_t)(x == y)) \
+    BINARY(not_equal_bits, uint32_t, uint32_t, -(uint32_t)(x != y)) \
+    BINARY(left_shift_bits, uint32_t, uint32_t, x << (y & 31)) \
+    BINARY(right_shift_bits, uint32_t, uint32_t, x >> (y & 31)) \
+    UNARY(invert_bits, uint32_t, uint32_t, ~x) \
+    UNARY(negative_bits, uint32_t, uint32_t, 0 - x) \
+    UNARY(absolute_int32, uint32_t, int32_t, x < 0 ? 0 - (uint32_t)x : (uint32_t)x) \
+    UNARY(int8_bits, int32_t, uint32_t, (int8_t)x) \
+    UNARY(int16_bits, int32_t, uint32_t, (int16_t)x) \
+    UNARY(saturated_float32_int32, int32_t, float, DML_INT32_OF(x)) \
+    UNARY(saturated_float64_int32, int32_t, double, DML_INT32_OF(x)) \
+    UNARY(saturated_float32_uint32, uint32_t, float, DML_UINT32_OF(x)) \
+    UNARY(saturated_float64_uint32, uint32_t, double, DML_UINT32_OF(x)) \
+    UNARY(float64_float32, double, float, x) \
+    UNARY(float32_float64, float, double, (float)x) \
+    TERNARY(where_bits, uint32_t, uint32_t, uint32_t, uint32_t, x ? y : z) \
+    TERNARY(where_float64, double, uint32_t, double, double, x ? y : z) \
+    OWN(multiply_add_float32) \
+    OWN(multiply_add_odd) \
+    OWN(half_float32) \
+    OWN(half_float64) \
+    OWN(bits_half) \
+    OWN(half_bits) \
+    FUNCTION(sqrt) \
+    FUNCTION(exp) \
+    FUNCTION(expm1) \
+    FUNCTION(log) \
+    FUNCTION(tanh) \
+    FUNCTION(sigmoid) \
+    FUNCTION(softplus) \
+    FUNCTION(erf) \
+    FUNCTION(gelu) \
+    FUNCTION(sin) \
+    FUNCTION(cos) \
+    FUNCTION2(power)

@@ -1,0 +1,20 @@
+#include "../move/declarations.h"
+
+/* Elements picked along one axis: output[lead, index, trail] = x[lead, indices[index], trail]. */
+typedef struct {
+    /* What one index moves, for one place in the leading dimensions or for all of them. */
+    dml_move trail;
+    uintptr_t x, indices, output;
+    int64_t axis_size, axis_stride;
+    int index_type, kind, lead_rank, index_rank;
+    dml_dimension lead[8], index[8];
+    /* Indices are taken in blocks of this many. */
+    int64_t leads, count, block, bytes;
+} dml_gather;
+
+/* Types of indices: 0 is UINT32, 1 INT32, 2 UINT64, 3 INT64. Strides are in bytes; the output's sizes are those of x
+   with the index sizes in place of `axis`. Gives 0, having done nothing, for what there is no loop for. */
+int dml_gather_prepare(dml_gather *task, int64_t item, int rank, const int64_t *x_sizes, const int64_t *x_strides,
+                     int axis, int index_rank, const int64_t *index_sizes, const int64_t *index_strides,
+                     int index_type, const int64_t *output_strides, uintptr_t x, uintptr_t indices, uintptr_t output);
+void dml_gather_run(const dml_gather *task);

@@ -1,0 +1,237 @@
+enum { DML_GATHER_FEW, DML_GATHER_ROWS, DML_GATHER_ITEMS, DML_GATHER_NESTED };
+enum { DML_INDEX_UINT32, DML_INDEX_INT32, DML_INDEX_UINT64, DML_INDEX_INT64 };
+
+/* So many indices are copies of their own. */
+#define DML_GATHER_FEW_INDICES 16
+/* So many are converted at once, on the stack; fewer if they move much memory, for threads to share. */
+#define DML_GATHER_BLOCK 4096
+#define DML_GATHER_BLOCK_BYTES (1 << 19)
+/* So much of x is fetched before it is needed. */
+#define DML_GATHER_AHEAD_BYTES (1 << 16)
+
+/* The dimensions of the output's places and of what is read for them, as few as possible. */
+static int dml_gather_dimensions(dml_dimension *dimensions, int rank, const int64_t *sizes, const int64_t *output_strides,
+                               const int64_t *input_strides)
+{
+    for (int i = 0; i < rank; i++)
+        dimensions[i] = (dml_dimension){sizes[i], output_strides[i], input_strides[i]};
+    return dml_join(dimensions, rank);
+}
+
+/* How the bytes are copied that one index moves, and how many indices are taken at once, which are at most `most`. */
+static void dml_gather_trail(const dml_move *trail, int64_t moved, int64_t most, int *kind, int64_t *block)
+{
+    /* What lies backwards on both sides is one piece that does not begin at its first element. */
+    int begins = trail->output == 0 && trail->input == 0;
+    if (trail->item == moved && begins)
+        *kind = DML_GATHER_ITEMS;
+    else if (trail->kind == DML_MOVE_ROWS && trail->dimensions[trail->rank - 1].size == moved && begins)
+        *kind = DML_GATHER_ROWS;
+    else
+        *kind = DML_GATHER_NESTED;
+    *block = moved > 0 ? DML_GATHER_BLOCK_BYTES / moved : 1;
+    *block = *block < 1 ? 1 : *block > most ? most : *block;
+}
+
+int dml_gather_prepare(dml_gather *task, int64_t item, int rank, const int64_t *x_sizes, const int64_t *x_strides,
+                     int axis, int index_rank, const int64_t *index_sizes, const int64_t *index_strides,
+                     int index_type, const int64_t *output_strides, uintptr_t x, uintptr_t indices, uintptr_t output)
+{
+    const int64_t *trail_output = output_strides + axis + index_rank;
+    int trail_rank = rank - 1 - axis;
+    int64_t moved;
+    if (rank < 1 || rank > 8 || axis < 0 || axis >= rank || index_rank < 0 || index_rank > 8 || x_sizes[axis] < 1 ||
+        index_type < DML_INDEX_UINT32 || index_type > DML_INDEX_INT64 ||
+        (item != 1 && item != 2 && item != 4 && item != 8))
+        return 0;
+    memset(task, 0, sizeof *task);
+    task->x = x;
+    task->indices = indices;
+    task->output = output;
+    task->axis_size = x_sizes[axis];
+    task->axis_stride = x_strides[axis];
+    task->index_type = index_type;
+    task->count = dml_matmul(index_rank, index_sizes);
+    task->leads = dml_matmul(axis, x_sizes);
+    moved = item * dml_matmul(trail_rank, x_sizes + axis + 1);
+    task->bytes = moved * task->count * task->leads;
+    task->index_rank =
+        dml_gather_dimensions(task->index, index_rank, index_sizes, output_strides + axis, index_strides);
+    if (task->index_rank == 0)
+        task->index[task->index_rank++] = (dml_dimension){1, 0, 0};
+    if (moved * task->leads >= 256 && (task->count == 1 || (task->count <= DML_GATHER_FEW_INDICES && moved >= 64))) {
+        int64_t sizes[8], from[8], to[8];
+        for (int i = 0; i < rank - 1; i++) {
+            sizes[i] = x_sizes[i < axis ? i : i + 1];
+            from[i] = x_strides[i < axis ? i : i + 1];
+            to[i] = output_strides[i < axis ? i : i + index_rank];
+        }
+        dml_move_layout(&task->trail, item, rank - 1, sizes, to, from);
+        task->kind = DML_GATHER_FEW;
+        return 1;
+    }
+    task->lead_rank = dml_gather_dimensions(task->lead, axis, x_sizes, output_strides, x_strides);
+    dml_move_layout(&task->trail, item, trail_rank, x_sizes + axis + 1, trail_output, x_strides + axis + 1);
+    dml_gather_trail(&task->trail, moved, DML_GATHER_BLOCK, &task->kind, &task->block);
+    return 1;
+}
+
+/* Negative indices count from the end of the axis; what is still outside becomes the first or last place of it. */
+static int64_t dml_place(int64_t index, int64_t size)
+{
+    if (index < 0)
+        index = index < -size ? 0 : index + size;
+    return index < size ? index : size - 1;
+}
+
+/* `count` indices as offsets into x. */
+static void dml_gather_offsets(const dml_gather *task, const char *indices, int64_t stride, int64_t count,
+                             int64_t *offsets)
+{
+    int64_t size = task->axis_size, axis_stride = task->axis_stride;
+    if (task->index_type == DML_INDEX_INT32) {
+        for (int64_t i = 0; i < count; i++, indices += stride) {
+            int32_t index;
+            memcpy(&index, indices, sizeof index);
+            offsets[i] = dml_place(index, size) * axis_stride;
+        }
+    } else if (task->index_type == DML_INDEX_UINT32) {
+        for (int64_t i = 0; i < count; i++, indices += stride) {
+            uint32_t index;
+            memcpy(&index, indices, sizeof index);
+            offsets[i] = (index < size ? index : size - 1) * axis_stride;
+        }
+    } else if (task->index_type == DML_INDEX_INT64) {
+        for (int64_t i = 0; i < count; i++, indices += stride) {
+            int64_t index;
+            memcpy(&index, indices, sizeof index);
+            offsets[i] = dml_place(index, size) * axis_stride;
+        }
+    } else {
+        for (int64_t i = 0; i < count; i++, indices += stride) {
+            uint64_t index;
+            memcpy(&index, indices, sizeof index);
+            offsets[i] = (index < (uint64_t)size ? (int64_t)index : size - 1) * axis_stride;
+        }
+    }
+}
+
+/* Where index number `position` is: its offset in the indices and in the output; gives how many there are up to the
+   end of the last index dimension. */
+static int64_t dml_gather_seek(const dml_gather *task, int64_t position, int64_t *index, int64_t *output)
+{
+    int last = task->index_rank - 1;
+    int64_t left = task->index[last].size;
+    *index = *output = 0;
+    for (int i = last; i >= 0; i--) {
+        int64_t at = i > 0 ? position % task->index[i].size : position;
+        position = i > 0 ? position / task->index[i].size : 0;
+        if (i == last)
+            left -= at;
+        *index += at * task->index[i].input;
+        *output += at * task->index[i].output;
+    }
+    return left;
+}
+
+/* The indices [begin, end) as offsets into x. */
+static void dml_gather_block(const dml_gather *task, int64_t begin, int64_t end, int64_t *offsets)
+{
+    for (int64_t i = begin, run; i < end; i += run) {
+        int64_t index, output;
+        run = dml_gather_seek(task, i, &index, &output);
+        run = run < end - i ? run : end - i;
+        dml_gather_offsets(task, (const char *)task->indices + index, task->index[task->index_rank - 1].input, run,
+                         offsets + (i - begin));
+    }
+}
+
+static void dml_gather_some(const dml_gather *task, const dml_gather_items *picks, int stream)
+{
+    if (task->kind == DML_GATHER_ROWS) {
+        dml_loop->gather->rows(picks, stream);
+    } else if (task->kind == DML_GATHER_ITEMS) {
+        dml_loop->gather->items[__builtin_ctzll((unsigned long long)task->trail.item)](picks, stream);
+    } else {
+        char *output = picks->output + (intptr_t)task->trail.output;
+        const char *x = picks->x + (intptr_t)task->trail.input;
+        for (int64_t i = 0; i < picks->count; i++)
+            dml_move_part(&task->trail, output + i * picks->step, x + picks->offsets[i], 0, task->trail.units, stream);
+    }
+}
+
+/* Units are places in the leading dimensions, once for each block of indices. */
+static void dml_gather_share(void *context, int64_t begin, int64_t end)
+{
+    const dml_gather *task = context;
+    int64_t offsets[DML_GATHER_BLOCK], known = -1;
+    int stream = task->bytes >= DML_STREAM_BYTES, last = task->index_rank - 1;
+    int64_t block = begin / task->leads, lead = begin % task->leads;
+    int64_t span = task->axis_size * task->axis_stride;
+    int dense = span > 0 && span <= DML_GATHER_AHEAD_BYTES && span <= 16 * task->count;
+    dml_gather_items picks = {.step = task->index[last].output, .bytes = task->trail.bytes};
+    for (; begin < end; begin++) {
+        int64_t first = block * task->block, left = task->count - first;
+        int64_t until = first + (left < task->block ? left : task->block);
+        int64_t output = 0, x = 0, rest = lead;
+        if (known != block)
+            dml_gather_block(task, first, until, offsets);
+        known = block;
+        for (int i = task->lead_rank - 1; i >= 0; i--) {
+            int64_t at = i > 0 ? rest % task->lead[i].size : rest;
+            rest = i > 0 ? rest / task->lead[i].size : 0;
+            output += at * task->lead[i].output;
+            x += at * task->lead[i].input;
+        }
+        picks.x = (const char *)task->x + x;
+        /* A row that is short against the picks from it is better fetched from end to end than in their order. */
+        if (task->lead_rank == 1 && lead + 1 < task->leads && dense) {
+            picks.ahead = picks.x + task->lead[0].input;
+            picks.reach = span;
+        } else {
+            picks.reach = 0;
+        }
+        for (int64_t i = first, run; i < until; i += run) {
+            int64_t index, place;
+            run = dml_gather_seek(task, i, &index, &place);
+            run = run < until - i ? run : until - i;
+            picks.output = (char *)task->output + output + place;
+            picks.offsets = offsets + (i - first);
+            picks.count = run;
+            dml_gather_some(task, &picks, stream);
+        }
+        if (++lead == task->leads) {
+            lead = 0;
+            block++;
+        }
+    }
+    if (stream)
+        dml_loop->move->stream_end();
+}
+
+/* One copy for each index. */
+static void dml_gather_few(const dml_gather *task)
+{
+    dml_move copies[DML_GATHER_FEW_INDICES];
+    int64_t offsets[DML_GATHER_FEW_INDICES];
+    dml_gather_block(task, 0, task->count, offsets);
+    for (int64_t i = 0; i < task->count; i++) {
+        int64_t index, output;
+        dml_gather_seek(task, i, &index, &output);
+        copies[i] = task->trail;
+        copies[i].output += task->output + (uintptr_t)output;
+        copies[i].input += task->x + (uintptr_t)offsets[i];
+    }
+    dml_move_run(copies, task->count);
+}
+
+void dml_gather_run(const dml_gather *task)
+{
+    if (task->bytes == 0)
+        return;
+    if (task->kind == DML_GATHER_FEW)
+        dml_gather_few(task);
+    else
+        dml_parallel(dml_gather_share, (void *)task, dml_quotient_up(task->count, task->block) * task->leads, 1,
+                     task->bytes);
+}

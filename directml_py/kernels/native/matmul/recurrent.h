@@ -1,0 +1,191 @@
+/* Steps of recurrent networks. Each thread has units of the hidden state of its own, for all steps: its part of the
+   matrices stays in its caches, and threads meet only where they need each other's units. */
+
+/* Rows of the input that are multiplied at a time. */
+#define DML_RECURRENT_ROWS 64
+/* Products of a step that are worth a thread: those meet more than once a step. */
+#define DML_RECURRENT_WORTH (1 << 16)
+/* Products that are taken before threads gather again: some milliseconds, so that one which comes late, or was kept
+   away, is missed no longer. To read a weight takes as long as so many products. */
+#define DML_RECURRENT_SPAN (1 << 27)
+#define DML_RECURRENT_READING 8
+
+typedef struct {
+    const dml_recurrent *task;
+    dml_side_by_side *team;
+    /* The thread's units, and the room that all units take with those that complete the last tile. */
+    int64_t first, units, room;
+    const float *weights, *recurrence;
+    float *slots;
+    dml_elementwise program;
+    dml_elementwise_tensor tensors[DML_RECURRENT_TENSORS];
+} dml_recurrent_worker;
+
+/* The steps from `begin` to `end`, which threads take side by side. */
+typedef struct {
+    const dml_recurrent *task;
+    int64_t begin, end;
+} dml_recurrent_span;
+
+static int64_t dml_recurrent_rows(int64_t batch)
+{
+    return batch < DML_RECURRENT_ROWS ? DML_RECURRENT_ROWS / batch * batch : batch;
+}
+
+int64_t dml_recurrent_scratch(int64_t batch, int64_t hidden, int64_t slots)
+{
+    int64_t room = dml_quotient_up(hidden, DML_MATMUL_WIDEST) * DML_MATMUL_WIDEST;
+    return dml_recurrent_rows(batch) * slots * room * (int64_t)sizeof(float);
+}
+
+static int64_t dml_recurrent_room(const dml_recurrent *task)
+{
+    return dml_quotient_up(task->hidden, dml_loop->matmul->width) * dml_loop->matmul->width;
+}
+
+/* Slots of `count` steps: the bias, and products of the inputs. */
+static void dml_recurrent_inputs(const dml_recurrent_worker *worker, int64_t step, int64_t count)
+{
+    const dml_matmul_table *loops = dml_loop->matmul;
+    const dml_recurrent *task = worker->task;
+    const int64_t line = task->slots * worker->room, rows = count * task->batch;
+    const char *x = (const char *)task->x + (task->backward ? task->steps - step - count : step) * task->x_step;
+    for (int64_t slot = 0; slot < task->slots; slot++) {
+        const float *bias = (const float *)task->bias + slot * task->hidden + worker->first;
+        for (int64_t row = 0; row < rows; row++) {
+            float *target = worker->slots + row * line + slot * worker->room;
+            memcpy(target, bias, (size_t)worker->units * sizeof(float));
+            for (int64_t unit = worker->units; unit % loops->width != 0; unit++)
+                target[unit] = 0.0f;
+        }
+    }
+    const float *panel = worker->weights;
+    for (int64_t unit = 0; unit < worker->units; unit += loops->width)
+        for (int64_t gate = 0; gate < task->gates; gate++, panel += task->input * loops->width)
+            loops->tiles(rows, task->input, (const float *)x, task->x_row / 4, 1, panel, loops->width,
+                         worker->slots + gate * worker->room + unit, line, 1);
+}
+
+/* Blocks of units are gone through to and fro: what one step has ended with is still near when the next begins. */
+static void dml_recurrent_products(const dml_recurrent_worker *worker, const dml_recurrent_phase *phase, const char *operand,
+                               int64_t operand_row, float *slots, int forth)
+{
+    const dml_matmul_table *loops = dml_loop->matmul;
+    const dml_recurrent *task = worker->task;
+    const int64_t line = task->slots * worker->room, blocks = dml_quotient_up(worker->units, loops->width);
+    for (int64_t i = 0; i < blocks * phase->gates; i++) {
+        int64_t number = forth ? i : blocks * phase->gates - 1 - i;
+        int64_t block = number / phase->gates, gate = number % phase->gates;
+        const float *panel =
+            worker->recurrence + (block * task->gates + phase->first_gate + gate) * task->hidden * loops->width;
+        loops->tiles(task->batch, task->hidden, (const float *)operand, operand_row / 4, 1, panel, loops->width,
+                     slots + phase->slots[gate] * worker->room + block * loops->width, line, 1);
+    }
+}
+
+static void dml_recurrent_program(dml_recurrent_worker *worker, const dml_recurrent_phase *phase, const char *before,
+                              int64_t before_row, const char *behind, const float *slots)
+{
+    const dml_recurrent *task = worker->task;
+    worker->program = *phase->program;
+    for (int i = 0; i < worker->program.inputs + worker->program.outputs; i++) {
+        const dml_recurrent_tensor *from = phase->tensors + i;
+        dml_elementwise_tensor *tensor = worker->tensors + i;
+        *tensor = worker->program.tensors[i];
+        tensor->strides[1] = 4;
+        if (from->kind == DML_RECURRENT_SLOT) {
+            tensor->memory = (uintptr_t)(slots + from->slot * worker->room);
+            tensor->strides[0] = task->slots * worker->room * 4;
+            continue;
+        }
+        tensor->memory = from->kind == DML_RECURRENT_BEFORE   ? (uintptr_t)before
+                         : from->kind == DML_RECURRENT_BEHIND ? (uintptr_t)behind
+                                                          : from->memory;
+        tensor->memory += (uintptr_t)(worker->first * 4);
+        tensor->strides[0] = from->kind == DML_RECURRENT_BEFORE   ? before_row
+                             : from->kind == DML_RECURRENT_BEHIND ? task->state_row
+                                                              : from->row;
+    }
+    worker->program.tensors = worker->tensors;
+    worker->program.sizes[0] = task->batch;
+    worker->program.sizes[1] = worker->units;
+    dml_elementwise_prepare(&worker->program);
+    dml_elementwise_parts(&worker->program, 0, worker->program.units);
+}
+
+/* What a sequence ends with is kept; behind its end it is 0. */
+static void dml_recurrent_ends(const dml_recurrent_worker *worker, char *behind, int64_t step)
+{
+    const dml_recurrent *task = worker->task;
+    const int64_t *lengths = (const int64_t *)task->lengths;
+    const size_t bytes = (size_t)worker->units * 4;
+    for (int64_t row = 0; row < task->batch; row++) {
+        char *state = behind + row * task->state_row + worker->first * 4;
+        int64_t place = (row * task->hidden + worker->first) * 4;
+        if (step == lengths[row] - 1) {
+            memcpy((char *)task->last[0] + place, state, bytes);
+            if (task->cell)
+                memcpy((char *)task->last[1] + place, (const char *)task->cell + place, bytes);
+        } else if (step >= lengths[row]) {
+            memset(state, 0, bytes);
+        }
+    }
+}
+
+static void dml_recurrent_work(dml_recurrent_worker *worker, int64_t begin, int64_t end)
+{
+    const dml_recurrent *task = worker->task;
+    const int64_t together = dml_recurrent_rows(task->batch) / task->batch;
+    const int64_t line = task->slots * worker->room;
+    for (int64_t step = begin; step < end; step++) {
+        int64_t place = step % together, count = task->steps - (step - place), before_row = task->state_row;
+        char *behind = (char *)task->states + step % task->period * task->state_step;
+        const char *before = (const char *)task->states + (step + task->period - 1) % task->period * task->state_step;
+        count = count < together ? count : together;
+        if (place == 0)
+            dml_recurrent_inputs(worker, step, count);
+        if (step == 0) {
+            before = (const char *)task->before;
+            before_row = task->before_row;
+        }
+        float *slots = worker->slots + (task->backward ? count - 1 - place : place) * task->batch * line;
+        for (int i = 0; i < task->phases; i++) {
+            const dml_recurrent_phase *phase = task->phase + i;
+            int is_state = phase->operand == 0;
+            dml_recurrent_products(worker, phase, is_state ? before : (const char *)phase->operand,
+                               is_state ? before_row : task->hidden * 4, slots, step % 2 == 0);
+            dml_recurrent_program(worker, phase, before, before_row, behind, slots);
+            if (i == task->phases - 1)
+                dml_recurrent_ends(worker, behind, step);
+            dml_meet(worker->team);
+        }
+    }
+}
+
+static void dml_recurrent_member(void *context, dml_side_by_side *team, int index)
+{
+    const dml_recurrent_span *span = context;
+    const dml_recurrent *task = span->task;
+    const int64_t width = dml_loop->matmul->width, room = dml_recurrent_room(task), blocks = room / width;
+    const int64_t first = blocks * index / dml_members(team) * width;
+    const int64_t last = blocks * (index + 1) / dml_members(team) * width;
+    dml_recurrent_worker worker = {.task = task, .team = team, .first = first, .room = room};
+    worker.units = (last < task->hidden ? last : task->hidden) - first;
+    worker.weights = (const float *)task->weights + task->gates * first * task->input;
+    worker.recurrence = (const float *)task->recurrence + task->gates * first * task->hidden;
+    worker.slots = (float *)task->scratch + first;
+    dml_recurrent_work(&worker, span->begin, span->end);
+}
+
+void dml_recurrent_run(const dml_recurrent *task)
+{
+    const int64_t blocks = dml_recurrent_room(task) / dml_loop->matmul->width;
+    const int64_t weights = task->gates * task->hidden * task->hidden;
+    const int64_t worth = task->batch * weights / DML_RECURRENT_WORTH, wanted = worth < blocks ? worth : blocks;
+    const int64_t most = 1 + DML_RECURRENT_SPAN / (weights * (task->batch + DML_RECURRENT_READING));
+    for (int64_t begin = 0; begin < task->steps; begin += most) {
+        int64_t end = begin + most;
+        dml_recurrent_span span = {task, begin, end < task->steps ? end : task->steps};
+        dml_together(dml_recurrent_member, &span, wanted);
+    }
+}

@@ -1,0 +1,50 @@
+#include "../half/declarations.h"
+
+/* Folds: the functions of REDUCE, SUM to MAX; those of the ARG kind count the elements of the reduced dimensions in
+   row-major order and take the first of equals, those named LAST the last. */
+enum {
+    DML_FUNCTION_SUM,
+    DML_FUNCTION_AVERAGE,
+    DML_FUNCTION_L1,
+    DML_FUNCTION_L2,
+    DML_FUNCTION_SUM_SQUARE,
+    DML_FUNCTION_LOG_SUM,
+    DML_FUNCTION_LOG_SUM_EXP,
+    DML_FUNCTION_MULTIPLY,
+    DML_FUNCTION_MIN,
+    DML_FUNCTION_MAX,
+    DML_FUNCTION_ARGMIN,
+    DML_FUNCTION_ARGMAX,
+    DML_FUNCTION_ARGMIN_LAST,
+    DML_FUNCTION_ARGMAX_LAST
+};
+enum {
+    DML_TYPE_FLOAT16,
+    DML_TYPE_FLOAT32,
+    DML_TYPE_INT8,
+    DML_TYPE_INT16,
+    DML_TYPE_INT32,
+    DML_TYPE_INT64,
+    DML_TYPE_UINT8,
+    DML_TYPE_UINT16,
+    DML_TYPE_UINT32,
+    DML_TYPE_UINT64
+};
+/* A reduction as it is run. Dimensions begin with the innermost; there is at least one of each kind. */
+typedef struct {
+    int32_t function, type, output_type, fold, computed_type, state_type;
+    int32_t rows;
+    int32_t kept_rank, reduced_rank;
+    uint64_t identity;
+    dml_dimension kept[8], reduced[8];
+    int64_t count;
+    int64_t block, blocks, units, pieces;
+    int64_t bytes;
+    uintptr_t input, output;
+} dml_reduce;
+/* Strides are in bytes and may be negative or 0; `axes` has a bit for each reduced dimension, whose output stride does
+   not matter. Returns 0 if there are no loops for the combination. */
+int dml_reduce_prepare(dml_reduce *task, int function, int type, int output_type, int rank, const int64_t *sizes,
+                     const int64_t *input_strides, const int64_t *output_strides, uint32_t axes, uintptr_t input,
+                     uintptr_t output);
+void dml_reduce_run(const dml_reduce *task);

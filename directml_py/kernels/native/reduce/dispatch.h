@@ -1,0 +1,45 @@
+/* What the loops of reductions are called with. */
+
+enum {
+    DML_REDUCE_SUM,
+    DML_REDUCE_ABSOLUTE,
+    DML_REDUCE_SQUARE,
+    DML_REDUCE_PRODUCT,
+    DML_REDUCE_MIN,
+    DML_REDUCE_MAX,
+    DML_REDUCE_EXP,
+    DML_REDUCE_ARGMIN,
+    DML_REDUCE_ARGMAX,
+    DML_REDUCE_ARGMIN_LAST,
+    DML_REDUCE_ARGMAX_LAST,
+    DML_FOLDS
+};
+/* Sums of floating point numbers are kept in FLOAT64, and folded once more if several threads made them. */
+enum { DML_TYPE_FLOAT64 = DML_TYPE_UINT64 + 1, DML_TYPES };
+
+/* As many elements as are unpacked at a time, and as many results as are kept at a time. */
+#define DML_REDUCE_TILE 4096
+#define DML_REDUCE_BLOCK 4096
+/* So many bytes each of several streams of memory that are read in step: a few pages, or the processor takes them for one
+   and fetches nothing ahead. */
+#define DML_REDUCE_STREAM (16 << 10)
+/* Rows of fewer bytes are not worth it. */
+#define DML_REDUCE_LONG 2048
+
+/* Fold n elements into each of m results, which are kept in `state` (and `second`, where a result is two numbers).
+   `index` is where among the reduced elements the first of the n stands. */
+typedef void (*dml_reduce_loop)(void *state, void *second, const char *source, int64_t m, int64_t kept_stride, int64_t n,
+                              int64_t reduced_stride, int64_t index);
+
+/* `rows` takes reduced elements that lie next to each other, `columns` kept ones. NULL where a type must be converted
+   first. */
+typedef struct {
+    dml_reduce_loop rows, columns;
+} dml_reduce_kernel;
+
+typedef struct {
+    const dml_reduce_kernel (*kernels)[DML_TYPES];
+    void (*pack)(void *packed, const char *source, int type, int widen, int64_t outer, int64_t outer_stride, int64_t inner,
+                 int64_t inner_stride);
+    void (*logs)(double *values, int64_t count);
+} dml_reduce_table;

@@ -1,0 +1,225 @@
+/* Folds over any dimensions of tensors of any strides.
+
+   What is reduced is brought into one of two forms. If reduced elements lie next to each other, rows of them are folded;
+   else kept ones do, and columns of them are folded row by row, as memory has them. Either is done for a block of results
+   at a time, small enough to stay in the nearest cache. */
+
+static const uint8_t dml_type_sizes[DML_TYPES] = {2, 4, 1, 2, 4, 8, 1, 2, 4, 8, 8};
+
+#include "finish.h"
+#include "schedule.h"
+
+static int64_t dml_reduce_distance(int64_t stride)
+{
+    /* Elements at distance 0 are one and the same: such a dimension is best gone through last. */
+    return stride == 0 ? INT64_MAX : stride < 0 ? -stride : stride;
+}
+
+/* From the longest steps through the input to the shortest. */
+static void dml_reduce_sort(dml_dimension *dimensions, int count)
+{
+    for (int i = 1; i < count; i++)
+        for (int j = i; j > 0; j--) {
+            if (dml_reduce_distance(dimensions[j].input) <= dml_reduce_distance(dimensions[j - 1].input))
+                break;
+            dml_swap(&dimensions[j], &dimensions[j - 1]);
+        }
+}
+
+/* As few dimensions as possible, at least one, and the innermost first. */
+static int dml_reduce_normalize(dml_dimension *dimensions, int count)
+{
+    int joined = dml_join(dimensions, count);
+    for (int i = 0; i < joined / 2; i++)
+        dml_swap(&dimensions[i], &dimensions[joined - 1 - i]);
+    if (joined == 0)
+        dimensions[joined++] = (dml_dimension){1, 0, 0};
+    return joined;
+}
+
+static int dml_reduce_of(int function)
+{
+    switch (function) {
+    case DML_FUNCTION_L1:
+        return DML_REDUCE_ABSOLUTE;
+    case DML_FUNCTION_L2:
+    case DML_FUNCTION_SUM_SQUARE:
+        return DML_REDUCE_SQUARE;
+    case DML_FUNCTION_LOG_SUM_EXP:
+        return DML_REDUCE_EXP;
+    case DML_FUNCTION_MULTIPLY:
+        return DML_REDUCE_PRODUCT;
+    case DML_FUNCTION_MIN:
+        return DML_REDUCE_MIN;
+    case DML_FUNCTION_MAX:
+        return DML_REDUCE_MAX;
+    case DML_FUNCTION_ARGMIN:
+        return DML_REDUCE_ARGMIN;
+    case DML_FUNCTION_ARGMAX:
+        return DML_REDUCE_ARGMAX;
+    case DML_FUNCTION_ARGMIN_LAST:
+        return DML_REDUCE_ARGMIN_LAST;
+    case DML_FUNCTION_ARGMAX_LAST:
+        return DML_REDUCE_ARGMAX_LAST;
+    default:
+        return DML_REDUCE_SUM;
+    }
+}
+
+static uint64_t dml_reduce_bits(double value, int type)
+{
+    uint64_t bits = 0;
+    float narrow = (float)value;
+    memcpy(&bits, type == DML_TYPE_FLOAT64 ? (void *)&value : (void *)&narrow, dml_type_sizes[type]);
+    return bits;
+}
+
+/* What a fold begins with: the result of nothing. */
+static uint64_t dml_reduce_identity(int fold, int type)
+{
+    int is_float = type == DML_TYPE_FLOAT32 || type == DML_TYPE_FLOAT64, bits = 8 * dml_type_sizes[type];
+    int is_unsigned = type >= DML_TYPE_UINT8;
+    uint64_t all = UINT64_MAX >> (64 - bits), sign = (uint64_t)1 << (bits - 1);
+    switch (fold) {
+    case DML_REDUCE_PRODUCT:
+        return is_float ? dml_reduce_bits(1.0, type) : 1;
+    case DML_REDUCE_MIN:
+    case DML_REDUCE_ARGMIN:
+    case DML_REDUCE_ARGMIN_LAST:
+        return is_float ? dml_reduce_bits(INFINITY, type) : is_unsigned ? all : all ^ sign;
+    case DML_REDUCE_MAX:
+    case DML_REDUCE_EXP:
+    case DML_REDUCE_ARGMAX:
+    case DML_REDUCE_ARGMAX_LAST:
+        return is_float ? dml_reduce_bits(-INFINITY, type) : is_unsigned ? 0 : sign;
+    default:
+        return is_float ? dml_reduce_bits(-0.0, type) : 0;
+    }
+}
+
+/* Whether there are loops for what the task says; if so, the types that it is computed in. */
+static int dml_reduce_choose(dml_reduce *task)
+{
+    int is_float = task->type <= DML_TYPE_FLOAT32, is_arg, fold = dml_reduce_of(task->function);
+    if (task->function < DML_FUNCTION_SUM || task->function > DML_FUNCTION_ARGMAX_LAST || task->type < DML_TYPE_FLOAT16 ||
+        task->type > DML_TYPE_UINT64 || task->output_type < DML_TYPE_FLOAT16 || task->output_type > DML_TYPE_UINT64)
+        return 0;
+    is_arg = fold >= DML_REDUCE_ARGMIN;
+    task->fold = fold;
+    task->computed_type = task->type == DML_TYPE_FLOAT16 ? DML_TYPE_FLOAT32 : task->type;
+    if (is_arg) {
+        if (task->output_type <= DML_TYPE_FLOAT32 || dml_type_sizes[task->output_type] < 4)
+            return 0;
+        if (dml_type_sizes[task->type] < 4 && !is_float)
+            task->computed_type = DML_TYPE_INT32;
+        if (dml_type_sizes[task->computed_type] == 4 && task->count > INT32_MAX)
+            return 0;
+    } else if (task->output_type != task->type) {
+        return 0;
+    }
+    if (!is_float && (fold == DML_REDUCE_EXP || task->function == DML_FUNCTION_AVERAGE || task->function == DML_FUNCTION_L2 ||
+                      task->function == DML_FUNCTION_LOG_SUM))
+        return 0;
+    task->state_type = is_float && fold <= DML_REDUCE_PRODUCT ? DML_TYPE_FLOAT64 : task->computed_type;
+    task->identity = dml_reduce_identity(fold, task->state_type);
+    return 1;
+}
+
+/* How many results are kept at a time, and how the work is cut. This does not depend on the number of threads, so that
+   results do not. */
+static void dml_reduce_cut(dml_reduce *task)
+{
+    int64_t size = dml_type_sizes[task->type], inner = task->kept[0].size, part, wanted;
+    int64_t block = task->fold < DML_REDUCE_EXP ? DML_REDUCE_BLOCK : DML_REDUCE_BLOCK / 4;
+    if (task->rows) {
+        block = (64 << 10) / (task->count * size);
+        block = block < 1 ? 1 : block > 256 ? 256 : block;
+    }
+    task->block = block < inner ? block : inner;
+    task->blocks = (inner + task->block - 1) / task->block;
+    task->units = task->blocks;
+    task->bytes = task->count * size * inner;
+    for (int i = 1; i < task->kept_rank; i++) {
+        task->units *= task->kept[i].size;
+        task->bytes *= task->kept[i].size;
+    }
+    task->pieces = 1;
+    part = task->count * size * task->block;
+    if (task->units < DML_REDUCE_UNITS && part >= (512 << 10)) {
+        wanted = (DML_REDUCE_UNITS + task->units - 1) / task->units;
+        task->pieces = part / (256 << 10) < wanted ? part / (256 << 10) : wanted;
+        if (task->pieces > task->count)
+            task->pieces = task->count;
+    }
+}
+
+int dml_reduce_prepare(dml_reduce *task, int function, int type, int output_type, int rank, const int64_t *sizes,
+                     const int64_t *input_strides, const int64_t *output_strides, uint32_t axes, uintptr_t input,
+                     uintptr_t output)
+{
+    dml_dimension *kept = task->kept, *reduced = task->reduced;
+    int is_arg = function >= DML_FUNCTION_ARGMIN;
+    uintptr_t input_alignment = input, output_alignment = output;
+    if (rank > DML_MAX_DIMENSIONS)
+        return 0;
+    *task = (dml_reduce){.function = function, .type = type, .output_type = output_type, .count = 1};
+    for (int i = 0; i < rank; i++) {
+        int is_reduced = axes >> i & 1;
+        dml_dimension one = {sizes[i], is_reduced ? 0 : output_strides[i], input_strides[i]};
+        if (one.size < 1)
+            return 0;
+        if (one.size == 1)
+            continue;
+        if (is_reduced)
+            task->count *= one.size;
+        input_alignment |= (uintptr_t)one.input;
+        output_alignment |= (uintptr_t)one.output;
+        /* The order of elements matters to indices alone; else a dimension may as well be gone through backwards. */
+        if (one.input < 0 && !(is_arg && is_reduced)) {
+            input += (uintptr_t)((one.size - 1) * one.input);
+            output += (uintptr_t)((one.size - 1) * one.output);
+            one.input = -one.input;
+            one.output = -one.output;
+        }
+        if (is_reduced)
+            reduced[task->reduced_rank++] = one;
+        else
+            kept[task->kept_rank++] = one;
+    }
+    if (!dml_reduce_choose(task) || input_alignment % dml_type_sizes[type] || output_alignment % dml_type_sizes[output_type])
+        return 0;
+    dml_reduce_sort(kept, task->kept_rank);
+    if (!is_arg)
+        dml_reduce_sort(reduced, task->reduced_rank);
+    task->kept_rank = dml_reduce_normalize(kept, task->kept_rank);
+    task->reduced_rank = dml_reduce_normalize(reduced, task->reduced_rank);
+    /* A few results of a few elements each are not worth a block: the longest dimension makes longer ones. */
+    if (kept[0].size * reduced[0].size < 256)
+        for (int i = 1; i < task->kept_rank; i++)
+            if (kept[i].size > kept[0].size)
+                dml_swap(&kept[i], &kept[0]);
+    task->rows = reduced[0].size > 1 &&
+                 (kept[0].size == 1 || dml_reduce_distance(reduced[0].input) <= dml_reduce_distance(kept[0].input));
+    /* The exponentials of a short row do not fill the vectors, those of many columns do, even if copied first. */
+    if (task->fold == DML_REDUCE_EXP && reduced[0].size < 32 && kept[0].size >= 32)
+        task->rows = 0;
+    task->input = input;
+    task->output = output;
+    dml_reduce_cut(task);
+    return 1;
+}
+
+void dml_reduce_run(const dml_reduce *task)
+{
+    dml_reduce_work work = {task, NULL};
+    if (task->pieces > 1)
+        work.partials = malloc((size_t)(task->units * task->pieces * task->block * DML_REDUCE_STATE));
+    /* Exponentials are worth more threads than memory alone. */
+    dml_parallel(dml_reduce_units, &work, work.partials ? task->units * task->pieces : task->units, 1,
+                 task->fold == DML_REDUCE_EXP ? 4 * task->bytes : task->bytes);
+    if (work.partials) {
+        for (int64_t unit = 0; unit < task->units; unit++)
+            dml_reduce_combine(&work, unit);
+        free(work.partials);
+    }
+}

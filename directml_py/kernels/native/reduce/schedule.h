@@ -1,0 +1,237 @@
+/* The run of a prepared fold. A unit of work is a block of results; where there are too few, a unit is cut into
+   pieces, each of a part of the reduced elements, whose results are put together in their order. */
+
+#define DML_REDUCE_UNITS 16
+/* So many bytes come from beyond the nearest caches. */
+#define DML_REDUCE_MUCH (1 << 20)
+/* What one result takes while it is made. */
+#define DML_REDUCE_STATE (2 * sizeof(uint64_t))
+
+typedef struct {
+    const dml_reduce *task;
+    char *partials;
+} dml_reduce_work;
+
+static void dml_reduce_begin(const dml_reduce *task, int64_t m, void *state, void *second)
+{
+    int64_t size = dml_type_sizes[task->state_type];
+    switch (size) {
+    case 1:
+        memset(state, (int)task->identity, (size_t)m);
+        break;
+    case 2:
+        for (int64_t i = 0; i < m; i++)
+            ((uint16_t *)state)[i] = (uint16_t)task->identity;
+        break;
+    case 4:
+        for (int64_t i = 0; i < m; i++)
+            ((uint32_t *)state)[i] = (uint32_t)task->identity;
+        break;
+    default:
+        for (int64_t i = 0; i < m; i++)
+            ((uint64_t *)state)[i] = task->identity;
+    }
+    if (task->fold >= DML_REDUCE_EXP)
+        memset(second, task->fold == DML_REDUCE_EXP ? 0 : 0xff, (size_t)m * sizeof(uint64_t));
+}
+
+/* The fold that puts results together, of the type that they are kept in. */
+static const dml_reduce_kernel *dml_reduce_joining(const dml_reduce *task)
+{
+    int adds = task->fold == DML_REDUCE_ABSOLUTE || task->fold == DML_REDUCE_SQUARE;
+    return &dml_loop->reduce->kernels[adds ? DML_REDUCE_SUM : task->fold][task->state_type];
+}
+
+/* m x n elements that lie apart, or whose type there are no loops for, by way of a packed copy. */
+static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, char *state, char *second, const char *source,
+                                                      int64_t m, int64_t n, int64_t index)
+{
+    const dml_reduce_kernel *kernel = &dml_loop->reduce->kernels[task->fold][task->computed_type];
+    int64_t kept_stride = task->kept[0].input, reduced_stride = task->reduced[0].input;
+    int64_t size = dml_type_sizes[task->computed_type], state_size = dml_type_sizes[task->state_type];
+    int64_t second_size = task->fold == DML_REDUCE_EXP ? 8 : state_size;
+    int widen = task->computed_type != task->type;
+    char packed[DML_REDUCE_TILE * sizeof(uint64_t)] __attribute__((aligned(64)));
+    int64_t inner = task->rows ? n : m, outer = task->rows ? m : n;
+    /* Sums of exponentials are scaled once per tile: it had better be high. */
+    int64_t widest = task->fold == DML_REDUCE_EXP && !task->rows ? 128 : DML_REDUCE_TILE;
+    int64_t width = inner < widest ? inner : widest, height = DML_REDUCE_TILE / width;
+    for (int64_t i = 0; i < outer; i += height)
+        for (int64_t j = 0; j < inner; j += width) {
+            int64_t h = outer - i < height ? outer - i : height, w = inner - j < width ? inner - j : width;
+            if (task->rows) {
+                dml_loop->reduce->pack(packed, source + i * kept_stride + j * reduced_stride, task->type, widen, h, kept_stride,
+                                     w, reduced_stride);
+                kernel->rows(state + i * state_size, second + i * second_size, packed, h, w * size, w, size, index + j);
+            } else {
+                dml_loop->reduce->pack(packed, source + i * reduced_stride + j * kept_stride, task->type, widen, h,
+                                     reduced_stride, w, kept_stride);
+                kernel->columns(state + j * state_size, second + j * second_size, packed, w, size, h, w * size, index + i);
+            }
+        }
+}
+
+/* Columns so few that vectors would stay empty, or much memory: if rows follow each other without a gap, several of them
+   are folded as one, for wide vectors or for streams of memory to read in step, and the results of these at the end.
+   Returns the rows that are done. */
+static int64_t dml_reduce_few_columns(const dml_reduce *task, const dml_reduce_kernel *kernel, char *state, const char *source,
+                                    int64_t m, int64_t n)
+{
+    char wide[DML_REDUCE_BLOCK * sizeof(uint64_t)] __attribute__((aligned(64)));
+    int64_t size = dml_type_sizes[task->type], together, steps;
+    together = (task->bytes >= DML_REDUCE_MUCH ? DML_REDUCE_BLOCK : m <= 16 ? 512 : 0) / m;
+    while (together > 1 && n / together < 8)
+        together /= 2;
+    steps = together > 1 ? n / together : 0;
+    if (task->fold >= DML_REDUCE_EXP || steps == 0 || task->reduced[0].input != m * size)
+        return 0;
+    dml_reduce_begin(task, together * m, wide, NULL);
+    kernel->columns(wide, NULL, source, together * m, size, steps, together * m * size, 0);
+    dml_reduce_joining(task)->columns(state, NULL, wide, m, 0, together, m * dml_type_sizes[task->state_type], 0);
+    return steps * together;
+}
+
+static void dml_reduce_tile(const dml_reduce *task, char *state, char *second, const char *source, int64_t m, int64_t n,
+                          int64_t index)
+{
+    const dml_reduce_kernel *kernel = &dml_loop->reduce->kernels[task->fold][task->type];
+    int64_t kept_stride = task->kept[0].input, reduced_stride = task->reduced[0].input;
+    int64_t size = dml_type_sizes[task->type], done = 0;
+    int packed = task->rows ? reduced_stride == size : m == 1 || kept_stride == size;
+    if ((task->rows ? kernel->rows : kernel->columns) == NULL || !packed) {
+        dml_reduce_packed(task, state, second, source, m, n, index);
+    } else if (task->rows) {
+        kernel->rows(state, second, source, m, kept_stride, n, reduced_stride, index);
+    } else {
+        if (n >= 32)
+            done = dml_reduce_few_columns(task, kernel, state, source, m, n);
+        kernel->columns(state, second, source + done * reduced_stride, m, kept_stride, n - done, reduced_stride, index + done);
+    }
+}
+
+/* Fold the reduced elements [begin, end) into m results. */
+static void dml_reduce_range(const dml_reduce *task, char *state, char *second, const char *source, int64_t m,
+                           int64_t begin, int64_t end)
+{
+    int64_t at[DML_MAX_DIMENSIONS] = {0}, rest = begin;
+    for (int i = 0; i < task->reduced_rank && rest > 0; i++) {
+        at[i] = rest % task->reduced[i].size;
+        rest /= task->reduced[i].size;
+        source += at[i] * task->reduced[i].input;
+    }
+    while (begin < end) {
+        int64_t n = task->reduced[0].size - at[0];
+        if (n > end - begin)
+            n = end - begin;
+        dml_reduce_tile(task, state, second, source, m, n, begin);
+        begin += n;
+        source -= at[0] * task->reduced[0].input;
+        at[0] = 0;
+        source = dml_reduce_next(task, 1, at, source);
+    }
+}
+
+/* Where the block of a unit begins in memory; returns how many results it has. */
+static int64_t dml_reduce_locate(const dml_reduce *task, int64_t unit, const char **input, char **output)
+{
+    int64_t first = unit % task->blocks * task->block, rest = unit / task->blocks, m = task->kept[0].size - first;
+    int64_t source = first * task->kept[0].input, target = first * task->kept[0].output;
+    for (int i = 1; i < task->kept_rank && rest > 0; i++) {
+        source += rest % task->kept[i].size * task->kept[i].input;
+        target += rest % task->kept[i].size * task->kept[i].output;
+        rest /= task->kept[i].size;
+    }
+    *input = (const char *)task->input + source;
+    *output = (char *)task->output + target;
+    return m < task->block ? m : task->block;
+}
+
+static void dml_reduce_units(void *context, int64_t begin, int64_t end)
+{
+    const dml_reduce_work *work = context;
+    const dml_reduce *task = work->task;
+    uint64_t state[DML_REDUCE_BLOCK] __attribute__((aligned(64))), second[DML_REDUCE_BLOCK] __attribute__((aligned(64)));
+    for (int64_t i = begin; i < end; i++) {
+        const char *input;
+        char *output, *partial;
+        int64_t pieces = work->partials ? task->pieces : 1, piece = i % pieces, m, step, from, to;
+        m = dml_reduce_locate(task, i / pieces, &input, &output);
+        if (work->partials == NULL) {
+            dml_reduce_begin(task, m, state, second);
+            dml_reduce_range(task, (char *)state, (char *)second, input, m, 0, task->count);
+            dml_reduce_finish(task, input, output, m, state, second);
+            continue;
+        }
+        partial = work->partials + i * task->block * (int64_t)DML_REDUCE_STATE;
+        step = (task->count + pieces - 1) / pieces;
+        step = step >= 1024 ? (step + 63) / 64 * 64 : step;
+        from = piece * step;
+        to = from + step < task->count ? from + step : task->count;
+        dml_reduce_begin(task, m, partial, partial + task->block * (int64_t)sizeof(uint64_t));
+        dml_reduce_range(task, partial, partial + task->block * (int64_t)sizeof(uint64_t), input, m, from, to);
+    }
+}
+
+static void dml_reduce_join_sums(int64_t m, float *largest, double *sum, const float *other_largest, const double *other_sum)
+{
+    for (int64_t i = 0; i < m; i++) {
+        float most = other_largest[i] > largest[i] ? other_largest[i] : largest[i];
+        double scale = largest[i] == most ? 1.0 : exp((double)largest[i] - most);
+        double other_scale = other_largest[i] == most ? 1.0 : exp((double)other_largest[i] - most);
+        sum[i] = sum[i] * scale + other_sum[i] * other_scale;
+        largest[i] = most;
+    }
+}
+
+/* The indices of a later piece take the place of those before if their elements are better, or as good where the last
+   of equals counts. A piece of NaN has found nothing. */
+#define DML_REDUCE_JOIN_ARG(T, I) \
+    for (int64_t i = 0; i < m; i++) { \
+        T *best = (T *)state + i, other = ((const T *)other_state)[i]; \
+        I place = ((const I *)other_second)[i]; \
+        int wins = least ? other < *best : other > *best; \
+        if (place >= 0 && (wins || (last && other == *best))) { \
+            *best = other; \
+            ((I *)second)[i] = place; \
+        } \
+    } \
+    break
+
+static void dml_reduce_join_indices(const dml_reduce *task, int64_t m, void *state, void *second, const void *other_state,
+                                  const void *other_second)
+{
+    int least = task->fold == DML_REDUCE_ARGMIN || task->fold == DML_REDUCE_ARGMIN_LAST;
+    int last = task->fold == DML_REDUCE_ARGMIN_LAST || task->fold == DML_REDUCE_ARGMAX_LAST;
+    switch (task->state_type) {
+    case DML_TYPE_FLOAT32:
+        DML_REDUCE_JOIN_ARG(float, int32_t);
+    case DML_TYPE_INT32:
+        DML_REDUCE_JOIN_ARG(int32_t, int32_t);
+    case DML_TYPE_UINT32:
+        DML_REDUCE_JOIN_ARG(uint32_t, int32_t);
+    case DML_TYPE_INT64:
+        DML_REDUCE_JOIN_ARG(int64_t, int64_t);
+    default:
+        DML_REDUCE_JOIN_ARG(uint64_t, int64_t);
+    }
+}
+#undef DML_REDUCE_JOIN_ARG
+
+static void dml_reduce_combine(const dml_reduce_work *work, int64_t unit)
+{
+    const dml_reduce *task = work->task;
+    int64_t half = task->block * (int64_t)sizeof(uint64_t), m;
+    char *result = work->partials + unit * task->pieces * 2 * half, *output;
+    const char *input;
+    m = dml_reduce_locate(task, unit, &input, &output);
+    for (int64_t piece = 1; piece < task->pieces; piece++) {
+        const char *other = result + piece * 2 * half;
+        if (task->fold == DML_REDUCE_EXP)
+            dml_reduce_join_sums(m, (float *)result, (double *)(result + half), (const float *)other, (const double *)(other + half));
+        else if (task->fold > DML_REDUCE_EXP)
+            dml_reduce_join_indices(task, m, result, result + half, other, other + half);
+        else
+            dml_reduce_joining(task)->columns(result, NULL, other, m, 0, 1, 0, 0);
+    }
+    dml_reduce_finish(task, input, output, m, result, result + half);
+}

@@ -1,0 +1,52 @@
+/* What is read after a row, and how many bytes of it to fetch for each element: 0 if it is in a cache anyway. */
+typedef struct {
+    const char *place;
+    int64_t size;
+} dml_softmax_norm_next;
+
+/* What the loops of rows are called with: where the tensors' elements of a row begin, and whether what lies behind its
+   input is to be fetched. */
+typedef void (*dml_softmax_norm_loop)(const dml_softmax_norm *task, char *const *places, int fetches);
+
+typedef struct {
+    dml_softmax_norm_loop floats, halves;
+} dml_softmax_norm_table;
+
+/* As FLOAT16 has it. */
+static inline double dml_softmax_norm_half(double value)
+{
+    return (double)dml_float_of_half(dml_half_of_float((float)value));
+}
+
+static inline double dml_softmax_norm_factor(float variance, double epsilon, float scale)
+{
+    return 1.0 / sqrt((double)variance + epsilon) * (double)scale;
+}
+
+static inline dml_batch_norm_channel dml_batch_norm_channel_by(float mean, double factor, float shift, int32_t relu)
+{
+    int is_short = fabs((double)mean) <= 0x1p100 && fabs(factor) >= 0x1p-100 && fabs(factor) <= 0x1p100;
+    return (dml_batch_norm_channel){factor, mean, shift, (float)factor, is_short, relu};
+}
+
+/* Before channels of this run are normalized; whether FLOAT32 does for all of them. */
+static inline int dml_softmax_norm_prepare(const dml_batch_norm_post_op *given)
+{
+    dml_batch_norm_channel *channels = (dml_batch_norm_channel *)given->prepared;
+    int is_short = 1;
+    for (int64_t i = 0; channels && i < given->channels; i++) {
+        float numbers[4];
+        for (int k = 0; k < 4; k++)
+            numbers[k] = *(const float *)(given->memory[k] + (uintptr_t)(i * given->strides[k]));
+        channels[i] = dml_batch_norm_channel_by(numbers[0], dml_softmax_norm_factor(numbers[1], given->epsilon, numbers[2]),
+                                          numbers[3], given->relu);
+        is_short &= channels[i].is_short;
+    }
+    return is_short;
+}
+
+/* NULL if there is nothing to do. */
+static inline const dml_batch_norm_channel *dml_batch_norm_channel_of(const dml_batch_norm_post_op *given, int64_t channel)
+{
+    return given->prepared ? (const dml_batch_norm_channel *)given->prepared + channel : NULL;
+}

@@ -1,0 +1,65 @@
+/* Rows one after the other, each read from memory once: what is computed of it finds it in the cache. */
+
+/* So many bytes are worth a visit to the counter that threads share; less where there are few such parts, so that no
+   thread waits long for the last of another. */
+#define DML_SOFTMAX_NORM_GRAIN (64 << 10)
+#define DML_SOFTMAX_NORM_LEAST_GRAIN (8 << 10)
+#define DML_SOFTMAX_NORM_PARTS 16
+/* The longest row that is made aside. */
+#define DML_SOFTMAX_NORM_STREAMED (32 << 10)
+
+/* A row that is written past the caches is made in one of them. What lies behind its input is fetched when
+   the row is made, if it is more than shifted, or else meanwhile. */
+static void dml_softmax_norm_row(const dml_softmax_norm *task, dml_softmax_norm_loop loop, char *const *places)
+{
+    char made[DML_SOFTMAX_NORM_STREAMED] __attribute__((aligned(64))), *aside[DML_SOFTMAX_NORM_TENSORS];
+    int64_t bytes = task->count * (task->is_half ? 2 : 4);
+    const dml_elementwise_ahead next = {places[1] + bytes, 64};
+    int fetches = task->function == DML_SOFTMAX_NORM_MEAN_VARIANCE ? task->uses_variance : task->function != DML_SOFTMAX_NORM_BATCH_NORM;
+    if (bytes > DML_SOFTMAX_NORM_STREAMED || task->rows * bytes < DML_STREAM_BYTES) {
+        loop(task, places, 0);
+        return;
+    }
+    memcpy(aside, places, sizeof aside);
+    aside[0] = made;
+    loop(task, aside, fetches);
+    dml_loop->elementwise->stream(places[0], made, bytes, &next, !fetches);
+}
+
+static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
+{
+    const dml_softmax_norm *task = context;
+    dml_softmax_norm_loop loop = task->is_half ? dml_loop->softmax_norm->halves : dml_loop->softmax_norm->floats;
+    int64_t at[DML_MAX_DIMENSIONS] = {0}, rest = begin;
+    char *places[DML_SOFTMAX_NORM_TENSORS];
+    for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
+        places[k] = (char *)task->memory[k];
+    for (int i = 0; i < task->rank && rest > 0; i++) {
+        at[i] = rest % task->sizes[i];
+        rest /= task->sizes[i];
+        for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
+            places[k] += at[i] * task->strides[i][k];
+    }
+    for (int64_t row = begin; row < end; row++) {
+        dml_softmax_norm_row(task, loop, places);
+        for (int i = 0; i < task->rank; i++) {
+            int is_last = ++at[i] == task->sizes[i];
+            for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
+                places[k] += is_last ? (1 - at[i]) * task->strides[i][k] : task->strides[i][k];
+            if (!is_last)
+                break;
+            at[i] = 0;
+        }
+    }
+    dml_loop->move->stream_end();
+}
+
+void dml_softmax_norm_run(const dml_softmax_norm *task)
+{
+    int64_t size = task->count * (task->is_half ? 2 : 4), bytes = 2 * task->rows * size;
+    int64_t part = task->rows * size / DML_SOFTMAX_NORM_PARTS;
+    part = part < DML_SOFTMAX_NORM_LEAST_GRAIN ? DML_SOFTMAX_NORM_LEAST_GRAIN : part < DML_SOFTMAX_NORM_GRAIN ? part : DML_SOFTMAX_NORM_GRAIN;
+    /* Exponentials are worth more threads than memory alone. */
+    dml_parallel(dml_softmax_norm_range, (void *)task, task->rows, part < size ? 1 : part / size,
+                 task->function <= DML_SOFTMAX_NORM_LOG_SOFTMAX ? 4 * bytes : bytes);
+}

@@ -1,0 +1,27 @@
+/* So many elements are kept at most. */
+enum { DML_TOP_K_MOST = 64 };
+enum {
+    DML_TOP_K_FLOAT16,
+    DML_TOP_K_FLOAT32,
+    DML_TOP_K_FLOAT64,
+    DML_TOP_K_INT8,
+    DML_TOP_K_INT16,
+    DML_TOP_K_INT32,
+    DML_TOP_K_INT64,
+    DML_TOP_K_UINT8,
+    DML_TOP_K_UINT16,
+    DML_TOP_K_UINT32,
+    DML_TOP_K_UINT64
+};
+
+/* The first `count` elements, in order, of rows of `length` elements that follow each other in memory; and their
+   indices, of 4 or 8 bytes. Of equal ones the first comes first, NaN comes last. Strides are in bytes, by dimension of
+   the rows. */
+typedef struct {
+    uintptr_t x, values, indices;
+    int64_t length, count, value_step, index_step;
+    int rank, type, decreasing, index_item;
+    int64_t sizes[8], x_strides[8], value_strides[8], index_strides[8];
+} dml_top_k;
+
+void dml_top_k_run(const dml_top_k *task);

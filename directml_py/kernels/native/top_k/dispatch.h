@@ -1,0 +1,4 @@
+typedef struct {
+    /* The indices of the first `count` of a row of `length`, by type and then for those that decrease. */
+    void (*find[11][2])(const char *row, int64_t length, int64_t count, int64_t *found);
+} dml_top_k_table;

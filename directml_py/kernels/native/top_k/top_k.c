@@ -1,0 +1,35 @@
+static const int dml_top_k_items[] = {2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
+
+static void dml_top_k_share(void *context, int64_t begin, int64_t end)
+{
+    const dml_top_k *task = context;
+    int64_t item = dml_top_k_items[task->type], found[DML_TOP_K_MOST];
+    for (; begin < end; begin++) {
+        const char *row = (const char *)task->x;
+        char *values = (char *)task->values, *indices = (char *)task->indices;
+        int64_t rest = begin;
+        for (int i = task->rank - 1; i >= 0; i--) {
+            int64_t at = rest % task->sizes[i];
+            rest /= task->sizes[i];
+            row += at * task->x_strides[i];
+            values += at * task->value_strides[i];
+            indices += at * task->index_strides[i];
+        }
+        dml_loop->top_k->find[task->type][task->decreasing](row, task->length, task->count, found);
+        for (int64_t k = 0; k < task->count; k++) {
+            uint64_t wide = (uint64_t)found[k];
+            uint32_t narrow = (uint32_t)wide;
+            memcpy(values + k * task->value_step, row + found[k] * item, (size_t)item);
+            memcpy(indices + k * task->index_step, task->index_item == 8 ? (void *)&wide : (void *)&narrow,
+                   (size_t)task->index_item);
+        }
+    }
+}
+
+void dml_top_k_run(const dml_top_k *task)
+{
+    int64_t rows = 1;
+    for (int i = 0; i < task->rank; i++)
+        rows *= task->sizes[i];
+    dml_parallel(dml_top_k_share, (void *)task, rows, 1, rows * task->length * dml_top_k_items[task->type]);
+}

@@ -1,0 +1,1 @@
+"""Recurrent layers (RNN, LSTM, GRU), in NumPy and in native loops."""

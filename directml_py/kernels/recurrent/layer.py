@@ -1,0 +1,119 @@
+"""Steps along a sequence: one product for the inputs of many steps, then step by step what a cell makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..im2col import BLOCK_BYTES, matmul
+from ..native_arrays import Array
+
+State = tuple[Array, ...]
+# What goes from one step to the next, in this order; the first is what is multiplied by the recurrent weights.
+STATES = ("hidden", "cell")
+Name = int | str
+
+
+class Phase(NamedTuple):
+    """A part of a step: the value ``by`` times the recurrent weights of ``gates`` is added to the slots ``into``; then
+    ``function``, element by element, makes ``outputs`` of ``inputs``.
+
+    Values have names, slots have numbers. States among the outputs are those behind the step.
+    """
+
+    gates: range
+    into: Sequence[int]
+    inputs: Sequence[Name]
+    outputs: Sequence[str]
+    function: Callable[..., Array | tuple[Array, ...]]
+    by: str = STATES[0]
+
+
+class Cell(NamedTuple):
+    """What a step consists of. The first of its ``slots`` begin with the gates' products of the inputs."""
+
+    gates: int
+    slots: int
+    phases: Sequence[Phase]
+
+
+class Layer(NamedTuple):
+    """Sequences side by side, ``x`` {S, B, I}, of which the first ``lengths`` {B} elements count, and what becomes of
+    them: ``weights`` {G * H, I}, ``recurrence`` {G * H, H}, the ``bias`` of either {2, G * H}, the first states {B, H},
+    and other values by name, {H}."""
+
+    x: Array
+    lengths: Array
+    weights: Array
+    recurrence: Array
+    bias: Array
+    states: State
+    constants: Mapping[str, Array]
+
+    @property
+    def hidden(self) -> int:
+        return int(self.recurrence.shape[1])
+
+
+def run_steps(cell: Cell, layer: Layer, outputs: Array | None = None) -> State:
+    """Take the steps of all sequences.
+
+    The hidden state behind each goes to ``outputs`` {S, B, H}, 0 behind the end of a sequence. Gives the last states of
+    each, 0 of one that has no element.
+    """
+    lengths, state = layer.lengths, layer.states
+    shortest, longest = int(lengths.min()), int(lengths.max())
+    names = STATES[: len(state)]
+    for step, inputs in enumerate(projected(layer.x[:longest], layer.weights, layer.bias[0])):
+        values: dict[Name, Array] = dict(zip(names, state))
+        values.update(layer.constants)
+        values.update(enumerate(np.split(inputs, cell.gates, 1)))
+        for phase in cell.phases:
+            take(phase, layer, values)
+        following = tuple(values[name] for name in names)
+        output = following[0]
+        if step >= shortest:
+            goes_on = (step < lengths)[:, np.newaxis]
+            output = np.where(goes_on, output, 0)
+            following = tuple(np.where(goes_on, after, before) for before, after in zip(state, following))
+        if outputs is not None:
+            outputs[step] = output
+        state = following
+    if outputs is not None:
+        outputs[longest:] = 0
+    if shortest == 0:
+        state = tuple(np.where((lengths > 0)[:, np.newaxis], last, 0) for last in state)
+    return state
+
+
+def take(phase: Phase, layer: Layer, values: dict[Name, Array]) -> None:
+    """One phase of a step, over its values."""
+    rows = slice(phase.gates.start * layer.hidden, phase.gates.stop * layer.hidden)
+    sums = matmul(values[phase.by], layer.recurrence[rows].T) + layer.bias[1, rows]
+    for slot, part in zip(phase.into, np.split(sums, len(phase.gates), 1)):
+        values[slot] = values[slot] + part if slot in values else part
+    results = phase.function(*(values[name] for name in phase.inputs))
+    values.update(zip(phase.outputs, results if isinstance(results, tuple) else (results,)))
+
+
+def projected(x: Array, weights: Array, bias: Array) -> Iterator[Array]:
+    """Step by step, x {S, B, I} times the transposed weights {G, I}, and the bias: {B, G}."""
+    steps, batch, width = x.shape
+    together = max(1, BLOCK_BYTES // (batch * weights.shape[0] * weights.itemsize))
+    for first in range(0, steps, together):
+        rows = np.ascontiguousarray(x[first : first + together]).reshape(-1, width)
+        yield from (matmul(rows, weights.T) + bias).reshape(-1, batch, weights.shape[0])
+
+
+def turned(x: Array, lengths: Array) -> Array:
+    """Sequences {S, B, ...} from the last of their ``lengths`` {B} elements to the first; its own inverse.
+
+    What lies behind the end of a sequence stays behind it.
+    """
+    steps, batch = x.shape[:2]
+    backward: Array = x[::-1]
+    if (lengths < steps).any():
+        backward = x[(lengths - 1 - np.arange(steps)[:, np.newaxis]) % steps, np.arange(batch)]
+    return backward

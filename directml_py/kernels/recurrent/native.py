@@ -1,0 +1,134 @@
+"""Steps along a sequence in the native loop: matrices are brought together once, threads keep their units of the state,
+and the cell's functions are programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..backend import backend
+from ..elementwise.lower import Code, code_of, unsized_task, vocabulary
+from ..half import widened
+from ..native_arrays import Array, address
+from ..prepacked_weights import ALIGNMENT, aligned, pack_panels, panels_size
+from .layer import STATES, Cell, Layer, Phase, State
+
+FLOAT32 = np.dtype(np.float32)
+MAX_TENSORS = 16
+
+
+def codes_of(cell: Cell) -> list[Code] | None:
+    """The programs of the phases; None where that is not for the native loop."""
+    if backend.native is None:
+        return None
+    found = []
+    for phase in cell.phases:
+        code = code_of(phase.function, (FLOAT32,) * len(phase.inputs), (FLOAT32,) * len(phase.outputs))
+        if code is None or len(phase.inputs) + len(phase.outputs) > MAX_TENSORS:
+            return None
+        found.append(code)
+    return found
+
+
+def scratch_for(cell: Cell, batch: int, width: int, hidden: int) -> int:
+    """The bytes that ``run_natively`` takes for inputs of ``width``."""
+    return sum(parts_of(cell, batch, width, hidden)) + 3 * ALIGNMENT
+
+
+def parts_of(cell: Cell, batch: int, width: int, hidden: int) -> tuple[int, int, int]:
+    """The bytes of slots, and of the panels of weights and recurrence."""
+    slots = int(backend.native.lib.dml_recurrent_scratch(batch, hidden, cell.slots))
+    return slots, panels_size(cell.gates, hidden, width), panels_size(cell.gates, hidden, hidden)
+
+
+def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array) -> State:
+    """``run_steps`` of a cell that has ``codes_of``; ``outputs``, FLOAT32 in rows, and x may run backward."""
+    steps, batch, width = layer.x.shape
+    longest = int(layer.lengths.max())
+    if outputs is not None:
+        outputs[longest:] = 0
+    last = tuple(np.zeros((batch, layer.hidden), np.float32) for _ in layer.states)
+    if longest == 0:
+        return last
+    # Steps are taken in the order of memory, and with it in that of the rows of a product.
+    is_backward = longest == steps and steps > 1 and layer.x.strides[0] < 0
+    x = widened(np.ascontiguousarray(layer.x[::-1] if is_backward else layer.x[:longest]))
+    states = np.empty((2, batch, layer.hidden), np.float32) if outputs is None else outputs[:longest]
+    values = {**layer.constants, **dict(zip(STATES, layer.states))}
+    held = {name: np.array(value, np.float32, order="C") for name, value in values.items()}
+    bias, lengths = slot_bias(cell, layer), np.ascontiguousarray(layer.lengths, np.int64)
+    ffi, lib = backend.native.ffi, backend.native.lib
+    task = ffi.new("dml_recurrent *")
+    task.steps, task.batch, task.input, task.hidden = longest, batch, width, layer.hidden
+    task.gates, task.slots, task.phases = cell.gates, cell.slots, len(cell.phases)
+    # Computed, not NumPy's: along an axis of one element those may be anything.
+    task.x, task.x_step, task.x_row, task.backward = address(x), 4 * batch * width, 4 * width, is_backward
+    task.before, task.before_row = address(held[STATES[0]]), 4 * layer.hidden
+    task.states, task.state_step, task.state_row = address(states), *states.strides[:2]
+    task.period, task.bias, task.lengths = len(states), address(bias), address(lengths)
+    for number, array in enumerate(last):
+        task.last[number] = address(array)
+    if STATES[1] in held:
+        task.cell = address(held[STATES[1]])
+    memory = []
+    for size in parts_of(cell, batch, width, layer.hidden):
+        part, scratch = aligned(scratch, size)
+        memory.append(part)
+    task.scratch, task.weights, task.recurrence = map(address, memory)
+    for phase in cell.phases:
+        for name in phase.outputs:
+            held.setdefault(name, np.empty((batch, layer.hidden), np.float32))
+    codes = codes_of(cell) or []
+    programs = [
+        fill(task.phase[number], phase, code, held)
+        for number, (phase, code) in enumerate(zip(cell.phases, codes))
+    ]
+    for matrix, panels in zip((layer.weights, layer.recurrence), memory[1:]):
+        pack_panels(matrix[np.newaxis], cell.gates, panels)
+    with np.errstate(all="ignore"):
+        lib.dml_recurrent_run(task)
+    del programs
+    return last
+
+
+def slot_bias(cell: Cell, layer: Layer) -> Array:
+    """What the slots begin with, {slots, H}: the inputs' bias, and that of the gates whose products are added there."""
+    bias = np.zeros((cell.slots, layer.hidden), np.float32)
+    bias[: cell.gates] = layer.bias[0].reshape(cell.gates, -1)
+    of_gates = layer.bias[1].reshape(cell.gates, -1)
+    for phase in cell.phases:
+        for gate, slot in zip(phase.gates, phase.into):
+            with np.errstate(all="ignore"):
+                bias[slot] += of_gates[gate]
+    return bias
+
+
+def fill(target: Any, phase: Phase, code: Code, held: Mapping[str, Array]) -> Any:
+    """Describe a phase; what is given must live as long as that."""
+    ffi = backend.native.ffi
+    tensors = ffi.new("dml_elementwise_tensor[]", MAX_TENSORS)
+    program = unsized_task(code, tensors)
+    program.rank = 2
+    names = [*(phase.inputs[number] for number, _ in code.inputs), *phase.outputs]
+    for number, name in enumerate(names):
+        place = target.tensors[number]
+        if isinstance(name, int):
+            place.kind, place.slot = lib_kind("SLOT"), name
+        elif name == STATES[0]:
+            place.kind = lib_kind("BEFORE" if number < len(code.inputs) else "BEHIND")
+        else:
+            place.kind, place.memory = lib_kind("MEMORY"), address(held[name])
+            place.row = held[name].strides[0] if held[name].ndim > 1 else 0
+    for number, value in enumerate([*(value for _, value in code.inputs), *code.outputs]):
+        tensors[number].type, tensors[number].value = vocabulary.types["float32"], value
+    target.operand = 0 if phase.by == STATES[0] else address(held[phase.by])
+    target.first_gate, target.gates = phase.gates.start, len(phase.gates)
+    target.slots[0 : len(phase.into)] = list(phase.into)
+    target.program = program
+    return tensors, program
+
+
+def lib_kind(name: str) -> int:
+    return int(getattr(backend.native.lib, f"DML_RECURRENT_{name}"))

@@ -1,0 +1,212 @@
+"""Folds: REDUCE's twelve functions, of which two are ARGMIN and ARGMAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .backend import backend
+from .native_arrays import Array, Run, address, bound
+
+Axes = tuple[int, ...]
+
+
+def fold(
+    function: str,
+    x: Array,
+    output: Array,
+    axes: Axes,
+    *,
+    decreasing: bool = False,
+    scratch: Array | None = None,
+) -> Run:
+    """The call that reduces ``axes`` of ``x`` into ``output``, which has the sizes of ``x`` but 1 for ``axes``.
+
+    ``function`` is the last part of a ``DML_REDUCE_FUNCTION``. Indices of ARGMIN and ARGMAX are those of the first of
+    equal elements, or of the last if ``decreasing``. ``scratch``: bytes for LOG_SUM_EXP, eight for each element of
+    ``x``; the native loops need none, and without it NumPy's take their own.
+
+    What L2 and LOG_SUM_EXP take the root or the logarithm of has the digits of FLOAT64, but the range of FLOAT32: it is
+    infinite where it is that there, as in Microsoft's library.
+    """
+    if function not in FUNCTIONS:
+        raise ValueError(f"no such function: {function!r}")
+    run = None if backend.native is None else native_fold(function, x, output, axes, decreasing)
+    return run or numpy_fold(function, x, output, axes, decreasing, scratch)
+
+
+def native_fold(function: str, x: Array, output: Array, axes: Axes, decreasing: bool) -> Run | None:
+    """The same in native loops; None if there are none for these tensors."""
+    ffi, lib = backend.native.ffi, backend.native.lib
+    types = native_type(lib, x.dtype), native_type(lib, output.dtype)
+    expected = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
+    # NumPy reads all before it writes; the loops write a block when it is done.
+    if None in types or output.shape != expected or np.may_share_memory(x, output):
+        return None
+    name = f"{function}_LAST" if decreasing and function in ("ARGMIN", "ARGMAX") else function
+    task = ffi.new("dml_reduce *")
+    known = lib.dml_reduce_prepare(
+        task,
+        getattr(lib, f"DML_FUNCTION_{name}"),
+        *types,
+        x.ndim,
+        x.shape,
+        x.strides,
+        output.strides,
+        sum(1 << axis for axis in set(axes)),
+        address(x),
+        address(output),
+    )
+    if not known:
+        return None
+    return bound(lib.dml_reduce_run, task, memory=(x, output))
+
+
+def native_type(lib: Any, dtype: np.dtype[Any]) -> Any:
+    """The loops' name of a type; None if they have none."""
+    return getattr(lib, f"DML_TYPE_{dtype.name.upper()}", None) if dtype.isnative else None
+
+
+def numpy_fold(
+    function: str, x: Array, output: Array, axes: Axes, decreasing: bool = False, scratch: Array | None = None
+) -> Run:
+    """The twin of the native loops."""
+    if function in ("ARGMIN", "ARGMAX"):
+        return arg_fold(x, output, axes, largest=function == "ARGMAX", decreasing=decreasing)
+    if function == "LOG_SUM_EXP":
+        return log_sum_exp(x, output, axes, scratch)
+    reduced = REDUCTIONS[function]
+
+    def run() -> None:
+        with np.errstate(all="ignore"):
+            np.copyto(output, reduced(x, axes), casting="same_kind")
+
+    return run
+
+
+def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that sums are kept in.
+
+    FLOAT32 sums are kept in FLOAT64, which is at least as exact as a pairwise sum in any order of the axes.
+    FLOAT16 is computed in FLOAT32. Integers wrap in their own type.
+    """
+    if dtype == np.float16:
+        return np.dtype(np.float32)
+    return np.dtype(np.float64) if dtype.kind == "f" else dtype
+
+
+def add(x: Array, axes: Axes, square: bool = False, absolute: bool = False) -> Array:
+    kind = accumulator(x.dtype)
+    if kind == np.float32:
+        # NumPy sums pairwise along contiguous memory alone, so the reduced axes go last.
+        kept = [axis for axis in range(x.ndim) if axis not in axes]
+        sizes = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+        rows = (
+            x.transpose((*kept, *axes)).astype(kind, order="C").reshape(([x.shape[a] for a in kept]) + [-1])
+        )
+        rows = prepared(rows, square, absolute)
+        return np.asarray(np.add.reduce(rows, axis=-1)).reshape(sizes)
+    if square or absolute:
+        x = prepared(x.astype(kind), square, absolute)
+    return np.asarray(np.add.reduce(x, axis=axes, dtype=kind, keepdims=True))
+
+
+def prepared(x: Array, square: bool, absolute: bool) -> Array:
+    if square:
+        return np.asarray(np.square(x, out=x))
+    return np.asarray(np.absolute(x, out=x)) if absolute else x
+
+
+def average(x: Array, axes: Axes) -> Array:
+    count = int(np.prod([x.shape[axis] for axis in axes]))
+    return np.asarray(add(x, axes) / accumulator(x.dtype).type(count))
+
+
+def multiply(x: Array, axes: Axes) -> Array:
+    kind = np.dtype(np.float32) if x.dtype == np.float16 else x.dtype
+    return np.asarray(np.multiply.reduce(x, axis=axes, dtype=kind, keepdims=True))
+
+
+def in_range(total: Array) -> Array:
+    """A sum that was kept in FLOAT64, where that is out of the range of FLOAT32 as FLOAT32 has it."""
+    narrow = total.astype(np.float32)
+    return np.where((narrow == 0) | np.isinf(narrow), narrow, total)
+
+
+# MAX and MIN pass over NaN: Direct3D's min and max return the other operand if one is NaN.
+REDUCTIONS: dict[str, Callable[[Array, Axes], Any]] = {
+    "AVERAGE": average,
+    "L1": lambda x, axes: add(x, axes, absolute=True),
+    "L2": lambda x, axes: np.sqrt(in_range(add(x, axes, square=True))),
+    "LOG_SUM": lambda x, axes: np.log(add(x, axes)),
+    "MAX": lambda x, axes: np.fmax.reduce(x, axis=axes, keepdims=True),
+    "MIN": lambda x, axes: np.fmin.reduce(x, axis=axes, keepdims=True),
+    "MULTIPLY": multiply,
+    "SUM": add,
+    "SUM_SQUARE": lambda x, axes: add(x, axes, square=True),
+}
+
+
+FUNCTIONS = frozenset({*REDUCTIONS, "LOG_SUM_EXP", "ARGMIN", "ARGMAX"})
+
+
+def log_sum_exp(x: Array, output: Array, axes: Axes, scratch: Array | None) -> Run:
+    """log(sum(exp(x))), whose sum is that of FLOAT32: infinite or 0 where it is out of range there."""
+
+    def run() -> None:
+        memory = np.empty(8 * x.size, np.uint8) if scratch is None else scratch
+        parts = memory[: 8 * x.size].view(np.float64).reshape(x.shape)
+        with np.errstate(all="ignore"):
+            np.exp(x, out=parts, dtype=np.float64)
+            total = np.add.reduce(parts, axis=axes, keepdims=True)
+            np.copyto(output, np.log(in_range(total)), casting="same_kind")
+
+    return run
+
+
+def arg_fold(x: Array, output: Array, axes: Axes, largest: bool, decreasing: bool) -> Run:
+    """The index of the largest (or smallest) element, counted over the reduced axes in increasing dimension order.
+
+    Of equal elements the first counts, or the last if ``decreasing``. NaN is passed over, as in MAX and MIN, but where
+    it is the first: no comparison with it is true, so that nothing takes its place.
+    """
+    reduced = sorted(axes)
+    kept = [axis for axis in range(x.ndim) if axis not in axes]
+    order = (*kept, *reduced)
+    kept_sizes = [x.shape[axis] for axis in kept]
+    # Along a broadcast axis all are equal: one is looked at, and the first or the last of them is meant.
+    repeated = [axis in reduced and not x.strides[axis] for axis in range(x.ndim)]
+    seen = x[tuple(slice(0, 1) if one else slice(None) for one in repeated)]
+
+    def run() -> None:
+        rows = seen.transpose(order).reshape((*kept_sizes, -1))
+        indices = first_index(rows[..., ::-1] if decreasing else rows, largest)
+        if decreasing:
+            indices = rows.shape[-1] - 1 - indices
+        if any(repeated):
+            places = np.unravel_index(indices, [seen.shape[axis] for axis in reduced])
+            own = [
+                place + (x.shape[axis] - 1 if repeated[axis] and decreasing else 0)
+                for axis, place in zip(reduced, places)
+            ]
+            indices = np.asarray(np.ravel_multi_index(own, [x.shape[axis] for axis in reduced]))
+        np.copyto(output, unless_nan_begins(rows, indices).reshape(output.shape), casting="unsafe")
+
+    return run
+
+
+def first_index(rows: Array, largest: bool) -> Array:
+    """The index of the first largest (or smallest) element along the last axis; NaN is passed over."""
+    if rows.dtype.kind == "f" and np.isnan(rows).any():
+        # Not fmax, which does not pass over signaling NaNs.
+        numbers = np.where(np.isnan(rows), rows.dtype.type(-np.inf if largest else np.inf), rows)
+        best = (np.max if largest else np.min)(numbers, axis=-1, keepdims=True)
+        return np.asarray((rows == best).argmax(axis=-1))
+    return np.asarray(rows.argmax(axis=-1) if largest else rows.argmin(axis=-1))
+
+
+def unless_nan_begins(rows: Array, indices: Array) -> Array:
+    """``indices`` along the last axis, but 0 where that begins with NaN."""
+    return np.where(np.isnan(rows[..., 0]), 0, indices) if rows.dtype.kind == "f" else indices

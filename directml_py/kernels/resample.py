@@ -1,0 +1,136 @@
+"""The native loop of images that are resampled: sums of a few elements along rows and columns, their norms, and the
+largest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .backend import backend
+from .csr import Plan, Taps
+from .native_arrays import Array, Run, address, apart, bound, readable
+from .roi.sample_points import Steps
+
+LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
+# Batches, channels, rows and columns.
+RANK = 4
+# The fields of an axis of a task, and what keeps alive what its pointers lead to.
+Axis = tuple[dict[str, Any], object]
+
+
+def can_blend(x: Array, output: Array) -> bool:
+    """Whether there is a loop for these tensors: FLOAT32 or FLOAT16, apart in memory, of rows that are not too long."""
+    native = backend.native
+    return (
+        native is not None
+        and x.dtype in LOOPS
+        and x.dtype == output.dtype
+        and readable(x, output)
+        and max(x.shape[-1], output.shape[-1]) <= native.lib.DML_RESAMPLE_COLUMNS
+        and apart(output, [x])
+    )
+
+
+def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | None:
+    """The call that stores what a plan for the last two of up to four dimensions makes of ``x``; None if there is no
+    loop for it.
+
+    With an ``order``, the plan says of what a norm of that order is taken; it has no weights.
+    """
+    if x.ndim > RANK or not can_blend(x, output) or order > backend.native.lib.DML_RESAMPLE_ORDER:
+        return None
+    missing = RANK - x.ndim
+    x, output = (one.reshape((1,) * missing + one.shape) for one in (x, output))
+    axes = []
+    for axis in (2, 3):
+        parts = plan.get(axis - missing, (Taps.one_each(np.arange(x.shape[axis]), x.shape[axis]),))
+        if not isinstance(parts, tuple) or len(parts) > 1:
+            return None
+        axes.append(axis_of(parts[0], output.shape[axis]))
+    if len(plan) > sum(axis - missing in plan for axis in (2, 3)):
+        return None
+    task, memory = task_of("NORM" if order else "SUM", x, output, axes)
+    task.order = order
+    return bound(backend.native.lib.dml_resample_run, task, memory=memory)
+
+
+def blend_regions(
+    x: Array, batches: Array, rows: Steps, columns: Steps, output: Array, outside: float
+) -> None:
+    """Store the means of the samples of regions of ``x``, of which those outside the image are worth ``outside``."""
+    run_regions(
+        "SUM", x, batches, [counted(*samples_of(one), one) for one in (rows, columns)], output, outside
+    )
+
+
+def largest_of_regions(x: Array, batches: Array, rows: Steps, columns: Steps, output: Array) -> None:
+    """Store the largest elements of regions of ``x``, of which a step is either inside the image or outside: 0."""
+    run_regions("MAXIMUM", x, batches, [samples_of(one) for one in (rows, columns)], output)
+
+
+def run_regions(
+    function: str, x: Array, batches: Array, axes: Sequence[Axis], output: Array, outside: float = 0.0
+) -> None:
+    numbers = np.ascontiguousarray(batches, np.int64)
+    task, _ = task_of(function, x, output, axes)
+    task.batches, task.outside = address(numbers), outside
+    backend.native.lib.dml_resample_run(task)
+
+
+def task_of(function: str, x: Array, output: Array, axes: Sequence[Axis]) -> tuple[Any, object]:
+    """A task, and what its pointers lead to."""
+    task = backend.native.ffi.new(
+        "dml_resample *",
+        {
+            "is_half": x.dtype == np.float16,
+            "function": getattr(backend.native.lib, f"DML_RESAMPLE_{function}"),
+            "regions": output.shape[0],
+            "channels": output.shape[1],
+            "plane_bytes": x.itemsize * x.shape[2] * x.shape[3],
+            "x_strides": x.strides,
+            "output_strides": output.strides,
+            "x": address(x),
+            "output": address(output),
+            "rows": axes[0][0],
+            "columns": axes[1][0],
+        },
+    )
+    return task, (x, output, axes)
+
+
+def axis_of(taps: Taps, steps: int) -> Axis:
+    """The same elements for all regions, and what keeps them alive."""
+    weights = np.ones(len(taps.indices)) if taps.weights is None else taps.weights
+    arrays = [
+        np.ascontiguousarray(taps.starts, np.int64),
+        np.ascontiguousarray(taps.indices, np.int64),
+        np.ascontiguousarray(weights, np.float64),
+    ]
+    names = ("starts", "indices", "weights")
+    return {**dict(zip(names, map(address, arrays))), "steps": steps}, arrays
+
+
+def samples_of(steps: Steps) -> Axis:
+    """What is read at the samples of each step of each region, weighted with how many of them read it."""
+    places, entries = steps.places, steps.counts.reshape(-1)
+    owners = np.repeat(np.arange(len(entries)), entries)
+    shares = np.stack([1 - places.weight, places.weight], 1)
+    weights = (shares * (places.times * places.is_inside)[:, None]).reshape(-1)
+    # What has no weight is not read: 0 times infinity would be NaN.
+    used = weights > 0
+    indices = np.stack([places.low, places.low + 1], 1).reshape(-1)[used]
+    starts = np.zeros(len(entries) + 1, np.int64)
+    np.cumsum(np.bincount(np.repeat(owners, 2)[used], minlength=len(entries)), out=starts[1:])
+    axis, memory = axis_of(Taps(starts, indices, weights[used], 0), steps.counts.shape[1])
+    return {**axis, "is_own": 1}, memory
+
+
+def counted(axis: dict[str, Any], memory: object, steps: Steps) -> Axis:
+    """The same, with how many samples each step has, and how many of them are inside."""
+    places, entries = steps.places, steps.counts.reshape(-1)
+    first = np.cumsum(entries) - entries
+    counts = np.add.reduceat(places.times.astype(np.float64), first)
+    inside = np.add.reduceat(np.where(places.is_inside, places.times, 0).astype(np.float64), first)
+    return {**axis, "counts": address(counts), "inside": address(inside)}, (memory, counts, inside)

@@ -1,0 +1,173 @@
+"""What regions of images are made of: the places of rows and columns together, read, and added back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..native_arrays import Array
+from .sample_points import Places, Steps, Taps
+
+# How many elements are worked on at once.
+BLOCK = 1 << 17
+
+
+class Patch(NamedTuple):
+    """Elements of the output, numbered ``outputs`` by region, row and column, and the points that they are made of.
+
+    Their points follow each other, from ``starts`` on; ``owners`` says of each which of the outputs it belongs to, from
+    0 on, and ``regions`` of which region. Points lie row by row.
+    """
+
+    outputs: slice
+    starts: Array
+    owners: Array
+    regions: Array
+    rows: Places
+    columns: Places
+
+    @property
+    def is_inside(self) -> Array:
+        return self.rows.is_inside & self.columns.is_inside
+
+    @property
+    def times(self) -> Array:
+        """How many samples each point stands for."""
+        return self.rows.times.astype(np.float64) * self.columns.times
+
+    @property
+    def counts(self) -> Array:
+        """How many samples each output has."""
+        counts: Array = np.add.reduceat(self.times, self.starts)
+        return counts
+
+    def read(self, image: Array, batches: Array, outside: float) -> Array:
+        """The value at each point, by channel, of an image whose channels come last; in FLOAT64.
+
+        ``batches`` are those of the regions.
+        """
+        return self.sum_of(image, batches, self.rows.taps(), self.columns.taps(), outside)
+
+    def slopes(self, image: Array, batches: Array) -> tuple[Array, Array]:
+        """How fast the value at each point changes, by channel, with its row and with its column.
+
+        On an element, where the slopes of both sides meet, it is 0, and so it is outside.
+        """
+        (above, below), (left, right) = self.rows.ends(), self.columns.ends()
+        rows, columns = self.rows.taps(), self.columns.taps()
+        return (
+            self.sum_of(image, batches, [below], columns) - self.sum_of(image, batches, [above], columns),
+            self.sum_of(image, batches, rows, [right]) - self.sum_of(image, batches, rows, [left]),
+        )
+
+    def sum_of(self, image: Array, batches: Array, rows: Taps, columns: Taps, outside: float = 0) -> Array:
+        """Elements times the weights of their rows and columns, if they have one: 0 times infinity would be NaN."""
+        batch = batches[self.regions]
+        total: Array | None = None
+        for row, column, weight in crossed(rows, columns):
+            values = image[batch, row, column] * weight[:, None]
+            values[weight == 0] = 0
+            total = values if total is None else np.add(total, values, out=total)
+        assert total is not None
+        total[~self.is_inside] = outside
+        return total
+
+    def add(self, total: Array, batches: Array, gradients: Array) -> None:
+        """Add the gradients of points, by channel, to those of the elements they read: ``total``, channels last.
+
+        What is of a batch that there is not is left out.
+        """
+        batch = batches[self.regions]
+        number, height, width, channels = total.shape
+        flat, channel = total.reshape(-1), np.arange(channels)
+        for row, column, weight in crossed(self.rows.taps(), self.columns.taps()):
+            used = self.is_inside & (weight > 0) & (batch < number)
+            element = (batch[used].astype(np.int64) * height + row[used]) * width + column[used]
+            added = gradients[used] * weight[used, None]
+            np.add.at(flat, (element[:, None] * channels + channel).reshape(-1), added.reshape(-1))
+
+    def maximum(self, values: Array) -> Array:
+        """The largest value of each output; as in Direct3D, a number is larger than NaN."""
+        largest: Array = np.fmax.reduceat(values, self.starts, axis=0)
+        return largest
+
+    def mean(self, values: Array) -> Array:
+        """The mean of the samples of each output."""
+        total: Array = np.add.reduceat(values * self.times[:, None], self.starts, axis=0)
+        return total / self.counts[:, None]
+
+    def spread(self, gradients: Array) -> Array:
+        """What each point has of the gradients of means."""
+        parts = self.times / self.counts[self.owners]
+        return gradients[self.owners] * parts[:, None]
+
+    def chosen(self, gradients: Array, values: Array) -> Array:
+        """What each point has of the gradients of maxima: all of it, or nothing.
+
+        Of points whose values are the same the first one, row by row, is the largest.
+        """
+        best = self.maximum(values)[self.owners]
+        numbers = np.arange(len(values))[:, None]
+        is_best = (values == best) | np.isnan(best)
+        first = np.minimum.reduceat(np.where(is_best, numbers, len(values)), self.starts, axis=0)
+        return np.where(numbers == first[self.owners], gradients[self.owners], 0)
+
+
+def crossed(rows: Taps, columns: Taps) -> Iterator[tuple[Array, Array, Array]]:
+    """The elements at which rows and columns meet, and the products of their weights."""
+    for row, height in rows:
+        for column, width in columns:
+            yield row, column, height * width
+
+
+def parts_of(regions: int, numbers: int) -> Iterator[slice]:
+    """All regions, in parts that take little memory; each takes about as many ``numbers``."""
+    count = max(1, BLOCK // numbers)
+    for first in range(0, regions, count):
+        yield slice(first, first + count)
+
+
+def patches(
+    regions: int, steps_of: Callable[[slice], tuple[Steps, Steps]], numbers: int, channels: int
+) -> Iterator[Patch]:
+    """All elements of the output in patches, each of so few points that they take little memory.
+
+    ``steps_of`` gives the steps of part of the regions along rows and columns; each takes about as many ``numbers``.
+    """
+    for part in parts_of(regions, numbers):
+        rows, columns = steps_of(part)
+        first = part.start
+        before = first * rows.counts.shape[1] * columns.counts.shape[1]
+        for patch in patches_of(rows, columns, max(1, BLOCK // channels)):
+            outputs = slice(before + patch.outputs.start, before + patch.outputs.stop)
+            yield patch._replace(outputs=outputs, regions=first + patch.regions)
+
+
+def patches_of(rows: Steps, columns: Steps, most: int) -> Iterator[Patch]:
+    """Patches of ``most`` points, or of a single element of the output that has more."""
+    sizes = (rows.counts[:, :, None] * columns.counts[:, None, :]).reshape(-1)
+    shape = (*rows.counts.shape, columns.counts.shape[1])
+    ends = np.cumsum(sizes)
+    first_row, first_column = (
+        np.cumsum(one.counts).reshape(one.counts.shape) - one.counts for one in (rows, columns)
+    )
+    begin = 0
+    while begin < len(sizes):
+        before = ends[begin] - sizes[begin]
+        end = max(begin + 1, int(np.searchsorted(ends, before + most, side="right")))
+        region, row, column = np.unravel_index(np.arange(begin, end), shape)
+        starts = ends[begin:end] - sizes[begin:end] - before
+        owners = np.repeat(np.arange(end - begin), sizes[begin:end])
+        within = np.arange(len(owners)) - starts[owners]
+        y, x = np.divmod(within, columns.counts[region, column][owners])
+        yield Patch(
+            slice(begin, end),
+            starts,
+            owners,
+            region[owners],
+            rows.places.at(first_row[region, row][owners] + y),
+            columns.places.at(first_column[region, column][owners] + x),
+        )
+        begin = end

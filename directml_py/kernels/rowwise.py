@@ -1,0 +1,69 @@
+"""Rows: functions that see all elements along some axes at once, a block of rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from . import half
+from .backend import backend
+from .cache_blocks import BLOCK, Grid, Place
+from .elementwise.map import map_whole, store
+from .native_arrays import Array, Run
+from .threads import share
+
+Function = Callable[..., Any]
+Arrays = Sequence["Array | None"]
+# Elements in a line of a processor's cache, or in two.
+LINE = 16
+
+
+def map_rows(function: Function, inputs: Arrays, outputs: Arrays, axes: Sequence[int]) -> Run:
+    """Bind arrays, and give the call that stores ``function`` of the inputs in the outputs.
+
+    All have equally many dimensions, in which sizes are equal or 1, and one of them has the largest everywhere; along
+    ``axes`` outputs may have any.
+    ``function`` takes an array for each input, None for an absent one, and gives an array, or one for each output in a
+    tuple; it must not write into what it is given. Of the dimensions ``axes`` it is given all, of the others any part:
+    what it gives there must depend on nothing else. FLOAT16 arrives as FLOAT32; results are rounded once, when they are
+    stored. Inputs and outputs are apart in memory.
+    """
+    arrays = [array for array in (*inputs, *outputs) if array is not None]
+    sizes = tuple(map(max, zip(*(array.shape for array in arrays))))
+    grid = Grid(sizes, row_steps(next(array for array in arrays if array.shape == sizes), axes))
+    if backend.is_plain or grid.count == 1:
+        return partial(map_whole, function, inputs, outputs)
+    return partial(share, partial(run_rows, function, inputs, outputs, grid), grid.count)
+
+
+def row_steps(array: Array, axes: Sequence[int]) -> list[int]:
+    """The sizes of a block: whole rows, as many as fit but at least one, those first that lie next to each other.
+
+    Where rows lie closer to each other than their own elements, there are as many as share what memory gives at once.
+    """
+    steps = [size if axis in axes else 1 for axis, size in enumerate(array.shape)]
+    strides = [abs(stride) for stride in array.strides]
+    apart = min((strides[axis] for axis in axes if steps[axis] > 1), default=0)
+    kept = [axis for axis, size in enumerate(array.shape) if axis not in axes and size > 1]
+    for place, axis in enumerate(sorted(kept, key=strides.__getitem__)):
+        least = LINE if place == 0 and strides[axis] < apart else 1
+        steps[axis] = min(array.shape[axis], max(least, BLOCK // prod(steps)))
+    return steps
+
+
+def run_rows(function: Function, inputs: Arrays, outputs: Arrays, grid: Grid, numbers: Iterator[int]) -> None:
+    with np.errstate(all="ignore"):
+        for number in numbers:
+            place = grid.place(number)
+            parts = [None if x is None else half.widened(part(x, place)) for x in inputs]
+            targets = [None if output is None else part(output, place) for output in outputs]
+            store(targets, function(*parts))
+
+
+def part(array: Array, place: Place) -> Array:
+    """``array`` at ``place``; what it broadcasts there is everywhere the same."""
+    return array[tuple(slice(None) if size == 1 else one for size, one in zip(array.shape, place))]

@@ -1,0 +1,169 @@
+"""Backward convolution as forward ones: of the elements that a stride apart come from the same part of the filter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from math import gcd, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import depthwise_pool
+from .convolution import convolution
+from .launch import in_turn
+from .move import move
+from .native_arrays import Array, Run
+from .windows import Sizes, Window
+
+# What is computed at once of elements that lie apart.
+PART_BYTES = 1 << 22
+
+
+class Phase(NamedTuple):
+    """Elements of the output along one dimension that the same ``length`` ``taps`` of the filter reach: those from
+    ``first`` on, a stride apart. The first of them sees element ``offset`` of the input through the first tap, and
+    through the next ones those that lie ``dilation`` behind each other."""
+
+    first: int
+    taps: slice
+    length: int
+    offset: int
+    dilation: int
+
+
+def phases_of(window: Window, axis: int) -> Iterator[Phase]:
+    """Of each phase the taps are in descending order, as positions ascend with them in a forward convolution."""
+    size, stride, dilation = window.size[axis], window.strides[axis], window.dilations[axis]
+    padding, common = window.start_padding[axis], gcd(stride, dilation)
+    for first in range(stride):
+        hits = [tap for tap in range(size) if (first + padding - tap * dilation) % stride == 0]
+        if not hits:
+            yield Phase(first, slice(0), 0, 0, 1)
+            continue
+        step, last = stride // common, hits[-1]
+        offset = (first + padding - last * dilation) // stride
+        # The first hit lies before the first step: those behind it come down to it.
+        yield Phase(first, slice(last, None, -step), len(hits), offset, dilation // common)
+
+
+def scratch_of(filters: Sizes, outputs: Sizes, window: Window) -> int:
+    """The most bytes of temporary memory that ``convolution_back`` takes."""
+    part = 0 if max(window.strides) == 1 else max(PART_BYTES, 4 * plane_of(outputs, window))
+    return 4 * (prod(filters) + prod(window.strides)) + part
+
+
+def plane_of(outputs: Sizes, window: Window) -> int:
+    """The most elements of a channel that one phase has."""
+    return prod(-(-size // stride) for size, stride in zip(outputs[2:], window.strides))
+
+
+def convolution_back(
+    x: Array,
+    filters: Array,
+    bias: Array | None,
+    output: Array,
+    window: Window,
+    groups: int,
+    scratch: Array,
+    *,
+    is_turned: bool = False,
+    **options: Any,
+) -> Run | None:
+    """The call that stores what ``im2col.convolve_back`` gives, as ``convolution.convolution`` does forwards.
+
+    None if there is no loop for these tensors, or elements of the output that no tap reaches but for its padding, which
+    is 0. Filters must be finite when it is called: forwards, what is beside the input is
+    multiplied with them as 0.
+    """
+    inner, whole = window.without_output_padding(output.shape[2:]), output
+    within: Any = (..., *map(slice, inner))
+    output = whole[within]
+    phases = [list(phases_of(window, axis)) for axis in range(len(window.size))]
+    if any(phase.length == 0 for axis in phases for phase in axis):
+        return None
+    by_group = filters.reshape(groups, -1, *filters.shape[1:]).swapaxes(1, 2)
+    if is_turned:
+        by_group = np.flip(by_group, tuple(range(3, by_group.ndim)))
+    own: list[tuple[Array, Array]] = []
+    runs: list[Run] = []
+    used = 0
+    memory = scratch[4 * (prod(filters.shape) + prod(window.strides)) :].view(output.dtype)
+    for numbers in np.ndindex(*window.strides):
+        place = [phase[number] for phase, number in zip(phases, numbers)]
+        every: Any = (..., *(slice(one.first, None, by) for one, by in zip(place, window.strides)))
+        chosen: Any = (..., *(one.taps for one in place))
+        inside: Any = (..., *(slice(max(0, one.offset), None) for one in place))
+        target, taps = output[every], by_group[chosen]
+        if target.size == 0:
+            continue
+        packed = scratch[used : used + filters.itemsize * taps.size].view(filters.dtype).reshape(taps.shape)
+        used += 4 * taps.size
+        own.append((packed, taps))
+        for task in pieces(x[inside], packed, bias, target, window):
+            run = forward(*task, memory, place, **options)
+            if run is None:
+                return None
+            runs.append(run)
+    if any(window.output_padding):
+        runs.append(partial(fill_padding, whole, inner))
+    return in_turn([move(own), *runs])
+
+
+def fill_padding(output: Array, inner: Sizes) -> None:
+    """Store 0, of which all activations make 0 here, in the elements of the output that lie beyond ``inner``."""
+    for axis, size in enumerate(inner, 2):
+        beyond = (slice(None),) * axis + (slice(size, None),)
+        output[beyond] = 0
+
+
+def pieces(
+    x: Array, filters: Array, bias: Array | None, output: Array, window: Window
+) -> Iterator[tuple[Array, Array, Array | None, Array]]:
+    """Parts of a phase that fit in temporary memory: some groups, or some features of one. ``filters`` are {G, M / G,
+    C / G, ...}."""
+    groups, features, channels = filters.shape[:3]
+    if max(window.strides) == 1:
+        yield x, filters, bias, output
+        return
+    most = max(1, PART_BYTES // (4 * prod(output.shape[2:])))
+    some, each = max(1, most // features), min(most, features)
+    for image in range(len(x)):
+        for group in range(0, groups, some):
+            for first in range(0, features, each):
+                part = filters[group : group + some, first : first + each]
+                begin = group * features + first
+                out = slice(begin, begin + part.shape[0] * part.shape[1])
+                seen = slice(group * channels, (group + part.shape[0]) * channels)
+                yield (
+                    x[image : image + 1, seen],
+                    part,
+                    None if bias is None else bias[:, out],
+                    output[image : image + 1, out],
+                )
+
+
+def forward(
+    x: Array,
+    filters: Array,
+    bias: Array | None,
+    output: Array,
+    memory: Array,
+    place: Sequence[Phase],
+    **options: Any,
+) -> Run | None:
+    """A phase of the output, or a part of it, by way of ``memory`` where its elements lie apart."""
+    window = Window.of(
+        [one.length for one in place],
+        dilations=[one.dilation for one in place],
+        start_padding=[max(0, -one.offset) for one in place],
+    )
+    # A view: what is taken of several groups is all of them.
+    flat = filters.reshape(-1, *filters.shape[2:])
+    is_apart = output.strides[-1] != output.itemsize or not output[0, 0].flags.c_contiguous
+    if is_apart and memory.size < output.size:
+        return None
+    part = memory[: output.size].reshape(output.shape) if is_apart else output
+    task = (x, flat, bias, part, window, len(filters))
+    run = depthwise_pool.products(*task, **options) or convolution(*task, **options)
+    return in_turn([run, move([(output, part)])]) if run is not None and is_apart else run

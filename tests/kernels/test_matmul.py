@@ -1,0 +1,188 @@
+"""Native products of matrices against FLOAT64, and against themselves however they lie and are cut."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from directml_py.kernels import matmul
+from directml_py.kernels.matmul import multiplied, multiply_whole
+
+from .loops import IS_BASELINE, assert_passes_with_baseline_loops
+
+# Batches, rows, steps, columns: on both sides of what tiles, blocks and panels have.
+SIZES = [
+    ((), 1, 1, 1),
+    ((), 1, 5, 7),
+    ((), 7, 5, 1),
+    ((), 1, 300, 100),
+    ((), 1, 4099, 70),
+    ((), 2, 33, 1541),
+    ((), 6, 255, 16),
+    ((), 8, 256, 32),
+    ((), 9, 257, 33),
+    ((), 17, 700, 65),
+    ((), 31, 31, 31),
+    ((), 140, 40, 400),
+    ((), 300, 64, 1000),
+    ((3,), 64, 64, 64),
+    ((2, 3), 5, 6, 40),
+]
+LAYOUTS = {
+    "packed": np.ascontiguousarray,
+    "transposed": lambda x: np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2),
+    "gapped": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "negative": lambda x: np.flip(np.flip(x).copy()),
+}
+DTYPES = {"float32": np.float32, "float16": np.float16}
+
+
+@pytest.fixture(autouse=True)
+def no_blas(native, monkeypatch):
+    monkeypatch.setattr(matmul, "WORTH_BLAS", dict.fromkeys(matmul.WORTH_BLAS, 1 << 62))
+    monkeypatch.setattr(matmul, "WORTH_BLAS_ROW", 1 << 62)
+
+
+def whole_numbers(shape, dtype, seed):
+    """Sums of their products are exact."""
+    return np.random.default_rng(seed).integers(-30, 31, shape).astype(dtype)
+
+
+def guarded_result(batch, rows, columns):
+    """Room between rows that nobody may touch."""
+    room = np.full((*batch, rows, columns + 3), 7, np.float32)
+    return room, room[..., :columns]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("left", DTYPES)
+@pytest.mark.parametrize("right", DTYPES)
+@pytest.mark.usefixtures("threads")
+def test_products_are_exact_in_all_layouts(sizes, left, right):
+    batch, rows, depth, columns = sizes
+    a = whole_numbers((*batch, rows, depth), DTYPES[left], 1)
+    b = whole_numbers((*batch, depth, columns), DTYPES[right], 2)
+    wanted = np.matmul(a.astype(np.float64), b.astype(np.float64))
+    for one in LAYOUTS.values():
+        for other in LAYOUTS.values():
+            room, out = guarded_result(batch, rows, columns)
+            if columns == 1:
+                room = out = np.empty(wanted.shape, np.float32)
+            run = multiplied(one(a), other(b), out)
+            assert run is not None
+            run()
+            np.testing.assert_array_equal(out, wanted)
+            assert (room[..., columns:] == 7).all()
+
+
+def test_factors_are_broadcast(native):
+    a, b = whole_numbers((4, 1, 5, 6), np.float32, 1), whole_numbers((3, 6, 33), np.float32, 2)
+    out = np.empty((4, 3, 5, 33), np.float32)
+    multiplied(a, b, out)()
+    np.testing.assert_array_equal(out, a @ b)
+    row = np.broadcast_to(b[:1, :1], b.shape)
+    multiplied(a, row, out)()
+    np.testing.assert_array_equal(out, a @ row)
+
+
+def test_sums_do_not_depend_on_threads_or_neighbours(set_threads):
+    """Each element is added up in the same order, whatever tile and thread it falls to."""
+    rng = np.random.default_rng(3)
+    a, b = rng.standard_normal((300, 600), np.float32), rng.standard_normal((600, 500), np.float32)
+    found = []
+    for count in (1, 2, 3):
+        set_threads(count)
+        out = np.empty((300, 500), np.float32)
+        multiplied(a, b, out)()
+        found.append(out)
+    part = np.empty((41, 70), np.float32)
+    multiplied(a[13:54], b[:, 90:160], part)()
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+    np.testing.assert_array_equal(part, found[0][13:54, 90:160])
+    np.testing.assert_allclose(found[0], a.astype(np.float64) @ b, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 20])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_infinities_and_nan_stay_in_their_rows_and_columns(rows, layout, native):
+    a, b = np.ones((rows, 70), np.float32), np.ones((70, 50), np.float32)
+    a[-1, 69], b[3, 49] = np.inf, np.nan
+    out = np.empty((rows, 50), np.float32)
+    multiplied(LAYOUTS[layout](a), LAYOUTS[layout](b), out)()
+    wanted = np.full((rows, 50), 70, np.float32)
+    wanted[-1], wanted[:, 49] = np.inf, np.nan
+    np.testing.assert_array_equal(out, wanted)
+
+
+def test_what_the_loop_does_not_take(native):
+    a, b, out = np.ones((2, 3)), np.ones((3, 4), np.float32), np.empty((2, 4), np.float32)
+    assert multiplied(a, b, out) is None
+    assert multiplied(a.astype(np.float32), b, np.empty((2, 8), np.float32)[:, ::2]) is None
+    askew = np.zeros(25, np.uint8)[1:].view(np.float32).reshape(2, 3)
+    assert multiplied(askew, b, out) is None
+
+
+def test_blas_takes_large_ones(native, monkeypatch):
+    monkeypatch.setattr(matmul, "WORTH_BLAS", dict.fromkeys(matmul.WORTH_BLAS, 24))
+    a, b, out = np.ones((2, 3), np.float32), np.ones((3, 4), np.float32), np.empty((2, 4), np.float32)
+    assert multiplied(a, b, out) is None
+    assert multiplied(a.astype(np.float16), b, out) is not None
+    assert multiplied(a[:1], b, out[:1]) is not None
+    monkeypatch.setattr(matmul, "WORTH_BLAS_ROW", 12)
+    assert multiplied(a[:1], b, out[:1]) is None
+    multiply_whole(a, b, out)
+    assert (out == 3).all()
+
+
+@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
+def test_baseline_loops():
+    assert_passes_with_baseline_loops(__file__)
+
+
+BYTE_TYPES = {"uint8": np.uint8, "int8": np.int8}
+
+
+def some_bytes(shape, dtype, seed):
+    limits = np.iinfo(dtype)
+    return np.random.default_rng(seed).integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+@pytest.mark.parametrize("left", BYTE_TYPES)
+@pytest.mark.parametrize("right", BYTE_TYPES)
+@pytest.mark.parametrize(
+    "sizes", [(1, 1, 1), (1, 9, 33), (1, 4099, 70), (1, 64, 4096), (5, 33, 17), (3, 7, 1)], ids=str
+)
+@pytest.mark.parametrize("zeros", ["none", "single", "by row", "by column"])
+@pytest.mark.usefixtures("threads")
+def test_products_of_bytes(sizes, left, right, zeros):
+    rows, depth, columns = sizes
+    a, b = (
+        some_bytes((2, rows, depth), BYTE_TYPES[left], 1),
+        some_bytes((2, depth, columns), BYTE_TYPES[right], 2),
+    )
+    # The largest products of all.
+    a[..., 0], b[:, 0] = np.iinfo(a.dtype).min, np.iinfo(b.dtype).min
+    a_zero = b_zero = None
+    if zeros != "none":
+        a_zero = some_bytes((1, rows if zeros == "by row" else 1, 1), a.dtype, 3)
+        b_zero = some_bytes((1, 1, columns if zeros == "by column" else 1), b.dtype, 4)
+    wanted = np.matmul(
+        a.astype(np.int64) - (0 if a_zero is None else a_zero.astype(np.int64)),
+        b.astype(np.int64) - (0 if b_zero is None else b_zero.astype(np.int64)),
+    )
+    out = np.empty(wanted.shape, np.int32)
+    run = matmul.byte_products(a, a_zero, b, b_zero, out)
+    if run is None:
+        assert (zeros == "by column" and rows > 1) or columns == 1
+        return
+    run()
+    np.testing.assert_array_equal(out, wanted)
+
+
+def test_sums_of_bytes_wrap(native):
+    depth = (1 << 31) // 255**2 + 100
+    a, b = np.full((1, depth), 255, np.uint8), np.full((depth, 3), 255, np.uint8)
+    out = np.empty((1, 3), np.int32)
+    matmul.byte_products(a, None, b, None, out)()
+    assert (out == depth * 255**2 - (1 << 32)).all()
