@@ -1,8 +1,8 @@
 """The operators: one module per family, its rules, its sizes and its arithmetic."""
 
-from .check import check, check_inputs, every_rule, kernel_of
 from .operator import SCHEMAS, Kernel, Move, Operator
 from .registry import operator_of
+from .validate import check, check_inputs, every_rule, kernel_of
 
 __all__ = [
     "SCHEMAS",

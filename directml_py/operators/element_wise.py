@@ -28,11 +28,11 @@ from ..kernels.half import widened
 from ..kernels.native_arrays import Array
 from ..validation.report import Report
 from . import quantization as quantization  # operators of this family, too
-from .fused import activated
-from .losses import report_losses
+from .attributes import element
+from .fused_activation import activated
+from .numeric_warnings import report_losses
 from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, mapping_kernel, operator, own_rule
 from .quantization_parameters import inspect_scales
-from .scalars import element
 
 PREFIX = "ELEMENT_WISE_"
 

@@ -15,8 +15,8 @@ from ..kernels.elementwise.functions import bits_of
 from ..kernels.elementwise.map import map_elements
 from ..kernels.move import move
 from ..kernels.native_arrays import Array, Run
+from .attributes import element
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, of_sizes, operator
-from .scalars import element
 
 STATE_ELEMENTS = 6
 

@@ -32,9 +32,9 @@ from ..api.enums import (
 from ..descs.values import OperatorDesc
 from ..kernels.elementwise.map import store
 from ..kernels.native_arrays import Array, Run
-from .check import kernel_of
 from .operator import Compute, Inputs, Kernel, Outputs
 from .registry import operator_of
+from .validate import kernel_of
 
 
 class Halves(np.ndarray[Any, Any]):

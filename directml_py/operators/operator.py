@@ -141,7 +141,7 @@ class Operator:
         moves = self.moves(desc)
         return computing_kernel(self.compute(desc)) if moves is None else moving_kernel(moves)
 
-    def kernel_before(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
+    def fused_kernel(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
         """How the operator and the one ``following`` it run at once, if they can: that one alone takes the output of
         this one, as its first input. The inputs are those of both, without that one, and results are the same."""
         return None

@@ -10,8 +10,8 @@ from ..kernels.native_arrays import Array, Run
 from ..kernels.rowwise import map_rows
 from ..kernels.top_k import top
 from ..validation.report import Report
-from .axes import resized
-from .inspected import report_elements
+from .attributes import resized
+from .element_inspection import report_elements
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator, own_rule
 
 NAN = {

@@ -42,7 +42,7 @@ from ..kernels.native_arrays import Array, Run
 from ..kernels.recurrent.layer import Cell, Layer, Phase, State, run_steps, turned
 from ..kernels.recurrent.native import codes_of, run_natively, scratch_for
 from ..validation.report import Report
-from .fused import activated, is_of_elements
+from .fused_activation import activated, is_of_elements
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
 
 Function = Callable[[Array], Array]

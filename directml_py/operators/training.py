@@ -8,5 +8,5 @@ from __future__ import annotations
 from . import normalization as normalization  # operators of this family, too
 from . import optimizer as optimizer
 from . import sampling as sampling
-from .window import gradients as gradients  # operators of this family, too
-from .window import region_gradients as region_gradients
+from .window import pooling_gradients as pooling_gradients  # operators of this family, too
+from .window import roi_gradients as roi_gradients

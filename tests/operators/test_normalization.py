@@ -8,7 +8,7 @@ import pytest
 from directml_py.kernels import rowwise, threads
 from directml_py.kernels.backend import backend
 from directml_py.operators import SCHEMAS, kernel_of, operator_of
-from directml_py.operators.normalization.rows import InRows
+from directml_py.operators.normalization.axis_normalization import InRows
 from directml_py.operators.operator import computing_kernel
 from directml_py.testing.source import RandomSource
 from directml_py.testing.tolerances import ulps_apart

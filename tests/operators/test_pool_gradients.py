@@ -10,8 +10,8 @@ import pytest
 
 import directml_py as dml
 from directml_py.kernels.windows import Window
-from directml_py.operators.window import gradients as gradients_module
 from directml_py.operators.window import pooling
+from directml_py.operators.window import pooling_gradients as gradients_module
 
 from .helpers import tensor
 

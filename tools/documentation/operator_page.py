@@ -15,7 +15,7 @@ from directml_py.abi.schema import FieldSchema, OperatorSchema
 from directml_py.cli.pages import learn
 from directml_py.graph.methods import Method
 from directml_py.operators import SCHEMAS, operator_of
-from directml_py.operators.check import check
+from directml_py.operators.validate import check
 from directml_py.testing.breaches import derived_breach, derived_rules
 from directml_py.testing.known_rules import every_rule
 from directml_py.testing.valid import HIGHEST

@@ -27,7 +27,7 @@ def paired(planner: Planner) -> list[Step]:
         desc, following = descs
         if desc is None or following is None or not all(map(planner.may_run_with_others, descs)):
             continue
-        kernel = operator_of(desc.name).kernel_before(desc, following)
+        kernel = operator_of(desc.name).fused_kernel(desc, following)
         if kernel is not None:
             step.kernel = planner.packed.taken(first.node, kernel)
             step.nodes = (first.node, step.node)

@@ -1,5 +1,5 @@
 """Operators that read or write at positions which another tensor holds, or that find positions."""
 
-from . import elements, gather, nonzero, one_hot, tuples
+from . import gather, gather_elements, gather_nd, nonzero, one_hot
 
-__all__ = ["elements", "gather", "nonzero", "one_hot", "tuples"]
+__all__ = ["gather", "gather_elements", "gather_nd", "nonzero", "one_hot"]

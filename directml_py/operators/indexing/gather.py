@@ -10,7 +10,7 @@ from ...kernels.linear_index import is_inside, take
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
-from .places import check_range, range_rule
+from .base import check_range, range_rule
 
 LEADING_ONES = own_rule(
     "GATHER", "indices-leading-ones", "The sizes of IndicesTensor before the last IndexDimensions are 1"

@@ -12,7 +12,7 @@ from ...descs.values import OperatorDesc
 from ...kernels.native_arrays import Array, Run
 from ...kernels.nonzero import nonzero, nonzero_whole
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator
-from .tuples import with_leading_ones
+from .gather_nd import with_leading_ones
 
 
 @operator("NONZERO_COORDINATES")

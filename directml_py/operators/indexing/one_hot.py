@@ -9,7 +9,7 @@ from ...descs.values import OperatorDesc
 from ...kernels.gather_scatter_nd import exact_indices, scratch_for, write_places
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
-from ..axes import resized
+from ..attributes import resized
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator
 
 

@@ -31,9 +31,9 @@ from ..operator import (
     Sizes,
     operator,
 )
-from .leading import led
-from .masks import mask_of
-from .operands import Given, joined, operands
+from .attention_masks import mask_of
+from .attention_operands import Given, joined, operands
+from .leading_ones import led
 
 # What the other sizes follow from: where these are as they must be, they do not follow themselves.
 SOURCES = (

@@ -15,8 +15,8 @@ from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..operator import Broadcast, Inputs, Kernel, Outputs, Shape, Shapes, Sizes, operator, own_rule
 from .attention import Attention, MultiheadAttention, attention_of, mask_sizes
-from .leading import led
-from .operands import Given
+from .attention_operands import Given
+from .leading_ones import led
 
 PAST_LENGTHS = own_rule(
     "MULTIHEAD_ATTENTION1",

@@ -1,5 +1,13 @@
 """Operators that move data: a whole and its parts, slices, padding, tiles, blocks, sliding windows."""
 
-from . import blocks, columns, padding, parts, slices, subsequences, value_scale
+from . import fold_unfold, join_split, padding, rearrange, reverse_subsequences, slice, value_scale
 
-__all__ = ["blocks", "columns", "padding", "parts", "slices", "subsequences", "value_scale"]
+__all__ = [
+    "fold_unfold",
+    "join_split",
+    "padding",
+    "rearrange",
+    "reverse_subsequences",
+    "slice",
+    "value_scale",
+]

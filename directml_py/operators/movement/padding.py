@@ -21,10 +21,9 @@ from ...kernels.gather import pick
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
+from ..attributes import element
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Place, Shapes, Sizes, operator, own_rule
-from ..scalars import element
-from .borders import border, sides
-from .slices import steps
+from .slice import border, sides, steps
 
 UINT_COUNT = 2**32
 # Copies of more parts than that take longer to prepare than indices to be gone through.

@@ -10,7 +10,7 @@ import numpy as np
 from ...descs.values import OperatorDesc
 from ...kernels.native_arrays import Array
 from ..operator import Compute, operator
-from .rows import InRows, doubles
+from .axis_normalization import InRows, doubles
 
 CHANNEL, SPATIAL = (1,), (2, 3)
 

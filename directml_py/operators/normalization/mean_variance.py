@@ -11,10 +11,10 @@ from ...descs.values import OperatorDesc
 from ...kernels import softmax_norm
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
-from ..fused import activated
-from ..inspected import report_elements
+from ..element_inspection import report_elements
+from ..fused_activation import activated
 from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator, own_rule
-from .rows import InRows, doubles, inspect_statistic, kept, mean
+from .axis_normalization import InRows, doubles, inspect_statistic, kept, mean
 
 # MEAN_VARIANCE_NORMALIZATION has tensors of { N, C, H, W } alone.
 SPATIAL, WITH_CHANNELS = (2, 3), (1, 2, 3)

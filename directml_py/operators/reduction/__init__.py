@@ -1,5 +1,5 @@
 """Operators that combine elements along axes."""
 
-from . import cumulative, reduced
+from . import cumulative, reduce
 
-__all__ = ["cumulative", "reduced"]
+__all__ = ["cumulative", "reduce"]

@@ -30,7 +30,7 @@ from ...kernels.transposed_convolution import convolution_back
 from ...kernels.transposed_convolution import scratch_of as scratch_of_back
 from ...kernels.windows import Window
 from ...validation.report import Report
-from ..fused import activated
+from ..fused_activation import activated
 from ..operator import (
     Compute,
     ElementWise,
@@ -197,7 +197,7 @@ class Convolution(Operator):
 
         return Kernel(bind, memory + more, packed=keeping(desc, partial(bind, is_kept=True)))
 
-    def kernel_before(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
+    def fused_kernel(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
         """With a normalization of its channels, while these are on their way to memory."""
         fused, after = desc.FusedActivation, following.FusedActivation if is_of_channels(following) else None
         names = [

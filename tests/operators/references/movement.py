@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import fold, unfold
+from .fold_unfold import fold, unfold
 from .onnx_node import onnx, plain, run
 from .rearranged import (
     depth_to_space,

@@ -13,7 +13,7 @@ from ...kernels.gather import safe_indices
 from ...kernels.native_arrays import Array
 from ...kernels.roi.patches import Patch, patches
 from ..operator import Compute, Shapes, of_sizes, operator
-from .regions import AlignedRegions, by_channel, image_of
+from .roi import AlignedRegions, by_channel, image_of
 
 
 @operator("ROI_ALIGN_GRAD")

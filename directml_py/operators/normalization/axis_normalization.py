@@ -12,7 +12,7 @@ from ...kernels.half import as_halves
 from ...kernels.native_arrays import Array, Run
 from ...kernels.rowwise import map_rows
 from ...validation.report import Report
-from ..inspected import report_elements
+from ..element_inspection import report_elements
 from ..operator import Inputs, Kernel, Operator, Outputs, own_rule
 
 # Those whose divisor is made of a statistic that FLOAT16 keeps.

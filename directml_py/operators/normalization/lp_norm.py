@@ -10,7 +10,7 @@ from ...descs.values import OperatorDesc
 from ...kernels.native_arrays import Array
 from ...validation.report import Report
 from ..operator import Compute, Inputs, operator
-from .rows import InRows, doubles, inspect_statistic, kept
+from .axis_normalization import InRows, doubles, inspect_statistic, kept
 
 
 @operator("LP_NORMALIZATION")

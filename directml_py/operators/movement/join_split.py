@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from ...descs.sizes import unsigned_numbers
 from ...descs.values import OperatorDesc
-from ..axes import resized
+from ..attributes import resized
 from ..operator import Move, Operator, Place, Shapes, operator
 
 

@@ -1,7 +1,8 @@
-"""Attributes that are one element of a tensor."""
+"""What operators make of their attributes: elements and sizes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,3 +24,8 @@ def element(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
         return np.frombuffer(value.raw, own, 1).reshape(()).astype(dtype)
     with np.errstate(over="ignore"):
         return np.asarray(functions.cast(np.asarray(value, np.float32), dtype))
+
+
+def resized(sizes: Sequence[int], axis: int, size: int) -> tuple[int, ...]:
+    """``sizes`` with ``size`` in the dimension ``axis``."""
+    return (*sizes[:axis], size, *sizes[axis + 1 :])

@@ -13,7 +13,7 @@ from ..validation.report import Report
 from ..validation.rule import Diagnostic, Rule
 from .operator import SCHEMAS, Kernel
 from .registry import operator_of
-from .sizes import check_sizes
+from .shape_check import check_sizes
 
 
 def check(value: object, level: int, name: str = "desc") -> tuple[OperatorDesc | None, Report]:

@@ -12,7 +12,7 @@ from ..descs.values import OperatorDesc
 from ..kernels.half import widened
 from ..kernels.native_arrays import Array
 from ..validation.report import Report
-from .inspected import report_elements
+from .element_inspection import report_elements
 from .operator import Compute, Inputs, own_rule
 
 # Of the result and the operands, whether each element is lost.

@@ -6,9 +6,9 @@ from ...descs.values import OperatorDesc
 from ...kernels.gather_scatter_nd import Coordinates
 from ...kernels.native_arrays import Array
 from ...validation.report import Report
-from ..axes import resized
+from ..attributes import resized
 from ..operator import Inputs, Shapes, Sizes, operator
-from .places import Places, Reads, Writes, check_range, duplicates_rule, range_rule
+from .base import Places, Reads, Writes, check_range, duplicates_rule, range_rule
 
 INDEX_RANGE = {name: range_rule(name, "the axis") for name in ("GATHER_ELEMENTS", "SCATTER")}
 DUPLICATE_INDICES = duplicates_rule("SCATTER")

@@ -18,7 +18,7 @@ from ...kernels.resample import blend_regions, can_blend, largest_of_regions
 from ...kernels.roi.patches import parts_of, patches
 from ...kernels.roi.sample_points import Grid, Steps, windows_of
 from ...validation.report import Report
-from ..indexing.places import check_range
+from ..indexing.base import check_range
 from ..operator import (
     Compute,
     Inputs,

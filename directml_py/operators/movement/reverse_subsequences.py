@@ -9,7 +9,7 @@ from ...descs.values import OperatorDesc
 from ...kernels.gather import pick
 from ...kernels.gather_scatter_nd import read_reversed
 from ...kernels.native_arrays import Array, Run
-from ..axes import resized
+from ..attributes import resized
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator
 
 

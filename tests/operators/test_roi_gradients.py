@@ -11,7 +11,7 @@ from directml_py.operators import kernel_of
 
 from .dispatch import FILL, Dispatch
 from .helpers import LAYOUTS, generator, tensor_of
-from .test_regions import LINEAR, MOST, NAN, NEAREST, align_desc, line, points, sampling
+from .test_roi import LINEAR, MOST, NAN, NEAREST, align_desc, line, points, sampling
 
 BOTH = pytest.mark.parametrize("reduction", ["AVERAGE", "MAX"])
 

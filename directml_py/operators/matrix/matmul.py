@@ -22,8 +22,8 @@ from ...kernels.matmul import byte_products, is_worth_panels, multiply, multiply
 from ...kernels.native_arrays import Array, Run
 from ...kernels.prepacked_weights import pack_panels, panels_size
 from ...validation.report import Report
-from ..fused import activated, is_of_elements
-from ..inspected import report_elements
+from ..element_inspection import report_elements
+from ..fused_activation import activated, is_of_elements
 from ..operator import (
     Compute,
     Inputs,
@@ -39,7 +39,7 @@ from ..operator import (
     own_rule,
 )
 from ..quantization_parameters import along, per_column, per_row
-from .leading import led
+from .leading_ones import led
 
 
 class Product(NamedTuple):

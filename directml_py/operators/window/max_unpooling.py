@@ -10,7 +10,7 @@ from ...descs.values import OperatorDesc
 from ...kernels.gather_scatter_nd import exact_indices
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
-from ..indexing.places import check_range
+from ..indexing.base import check_range
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, of_sizes, operator, own_rule
 
 INDEX_RANGE = own_rule(

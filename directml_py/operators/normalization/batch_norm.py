@@ -11,9 +11,9 @@ from ...descs.values import OperatorDesc
 from ...kernels import softmax_norm
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
-from ..fused import activated
+from ..fused_activation import activated
 from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator
-from .rows import InRows, doubles, inspect_statistic, kept, mean
+from .axis_normalization import InRows, doubles, inspect_statistic, kept, mean
 
 
 @operator("BATCH_NORMALIZATION")

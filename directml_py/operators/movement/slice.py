@@ -26,7 +26,6 @@ from ..operator import (
     operator,
     own_rule,
 )
-from .borders import border
 
 SLICE_BOUNDS = own_rule("SLICE", "bounds", "Every element of the slice lies within InputTensor")
 SLICE1_WINDOW = own_rule("SLICE1", "window", "The window lies within InputTensor")
@@ -174,3 +173,18 @@ def span(steps: slice, count: int) -> slice:
     """From the first to the last element of a slice without gaps, forwards."""
     first = steps.start - (count - 1 if steps.step < 0 else 0)
     return slice(first, first + count)
+
+
+def border(sizes: Sizes, place: Place) -> list[Place]:
+    """All outside of ``place``, whose slices have no steps, in parts that have no element in common."""
+    parts: list[Place] = []
+    for axis, (size, inner) in enumerate(zip(sizes, place)):
+        behind = (slice(None),) * (len(sizes) - axis - 1)
+        parts += [(*place[:axis], side, *behind) for side in sides(size, inner)]
+    return parts
+
+
+def sides(size: int, inner: slice) -> list[slice]:
+    """What is before and behind ``inner`` in a dimension, where there is something."""
+    both = (slice(0, inner.start), slice(inner.stop, size))
+    return [side for side in both if side.start < side.stop]
