@@ -20,7 +20,7 @@ from .descs.format import braces
 from .descs.tensor import TensorDesc
 from .descs.values import TensorSlot
 from .dml import DMLCreateDevice, IDMLCompiledOperator
-from .dml.device import HIGHEST_FEATURE_LEVEL
+from .dml.dml_device import HIGHEST_FEATURE_LEVEL
 from .operators import check
 from .session import Session
 

@@ -9,7 +9,7 @@ from ..d3d12.clears import CHANNELS
 from ..d3d12.formats import format_of_name
 from ..d3d12.immediate import SIZE
 from ..d3d12.queries import RESULT_SIZE
-from ..dml.slot import Slot
+from ..dml.binding_point import Slot
 from ..graph.reading import Item
 from . import events as e
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from ..d3d12.commands import AliasingBarrier, Barrier, TransitionBarrier
 from ..d3d12.resource import Buffer
 from ..dml.compiled_operator import IDMLCompiledOperator
-from ..dml.compiler.description import GraphDesc, GraphInput, Node, Port, Value
-from ..dml.compiler.program import GraphProgram
+from ..dml.compiler.graph_desc import GraphDesc, GraphInput, Node, Port, Value
+from ..dml.compiler.graph_program import GraphProgram
 from ..graph.values import write_record
 
 Bytes = npt.NDArray[np.uint8]

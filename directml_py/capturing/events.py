@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from ..d3d12.formats import Format
+from ..dml.binding_point import Slot
 from ..dml.compiled_operator import IDMLCompiledOperator
-from ..dml.slot import Slot
 
 
 class Process(NamedTuple):

@@ -16,7 +16,7 @@ from ..api.structs import DML_BINDING_DESC, DML_BUFFER_ARRAY_BINDING, DML_BUFFER
 from ..d3d12 import ID3D12Resource
 from ..descs.tensor import TensorDesc
 from ..dml import IDMLCompiledOperator, IDMLDevice
-from ..dml.slot import PERSISTENT, Slot
+from ..dml.binding_point import PERSISTENT, Slot
 from ..session import Bindable, Session, binding
 from . import events as e
 from .reading import CaptureError, Log

@@ -35,7 +35,7 @@ from ..d3d12.queries import EndQuery, Queries, ResolveQueries
 from ..d3d12.resource import Buffer, BufferRange, ID3D12Resource
 from ..d3d12.tracking.access import Access, Use
 from ..dml.compiled_operator import IDMLCompiledOperator
-from ..dml.dispatch import Dispatch
+from ..dml.dispatch_command import Dispatch
 from ..dml.dispatchable import IDMLDispatchable
 from ..dml.initializer import IDMLOperatorInitializer
 from ..kernels import backend

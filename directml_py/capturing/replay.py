@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..descs.format import braces
 from ..dml import IDMLCompiledOperator
-from ..dml.slot import Slot
+from ..dml.binding_point import Slot
 from ..kernels import backend
 from . import events as e
 from .machine import Executed, Machine

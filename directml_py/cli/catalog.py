@@ -23,7 +23,7 @@ from ..com.interfaces import FUNCTIONS, INTERFACES
 from ..com.signatures import Parameter
 from ..descs.data_types import type_name
 from ..descs.decode import enum_class
-from ..dml.device import HIGHEST_FEATURE_LEVEL
+from ..dml.dml_device import HIGHEST_FEATURE_LEVEL
 from ..validation.tables import Support, When, support_of
 from ..validation.tensors import level_name
 

@@ -20,7 +20,7 @@ from ..d3d12.dxcore import (
     DXCoreCreateAdapterFactory,
 )
 from ..dml import DMLCreateDevice, IDMLDevice
-from ..dml.device import HIGHEST_FEATURE_LEVEL
+from ..dml.dml_device import HIGHEST_FEATURE_LEVEL
 
 HELP = "Run a model of DxDispatch: its options, its output, and exit code 1 where it fails."
 SUFFIXES = (".json", ".onnx")

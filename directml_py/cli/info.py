@@ -11,7 +11,7 @@ import numpy as np
 from .._version import __version__
 from ..abi.memory import memory_probing
 from ..api.schema_data import OPERATORS as CATALOG
-from ..dml.device import HIGHEST_FEATURE_LEVEL
+from ..dml.dml_device import HIGHEST_FEATURE_LEVEL
 from ..kernels import backend
 from ..testing.known_rules import every_rule
 from .catalog import API_VERSION

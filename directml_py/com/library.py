@@ -12,7 +12,7 @@ from ..d3d12 import ID3D12Device
 from ..d3d12.debug import devices_of_c
 from ..d3d12.debug_output import debug_output, exceptions_tell_nobody
 from ..d3d12.live import COUNTERS
-from ..dml.removal import WITNESSES
+from ..dml.device_removal import WITNESSES
 from ..kernels.build_digest import REINSTALL, declared_by
 from .calls import Calls
 from .expected_digest import DECLARATIONS

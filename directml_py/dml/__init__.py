@@ -1,13 +1,13 @@
 """DirectML's objects: device, operator, compiled operator, initializer, binding table, recorder."""
 
 from .binding_table import IDMLBindingTable
+from .command_recorder import IDMLCommandRecorder
 from .compiled_operator import IDMLCompiledOperator, IDMLOperator
-from .device import DMLCreateDevice, DMLCreateDevice1, IDMLDebugDevice, IDMLDevice, IDMLDevice1
 from .dispatchable import IDMLDispatchable
+from .dml_device import DMLCreateDevice, DMLCreateDevice1, IDMLDebugDevice, IDMLDevice, IDMLDevice1
+from .dml_object import IDMLDeviceChild, IDMLObject, IDMLPageable
 from .initializer import IDMLOperatorInitializer
-from .objects import IDMLDeviceChild, IDMLObject, IDMLPageable
 from .profiles import PROFILES, Profile
-from .recorder import IDMLCommandRecorder
 
 __all__ = [
     "PROFILES",

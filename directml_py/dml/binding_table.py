@@ -9,16 +9,16 @@ from ..abi.rules import rule
 from ..api.iids import IID_IDMLBindingTable
 from ..d3d12.resource import BufferRange
 from ..validation.report import Report
+from .binding_point import Slot
 from .bindings import Need, bindable_heaps, read_binding, read_bindings, single_view
+from .device_removal import hresult_method, void_method
 from .dispatchable import RESOURCE_ALIGNMENT, IDMLDispatchable
-from .objects import IDMLDeviceChild
-from .one_thread import OneThread, one_thread
-from .removal import hresult_method, void_method
-from .slot import Slot
+from .dml_object import IDMLDeviceChild
+from .exclusive_access import OneThread, one_thread
 from .table_desc import SIZE, TableDesc, read_table_desc
 
 if TYPE_CHECKING:
-    from .device import IDMLDevice
+    from .dml_device import IDMLDevice
 
 EMPTY_TABLE = rule(
     "DML-BindingTable-empty",

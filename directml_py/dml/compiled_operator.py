@@ -20,18 +20,18 @@ from ..descs.format import summary
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, Record, TensorSlot
 from ..validation.report import Report
-from .accesses import resource_access, results_access, tensor_access
+from .binding_aliasing import IN_PLACE, OUTPUTS, SCRATCH, are_identical, overlap
+from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, Bound, Slot, Views
 from .bindings import UPLOAD, Need, bindable_heaps
 from .debug_checks import check_operator
 from .dispatchable import DebugCheck, IDMLDispatchable, Run
-from .hazards import IN_PLACE, OUTPUTS, SCRATCH, are_identical, overlap
-from .objects import IDMLDeviceChild
+from .dml_object import IDMLDeviceChild
+from .poison import spoiled
 from .program import Bytes, Program
-from .slot import NO_VIEWS, PERSISTENT, TEMPORARY, Bound, Slot, Views
-from .spoiling import spoiled
+from .tensor_accesses import resource_access, results_access, tensor_access
 
 if TYPE_CHECKING:
-    from .device import IDMLDevice
+    from .dml_device import IDMLDevice
 
 TENSOR_ALIGNMENT = 16
 PACKED_ALIGNMENT = 64

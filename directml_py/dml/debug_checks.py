@@ -10,7 +10,7 @@ import numpy as np
 from ..abi.life import Life
 from ..abi.rules import rule
 from ..validation.report import Report
-from .slot import PERSISTENT, Views
+from .binding_point import PERSISTENT, Views
 from .table_desc import DescriptorRange
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from ..d3d12.resource import BufferRange
 from ..d3d12.tracking.access import Access
 from ..descs.values import Record
 from ..validation.report import Report
+from .binding_point import NO_VIEWS, TEMPORARY, Bound, Slot, Views
 from .bindings import BUFFER_ARRAY, NONE, Need, bindable_heaps, binds_nothing, single_view
-from .objects import IDMLPageable
+from .dml_object import IDMLPageable
 from .program import NO_BYTES
-from .slot import NO_VIEWS, TEMPORARY, Bound, Slot, Views
 
 RESOURCE_ALIGNMENT = 256
 

@@ -30,7 +30,7 @@ from ..validation.tensors import level_name
 from .profiles import Profile
 
 if TYPE_CHECKING:
-    from .removal import Removal
+    from .device_removal import Removal
 
 PAGE = "nf-directml-idmldevice-checkfeaturesupport"
 LEVELS_PAGE = "ns-directml-dml_feature_query_feature_levels"

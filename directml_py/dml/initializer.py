@@ -16,20 +16,20 @@ from ..d3d12.resource import BufferRange
 from ..d3d12.tracking.access import Access, Use
 from ..descs.values import Record
 from ..validation.report import Report
-from .accesses import resource_access, tensor_access
+from .binding_aliasing import INITIALIZER, OUTPUTS, SCRATCH, overlap
+from .binding_point import NO_VIEWS, TEMPORARY, Bound, Slot, Views
 from .bindings import BUFFER_ARRAY, NONE, TYPE, Need, buffer_view
 from .compiled_operator import IDMLCompiledOperator
 from .debug_checks import check_initializer
+from .device_removal import hresult_method, same_device
 from .dispatchable import COUNTS, NOT_BINDABLE, DebugCheck, IDMLDispatchable, Run
-from .hazards import INITIALIZER, OUTPUTS, SCRATCH, overlap
-from .objects import SAME_DEVICE
-from .one_thread import OneThread, one_thread
-from .removal import hresult_method, same_device
-from .slot import NO_VIEWS, TEMPORARY, Bound, Slot, Views
-from .spoiling import spoiled
+from .dml_object import SAME_DEVICE
+from .exclusive_access import OneThread, one_thread
+from .poison import spoiled
+from .tensor_accesses import resource_access, tensor_access
 
 if TYPE_CHECKING:
-    from .device import IDMLDevice
+    from .dml_device import IDMLDevice
 
 Operators: TypeAlias = "Sequence[IDMLCompiledOperator | None]"
 

@@ -14,10 +14,10 @@ from ..descs.decode import decode_struct
 from ..validation.memory import FAULT_RULES, check_faults
 from ..validation.report import Report
 from .dispatchable import IDMLDispatchable
-from .objects import SAME_DEVICE
+from .dml_object import SAME_DEVICE
 
 if TYPE_CHECKING:
-    from .device import IDMLDevice
+    from .dml_device import IDMLDevice
 
 PAGE = "ns-directml-dml_binding_table_desc"
 CBV_SRV_UAV = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV

@@ -12,8 +12,8 @@ from ..descs.decode import decode_struct
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
 from ..dml import IDMLCompiledOperator, IDMLDevice, IDMLDevice1, IDMLOperator
-from ..dml.compiler.description import GraphDesc, GraphInput, Port, Value, read_graph_desc
-from ..dml.compiler.program import GraphProgram
+from ..dml.compiler.graph_desc import GraphDesc, GraphInput, Port, Value, read_graph_desc
+from ..dml.compiler.graph_program import GraphProgram
 from ..graph import CompiledGraph, Graph
 from ..graph.description import describe
 from ..validation.report import Report

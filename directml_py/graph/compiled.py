@@ -11,9 +11,9 @@ import numpy.typing as npt
 from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, DMLError
 from ..descs.values import TensorSlot
 from ..dml.compiled_operator import IDMLCompiledOperator
+from ..dml.compiler.graph_program import GraphProgram
 from ..dml.compiler.plan import Plan
 from ..dml.compiler.plan_text import headline
-from ..dml.compiler.program import GraphProgram
 from ..session import Session
 from ..shortcuts import input_array
 from .description import describe

@@ -15,7 +15,7 @@ from ..capturing.machine import Machine
 from ..capturing.reading import CaptureError, read_capture
 from ..descs.values import OperatorDesc
 from ..dml import IDMLCompiledOperator
-from ..dml.compiler.program import GraphProgram
+from ..dml.compiler.graph_program import GraphProgram
 from ..dxdispatch.pictures import ModelError, graph_in
 from ..graph.files import GraphFileError, load
 from ..graph.nodes import OperatorNode

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from .. import d3d12, dml, operators
 from ..abi.rules import RULES, Rule
-from ..dml.compiler import rules as graph_rules
+from ..dml.compiler import graph_rules
 
 # Rules of no operator are declared where a module of these packages is loaded.
 DECLARING = (d3d12, dml, graph_rules)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import directml_py as dml
 
-from .breaches import breaks
 from .graphs import graph
 from .helpers import (
     CUSTOM,
@@ -21,6 +20,7 @@ from .helpers import (
     split,
     tensor,
 )
+from .rule_breaches import breaks
 
 BIG = (1 << 64) - 16
 

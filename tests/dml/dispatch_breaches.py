@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import directml_py as dml
 
-from .breaches import breaks
 from .graphs import graph
 from .helpers import OWNED, Bench, binding, identity, join, log_sum_exp, power, span, spans, split
+from .rule_breaches import breaks
 
 
 def recording(bench, op, **bound):

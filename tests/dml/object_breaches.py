@@ -5,8 +5,8 @@ from __future__ import annotations
 import directml_py as dml
 
 from .binding_breaches import owned_join
-from .breaches import breaks
 from .helpers import VIEWS, VISIBLE, Bench, identity, spans
+from .rule_breaches import breaks
 
 HIDDEN = dml.D3D12_DESCRIPTOR_HEAP_FLAG_NONE
 

@@ -169,7 +169,7 @@ def test_no_memory_to_compile_a_graph(monkeypatch):
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr("directml_py.dml.compiler.program.GraphProgram", no_memory)
+        patch.setattr("directml_py.dml.compiler.graph_program.GraphProgram", no_memory)
         with pytest.raises(dml.DMLError, match="CompileGraph: there is not enough memory") as caught:
             graph.device.CompileGraph(desc)
     assert caught.value.hresult == dml.E_OUTOFMEMORY

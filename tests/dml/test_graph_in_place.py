@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.dml.compiler.program import GraphProgram
+from directml_py.dml.compiler.graph_program import GraphProgram
 
 from .graphs import graph
 from .helpers import identity, join, tensor

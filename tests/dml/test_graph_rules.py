@@ -7,7 +7,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.abi.rules import RULES, Rule
-from directml_py.dml.compiler import rules as declared
+from directml_py.dml.compiler import graph_rules as declared
 
 from .graphs import FLOAT32, Graphs, edges, graph, node
 

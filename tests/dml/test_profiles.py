@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.dml.slot import PERSISTENT
+from directml_py.dml.binding_point import PERSISTENT
 from directml_py.graph import Graph
 from directml_py.session import DESCRIPTORS, Session
 

@@ -7,8 +7,8 @@ import pytest
 import directml_py as dml
 
 from . import binding_breaches, dispatch_breaches, object_breaches, thread_breaches  # noqa: F401
-from .breaches import cases
 from .helpers import UPLOAD, Bench, binding, join
+from .rule_breaches import cases
 
 
 def found_in(error):

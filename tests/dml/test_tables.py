@@ -11,10 +11,10 @@ import directml_py as dml
 from directml_py.cffi import ffi
 from directml_py.d3d12.tracking.access import Use
 from directml_py.descs.tensor import TensorDesc
-from directml_py.dml.accesses import elements_of
+from directml_py.dml.binding_point import Slot
 from directml_py.dml.bindings import read_bindings
 from directml_py.dml.compiled_operator import align
-from directml_py.dml.slot import Slot
+from directml_py.dml.tensor_accesses import elements_of
 from directml_py.validation.report import Report
 
 from .helpers import DEBUG, VIEWS, Bench, binding, identity, join

@@ -6,8 +6,8 @@ from contextlib import suppress
 from threading import Event, Thread
 
 from .binding_breaches import owned_join
-from .breaches import breaks
 from .helpers import binding, identity
+from .rule_breaches import breaks
 
 
 class Inside(list):

@@ -16,7 +16,7 @@ from directml_py import hardware
 from directml_py.d3d12 import debug_output
 from directml_py.descs import TensorDesc, decode_operator_desc
 from directml_py.descs.build import build_operator_desc
-from directml_py.dml import removal
+from directml_py.dml import device_removal
 from directml_py.graph import Graph, save
 from directml_py.graph.parts import graph_desc, operator_node
 from directml_py.hardware.loading import OWN
@@ -41,9 +41,9 @@ def add(width=3):
 @pytest.fixture(scope="module", autouse=True)
 def python_tells_as_before():
     """The library writes what is raised, for programs in C; other tests of this process are Python's."""
-    witnesses, raising_tells = list(removal.WITNESSES), debug_output._raising_tells
+    witnesses, raising_tells = list(device_removal.WITNESSES), debug_output._raising_tells
     yield
-    removal.WITNESSES[:] = witnesses
+    device_removal.WITNESSES[:] = witnesses
     debug_output._raising_tells = raising_tells
 
 

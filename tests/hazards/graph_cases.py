@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import directml_py as dml
-from directml_py.dml.compiler import rules  # noqa: F401  (declared when the first graph is compiled)
+from directml_py.dml.compiler import graph_rules  # noqa: F401  (declared when the first graph is compiled)
 
 from ..dml.graphs import FLOAT32, graph
 from ..operators.helpers import tensor

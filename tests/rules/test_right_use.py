@@ -11,7 +11,7 @@ import pytest
 from documentation.printed import examples
 
 import directml_py as dml
-import directml_py.dml.device
+import directml_py.dml.dml_device
 from directml_py import samples
 from directml_py.d3d12 import ID3D12Device
 from directml_py.descs.encode import encode
@@ -61,7 +61,7 @@ class Devices(list):
 def devices(monkeypatch):
     """Every device of the test is a debug device, on Direct3D's debug layer."""
     made = Devices()
-    init, create = ID3D12Device.__init__, directml_py.dml.device.IDMLDevice.__init__
+    init, create = ID3D12Device.__init__, directml_py.dml.dml_device.IDMLDevice.__init__
 
     def watched(self, *arguments, **options):
         init(self, *arguments, **options)
@@ -71,7 +71,7 @@ def devices(monkeypatch):
         create(self, d3d12_device, flags | DEBUG, *rest)
 
     monkeypatch.setattr(ID3D12Device, "__init__", watched)
-    monkeypatch.setattr(directml_py.dml.device.IDMLDevice, "__init__", debugged)
+    monkeypatch.setattr(directml_py.dml.dml_device.IDMLDevice, "__init__", debugged)
     with debug_layer():
         yield made
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...descs.data_types import type_name
 from ...descs.format import braces
-from ...dml.compiler.program import GraphProgram
+from ...dml.compiler.graph_program import GraphProgram
 from ...graph.values import write_record
 from .. import events as e
 from ..machine import Machine, Operand

@@ -19,8 +19,8 @@ from ...kernels.elementwise.fuse import Chain, Stored
 from ...kernels.elementwise.ir import Program
 from ...kernels.elementwise.lower import code_for, program_of
 from ...operators import kernel_of
-from .description import Port, Value
-from .step import Fused, Step
+from .graph_desc import Port, Value
+from .plan_step import Fused, Step
 
 if TYPE_CHECKING:
     from .plan import Planner

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ...descs.tensor import TensorDesc
-from .description import GraphDesc, GraphInput, Port, Value
+from .graph_desc import GraphDesc, GraphInput, Port, Value
 
 Pairs = frozenset[tuple[int, int]]
 

@@ -16,15 +16,15 @@ from ...descs.values import OperatorDesc
 from ...operators import kernel_of, operator_of
 from ...operators.operator import Operator, Place
 from ..program import Kernels
-from .description import GraphDesc, GraphInput, Port, Value
+from .conv_batch_norm import paired
 from .fusion import Fusion
-from .memory import Block, pack
-from .packed import PackedInputs
-from .pairs import paired
+from .graph_desc import GraphDesc, GraphInput, Port, Value
+from .graph_validation import topological_order
+from .memory_planner import Block, pack
+from .plan_step import Step
 from .plan_text import headline, plan_text
-from .step import Step
-from .validation import topological_order
-from .views import same_view
+from .prepacked import PackedInputs
+from .view_identity import same_view
 
 
 class OutputRoot(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...abi.words import counted_words
-from .description import Value
+from .graph_desc import Value
 
 if TYPE_CHECKING:
     from .plan import Plan
-    from .step import Step
+    from .plan_step import Step
 
 
 def headline(plan: Plan) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ...dml.compiler.memory import Block
+from ...dml.compiler.memory_planner import Block
 from ...dml.compiler.plan import Plan
 from . import svg
 

@@ -7,10 +7,10 @@ import numpy as np
 from ...d3d12.tracking.access import Use
 from ...descs.tensor import TensorDesc
 from ...validation.report import Report
-from ..accesses import elements_of
-from . import rules
-from .description import GraphDesc, Port, Value
-from .views import same_view
+from ..tensor_accesses import elements_of
+from . import graph_rules
+from .graph_desc import GraphDesc, Port, Value
+from .view_identity import same_view
 
 
 def check_padding(graph: GraphDesc, report: Report) -> None:
@@ -25,7 +25,7 @@ def check_padding(graph: GraphDesc, report: Report) -> None:
         if written is not None and not _covers(written, read):
             node = graph.node(edge.target.node)
             report.add(
-                rules.PADDING,
+                graph_rules.PADDING,
                 f"Nodes[{node.index}].{node.inputs[edge.target.input].path}",
                 f"has elements in bytes that {graph.node(edge.source.node).title}, which feeds it, does not write",
             )

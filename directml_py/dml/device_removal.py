@@ -26,7 +26,7 @@ from ..validation.rule import Diagnostic, Rule, Severity
 
 if TYPE_CHECKING:
     from ..d3d12 import ID3D12Device
-    from .objects import IDMLObject
+    from .dml_object import IDMLObject
     from .profiles import Profile
 
 M = TypeVar("M", bound=Callable[..., Any])

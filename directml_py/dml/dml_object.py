@@ -12,11 +12,11 @@ from ..abi.rules import Severity, rule
 from ..abi.wintypes import GUID
 from ..api.iids import IID_IDMLDeviceChild, IID_IDMLObject, IID_IDMLPageable
 from ..validation.report import Report
-from .removal import Removal, hresult_method
+from .device_removal import Removal, hresult_method
 
 if TYPE_CHECKING:
     from ..abi.interface import IUnknown
-    from .device import IDMLDevice
+    from .dml_device import IDMLDevice
 
 SAME_DEVICE = rule(
     "DML-Object-device", "Objects that work together were made by the same device", "dml-resource-lifetime"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ...validation.report import Report
-from . import rules
-from .description import GraphDesc, GraphInput, Node, Port, Value
-from .views import same_view
+from . import graph_rules
+from .graph_desc import GraphDesc, GraphInput, Node, Port, Value
+from .view_identity import same_view
 
 
 def check_shared_inputs(graph: GraphDesc, report: Report) -> None:
@@ -59,7 +59,7 @@ def _check_first(
         tensor = graph.input_tensor(port)
         if not changes_nothing(graph, port) and tensor.minimum_size > size:
             report.add(
-                rules.SHARED_INPUT,
+                graph_rules.SHARED_INPUT,
                 _path(graph, port),
                 f"takes {tensor.minimum_size} bytes; {_path(graph, first)}, to which the first edge of graph input "
                 f"{position} leads, has {size}",
@@ -75,7 +75,7 @@ def _check_copies(graph: GraphDesc, first: Port, copies: list[Port], report: Rep
         size = _output_size(node)
         if port != first and size < needed:
             report.add(
-                rules.COPIED,
+                graph_rules.COPIED,
                 f"Nodes[{node.index}].{node.outputs[0].path}.TotalTensorSizeInBytes",
                 f"is {size}; {_path(graph, first)}, of the same graph input, takes {needed} bytes",
             )

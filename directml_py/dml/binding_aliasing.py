@@ -7,8 +7,8 @@ from itertools import combinations, product
 from ..abi.rules import rule
 from ..d3d12.resource import BufferRange
 from ..validation.report import Report
+from .binding_point import Bound, Slot, Views
 from .dispatchable import IDMLDispatchable
-from .slot import Bound, Slot, Views
 
 PAGE = "nf-directml-idmlbindingtable-bindinputs"
 OUTPUTS = rule(

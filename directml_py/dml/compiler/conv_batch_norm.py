@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...operators import operator_of
-from .description import Port, Value
-from .step import Step
+from .graph_desc import Port, Value
+from .plan_step import Step
 
 if TYPE_CHECKING:
     from .plan import Planner

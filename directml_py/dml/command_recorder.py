@@ -14,10 +14,10 @@ from ..api.iids import IID_IDMLCommandRecorder
 from ..d3d12 import ID3D12GraphicsCommandList
 from ..validation.report import Report
 from .binding_table import IDMLBindingTable
-from .dispatch import Dispatch, prepare
+from .device_removal import same_device, void_method
+from .dispatch_command import Dispatch, prepare
 from .dispatchable import IDMLDispatchable
-from .objects import SAME_DEVICE, IDMLDeviceChild
-from .removal import same_device, void_method
+from .dml_object import SAME_DEVICE, IDMLDeviceChild
 
 PAGE = "nf-directml-idmlcommandrecorder-recorddispatch"
 LIST_OPEN = rule("DML-RecordDispatch-list-open", "The command list is open", PAGE)

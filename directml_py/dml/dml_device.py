@@ -25,14 +25,14 @@ from ..validation.memory import FAULT_RULES
 from ..validation.report import Report
 from ..validation.tensors import level_name
 from .binding_table import IDMLBindingTable
+from .command_recorder import IDMLCommandRecorder
 from .compiled_operator import IDMLCompiledOperator, IDMLOperator
+from .device_removal import hresult_method, make_removal, same_device
+from .dml_object import SAME_DEVICE, IDMLObject, IDMLPageable
 from .feature_support import check_feature_support, check_types
 from .initializer import IDMLOperatorInitializer, read_operators
-from .objects import SAME_DEVICE, IDMLObject, IDMLPageable
 from .profiles import KIND, Profile, ProfileLike, profile_of
 from .program import Kernels, OperatorProgram
-from .recorder import IDMLCommandRecorder
-from .removal import hresult_method, make_removal, same_device
 
 KNOWN_LEVELS = frozenset(DML_FEATURE_LEVEL)
 HIGHEST_FEATURE_LEVEL = max(KNOWN_LEVELS)
@@ -242,10 +242,10 @@ class IDMLDevice1(IDMLDevice):
         ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule.
         """
         # Loaded when the first graph comes: most programs that import this package have none.
-        from .compiler.description import read_graph_desc
-        from .compiler.padding import check_padding
-        from .compiler.program import GraphProgram
-        from .compiler.validation import check_graph
+        from .compiler.graph_desc import read_graph_desc
+        from .compiler.graph_program import GraphProgram
+        from .compiler.graph_validation import check_graph
+        from .compiler.uninitialized_reads import check_padding
 
         report = Report()
         graph = read_graph_desc(self, desc, report)

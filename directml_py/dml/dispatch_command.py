@@ -12,11 +12,11 @@ from ..abi.rules import rule
 from ..d3d12.commands import Command
 from ..d3d12.tracking.access import Access
 from ..validation.report import Report
+from .binding_aliasing import check_hazards
+from .binding_point import Slot, Views
 from .bindings import Need, check_view
 from .debug_checks import check_descriptors, check_resident
 from .dispatchable import IDMLDispatchable, Run
-from .hazards import check_hazards
-from .slot import Slot, Views
 from .table_desc import DescriptorRange
 
 # The page calls dispatching without bindings both an error and undefined behaviour; here it is an error.

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ...validation.report import Report
-from . import rules
-from .description import Edge, GraphDesc, GraphInput, Node, Port, Value
-from .sharing import check_shared_inputs
+from . import graph_rules
+from .graph_desc import Edge, GraphDesc, GraphInput, Node, Port, Value
+from .shared_inputs import check_shared_inputs
 
 CONSTANT_LEVEL = 0x6200
 # Unconnected graph inputs and outputs are legal, and each costs memory here and a binding in the program.
@@ -19,12 +19,12 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
     """Report what breaks the rules of graphs; nodes and edges that could not be read were reported before."""
     unreadable = bool(report.errors)
     if not graph.nodes:
-        report.add(rules.EMPTY, "NodeCount", "is 0; a graph needs nodes")
+        report.add(graph_rules.EMPTY, "NodeCount", "is 0; a graph needs nodes")
     if not graph.output_count:
-        report.add(rules.EMPTY, "OutputCount", "is 0; a graph needs outputs")
+        report.add(graph_rules.EMPTY, "OutputCount", "is 0; a graph needs outputs")
     for broken, field, count, edges in (
-        (rules.INPUT_COUNT, "InputCount", graph.input_count, graph.input_edges),
-        (rules.OUTPUT_COUNT, "OutputCount", graph.output_count, graph.output_edges),
+        (graph_rules.INPUT_COUNT, "InputCount", graph.input_count, graph.input_edges),
+        (graph_rules.OUTPUT_COUNT, "OutputCount", graph.output_count, graph.output_edges),
     ):
         if count > UNUSED + len(edges):
             report.add(broken, field, f"is {count}, of which at most {len(edges)} are connected")
@@ -32,7 +32,7 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
         for node in graph.nodes:
             if node is not None and node.data is not None:
                 report.add(
-                    rules.CONSTANT_LEVEL,
+                    graph_rules.CONSTANT_LEVEL,
                     f"Nodes[{node.index}].Type",
                     "is DML_GRAPH_NODE_TYPE_CONSTANT, which needs DML_FEATURE_LEVEL_6_2",
                 )
@@ -44,7 +44,7 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
         _check_tensors(graph, edge, report)
     _check_owned(graph, report)
     if not report.errors and topological_order(graph) is None:
-        report.add(rules.CYCLE, "IntermediateEdges", "form a cycle: some nodes wait for one another")
+        report.add(graph_rules.CYCLE, "IntermediateEdges", "form a cycle: some nodes wait for one another")
     if not report.errors:
         check_shared_inputs(graph, report)
 
@@ -52,7 +52,7 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
 def _check_indices(graph: GraphDesc, edge: Edge, report: Report) -> bool:
     problems = list(_index_problems(graph, edge))
     for field, index, limit in problems:
-        report.add(rules.INDEX, f"{edge.path}.{field}", f"is {index}, but {limit}")
+        report.add(graph_rules.INDEX, f"{edge.path}.{field}", f"is {index}, but {limit}")
     return not problems
 
 
@@ -87,11 +87,11 @@ def _check_connections(graph: GraphDesc, report: Report) -> None:
     fed = Counter(edge.target for edge in graph.edges if isinstance(edge.target, Port))
     used = {edge.source for edge in graph.edges}
     if graph.output_count and not graph.writers:
-        report.add(rules.OUTPUT_UNFED, "OutputEdges", "connect no graph output to a node")
+        report.add(graph_rules.OUTPUT_UNFED, "OutputEdges", "connect no graph output to a node")
     for position, writers in graph.writers.items():
         if len(writers) > 1:
             text = f"connect graph output {position} to {len(writers)} nodes, which write it in any order"
-            report.add(rules.OUTPUT_SHARED, "OutputEdges", text)
+            report.add(graph_rules.OUTPUT_SHARED, "OutputEdges", text)
     for node in graph.nodes:
         assert node is not None
         for index, slot in enumerate(node.inputs):
@@ -99,26 +99,30 @@ def _check_connections(graph: GraphDesc, report: Report) -> None:
         is_used = any(Value(node.index, index) in used for index in range(len(node.outputs)))
         if not is_used:
             report.add(
-                rules.NODE_UNUSED, f"Nodes[{node.index}]", f"is {node.title}, whose outputs lead nowhere"
+                graph_rules.NODE_UNUSED,
+                f"Nodes[{node.index}]",
+                f"is {node.title}, whose outputs lead nowhere",
             )
         for index, slot in enumerate(node.outputs):
             connected = Value(node.index, index) in used
             present = slot.tensor is not None or node.data is not None
             where = f"Nodes[{node.index}].{slot.path}"
             if present and is_used and not connected:
-                report.add(rules.UNUSED, where, f"of {node.title} is connected to nothing")
+                report.add(graph_rules.UNUSED, where, f"of {node.title} is connected to nothing")
             elif connected and not present:
-                report.add(rules.ABSENT, where, f"of {node.title} is left out, but an edge leads from it")
+                report.add(
+                    graph_rules.ABSENT, where, f"of {node.title} is left out, but an edge leads from it"
+                )
 
 
 def _check_input(node: Node, index: int, name: str, absent: bool, edges: int, report: Report) -> None:
     where = f"Nodes[{node.index}].{name}"
     if edges > 1:
-        report.add(rules.FED_TWICE, where, f"of {node.title} is fed by {edges} edges; one is allowed")
+        report.add(graph_rules.FED_TWICE, where, f"of {node.title} is fed by {edges} edges; one is allowed")
     elif absent and edges:
-        report.add(rules.ABSENT, where, f"of {node.title} is left out, but an edge leads to it")
+        report.add(graph_rules.ABSENT, where, f"of {node.title} is left out, but an edge leads to it")
     elif not absent and not edges:
-        report.add(rules.UNFED, where, f"of {node.title} is connected to nothing")
+        report.add(graph_rules.UNFED, where, f"of {node.title} is connected to nothing")
 
 
 def _check_tensors(graph: GraphDesc, edge: Edge, report: Report) -> None:
@@ -128,7 +132,7 @@ def _check_tensors(graph: GraphDesc, edge: Edge, report: Report) -> None:
     source = graph.node(edge.source.node)
     if not isinstance(edge.target, Port):
         if source.data is not None:
-            report.add(rules.CONSTANT_OUTPUT, f"{edge.path}.FromNodeIndex", f"names {source.title}")
+            report.add(graph_rules.CONSTANT_OUTPUT, f"{edge.path}.FromNodeIndex", f"names {source.title}")
         return
     tensor = graph.node(edge.target.node).inputs[edge.target.input].tensor
     if tensor is None:
@@ -138,7 +142,7 @@ def _check_tensors(graph: GraphDesc, edge: Edge, report: Report) -> None:
         least, most = tensor.content_size, tensor.total_size
         if not least <= len(source.data) <= most:
             report.add(
-                rules.CONSTANT_SIZE,
+                graph_rules.CONSTANT_SIZE,
                 f"Nodes[{source.index}].DataSize",
                 f"is {len(source.data)}; {path}, which it feeds, has elements of {least} bytes and "
                 f"TotalTensorSizeInBytes {most}",
@@ -147,7 +151,7 @@ def _check_tensors(graph: GraphDesc, edge: Edge, report: Report) -> None:
     given = source.outputs[edge.source.output].tensor
     if given is not None and given.total_size != tensor.total_size:
         report.add(
-            rules.TOTAL_SIZE,
+            graph_rules.TOTAL_SIZE,
             f"{path}.TotalTensorSizeInBytes",
             f"is {tensor.total_size}; {source.title}, which feeds it, writes {given.total_size}",
         )
@@ -165,14 +169,14 @@ def _check_owned(graph: GraphDesc, report: Report) -> None:
         if isinstance(edge.source, GraphInput):
             if flags.setdefault(edge.source.position, owned) != owned:
                 report.add(
-                    rules.OWNED_ALIKE,
+                    graph_rules.OWNED_ALIKE,
                     path,
                     f"{'has' if owned else 'lacks'} DML_TENSOR_FLAG_OWNED_BY_DML, unlike another input that "
                     f"graph input {edge.source.position} feeds",
                 )
         elif owned:
             report.add(
-                rules.OWNED_SOURCE,
+                graph_rules.OWNED_SOURCE,
                 path,
                 "has DML_TENSOR_FLAG_OWNED_BY_DML, but a node feeds it, no graph input",
             )

@@ -26,10 +26,10 @@ from ..program import (
     inspector,
     view_of,
 )
-from .description import GraphDesc, GraphInput, Port, Value
+from .graph_desc import GraphDesc, GraphInput, Port, Value
 from .in_place import in_place_pairs
 from .plan import BlockRoot, OutputRoot, PartOf, Plan, Planner
-from .step import Fused, Step
+from .plan_step import Fused, Step
 
 Call = Callable[[], Any]
 WHOLE = moving_kernel([Move(0, (), 0, ())])

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...kernels.elementwise.lower import Code
 from ...operators.operator import Kernel, Move
-from .description import Port, Value
+from .graph_desc import Port, Value
 
 
 class Fused(NamedTuple):

@@ -7,7 +7,7 @@ from collections import Counter
 from ...descs.values import OperatorDesc
 from ...operators.operator import Kernel, Packing
 from ..program import Kernels
-from .description import GraphDesc, GraphInput, Port
+from .graph_desc import GraphDesc, GraphInput, Port
 
 
 class PackedInputs:

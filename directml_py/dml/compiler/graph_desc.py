@@ -21,11 +21,11 @@ from ...descs.values import OperatorDesc, Record, TensorSlot
 from ...validation.memory import FAULT_RULES, check_faults
 from ...validation.report import Report
 from ..compiled_operator import IDMLOperator
-from ..objects import SAME_DEVICE
-from .rules import EDGE_TYPE
+from ..dml_object import SAME_DEVICE
+from .graph_rules import EDGE_TYPE
 
 if TYPE_CHECKING:
-    from ..device import IDMLDevice
+    from ..dml_device import IDMLDevice
 
 
 class Value(NamedTuple):
