@@ -13,8 +13,8 @@ from .abi.rules import Diagnostics
 from .api.enums import DML_FEATURE_LEVEL
 from .d3d12 import D3D12CreateDevice
 from .d3d12.allocation import Allocation
-from .d3d12.observation import watchers
-from .d3d12.recycling import Bytes
+from .d3d12.buffer_pool import Bytes
+from .d3d12.observers import watchers
 from .descs.arrays import as_array
 from .descs.format import braces
 from .descs.tensor import TensorDesc

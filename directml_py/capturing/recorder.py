@@ -30,10 +30,10 @@ from ..d3d12.heap import ID3D12Heap
 from ..d3d12.immediate import WriteImmediate
 from ..d3d12.info_queue import Message
 from ..d3d12.markers import Marker
-from ..d3d12.observation import Observer, watchers
+from ..d3d12.observers import Observer, watchers
 from ..d3d12.queries import EndQuery, Queries, ResolveQueries
 from ..d3d12.resource import Buffer, BufferRange, ID3D12Resource
-from ..d3d12.tracking.access import Access, Use
+from ..d3d12.sync_validation.access import Access, Use
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.dispatch_command import Dispatch
 from ..dml.dispatchable import IDMLDispatchable

@@ -11,7 +11,7 @@ from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_SEVERITY_ERR
 from ..d3d12 import ID3D12Device
 from ..d3d12.debug import devices_of_c
 from ..d3d12.debug_output import debug_output, exceptions_tell_nobody
-from ..d3d12.live import COUNTERS
+from ..d3d12.live_objects import COUNTERS
 from ..dml.device_removal import WITNESSES
 from ..kernels.build_digest import REINSTALL, declared_by
 from .calls import Calls

@@ -40,6 +40,7 @@ from .debug import (
 )
 from .descriptors import ID3D12DescriptorHeap
 from .device import ID3D12Device
+from .device_child import ID3D12DeviceChild, ID3D12Object, ID3D12Pageable
 from .device_versions import (
     D3D12CreateDevice,
     ID3D12Device1,
@@ -86,7 +87,6 @@ from .dxgi import (
 from .fence import ID3D12Fence, ID3D12Fence1
 from .heap import ID3D12Heap, ID3D12Heap1
 from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1
-from .objects import ID3D12DeviceChild, ID3D12Object, ID3D12Pageable
 from .queries import ID3D12QueryHeap
 from .resource import ID3D12Resource, ID3D12Resource1, ID3D12Resource2
 

@@ -7,11 +7,11 @@ import threading
 from typing import TYPE_CHECKING
 
 from ..abi.hresult import E_OUTOFMEMORY, DMLError
+from .buffer_pool import RECYCLING, Bytes
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-from .recycling import RECYCLING, Bytes
 
 if TYPE_CHECKING:
-    from .tracking.shadow import Shadow
+    from .sync_validation.shadow_memory import Shadow
 
 CACHE_LINE = 64
 # What undefined bytes hold where they must not be zeros.

@@ -24,11 +24,11 @@ from ..api.d3d12_enums import (
     D3D12_RESOURCE_STATES,
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
+from .buffer_states import combined_write_state, missing_flag, texture_state
 from .commands import AliasingBarrier, Barrier, TransitionBarrier, UAVBarrier
 from .constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
 from .resource import Buffer, ID3D12Resource
-from .states import combined_write_state, missing_flag, texture_state
-from .tracking.resource_states import state_name
+from .sync_validation.resource_states import state_name
 
 if TYPE_CHECKING:
     from .device import ID3D12Device

@@ -45,11 +45,11 @@ from ..api.d3d12_enums import (
     DXGI_FORMAT_UNKNOWN,
 )
 from ..api.d3d12_structs import D3D12_HEAP_DESC, D3D12_HEAP_PROPERTIES, D3D12_RESOURCE_DESC
+from .buffer_states import COPY_DEST, GENERIC_READ, state_problem
 from .constants import (
     D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT,
     D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT,
 )
-from .states import COPY_DEST, GENERIC_READ, state_problem
 
 DEFAULT: Final = D3D12_HEAP_TYPE_DEFAULT
 UPLOAD: Final = D3D12_HEAP_TYPE_UPLOAD

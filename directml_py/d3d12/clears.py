@@ -28,8 +28,8 @@ from .commands import Command
 from .descriptors import ID3D12DescriptorHeap
 from .formats import Format
 from .resource import BufferRange, ID3D12Resource
-from .tracking.access import Access, Use
-from .tracking.checks import CLEAR_DESCRIPTOR, CLEAR_RANGE
+from .sync_validation.access import Access, Use
+from .sync_validation.sync_rules import CLEAR_DESCRIPTOR, CLEAR_RANGE
 from .views import UnorderedAccessView
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from ..api.d3d12_enums import (
 )
 from ..api.iids import IID_ID3D12CommandAllocator
 from .commands import Command
-from .objects import ID3D12Pageable, short
+from .device_child import ID3D12Pageable, short
 
 if TYPE_CHECKING:
     from .command_list import ID3D12GraphicsCommandList

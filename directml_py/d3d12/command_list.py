@@ -33,9 +33,9 @@ from .clears import Refused, clear_float, clear_uint
 from .command_allocator import CommandMemory, ID3D12CommandAllocator, Recording, check_allocator
 from .commands import Barriers, Command, Copy, DescriptorHeaps, any_order
 from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap
+from .device_child import ID3D12DeviceChild, short
 from .markers import Marked, Marker
-from .objects import ID3D12DeviceChild, short
-from .observation import watchers
+from .observers import watchers
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
 from .resource import BufferRange, ID3D12Resource
 

@@ -15,8 +15,8 @@ from ..api.d3d12_enums import (
     D3D12_RESOURCE_STATES,
 )
 from .resource import Buffer, BufferRange
-from .tracking import shadow
-from .tracking.access import Access, Use
+from .sync_validation import shadow_memory
+from .sync_validation.access import Access, Use
 
 COPY_DEST = D3D12_RESOURCE_STATE_COPY_DEST
 COPY_SOURCE = D3D12_RESOURCE_STATE_COPY_SOURCE
@@ -92,7 +92,7 @@ class Command:
     def mark(self) -> None:
         """Update what is known of the contents of memory, after ``execute``."""
         for access in self.accesses():
-            shadow.after(access)
+            shadow_memory.after(access)
 
 
 class Copy(Command):
@@ -117,7 +117,7 @@ class Copy(Command):
         return (self.source.buffer, self.destination.buffer)
 
     def mark(self) -> None:
-        shadow.copy_marks(self.destination, self.source)
+        shadow_memory.copy_marks(self.destination, self.source)
 
 
 class Barriers(Command):

@@ -25,7 +25,7 @@ from ..api.iids import (
     IID_ID3D12DebugDevice,
 )
 from .debug_output import debug_output
-from .live import live_objects
+from .live_objects import live_objects
 
 if TYPE_CHECKING:
     from .device import ID3D12Device

@@ -22,7 +22,7 @@ from .descriptors import (
     check_descriptor_heap_desc,
     heap_type,
 )
-from .objects import ID3D12Object
+from .device_child import ID3D12Object
 from .views import OtherView, cpu_slot, unordered_access_view
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from .constants import (
     D3D12_MAX_SHADER_VISIBLE_DESCRIPTOR_HEAP_SIZE_TIER_2,
     D3D12_MAX_SHADER_VISIBLE_SAMPLER_HEAP_SIZE,
 )
-from .objects import ID3D12Pageable, short
+from .device_child import ID3D12Pageable, short
 
 if TYPE_CHECKING:
     from .device import ID3D12Device

@@ -46,6 +46,7 @@ from ..api.d3d12_structs import (
 )
 from ..api.iids import IID_ID3D12Device
 from .adapters import HARDWARE, Adapter, count_in
+from .after_fork import devices
 from .allocation import PATTERN, Allocation
 from .buffer_rules import (
     CUSTOM,
@@ -72,23 +73,22 @@ from .constants import (
 )
 from .debug import ID3D12DebugDevice, debug_layer_enabled
 from .descriptor_methods import DescriptorMethods
+from .device_child import ID3D12DeviceChild, ID3D12Pageable
 from .features import answer_feature
 from .fence import FenceValue, ID3D12Fence1
-from .forks import devices
 from .heap import ID3D12Heap, ID3D12Heap1
 from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1, Message
-from .live import Buffers, Living
-from .objects import ID3D12DeviceChild, ID3D12Pageable
-from .observation import created, watchers
+from .live_objects import Buffers, Living
+from .observers import created, watchers
 from .queries import ID3D12QueryHeap, check_query_heap_desc
 from .resource import ID3D12Resource2, Placement
 from .rule_messages import message_of
 from .scheduler import Work, WorkQueue, drain, let_go
-from .tracking.shadow import Shadow
+from .sync_validation.shadow_memory import Shadow
 
 if TYPE_CHECKING:
-    from .tracking.deferral import Deferral
-    from .tracking.monitor import Monitor
+    from .sync_validation.deferred_execution import Deferral
+    from .sync_validation.validator import Monitor
 
 
 class ID3D12Device(DescriptorMethods):
@@ -134,8 +134,8 @@ class ID3D12Device(DescriptorMethods):
 
     def _watch(self) -> None:
         # Loaded for the first device that asks for it: programs without the debug layer start faster.
-        from .tracking.deferral import Deferral
-        from .tracking.monitor import Monitor
+        from .sync_validation.deferred_execution import Deferral
+        from .sync_validation.validator import Monitor
 
         self.monitor, self._deferral = Monitor(self), Deferral(self)
 

@@ -22,7 +22,7 @@ from ..api.d3d12_enums import (
 from ..api.d3d12_structs import D3D12_WRITEBUFFERIMMEDIATE_PARAMETER
 from .commands import Command
 from .resource import BufferRange
-from .tracking.access import Access, Use
+from .sync_validation.access import Access, Use
 
 if TYPE_CHECKING:
     from .device import ID3D12Device

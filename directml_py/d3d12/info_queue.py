@@ -28,7 +28,7 @@ from ..api.d3d12_structs import D3D12_INFO_QUEUE_FILTER, D3D12_INFO_QUEUE_FILTER
 from ..api.iids import IID_ID3D12InfoQueue, IID_ID3D12InfoQueue1
 from .constants import UINT64_MAX
 from .debug_output import debug_output
-from .observation import watchers
+from .observers import watchers
 
 if TYPE_CHECKING:
     from .device import ID3D12Device

@@ -22,11 +22,11 @@ from ..api.d3d12_structs import D3D12_QUERY_HEAP_DESC
 from ..api.iids import IID_ID3D12QueryHeap
 from .buffer_rules import check_node_mask
 from .commands import Command
-from .objects import ID3D12Pageable
+from .device_child import ID3D12Pageable
 from .resource import BufferRange
+from .sync_validation.access import Access, Use
+from .sync_validation.sync_rules import QUERY_ENDED
 from .timestamps import ticks
-from .tracking.access import Access, Use
-from .tracking.checks import QUERY_ENDED
 
 if TYPE_CHECKING:
     from .device import ID3D12Device

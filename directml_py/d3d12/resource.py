@@ -31,13 +31,13 @@ from ..api.d3d12_structs import (
 )
 from ..api.iids import IID_ID3D12Resource, IID_ID3D12Resource1, IID_ID3D12Resource2
 from .allocation import Allocation
+from .buffer_pool import Bytes
 from .buffer_rules import FIXED_STATES, cpu_accessible
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-from .objects import ID3D12Pageable, short
-from .recycling import Bytes
-from .tracking.checks import READBACK_READ, READBACK_UNMAP, UNDEFINED
-from .tracking.latest import LatestRanges
-from .tracking.shadow import nothing_but_undefined
+from .device_child import ID3D12Pageable, short
+from .sync_validation.range_map import LatestRanges
+from .sync_validation.shadow_memory import nothing_but_undefined
+from .sync_validation.sync_rules import READBACK_READ, READBACK_UNMAP, UNDEFINED
 
 if TYPE_CHECKING:
     from .device import ID3D12Device

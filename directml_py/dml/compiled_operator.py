@@ -15,7 +15,7 @@ from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.constants import UINT_MAX
 from ..d3d12.resource import BufferRange
-from ..d3d12.tracking.access import Access, Use
+from ..d3d12.sync_validation.access import Access, Use
 from ..descs.format import summary
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc, Record, TensorSlot

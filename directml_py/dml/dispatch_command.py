@@ -10,7 +10,7 @@ from ..abi.hresult import S_OK
 from ..abi.life import Life
 from ..abi.rules import rule
 from ..d3d12.commands import Command
-from ..d3d12.tracking.access import Access
+from ..d3d12.sync_validation.access import Access
 from ..validation.report import Report
 from .binding_aliasing import check_hazards
 from .binding_point import Slot, Views

@@ -14,7 +14,7 @@ from ..abi.rules import LIBRARY, rule
 from ..api.iids import IID_IDMLDispatchable
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
-from ..d3d12.tracking.access import Access
+from ..d3d12.sync_validation.access import Access
 from ..descs.values import Record
 from ..validation.report import Report
 from .binding_point import NO_VIEWS, TEMPORARY, Bound, Slot, Views

@@ -19,7 +19,7 @@ from ..api.enums import (
 )
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
-from ..d3d12.observation import created
+from ..d3d12.observers import created
 from ..operators import check, kernel_of, operator_of
 from ..validation.memory import FAULT_RULES
 from ..validation.report import Report

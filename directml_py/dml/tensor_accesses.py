@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..api.d3d12_enums import D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 from ..api.enums import DML_TENSOR_DATA_TYPE_UINT8
 from ..d3d12.resource import BufferRange
-from ..d3d12.tracking.access import Access, Use
+from ..d3d12.sync_validation.access import Access, Use
 from ..descs.tensor import TensorDesc
 from ..operators.operator import OPERATORS
 from .program import Results

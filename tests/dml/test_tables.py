@@ -9,7 +9,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.cffi import ffi
-from directml_py.d3d12.tracking.access import Use
+from directml_py.d3d12.sync_validation.access import Use
 from directml_py.descs.tensor import TensorDesc
 from directml_py.dml.binding_point import Slot
 from directml_py.dml.bindings import read_bindings

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.d3d12.tracking.shadow import PATTERN
+from directml_py.d3d12.sync_validation.shadow_memory import PATTERN
 from directml_py.descs.values import TensorSlot
 from directml_py.dml import IDMLCompiledOperator
 

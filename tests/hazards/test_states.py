@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import directml_py as dml
-from directml_py.d3d12.tracking.resource_states import state_name
+from directml_py.d3d12.sync_validation.resource_states import state_name
 from directml_py.samples import hello_directml
 
 from ..dml.helpers import identity

@@ -1,7 +1,7 @@
 """Random small graphs, and what both sides say of them.
 
 Their tensors have few sizes, so that edges may connect them, in several layouts. No node is an identity that changes
-nothing: what the library makes of those is known for graph inputs alone (``directml_py/dml/compiler/shared_inputs.py``).
+nothing: what the library makes of those is known for graph inputs alone (``dml/compiler/shared_inputs.py``).
 """
 
 from __future__ import annotations

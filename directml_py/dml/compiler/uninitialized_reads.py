@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...d3d12.tracking.access import Use
+from ...d3d12.sync_validation.access import Use
 from ...descs.tensor import TensorDesc
 from ...validation.report import Report
 from ..tensor_accesses import elements_of

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-from . import checks
+from . import sync_rules
 from .access import Use
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Knowledge:
                 if other != number:
                     for use in uses.values():
                         if use.turn > known and use.conflicts(access):
-                            yield checks.QUEUE_WAIT, self._sentence(title, access, other, use)
+                            yield sync_rules.QUEUE_WAIT, self._sentence(title, access, other, use)
                             break
             use = _Use.of(clock.get(number, 0), title, recorded, access)
             self._note(queues.setdefault(number, _Uses()), number, use)

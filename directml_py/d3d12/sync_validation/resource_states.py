@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...api.d3d12_enums import D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATES
-from ..states import WRITE_STATES
+from ..buffer_states import WRITE_STATES
 from .access import Access
 
 if TYPE_CHECKING:

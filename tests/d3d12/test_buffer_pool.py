@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import pytest
 
-from directml_py.d3d12.recycling import IDLE, SIZES, Recycling
+from directml_py.d3d12.buffer_pool import IDLE, SIZES, Recycling
 
 SIZE = 1 << 20
 

@@ -93,7 +93,7 @@ def _line(item: IUnknown, kind: str, name: str) -> str:
 def live_objects(device: ID3D12Device, flags: D3D12_RLDO_FLAGS) -> Iterator[tuple[D3D12_MESSAGE_ID, str]]:
     """Messages about the device, and what it has made and still lives: with SUMMARY how many of each kind, with
     DETAIL each. IGNORE_INTERNAL leaves out what C has released and only the library holds."""
-    from .objects import unversioned
+    from .device_child import unversioned
 
     yield D3D12_MESSAGE_ID_LIVE_DEVICE, _line(device, unversioned(type(device)), device.name)
     children = device.children.living() if device.children is not None else []

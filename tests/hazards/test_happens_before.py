@@ -8,8 +8,8 @@ import pytest
 
 import directml_py as dml
 from directml_py.d3d12.resource import BufferRange
-from directml_py.d3d12.tracking.access import Access, Use
-from directml_py.d3d12.tracking.knowledge import Knowledge
+from directml_py.d3d12.sync_validation.access import Access, Use
+from directml_py.d3d12.sync_validation.happens_before import Knowledge
 from directml_py.session import Session
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from .access import Access
-from .latest import Found, LatestRanges
+from .range_map import Found, LatestRanges
 
 if TYPE_CHECKING:
     from ..resource import Buffer

@@ -20,8 +20,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...abi.life import Life
+from ..after_fork import devices
 from ..fence import FenceSignal, FenceValue, FenceWait
-from ..forks import devices
 
 if TYPE_CHECKING:
     from ..device import ID3D12Device

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from ...api.d3d12_enums import D3D12_HEAP_TYPE_READBACK as READBACK
 from ..allocation import PATTERN
-from . import checks
+from . import sync_rules
 from .access import Access, Use
-from .latest import LatestRanges
+from .range_map import LatestRanges
 
 if TYPE_CHECKING:
     from ...abi.rules import Rule
@@ -72,8 +72,8 @@ def why_undefined(access: Access) -> tuple[Rule, str]:
     assert shadow is not None
     for begin, end, source in shadow.copies.parts(start, start + access.range.size):
         if not shadow.marks(begin, end - begin).all():
-            return checks.UNDEFINED, f"is a copy of what nothing has written in {source}"
-    return checks.UNDEFINED, "nothing has written"
+            return sync_rules.UNDEFINED, f"is a copy of what nothing has written in {source}"
+    return sync_rules.UNDEFINED, "nothing has written"
 
 
 def copy_marks(destination: BufferRange, source: BufferRange) -> None:

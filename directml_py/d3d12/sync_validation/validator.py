@@ -21,16 +21,16 @@ from ...api.d3d12_enums import (
 )
 from ..allocation import PATTERN
 from ..commands import AliasingBarrier, Barriers, Command, TransitionBarrier
-from ..observation import watchers
+from ..observers import watchers
 from ..resource import Buffer
-from . import checks, shadow
+from . import shadow_memory, sync_rules
 from .access import Access
-from .endless import endless_waits, waiting
-from .inheritance import Inheritance, activation
-from .knowledge import Knowledge
+from .aliasing import Inheritance, activation
+from .deadlocks import endless_waits, waiting
+from .happens_before import Knowledge
 from .resource_states import ResourceStates
-from .splits import BEGIN_ONLY, SplitBarriers
-from .unordered import UnorderedAccesses
+from .split_barriers import BEGIN_ONLY, SplitBarriers
+from .uav_barriers import UnorderedAccesses
 
 if TYPE_CHECKING:
     from ..command_allocator import Recording
@@ -175,7 +175,7 @@ class Monitor:
             who = "the CPU" if queue is None else str(queue.owner)
             text = f"{fence} goes back from {before} to {value}, which {who} signals"
             self.report_diagnostic(
-                Diagnostic(checks.FENCE_BACKWARDS.severity, checks.FENCE_BACKWARDS.id, "", text)
+                Diagnostic(sync_rules.FENCE_BACKWARDS.severity, sync_rules.FENCE_BACKWARDS.id, "", text)
             )
 
     def waited(self, fence: FenceValue, value: int, queue: WorkQueue) -> None:
@@ -187,12 +187,14 @@ class Monitor:
         """Nothing more is submitted, and all has run that can: which queues wait for ever."""
         for owner, text in () if self._device.removed else endless_waits(self._device.queues()):
             self.report_diagnostic(
-                Diagnostic(checks.ENDLESS_WAIT.severity, checks.ENDLESS_WAIT.id, "", f"{owner} {text}")
+                Diagnostic(
+                    sync_rules.ENDLESS_WAIT.severity, sync_rules.ENDLESS_WAIT.id, "", f"{owner} {text}"
+                )
             )
 
     def report_endless_cpu_wait(self, text: str) -> None:
         """A thread begins to wait, and by all that is known for ever."""
-        rule = checks.ENDLESS_CPU_WAIT
+        rule = sync_rules.ENDLESS_CPU_WAIT
         self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", f"the CPU waits for ever: {text}"))
 
     @contextmanager
@@ -206,7 +208,7 @@ class Monitor:
     def _check_fence(self, fence: FenceValue, call: str) -> None:
         if fence.released:
             text = f"{fence} was released before the {call} of a queue that names it ran"
-            self.report_diagnostic(Diagnostic(checks.RELEASED.severity, checks.RELEASED.id, "", text))
+            self.report_diagnostic(Diagnostic(sync_rules.RELEASED.severity, sync_rules.RELEASED.id, "", text))
 
     def begin(self, submission: Submission, progress: Progress) -> None:
         """Check what commands that are about to run come with."""
@@ -220,7 +222,7 @@ class Monitor:
             if not np.array_equal(access.range.bytes, then):
                 with self._running(command):
                     self._report(
-                        checks.UPLOAD_WRITTEN,
+                        sync_rules.UPLOAD_WRITTEN,
                         f"{access} was written after the commands that read it were submitted and before they ran",
                         progress,
                     )
@@ -257,17 +259,17 @@ class Monitor:
         for access in accesses:
             problem = progress.states.use(access)
             if problem:
-                self._report(checks.STATE, f"{command.title}: {problem}", progress)
+                self._report(sync_rules.STATE, f"{command.title}: {problem}", progress)
             problem = self._splits.use(access)
             if problem:
-                self._report(checks.SPLIT_ACCESS, f"{command.title} {problem}", progress)
+                self._report(sync_rules.SPLIT_ACCESS, f"{command.title} {problem}", progress)
         self._check_queues(command, accesses, progress)
         placed = [access for access in accesses if access.range.buffer.placement.heap is not None]
         if placed:
             self._check_aliasing(command, placed, progress)
         if command.is_dispatch:
             for problem in progress.unordered.command(command.title, accesses, command.recorded):
-                self._report(checks.UAV_BARRIER, problem, progress)
+                self._report(sync_rules.UAV_BARRIER, problem, progress)
             self._check_contents(command.title, accesses, progress)
         for access in placed:
             self._inheritance.touched(access, progress)
@@ -277,17 +279,17 @@ class Monitor:
         for life in lives:
             if life.released and life not in progress.mourned:
                 progress.mourned.add(life)
-                self._report(checks.RELEASED, f"{life} was released before {user} ran", progress)
+                self._report(sync_rules.RELEASED, f"{life} was released before {user} ran", progress)
             home = residence(life)
             what = str(life) if home is life else f"{home}, the heap of {life},"
             if home is not life and home.released and home not in progress.mourned:
                 progress.mourned.add(home)
-                self._report(checks.RELEASED, f"{what} was released before {user} ran", progress)
+                self._report(sync_rules.RELEASED, f"{what} was released before {user} ran", progress)
             # DirectML has a rule of its own for what it makes.
             if not home.is_resident and home.kind.startswith("ID3D12") and home not in progress.evicted:
                 progress.evicted.add(home)
                 self._report(
-                    checks.EVICTED, f"{what} is not resident: it was evicted before {user} ran", progress
+                    sync_rules.EVICTED, f"{what} is not resident: it was evicted before {user} ran", progress
                 )
 
     def _barriers(self, command: Barriers, progress: Progress) -> None:
@@ -303,10 +305,10 @@ class Monitor:
                 begins = barrier.flags & BEGIN_ONLY
                 problem = self._splits.transition(barrier, command.recorded)
                 if problem:
-                    self._report(checks.SPLIT_HALVES, problem, progress)
+                    self._report(sync_rules.SPLIT_HALVES, problem, progress)
                 problem = (progress.states.begin if begins else progress.states.transition)(barrier)
                 if problem:
-                    self._report(checks.BEFORE, problem, progress)
+                    self._report(sync_rules.BEFORE, problem, progress)
                 # Of a split barrier it is the second half that waits.
                 if begins:
                     continue
@@ -319,12 +321,12 @@ class Monitor:
     def _check_aliasing(self, command: Command, placed: Sequence[Access], progress: Progress) -> None:
         title = command.title
         for problem in progress.aliased.command(title, placed, command.recorded):
-            self._report(checks.ALIASING_BARRIER, problem, progress)
+            self._report(sync_rules.ALIASING_BARRIER, problem, progress)
         for access in placed:
             writer = self._inheritance.inherited_from(access, progress)
             if writer is not None:
                 self._report(
-                    checks.ALIASING_INHERITED,
+                    sync_rules.ALIASING_INHERITED,
                     f"{title} reads {access}, whose contents were written through {writer}; there is no aliasing "
                     "barrier between them",
                     progress,
@@ -334,10 +336,10 @@ class Monitor:
         for access in accesses:
             if access.writes:
                 continue
-            element = shadow.first_undefined(access)
+            element = shadow_memory.first_undefined(access)
             if element is not None:
                 place = "{" + ",".join(map(str, element)) + "}"
-                rule, why = self._inheritance.why_undefined(access) or shadow.why_undefined(access)
+                rule, why = self._inheritance.why_undefined(access) or shadow_memory.why_undefined(access)
                 self._report(rule, f"{title} reads {access}, whose element {place} {why}", progress)
 
     def _report(self, rule: Rule, text: str, progress: Progress) -> None:

@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary
 from ...api.d3d12_enums import D3D12_RESOURCE_STATE_COMMON
 from ..constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from ..resource import BufferRange
-from . import checks
+from . import sync_rules
 from .access import Access, Use
-from .latest import LatestRanges
+from .range_map import LatestRanges
 
 if TYPE_CHECKING:
     from ...abi.rules import Rule
@@ -66,7 +66,7 @@ class Inheritance:
         """As ``shadow.why_undefined``, if an aliasing barrier is to blame."""
         for _, _, owner in self._parts(access):
             if owner.lost:
-                return checks.ALIASING_CONTENTS, (
+                return sync_rules.ALIASING_CONTENTS, (
                     f"nothing has written since an aliasing barrier activated {owner.name}"
                 )
         return None
