@@ -7,10 +7,10 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .extents import note_extent
+from .array_lengths import note_extent
 from .hresult import E_INVALIDARG, DMLError
 from .interface import IUnknown
-from .keeping import keep, settle
+from .keepalive import keep, settle
 from .memory import MemoryFault, read
 from .pointers import check_type, is_cdata, locate
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
+from ..text.html import table
 from .hresult import E_INVALIDARG, DMLError
-from .markup import table
 
 # The source of a rule that no page writes down; a comment beside it says why it holds.
 OWN = "directml-py"

@@ -7,9 +7,9 @@ import ctypes
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
+from ..text.html import text
 from .convert import FLOATS, UNSIGNED, Convert, address, converters, length
-from .keeping import adopt, settle
-from .markup import text
+from .keepalive import adopt, settle
 from .pointers import claimed_type
 from .wintypes import GUID
 

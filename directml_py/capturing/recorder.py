@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from .._version import __version__
-from ..abi.life import Life
+from ..abi.lifetime import Life
 from ..d3d12.allocation import Allocation
 from ..d3d12.buffer_rules import cpu_accessible
 from ..d3d12.clears import ClearView

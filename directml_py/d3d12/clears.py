@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.arguments import child, invalid, is_series, uint
-from ..abi.life import Life
+from ..abi.lifetime import Life
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate, struct_at
 from ..abi.rules import Rule

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..abi.arguments import enumerator, invalid
 from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
-from ..abi.life import Life
+from ..abi.lifetime import Life
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
     D3D12_COMMAND_LIST_TYPE_COMPUTE,

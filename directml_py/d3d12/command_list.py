@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..abi.arguments import child, counted, enumerator, invalid, uint, unsigned
-from ..abi.caller import caller
+from ..abi.call_site import caller
+from ..abi.counted_structs import structs_at
 from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
-from ..abi.struct_series import structs_at
-from ..abi.words import counted_words
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
     D3D12_COMMAND_LIST_TYPE_COPY,
@@ -28,6 +27,7 @@ from ..api.d3d12_enums import (
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
 from ..api.iids import IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
+from ..text.plural import counted_words
 from .barriers import Problem, decode
 from .clears import Refused, clear_float, clear_uint
 from .command_allocator import CommandMemory, ID3D12CommandAllocator, Recording, check_allocator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..abi.struct_series import structs_at
+from ..abi.counted_structs import structs_at
 from ..api.d3d12_structs import D3D12_WRITEBUFFERIMMEDIATE_PARAMETER
 from ..api.iids import (
     IID_ID3D12GraphicsCommandList1,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from ..abi.life import Life
+from ..abi.lifetime import Life
 from ..abi.rules import Rule
 from ..api.d3d12_enums import (
     D3D12_RESOURCE_BARRIER_FLAGS,

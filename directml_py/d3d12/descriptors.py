@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..abi.arguments import enumerator, flags, integer, invalid
-from ..abi.words import counted_words
 from ..api.d3d12_enums import (
     D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE,
     D3D12_DESCRIPTOR_HEAP_FLAGS,
@@ -29,6 +28,7 @@ from ..api.d3d12_structs import (
     D3D12_GPU_DESCRIPTOR_HANDLE,
 )
 from ..api.iids import IID_ID3D12DescriptorHeap
+from ..text.plural import counted_words
 from .allocation import CPU_DESCRIPTORS, GPU_DESCRIPTORS
 from .buffer_rules import check_node_mask
 from .constants import (

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..abi.arguments import child, counted, enumerator, flags, invalid, uint, unsigned
+from ..abi.counted_structs import structs_at
 from ..abi.hresult import (
     DXGI_ERROR_DEVICE_REMOVED,
     DXGI_ERROR_INVALID_CALL,
@@ -20,7 +21,6 @@ from ..abi.hresult import (
 from ..abi.interface import same_interface
 from ..abi.pointers import struct_at
 from ..abi.rules import Diagnostic, Rule
-from ..abi.struct_series import structs_at
 from ..api.d3d12_enums import (
     D3D12_DEBUG_FEATURE,
     D3D12_FENCE_FLAGS,

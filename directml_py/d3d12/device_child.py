@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ..abi.life import Life, LivingObject
+from ..abi.lifetime import Life, LivingObject
 from ..abi.private_data import PrivateDataObject
 from ..api.iids import IID_ID3D12DeviceChild, IID_ID3D12Object, IID_ID3D12Pageable
 

@@ -7,9 +7,9 @@ import threading
 from typing import Any
 
 from ..abi.arguments import child, counted, enumerator, flags, invalid, is_series, uint, unsigned
+from ..abi.counted_structs import structs_at
 from ..abi.hresult import DXGI_ERROR_DEVICE_REMOVED, DXGI_ERROR_UNSUPPORTED, E_NOTIMPL, DMLError
 from ..abi.pointers import struct_at
-from ..abi.struct_series import structs_at
 from ..abi.wintypes import GUID
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_FLAGS,

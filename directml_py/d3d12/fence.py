@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..abi.arguments import unsigned
-from ..abi.life import Life
+from ..abi.lifetime import Life
 from ..api.d3d12_enums import D3D12_FENCE_FLAGS
 from ..api.iids import IID_ID3D12Fence, IID_ID3D12Fence1
 from .constants import UINT64_MAX

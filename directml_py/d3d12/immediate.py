@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..abi.arguments import counted, enumerator, invalid, is_series
-from ..abi.life import Life
+from ..abi.lifetime import Life
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate
 from ..api.d3d12_enums import (

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..abi.arguments import enumerator, invalid
 from ..abi.hresult import E_NOTIMPL, DMLError
-from ..abi.life import Life
+from ..abi.lifetime import Life
 from ..abi.rules import Rule
-from ..abi.words import counted_words
 from ..api.d3d12_enums import (
     D3D12_QUERY_HEAP_TYPE,
     D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP,
@@ -20,6 +19,7 @@ from ..api.d3d12_enums import (
 )
 from ..api.d3d12_structs import D3D12_QUERY_HEAP_DESC
 from ..api.iids import IID_ID3D12QueryHeap
+from ..text.plural import counted_words
 from .buffer_rules import check_node_mask
 from .commands import Command
 from .device_child import ID3D12Pageable

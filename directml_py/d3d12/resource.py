@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.arguments import integer, invalid, uint, unsigned
-from ..abi.life import Life
+from ..abi.lifetime import Life
 from ..abi.pointers import struct_at
-from ..abi.words import counted_words
 from ..api.d3d12_enums import (
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
@@ -30,6 +29,7 @@ from ..api.d3d12_structs import (
     D3D12_RESOURCE_DESC1,
 )
 from ..api.iids import IID_ID3D12Resource, IID_ID3D12Resource1, IID_ID3D12Resource2
+from ..text.plural import counted_words
 from .allocation import Allocation
 from .buffer_pool import Bytes
 from .buffer_rules import FIXED_STATES, cpu_accessible

@@ -12,7 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..abi.life import Life
+    from ..abi.lifetime import Life
     from .device import ID3D12Device
 
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
-from ..abi.extents import extent_at
+from ..abi.array_lengths import extent_at
+from ..abi.counted_structs import MAX_ELEMENTS
 from ..abi.interface import IUnknown
 from ..abi.memory import PAGE, PAGE_BITS, MemoryFault, is_probing, read, read_string
 from ..abi.pointers import Location, check_type, locate
 from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
-from ..abi.struct_series import MAX_ELEMENTS
 from ..api import d3d12_enums, d3d12_structs, enums, operator_descs, structs
 from ..api.enums import (
     DML_TENSOR_DATA_TYPE,

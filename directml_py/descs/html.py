@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from ..abi.markup import HTML, join, table
 from ..abi.schema import FieldSchema
+from ..text.html import HTML, join, table
 from .data_types import type_name
 from .format import braces, format_value
 

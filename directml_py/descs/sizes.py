@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from ..abi.arguments import integer, invalid
+from ..abi.counted_structs import MAX_ELEMENTS
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import check_type, is_cdata, locate
-from ..abi.struct_series import MAX_ELEMENTS
 from ..abi.wintypes import UINT
 from .data_types import DataTypeLike, data_type_number, data_type_of
 

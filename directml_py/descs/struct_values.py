@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any
 
 from ..abi.interface import IUnknown
-from ..abi.markup import HTML, text
 from ..abi.structure import Structure, layout_of
+from ..text.html import HTML, text
 from .decode import Decoded, ctypes_class, decode_struct, struct_schema
 from .encode import encode, encode_tensor
 from .html import with_faults

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..abi.caller import caller
+from ..abi.call_site import caller
 from ..abi.rules import rule
 from ..api.iids import IID_IDMLBindingTable
 from ..d3d12.resource import BufferRange

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..abi.life import Life
+from ..abi.lifetime import Life
 from ..abi.rules import rule
 from ..validation.report import Report
 from .binding_point import PERSISTENT, Views

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 
 from ..abi.hresult import S_OK
-from ..abi.life import Life
+from ..abi.lifetime import Life
 from ..abi.rules import rule
 from ..d3d12.commands import Command
 from ..d3d12.sync_validation.access import Access

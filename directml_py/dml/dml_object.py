@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..abi.caller import caller
+from ..abi.call_site import caller
 from ..abi.hresult import S_FALSE
-from ..abi.life import Life, LivingObject
+from ..abi.lifetime import Life, LivingObject
 from ..abi.private_data import PrivateDataObject, PrivateDataRules
 from ..abi.rules import Severity, rule
 from ..abi.wintypes import GUID

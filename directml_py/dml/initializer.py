@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..abi.arguments import counted
-from ..abi.life import Life
+from ..abi.lifetime import Life
 from ..abi.rules import rule
-from ..abi.words import counted_words
 from ..api.iids import IID_IDMLOperatorInitializer
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
 from ..d3d12.sync_validation.access import Access, Use
 from ..descs.values import Record
+from ..text.plural import counted_words
 from ..validation.report import Report
 from .binding_aliasing import INITIALIZER, OUTPUTS, SCRATCH, overlap
 from .binding_point import NO_VIEWS, TEMPORARY, Bound, Slot, Views

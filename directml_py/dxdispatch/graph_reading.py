@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..abi.counted_structs import MAX_ELEMENTS
 from ..abi.schema import FieldSchema, OperatorSchema
-from ..abi.struct_series import MAX_ELEMENTS
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML
 from ..api.schema_data import STRUCTS
 from ..descs.decode import MAX_DEPTH, MAX_DIMENSIONS, enum_class

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from ..abi.arguments import flags as known_flags
 from ..abi.arguments import uint, unsigned
-from ..abi.words import counted_words
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAGS
 from ..api.structs import DML_GRAPH_DESC
 from ..d3d12 import D3D12CreateDevice
@@ -24,6 +23,7 @@ from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..dml.compiled_operator import IDMLOperator
+from ..text.plural import counted_words
 from ..validation.report import Report
 from ..validation.tensors import check_tensor
 from .compiled import CompiledGraph

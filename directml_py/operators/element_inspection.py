@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..abi.rules import Rule
-from ..abi.words import counted_words
 from ..descs.format import braces
 from ..kernels.native_arrays import Array
+from ..text.plural import counted_words
 from ..validation.report import Report
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..abi.words import counted_words
 from ..api.enums import (
     DML_IS_INFINITY_MODE_EITHER,
     DML_IS_INFINITY_MODE_NEGATIVE,
@@ -26,6 +25,7 @@ from ..kernels.elementwise import functions
 from ..kernels.elementwise.functions import in_float64
 from ..kernels.half import widened
 from ..kernels.native_arrays import Array
+from ..text.plural import counted_words
 from ..validation.report import Report
 from . import quantization as quantization  # operators of this family, too
 from .attributes import element

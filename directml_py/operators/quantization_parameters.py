@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..abi.words import counted_words
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc
 from ..descs.values import OperatorDesc
 from ..kernels.native_arrays import Array
+from ..text.plural import counted_words
 from ..validation.report import Report
 from .operator import Broadcast, Inputs, Sizes, own_rule
 

@@ -6,7 +6,7 @@ import pytest
 
 from directml_py.abi.arguments import enumerator
 from directml_py.abi.hresult import DMLError
-from directml_py.abi.life import Life
+from directml_py.abi.lifetime import Life
 from directml_py.api.enums import DML_PADDING_MODE, DML_PADDING_MODE_WRAP
 
 

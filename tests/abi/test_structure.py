@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from directml_py.abi.arguments import uint, unsigned
+from directml_py.abi.counted_structs import structs_at
 from directml_py.abi.hresult import DMLError
-from directml_py.abi.struct_series import structs_at
 from directml_py.abi.wintypes import GUID
 from directml_py.api.enums import (
     DML_TENSOR_DATA_TYPE_FLOAT32,

@@ -9,11 +9,11 @@ import pytest
 
 import directml_py as dml
 from directml_py.abi.interface import IUnknown
-from directml_py.abi.markup import element, table
 from directml_py.descs import decode_operator_desc
 from directml_py.graph import Graph
 from directml_py.kernels.backend import backend
 from directml_py.session import Session
+from directml_py.text.html import element, table
 
 UPLOAD = dml.D3D12_HEAP_TYPE_UPLOAD
 

@@ -53,7 +53,7 @@ def load(folder):
 package, _, inside = os.fsdecode(ffi.string(lib.dmlpy_folder())).rpartition("/com/")
 if "directml_py" not in sys.modules and inside == "lib" and os.path.exists(package + "/__init__.py"):
     load(package)
-from directml_py.com.library import start
+from directml_py.com.host import start
 start(ffi, lib)
 """
 SUPPORT = """\

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...abi.markup import HTML as HTML
-from ...abi.markup import element as element
-from ...abi.markup import join as join
-from ...abi.markup import text as text
+from ...text.html import HTML as HTML
+from ...text.html import element as element
+from ...text.html import join as join
+from ...text.html import text as text
 
 
 def time_text(seconds: float) -> str:

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...abi.life import Life
+from ...abi.lifetime import Life
 from ..after_fork import devices
 from ..fence import FenceSignal, FenceValue, FenceWait
 

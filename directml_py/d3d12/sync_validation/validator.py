@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...abi.hresult import E_INVALIDARG, DMLError
-from ...abi.life import Life
+from ...abi.lifetime import Life
 from ...abi.rules import Diagnostic, Rule
 from ...api.d3d12_enums import (
     D3D12_HEAP_TYPE_READBACK,

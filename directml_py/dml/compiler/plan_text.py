@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...abi.words import counted_words
+from ...text.plural import counted_words
 from .graph_desc import Value
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ...abi.words import counted_words
 from ...descs.format import braces
 from ...descs.values import OperatorDesc
 from ...kernels.gather_scatter_nd import (
@@ -21,6 +20,7 @@ from ...kernels.linear_index import is_inside
 from ...kernels.linear_index import read_places as read_by_addresses
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
+from ...text.plural import counted_words
 from ...validation.report import Report
 from ...validation.rule import Rule
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Sizes, own_rule

@@ -7,7 +7,6 @@ from math import prod
 
 import numpy as np
 
-from ...abi.words import counted_words
 from ...api.enums import DML_INTERPOLATION_MODE_LINEAR, DML_REDUCE_FUNCTION_MAX
 from ...descs.tensor import TensorDesc
 from ...descs.values import OperatorDesc
@@ -17,6 +16,7 @@ from ...kernels.native_arrays import Array, Run
 from ...kernels.resample import blend_regions, can_blend, largest_of_regions
 from ...kernels.roi.patches import parts_of, patches
 from ...kernels.roi.sample_points import Grid, Steps, windows_of
+from ...text.plural import counted_words
 from ...validation.report import Report
 from ..indexing.base import check_range
 from ..operator import (

@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 
 from ..abi.arguments import WrongObject
 from ..abi.hresult import E_NOTIMPL, E_POINTER, S_FALSE, S_OK, DMLError
+from .argument_memory import NULL, poke_pointer
 from .boundary import explain, failed, signed
-from .memory import NULL, poke_pointer
-from .objects import Objects
-from .parameters import Plan, Values, plan, struct_type
-from .protocols import PROTOCOLS
+from .custom_marshalling import PROTOCOLS
+from .marshalling import Plan, Values, plan, struct_type
+from .object_table import Objects
 from .signatures import Function, Method
 
 # Where C may pass null for the object that is made, in order to learn whether it could be, and the answer if so.

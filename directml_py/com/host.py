@@ -14,10 +14,10 @@ from ..d3d12.debug_output import debug_output, exceptions_tell_nobody
 from ..d3d12.live_objects import COUNTERS
 from ..dml.device_removal import WITNESSES
 from ..kernels.build_digest import REINSTALL, declared_by
-from .calls import Calls
 from .expected_digest import DECLARATIONS
 from .interfaces import FUNCTIONS, INTERFACES
-from .objects import Objects
+from .object_table import Objects
+from .thunks import Calls
 
 
 def create_device(*arguments: Any) -> ID3D12Device:

@@ -11,12 +11,12 @@ import numpy as np
 
 from ..abi.hresult import E_POINTER, DMLError
 from ..descs.decode import ctypes_class
-from .events import EventHandle
+from .argument_memory import POINTER_SIZE, peek, peek_guid, poke, poke_number, poke_pointer
+from .event_handles import EventHandle
 from .interfaces import INTERFACES
-from .memory import POINTER_SIZE, peek, peek_guid, poke, poke_number, poke_pointer
-from .objects import Objects
+from .object_table import Objects
 from .signatures import Parameter
-from .text import read_narrow, read_wide
+from .wide_strings import read_narrow, read_wide
 
 Values = Sequence[Any]
 Input = Callable[[Values], Any]

@@ -11,8 +11,8 @@ from ..abi.hresult import E_INVALIDARG, E_OUTOFMEMORY, DMLError
 from ..abi.interface import IUnknown, forget_handle, register_handle
 from ..abi.memory import MemoryFault, read
 from ..abi.wintypes import GUID
+from .argument_memory import GUID_SIZE, NULL, peek, poke_pointer
 from .interfaces import INTERFACES
-from .memory import GUID_SIZE, NULL, peek, poke_pointer
 
 
 class Objects:

@@ -19,11 +19,11 @@ from ..abi.hresult import (
 from ..abi.interface import IUnknown
 from ..abi.private_data import WKPDID_D3DDebugObjectNameW
 from ..api.d3d12_structs import D3D12_MESSAGE
-from .events import EventHandle
-from .memory import POINTER_SIZE, peek, peek_guid, peek_number, poke, poke_number
-from .objects import Objects
-from .parameters import object_list
-from .text import WCHAR_CODEC
+from .argument_memory import POINTER_SIZE, peek, peek_guid, peek_number, poke, poke_number
+from .event_handles import EventHandle
+from .marshalling import object_list
+from .object_table import Objects
+from .wide_strings import WCHAR_CODEC
 
 UTF_16 = "utf-16-le"
 # D3D12MessageFunc: category, severity, ID, description, context.

@@ -11,7 +11,7 @@ import ctypes
 import sys
 from typing import Any
 
-from .extents import note_extent
+from .array_lengths import note_extent
 
 
 class Block(bytearray):

@@ -1,0 +1,1 @@
+"""Text for people: English plurals, and HTML. It knows nothing of DirectML."""
