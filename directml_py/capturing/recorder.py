@@ -39,9 +39,9 @@ from ..dml.dispatch_command import Dispatch
 from ..dml.dispatchable import IDMLDispatchable
 from ..dml.initializer import IDMLOperatorInitializer
 from ..kernels import backend
-from .describing import Json, describe_barrier, describe_buffer, describe_operator, enumerator_name
-from .files import FORMAT, VERSION, Writer
-from .knowledge import Known
+from .content_store import FORMAT, VERSION, Writer
+from .interval_set import Known
+from .serialize import Json, describe_barrier, describe_buffer, describe_operator, enumerator_name
 
 M = TypeVar("M", bound=Callable[..., None])
 

@@ -12,9 +12,9 @@ from ..descs.format import braces
 from ..dml import IDMLCompiledOperator
 from ..dml.binding_point import Slot
 from ..kernels import backend
-from . import events as e
-from .machine import Executed, Machine
-from .reading import Log
+from . import event_types as e
+from .parser import Log
+from .replay_state import Executed, Machine
 
 
 class Difference(NamedTuple):

@@ -75,7 +75,7 @@ def _record(before: Sequence[str], program: Sequence[str]) -> int:
 
 
 def _look(words: Sequence[str]) -> int:
-    from ..capturing.reading import CaptureError
+    from ..capturing.parser import CaptureError
 
     parser = argparse.ArgumentParser(prog=f"python -m directml_py capture {words[0]}")
     parser.add_argument("folder", metavar="OUT", type=Path)
@@ -96,7 +96,7 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
 
 def _show(arguments: argparse.Namespace) -> int:
     from ..capturing.page import page
-    from ..capturing.reading import read_capture
+    from ..capturing.parser import read_capture
 
     content = page(read_capture(arguments.folder)).encode("utf-8", "replace")
     if arguments.html == "-":
@@ -109,8 +109,8 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _replay(arguments: argparse.Namespace) -> int:
-    from ..capturing import events as e
-    from ..capturing.reading import read_capture
+    from ..capturing import event_types as e
+    from ..capturing.parser import read_capture
     from ..capturing.replay import is_unknown, replay
 
     words = {
@@ -144,8 +144,8 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    from ..capturing.export import export
-    from ..capturing.reading import read_capture
+    from ..capturing.dispatch_export import export
+    from ..capturing.parser import read_capture
 
     target = arguments.json or f"dispatch-{arguments.number}.json"
     for path in export(read_capture(arguments.folder), arguments.number, target):

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..capturing import events as e
-from ..capturing.machine import Machine
-from ..capturing.reading import CaptureError, read_capture
+from ..capturing import event_types as e
+from ..capturing.parser import CaptureError, read_capture
+from ..capturing.replay_state import Machine
 from ..descs.values import OperatorDesc
 from ..dml import IDMLCompiledOperator
 from ..dml.compiler.graph_program import GraphProgram

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import directml_py
-from directml_py.capturing.reading import read_capture
+from directml_py.capturing.parser import read_capture
 from directml_py.cli import main
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(directml_py.__file__).parents[1])}

@@ -7,8 +7,8 @@ import pytest
 
 import directml_py as dml
 from directml_py import dxdispatch
-from directml_py.capturing.export import export
-from directml_py.capturing.reading import CaptureError, read_capture
+from directml_py.capturing.dispatch_export import export
+from directml_py.capturing.parser import CaptureError, read_capture
 from directml_py.cli import main
 from directml_py.graph import Graph
 from directml_py.session import Session

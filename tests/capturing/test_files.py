@@ -9,11 +9,11 @@ import random
 import numpy as np
 import pytest
 
-from directml_py.capturing import files, reading
-from directml_py.capturing.files import Writer
-from directml_py.capturing.knowledge import Known
+from directml_py.capturing import content_store, parser
+from directml_py.capturing.content_store import Writer
+from directml_py.capturing.interval_set import Known
 from directml_py.capturing.page import page
-from directml_py.capturing.reading import CaptureError, read_capture
+from directml_py.capturing.parser import CaptureError, read_capture
 from directml_py.capturing.replay import replay
 from directml_py.cli import main
 
@@ -149,7 +149,7 @@ def test_what_a_reader_does_not_believe(tmp_path, lines, message):
 
 @pytest.mark.parametrize("memory", [63, 64, None])
 def test_allocations_that_this_machine_cannot_have(tmp_path, monkeypatch, memory):
-    monkeypatch.setattr(reading, "physical_memory", lambda: memory)
+    monkeypatch.setattr(parser, "physical_memory", lambda: memory)
     capture = written(tmp_path, process(), ALLOCATION)
     if memory == 63:
         with pytest.raises(CaptureError, match=r"line 2\.size: is 64 bytes; this machine has 63"):
@@ -249,7 +249,16 @@ def mutated(line, chance):
     return json.dumps(value)
 
 
-SIZES = [0, 1, 8, files.FIRST, files.FIRST + 1, files.CHUNK, files.CHUNK + 1, 3 * files.CHUNK + 5]
+SIZES = [
+    0,
+    1,
+    8,
+    content_store.FIRST,
+    content_store.FIRST + 1,
+    content_store.CHUNK,
+    content_store.CHUNK + 1,
+    3 * content_store.CHUNK + 5,
+]
 
 
 def stored(folder, writer):
@@ -296,21 +305,21 @@ def test_a_content_is_not_the_beginning_of_a_longer_one(tmp_path):
 def test_many_contents_that_look_the_same(tmp_path):
     """Of these it is enough to find those that came last, and what lay there before."""
     masks = np.zeros((20, 1000), np.uint8)
-    step = masks.shape[1] // files.GLANCES + 1
+    step = masks.shape[1] // content_store.GLANCES + 1
     masks[np.arange(20), step * (20 + np.arange(20)) + 1] = 1
-    assert len({files._glance(mask) for mask in masks}) == 1
+    assert len({content_store._glance(mask) for mask in masks}) == 1
     writer = Writer(tmp_path)
     for turn in range(3):
         assert [writer.content(mask, number if turn else None) for number, mask in enumerate(masks)] == list(
             range(20)
         )
-    assert writer.content(masks[-files.ALIKE]) == 20 - files.ALIKE
+    assert writer.content(masks[-content_store.ALIKE]) == 20 - content_store.ALIKE
     assert len(stored(tmp_path, writer)) == 20
 
 
 def test_a_large_file_ends_with_its_last_content(tmp_path):
     """Whatever was reserved behind it, which grows with the file."""
-    size = files.RESERVE[0]
+    size = content_store.RESERVE[0]
     writer, sizes = Writer(tmp_path), []
     (path,) = tmp_path.glob("*.contents")
     for number in range(7):
@@ -330,7 +339,7 @@ def test_where_nothing_can_be_reserved(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "posix_fallocate", refuse)
     writer = Writer(tmp_path)
     for number in range(3):
-        writer.content(np.full(files.RESERVE[0], number, np.uint8))
+        writer.content(np.full(content_store.RESERVE[0], number, np.uint8))
     assert [set(one) for one in stored(tmp_path, writer)] == [{0}, {1}, {2}]
 
 
@@ -345,19 +354,19 @@ def test_lines_are_gathered(tmp_path):
     writer.event("line", number=0)
     assert numbers() == [0]
     writer.gathers = True
-    for number in range(1, files.LINES):
+    for number in range(1, content_store.LINES):
         writer.event("line", number=number)
     assert numbers() == [0]
-    writer.event("line", number=files.LINES)
-    assert numbers() == list(range(files.LINES + 1))
-    writer.event("line", number=files.LINES + 1)
+    writer.event("line", number=content_store.LINES)
+    assert numbers() == list(range(content_store.LINES + 1))
+    writer.event("line", number=content_store.LINES + 1)
     writer.gathers = False
-    writer.event("line", number=files.LINES + 2)
-    assert numbers() == list(range(files.LINES + 3))
+    writer.event("line", number=content_store.LINES + 2)
+    assert numbers() == list(range(content_store.LINES + 3))
     writer.gathers = True
-    writer.event("line", number=files.LINES + 3)
+    writer.event("line", number=content_store.LINES + 3)
     writer.close()
-    assert numbers() == list(range(files.LINES + 4))
+    assert numbers() == list(range(content_store.LINES + 4))
 
 
 def test_known_bytes_against_a_set():

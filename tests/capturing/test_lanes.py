@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.capturing import events as e
+from directml_py.capturing import event_types as e
 from directml_py.capturing.page.lanes import lanes
-from directml_py.capturing.page.moments import _barrier, _Begin, _End, _nested, _Title
-from directml_py.capturing.page.values import _bars
-from directml_py.capturing.reading import read_capture
+from directml_py.capturing.page.tensor_values import _bars
+from directml_py.capturing.page.timeline import _barrier, _Begin, _End, _nested, _Title
+from directml_py.capturing.parser import read_capture
 from directml_py.cli import main
 from directml_py.session import Session
 

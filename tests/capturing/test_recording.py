@@ -14,9 +14,9 @@ import pytest
 
 import directml_py as dml
 from directml_py.capturing import VARIABLE
-from directml_py.capturing import events as e
-from directml_py.capturing.files import Writer
-from directml_py.capturing.reading import read_capture
+from directml_py.capturing import event_types as e
+from directml_py.capturing.content_store import Writer
+from directml_py.capturing.parser import read_capture
 from directml_py.capturing.replay import replay
 from directml_py.session import Session
 
@@ -307,7 +307,7 @@ def test_a_fork_while_another_thread_writes(tmp_path):
     """The child waits for no thread that it does not have."""
     then = """
 import os, threading
-from directml_py.capturing.files import Writer
+from directml_py.capturing.content_store import Writer
 event, writing, go_on = Writer.event, threading.Event(), threading.Event()
 def waiting(self, kind, /, **members):
     writing.set()

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.capturing import events as e
-from directml_py.capturing.reading import CaptureError, read_capture
+from directml_py.capturing import event_types as e
+from directml_py.capturing.parser import CaptureError, read_capture
 from directml_py.capturing.replay import replay
 from directml_py.cli import main
 from directml_py.graph import Graph

@@ -11,9 +11,9 @@ import pytest
 
 import directml_py
 from directml_py.capturing import VARIABLE
-from directml_py.capturing import events as e
+from directml_py.capturing import event_types as e
 from directml_py.capturing.page import page
-from directml_py.capturing.reading import read_capture
+from directml_py.capturing.parser import read_capture
 from directml_py.capturing.replay import replay
 
 from .building import facts

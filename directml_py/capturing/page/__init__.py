@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import events as e
-from ..reading import Log
-from .html import HTML, element, join, size_text, time_text
+from .. import event_types as e
+from ..parser import Log
 from .lanes import lanes
-from .moments import Moments
 from .style import SCRIPT, STYLE
+from .timeline import Moments
+from .units import HTML, element, join, size_text, time_text
 
 __all__ = ["page"]
 

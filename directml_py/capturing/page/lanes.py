@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .. import events as e
-from ..reading import Log
-from .html import HTML, element, join
+from .. import event_types as e
+from ..parser import Log
+from .units import HTML, element, join
 
 STEP, HEIGHT, GAP, TOP = 12, 26, 12, 4
 # More marks than this are more than an eye tells apart.

@@ -35,7 +35,7 @@ from ..d3d12.formats import RAW
 from ..d3d12.queries import RESULT_SIZE
 from ..dml import IDMLDevice
 from ..session import Session
-from . import events as e
+from . import event_types as e
 
 VIEWS = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 

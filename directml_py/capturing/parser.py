@@ -17,10 +17,10 @@ from ..abi.hresult import DMLError
 from ..d3d12.allocation import physical_memory
 from ..d3d12.queries import MAX_QUERIES
 from ..graph.reading import GraphFileError, Item
-from . import events as e
-from .commands import UINT64_MAX, CommandReader, get, marker_of, old, text_of
-from .files import CONTENTS, EVENTS, FORMAT, VERSION
-from .operators import Operators
+from . import event_types as e
+from .command_parser import UINT64_MAX, CommandReader, get, marker_of, old, text_of
+from .content_store import CONTENTS, EVENTS, FORMAT, VERSION
+from .recompile import Operators
 
 Bytes = npt.NDArray[np.uint8]
 

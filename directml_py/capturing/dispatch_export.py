@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .. import dxdispatch
-from . import events as e
-from .machine import Machine
-from .reading import CaptureError, Log
+from . import event_types as e
+from .parser import CaptureError, Log
+from .replay_state import Machine
 
 
 def export(logs: Sequence[Log], number: int, path: str | Path) -> list[Path]:

@@ -18,9 +18,9 @@ from ..descs.tensor import TensorDesc
 from ..dml import IDMLCompiledOperator, IDMLDevice
 from ..dml.binding_point import PERSISTENT, Slot
 from ..session import Bindable, Session, binding
-from . import events as e
-from .reading import CaptureError, Log
-from .simple import Part, Simple
+from . import event_types as e
+from .d3d12_replay import Part, Simple
+from .parser import CaptureError, Log
 
 Bytes = npt.NDArray[np.uint8]
 # The allocation and the first byte of what is bound; None for nothing.

@@ -11,7 +11,7 @@ from ..d3d12.immediate import SIZE
 from ..d3d12.queries import RESULT_SIZE
 from ..dml.binding_point import Slot
 from ..graph.reading import Item
-from . import events as e
+from . import event_types as e
 
 UINT64_MAX = (1 << 64) - 1
 UINT32_MAX = (1 << 32) - 1

@@ -24,7 +24,7 @@ from ..graph.reading import Item
 from ..graph.values import operator_schema, read_operator
 
 if TYPE_CHECKING:
-    from .reading import Log
+    from .parser import Log
 
 
 class Operators:

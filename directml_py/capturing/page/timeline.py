@@ -10,11 +10,11 @@ from ...descs.data_types import type_name
 from ...descs.format import braces
 from ...dml.compiler.graph_program import GraphProgram
 from ...graph.values import write_record
-from .. import events as e
-from ..machine import Machine, Operand
-from ..reading import Log
-from .html import HTML, element, join, size_text, time_text
-from .values import values_of
+from .. import event_types as e
+from ..parser import Log
+from ..replay_state import Machine, Operand
+from .tensor_values import values_of
+from .units import HTML, element, join, size_text, time_text
 
 SHORT = "D3D12_RESOURCE_STATE_"
 
