@@ -42,8 +42,8 @@ from .d3d12 import (
     ID3D12GraphicsCommandList,
     ID3D12Resource,
 )
+from .descs.operator_desc import TensorSlot
 from .descs.tensor import TensorDesc
-from .descs.values import TensorSlot
 from .dml import DMLCreateDevice, IDMLBindingTable, IDMLCompiledOperator, IDMLDevice, IDMLDispatchable
 
 DEFAULT = D3D12_HEAP_TYPE_DEFAULT

@@ -17,8 +17,8 @@ from .d3d12.buffer_pool import Bytes
 from .d3d12.observers import watchers
 from .descs.arrays import as_array
 from .descs.format import braces
+from .descs.operator_desc import TensorSlot
 from .descs.tensor import TensorDesc
-from .descs.values import TensorSlot
 from .dml import DMLCreateDevice, IDMLCompiledOperator
 from .dml.dml_device import HIGHEST_FEATURE_LEVEL
 from .operators import check

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..abi.hresult import DMLError
 from ..d3d12.allocation import physical_memory
 from ..d3d12.queries import MAX_QUERIES
-from ..graph.reading import GraphFileError, Item
+from ..graph.json_reader import GraphFileError, Item
 from . import event_types as e
 from .command_parser import UINT64_MAX, CommandReader, get, marker_of, old, text_of
 from .content_store import CONTENTS, EVENTS, FORMAT, VERSION

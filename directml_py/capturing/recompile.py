@@ -19,9 +19,9 @@ from ..api.structs import (
 from ..d3d12 import D3D12CreateDevice
 from ..descs.encode import encode
 from ..dml import DMLCreateDevice, IDMLCompiledOperator, IDMLDevice, IDMLDevice1, IDMLOperator
-from ..graph.parts import Edge, constant_node, graph_desc, operator_node
-from ..graph.reading import Item
-from ..graph.values import operator_schema, read_operator
+from ..graph.desc_json import operator_schema, read_operator
+from ..graph.desc_parts import Edge, constant_node, graph_desc, operator_node
+from ..graph.json_reader import Item
 
 if TYPE_CHECKING:
     from .parser import Log

@@ -13,7 +13,7 @@ from ..d3d12.resource import Buffer
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.compiler.graph_desc import GraphDesc, GraphInput, Node, Port, Value
 from ..dml.compiler.graph_program import GraphProgram
-from ..graph.values import write_record
+from ..graph.desc_json import write_record
 
 Bytes = npt.NDArray[np.uint8]
 Store = Callable[[Bytes], object]

@@ -24,8 +24,8 @@ from ..com.signatures import Parameter
 from ..descs.data_types import type_name
 from ..descs.decode import enum_class
 from ..dml.dml_device import HIGHEST_FEATURE_LEVEL
-from ..validation.tables import Support, When, support_of
-from ..validation.tensors import level_name
+from ..validation.support_tables import Support, When, support_of
+from ..validation.tensor_rules import level_name
 
 API_VERSION = "1.15"
 ENUM_MODULES = ("api.enums", "api.d3d12_enums")

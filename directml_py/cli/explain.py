@@ -13,7 +13,7 @@ from ..abi.rules import RULES, Rule
 from ..testing.differences import differences
 from ..testing.known_rules import check_rule, every_rule
 from ..testing.search import shortest_breach_of
-from ..validation.tensors import level_name
+from ..validation.tensor_rules import level_name
 from .completion import completed_by
 from .pages import learn
 from .reasons import reason_of

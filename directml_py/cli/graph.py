@@ -7,9 +7,9 @@ import sys
 import unicodedata
 from pathlib import Path
 
-from ..graph.files import GraphFileError, load
 from ..graph.graph import Graph
 from ..graph.pictures.sketch import Fate, sketch
+from ..graph.saving import GraphFileError, load
 
 HELP = "What a saved graph consists of and what the compiler makes of it, as text or as a picture."
 

@@ -11,8 +11,8 @@ from ..api import enums
 from ..api.schema_data import OPERATORS as CATALOG
 from ..descs.data_types import type_name
 from ..descs.decode import enum_class
-from ..validation.tables import Support, support_of
-from ..validation.tensors import level_name
+from ..validation.support_tables import Support, support_of
+from ..validation.tensor_rules import level_name
 from .catalog import document
 from .completion import completed_by
 

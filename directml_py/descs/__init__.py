@@ -3,10 +3,10 @@
 from ..abi.structure import Structure
 from .decode import Decoded, Fault, decode_operator_desc, decode_struct
 from .encode import encode, encode_tensor, tensor_desc
-from .sizes import DMLCalcBufferTensorSize
+from .operator_desc import OperatorDesc, Record, Scalar, TensorSlot
 from .struct_values import StructValues
 from .tensor import TensorDesc
-from .values import OperatorDesc, Record, Scalar, TensorSlot
+from .tensor_size import DMLCalcBufferTensorSize
 
 __all__ = [
     "DMLCalcBufferTensorSize",

@@ -14,8 +14,8 @@ from ..abi.structure import Structure
 from ..api.schema_data import STRUCTS
 from .data_types import data_type_number, data_type_of
 from .decode import decode_operator_desc, decode_struct, enum_class
+from .operator_desc import OperatorDesc, Record, Scalar
 from .tensor import TensorDesc
-from .values import OperatorDesc, Record, Scalar
 
 Own = TypeVar("Own", bound=Record)
 RANGES = {

@@ -22,8 +22,8 @@ from ..api.enums import (
     DML_TENSOR_TYPE_BUFFER,
 )
 from ..api.schema_data import OPERATORS, STRUCTS
+from .operator_desc import OperatorDesc, Record, Scalar
 from .tensor import TensorDesc, shared_tensor
-from .values import OperatorDesc, Record, Scalar
 
 # Nothing in the documents bounds these; a larger count is taken for garbage and not followed.
 MAX_TOTAL = 1 << 18

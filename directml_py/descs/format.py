@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..abi.schema import FieldSchema
 
 if TYPE_CHECKING:
-    from .values import OperatorDesc, Record
+    from .operator_desc import OperatorDesc, Record
 
 
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -15,9 +15,9 @@ from ..abi.structure import Structure, layout_of
 from ..text.html import HTML, text
 from .decode import Decoded, ctypes_class, decode_struct, struct_schema
 from .encode import encode, encode_tensor
-from .html import with_faults
+from .html_tables import with_faults
+from .operator_desc import Record
 from .tensor import TensorDesc
-from .values import Record
 
 FOLLOWED = frozenset({"pointer", "array", "variant", "bytes", "string"})
 

@@ -14,10 +14,10 @@ from ..abi.lazy import lazy
 from ..api.enums import DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_FLAGS
 from .data_types import data_type_of, type_name
 from .format import braces
-from .html import tensor_html
-from .nibbles import offsets, pack, unpacked
+from .html_tables import tensor_html
+from .int4 import offsets, pack, unpacked
 from .overlap import elements_overlap
-from .sizes import bytes_for, last_element_offset, packed_strides
+from .tensor_size import bytes_for, last_element_offset, packed_strides
 
 # Plain numbers: arithmetic on members of enumerations looks its result up.
 OWNED_BY_DML = int(DML_TENSOR_FLAG_OWNED_BY_DML)

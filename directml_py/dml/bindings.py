@@ -25,8 +25,8 @@ from ..api.structs import DML_BINDING_DESC
 from ..d3d12 import ID3D12Device, ID3D12Resource
 from ..d3d12.resource import BufferRange
 from ..descs.decode import decode_struct
-from ..descs.values import Record
-from ..validation.memory import FAULT_RULES, check_faults
+from ..descs.operator_desc import Record
+from ..validation.decode_rules import FAULT_RULES, check_faults
 from ..validation.report import Report
 
 NONE = DML_BINDING_TYPE_NONE

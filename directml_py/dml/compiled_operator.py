@@ -17,8 +17,8 @@ from ..d3d12.constants import UINT_MAX
 from ..d3d12.resource import BufferRange
 from ..d3d12.sync_validation.access import Access, Use
 from ..descs.format import summary
+from ..descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, Record, TensorSlot
 from ..validation.report import Report
 from .binding_aliasing import IN_PLACE, OUTPUTS, SCRATCH, are_identical, overlap
 from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, Bound, Slot, Views

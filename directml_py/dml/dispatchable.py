@@ -15,7 +15,7 @@ from ..api.iids import IID_IDMLDispatchable
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
 from ..d3d12.sync_validation.access import Access
-from ..descs.values import Record
+from ..descs.operator_desc import Record
 from ..validation.report import Report
 from .binding_point import NO_VIEWS, TEMPORARY, Bound, Slot, Views
 from .bindings import BUFFER_ARRAY, NONE, Need, bindable_heaps, binds_nothing, single_view

@@ -21,9 +21,9 @@ from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
 from ..d3d12.observers import created
 from ..operators import check, kernel_of, operator_of
-from ..validation.memory import FAULT_RULES
+from ..validation.decode_rules import FAULT_RULES
 from ..validation.report import Report
-from ..validation.tensors import level_name
+from ..validation.tensor_rules import level_name
 from .binding_table import IDMLBindingTable
 from .command_recorder import IDMLCommandRecorder
 from .compiled_operator import IDMLCompiledOperator, IDMLOperator

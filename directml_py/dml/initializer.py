@@ -13,7 +13,7 @@ from ..api.iids import IID_IDMLOperatorInitializer
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
 from ..d3d12.sync_validation.access import Access, Use
-from ..descs.values import Record
+from ..descs.operator_desc import Record
 from ..text.plural import counted_words
 from ..validation.report import Report
 from .binding_aliasing import INITIALIZER, OUTPUTS, SCRATCH, overlap

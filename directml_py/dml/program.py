@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, TensorSlot
 from ..kernels.native_arrays import Run
 from ..operators import kernel_of, operator_of
 from ..operators.operator import Kernel, Operator, Packing

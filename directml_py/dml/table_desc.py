@@ -11,7 +11,7 @@ from ..api.d3d12_enums import D3D12_DESCRIPTOR_HEAP_TYPE, D3D12_DESCRIPTOR_HEAP_
 from ..d3d12 import ID3D12DescriptorHeap
 from ..d3d12.resource import BufferRange
 from ..descs.decode import decode_struct
-from ..validation.memory import FAULT_RULES, check_faults
+from ..validation.decode_rules import FAULT_RULES, check_faults
 from ..validation.report import Report
 from .dispatchable import IDMLDispatchable
 from .dml_object import SAME_DEVICE

@@ -5,9 +5,9 @@
 provider writes.
 """
 
-from .errors import ModelError
-from .execution import Log, RunOptions
-from .export import load_graph, save, save_graph
 from .model import Model, load
+from .model_error import ModelError
+from .model_export import load_graph, save, save_graph
+from .model_run import Log, RunOptions
 
 __all__ = ["Log", "Model", "ModelError", "RunOptions", "load", "load_graph", "save", "save_graph"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from .errors import ModelError
+from .model_error import ModelError
 
 SUFFIX = ".bin"
 

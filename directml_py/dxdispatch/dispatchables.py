@@ -14,16 +14,16 @@ from ..api.structs import (
     DML_OUTPUT_GRAPH_EDGE_DESC,
 )
 from ..d3d12 import ID3D12Resource
-from ..descs.values import TensorSlot
+from ..descs.operator_desc import TensorSlot
 from ..dml import IDMLBindingTable, IDMLCompiledOperator, IDMLDevice1, IDMLOperator
 from ..graph import CompiledGraph
-from ..graph.parts import Edge, graph_desc, operator_node
+from ..graph.desc_parts import Edge, graph_desc, operator_node
 from .constants import constant_path
-from .errors import ModelError
-from .files import read_file
 from .graph_reading import read_graph
-from .memory import Memory, product, upload
 from .model import Bindings, BindingSource, GraphDispatchable, OperatorDispatchable
+from .model_buffers import Memory, product, upload
+from .model_error import ModelError
+from .model_files import read_file
 
 
 class Point:

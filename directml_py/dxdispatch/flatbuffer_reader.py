@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from .errors import ModelError
+from .model_error import ModelError
 
 # Tables and arrays may be shared, so that a small buffer can stand for endless data; no honest one does that much.
 SHARING = 16

@@ -10,12 +10,12 @@ from ..abi.schema import FieldSchema, OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML
 from ..api.schema_data import STRUCTS
 from ..descs.decode import MAX_DEPTH, MAX_DIMENSIONS, enum_class
+from ..descs.operator_desc import OperatorDesc, Record, Scalar
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, Record, Scalar
 from ..operators import SCHEMAS
-from . import layout
-from .errors import ModelError
+from . import flatbuffer_layout
 from .flatbuffer_reader import Buffer, Table
+from .model_error import ModelError
 from .serialized_graph import GraphNode, SerializedGraph
 
 
@@ -24,7 +24,7 @@ def read_graph(data: bytes) -> SerializedGraph:
     root = Buffer(data).root()
     owned: set[str] = set()
     nodes = []
-    for index, table in enumerate(root.tables(layout.ROOT_NODES)):
+    for index, table in enumerate(root.tables(flatbuffer_layout.ROOT_NODES)):
         try:
             node = _node(table, owned)
         except ModelError as error:
@@ -32,23 +32,30 @@ def read_graph(data: bytes) -> SerializedGraph:
         nodes.append(node)
         if node.constant:
             owned.update(node.outputs)
-    return SerializedGraph(tuple(nodes), root.strings(layout.ROOT_INPUTS), root.strings(layout.ROOT_OUTPUTS))
+    return SerializedGraph(
+        tuple(nodes),
+        root.strings(flatbuffer_layout.ROOT_INPUTS),
+        root.strings(flatbuffer_layout.ROOT_OUTPUTS),
+    )
 
 
 def _node(table: Table, owned: set[str]) -> GraphNode:
-    name = table.string(layout.NODE_NAME)
+    name = table.string(flatbuffer_layout.NODE_NAME)
     if not name:
         raise ModelError("it has no name")
-    inputs, outputs = table.strings(layout.NODE_INPUTS), table.strings(layout.NODE_OUTPUTS)
-    kind, content = table.number(layout.NODE_KIND, "B"), table.table(layout.NODE_DESC)
-    if content is None or kind not in (layout.OPERATOR_NODE, layout.CONSTANT_NODE):
+    inputs, outputs = (
+        table.strings(flatbuffer_layout.NODE_INPUTS),
+        table.strings(flatbuffer_layout.NODE_OUTPUTS),
+    )
+    kind, content = table.number(flatbuffer_layout.NODE_KIND, "B"), table.table(flatbuffer_layout.NODE_DESC)
+    if content is None or kind not in (flatbuffer_layout.OPERATOR_NODE, flatbuffer_layout.CONSTANT_NODE):
         raise ModelError(f"'{name}' is neither an operator nor a constant")
-    if kind == layout.OPERATOR_NODE:
+    if kind == flatbuffer_layout.OPERATOR_NODE:
         return GraphNode(name, inputs, outputs, _operator(content, inputs, outputs, owned))
-    detail = content.table(layout.CONSTANT_DATA)
+    detail = content.table(flatbuffer_layout.CONSTANT_DATA)
     if detail is None or len(outputs) != 1:
         raise ModelError(f"the constant '{name}' has no data, or not one output")
-    if content.number(layout.CONSTANT_KIND, "B") == layout.CONSTANT_BY_NAME:
+    if content.number(flatbuffer_layout.CONSTANT_KIND, "B") == flatbuffer_layout.CONSTANT_BY_NAME:
         file = detail.string(0)
         if not file:
             raise ModelError(f"the constant '{name}' has no name of its data")
@@ -60,9 +67,9 @@ def _node(table: Table, owned: set[str]) -> GraphNode:
 
 
 def _schema(table: Table) -> OperatorSchema:
-    name = table.string(layout.OPERATOR_TYPE)
-    schema = SCHEMAS.get(name.removeprefix(layout.OPERATOR_PREFIX))
-    if schema is None or not name.startswith(layout.OPERATOR_PREFIX):
+    name = table.string(flatbuffer_layout.OPERATOR_TYPE)
+    schema = SCHEMAS.get(name.removeprefix(flatbuffer_layout.OPERATOR_PREFIX))
+    if schema is None or not name.startswith(flatbuffer_layout.OPERATOR_PREFIX):
         raise ModelError(f"'{name}' is no type of an operator")
     return schema
 
@@ -104,26 +111,26 @@ class _Tensors:
 
 
 def _tensor(table: Table, is_owned: bool) -> TensorDesc:
-    name = table.string(layout.TENSOR_TYPE)
+    name = table.string(flatbuffer_layout.TENSOR_TYPE)
     data_type = DML_TENSOR_DATA_TYPE.__members__.get(name)
     if data_type is None:
         raise ModelError(f"'{name}' is no DML_TENSOR_DATA_TYPE")
-    sizes = table.numbers(layout.TENSOR_SIZES, "I") or ()
-    strides = table.numbers(layout.TENSOR_STRIDES, "I")
+    sizes = table.numbers(flatbuffer_layout.TENSOR_SIZES, "I") or ()
+    strides = table.numbers(flatbuffer_layout.TENSOR_STRIDES, "I")
     if len(sizes) > MAX_DIMENSIONS or (strides is not None and len(strides) != len(sizes)):
         raise ModelError("a tensor has too many sizes, or not as many strides as sizes")
     flags = DML_TENSOR_FLAG_OWNED_BY_DML if is_owned else DML_TENSOR_FLAG_NONE
-    return TensorDesc(data_type, sizes, strides, flags, table.number(layout.TENSOR_TOTAL, "Q"))
+    return TensorDesc(data_type, sizes, strides, flags, table.number(flatbuffer_layout.TENSOR_TOTAL, "Q"))
 
 
 def _operator(
     table: Table, inputs: tuple[str, ...], outputs: tuple[str, ...], owned: set[str]
 ) -> OperatorDesc:
     tensors = {
-        "input": _Tensors(table.tables(layout.OPERATOR_INPUTS), inputs, "input", owned),
-        "output": _Tensors(table.tables(layout.OPERATOR_OUTPUTS), outputs, "output", set()),
+        "input": _Tensors(table.tables(flatbuffer_layout.OPERATOR_INPUTS), inputs, "input", owned),
+        "output": _Tensors(table.tables(flatbuffer_layout.OPERATOR_OUTPUTS), outputs, "output", set()),
     }
-    desc = _fields(_schema(table), table.tables(layout.OPERATOR_ATTRIBUTES), tensors, 0)
+    desc = _fields(_schema(table), table.tables(flatbuffer_layout.OPERATOR_ATTRIBUTES), tensors, 0)
     for one in tensors.values():
         one.end()
     return desc
@@ -155,8 +162,11 @@ def _fields(
 
 
 def _attribute(entry: FieldSchema, table: Table, values: dict[str, Any], depth: int) -> Any:
-    kind, place = table.number(layout.ATTRIBUTE_KIND, "B"), table.target(layout.ATTRIBUTE_VALUE)
-    wanted = layout.kind_of(entry)
+    kind, place = (
+        table.number(flatbuffer_layout.ATTRIBUTE_KIND, "B"),
+        table.target(flatbuffer_layout.ATTRIBUTE_VALUE),
+    )
+    wanted = flatbuffer_layout.kind_of(entry)
     if kind != wanted:
         raise ModelError(f"its value is of kind {kind}; {entry.type} is of kind {wanted}")
     if place is None:
@@ -164,29 +174,29 @@ def _attribute(entry: FieldSchema, table: Table, values: dict[str, Any], depth: 
             return None
         raise ModelError("it has no value")
     buffer = table.buffer
-    if kind in layout.NUMBERS:
-        number = buffer.number(layout.NUMBERS[kind], place)
+    if kind in flatbuffer_layout.NUMBERS:
+        number = buffer.number(flatbuffer_layout.NUMBERS[kind], place)
         return _plain(entry, number)
-    if kind in layout.ARRAYS:
-        numbers = Table(buffer, place).numbers(0, layout.ARRAYS[kind]) or ()
+    if kind in flatbuffer_layout.ARRAYS:
+        numbers = Table(buffer, place).numbers(0, flatbuffer_layout.ARRAYS[kind]) or ()
         if len(numbers) > MAX_ELEMENTS:
             raise ModelError(f"it has {len(numbers)} elements")
         return numbers
-    if kind in layout.STRUCTS:
-        codes = layout.STRUCTS[kind]
+    if kind in flatbuffer_layout.STRUCTS:
+        codes = flatbuffer_layout.STRUCTS[kind]
         parts = tuple(buffer.number(code, place + 4 * index) for index, code in enumerate(codes))
         return Record(STRUCTS[entry.type], parts)
-    if kind == layout.SCALAR:
+    if kind == flatbuffer_layout.SCALAR:
         return _scalar(values.get(entry.governed_by, 0), Table(buffer, place))
     if depth >= MAX_DEPTH:
         raise ModelError(f"operators are nested more than {MAX_DEPTH} deep")
-    if kind == layout.ACTIVATION:
+    if kind == flatbuffer_layout.ACTIVATION:
         return _activation(Table(buffer, place), depth + 1)
     return tuple(_activation(one, depth + 1) for one in Table(buffer, place).tables(0))
 
 
 def _activation(table: Table, depth: int) -> OperatorDesc:
-    return _fields(_schema(table), table.tables(layout.ACTIVATION_ATTRIBUTES), {}, depth)
+    return _fields(_schema(table), table.tables(flatbuffer_layout.ACTIVATION_ATTRIBUTES), {}, depth)
 
 
 def _plain(entry: FieldSchema, number: Any) -> Any:
@@ -198,8 +208,8 @@ def _plain(entry: FieldSchema, number: Any) -> Any:
 
 
 def _scalar(data_type: int, table: Table) -> Scalar:
-    place = table.target(layout.SCALAR_DATA)
-    if place is None or table.number(layout.SCALAR_KIND, "B") != layout.SCALAR_BYTES:
+    place = table.target(flatbuffer_layout.SCALAR_DATA)
+    if place is None or table.number(flatbuffer_layout.SCALAR_KIND, "B") != flatbuffer_layout.SCALAR_BYTES:
         raise ModelError("it is no array of bytes")
     table.buffer.take(place, 8)
     return Scalar(data_type, table.buffer.data[place : place + 8])

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from ..abi.structure import Structure
 from ..api.structs import DML_GRAPH_DESC
 from ..descs.decode import decode_struct
+from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
 from ..dml import IDMLCompiledOperator, IDMLDevice, IDMLDevice1, IDMLOperator
 from ..dml.compiler.graph_desc import GraphDesc, GraphInput, Port, Value, read_graph_desc
 from ..dml.compiler.graph_program import GraphProgram
 from ..graph import CompiledGraph, Graph
-from ..graph.description import describe
+from ..graph.to_desc import describe
 from ..validation.report import Report
 from .serialized_graph import GraphNode, SerializedGraph
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..abi.schema import FieldSchema
+from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
-from . import layout
+from . import flatbuffer_layout
 from .flatbuffer_writer import Number, Numbers, Part, Struct, Table, flatbuffer
 from .serialized_graph import GraphNode, SerializedGraph
 
@@ -23,13 +23,13 @@ def write_graph(graph: SerializedGraph) -> bytes:
 def _node(node: GraphNode) -> Table:
     content: Part
     if node.desc is not None:
-        kind, content = layout.OPERATOR_NODE, _operator(node.desc)
+        kind, content = flatbuffer_layout.OPERATOR_NODE, _operator(node.desc)
     elif node.constant:
-        kind = layout.CONSTANT_NODE
-        content = Table([Number("B", layout.CONSTANT_BY_NAME), Table([node.constant])])
+        kind = flatbuffer_layout.CONSTANT_NODE
+        content = Table([Number("B", flatbuffer_layout.CONSTANT_BY_NAME), Table([node.constant])])
     else:
-        kind = layout.CONSTANT_NODE
-        content = Table([Number("B", layout.CONSTANT_BYTES), Table([node.data])])
+        kind = flatbuffer_layout.CONSTANT_NODE
+        content = Table([Number("B", flatbuffer_layout.CONSTANT_BYTES), Table([node.data])])
     return Table([Number("B", kind), content, node.name, node.inputs, node.outputs])
 
 
@@ -62,22 +62,22 @@ def _attributes(desc: OperatorDesc) -> list[Table]:
 
 
 def _attribute(entry: FieldSchema, value: Any) -> Table:
-    kind = Number("B", layout.kind_of(entry))
+    kind = Number("B", flatbuffer_layout.kind_of(entry))
     if value is None:
         return Table([None, kind, None])
-    return Table([entry.name, kind, _value(layout.kind_of(entry), value)])
+    return Table([entry.name, kind, _value(flatbuffer_layout.kind_of(entry), value)])
 
 
 def _value(kind: int, value: Any) -> Part:
-    if kind in layout.NUMBERS:
-        return Struct(layout.NUMBERS[kind], (value,))
-    if kind in layout.ARRAYS:
-        return Table([Numbers(layout.ARRAYS[kind], value)])
-    if kind in layout.STRUCTS:
-        return Struct(layout.STRUCTS[kind], tuple(number for _, number in value))
-    if kind == layout.SCALAR:
-        return Table([Number("B", layout.SCALAR_BYTES), Struct("8B", tuple(value.raw))])
-    if kind == layout.ACTIVATION:
+    if kind in flatbuffer_layout.NUMBERS:
+        return Struct(flatbuffer_layout.NUMBERS[kind], (value,))
+    if kind in flatbuffer_layout.ARRAYS:
+        return Table([Numbers(flatbuffer_layout.ARRAYS[kind], value)])
+    if kind in flatbuffer_layout.STRUCTS:
+        return Struct(flatbuffer_layout.STRUCTS[kind], tuple(number for _, number in value))
+    if kind == flatbuffer_layout.SCALAR:
+        return Table([Number("B", flatbuffer_layout.SCALAR_BYTES), Struct("8B", tuple(value.raw))])
+    if kind == flatbuffer_layout.ACTIVATION:
         return _activation(value)
     return Table([[_activation(one) for one in value]])
 

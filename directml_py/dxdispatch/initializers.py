@@ -11,9 +11,9 @@ import numpy as np
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_DATA_TYPE_UNKNOWN
 from ..descs.data_types import DataType, data_type_of
 from . import json_values as values
-from .errors import ModelError
-from .files import read_file, source_path
 from .json_values import Parse, field, members
+from .model_error import ModelError
+from .model_files import read_file, source_path
 from .npy import read_npy
 
 UNKNOWN = DML_TENSOR_DATA_TYPE_UNKNOWN

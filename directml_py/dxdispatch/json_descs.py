@@ -11,13 +11,13 @@ from ..api.enums import DML_TENSOR_FLAG_NONE, DML_TENSOR_TYPE_BUFFER
 from ..api.schema_data import STRUCTS
 from ..descs.data_types import data_type_of
 from ..descs.decode import MAX_DEPTH
-from ..descs.sizes import minimum_size
+from ..descs.operator_desc import OperatorDesc, Record, Scalar
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, Record, Scalar
+from ..descs.tensor_size import minimum_size
 from ..operators import SCHEMAS
 from . import json_values as values
-from .errors import ModelError
 from .json_values import Parse, field, members, optional
+from .model_error import ModelError
 
 PREFIX = "DML_OPERATOR_"
 

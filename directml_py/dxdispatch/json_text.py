@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any, NoReturn
 
-from .errors import ModelError
+from .model_error import ModelError
 
 TOKEN = re.compile(
     r"""(?P<string>"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))"""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..descs.decode import enum_class
-from .errors import ModelError
+from .model_error import ModelError
 
 T = TypeVar("T")
 Parse = Callable[[Any], T]

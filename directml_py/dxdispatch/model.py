@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from ..api.enums import DML_EXECUTION_FLAG_NONE, DML_EXECUTION_FLAGS, DML_TENSOR_DATA_TYPE
 from ..d3d12.allocation import physical_memory
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from . import json_values as values
-from .errors import ModelError
-from .files import read_file, source_path
 from .initializers import UNKNOWN, initial_values
 from .json_descs import operator_desc
 from .json_text import parse_json
 from .json_values import field, members, optional
+from .model_error import ModelError
+from .model_files import read_file, source_path
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from ..dml import IDMLDevice
-    from .execution import Log, RunOptions
+    from .model_run import Log, RunOptions
 
 # A buffer, what is copied there, and what that is made from.
 COPIES = 3
@@ -139,7 +139,7 @@ class Model:
         ``device`` is a DirectML device (None makes one). ``log`` gets the lines that DxDispatch would write.
         Raises ``ModelError`` where DxDispatch would fail.
         """
-        from .execution import Execution
+        from .model_run import Execution
 
         return Execution(self, device, options, log).run()
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..descs.data_types import data_type_for
-from .errors import ModelError
+from .model_error import ModelError
 
 
 def read_npy(data: bytes) -> tuple[bytes, DML_TENSOR_DATA_TYPE]:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..graph import Graph
-from .errors import ModelError
-from .files import read_file
 from .graph_reading import read_graph
 from .graph_values import graph_of_operator
 from .json_text import parse_json
 from .model import Dispatchable, ForeignDispatchable, OperatorDispatchable, parse_dispatchables
+from .model_error import ModelError
+from .model_files import read_file
 from .serialized_graph import SerializedGraph
 
 __all__ = ["ModelError", "graph_in"]

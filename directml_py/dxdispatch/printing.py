@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..descs.data_types import data_type_of
-from .errors import ModelError
+from .model_error import ModelError
 
 
 def elements(data_type: int, content: bytes) -> np.ndarray[Any, Any]:

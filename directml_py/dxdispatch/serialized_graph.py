@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..abi.hresult import DMLError
+from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
 from ..dml import IDMLDevice
 from ..graph import Expression, Graph
-from ..graph.description import live_nodes
 from ..graph.nodes import FromNode, Source
-from .errors import ModelError
+from ..graph.to_desc import live_nodes
+from .model_error import ModelError
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from .compiled import CompiledGraph
 from .expression import Expression
-from .files import GraphFileError, load, save
 from .graph import Graph
-from .policies import TensorPolicy, TensorProperties, interleaved_channel, packed
+from .saving import GraphFileError, load, save
+from .tensor_policies import TensorPolicy, TensorProperties, interleaved_channel, packed
 
 __all__ = [
     "CompiledGraph",

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy.typing as npt
 
 from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, DMLError
-from ..descs.values import TensorSlot
+from ..descs.operator_desc import TensorSlot
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.compiler.graph_program import GraphProgram
 from ..dml.compiler.plan import Plan
 from ..dml.compiler.plan_text import headline
 from ..session import Session
 from ..shortcuts import input_array
-from .description import describe
 from .nodes import FromInput
+from .to_desc import describe
 
 if TYPE_CHECKING:
     from .graph import Graph

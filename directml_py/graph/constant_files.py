@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..storage import regular_file, sync_folder, write_whole
-from .reading import Item
+from .json_reader import Item
 
 SUFFIX = ".constants"
 OWN_NAME = re.compile(r"[0-9a-f]{32}\.npy")

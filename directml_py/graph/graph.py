@@ -18,21 +18,21 @@ from ..api.structs import DML_GRAPH_DESC
 from ..d3d12 import D3D12CreateDevice
 from ..descs.arrays import as_array
 from ..descs.data_types import DataTypeLike, data_type_for, data_type_number
-from ..descs.sizes import unsigned_numbers
+from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
+from ..descs.tensor_size import unsigned_numbers
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..dml.compiled_operator import IDMLOperator
 from ..text.plural import counted_words
 from ..validation.report import Report
-from ..validation.tensors import check_tensor
+from ..validation.tensor_rules import check_tensor
 from .compiled import CompiledGraph
-from .description import describe
 from .expression import Expression
-from .methods import SHORT, method, method_names
+from .json_reader import is_name
 from .nodes import ConstantNode, FromInput, FromNode, Input, Node, OperatorNode, Source
-from .policies import TensorPolicy, packed
-from .reading import is_name
+from .operator_functions import SHORT, method, method_names
+from .tensor_policies import TensorPolicy, packed
+from .to_desc import describe
 
 NO_FLAGS = DML_TENSOR_FLAG_NONE
 # What other modules, and not programs, ask of a graph.
@@ -243,7 +243,7 @@ class Graph(Functions, metaclass=_Made):
 
         Raises ``OSError`` if that fails, and then leaves what was in the files.
         """
-        from .files import save
+        from .saving import save
 
         if outputs is not None:
             self.outputs = outputs

@@ -8,12 +8,12 @@ from typing import Any
 from ..abi.schema import FieldSchema, OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE_UINT32
 from ..descs.data_types import DataTypeLike, data_type_number, data_type_of
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..operators import check_inputs, operator_of
 from ..operators.operator import Advisory, Broadcast
 from ..validation.operator_rules import PROPERTIES
 from ..validation.report import Report
-from ..validation.tables import applies, same_of, support_at
+from ..validation.support_tables import applies, same_of, support_at
 
 # A data type and sizes for each tensor of an output field.
 OutputShapes = dict[str, list[tuple[int, tuple[int, ...]]]]

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
+from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
 from ..dml.compiled_operator import IDMLOperator
 
 

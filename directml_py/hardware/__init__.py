@@ -5,11 +5,11 @@
 ``DirectML.dll`` and ``d3d12.dll``.
 """
 
-from .cases import Case, read_cases, write_cases
 from .comparison import Comparison, OutputDifference
-from .errors import HardwareError
+from .hardware_error import HardwareError
 from .isolation import Crash, Isolated
-from .library import Library, Verdict, close, compare, evaluate, open, validate
+from .real_directml import Library, Verdict, close, compare, evaluate, open, validate
+from .recorded_cases import Case, read_cases, write_cases
 
 __all__ = [
     "Case",

@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from ..abi.hresult import DMLError
 from ..abi.rules import Diagnostic
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..shortcuts import evaluate, validate
 from ..testing.tolerances import ulps_apart
 from .inputs import random_inputs
 
 if TYPE_CHECKING:
-    from .library import Library, Verdict
+    from .real_directml import Library, Verdict
 
 Array = npt.NDArray[Any]
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from .comparison import Comparison
-from .errors import HardwareError
+from .hardware_error import HardwareError
 from .loading import PathLike
 
 
@@ -89,7 +89,7 @@ class Isolated:
 
 
 def _serve(pipe: Connection, paths: tuple[PathLike, PathLike | None, PathLike | None]) -> None:
-    from .library import open
+    from .real_directml import open
 
     try:
         library = open(*paths)

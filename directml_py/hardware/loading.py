@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path, PureWindowsPath
 from typing import NamedTuple
 
-from .errors import HardwareError
+from .hardware_error import HardwareError
 
 OWN = Path(__file__).resolve().parents[1] / "com" / "lib"
 # In this order: each needs those before it.

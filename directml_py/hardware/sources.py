@@ -13,15 +13,15 @@ import numpy.typing as npt
 from ..capturing import event_types as e
 from ..capturing.parser import CaptureError, read_capture
 from ..capturing.replay_state import Machine
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..dml import IDMLCompiledOperator
 from ..dml.compiler.graph_program import GraphProgram
 from ..dxdispatch.pictures import ModelError, graph_in
-from ..graph.files import GraphFileError, load
+from ..graph.desc_json import operator_schema, read_operator
+from ..graph.json_reader import Item
 from ..graph.nodes import OperatorNode
-from ..graph.reading import Item
-from ..graph.values import operator_schema, read_operator
-from .cases import Case, read_cases
+from ..graph.saving import GraphFileError, load
+from .recorded_cases import Case, read_cases
 
 Array = npt.NDArray[Any]
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..kernels import softmax_norm
 from ..kernels.elementwise import activations
 from ..kernels.elementwise.map import map_whole

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..descs.data_types import data_type_of
-from ..descs.values import Scalar
+from ..descs.operator_desc import Scalar
 from ..kernels.elementwise import functions
 from ..kernels.native_arrays import Array
 

@@ -20,7 +20,7 @@ from ..api.enums import (
     DML_ROUNDING_MODE_TOWARD_ZERO,
 )
 from ..descs.format import braces
-from ..descs.values import OperatorDesc, Scalar
+from ..descs.operator_desc import OperatorDesc, Scalar
 from ..kernels.elementwise import functions
 from ..kernels.elementwise.functions import in_float64
 from ..kernels.half import widened

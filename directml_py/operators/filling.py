@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..kernels import philox
 from ..kernels.arange import numpy_elements, sequence
 from ..kernels.elementwise.functions import bits_of

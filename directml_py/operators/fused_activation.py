@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..kernels.elementwise.activations import identity
 from ..kernels.native_arrays import Array
 from .operator import ElementWise

@@ -29,7 +29,7 @@ from ..api.enums import (
     DML_REDUCE_FUNCTION_SUM_SQUARE,
     DML_TENSOR_DATA_TYPE_FLOAT16,
 )
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..kernels.elementwise.map import store
 from ..kernels.native_arrays import Array, Run
 from .operator import Compute, Inputs, Kernel, Outputs

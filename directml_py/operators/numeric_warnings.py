@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..abi.rules import Rule
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..kernels.half import widened
 from ..kernels.native_arrays import Array
 from ..validation.report import Report

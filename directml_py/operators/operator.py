@@ -11,8 +11,8 @@ import numpy as np
 from ..abi.hresult import E_INVALIDARG
 from ..abi.schema import OperatorSchema
 from ..api.schema_data import OPERATORS as CATALOG
-from ..descs.sizes import unsigned_numbers
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
+from ..descs.tensor_size import unsigned_numbers
 from ..kernels.elementwise.map import map_elements, map_whole
 from ..kernels.half import widened
 from ..kernels.move import move

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..kernels.native_arrays import Array, Run
 from ..validation.report import Report
 from .operator import Compute, ElementWise, Inputs, Kernel, Outputs, Shapes, operator, own_rule

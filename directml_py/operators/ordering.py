@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..api.enums import DML_AXIS_DIRECTION_DECREASING
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..kernels.native_arrays import Array, Run
 from ..kernels.rowwise import map_rows
 from ..kernels.top_k import top

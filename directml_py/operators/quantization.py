@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..kernels.elementwise import functions
 from ..kernels.elementwise.functions import FLOAT32, FLOAT64
 from ..kernels.elementwise.map import map_elements, store

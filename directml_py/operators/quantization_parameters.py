@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..descs.format import braces
+from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
 from ..kernels.native_arrays import Array
 from ..text.plural import counted_words
 from ..validation.report import Report

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..abi.hresult import E_INVALIDARG
 from ..descs.format import braces
+from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
 from ..kernels import depthwise_pool
 from ..kernels.convolution import Quantization, byte_convolution
 from ..kernels.elementwise import functions

@@ -34,7 +34,7 @@ from ..api.enums import (
     DML_RECURRENT_NETWORK_DIRECTION_BIDIRECTIONAL,
 )
 from ..descs.format import braces
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..kernels.elementwise.functions import plain
 from ..kernels.elementwise.map import store
 from ..kernels.elementwise.trace import Symbol

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..api.enums import DML_AXIS_DIRECTION_INCREASING, DML_INTERPOLATION_MODE_LINEAR
+from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
 from ..kernels.csr import Parts, Plan, apply, map_apart, pick_along, picks_of, scratch_for
 from ..kernels.interpolation import Stretched, linear, nearest
 from ..kernels.native_arrays import Array, Run

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..abi.schema import FieldSchema
 from ..descs.format import braces
+from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
 from ..validation.operator_rules import page_sizes_rule, sizes_rule
 from ..validation.report import Report
 from .operator import Advisory, Broadcast, Shape, Shapes

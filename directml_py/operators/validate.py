@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from ..abi.rules import RULES
 from ..descs.decode import decode_operator_desc
-from ..descs.values import OperatorDesc
-from ..validation.operator import check_operator
+from ..descs.operator_desc import OperatorDesc
+from ..validation.desc_rules import check_operator
 from ..validation.operator_rules import page_sizes_rule, rules_of, sizes_rule
 from ..validation.report import Report
 from ..validation.rule import Diagnostic, Rule

@@ -11,10 +11,10 @@ from __future__ import annotations
 from . import common
 from .common import *
 from .devices import Binding, Device
-from .enums import exported
-from .functions import activation_soft_max, average_pooling, mean_variance_normalization
+from .enumerations import exported
 from .installation import install
-from .tensors import Dimensions
+from .module_functions import activation_soft_max, average_pooling, mean_variance_normalization
+from .tensor_data import Dimensions
 
 __all__ = [
     "Binding",

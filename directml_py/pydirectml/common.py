@@ -6,7 +6,7 @@ from .devices import (
     GraphBuilder,
     Model,
 )
-from .enums import (
+from .enumerations import (
     ConvolutionDirection,
     ConvolutionMode,
     ExecutionFlags,
@@ -25,7 +25,7 @@ from .expressions import (
     GRUOutputs,
     MaxPoolingOutputs,
 )
-from .functions import (
+from .module_functions import (
     activation_identity,
     activation_linear,
     activation_relu,
@@ -50,12 +50,7 @@ from .functions import (
     up_sample_2d,
     value_scale_2d,
 )
-from .tensors import (
-    Size2D,
-    TensorData,
-    TensorDesc,
-    TensorPolicy,
-)
+from .tensor_data import Size2D, TensorData, TensorDesc, TensorPolicy
 
 __all__ = [
     "ConvolutionDirection",

@@ -14,10 +14,10 @@ from ..descs import tensor as values
 from ..dml import DMLCreateDevice, IDMLCompiledOperator
 from ..graph.graph import Graph
 from ..session import Session
-from .arguments import checked
-from .enums import ExecutionFlags
+from .enumerations import ExecutionFlags
 from .expressions import Expression
-from .tensors import TensorData
+from .pybind_arguments import checked
+from .tensor_data import TensorData
 
 Bytes = npt.NDArray[np.uint8]
 # What memory holds that nobody wrote.

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..descs.build import build_operator_desc
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..graph import expression as graph
 from ..operators import SCHEMAS
-from .arguments import checked
-from .enums import OperatorType
-from .tensors import TensorDesc
+from .enumerations import OperatorType
+from .pybind_arguments import checked
+from .tensor_data import TensorDesc
 
 Operation = Callable[[Any, Any], Any]
 

@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from ..descs import tensor as values
 from . import common, devices
-from .arguments import REQUIRED, UInt, checked
 from .common import *
 from .devices import Bytes, Model
 from .expressions import Expression, FusedActivation
-from .functions import EMPTY, NONE, node, operator
-from .tensors import TensorData
+from .module_functions import EMPTY, NONE, node, operator
+from .pybind_arguments import REQUIRED, UInt, checked
+from .tensor_data import TensorData
 
 __all__ = [
     "Binding",

@@ -9,7 +9,7 @@ from ..abi.pointers import locate
 from ..abi.rules import Diagnostic
 from ..descs import decode_operator_desc, decode_struct
 from ..descs.decode import struct_schema
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..operators import check
 from .differences import differences
 from .known_rules import check_rule

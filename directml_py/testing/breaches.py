@@ -13,13 +13,13 @@ from ..api.schema_data import STRUCTS
 from ..descs.build import RANGES, build_operator_desc
 from ..descs.data_types import DATA_TYPES
 from ..descs.decode import enum_class
+from ..descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, Record, TensorSlot
 from ..operators import SCHEMAS, check, operator_of
-from ..validation.expressions import names_in
+from ..validation.fact_expressions import names_in
 from ..validation.facts import Fact, facts_of
 from ..validation.operator_rules import PROPERTIES, rules_of
-from ..validation.tables import applies, same_of, support_at
+from ..validation.support_tables import applies, same_of, support_at
 from .changes import Change, change, change_tensor, reshaped, resized, retyped
 
 UINT_MAX = 0xFFFFFFFF

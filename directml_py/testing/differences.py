@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from ..api.enums import DML_TENSOR_FLAGS
 from ..descs.data_types import type_name
 from ..descs.format import braces
+from ..descs.operator_desc import OperatorDesc, Record
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, Record
 
 ABSENT = "absent"
 _TOKEN = re.compile(r"\w+")

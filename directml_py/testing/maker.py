@@ -10,13 +10,13 @@ from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_F
 from ..api.schema_data import OPERATORS
 from ..descs.build import build_operator_desc
 from ..descs.decode import enum_class
-from ..descs.sizes import packed_strides
+from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
-from ..validation.expressions import Reader, names_in
+from ..descs.tensor_size import packed_strides
+from ..validation.fact_expressions import Reader, names_in
 from ..validation.facts import breaches, facts_of
-from ..validation.fused import ANYWHERE
-from ..validation.tables import Same, Support, same_of, support_of
+from ..validation.fused_activation_rules import ANYWHERE
+from ..validation.support_tables import Same, Support, same_of, support_of
 from .source import Source
 
 MAX_ELEMENTS = 1 << 12

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..abi.structure import Structure
 from ..api.structs import DML_BUFFER_TENSOR_DESC
 from ..descs.encode import encode
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from .source import Source
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..api.enums import DML_FEATURE_LEVEL
 from ..descs.encode import encode
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..operators import SCHEMAS, check
 from .breaches import derived_breach, derived_rules
 from .changes import Change, change

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..operators import SCHEMAS, check
 from ..validation import Diagnostic
 from .breaches import derived_breach

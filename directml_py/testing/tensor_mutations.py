@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN, DML_TENSOR_FLAG_OWNED_BY_DML
+from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, TensorSlot
 from .breaches import alike
 from .changes import Change, change_tensor, reshaped, resized, retyped
 from .source import Source

@@ -10,13 +10,13 @@ from ..api.enums import DML_FEATURE_LEVEL
 from ..api.schema_data import STRUCTS
 from ..descs.build import build_operator_desc
 from ..descs.data_types import data_type_of
+from ..descs.operator_desc import OperatorDesc, Record
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, Record
 from ..operators import SCHEMAS, operator_of
 from ..operators.operator import Advisory, Broadcast
-from ..validation.expressions import Reader
+from ..validation.fact_expressions import Reader
 from ..validation.facts import breaches, facts_of
-from ..validation.tables import applies, same_of
+from ..validation.support_tables import applies, same_of
 from .maker import MAX_ELEMENTS, Fields, Maker
 from .recipes import recipe_of
 from .source import Source

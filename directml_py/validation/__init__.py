@@ -1,6 +1,6 @@
 """Rules with identifiers, and what they report."""
 
-from .operator import check_operator
+from .desc_rules import check_operator
 from .report import Report, failure
 from .rule import RULES, Diagnostic, Rule, Severity, rule
 

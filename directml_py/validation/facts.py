@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from ..abi.schema import OperatorSchema
 from ..descs.format import in_words
-from ..descs.values import OperatorDesc
-from .expressions import (
+from ..descs.operator_desc import OperatorDesc
+from .fact_expressions import (
     COMPARISONS,
     Absent,
     Reader,
@@ -27,7 +27,7 @@ from .expressions import (
 from .notation import parse_level
 from .report import Report
 from .rule import Rule
-from .tensors import level_name
+from .tensor_rules import level_name
 
 _FACT = re.compile(
     r"(?:(?P<name>[a-z0-9-]+): )?(?P<fact>.+?)(?: if (?P<condition>.+?))?(?: (?P<side>before|from) (?P<level>\d_\d))?"

@@ -6,11 +6,11 @@ from functools import cache
 
 from ..abi.rules import derived_rule
 from ..abi.schema import OperatorSchema
-from .expressions import PROPERTIES as ATTRIBUTES
+from .fact_expressions import PROPERTIES as ATTRIBUTES
 from .facts import LIBRARY_KIND, PAGE, PAGE_ONLY, facts_of, kebab
 from .rule import LIBRARY, Rule, Severity
-from .tables import same_of, support_of
-from .tensors import MAX_DIMENSIONS
+from .support_tables import same_of, support_of
+from .tensor_rules import MAX_DIMENSIONS
 
 # Property of an agreement: the attribute of TensorDesc, and the end of the rule's identifier.
 PROPERTIES = {

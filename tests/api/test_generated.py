@@ -13,7 +13,7 @@ from generators.catalog import Catalog, read_in_place
 from directml_py.api import enums, iids, operator_descs, structs
 from directml_py.api.enums import DML_FEATURE_LEVEL, DML_TENSOR_DATA_TYPE, DML_TENSOR_DATA_TYPE_UNKNOWN
 from directml_py.api.schema_data import OPERATORS, STRUCTS
-from directml_py.validation.tables import same_of, support_of
+from directml_py.validation.support_tables import same_of, support_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = [op.struct for op in OPERATORS.values()] + list(STRUCTS.values())

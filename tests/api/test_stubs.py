@@ -12,7 +12,7 @@ from directml_py import graph
 from directml_py.abi.structure import Structure, TypedOperatorDesc, Union
 from directml_py.api import d3d12_structs, operator_descs, structs
 from directml_py.graph import directmlx
-from directml_py.graph.methods import Method, method_names
+from directml_py.graph.operator_functions import Method, method_names
 from directml_py.operators import SCHEMAS
 
 

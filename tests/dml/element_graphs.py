@@ -9,7 +9,7 @@ import numpy as np
 
 import directml_py as dml
 from directml_py.descs.build import build_operator_desc
-from directml_py.descs.sizes import packed_strides
+from directml_py.descs.tensor_size import packed_strides
 from directml_py.operators import SCHEMAS, operator_of
 from directml_py.operators.element_wise import Native
 from directml_py.operators.operator import ElementWise

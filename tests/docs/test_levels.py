@@ -6,7 +6,7 @@ from documentation.levels_page import every_news, news
 from documentation.support import types_text
 
 from directml_py.operators import SCHEMAS
-from directml_py.validation.tables import support_of
+from directml_py.validation.support_tables import support_of
 
 
 def rows(operator):

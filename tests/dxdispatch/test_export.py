@@ -11,8 +11,8 @@ import pytest
 import directml_py as dml
 from directml_py import dxdispatch
 from directml_py.descs.build import build_operator_desc
+from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.descs.tensor import TensorDesc
-from directml_py.descs.values import OperatorDesc
 from directml_py.operators import SCHEMAS
 from directml_py.testing.source import RandomSource
 from directml_py.testing.valid import make_desc, valid_desc

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from directml_py.dxdispatch.errors import ModelError
 from directml_py.dxdispatch.json_values import integer, number
+from directml_py.dxdispatch.model_error import ModelError
 
 LIMITS = {
     (8, False): (0, 255),

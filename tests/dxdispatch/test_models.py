@@ -7,7 +7,7 @@ import pytest
 
 import directml_py as dml
 from directml_py import dxdispatch
-from directml_py.dxdispatch import execution
+from directml_py.dxdispatch import model_run
 from directml_py.dxdispatch.model import parse_dispatchables
 
 from .conftest import add_model, dispatch, model, npy, resource, tensor, zeros
@@ -433,5 +433,5 @@ def test_every_operator_by_its_long_and_its_short_name(tmp_path):
 
 
 def test_times_are_milliseconds(monkeypatch):
-    monkeypatch.setattr("directml_py.dxdispatch.execution.time.perf_counter", lambda: 3.5)
-    assert execution._milliseconds(3.25) == 250
+    monkeypatch.setattr("directml_py.dxdispatch.model_run.time.perf_counter", lambda: 3.5)
+    assert model_run._milliseconds(3.25) == 250

@@ -5,7 +5,7 @@ from __future__ import annotations
 import directml_py as dml
 from directml_py.com.interfaces import INTERFACES
 from directml_py.graph import Graph
-from directml_py.graph.methods import method_names
+from directml_py.graph.operator_functions import method_names
 
 EVERY = {"IID", "QueryInterface", "handle", "from_handle"}
 ADDITIONS = {

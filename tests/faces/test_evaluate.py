@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.descs.values import TensorSlot
+from directml_py.descs.operator_desc import TensorSlot
 from directml_py.shortcuts import input_array
 
 OWNED = dml.DML_TENSOR_FLAG_OWNED_BY_DML

@@ -8,7 +8,7 @@ import random
 import numpy as np
 
 import directml_py as dml
-from directml_py.descs.sizes import packed_strides
+from directml_py.descs.tensor_size import packed_strides
 from directml_py.graph import Graph, TensorProperties, interleaved_channel, packed
 from directml_py.graph.nodes import ConstantNode, FromInput, FromNode
 

@@ -11,7 +11,7 @@ import directml_py as dml
 from directml_py.api.schema_data import OPERATORS as CATALOG
 from directml_py.descs.decode import decode_struct
 from directml_py.graph import Graph, TensorProperties, interleaved_channel
-from directml_py.graph.methods import Method, argument_name, snake_case
+from directml_py.graph.operator_functions import Method, argument_name, snake_case
 from directml_py.operators import SCHEMAS
 
 from ..rules.layer import layer_bench, messages

@@ -11,7 +11,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.graph.pictures import svg
-from directml_py.graph.pictures.layout import Box, Link, place
+from directml_py.graph.pictures.layered_layout import Box, Link, place
 from directml_py.graph.pictures.memory_picture import SIZE, draw_memory, scale, short_name
 
 from .random_graphs import random_graph

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 import directml_py as dml
-from directml_py.descs.values import OperatorDesc
+from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.graph import Graph
 from directml_py.graph.inference import output_shapes
 from directml_py.operators import check, operator_of

@@ -10,8 +10,8 @@ from work import grows_like_its_size
 
 import directml_py as dml
 from directml_py.graph import Graph, GraphFileError, load
-from directml_py.graph.files import _object
-from directml_py.graph.pictures.layout import inversions
+from directml_py.graph.pictures.layered_layout import inversions
+from directml_py.graph.saving import _object
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 

@@ -11,7 +11,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.graph import Graph
-from directml_py.graph.pictures.layout import Box, Link, place
+from directml_py.graph.pictures.layered_layout import Box, Link, place
 from directml_py.graph.pictures.memory_picture import scale, short_name
 from directml_py.graph.pictures.svg import clipped
 

@@ -18,7 +18,7 @@ from directml_py.descs import TensorDesc, decode_operator_desc
 from directml_py.descs.build import build_operator_desc
 from directml_py.dml import device_removal
 from directml_py.graph import Graph, save
-from directml_py.graph.parts import graph_desc, operator_node
+from directml_py.graph.desc_parts import graph_desc, operator_node
 from directml_py.hardware.loading import OWN
 from directml_py.operators import SCHEMAS
 from directml_py.testing.source import RandomSource

@@ -10,7 +10,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.d3d12.sync_validation.shadow_memory import PATTERN
-from directml_py.descs.values import TensorSlot
+from directml_py.descs.operator_desc import TensorSlot
 from directml_py.dml import IDMLCompiledOperator
 
 from ..dml.graphs import graph

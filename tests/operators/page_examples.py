@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from directml_py.descs.values import OperatorDesc
+from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.testing.changes import change_tensor
 
 from .helpers import LAYOUTS

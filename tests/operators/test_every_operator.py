@@ -14,10 +14,10 @@ from directml_py.api.enums import DML_FEATURE_LEVEL
 from directml_py.descs import decode_operator_desc, encode
 from directml_py.dml.program import OperatorProgram
 from directml_py.graph import Graph
+from directml_py.graph.desc_json import read_operator, write_record
 from directml_py.graph.inference import ambiguous_outputs
-from directml_py.graph.methods import argument_name, snake_case
-from directml_py.graph.reading import Item
-from directml_py.graph.values import read_operator, write_record
+from directml_py.graph.json_reader import Item
+from directml_py.graph.operator_functions import argument_name, snake_case
 from directml_py.operators import SCHEMAS, kernel_of, operator_of
 from directml_py.operators.operator import Operator, computing_kernel
 from directml_py.testing.source import RandomSource

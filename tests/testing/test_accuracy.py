@@ -20,7 +20,7 @@ from measuring.precise import quotient, to_odd
 import directml_py as dml
 from directml_py.operators import SCHEMAS, element_wise
 from directml_py.testing.tolerances import EXACT, FUNCTION_TOLERANCES, NOWHERE_NEAR, ulps_apart
-from directml_py.validation.tables import support_of
+from directml_py.validation.support_tables import support_of
 
 SCRIPT = Path(accuracy.__file__)
 FLOATS = ("float16", "float32", "float64")

@@ -17,7 +17,7 @@ from directml_py.testing.source import RandomSource
 from directml_py.testing.strategies import broken_descs, feature_levels, operators, valid_descs
 from directml_py.testing.valid import valid_desc
 from directml_py.validation import RULES
-from directml_py.validation.tables import support_of
+from directml_py.validation.support_tables import support_of
 
 quick = settings(
     derandomize=True,

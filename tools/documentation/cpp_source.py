@@ -13,8 +13,8 @@ from directml_py.abi.schema import FieldSchema
 from directml_py.api.enums import DML_TENSOR_DATA_TYPE
 from directml_py.descs.data_types import data_type_of
 from directml_py.descs.format import in_words
+from directml_py.descs.operator_desc import OperatorDesc, Record, Scalar
 from directml_py.descs.tensor import TensorDesc
-from directml_py.descs.values import OperatorDesc, Record, Scalar
 
 from .printed import Example
 from .python_source import scalar_member

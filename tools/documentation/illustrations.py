@@ -17,12 +17,12 @@ import numpy as np
 from directml_py.abi.schema import FieldSchema, OperatorSchema
 from directml_py.descs.build import build_operator_desc
 from directml_py.descs.data_types import BY_NAME, data_type_of
+from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.descs.tensor import TensorDesc
-from directml_py.descs.values import OperatorDesc
 from directml_py.graph.inference import output_shapes
 from directml_py.operators import SCHEMAS
 from directml_py.testing.valid import HIGHEST
-from directml_py.validation.tables import support_at
+from directml_py.validation.support_tables import support_at
 
 from .printed import Example, array, attribute, examples, listed, tensor
 

@@ -10,7 +10,7 @@ from directml_py.abi.schema import OperatorSchema
 from directml_py.api.enums import DML_FEATURE_LEVEL
 from directml_py.descs.data_types import DATA_TYPES, data_type_of
 from directml_py.operators import SCHEMAS
-from directml_py.validation.tables import Support, support_of
+from directml_py.validation.support_tables import Support, support_of
 
 from .markdown import page
 from .operator_index import FAMILIES

@@ -11,8 +11,8 @@ import numpy as np
 from directml_py.abi.schema import FieldSchema
 from directml_py.api.enums import DML_TENSOR_DATA_TYPE
 from directml_py.descs.data_types import data_type_of
+from directml_py.descs.operator_desc import Record, Scalar
 from directml_py.descs.tensor import TensorDesc
-from directml_py.descs.values import Record, Scalar
 
 from .printed import Example
 

@@ -19,7 +19,7 @@ from directml_py.api.enums import DML_FEATURE_LEVEL
 from directml_py.api.structs import DML_OPERATOR_DESC, DML_TENSOR_DESC
 from directml_py.d3d12 import D3D12CreateDevice
 from directml_py.descs import decode_operator_desc, encode
-from directml_py.descs.values import OperatorDesc
+from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.dml import DMLCreateDevice, IDMLDevice
 from directml_py.dml.program import OperatorProgram
 from directml_py.testing.mutations import broken_desc

@@ -10,8 +10,8 @@ from typing import Any
 
 from directml_py.abi.schema import StructSchema
 from directml_py.descs.decode import ctypes_class
+from directml_py.descs.operator_desc import OperatorDesc, Record, Scalar
 from directml_py.descs.tensor import TensorDesc
-from directml_py.descs.values import OperatorDesc, Record, Scalar
 
 PAGE = mmap.PAGESIZE
 POINTER_SIZE = 8

@@ -38,9 +38,9 @@ class FusedActivation:
 def generate(root: Path) -> dict[str, str]:
     sys.path.insert(0, str(root))
     from directml_py.graph import directmlx
-    from directml_py.graph.directmlx.functions import STRUCT_TYPES, Function
-    from directml_py.graph.directmlx.table import rows
-    from directml_py.graph.methods import Method, method_names
+    from directml_py.graph.directmlx.operators import STRUCT_TYPES, Function
+    from directml_py.graph.directmlx.signatures import rows
+    from directml_py.graph.operator_functions import Method, method_names
     from directml_py.operators import SCHEMAS
 
     # Those with a body of their own have annotations, too.
@@ -102,7 +102,7 @@ def parameter(one: inspect.Parameter, annotation: str) -> str:
 
 def activation_makers() -> dict[str, list[str]]:
     """The parameters of the functions that make a FusedActivation."""
-    from directml_py.graph.directmlx.table import ACTIVATIONS, FUSED_ALONE
+    from directml_py.graph.directmlx.signatures import ACTIVATIONS, FUSED_ALONE
 
     makers: dict[str, list[str]] = {name: [] for name in FUSED_ALONE}
     for line in ACTIVATIONS.strip().splitlines():

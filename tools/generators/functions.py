@@ -49,7 +49,7 @@ class Functions:
 
 def generate(root: Path) -> dict[str, str]:
     sys.path.insert(0, str(root))
-    from directml_py.graph.methods import Method, argument_name, method_names
+    from directml_py.graph.operator_functions import Method, argument_name, method_names
     from directml_py.operators import SCHEMAS
 
     methods = {name: Method(schema) for name, schema in SCHEMAS.items()}

@@ -19,8 +19,8 @@ from directml_py.api.structs import (
     DML_OUTPUT_GRAPH_EDGE_DESC,
 )
 from directml_py.descs.decode import decode_operator_desc
-from directml_py.graph.parts import graph_desc, operator_node
-from directml_py.hardware.library import Library, Verdict
+from directml_py.graph.desc_parts import graph_desc, operator_node
+from directml_py.hardware.real_directml import Library, Verdict
 from directml_py.testing.source import RandomSource
 
 NAME = "CompileGraph"

@@ -11,8 +11,8 @@ from directml_py.api.enums import DML_TENSOR_DATA_TYPE
 from directml_py.api.schema_data import STRUCTS
 from directml_py.descs.build import build_operator_desc
 from directml_py.descs.decode import enum_class
+from directml_py.descs.operator_desc import OperatorDesc, Record, Scalar
 from directml_py.descs.tensor import TensorDesc
-from directml_py.descs.values import OperatorDesc, Record, Scalar
 from directml_py.operators import SCHEMAS
 from directml_py.testing.source import Source
 

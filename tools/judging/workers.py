@@ -17,7 +17,7 @@ from typing import Any
 from directml_py import hardware
 from directml_py.abi.rules import Diagnostic
 from directml_py.descs.encode import encode
-from directml_py.descs.values import OperatorDesc
+from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.operators import SCHEMAS, check
 
 from .graphs import NAME, Graph, may_be_late

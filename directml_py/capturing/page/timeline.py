@@ -9,7 +9,7 @@ from typing import Any
 from ...descs.data_types import type_name
 from ...descs.format import braces
 from ...dml.compiler.graph_program import GraphProgram
-from ...graph.values import write_record
+from ...graph.desc_json import write_record
 from .. import event_types as e
 from ..parser import Log
 from ..replay_state import Machine, Operand

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.backend import backend
 from ...kernels.elementwise.fuse import Chain, Stored
 from ...kernels.elementwise.ir import Program

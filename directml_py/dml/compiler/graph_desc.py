@@ -16,9 +16,9 @@ from ...api.enums import (
     DML_GRAPH_NODE_TYPE_CONSTANT,
 )
 from ...descs.decode import decode_struct
+from ...descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ...descs.tensor import TensorDesc
-from ...descs.values import OperatorDesc, Record, TensorSlot
-from ...validation.memory import FAULT_RULES, check_faults
+from ...validation.decode_rules import FAULT_RULES, check_faults
 from ...validation.report import Report
 from ..compiled_operator import IDMLOperator
 from ..dml_object import SAME_DEVICE

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...descs.operator_desc import TensorSlot
 from ...descs.tensor import TensorDesc
-from ...descs.values import TensorSlot
 from ...kernels.elementwise.lower import bound_code
 from ...kernels.launch import in_turn
 from ...operators import kernel_of

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...operators import kernel_of, operator_of
 from ...operators.operator import Operator, Place
 from ..program import Kernels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...operators.operator import Kernel, Packing
 from ..program import Kernels
 from .graph_desc import GraphDesc, GraphInput, Port

@@ -12,8 +12,8 @@ from ...descs.tensor import TensorDesc
 from .. import CompiledGraph, Expression, Graph
 from . import special as _special
 from .activations import FusedActivation
-from .functions import STRUCT_TYPES as _STRUCTS
-from .functions import plain_functions as _plain_functions
+from .operators import STRUCT_TYPES as _STRUCTS
+from .operators import plain_functions as _plain_functions
 
 _functions: dict[str, Any] = {
     **_plain_functions(),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...descs.build import build_operator_desc
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...operators import SCHEMAS
-from .table import ACTIVATIONS, FUSED_ALONE
+from .signatures import ACTIVATIONS, FUSED_ALONE
 
 
 class FusedActivation:

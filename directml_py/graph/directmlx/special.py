@@ -13,7 +13,7 @@ from ...descs.tensor import TensorDesc
 from ..expression import Expression
 from ..graph import Graph
 from .activations import FusedActivation
-from .functions import STRUCT_TYPES, Function, fused
+from .operators import STRUCT_TYPES, Function, fused
 
 _add = Function("Add add: a b")
 _add_fused = Function("Add add1: a b fusedActivation")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...descs.tensor import TensorDesc
 from . import svg
-from .layout import Box, Link, place
+from .layered_layout import Box, Link, place
 from .sketch import Arrow, Fate, Figure, Sketch, tensor_lines
 
 LINE = 12.0

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...abi.hresult import DMLError
 from ...descs.data_types import type_name
 from ...descs.format import braces, format_value
+from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
-from ...descs.values import OperatorDesc
 from ...dml.compiler.plan import Plan
 from ..compiled import CompiledGraph
 from ..nodes import ConstantNode, FromInput, Node, Source

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...descs.format import braces
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather_scatter_nd import (
     Coordinates,
     exact_places,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather_scatter_nd import Coordinates
 from ...kernels.native_arrays import Array
 from ...validation.report import Report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather_scatter_nd import Coordinates
 from ...kernels.linear_index import read_places
 from ...kernels.native_arrays import Array

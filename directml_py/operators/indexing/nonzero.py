@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.native_arrays import Array, Run
 from ...kernels.nonzero import nonzero, nonzero_whole
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...descs.sizes import unsigned_number
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
+from ...descs.tensor_size import unsigned_number
 from ...kernels.gather_scatter_nd import exact_indices, scratch_for, write_places
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run

@@ -13,8 +13,8 @@ from ...api.enums import (
     DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START,
     DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_LENGTH,
 )
+from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
-from ...descs.values import OperatorDesc
 from ...kernels.attention import Added, attend, attend_heads, scratch_for
 from ...kernels.backend import backend
 from ...kernels.elementwise.map import store

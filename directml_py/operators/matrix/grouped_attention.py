@@ -8,8 +8,8 @@ import numpy as np
 
 from ...api.enums import DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN
 from ...descs.format import braces
+from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
-from ...descs.values import OperatorDesc
 from ...kernels.elementwise.functions import saturated
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...api.enums import DML_MATRIX_TRANSFORM_TRANSPOSE
 from ...descs.format import braces
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.backend import backend
 from ...kernels.elementwise.functions import BYTE, FLOAT64, centred, plain
 from ...kernels.elementwise.map import map_at_once, map_elements

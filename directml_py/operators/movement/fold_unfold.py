@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...descs.sizes import unsigned_numbers
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
+from ...descs.tensor_size import unsigned_numbers
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ...kernels.windows import Window

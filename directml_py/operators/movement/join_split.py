@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from ...descs.sizes import unsigned_numbers
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
+from ...descs.tensor_size import unsigned_numbers
 from ..attributes import resized
 from ..operator import Move, Operator, Place, Shapes, operator
 

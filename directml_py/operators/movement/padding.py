@@ -16,7 +16,7 @@ from ...api.enums import (
     DML_PADDING_MODE_SYMMETRIC,
     DML_PADDING_MODE_WRAP,
 )
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather import pick
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run

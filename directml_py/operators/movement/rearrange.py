@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...api.enums import DML_DEPTH_SPACE_ORDER_COLUMN_ROW_DEPTH, DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather import pick
 from ...kernels.gather_scatter_nd import read_reversed
 from ...kernels.native_arrays import Array, Run

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ...descs.sizes import unsigned_numbers
+from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
-from ...descs.values import OperatorDesc
+from ...descs.tensor_size import unsigned_numbers
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.elementwise.functions import scale_bias
 from ...kernels.elementwise.map import map_elements
 from ...kernels.native_arrays import Array, Run

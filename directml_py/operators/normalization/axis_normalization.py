@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
-from ...descs.values import OperatorDesc
 from ...kernels.half import as_halves
 from ...kernels.native_arrays import Array, Run
 from ...kernels.rowwise import map_rows

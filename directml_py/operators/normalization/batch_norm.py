@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
-from ...descs.values import OperatorDesc
 from ...kernels import softmax_norm
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report

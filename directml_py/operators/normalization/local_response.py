@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.native_arrays import Array
 from ..operator import Compute, operator
 from .axis_normalization import InRows, doubles

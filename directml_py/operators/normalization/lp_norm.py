@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.native_arrays import Array
 from ...validation.report import Report
 from ..operator import Compute, Inputs, operator

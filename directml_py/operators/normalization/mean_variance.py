@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels import softmax_norm
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...api.enums import DML_AXIS_DIRECTION_DECREASING
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.native_arrays import Array, Run
 from ...kernels.scan import kept_type, scan
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, operator

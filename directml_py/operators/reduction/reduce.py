@@ -11,7 +11,7 @@ from ...api.enums import (
     DML_REDUCE_FUNCTION_L2,
     DML_REDUCE_FUNCTION_LOG_SUM_EXP,
 )
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.native_arrays import Array, Run
 from ...kernels.reduce import fold, in_range
 from ...validation.report import Report

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD, DML_CONVOLUTION_MODE_CONVOLUTION
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels import depthwise_pool
 from ...kernels.backend import backend
 from ...kernels.convolution import (

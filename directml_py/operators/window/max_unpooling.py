@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather_scatter_nd import exact_indices
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels import depthwise_pool
 from ...kernels.backend import backend
 from ...kernels.csr import Plan, Taps

@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 from ...kernels import depthwise_pool
 from ...kernels.csr import Plan, Taps, apply
 from ...kernels.native_arrays import Array, Run

@@ -8,8 +8,8 @@ from math import prod
 import numpy as np
 
 from ...api.enums import DML_INTERPOLATION_MODE_LINEAR, DML_REDUCE_FUNCTION_MAX
+from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
-from ...descs.values import OperatorDesc
 from ...kernels.gather import safe_indices
 from ...kernels.half import widened
 from ...kernels.native_arrays import Array, Run

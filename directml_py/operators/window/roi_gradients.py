@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...api.enums import DML_REDUCE_FUNCTION_MAX
+from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
-from ...descs.values import OperatorDesc
 from ...kernels.gather import safe_indices
 from ...kernels.native_arrays import Array
 from ...kernels.roi.patches import Patch, patches

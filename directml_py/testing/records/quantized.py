@@ -7,7 +7,7 @@ from ...api.enums import (
     DML_TENSOR_DATA_TYPE_FLOAT16,
     DML_TENSOR_DATA_TYPE_FLOAT32,
 )
-from ...validation.tables import same_of
+from ...validation.support_tables import same_of
 from ..maker import Fields, Maker
 from ..recipes import recipe
 from ..windows import sliding

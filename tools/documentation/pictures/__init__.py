@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from directml_py.descs.format import braces, format_value
-from directml_py.descs.values import Scalar, TensorSlot
+from directml_py.descs.operator_desc import Scalar, TensorSlot
 
 from ..printed import Example
 from ..python_source import number

@@ -13,10 +13,10 @@ from toolchain import later
 import directml_py as dml
 from directml_py.api.schema_data import OPERATORS as CATALOG
 from directml_py.descs.decode import decode_struct
-from directml_py.descs.values import Record
+from directml_py.descs.operator_desc import Record
 from directml_py.graph import Graph, GraphFileError, load
-from directml_py.graph.reading import Item
-from directml_py.graph.values import read_operator, write_record
+from directml_py.graph.desc_json import read_operator, write_record
+from directml_py.graph.json_reader import Item
 from directml_py.operators import SCHEMAS
 from directml_py.testing.source import RandomSource
 from directml_py.testing.valid import valid_desc

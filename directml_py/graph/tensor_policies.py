@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ..descs.sizes import packed_strides
+from ..descs.tensor_size import packed_strides
 
 
 class TensorProperties(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..abi.schema import OperatorSchema
 from ..descs.data_types import BY_NAME
 from ..descs.decode import enum_class
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from .notation import Condition, parse_same, parse_table
 
 

@@ -14,10 +14,10 @@ from ..api.schema_data import STRUCTS
 from ..descs.build import RANGES
 from ..descs.data_types import PREFIX, type_name
 from ..descs.decode import enum_class
+from ..descs.operator_desc import OperatorDesc, Record, Scalar
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, Record, Scalar
 from ..operators import SCHEMAS
-from .reading import Item
+from .json_reader import Item
 
 UINT64_MAX = (1 << 64) - 1
 LARGEST = {"FLOAT": float(np.finfo(np.float32).max), "DOUBLE": sys.float_info.max}

@@ -12,8 +12,8 @@ from .data_types import type_name
 from .format import braces, format_value
 
 if TYPE_CHECKING:
+    from .operator_desc import Record
     from .tensor import TensorDesc
-    from .values import Record
 
 HEADER = ("Field", "Value")
 

@@ -39,8 +39,8 @@ from ..api.structs import (
     DML_BUFFER_BINDING,
 )
 from ..d3d12 import CD3DX12_HEAP_PROPERTIES, CD3DX12_RESOURCE_DESC
-from ..descs.values import TensorSlot
-from .objects import Object
+from ..descs.operator_desc import TensorSlot
+from .com_calls import Object
 
 Array: TypeAlias = npt.NDArray[Any]
 DIRECT = D3D12_COMMAND_LIST_TYPE_DIRECT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..storage import regular_file, write_whole
-from .errors import ModelError
+from .model_error import ModelError
 
 
 def source_path(folder: Path, name: str) -> Path:

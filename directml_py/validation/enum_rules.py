@@ -10,7 +10,7 @@ from ..abi.arguments import known_bits
 from ..abi.schema import FieldSchema, StructSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN
 from ..descs.decode import enum_class, struct_schema
-from ..descs.values import Record
+from ..descs.operator_desc import Record
 from .report import Report
 from .rule import rule
 

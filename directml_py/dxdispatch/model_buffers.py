@@ -11,8 +11,8 @@ from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN
 from ..d3d12 import ID3D12Resource
 from ..descs.data_types import data_type_of
 from ..session import Session
-from .errors import ModelError
 from .model import BindingSource, Resource
+from .model_error import ModelError
 
 UINT64_MAX = (1 << 64) - 1
 

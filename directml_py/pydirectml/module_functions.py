@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from ..graph import expression as graph
-from .arguments import REQUIRED, F, Int, Signature, UInt, checked
 from .devices import GraphBuilder
-from .enums import (
+from .enumerations import (
     ConvolutionDirection,
     ConvolutionMode,
     Enumeration,
@@ -22,7 +21,8 @@ from .enums import (
     TensorDataType,
 )
 from .expressions import Expression, FusedActivation, GRUOutputs, MaxPoolingOutputs
-from .tensors import Size2D, TensorDesc
+from .pybind_arguments import REQUIRED, F, Int, Signature, UInt, checked
+from .tensor_data import Size2D, TensorDesc
 
 NONE = FusedActivation(OperatorType.INVALID)
 EMPTY: list[int] = []

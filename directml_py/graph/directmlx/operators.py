@@ -12,7 +12,7 @@ from ...descs.format import in_words
 from ..expression import Expression
 from ..graph import Graph
 from .activations import FusedActivation
-from .table import STRUCTS, rows
+from .signatures import STRUCTS, rows
 
 Struct: Any = namedtuple
 STRUCT_TYPES: dict[str, Any] = {name: Struct(name, fields) for name, fields in STRUCTS.items()}

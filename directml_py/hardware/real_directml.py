@@ -19,13 +19,13 @@ from ..api.structs import (
 )
 from ..descs.decode import decode_operator_desc
 from ..descs.encode import encode
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..shortcuts import input_array
+from .com_calls import Object, iid_of
 from .comparison import Comparison, compare_with
-from .errors import HardwareError
-from .execution import Execution
+from .gpu_execution import Execution
+from .hardware_error import HardwareError
 from .loading import Libraries, PathLike, load_libraries
-from .objects import Object, iid_of
 
 Array = npt.NDArray[Any]
 # D3D_FEATURE_LEVEL_11_0, and that of devices that compute and do not draw.

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from ..abi.hresult import DMLError
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from ..dml import IDMLDevice
 from ..storage import write_whole
 from .constant_files import ConstantFiles, read_array
+from .desc_json import operator_schema, read_operator, read_tensor, write_record, write_tensor
 from .expression import Expression
 from .graph import Graph
+from .json_reader import GraphFileError, Item
 from .nodes import ConstantNode, FromInput, FromNode, Source
-from .reading import GraphFileError, Item
-from .values import operator_schema, read_operator, read_tensor, write_record, write_tensor
 
 __all__ = ["GraphFileError", "load", "save"]
 

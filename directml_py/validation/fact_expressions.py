@@ -13,10 +13,10 @@ from ..abi.schema import OperatorSchema
 from ..descs.data_types import BY_NAME, type_name
 from ..descs.decode import enum_class
 from ..descs.format import braces
+from ..descs.operator_desc import OperatorDesc, Record
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, Record
+from .enum_rules import is_known
 from .notation import parse_types
-from .values import is_known
 
 PROPERTIES = {
     "Sizes": "sizes",

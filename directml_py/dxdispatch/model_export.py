@@ -12,17 +12,17 @@ import numpy as np
 from ..api.enums import DML_EXECUTION_FLAGS
 from ..descs.data_types import data_type_of
 from ..descs.decode import decode_operator_desc
+from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, TensorSlot
 from ..dml import IDMLCompiledOperator, IDMLDevice, IDMLOperator
 from ..graph import Graph
 from ..shortcuts import input_array
 from .constants import SUFFIX
-from .files import read_file, write_file
 from .graph_reading import read_graph
 from .graph_values import graph_of, graph_of_operator, owned_as_constants, serialized
 from .graph_writing import write_graph
 from .json_writing import flag_names, write_operator
+from .model_files import read_file, write_file
 from .npy import write_npy
 from .serialized_graph import SerializedGraph
 

@@ -8,9 +8,9 @@ from ..api.enums import DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT, DML_TENSOR_DATA_TYP
 from ..descs.data_types import data_type_of, type_name
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc
+from .enum_rules import check_flags
 from .report import Report
 from .rule import LIBRARY, Severity, rule
-from .values import check_flags
 
 PAGE = "ns-directml-dml_buffer_tensor_desc"
 MAX_DIMENSIONS = 8

@@ -16,12 +16,10 @@ from ..abi.hresult import E_FAIL, DMLError
 from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN
 from ..dml import IDMLDevice
 from ..session import Session
+from .dispatch_timing import Samples, timing_lines
 from .dispatchables import Compiled, CompiledDesc, CompiledGraphFile
-from .errors import ModelError
-from .files import write_file
 from .gpu_clock import GpuClock
 from .initializers import IMAGES
-from .memory import Memory
 from .model import (
     Bindings,
     Command,
@@ -34,9 +32,11 @@ from .model import (
     Resource,
     WriteFileCommand,
 )
+from .model_buffers import Memory
+from .model_error import ModelError
+from .model_files import write_file
 from .npy import write_npy
 from .printing import elements, printed
-from .timing import Samples, timing_lines
 
 
 class Log(Protocol):

@@ -14,8 +14,8 @@ from ..abi.hresult import DMLError
 from ..abi.schema import FieldSchema, OperatorSchema
 from ..descs.build import build_operator_desc
 from ..descs.format import in_words
+from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc
 from ..operators import SCHEMAS, operator_of
 from .expression import Expression
 from .inference import ambiguous_outputs, output_shapes

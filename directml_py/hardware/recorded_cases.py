@@ -19,8 +19,8 @@ import numpy.typing as npt
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
 from ..descs.build import build_operator_desc
 from ..descs.data_types import PREFIX, type_name
+from ..descs.operator_desc import OperatorDesc, Record, Scalar
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, Record, Scalar
 from ..operators import SCHEMAS
 
 Array = npt.NDArray[Any]

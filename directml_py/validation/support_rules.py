@@ -8,13 +8,13 @@ from ..abi.schema import OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..descs.data_types import data_type_of, type_name
 from ..descs.format import braces
+from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, TensorSlot
 from .operator_rules import PROPERTIES, rules_of
 from .report import Report
 from .rule import rule
-from .tables import Same, TensorSupport, applies, same_of, support_at, support_of
-from .tensors import level_name
+from .support_tables import Same, TensorSupport, applies, same_of, support_at, support_of
+from .tensor_rules import level_name
 
 OPERATOR_LEVEL = rule(
     "DML-Operator-feature-level",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..descs.values import OperatorDesc
+from ..descs.operator_desc import OperatorDesc
 from .report import Report
 from .rule import Severity, rule
-from .tensors import level_name
+from .tensor_rules import level_name
 
 PAGE = "dml-fused-activations"
 TENSORS = rule(

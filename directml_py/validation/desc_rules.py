@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..descs.decode import Fault
-from ..descs.values import OperatorDesc, TensorSlot
+from ..descs.operator_desc import OperatorDesc, TensorSlot
+from .decode_rules import check_faults
+from .enum_rules import check_values
 from .facts import check_facts
-from .fused import check_fused
-from .memory import check_faults
+from .fused_activation_rules import check_fused
 from .operator_rules import rules_of
 from .report import Report
-from .support import check_level, check_same, check_support
-from .tensors import check_tensor, is_sound
-from .values import check_values
+from .support_rules import check_level, check_same, check_support
+from .tensor_rules import check_tensor, is_sound
 
 
 def check_operator(

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, cast, get_args, g
 
 import numpy as np
 
-from .enums import Enumeration
+from .enumerations import Enumeration
 
 # The default of a parameter that must be given but stands behind others that need not.
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()

@@ -12,7 +12,7 @@ from ..api.enums import DML_OPERATOR_TYPE
 from ..api.schema_data import OPERATORS, STRUCTS
 from .data_types import data_type_of, type_name
 from .format import format_record
-from .html import record_html
+from .html_tables import record_html
 from .tensor import TensorDesc
 
 

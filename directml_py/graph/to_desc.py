@@ -11,8 +11,8 @@ from ..api.structs import (
     DML_INTERMEDIATE_GRAPH_EDGE_DESC,
     DML_OUTPUT_GRAPH_EDGE_DESC,
 )
+from .desc_parts import Edge, constant_node, graph_desc, operator_node
 from .nodes import ConstantNode, FromInput, FromNode, Node
-from .parts import Edge, constant_node, graph_desc, operator_node
 
 if TYPE_CHECKING:
     from .graph import Graph

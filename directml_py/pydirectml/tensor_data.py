@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from ..api import enums as c
 from ..descs import tensor as values
-from ..graph import policies
+from ..graph import tensor_policies
 from ..graph.graph import tensor
-from .arguments import Signature, UInt, UInt64, checked, overloaded
-from .enums import TensorDataType, TensorFlags
+from .enumerations import TensorDataType, TensorFlags
+from .pybind_arguments import Signature, UInt, UInt64, checked, overloaded
 
 
 class Dimensions:
@@ -32,7 +32,7 @@ class TensorPolicy:
         raise TypeError("pydirectml.TensorPolicy: No constructor defined!")
 
     @classmethod
-    def _of(cls, policy: policies.TensorPolicy) -> TensorPolicy:
+    def _of(cls, policy: tensor_policies.TensorPolicy) -> TensorPolicy:
         made = object.__new__(cls)
         made.__dict__["policy"] = policy
         return made
@@ -42,8 +42,8 @@ class TensorPolicy:
         return None if found is None else list(found)
 
 
-TensorPolicy.default = TensorPolicy._of(policies.packed)
-TensorPolicy.interleaved_channel = TensorPolicy._of(policies.interleaved_channel)
+TensorPolicy.default = TensorPolicy._of(tensor_policies.packed)
+TensorPolicy.interleaved_channel = TensorPolicy._of(tensor_policies.interleaved_channel)
 
 
 def _plain(
