@@ -11,12 +11,12 @@ from textwrap import fill, indent
 
 from ..abi.rules import RULES, Rule
 from ..testing.differences import differences
+from ..testing.invalid_desc_search import shortest_breach_of
 from ..testing.known_rules import check_rule, every_rule
-from ..testing.search import shortest_breach_of
 from ..validation.tensor_rules import level_name
 from .completion import completed_by
-from .pages import learn
-from .reasons import reason_of
+from .page_links import learn
+from .rule_reasons import reason_of
 
 HELP = (
     "A rule in full: its text and page, why it exists, an example that breaks it with the message, the mend."

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from .. import operators
-from ..testing.breaches import derived_rules
+from ..testing.invalid_descs import derived_rules
 from ..testing.known_rules import every_rule
 from ..validation import Rule
 from .catalog import as_document

@@ -14,7 +14,7 @@ from ..operators import check
 from .differences import differences
 from .known_rules import check_rule
 from .levels import parse_level
-from .valid import HIGHEST
+from .valid_descs import HIGHEST
 
 
 def _lines(items: Iterable[object]) -> str:

@@ -10,7 +10,7 @@ from ..abi.hresult import DMLError
 from ..abi.rules import Diagnostic
 from ..d3d12.info_queue import Message
 from .known_rules import check_rule
-from .watch import Watch, describe, is_about, rule_of, watch
+from .message_watch import Watch, describe, is_about, rule_of, watch
 
 
 class Expectation:

@@ -10,7 +10,7 @@ from ..abi.structure import Structure
 from ..api.structs import DML_BUFFER_TENSOR_DESC
 from ..descs.encode import encode
 from ..descs.operator_desc import OperatorDesc
-from .source import Source
+from .decisions import Source
 
 
 class Broken(NamedTuple):

@@ -6,13 +6,13 @@ from ..api.enums import DML_FEATURE_LEVEL
 from ..descs.encode import encode
 from ..descs.operator_desc import OperatorDesc
 from ..operators import SCHEMAS, check
-from .breaches import derived_breach, derived_rules
-from .changes import Change, change
-from .maker import MAX_ELEMENTS
+from .decisions import Source
+from .desc_changes import Change, change
+from .desc_generator import MAX_ELEMENTS
+from .invalid_descs import derived_breach, derived_rules
 from .memory_mutations import MEMORY_MUTATIONS, Broken
-from .source import Source
 from .tensor_mutations import TENSOR_MUTATIONS
-from .valid import HIGHEST, operators_at, valid_desc
+from .valid_descs import HIGHEST, operators_at, valid_desc
 
 TOO_NEW = "DML-Operator-feature-level"
 

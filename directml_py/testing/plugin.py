@@ -24,8 +24,8 @@ from ..dml.profiles import PROFILE_VARIABLE, profile_of
 from . import assertions
 from .expectation import Expectation
 from .levels import FeatureLevels, feature_levels, parse_level
-from .valid import HIGHEST
-from .watch import Watch, describe, is_page_only, watch
+from .message_watch import Watch, describe, is_page_only, watch
+from .valid_descs import HIGHEST
 
 ERROR = D3D12_MESSAGE_SEVERITY_ERROR
 DEBUG = DML_CREATE_DEVICE_FLAG_DEBUG

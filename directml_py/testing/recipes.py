@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TypeVar
 
 from ..operators import SCHEMAS
-from .maker import Fields, Maker
+from .desc_generator import Fields, Maker
 
 Recipe = Callable[[Maker], Fields]
 R = TypeVar("R", bound=Recipe)

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from ..abi.structure import Structure
 from ..api.enums import DML_FEATURE_LEVEL
 from ..descs.encode import encode
-from .maker import MAX_ELEMENTS
+from .decisions import Source
+from .desc_generator import MAX_ELEMENTS
 from .memory_mutations import Broken
 from .mutations import broken_desc
-from .source import Source
-from .valid import HIGHEST, check_operator_name, operators_at, valid_desc
+from .valid_descs import HIGHEST, check_operator_name, operators_at, valid_desc
 
 __all__ = ["Broken", "broken_descs", "feature_levels", "operators", "valid_descs"]
 

@@ -20,7 +20,7 @@ from directml_py.dxdispatch.graph_reading import read_graph
 from directml_py.dxdispatch.graph_writing import write_graph
 from directml_py.dxdispatch.serialized_graph import GraphNode, SerializedGraph
 from directml_py.graph import Graph
-from directml_py.testing.valid import make_desc
+from directml_py.testing.valid_descs import make_desc
 
 from .conftest import add_model, dispatch, model, resource, zeros
 

@@ -13,8 +13,8 @@ from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.graph import Graph
 from directml_py.graph.inference import output_shapes
 from directml_py.operators import check, operator_of
-from directml_py.testing.source import RandomSource
-from directml_py.testing.valid import HIGHEST, valid_desc
+from directml_py.testing.decisions import RandomSource
+from directml_py.testing.valid_descs import HIGHEST, valid_desc
 
 CASES = 150
 SEVEN = ("ARGMAX", "ARGMIN", "ELEMENT_WISE_IDENTITY", "GATHER", "JOIN", "REDUCE", "SPLIT")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from directml_py.descs.operator_desc import OperatorDesc
-from directml_py.testing.changes import change_tensor
+from directml_py.testing.desc_changes import change_tensor
 
 from .helpers import LAYOUTS
 

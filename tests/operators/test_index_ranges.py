@@ -10,8 +10,8 @@ import pytest
 
 import directml_py as dml
 from directml_py.operators import kernel_of
-from directml_py.testing.source import RandomSource
-from directml_py.testing.valid import valid_desc
+from directml_py.testing.decisions import RandomSource
+from directml_py.testing.valid_descs import valid_desc
 
 from .dispatch import FILL, Dispatch
 from .helpers import LAYOUTS, numpy_type, tensor, tensor_of

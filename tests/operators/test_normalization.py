@@ -10,9 +10,9 @@ from directml_py.kernels.backend import backend
 from directml_py.operators import SCHEMAS, kernel_of, operator_of
 from directml_py.operators.normalization.axis_normalization import InRows
 from directml_py.operators.operator import computing_kernel
-from directml_py.testing.source import RandomSource
+from directml_py.testing.decisions import RandomSource
 from directml_py.testing.tolerances import ulps_apart
-from directml_py.testing.valid import valid_desc
+from directml_py.testing.valid_descs import valid_desc
 
 from .helpers import generator
 from .references.onnx_node import run as run_node

@@ -9,7 +9,7 @@ import directml_py as dml
 from directml_py.operators import kernel_of, operator_of
 from directml_py.operators.movement.padding import Kept, kept_parts
 from directml_py.operators.operator import computing_kernel
-from directml_py.testing.valid import make_desc
+from directml_py.testing.valid_descs import make_desc
 
 from .helpers import tensor, tensor_of
 

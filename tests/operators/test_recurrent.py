@@ -9,9 +9,9 @@ import directml_py as dml
 from directml_py.descs import decode_operator_desc
 from directml_py.kernels.recurrent import layer
 from directml_py.operators import SCHEMAS
-from directml_py.testing.changes import change
-from directml_py.testing.source import RandomSource
-from directml_py.testing.valid import valid_desc
+from directml_py.testing.decisions import RandomSource
+from directml_py.testing.desc_changes import change
+from directml_py.testing.valid_descs import valid_desc
 
 from .helpers import generator, tensor, tensor_of
 from .references.recurrent import NAMES, ORDER, onnx_recurrent, recurrent

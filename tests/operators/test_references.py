@@ -8,10 +8,10 @@ import pytest
 import directml_py as dml
 from directml_py.api.enums import DML_FEATURE_LEVEL
 from directml_py.operators import SCHEMAS
-from directml_py.testing.changes import change
-from directml_py.testing.source import RandomSource
+from directml_py.testing.decisions import RandomSource
+from directml_py.testing.desc_changes import change
 from directml_py.testing.tolerances import ulps_apart
-from directml_py.testing.valid import valid_desc
+from directml_py.testing.valid_descs import valid_desc
 
 from .helpers import generator
 from .references import ROWS

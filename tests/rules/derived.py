@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from directml_py.operators import SCHEMAS
-from directml_py.testing.breaches import derived_rules
-from directml_py.testing.search import Breach, breach_of
+from directml_py.testing.invalid_desc_search import Breach, breach_of
+from directml_py.testing.invalid_descs import derived_rules
 
 __all__ = ["DERIVED", "Breach", "breach_of"]
 

@@ -6,9 +6,9 @@ import pytest
 
 from directml_py.cli import main
 from directml_py.cli.explain import examples, explanation
-from directml_py.cli.reasons import OTHERWISE, REASONS, reason_of
+from directml_py.cli.rule_reasons import OTHERWISE, REASONS, reason_of
 from directml_py.operators import check, every_rule
-from directml_py.testing.search import shortest_breach_of
+from directml_py.testing.invalid_desc_search import shortest_breach_of
 from directml_py.validation import RULES
 
 from .derived import DERIVED

@@ -21,7 +21,7 @@ from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.descs.tensor import TensorDesc
 from directml_py.graph.inference import output_shapes
 from directml_py.operators import SCHEMAS
-from directml_py.testing.valid import HIGHEST
+from directml_py.testing.valid_descs import HIGHEST
 from directml_py.validation.support_tables import support_at
 
 from .printed import Example, array, attribute, examples, listed, tensor

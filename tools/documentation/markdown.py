@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from directml_py.cli.pages import learn
+from directml_py.cli.page_links import learn
 
 
 def cell(text: str) -> str:

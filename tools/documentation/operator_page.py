@@ -12,13 +12,13 @@ from pathlib import Path
 
 from directml_py.abi.rules import RULES, Rule
 from directml_py.abi.schema import FieldSchema, OperatorSchema
-from directml_py.cli.pages import learn
+from directml_py.cli.page_links import learn
 from directml_py.graph.operator_functions import Method
 from directml_py.operators import SCHEMAS, operator_of
 from directml_py.operators.validate import check
-from directml_py.testing.breaches import derived_breach, derived_rules
+from directml_py.testing.invalid_descs import derived_breach, derived_rules
 from directml_py.testing.known_rules import every_rule
-from directml_py.testing.valid import HIGHEST
+from directml_py.testing.valid_descs import HIGHEST
 from directml_py.validation.tensor_rules import level_name
 
 from . import cpp_source, python_source

@@ -13,8 +13,8 @@ from directml_py.descs.encode import encode
 from directml_py.descs.tensor import TensorDesc
 from directml_py.graph.pictures.svg import element, number, text
 from directml_py.operators import check
-from directml_py.testing.changes import change
-from directml_py.testing.valid import HIGHEST
+from directml_py.testing.desc_changes import change
+from directml_py.testing.valid_descs import HIGHEST
 
 from ..printed import Example
 from .grid import framed

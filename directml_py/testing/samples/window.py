@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD
-from ..maker import Fields, Maker
+from ..desc_generator import Fields, Maker
 from ..recipes import recipe
-from ..windows import Sliding, roomy, sliding
+from ..window_samples import Sliding, roomy, sliding
 
 POOLS = ("AVERAGE_POOLING", "LP_POOLING", "MAX_POOLING")
 

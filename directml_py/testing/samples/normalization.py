@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...api.enums import DML_FEATURE_LEVEL_4_0, DML_FEATURE_LEVEL_5_2
-from ..maker import Fields, Maker
+from ..desc_generator import Fields, Maker
 from ..recipes import plain, recipe
 
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from ..descs.operator_desc import OperatorDesc
 from ..operators import SCHEMAS, check
 from ..validation import Diagnostic
-from .breaches import derived_breach
-from .changes import with_packed_tensors
+from .decisions import RandomSource
+from .desc_changes import with_packed_tensors
+from .invalid_descs import derived_breach
 from .levels import LEVELS
-from .source import RandomSource
-from .valid import valid_desc
+from .valid_descs import valid_desc
 
 # How many samples are looked at for the shortest breach, and for any at all: some tensors rarely come alone.
 SEEDS, TRIES = 12, 48

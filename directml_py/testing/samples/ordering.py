@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..maker import Fields, Maker
+from ..desc_generator import Fields, Maker
 from ..recipes import recipe
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...descs.data_types import data_type_of
-from ..maker import Fields, Maker
+from ..desc_generator import Fields, Maker
 from ..recipes import recipe
 
 INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...api.enums import DML_RECURRENT_NETWORK_DIRECTION_BIDIRECTIONAL
-from ..maker import Fields, Maker
+from ..desc_generator import Fields, Maker
 from ..recipes import recipe
 
 # Operator: gates, and activations of one direction.

@@ -20,7 +20,7 @@ from ..validation.fact_expressions import names_in
 from ..validation.facts import Fact, facts_of
 from ..validation.operator_rules import PROPERTIES, rules_of
 from ..validation.support_tables import applies, same_of, support_at
-from .changes import Change, change, change_tensor, reshaped, resized, retyped
+from .desc_changes import Change, change, change_tensor, reshaped, resized, retyped
 
 UINT_MAX = 0xFFFFFFFF
 NUMBERS = (0, 1, 2, 3, 4, 7, 9, 100, UINT_MAX)

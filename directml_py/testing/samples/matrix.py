@@ -11,7 +11,7 @@ from ...api.enums import (
     DML_TENSOR_DATA_TYPE_INT32,
 )
 from ...operators.matrix.attention import Attention
-from ..maker import Fields, Maker
+from ..desc_generator import Fields, Maker
 from ..recipes import recipe
 
 ZERO_POINTS = ("AZeroPointTensor", "BZeroPointTensor")

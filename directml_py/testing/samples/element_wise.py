@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...api.enums import DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_DATA_TYPE_INT32
-from ..maker import Fields, Maker
+from ..desc_generator import Fields, Maker
 from ..recipes import plain, recipe
 
 

@@ -8,9 +8,9 @@ from ...api.enums import (
     DML_TENSOR_DATA_TYPE_FLOAT32,
 )
 from ...validation.support_tables import same_of
-from ..maker import Fields, Maker
+from ..desc_generator import Fields, Maker
 from ..recipes import recipe
-from ..windows import sliding
+from ..window_samples import sliding
 from .matrix import factors, scales
 from .window import filtered
 

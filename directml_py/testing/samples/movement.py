@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import isqrt, prod
 
 from ...api.enums import DML_PADDING_MODE_CONSTANT
-from ..maker import Fields, Maker
+from ..desc_generator import Fields, Maker
 from ..recipes import recipe
-from ..windows import sliding
+from ..window_samples import sliding
 
 UINT_COUNT = 2**32
 

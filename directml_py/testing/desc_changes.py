@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
-from .valid import make_desc
+from .valid_descs import make_desc
 
 
 class Change(NamedTuple):

@@ -17,9 +17,9 @@ from ..operators.operator import Advisory, Broadcast
 from ..validation.fact_expressions import Reader
 from ..validation.facts import breaches, facts_of
 from ..validation.support_tables import applies, same_of
-from .maker import MAX_ELEMENTS, Fields, Maker
+from .decisions import Source
+from .desc_generator import MAX_ELEMENTS, Fields, Maker
 from .recipes import recipe_of
-from .source import Source
 
 HIGHEST = max(DML_FEATURE_LEVEL)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ..maker import Fields, Maker
+from ..desc_generator import Fields, Maker
 from ..recipes import recipe
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...api.enums import DML_REDUCE_FUNCTION_MAX
-from ..maker import Fields, Maker
+from ..desc_generator import Fields, Maker
 from ..recipes import plain, recipe
-from ..windows import sliding
+from ..window_samples import sliding
 from .sampling import scaled
 from .window import aligned_regions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..kernels.windows import Window
-from .maker import Maker
+from .desc_generator import Maker
 
 # In each dimension a window may take a step more than there are elements, and another where that is rounded up.
 GROWTH = 3
