@@ -27,7 +27,7 @@ extensions = [
     "documentation.extension",
     "documentation.debug_rules",
     "documentation.notebooks",
-    "documentation.samples",
+    "documentation.gallery_samples",
     "documentation.picture_directives",
 ]
 exclude_patterns = ["notebooks/downloads", "_build", "**/.ipynb_checkpoints"]

@@ -22,8 +22,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from measuring.errors import DATA_TYPES, measured, tolerance
-from measuring.functions import FUNCTIONS
+from measuring.error_search import DATA_TYPES, measured, tolerance
+from measuring.measured_functions import FUNCTIONS
 
 from directml_py.testing.tolerances import NOWHERE_NEAR
 

@@ -31,14 +31,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import benchmarks
-from benchmarks import architectures, peers, profiling
+from benchmarks import architectures, peers, profiler
 from benchmarks.bars import LEFT_OUT, matches
-from benchmarks.cases import Measurable
-from benchmarks.reports.page import page
+from benchmarks.benchmark_case import Measurable
+from benchmarks.interleaved_timing import Row, title
+from benchmarks.reports.html_page import page
 from benchmarks.reports.readme import CHOSEN, README, rewrite
-from benchmarks.reports.table import print_table
+from benchmarks.reports.text_table import print_table
 from benchmarks.runs import Run, load, save, this_machine, today
-from benchmarks.timing import Row, title
 
 import directml_py as dml
 
@@ -134,7 +134,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if arguments.profile:
         dml.set_thread_count(arguments.threads)
-        console.print(profiling.profile_table(arguments.profile))
+        console.print(profiler.profile_table(arguments.profile))
         return 0
     run = load(arguments.load) if arguments.load else measured(is_wanted, arguments.threads)
     print_table(run, console)

@@ -36,7 +36,7 @@ KINDS = ("valid", "broken", "spoilt", "accepted", "refused", "type_errors")
 
 
 def run_case(seed: int, case: int) -> int:
-    from fuzzing.cases import Fuzzer
+    from fuzzing.fuzz_cases import Fuzzer
 
     Fuzzer().case(seed * CASES_APART + case)
     print("nothing wrong")
@@ -45,7 +45,7 @@ def run_case(seed: int, case: int) -> int:
 
 def work(path: Path, seed: int, first: int, step: int, count: int) -> int:
     """Run the cases ``first``, ``first + step`` ... until ``count`` descs are done (0: without end)."""
-    from fuzzing.cases import Fuzzer
+    from fuzzing.fuzz_cases import Fuzzer
 
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -14,13 +14,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from generators import (
     cdefs,
-    com,
-    declared,
+    com_interfaces,
     directmlx,
     enums,
     examples,
+    expected_digest,
     exports,
-    functions,
+    graph_functions,
     header,
     iids,
     schema,
@@ -30,7 +30,7 @@ from generators import (
 from generators.catalog import Catalog
 
 ROOT = Path(__file__).resolve().parents[1]
-GENERATORS = (header, enums, structs, stubs, iids, schema, cdefs, com, declared)
+GENERATORS = (header, enums, structs, stubs, iids, schema, cdefs, com_interfaces, expected_digest)
 
 
 def formatted(path: str, text: str) -> str:
@@ -63,7 +63,7 @@ def main(argv: list[str] | None = None) -> int:
     check = parser.parse_args(argv).check
     drifted = settle(generated_files(), check)
     # What is left needs the package, as it has just been written.
-    of_graphs = {**functions.generate(ROOT), **directmlx.generate(ROOT), **examples.generate(ROOT)}
+    of_graphs = {**graph_functions.generate(ROOT), **directmlx.generate(ROOT), **examples.generate(ROOT)}
     drifted += settle({path: formatted(path, text) for path, text in of_graphs.items()}, check)
     return int(check and bool(drifted))
 

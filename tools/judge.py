@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from judging import page
-from judging.kinds import UNLISTED, Run, kind_of
+from judging import fidelity_page
+from judging.disagreements import UNLISTED, Run, kind_of
 from judging.streams import MUTATIONS_EACH, OPERATORS, RANKS, only
 from judging.wheel import library
 from judging.workers import judge
@@ -62,7 +62,7 @@ def main() -> int:
         show(found, arguments.examples)
     print(f"{run.total} descs, {run.unlisted} disagreements that nothing lists")
     if arguments.page:
-        page.write(run)
+        fidelity_page.write(run)
     return 1 if run.unlisted else 0
 
 

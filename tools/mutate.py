@@ -30,7 +30,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from mutating.changes import QUESTION, Mutant, mutants_of, switched
+from mutating.code_changes import QUESTION, Mutant, mutants_of, switched
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("directml_py", "include", "tests", "tools", "docs", "pyproject.toml", "README.md", "noxfile.py")

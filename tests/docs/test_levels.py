@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from documentation.levels_page import every_news, news
-from documentation.support import types_text
+from documentation.support_table import types_text
 
 from directml_py.operators import SCHEMAS
 from directml_py.validation.support_tables import support_of

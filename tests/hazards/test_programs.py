@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from fuzzing.programs import model, states
-from fuzzing.programs import values as v
+from fuzzing.programs import modelled_states, reference_model
+from fuzzing.programs import program_values as v
 from fuzzing.programs.breaks import BREAKS
 from fuzzing.programs.command import main
 from fuzzing.programs.contents import CHANGED, INHERITED, LOST, UNDEFINED
@@ -126,7 +126,7 @@ def owning(source, target):
 
 
 def look(*steps):
-    return model.look(v.Program(BUFFERS, {"scale": SCALE, "owning": OWNING}, QUEUES, 3, steps))
+    return reference_model.look(v.Program(BUFFERS, {"scale": SCALE, "owning": OWNING}, QUEUES, 3, steps))
 
 
 def hazards(*steps):
@@ -140,39 +140,39 @@ def run(*commands, queue=0, number=0):
 @pytest.mark.parametrize(
     ("commands", "expected"),
     [
-        ([scale("a", "b"), scale("b", "c")], {model.MISSING_BARRIER}),
+        ([scale("a", "b"), scale("b", "c")], {reference_model.MISSING_BARRIER}),
         ([scale("a", "b"), v.Unordered("b"), scale("b", "c")], set()),
-        ([scale("a", "b"), v.Unordered("a"), scale("b", "c")], {model.MISSING_BARRIER}),
-        ([scale("a", "b"), scale("b", "c", 16)], {model.MISSING_BARRIER}),
+        ([scale("a", "b"), v.Unordered("a"), scale("b", "c")], {reference_model.MISSING_BARRIER}),
+        ([scale("a", "b"), scale("b", "c", 16)], {reference_model.MISSING_BARRIER}),
         ([scale("a", "b", 16), scale("b", "c")], set()),
         ([scale("a", "b"), scale("a", "c")], set()),
         ([scale("a", "a")], set()),
-        ([v.Dispatch("scale", (v.Part("a", 0, 16),), (v.Part("a", 4, 16),))], {model.OVERLAP}),
-        ([scale("a", "b"), copy("b", "down")], {states.WRONG_STATE}),
+        ([v.Dispatch("scale", (v.Part("a", 0, 16),), (v.Part("a", 4, 16),))], {reference_model.OVERLAP}),
+        ([scale("a", "b"), copy("b", "down")], {modelled_states.WRONG_STATE}),
         (
             [scale("a", "b"), v.Transition("b", v.UNORDERED_ACCESS, v.COPY_SOURCE), copy("b", "down")],
             set(),
         ),
-        ([scale("a", "one"), scale("b", "two")], {model.MISSING_ALIASING}),
-        ([scale("a", "one"), v.Unordered(None), scale("b", "two")], {model.MISSING_ALIASING}),
+        ([scale("a", "one"), scale("b", "two")], {reference_model.MISSING_ALIASING}),
+        ([scale("a", "one"), v.Unordered(None), scale("b", "two")], {reference_model.MISSING_ALIASING}),
         ([scale("a", "one"), v.Aliasing(None, "two"), scale("b", "two")], set()),
-        ([scale("a", "one"), v.Aliasing(None, "one"), scale("b", "two")], {model.MISSING_ALIASING}),
+        ([scale("a", "one"), v.Aliasing(None, "one"), scale("b", "two")], {reference_model.MISSING_ALIASING}),
         ([scale("a", "one"), v.Aliasing("one", "two"), scale("two", "b")], {LOST}),
         ([scale("a", "one"), v.Aliasing("one", None), scale("two", "b")], set()),
         ([scale("fresh", "b")], {UNDEFINED}),
         ([v.Clear(part("fresh")), v.Unordered("fresh"), scale("fresh", "b")], set()),
-        ([v.Clear(part("a")), scale("a", "b")], {model.MISSING_BARRIER}),
+        ([v.Clear(part("a")), scale("a", "b")], {reference_model.MISSING_BARRIER}),
         ([scale("a", "b"), *TO_COPY, copy("b", "down")], set()),
         (
             [scale("a", "b"), TO_COPY[0], copy("a", "down"), TO_COPY[1], copy("b", "down")],
-            {states.WRONG_STATE},
+            {modelled_states.WRONG_STATE},
         ),
-        ([scale("a", "b"), TO_COPY[0], scale("c", "b", 16), TO_COPY[1]], {states.SPLIT}),
-        ([scale("a", "b"), TO_COPY[1], copy("b", "down")], {states.SPLIT}),
-        ([scale("a", "b"), TO_COPY[0], TO_COPY[0], TO_COPY[1]], {states.SPLIT}),
+        ([scale("a", "b"), TO_COPY[0], scale("c", "b", 16), TO_COPY[1]], {modelled_states.SPLIT}),
+        ([scale("a", "b"), TO_COPY[1], copy("b", "down")], {modelled_states.SPLIT}),
+        ([scale("a", "b"), TO_COPY[0], TO_COPY[0], TO_COPY[1]], {modelled_states.SPLIT}),
         (
             [scale("a", "b"), TO_COPY[0], v.Transition("b", v.UNORDERED_ACCESS, v.COPY_DEST, v.END)],
-            {states.SPLIT},
+            {modelled_states.SPLIT},
         ),
         ([scale("a", "b"), TO_COPY[0]], set()),
     ],
@@ -190,24 +190,24 @@ def test_two_calls_by_hand():
 def test_queues_by_hand():
     first, second = run(scale("a", "b")), run(scale("b", "c"), queue=1, number=1)
     signal = v.Signal(0, 0, 1)
-    assert hazards(first, second) == {model.MISSING_WAIT}
+    assert hazards(first, second) == {reference_model.MISSING_WAIT}
     assert hazards(first, signal, v.Wait(1, 0, 1), second) == set()
-    assert hazards(signal, first, v.Wait(1, 0, 1), second) == {model.MISSING_WAIT}
-    assert hazards(first, signal, second, v.Wait(1, 0, 1)) == {model.MISSING_WAIT}
+    assert hazards(signal, first, v.Wait(1, 0, 1), second) == {reference_model.MISSING_WAIT}
+    assert hazards(first, signal, second, v.Wait(1, 0, 1)) == {reference_model.MISSING_WAIT}
     assert hazards(first, signal, v.Await(0, 1), second) == set()
     assert hazards(v.Wait(1, 0, 1), second, first, signal) == set()
     # By way of a third one.
     handed = (v.Wait(2, 0, 1), v.Signal(2, 2, 1), v.Wait(1, 2, 1))
     assert hazards(first, signal, *handed, second) == set()
-    assert hazards(first, signal, *handed[1:], second) == {model.MISSING_WAIT}
-    assert hazards(first, v.Await(0, 1), signal) == {model.DEADLOCK}
+    assert hazards(first, signal, *handed[1:], second) == {reference_model.MISSING_WAIT}
+    assert hazards(first, v.Await(0, 1), signal) == {reference_model.DEADLOCK}
     crossed = (v.Wait(0, 1, 1), signal, v.Wait(1, 0, 1), v.Signal(1, 1, 1))
-    assert hazards(*crossed) == {model.DEADLOCK}
+    assert hazards(*crossed) == {reference_model.DEADLOCK}
 
 
 def test_what_has_begun_and_not_ended():
     """Whoever touches it later, on whichever queue, may be told."""
-    assert look(run(scale("a", "b"), TO_COPY[0])).possible == {states.SPLIT}
+    assert look(run(scale("a", "b"), TO_COPY[0])).possible == {modelled_states.SPLIT}
 
 
 def test_what_follows_from_what_is_not_recorded():
@@ -215,7 +215,7 @@ def test_what_follows_from_what_is_not_recorded():
     overlapping = v.Dispatch("scale", (part("fresh"),), (part("fresh", 4),))
     after = run(v.Copy(part("down"), part("fresh", 4)), number=1)
     told = look(run(v.Clear(part("fresh")), v.Unordered("fresh"), overlapping), after)
-    assert told.hazards == {model.OVERLAP}
+    assert told.hazards == {reference_model.OVERLAP}
     assert UNDEFINED in told.possible
 
 
@@ -252,33 +252,33 @@ def test_executing_again_by_hand():
     first, again = run(copy("up", "a")), v.Again(1, 0, 0)
     wait = (v.Signal(0, 0, 1), v.Await(0, 1))
     assert hazards(first, *wait, again) == set()
-    assert hazards(first, again) == {model.IN_FLIGHT}
-    assert hazards(first, wait[0], v.Wait(0, 0, 1), again) == {model.IN_FLIGHT}
-    assert hazards(first, *wait, v.Reset(0), again) == {model.STALE}
-    assert hazards(first, *wait, again, v.Reset(0)) == {model.RESET}
-    assert hazards(first, *wait, again, v.Fill(part("up"))) == {model.UPLOAD}
-    assert hazards(first, *wait, v.Again(1, 2, 0)) == {model.WRONG_ENGINE}
-    assert hazards(again, first) == {model.SENSELESS}
+    assert hazards(first, again) == {reference_model.IN_FLIGHT}
+    assert hazards(first, wait[0], v.Wait(0, 0, 1), again) == {reference_model.IN_FLIGHT}
+    assert hazards(first, *wait, v.Reset(0), again) == {reference_model.STALE}
+    assert hazards(first, *wait, again, v.Reset(0)) == {reference_model.RESET}
+    assert hazards(first, *wait, again, v.Fill(part("up"))) == {reference_model.UPLOAD}
+    assert hazards(first, *wait, v.Again(1, 2, 0)) == {reference_model.WRONG_ENGINE}
+    assert hazards(again, first) == {reference_model.SENSELESS}
 
 
 @pytest.mark.parametrize("command", [scale("a", "b"), v.Clear(part("b")), TO_COPY[0]])
 def test_copy_queues_by_hand(command):
-    assert hazards(run(command, queue=2)) == {model.WRONG_ENGINE}
+    assert hazards(run(command, queue=2)) == {reference_model.WRONG_ENGINE}
     assert hazards(run(copy("a", "b"), queue=2)) == set()
 
 
 @pytest.mark.parametrize(
     ("commands", "step", "expected"),
     [
-        ([copy("a", "down")], v.Look(part("down", 8)), model.READBACK),
+        ([copy("a", "down")], v.Look(part("down", 8)), reference_model.READBACK),
         ([copy("a", "down")], v.Look(part("down", 16)), None),
-        ([copy("up", "a")], v.Fill(part("up")), model.UPLOAD),
-        ([scale("a", "b")], v.Reset(0), model.RESET),
-        ([scale("a", "b")], v.Release("scale"), model.RELEASED),
-        ([scale("a", "one")], v.Release("memory 99"), model.RELEASED),
+        ([copy("up", "a")], v.Fill(part("up")), reference_model.UPLOAD),
+        ([scale("a", "b")], v.Reset(0), reference_model.RESET),
+        ([scale("a", "b")], v.Release("scale"), reference_model.RELEASED),
+        ([scale("a", "one")], v.Release("memory 99"), reference_model.RELEASED),
         ([scale("a", "b")], v.Release("c"), None),
-        ([initialize("a")], v.Release("owning"), model.RELEASED),
-        ([initialize("a")], v.Release("initializer of owning"), model.RELEASED),
+        ([initialize("a")], v.Release("owning"), reference_model.RELEASED),
+        ([initialize("a")], v.Release("initializer of owning"), reference_model.RELEASED),
     ],
 )
 def test_the_cpu_by_hand(commands, step, expected):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from generators.header.interfaces import IUNKNOWN, every_method
+from generators.header.interface_vtables import IUNKNOWN, every_method
 from toolchain import later
 
 C_HEADERS = """

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from generators.declared import digest_of
+from generators.expected_digest import digest_of
 
 import directml_py as dml
 from directml_py.kernels import backend

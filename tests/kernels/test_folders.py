@@ -6,15 +6,15 @@ import pytest
 
 pytest.importorskip("cffi")
 
-from building import kernels
+from building import native_kernels
 
 
 def test_folders_follow_those_whose_declarations_they_need():
-    names = list(kernels.folders())
+    names = list(native_kernels.folders())
     assert names[0] == "common"
     assert names.index("half") < names.index("reduce")
     assert names.index("move") < names.index("gather")
-    assert not any("#include" in text for text in kernels.folders().values())
+    assert not any("#include" in text for text in native_kernels.folders().values())
 
 
 def test_a_loop_is_a_folder(tmp_path, monkeypatch):
@@ -25,8 +25,8 @@ def test_a_loop_is_a_folder(tmp_path, monkeypatch):
     }.items():
         (tmp_path / "native" / name).mkdir(parents=True)
         (tmp_path / "native" / name / "declarations.h").write_text(text)
-    monkeypatch.setattr(kernels, "SOURCES", tmp_path / "native")
-    kernels.write_source(tmp_path / "build" / "kernels.c")
+    monkeypatch.setattr(native_kernels, "SOURCES", tmp_path / "native")
+    native_kernels.write_source(tmp_path / "build" / "kernels.c")
     source = (tmp_path / "build" / "kernels.c").read_text()
     assert "#define DML_FOR_LOOPS(DO) DO(zero) DO(again)\n" in source
     assert source.index("typedef int zero;") < source.index("int again_one(zero);")

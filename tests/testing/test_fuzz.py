@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fuzzing import cases
+from fuzzing import fuzz_cases
 from fuzzing.image import Region, image_of
 from toolchain import later
 
@@ -26,7 +26,7 @@ linux_only = pytest.mark.skipif(
 @linux_only
 @pytest.mark.parametrize("descs", [3_000, *later(30_000)])
 def test_random_descs(descs):
-    fuzzer, case = cases.Fuzzer(), 0
+    fuzzer, case = fuzz_cases.Fuzzer(), 0
     while fuzzer.descs < descs:
         fuzzer.case(case)
         case += 1
@@ -43,7 +43,7 @@ def test_random_descs(descs):
 def test_flat_memory_is_what_a_c_program_would_write(seed):
     """The image in memory and the value that it was made of, which share no code, are the same desc."""
     desc = valid_desc(RandomSource(seed))
-    fuzzer = cases.Fuzzer()
+    fuzzer = fuzz_cases.Fuzzer()
     image = image_of(desc)
     address = fuzzer.place(image, bytes(image.data))
     assert decode_operator_desc(address) == (desc, ())
@@ -78,9 +78,9 @@ def test_the_region_ends_where_memory_ends():
     ],
 )
 def test_a_wrong_answer_is_seen(monkeypatch, wrong, text):
-    monkeypatch.setattr(cases, "validate", wrong)
-    with pytest.raises(cases.Wrong, match=text):
-        cases.Fuzzer().case(0)
+    monkeypatch.setattr(fuzz_cases, "validate", wrong)
+    with pytest.raises(fuzz_cases.Wrong, match=text):
+        fuzz_cases.Fuzzer().case(0)
 
 
 @linux_only

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mutate import knowing
-from mutating.changes import QUESTION, mutants_of, switched
+from mutating.code_changes import QUESTION, mutants_of, switched
 from mutating.trials import Chooser, Seen
 
 CODE = '''

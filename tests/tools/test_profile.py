@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import architectures, profiling
+from benchmarks import architectures, profiler
 
 
 def test_each_node_that_runs_is_timed(monkeypatch):
@@ -10,8 +10,8 @@ def test_each_node_that_runs_is_timed(monkeypatch):
     x = network.convolution(0, 4, 3, padding=1, activation="RELU")
     y = network.convolution(x, 4, 1)
     network.add("ACTIVATION_SOFTMAX1", network.join(x, y))
-    monkeypatch.setattr(profiling, "NETWORKS", {"small": lambda: network})
-    found = {one.node: one for one in profiling.profile("small")}
+    monkeypatch.setattr(profiler, "NETWORKS", {"small": lambda: network})
+    found = {one.node: one for one in profiler.profile("small")}
     # The JOIN moves nothing: both convolutions write where it would.
     assert {one.operator for one in found.values()} == {"CONVOLUTION", "ACTIVATION_SOFTMAX1"}
     assert all(one.nanoseconds > 0 for one in found.values())

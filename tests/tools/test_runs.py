@@ -12,13 +12,13 @@ from pathlib import Path
 import bench
 import pytest
 from benchmarks.bars import BARS, LEFT_OUT, Bar, bar_of, matches, verdicts
-from benchmarks.cases import Case, filled
+from benchmarks.benchmark_case import Case, filled
+from benchmarks.interleaved_timing import Row
 from benchmarks.limits import sgemm
 from benchmarks.networks import LAYERS
 from benchmarks.reports import readme
-from benchmarks.reports.page import page
+from benchmarks.reports.html_page import page
 from benchmarks.runs import Run, load, save
-from benchmarks.timing import Row
 
 MACHINE = {"NumPy": "2.0", "processor": "a <fast> one & another"}
 
@@ -223,7 +223,7 @@ def test_what_is_listed(capsys):
 
 def test_a_case_is_measured_beside_its_limit():
     """A limit has candidates; only the fastest is tried again."""
-    import benchmarks.cases as cases
+    import benchmarks.benchmark_case as cases
     from benchmarks.moving import cases as moving
 
     case = next(one for one in moving() if one.name == "rows, int8, 1 KiB")

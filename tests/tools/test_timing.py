@@ -7,7 +7,7 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
-from benchmarks import timing
+from benchmarks import interleaved_timing
 
 
 @pytest.fixture
@@ -22,13 +22,13 @@ def process(monkeypatch):
 
 def test_a_call_waits_until_no_thread_spins(process):
     process.spins = 0.15
-    timing.rest()
+    interleaved_timing.rest()
     assert 0.15 <= process.now - 100.0 < 0.2
 
 
 def test_nobody_is_waited_for_in_vain(process):
     process.spins = 10.0
-    timing.rest()
+    interleaved_timing.rest()
     assert 0.5 <= process.now - 100.0 < 0.6
 
 
@@ -38,7 +38,7 @@ def test_nobody_is_waited_for_in_vain(process):
 def test_rounds_of_calls_of_milliseconds_are_longer(monkeypatch, seconds, least, most):
     clock = iter(range(100))
     monkeypatch.setattr(time, "perf_counter", lambda: next(clock) * seconds)
-    assert least <= timing.repeats(timing.warm(lambda: None)) <= most
+    assert least <= interleaved_timing.repeats(interleaved_timing.warm(lambda: None)) <= most
 
 
 def measured(process, **times):
@@ -49,7 +49,7 @@ def measured(process, **times):
         process.now += times[name][calls[name] % len(times[name])]
         calls[name] += 1
 
-    found = timing.interleaved({name: partial(call, name) for name in times})
+    found = interleaved_timing.interleaved({name: partial(call, name) for name in times})
     return calls, found
 
 
@@ -73,7 +73,7 @@ def test_what_is_hopeless_is_measured_once(process):
 
 def test_nobody_always_follows_the_same():
     names = ["ours", "NumPy", "PyTorch", "limit"]
-    orders = [timing.turned(names, turn) for turn in range(timing.ROUNDS)]
+    orders = [interleaved_timing.turned(names, turn) for turn in range(interleaved_timing.ROUNDS)]
     assert all(sorted(order) == sorted(names) for order in orders)
     followed = {
         one: {order[place - 1] for order in orders for place in (order.index(one),) if place} for one in names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .timing import Row
+from .interleaved_timing import Row
 
 
 class Bar(NamedTuple):

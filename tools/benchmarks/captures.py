@@ -14,7 +14,7 @@ import numpy as np
 import directml_py as dml
 from directml_py.session import Session
 
-from .timing import Row, interleaved
+from .interleaved_timing import Row, interleaved
 
 DISPATCHES = 100
 SIZES = [1, 1, 512, 512]

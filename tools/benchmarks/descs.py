@@ -8,8 +8,8 @@ import directml_py as dml
 from directml_py.descs import decode_operator_desc
 from directml_py.operators import check
 
-from .samples import device, join_desc
-from .timing import Row, interleaved
+from .interleaved_timing import Row, interleaved
+from .timing_samples import device, join_desc
 
 LEVEL = dml.DML_FEATURE_LEVEL_6_4
 

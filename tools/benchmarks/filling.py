@@ -9,9 +9,9 @@ import numpy as np
 
 import directml_py as dml
 
-from .cases import LARGE, TYPES, Case, Contest, matrix
+from .benchmark_case import LARGE, TYPES, Case, Contest, matrix
 from .peers import onnx_call, torch, torch_call
-from .replay import ELEMENT, recorded, scalar, tensor
+from .replay_cost import ELEMENT, recorded, scalar, tensor
 
 
 def cases() -> Iterator[Case]:

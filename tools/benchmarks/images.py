@@ -10,7 +10,7 @@ import numpy as np
 
 import directml_py as dml
 
-from .cases import Case, Contest, filled
+from .benchmark_case import Case, Contest, filled
 from .operation import Operation, contest
 from .peers import torch
 

@@ -10,9 +10,9 @@ import numpy as np
 
 import directml_py as dml
 
-from .cases import LARGE, TYPES, Case, Contest, filled, matrix
+from .benchmark_case import LARGE, TYPES, Case, Contest, filled, matrix
 from .peers import onnx_call, torch, torch_call
-from .replay import output_like, recorded, tensor
+from .replay_cost import output_like, recorded, tensor
 
 K = 10
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .replay import Recorded
+from .replay_cost import Recorded
 
 SOURCE = Path(__file__).with_name("limits.c")
 

@@ -12,10 +12,10 @@ import directml_py as dml
 from directml_py.graph import Graph
 from directml_py.session import Session
 
-from .cases import SIZES, Case, Contest, filled, matrix
+from .benchmark_case import SIZES, Case, Contest, filled, matrix
 from .operation import Operation, contest
 from .peers import torch, torch_call
-from .replay import ELEMENT, replayed
+from .replay_cost import ELEMENT, replayed
 
 SIZE_NAME = "64 MiB"
 SIZE = SIZES[SIZE_NAME]

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from .cases import SIZES, Case, Contest, filled, matrix
+from .benchmark_case import SIZES, Case, Contest, filled, matrix
 from .mapping import ARITHMETIC, FUNCTIONS, POSITIVE
 from .matrices import Shape, product
 from .operation import Operation, contest

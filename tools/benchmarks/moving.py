@@ -10,9 +10,9 @@ import numpy as np
 
 import directml_py as dml
 
-from .cases import SIZES, TYPES, Case, Contest, filled, layouts, matrix
+from .benchmark_case import SIZES, TYPES, Case, Contest, filled, layouts, matrix
 from .peers import onnx_call, torch, torch_call
-from .replay import ELEMENT, recorded, tensor
+from .replay_cost import ELEMENT, recorded, tensor
 
 PARTS = 4
 

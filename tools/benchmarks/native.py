@@ -13,9 +13,9 @@ from pathlib import Path
 
 from directml_py.cli.config import SYSTEM_HEADERS, Missing, cflags, libs
 
-from .replay import opened
-from .samples import join_desc
-from .timing import Row
+from .interleaved_timing import Row
+from .replay_cost import opened
+from .timing_samples import join_desc
 
 PROGRAM = Path(__file__).with_name("native_round.cpp")
 RUNS = 5

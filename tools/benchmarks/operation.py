@@ -9,9 +9,9 @@ from directml_py.descs import encode
 from directml_py.graph import Graph
 from directml_py.graph.nodes import OperatorNode
 
-from .cases import Contest
+from .benchmark_case import Contest
 from .peers import onnx_call, torch_call
-from .replay import ELEMENT, recorded, strides_of
+from .replay_cost import ELEMENT, recorded, strides_of
 
 Function = Callable[..., object]
 

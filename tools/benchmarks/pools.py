@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .cases import Case, Contest, filled
+from .benchmark_case import Case, Contest, filled
 from .operation import Operation, contest
 from .peers import torch
 

@@ -10,9 +10,9 @@ import numpy as np
 
 import directml_py as dml
 
-from .cases import SIZES, Case, Contest, cube, filled, layouts
+from .benchmark_case import SIZES, Case, Contest, cube, filled, layouts
 from .peers import onnx_call, torch, torch_call
-from .replay import ELEMENT, recorded, tensor
+from .replay_cost import ELEMENT, recorded, tensor
 
 FUNCTIONS = tuple(name.removeprefix("DML_REDUCE_FUNCTION_") for name in dml.DML_REDUCE_FUNCTION.__members__)
 # Of the other types, a function of every kind of loop, as far as the tables have it.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .cases import SIZES, Case, Contest, filled, matrix
+from .benchmark_case import SIZES, Case, Contest, filled, matrix
 from .operation import Operation, contest
 from .peers import torch
 

@@ -18,7 +18,7 @@ from directml_py.kernels import backend
 
 from . import peers
 from .bars import MEANS, Verdict, verdicts
-from .timing import Row
+from .interleaved_timing import Row
 
 
 @dataclass(frozen=True)

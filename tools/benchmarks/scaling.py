@@ -19,7 +19,7 @@ import directml_py as dml
 from directml_py.graph import Graph, GraphFileError, load
 from directml_py.session import Session
 
-from .timing import Row
+from .interleaved_timing import Row
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 

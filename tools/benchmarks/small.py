@@ -14,11 +14,11 @@ import numpy as np
 
 import directml_py as dml
 
+from .interleaved_timing import Row, interleaved
 from .native import python_round
 from .peers import onnx_call, torch, torch_call
-from .replay import recorded
-from .samples import convolution_desc, device, join_desc
-from .timing import Row, interleaved
+from .replay_cost import recorded
+from .timing_samples import convolution_desc, device, join_desc
 
 IMPORT_RUNS = 15
 # More than are remembered.

@@ -19,11 +19,11 @@ from directml_py.graph.nodes import OperatorNode
 from directml_py.session import UPLOAD, Session
 
 from .architectures import NETWORKS, Array
-from .cases import Case, Contest, Measurable
+from .benchmark_case import Case, Contest, Measurable
 from .eager import eager
-from .replay import replayed
+from .interleaved_timing import Row, interleaved
+from .replay_cost import replayed
 from .sessions import onnxruntime, session
-from .timing import Row, interleaved
 from .translations import directml, onnx_model
 
 # Of the largest element of the result. Networks are deep, and nobody adds up in the order of another.

@@ -13,7 +13,7 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 from setuptools.errors import CompileError
 
-from building import kernels, libdirectml
+from building import libdirectml, native_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = "directml_py.com.lib."
@@ -47,7 +47,7 @@ class BuildExt(build_ext):
             self._prepare_library(ext)
         elif ext.name.startswith(LIBRARIES):
             self._prepare_forwarder(ext)
-        if ext.name == kernels.MODULE:
+        if ext.name == native_kernels.MODULE:
             self._prepare_kernels(ext)
         super().build_extension(ext)
 
@@ -86,9 +86,9 @@ class BuildExt(build_ext):
         if sys.platform == "win32":
             raise CompileError("the native loops need the vector types of gcc or clang, and POSIX threads")
         source = Path(self.build_temp) / "kernels.c"
-        kernels.write_source(source)
+        native_kernels.write_source(source)
         ext.sources = [str(source)]
-        ext.depends = [str(path) for path in sorted(kernels.SOURCES.rglob("*.[ch]"))]
+        ext.depends = [str(path) for path in sorted(native_kernels.SOURCES.rglob("*.[ch]"))]
         # The first two give up errno and floating-point flags; results stay the same, NaN and infinity too. The last
         # takes back what Python is compiled with: nothing here counts on signed numbers that wrap, and gcc 12 drops
         # an element of a sum of absolute INT16 values under -fwrapv.

@@ -9,8 +9,8 @@ from pathlib import Path
 import cffi
 from generators.catalog import Catalog, Function, Interface, Struct
 from generators.cdefs import FIXED, struct_text
-from generators.com import vtable_interfaces
-from generators.header.interfaces import inherited
+from generators.com_interfaces import vtable_interfaces
+from generators.header.interface_vtables import inherited
 
 HERE = Path(__file__).resolve().parent
 MODULE = "_libdirectml"

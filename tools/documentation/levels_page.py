@@ -14,7 +14,7 @@ from directml_py.validation.support_tables import Support, support_of
 
 from .markdown import page
 from .operator_index import FAMILIES
-from .support import counts, level_text, types_text, when_text
+from .support_table import counts, level_text, types_text, when_text
 
 
 class News(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from directml_py.operators import SCHEMAS
 
 from .markdown import page, table
-from .support import level_text
+from .support_table import level_text
 
 FAMILIES = {
     "element_wise": "Element by element",

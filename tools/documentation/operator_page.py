@@ -26,7 +26,7 @@ from .illustrations import examples_of
 from .markdown import anchored, code, details, page, plain, table
 from .pictures import picture
 from .printed import Example
-from .support import support_rows, types_text, when_text
+from .support_table import support_rows, types_text, when_text
 
 HEADER = Path(__file__).resolve().parents[2] / "include/DirectML.h"
 # So many examples stand open on a page; the rest unfold.

@@ -11,7 +11,7 @@ from pathlib import Path
 import cffi
 
 from .catalog import SCALARS, Catalog, Enum, Field, Struct
-from .text import PYTHON_NOTICE
+from .python_text import PYTHON_NOTICE
 
 MODULE = "directml_py.api.cdefs"
 FIXED = {

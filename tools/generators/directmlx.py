@@ -10,8 +10,8 @@ import re
 import sys
 from pathlib import Path
 
-from .functions import written
-from .text import PYTHON_NOTICE, listing
+from .graph_functions import written
+from .python_text import PYTHON_NOTICE, listing
 
 HEAD = """
 from collections.abc import Iterable, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .catalog import Catalog, Enum
-from .text import python_module
+from .python_text import python_module
 
 
 def enum_lines(enum: Enum) -> list[str]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from .text import python_module
+from .python_text import python_module
 
 PACKAGE = "directml_py"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .catalog import Catalog
-from .text import python_module
+from .python_text import python_module
 
 
 def generate(catalog: Catalog) -> dict[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .catalog import SCALARS, Catalog, Field, Struct
+from .python_text import python_module
 from .structs import is_interface
-from .text import python_module
 
 IMPORTS = """
 from ..abi.schema import FieldSchema as F

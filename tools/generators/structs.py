@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from .catalog import SCALARS, Catalog, Field, Operator, Struct
 from .docstrings import docstring_lines
-from .text import python_module
+from .python_text import python_module
 
 NOTHING: Mapping[str, Operator] = {}
 WINTYPES = (*SCALARS, "LONG_PTR", "WCHAR")

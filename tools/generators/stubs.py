@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .catalog import SCALARS, Catalog, Enum, Field, Struct
+from .python_text import PYTHON_NOTICE, listing
 from .schema import Kinds
 from .structs import base_of
-from .text import PYTHON_NOTICE, listing
 
 OPERATOR = "DML_OPERATOR_DESC"
 ELEMENTS = {"FLOAT": "Reals", "DOUBLE": "Reals"}

@@ -14,8 +14,8 @@ from directml_py.testing.decisions import RandomSource
 from directml_py.testing.desc_changes import change_tensor, retyped
 from directml_py.testing.valid_descs import operators_at, valid_desc
 
-from .graphs import Graph, graph
-from .mutations import TYPES, mutated
+from .graph_descs import Graph, graph
+from .unfiltered_mutations import TYPES, mutated
 
 LEVEL = DML_FEATURE_LEVEL_6_2
 OPERATORS = list(operators_at(LEVEL))

@@ -20,7 +20,7 @@ from directml_py.descs.encode import encode
 from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.operators import SCHEMAS, check
 
-from .graphs import NAME, Graph, may_be_late
+from .graph_descs import NAME, Graph, may_be_late
 from .streams import LEVEL, STREAMS
 
 E_INVALIDARG = 0x80070057

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .samples import Array
+from .sample_points import Array
 
 OfNumbers = Callable[..., float]
 OfArrays = Callable[..., Array]

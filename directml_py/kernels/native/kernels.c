@@ -1,6 +1,6 @@
 /* The native loops, one translation unit. Every folder beside this file but `common` and `threads` is a loop: its kernels.inc is compiled
    once for each kind of processor, and the best that the processor at hand can run is chosen when the library is
-   loaded. tools/building/kernels.py lists the folders: in DML_FOR_LOOPS, and as files that include one part of each. */
+   loaded. tools/building/native_kernels.py lists the folders: in DML_FOR_LOOPS, and as files that include one part of each. */
 
 #define DML_MAX_DIMENSIONS 8
 /* Below this much memory per thread another thread costs more than it brings, even if it waits for work. */

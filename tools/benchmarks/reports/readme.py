@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..runs import Run
-from .words import amount, ratio
+from .phrases import amount, ratio
 
 README = Path(__file__).resolve().parents[3] / "README.md"
 BEGIN = "<!-- Written by tools/bench.py --readme -->\n"

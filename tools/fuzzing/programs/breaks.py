@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, NamedTuple, cast
 
-from . import model
-from . import values as v
+from . import program_values as v
+from . import reference_model
 
 TRIES = 12
 
 
 class Broken(NamedTuple):
     program: v.Program
-    told: model.Told
+    told: reference_model.Told
 
 
 def broken(program: v.Program, kind: str, seed: int) -> Broken | None:
@@ -25,8 +25,8 @@ def broken(program: v.Program, kind: str, seed: int) -> Broken | None:
         if steps is None:
             return None
         changed = program._replace(steps=steps)
-        told = model.look(changed)
-        if told.hazards and model.SENSELESS not in told.hazards:
+        told = reference_model.look(changed)
+        if told.hazards and reference_model.SENSELESS not in told.hazards:
             return Broken(changed, told)
     return None
 
@@ -111,7 +111,9 @@ def _moved(program: v.Program, part: v.Part, pick: Random, step: int) -> v.Part:
 
 def _released_early(program: v.Program, pick: Random) -> Steps | None:
     found = [
-        (place, name) for place, submit in _submits(program) for name in sorted(model.used(program, submit))
+        (place, name)
+        for place, submit in _submits(program)
+        for name in sorted(reference_model.used(program, submit))
     ]
     if not found:
         return None

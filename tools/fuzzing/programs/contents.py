@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
 
-from . import values as v
-from .accesses import Touch, touches
+from . import program_values as v
+from .memory_accesses import Touch, touches
 from .order import Order
 
 WORD = 4

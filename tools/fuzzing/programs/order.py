@@ -3,7 +3,7 @@ for when it submits."""
 
 from __future__ import annotations
 
-from . import values as v
+from . import program_values as v
 
 
 class Order:

@@ -35,8 +35,8 @@ from directml_py.d3d12.debug import debug_layer_enabled
 from directml_py.dml import DMLCreateDevice, IDMLCompiledOperator
 from directml_py.session import Session
 
-from . import values as v
-from .kinds import DESCS
+from . import program_values as v
+from .step_kinds import DESCS
 
 STUCK = "stuck"
 STATES = {

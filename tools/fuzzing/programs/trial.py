@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from random import Random
 from typing import NamedTuple
 
-from . import values as v
+from . import program_values as v
 from .breaks import BREAKS, broken
-from .kinds import kinds
+from .expected_rules import OF_VALUES, speaking_of
 from .player import Stage
-from .rules import OF_VALUES, speaking_of
+from .step_kinds import kinds
 from .writer import Writer
 
 SUBMITS = 6

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
 
-from . import contents, model, states
-from . import values as v
-from .accesses import touches
+from . import contents, modelled_states, reference_model
+from . import program_values as v
+from .memory_accesses import touches
 
 ROUNDS = 6
 
@@ -187,7 +187,7 @@ class Writer:
         steps, values = list(self._steps), list(self._values)
         for queues in ((), range(self._queues)):
             self._await(steps, queues)
-            if not model.look(self._with([*steps, step]), len(steps)).all:
+            if not reference_model.look(self._with([*steps, step]), len(steps)).all:
                 self._steps = [*steps, step]
                 self._number += 1
                 return True
@@ -203,7 +203,7 @@ class Writer:
         values = list(self._values)
         for _ in range(ROUNDS):
             program = self._with([*steps, self._submitted(queue, [*lists[:-1], [*last, command]])])
-            told = model.look(program, len(steps))
+            told = reference_model.look(program, len(steps))
             if not told.all:
                 self._steps, lists[-1] = steps, [*last, command]
                 return
@@ -229,15 +229,15 @@ class Writer:
         if contents.UNINITIALIZED in hazards and isinstance(command, v.Dispatch):
             lists[-1].append(self._initialize_op(command.op))
             return True
-        if states.WRONG_STATE in hazards:
+        if modelled_states.WRONG_STATE in hazards:
             return self._transit(program, lists, command)
-        if model.MISSING_ALIASING in hazards or contents.INHERITED in hazards:
+        if reference_model.MISSING_ALIASING in hazards or contents.INHERITED in hazards:
             if not placed:
                 return False
             others = [one.name for one in self._buffers.values() if one.placed and one.name not in placed]
             after = None if contents.INHERITED in hazards else pick.choice([None, *placed])
             lists[-1].append(v.Aliasing(pick.choice([None, *others]), after))
-        elif model.MISSING_BARRIER in hazards:
+        elif reference_model.MISSING_BARRIER in hazards:
             buffer = pick.choice(buffers)
             if pick.random() < 0.3:
                 state = self._state(program, lists, buffer)
@@ -246,7 +246,7 @@ class Writer:
                     lists[-1].append(v.Transition(buffer, v.COPY_SOURCE, state))
             else:
                 lists[-1].append(v.Unordered(pick.choice([None, buffer, buffer, buffer])))
-        elif hazards == {model.MISSING_WAIT}:
+        elif hazards == {reference_model.MISSING_WAIT}:
             queues = [other for other in range(self._queues) if other != queue]
             if pick.random() < 0.2:
                 self._await(steps, queues)
@@ -259,8 +259,8 @@ class Writer:
     def _state(self, program: v.Program, lists: Sequence[Sequence[v.Command]], buffer: str) -> str:
         return self._states(program, lists).of(buffer)
 
-    def _states(self, program: v.Program, lists: Sequence[Sequence[v.Command]]) -> states.States:
-        found = states.States(program)
+    def _states(self, program: v.Program, lists: Sequence[Sequence[v.Command]]) -> modelled_states.States:
+        found = modelled_states.States(program)
         for commands in lists:
             for command in commands:
                 if isinstance(command, v.Transition):
@@ -336,7 +336,7 @@ class Writer:
     def _cpu(self, step: v.Step) -> None:
         if isinstance(step, v.Reset) and step in self._steps:
             return
-        if model.look(self._with([*self._steps, step]), len(self._steps)).all:
+        if reference_model.look(self._with([*self._steps, step]), len(self._steps)).all:
             self._await(self._steps, range(self._queues))
         self._steps.append(step)
 
@@ -351,7 +351,7 @@ class Writer:
                 name
                 for step in self._steps
                 if isinstance(step, v.Submit)
-                for name in model.used(self._with([]), step)
+                for name in reference_model.used(self._with([]), step)
             }
             - {buffer.name for buffer in self._buffers.values() if buffer.heap != v.DEFAULT}
         )

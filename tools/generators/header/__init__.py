@@ -7,8 +7,8 @@ What depends on the catalog is generated; what does not (the Windows types, the 
 from __future__ import annotations
 
 from ..catalog import Catalog
-from . import declarations, dxgi, interfaces, sizes
-from .text import part
+from . import declarations, dxgi, interface_vtables, struct_sizes
+from .c_text import part
 
 
 def directml(catalog: Catalog) -> str:
@@ -21,12 +21,12 @@ def directml(catalog: Catalog) -> str:
         part("uuids"),
         part("uuids_once"),
         declarations.enums(catalog.enums),
-        interfaces.forward_declarations(catalog.interfaces),
+        interface_vtables.forward_declarations(catalog.interfaces),
         declarations.structs([*catalog.structs, *(op.struct for op in catalog.operators)]),
-        interfaces.identifiers(catalog.interfaces),
-        interfaces.interfaces(catalog.interfaces),
+        interface_vtables.identifiers(catalog.interfaces),
+        interface_vtables.interfaces(catalog.interfaces),
         declarations.functions(catalog.functions),
-        sizes.tensor_size(catalog.enums),
+        struct_sizes.tensor_size(catalog.enums),
         part("end"),
     ]
     return "\n\n".join(sections) + "\n"
@@ -34,7 +34,7 @@ def directml(catalog: Catalog) -> str:
 
 def uuids(catalog: Catalog) -> str:
     named = (
-        f"struct {i.name};\nDML_UUID({i.name}, {interfaces.guid_arguments(i.iid)})"
+        f"struct {i.name};\nDML_UUID({i.name}, {interface_vtables.guid_arguments(i.iid)})"
         for i in catalog.interfaces
     )
     return "\n\n".join([part("uuids_about"), part("uuids"), *named, part("uuids_end")]) + "\n"

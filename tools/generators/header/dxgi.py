@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ..catalog import Catalog, Interface
-from . import declarations, interfaces
-from .text import part
+from . import declarations, interface_vtables
+from .c_text import part
 
 OLDER = ("dxgi", "dxgi1_2", "dxgi1_3", "dxgi1_4", "dxgi1_5")
 
@@ -37,10 +37,10 @@ def header(catalog: Catalog) -> str:
         part("uuids"),
         declarations.enums(enums),
         "\n".join(incomplete),
-        interfaces.forward_declarations(dxgi_interfaces),
+        interface_vtables.forward_declarations(dxgi_interfaces),
         declarations.structs(structs),
-        interfaces.identifiers(dxgi_interfaces),
-        interfaces.interfaces(dxgi_interfaces),
+        interface_vtables.identifiers(dxgi_interfaces),
+        interface_vtables.interfaces(dxgi_interfaces),
         declarations.functions(functions),
         part("dxgi_end"),
     ]

@@ -8,9 +8,9 @@ from pathlib import Path
 from string import Template
 
 from ..bars import Verdict
+from ..interleaved_timing import Row
 from ..runs import Run
-from ..timing import Row
-from .words import amount
+from .phrases import amount
 
 FOLDER = Path(__file__).parent
 FULL = 2.0

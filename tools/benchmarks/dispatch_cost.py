@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .replay import recorded
-from .samples import join_desc
-from .timing import Row, interleaved
+from .interleaved_timing import Row, interleaved
+from .replay_cost import recorded
+from .timing_samples import join_desc
 
 
 def rows() -> Iterator[Row]:

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..runs import Run
-from .words import amount, ratio
+from .phrases import amount, ratio
 
 
 def print_table(run: Run, console: Console) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from . import values as v
-from .accesses import Touch, activated, names, touches
+from . import program_values as v
 from .contents import Contents
+from .memory_accesses import Touch, activated, names, touches
+from .modelled_states import SPLIT, state_hazards
 from .order import Order
-from .states import SPLIT, state_hazards
 
 MISSING_BARRIER, MISSING_ALIASING, MISSING_WAIT = "no barrier", "no aliasing barrier", "no wait"
 OVERLAP, RELEASED, RESET = "overlapping bindings", "released early", "reset early"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .catalog import Catalog, Function, Interface, Method
-from .header.interfaces import IUNKNOWN
-from .text import python_module
+from .header.interface_vtables import IUNKNOWN
+from .python_text import python_module
 
 IMPORTS = "from .signatures import Function, Interface, Method"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from . import values as v
-from .accesses import Touch
+from . import program_values as v
+from .memory_accesses import Touch
 
 WRONG_STATE, SPLIT = "wrong state", "a split barrier"
 

@@ -12,7 +12,7 @@ from directml_py import __version__
 from directml_py.abi.rules import LIBRARY, Rule
 from directml_py.operators import SCHEMAS, every_rule
 
-from .kinds import Run
+from .disagreements import Run
 from .stricter import CRASHES, STRICTER
 from .wheel import PACKAGE
 

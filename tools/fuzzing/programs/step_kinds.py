@@ -21,7 +21,7 @@ from directml_py.dml import IDMLCompiledOperator
 from directml_py.graph import Graph
 from directml_py.session import Session
 
-from . import values as v
+from . import program_values as v
 
 
 def _tensor(size: int, flags: int = DML_TENSOR_FLAG_NONE) -> DML_TENSOR_DESC:

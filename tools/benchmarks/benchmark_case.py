@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .interleaved_timing import Row, interleaved
 from .limits import limits
-from .replay import Recorded
-from .timing import Row, interleaved
+from .replay_cost import Recorded
 
 KIB = 1024
 LARGE = 64 << 20

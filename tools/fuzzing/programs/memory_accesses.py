@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from . import values as v
+from . import program_values as v
 
 
 class Touch(NamedTuple):

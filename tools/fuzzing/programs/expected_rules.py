@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from . import contents, model, player, states
+from . import contents, modelled_states, player, reference_model
 
 RULES: dict[str, tuple[str, ...]] = {
-    model.MISSING_BARRIER: ("D3D12-UAVBarrier-missing",),
-    model.MISSING_ALIASING: ("D3D12-AliasingBarrier-missing",),
-    model.MISSING_WAIT: ("D3D12-CommandQueue-wait",),
-    model.OVERLAP: ("DML-Binding-", "D3D12_MESSAGE_ID_COPY_ON_SAME_SUBRESOURCE"),
-    model.RELEASED: ("D3D12-Object-released",),
-    model.IN_FLIGHT: ("D3D12_MESSAGE_ID_COMMAND_LIST_SYNC",),
-    model.STALE: ("D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_RESET",),
-    model.WRONG_ENGINE: (
+    reference_model.MISSING_BARRIER: ("D3D12-UAVBarrier-missing",),
+    reference_model.MISSING_ALIASING: ("D3D12-AliasingBarrier-missing",),
+    reference_model.MISSING_WAIT: ("D3D12-CommandQueue-wait",),
+    reference_model.OVERLAP: ("DML-Binding-", "D3D12_MESSAGE_ID_COPY_ON_SAME_SUBRESOURCE"),
+    reference_model.RELEASED: ("D3D12-Object-released",),
+    reference_model.IN_FLIGHT: ("D3D12_MESSAGE_ID_COMMAND_LIST_SYNC",),
+    reference_model.STALE: ("D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_RESET",),
+    reference_model.WRONG_ENGINE: (
         "DML-RecordDispatch-list-type",
         # What a clear says, for which Windows has no number.
         "D3D12_MESSAGE_ID_UNKNOWN",
@@ -22,12 +22,12 @@ RULES: dict[str, tuple[str, ...]] = {
         "D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_COMMAND_LIST_TYPE",
         "D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_COMMANDLISTMISMATCH",
     ),
-    model.RESET: ("D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC",),
-    model.UPLOAD: ("D3D12-Upload-written-in-flight",),
-    model.READBACK: ("D3D12-Readback-read-in-flight",),
-    model.DEADLOCK: (player.STUCK,),
-    states.WRONG_STATE: ("D3D12-ResourceState-mismatch", "D3D12-ResourceBarrier-before"),
-    states.SPLIT: ("D3D12-ResourceState-split", "D3D12-ResourceBarrier-split"),
+    reference_model.RESET: ("D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC",),
+    reference_model.UPLOAD: ("D3D12-Upload-written-in-flight",),
+    reference_model.READBACK: ("D3D12-Readback-read-in-flight",),
+    reference_model.DEADLOCK: (player.STUCK,),
+    modelled_states.WRONG_STATE: ("D3D12-ResourceState-mismatch", "D3D12-ResourceBarrier-before"),
+    modelled_states.SPLIT: ("D3D12-ResourceState-split", "D3D12-ResourceBarrier-split"),
     contents.UNDEFINED: ("D3D12-Contents-undefined",),
     contents.LOST: ("D3D12-AliasingBarrier-contents",),
     contents.INHERITED: ("D3D12-AliasingBarrier-inherited",),

@@ -19,7 +19,7 @@ from directml_py.api.enums import (
 )
 
 from .precise import OfArrays, greatest, least, of_elements, of_rows, quotient, rational, unbounded
-from .samples import Sampler, pairs, powers, rows, single
+from .sample_points import Sampler, pairs, powers, rows, single
 
 Attributes = Mapping[str, Any]
 Entry = tuple[Callable[..., Any], Sequence[Attributes]]

@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-from .text import PYTHON_NOTICE
+from .python_text import PYTHON_NOTICE
 
 # What takes the place of a word in the annotations that people see.
 WORDS = {

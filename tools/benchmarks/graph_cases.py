@@ -9,8 +9,8 @@ import numpy as np
 
 import directml_py as dml
 
-from .samples import FLOAT32, device, scale_desc
-from .timing import Row, interleaved
+from .interleaved_timing import Row, interleaved
+from .timing_samples import FLOAT32, device, scale_desc
 
 NODES = 50
 TINY = [1, 4]

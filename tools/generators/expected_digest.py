@@ -6,10 +6,10 @@ import runpy
 from pathlib import Path
 
 import cffi
-from building import kernels, libdirectml
+from building import libdirectml, native_kernels
 
 from .catalog import Catalog
-from .text import python_module
+from .python_text import python_module
 
 # The package itself does not load before this file is written.
 DECLARED = runpy.run_path(
@@ -33,7 +33,7 @@ def digest_of(declarations: str) -> str:
 
 def generate(catalog: Catalog) -> dict[str, str]:
     sources = {
-        "kernels": "\n".join(kernels.folders().values()),
+        "kernels": "\n".join(native_kernels.folders().values()),
         "com": libdirectml.Source(catalog, "", "").cdef(),
     }
     title = "What the C code beside this package declares (see directml_py/kernels/build_digest.py)."

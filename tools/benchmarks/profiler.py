@@ -13,7 +13,7 @@ from directml_py.dml.compiler.plan_step import Step
 from directml_py.session import Session
 
 from .architectures import NETWORKS
-from .replay import replayed
+from .replay_cost import replayed
 from .translations import directml
 
 ROUNDS = 9
