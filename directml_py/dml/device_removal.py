@@ -16,13 +16,13 @@ from ..abi.hresult import (
     S_OK,
     DMLError,
 )
+from ..abi.rules import Diagnostic, Rule, Severity
 from ..api.enums import DML_CREATE_DEVICE_FLAG_DEBUG, DML_CREATE_DEVICE_FLAGS
 from ..d3d12.debug_output import SEVERITIES, debug_output
 from ..d3d12.observers import watchers
 from ..d3d12.rule_messages import message_of
 from ..validation.decode_rules import FAULT_RULES
 from ..validation.report import Report, failure
-from ..validation.rule import Diagnostic, Rule, Severity
 
 if TYPE_CHECKING:
     from ..d3d12 import ID3D12Device

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from ..abi.hresult import E_INVALIDARG
+from ..abi.rules import LIBRARY, Rule, Severity, rule
 from ..abi.schema import OperatorSchema
 from ..api.schema_data import OPERATORS as CATALOG
 from ..descs.operator_desc import OperatorDesc
@@ -18,7 +19,6 @@ from ..kernels.half import widened
 from ..kernels.move import move
 from ..kernels.native_arrays import Array, Run
 from ..validation.report import Report
-from ..validation.rule import LIBRARY, Rule, Severity, rule
 
 Inputs = Sequence[Any]
 Outputs = Sequence[Any]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..abi.rules import RULES
+from ..abi.rules import RULES, Diagnostic, Rule
 from ..descs.decode import decode_operator_desc
 from ..descs.operator_desc import OperatorDesc
 from ..validation.desc_rules import check_operator
 from ..validation.operator_rules import page_sizes_rule, rules_of, sizes_rule
 from ..validation.report import Report
-from ..validation.rule import Diagnostic, Rule
 from .operator import SCHEMAS, Kernel
 from .registry import operator_of
 from .shape_check import check_sizes

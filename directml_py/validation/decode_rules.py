@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..abi.rules import LIBRARY, rule
 from ..descs.decode import Fault
 from .report import Report
-from .rule import LIBRARY, rule
 
 # Null pointers and counts are what each struct's page says of its fields; the identifiers serve them all. No page
 # bounds a count; one that no program means is taken for garbage rather than followed.

@@ -7,12 +7,12 @@ from functools import cache
 from typing import Any
 
 from ..abi.arguments import known_bits
+from ..abi.rules import rule
 from ..abi.schema import FieldSchema, StructSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN
 from ..descs.decode import enum_class, struct_schema
 from ..descs.operator_desc import Record
 from .report import Report
-from .rule import rule
 
 ENUM_VALUE = rule(
     "DML-Desc-enum", "A field of an enumeration type holds one of its values", "directml-enumerations"

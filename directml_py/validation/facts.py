@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
+from ..abi.rules import Rule
 from ..abi.schema import OperatorSchema
 from ..descs.format import in_words
 from ..descs.operator_desc import OperatorDesc
@@ -26,7 +27,6 @@ from .fact_expressions import (
 )
 from .notation import parse_level
 from .report import Report
-from .rule import Rule
 from .tensor_rules import level_name
 
 _FACT = re.compile(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..abi.rules import Severity, rule
 from ..descs.operator_desc import OperatorDesc
 from .report import Report
-from .rule import Severity, rule
 from .tensor_rules import level_name
 
 PAGE = "dml-fused-activations"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from ..abi.rules import derived_rule
+from ..abi.rules import LIBRARY, Rule, Severity, derived_rule
 from ..abi.schema import OperatorSchema
 from .fact_expressions import PROPERTIES as ATTRIBUTES
 from .facts import LIBRARY_KIND, PAGE, PAGE_ONLY, facts_of, kebab
-from .rule import LIBRARY, Rule, Severity
 from .support_tables import same_of, support_of
 from .tensor_rules import MAX_DIMENSIONS
 

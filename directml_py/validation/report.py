@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..abi.hresult import E_INVALIDARG, DMLError
-from .rule import Diagnostic, Rule, Severity, made_strict
+from ..abi.rules import Diagnostic, Rule, Severity, made_strict
 
 
 class Report:

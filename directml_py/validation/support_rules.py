@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..abi.rules import rule
 from ..abi.schema import OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..descs.data_types import data_type_of, type_name
@@ -12,7 +13,6 @@ from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
 from .operator_rules import PROPERTIES, rules_of
 from .report import Report
-from .rule import rule
 from .support_tables import Same, TensorSupport, applies, same_of, support_at, support_of
 from .tensor_rules import level_name
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ..abi.rules import LIBRARY, Severity, rule
 from ..api.enums import DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT, DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
 from ..descs.data_types import data_type_of, type_name
 from ..descs.format import braces
 from ..descs.tensor import TensorDesc
 from .enum_rules import check_flags
 from .report import Report
-from .rule import LIBRARY, Severity, rule
 
 PAGE = "ns-directml-dml_buffer_tensor_desc"
 MAX_DIMENSIONS = 8

@@ -108,7 +108,7 @@ def test_the_script_sees_a_worker_die(tmp_path, patch, text):
     folder = tmp_path / "fuzzing"
     folder.mkdir()
     (folder / "__init__.py").write_text("")
-    (folder / "cases.py").write_text(
+    (folder / "fuzz_cases.py").write_text(
         "import collections, ctypes\n"
         "class Fuzzer:\n"
         "    counts, descs = collections.Counter(), 0\n"

@@ -88,7 +88,7 @@ class BuildExt(build_ext):
         source = Path(self.build_temp) / "kernels.c"
         native_kernels.write_source(source)
         ext.sources = [str(source)]
-        ext.depends = [str(path) for path in sorted(native_kernels.SOURCES.rglob("*.[ch]"))]
+        ext.depends = [str(path) for path in sorted(native_kernels.SOURCES.rglob("*.*"))]
         # The first two give up errno and floating-point flags; results stay the same, NaN and infinity too. The last
         # takes back what Python is compiled with: nothing here counts on signed numbers that wrap, and gcc 12 drops
         # an element of a sum of absolute INT16 values under -fwrapv.

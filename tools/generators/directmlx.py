@@ -27,7 +27,7 @@ from .activations import FusedActivation
 from .special import {special}
 """
 ACTIVATIONS_HEAD = """
-from ...descs.values import OperatorDesc
+from ...descs.operator_desc import OperatorDesc
 
 class FusedActivation:
     desc: OperatorDesc | None

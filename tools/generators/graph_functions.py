@@ -33,7 +33,7 @@ from ..api.enums import {enums}
 from ..api.structs import DML_OPERATOR_DESC, DML_SCALAR_UNION, DML_SCALE_BIAS, DML_SIZE_2D
 from ..descs.data_types import DataTypeLike
 from ..descs.tensor import TensorDesc
-from ..descs.values import OperatorDesc, Record, Scalar
+from ..descs.operator_desc import OperatorDesc, Record, Scalar
 from .expression import Expression
 
 ScaleBias: TypeAlias = DML_SCALE_BIAS | Record | tuple[Real, Real]

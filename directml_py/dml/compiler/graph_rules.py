@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...validation.rule import LIBRARY, OWN, Severity, rule
+from ...abi.rules import LIBRARY, OWN, Severity, rule
 
 GRAPH = "ns-directml-dml_graph_desc"
 

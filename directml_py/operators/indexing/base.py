@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ...abi.rules import Rule
 from ...descs.format import braces
 from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather_scatter_nd import (
@@ -22,7 +23,6 @@ from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ...text.plural import counted_words
 from ...validation.report import Report
-from ...validation.rule import Rule
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Sizes, own_rule
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ...abi.rules import Rule
 from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
 from ...descs.tensor_size import unsigned_numbers
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
-from ...validation.rule import Rule
 from ..operator import (
     Compute,
     Inputs,
