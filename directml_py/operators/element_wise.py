@@ -1,7 +1,7 @@
 """Element-wise operators: the plain ones are one row each, the function that they apply.
 
 All tensors have the same sizes, as the catalog says. What pages leave open is decided beside the functions, most of
-them in ``kernels.elementary``.
+them in ``kernels.elementwise.functions``.
 """
 
 from __future__ import annotations

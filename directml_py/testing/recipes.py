@@ -35,7 +35,7 @@ def recipe(*operators: str) -> Callable[[R], R]:
 
 def recipe_of(operator: str) -> Recipe:
     """The operator's own recipe, or the one for operators whose tables say all."""
-    import_module(f".records.{SCHEMAS[operator].family}", __package__)
+    import_module(f".samples.{SCHEMAS[operator].family}", __package__)
     return RECIPES.get(operator, plain)
 
 
