@@ -1,43 +1,53 @@
-"""Which nodes run together with the one that takes their result: a convolution, and what normalizes it."""
+"""Batch norm as a post-op of the convolution before it: two steps become one, and the value between them vanishes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from ...operators import operator_of
 from .graph_desc import Port, Value
+from .plan import Plan
 from .plan_step import Step
 
-if TYPE_CHECKING:
-    from .plan import Planner
 
-
-def paired(planner: Planner) -> list[Step]:
-    """The steps, those of two nodes that have a kernel together as one, where the second of them was."""
-    single = {step.node: step for step in planner.steps if step.moves is None and step.fused is None}
-    gone = set()
-    for step in planner.steps:
-        source = planner.sources.get(Port(step.node, 0))
+def fuse_conv_batch_norm(plan: Plan) -> Plan:
+    """Each pair of nodes that has a fused kernel is one step, where the second of them was."""
+    single = {step.node: step for step in plan.steps if step.moves is None and step.fused is None}
+    fused: dict[int, Step] = {}
+    producers: set[int] = set()
+    eliminated = set(plan.eliminated)
+    for step in plan.steps:
+        source = plan.sources.get(Port(step.node, 0))
         if step.node not in single or not isinstance(source, Value) or source.node not in single:
             continue
-        first = single[source.node]
-        if first.copies or len(first.nodes) > 1 or not _is_taken_by_one(planner, source):
+        first = fused.get(source.node, single[source.node])
+        if first.copies or len(first.nodes) > 1 or not _has_one_reader(plan, source):
             continue
-        descs = [planner.graph.node(one.node).desc for one in (first, step)]
-        desc, following = descs
-        if desc is None or following is None or not all(map(planner.may_run_with_others, descs)):
-            continue
-        kernel = operator_of(desc.name).fused_kernel(desc, following)
-        if kernel is not None:
-            step.kernel = planner.packed.taken(first.node, kernel)
-            step.nodes = (first.node, step.node)
-            step.name = " + ".join(one.name for one in (first, step) if one.name)
-            step.operator = f"{first.operator} + {step.operator}"
-            planner.vanished.add(source)
-            gone.add(first.node)
-    return [step for step in planner.steps if step.node not in gone]
+        pair = _fused_step(plan, first, step)
+        if pair is not None:
+            fused[step.node] = pair
+            producers.add(first.node)
+            eliminated.add(source)
+    steps = [fused.get(step.node, step) for step in plan.steps if step.node not in producers]
+    return replace(plan, steps=steps, eliminated=frozenset(eliminated))
 
 
-def _is_taken_by_one(planner: Planner, value: Value) -> bool:
+def _fused_step(plan: Plan, first: Step, second: Step) -> Step | None:
+    desc, following = (plan.graph.node(step.node).desc for step in (first, second))
+    if desc is None or following is None or not all(map(plan.flow.may_run_with_others, (desc, following))):
+        return None
+    kernel = operator_of(desc.name).fused_kernel(desc, following)
+    if kernel is None:
+        return None
+    return replace(
+        second,
+        kernel=plan.packed.taken(first.node, kernel),
+        nodes=(first.node, second.node),
+        name=" + ".join(step.name for step in (first, second) if step.name),
+        operator=f"{first.operator} + {second.operator}",
+    )
+
+
+def _has_one_reader(plan: Plan, value: Value) -> bool:
     """Whether nobody sees a value but one node, which sees it as its producer leaves it."""
-    return planner.is_free(value) and len(planner.consumers.get(value, ())) == 1
+    return plan.is_free(value) and len(plan.flow.consumers.get(value, ())) == 1

@@ -7,9 +7,10 @@ and is waited for by another. Each value is rounded as its tensor says, so that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +21,8 @@ from ...kernels.elementwise.ir import Program
 from ...kernels.elementwise.lower import code_for, program_of
 from ...operators import kernel_of
 from .graph_desc import Port, Value
+from .plan import Plan
 from .plan_step import Fused, Step
-
-if TYPE_CHECKING:
-    from .plan import Planner
 
 Types = tuple["np.dtype[Any] | None", ...]
 
@@ -55,18 +54,25 @@ def part_of(desc: OperatorDesc) -> Part | None:
     return None if program is None else Part(program, inputs, outputs, *sizes)
 
 
+def fuse_elementwise(plan: Plan) -> Plan:
+    """Elementwise nodes that feed each other run as one program, and values that only they see vanish."""
+    fusion = Fusion(plan)
+    steps = fusion.fuse()
+    return replace(plan, steps=steps, eliminated=plan.eliminated | fusion.eliminated)
+
+
 class Fusion:
     """The sets of nodes that run together, and the values that need no memory by that."""
 
-    def __init__(self, planner: Planner) -> None:
-        self.planner = planner
-        self.graph = planner.graph
-        self.steps = {step.node: step for step in planner.steps}
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.graph = plan.graph
+        self.steps = {step.node: step for step in plan.steps}
         self.turns = {node: turn for turn, node in enumerate(self.steps)}
         self.parts = self._parts()
         # The value that an executing node writes, by what all call it that see the same.
         self.writers = {
-            planner.origin(value): value
+            plan.origin(value): value
             for node, part in self.parts.items()
             for value in (Value(node, output) for output in range(len(part.outputs)))
         }
@@ -79,7 +85,7 @@ class Fusion:
         self._find_needs()
         self.readers = self._readers()
         self.groups: dict[int, frozenset[int]] = {}
-        self.vanished: set[Value] = set()
+        self.eliminated: set[Value] = set()
 
     def fuse(self) -> list[Step]:
         """The steps, those of nodes that run together as one."""
@@ -96,9 +102,9 @@ class Fusion:
         if backend.native is None:
             return {}
         parts = {}
-        for step in self.planner.steps:
+        for step in self.plan.steps:
             desc = self.graph.node(step.node).desc
-            runs = step.moves is None and self.planner.may_run_with_others(desc)
+            runs = step.moves is None and self.plan.flow.may_run_with_others(desc)
             part = part_of(desc) if desc is not None and runs else None
             if part is not None:
                 parts[step.node] = part
@@ -109,10 +115,10 @@ class Fusion:
         feeders: dict[int, set[int]] = {}
         for node, step in self.steps.items():
             links, barred = set[int](), set[int]()
-            for port, source in self.planner.inputs_of(node):
+            for port, source in self.plan.flow.inputs_of(node):
                 if not isinstance(source, Value):
                     continue
-                written = self.writers.get(self.planner.origin(source))
+                written = self.writers.get(self.plan.origin(source))
                 if written is not None and self._is_element_by_element(written, source, port):
                     self.linked[port] = written
                     links.add(written.node)
@@ -124,16 +130,16 @@ class Fusion:
     def _is_element_by_element(self, written: Value, source: Value, port: Port) -> bool:
         if port.node not in self.parts or self.parts[port.node].sizes != self.parts[written.node].sizes:
             return False
-        return self.planner.is_seen_alike(source, port)
+        return self.plan.flow.is_seen_alike(source, port)
 
     def _readers(self) -> dict[Value, list[Port]]:
         """The ports at which a value is seen, by what all call it; those of folded steps see what lies in it."""
         readers: dict[Value, list[Port]] = {}
         for node, step in self.steps.items():
-            for port, source in self.planner.inputs_of(node):
+            for port, source in self.plan.flow.inputs_of(node):
                 if isinstance(source, Value):
-                    origin = self.planner.origin(source)
-                    if not step.folded or self.planner.origin(Value(node, 0)) != origin:
+                    origin = self.plan.origin(source)
+                    if not step.folded or self.plan.origin(Value(node, 0)) != origin:
                         readers.setdefault(origin, []).append(port)
         return readers
 
@@ -174,7 +180,7 @@ class Fusion:
         if fused is None:
             half = len(nodes) // 2
             return self._cut(nodes[:half]) + self._cut(nodes[half:])
-        self.vanished |= {self.planner.origin(value) for value in self._written(nodes) if value not in stored}
+        self.eliminated |= {self.plan.origin(value) for value in self._written(nodes) if value not in stored}
         steps = [self.steps[node] for node in nodes]
         return [
             Step(
@@ -191,8 +197,8 @@ class Fusion:
         return [Value(node, output) for node in nodes for output in range(len(self.parts[node].outputs))]
 
     def _is_stored(self, value: Value, nodes: Sequence[int]) -> bool:
-        origin = self.planner.origin(value)
-        if origin in self.planner.locations or origin in self.planner.graph_outputs:
+        origin = self.plan.origin(value)
+        if origin in self.plan.locations or origin in self.plan.flow.graph_outputs:
             return True
         return any(port.node not in nodes for port in self.readers.get(origin, ()))
 
@@ -203,7 +209,7 @@ class Fusion:
         for node in nodes:
             part = self.parts[node]
             sources: list[Stored | None] = [None] * len(part.inputs)
-            for port, source in self.planner.inputs_of(node):
+            for port, source in self.plan.flow.inputs_of(node):
                 dtype, written = part.inputs[port.input], self.linked.get(port)
                 assert dtype is not None
                 if written in values:

@@ -28,8 +28,9 @@ from ..program import (
 )
 from .graph_desc import GraphDesc, GraphInput, Port, Value
 from .in_place import in_place_pairs
-from .plan import BlockRoot, OutputRoot, PartOf, Plan, Planner
+from .plan import BlockRoot, OutputRoot, PartOf, Plan
 from .plan_step import Fused, Step
+from .planner import plan_graph
 
 Call = Callable[[], Any]
 WHOLE = moving_kernel([Move(0, (), 0, ())])
@@ -47,7 +48,7 @@ class GraphProgram:
         self.graph = graph
         self._pairs = in_place_pairs(graph)
         self.in_place = frozenset(position for position, _ in self._pairs)
-        self.plan: Plan = Planner(graph, kernels, is_inspected).plan()
+        self.plan: Plan = plan_graph(graph, kernels, is_inspected)
         self.temporary_size = self.plan.temporary_size
         self.packed: Mapping[int, Packing] = self.plan.packed.inputs
         self.inputs = _input_slots(graph)

@@ -1,0 +1,47 @@
+"""Liveness: a block of the temporary resource for every value that lies in no other memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .graph_desc import Value
+from .memory_planner import Block, pack
+from .plan import BlockRoot, OutputRoot, Plan
+from .plan_step import Step
+
+
+def assign_blocks(plan: Plan) -> Plan:
+    """Values that lie in no other memory get a block for as long as anything in it is needed, steps their scratch."""
+    flow = plan.flow
+    when = {node: position for position, step in enumerate(plan.steps) for node in step.nodes}
+    lives: dict[Value, list[int]] = {}
+    for value in flow.values:
+        root = plan.root(value)
+        if root is None or root in plan.eliminated or isinstance(plan.locations.get(root), OutputRoot):
+            continue
+        times = [when[value.node], *(when[port.node] for port in flow.consumers.get(value, ()))]
+        lives.setdefault(root, []).extend(times)
+    locations, blocks = dict(plan.locations), list[Block]()
+    for root, times in lives.items():
+        tensor = plan.graph.output_tensor(root)
+        assert tensor is not None
+        node = plan.graph.node(root.node)
+        locations[root] = BlockRoot(len(blocks))
+        name = f"{node.title}.{node.outputs[root.output].path}"
+        blocks.append(Block(name, tensor.total_size, min(times), max(times)))
+    steps = []
+    for position, step in enumerate(plan.steps):
+        size = _scratch_size(plan, step)
+        if size:
+            step = replace(step, scratch=len(blocks))
+            title = plan.graph.node(step.node).title
+            blocks.append(Block(f"scratch of {title}", size, position, position))
+        steps.append(step)
+    return replace(plan, steps=steps, locations=locations, blocks=blocks, temporary_size=pack(blocks))
+
+
+def _scratch_size(plan: Plan, step: Step) -> int:
+    desc = plan.graph.node(step.node).desc
+    if desc is None or step.folded or step.fused:
+        return 0
+    return (step.kernel or plan.packed.kernel(step.node, desc)).scratch

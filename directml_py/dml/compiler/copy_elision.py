@@ -1,0 +1,81 @@
+"""Copy elision: data movement that becomes views.
+
+An output of a SPLIT or an identity can be a view into its input; an input of a JOIN or an identity can be written where
+the joined tensor lies. Both need that everybody sees the value as the tensor that its producer writes: a consumer that
+reinterprets the bytes needs them where its desc says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from .graph_desc import Port, Value
+from .plan import PartOf, PartOfInput, Plan
+from .plan_step import Step
+from .view_identity import same_view
+
+
+def view_inputs(plan: Plan) -> Plan:
+    """Outputs that are parts of an input are views into it."""
+    plan = _copied(plan)
+    for step in plan.steps:
+        _view_inputs(plan, step)
+    return plan
+
+
+def write_in_place(plan: Plan) -> Plan:
+    """Producers write straight into what a later step would copy their values to."""
+    plan = _copied(plan)
+    for step in reversed(plan.steps):
+        _write_in_place(plan, step)
+    for step in plan.steps:
+        step.folded = step.moves is not None and not step.moves and not step.copies
+    return plan
+
+
+def _copied(plan: Plan) -> Plan:
+    """The plan with steps and locations of its own, which a pass may change."""
+    steps = [replace(step, moves=None if step.moves is None else list(step.moves)) for step in plan.steps]
+    return replace(plan, steps=steps, locations=dict(plan.locations))
+
+
+def _view_inputs(plan: Plan, step: Step) -> None:
+    if not step.moves:
+        return
+    per_output = Counter(move.output for move in step.moves)
+    for move in list(step.moves):
+        value = Value(step.node, move.output)
+        if per_output[move.output] > 1 or move.output_place or not plan.is_free(value):
+            continue
+        port = Port(step.node, move.input)
+        source = plan.sources[port]
+        tensor = plan.graph.output_tensor(source) if isinstance(source, Value) else None
+        if (
+            isinstance(source, Value)
+            and tensor is not None
+            and same_view(tensor, plan.graph.input_tensor(port))
+        ):
+            plan.locations[value] = PartOf(source, move.input_place)
+        else:
+            # Of a reinterpretation, too: a view of the port, whose bytes the source keeps in place.
+            plan.locations[value] = PartOfInput(port, move.input_place)
+        step.moves.remove(move)
+
+
+def _write_in_place(plan: Plan, step: Step) -> None:
+    if not step.moves:
+        return
+    sources = {move.input: plan.sources[Port(step.node, move.input)] for move in step.moves}
+    origins = {
+        index: plan.origin(source) if isinstance(source, Value) else source
+        for index, source in sources.items()
+    }
+    per_source = Counter(origins.values())
+    for move in list(step.moves):
+        source = origins[move.input]
+        if not isinstance(source, Value) or move.input_place or per_source[source] > 1:
+            continue
+        if plan.is_free(source):
+            plan.locations[source] = PartOf(Value(step.node, move.output), move.output_place)
+            step.moves.remove(move)

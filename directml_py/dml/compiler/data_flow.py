@@ -1,0 +1,67 @@
+"""A graph's data flow: what feeds each input, who reads each value, and in which order nodes may run."""
+
+from __future__ import annotations
+
+from ...descs.operator_desc import OperatorDesc
+from ...operators import kernel_of, operator_of
+from ...operators.operator import Operator
+from ..program import Kernels
+from .graph_desc import GraphDesc, GraphInput, Port, Value
+from .graph_validation import topological_order
+from .view_identity import same_view
+
+
+class DataFlow:
+    """The data flow of one valid graph, whose operators see the values of their inputs if it ``is_inspected``."""
+
+    def __init__(self, graph: GraphDesc, kernels: Kernels, is_inspected: bool = False) -> None:
+        self.graph = graph
+        self.is_inspected = is_inspected
+        self._kernels = kernels
+        order = topological_order(graph)
+        assert order is not None
+        self.order = order
+        self.sources: dict[Port, Value | GraphInput] = {}
+        self.consumers: dict[Value, list[Port]] = {}
+        self.graph_outputs: dict[Value, list[int]] = {}
+        for edge in (*graph.input_edges, *graph.intermediate_edges):
+            assert isinstance(edge.target, Port)
+            self.sources[edge.target] = edge.source
+            if isinstance(edge.source, Value):
+                self.consumers.setdefault(edge.source, []).append(edge.target)
+        for edge in graph.output_edges:
+            assert isinstance(edge.source, Value)
+            assert isinstance(edge.target, int)
+            self.graph_outputs.setdefault(edge.source, []).append(edge.target)
+        # Nobody may read what lies where another node writes as well: such an output is copied to.
+        self.roots = {
+            value: next((position for position in positions if len(graph.writers[position]) == 1), None)
+            for value, positions in self.graph_outputs.items()
+        }
+
+    def may_run_with_others(self, desc: OperatorDesc | None) -> bool:
+        """Whether an operator runs as it does on most devices, and nobody looks at its inputs."""
+        if desc is None or self._kernels(desc) is not kernel_of(desc):
+            return False
+        return not self.is_inspected or type(operator_of(desc.name)).inspect is Operator.inspect
+
+    def is_seen_alike(self, value: Value, port: Port) -> bool:
+        """Whether a node reads ``value`` as the elements that another one wrote."""
+        tensor = self.graph.output_tensor(value)
+        return tensor is not None and same_view(tensor, self.graph.input_tensor(port))
+
+    def inputs_of(self, node: int) -> list[tuple[Port, Value | GraphInput]]:
+        """The inputs that a node has, and what feeds them."""
+        slots = enumerate(self.graph.node(node).inputs)
+        ports = [Port(node, index) for index, slot in slots if slot.tensor is not None]
+        return [(port, self.sources[port]) for port in ports]
+
+    @property
+    def values(self) -> list[Value]:
+        """The outputs that nodes have, in execution order."""
+        return [
+            Value(index, output)
+            for index in self.order
+            for output, slot in enumerate(self.graph.node(index).outputs)
+            if slot.tensor is not None
+        ]
