@@ -72,7 +72,8 @@ class StructSchema:
 
 
 class OperatorSchema:
-    """An operator: ``level`` introduced it; ``family`` is the module that has its rules and arithmetic.
+    """An operator: ``level`` introduced it; ``family`` is the group that documentation lists it under; ``module``, of
+    ``directml_py.operators``, has its rules and arithmetic, and is named like the family unless the catalog says so.
 
     ``in_place`` names the inputs whose memory an output may be bound to. ``support``, ``same`` and ``facts`` are what
     its page says, in the notation of the catalog; ``library`` are facts that Microsoft's library alone insists on, and
@@ -93,11 +94,13 @@ class OperatorSchema:
         about: str,
         library: tuple[str, ...] = (),
         page_only: tuple[str, ...] = (),
+        module: str = "",
     ) -> None:
         self.name = name
         self.value = value
         self.level = level
         self.family = family
+        self.module = module or family
         self.struct = struct
         self.in_place = in_place
         self.support = support

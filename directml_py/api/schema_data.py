@@ -1861,6 +1861,7 @@ OPERATORS = {
             "filter-groups: FilterTensor.Sizes[0] % GroupCount == 0",
         ),
         "A convolution or cross-correlation, forward or backward, in groups, with bias and activation.",
+        module="window.convolution",
     ),
     54: OperatorSchema(
         "GEMM",
@@ -1886,6 +1887,7 @@ OPERATORS = {
         ("ATensor BTensor CTensor OutputTensor: DataType DimensionCount", "CTensor OutputTensor: Sizes"),
         (),
         "A product of matrices: activation(Alpha * A x B + Beta * C), with A and B transposed on request.",
+        module="matrix.matmul",
     ),
     55: OperatorSchema(
         "REDUCE",
@@ -1929,6 +1931,7 @@ OPERATORS = {
         ("Axes < InputTensor.DimensionCount",),
         "One Function, such as a sum, a mean or a maximum, of all elements along Axes.",
         page_only=("unique(Axes)",),
+        module="reduction.reduce",
     ),
     56: OperatorSchema(
         "AVERAGE_POOLING",
@@ -1953,6 +1956,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "Strides >= 1", "WindowSize >= 1"),
         "The mean of the elements under a sliding window, with the padding counted or not.",
+        module="window.pooling",
     ),
     57: OperatorSchema(
         "LP_POOLING",
@@ -1982,6 +1986,7 @@ OPERATORS = {
             "P >= 1",
         ),
         "The Lp norm of the elements under a sliding window: sum(abs(x)^P)^(1 / P).",
+        module="window.pooling",
     ),
     58: OperatorSchema(
         "MAX_POOLING",
@@ -2005,6 +2010,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "Strides >= 1", "WindowSize >= 1"),
         "The greatest element under a sliding window.",
+        module="window.pooling",
     ),
     59: OperatorSchema(
         "ROI_POOLING",
@@ -2026,6 +2032,7 @@ OPERATORS = {
         ("InputTensor OutputTensor ROITensor: DataType",),
         (),
         "The greatest element in each cell of a grid laid over regions of interest.",
+        module="window.roi",
     ),
     60: OperatorSchema(
         "SLICE",
@@ -2054,6 +2061,7 @@ OPERATORS = {
         ("dimensions: DimensionCount == InputTensor.DimensionCount", "Strides >= 1"),
         "A box of the input, from Offsets on, of which every Strides-th element is taken.",
         library=("signed-strides: Strides <= 0x7FFFFFFF",),
+        module="movement.slice",
     ),
     61: OperatorSchema(
         "CAST",
@@ -2102,6 +2110,7 @@ OPERATORS = {
         ("InputTensor OutputTensors: DataType DimensionCount",),
         ("OutputCount >= 1", "Axis < InputTensor.DimensionCount"),
         "The input cut into several tensors along Axis.",
+        module="movement.join_split",
     ),
     63: OperatorSchema(
         "JOIN",
@@ -2127,6 +2136,7 @@ OPERATORS = {
         ("InputTensors OutputTensor: DataType DimensionCount",),
         ("InputCount >= 1", "Axis < InputTensors[0].DimensionCount"),
         "Several tensors one after another along Axis.",
+        module="movement.join_split",
     ),
     64: OperatorSchema(
         "PADDING",
@@ -2159,6 +2169,7 @@ OPERATORS = {
             "dimensions: DimensionCount == InputTensor.DimensionCount",
         ),
         "The input with a border of PaddingValue, or of what lies at its edges.",
+        module="movement.padding",
     ),
     65: OperatorSchema(
         "VALUE_SCALE_2D",
@@ -2180,6 +2191,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType Sizes",),
         ("ChannelCount in (1, 3)", "channels: ChannelCount == InputTensor.Sizes[1]"),
         "All elements scaled, and a bias added for each channel: f(x) = Scale * x + Bias[channel].",
+        module="movement.value_scale",
     ),
     66: OperatorSchema(
         "UPSAMPLE_2D",
@@ -2229,6 +2241,7 @@ OPERATORS = {
         library=(
             "index-dimensions-before-axis: IndexDimensions <= Axis + 1 if IndexDimensions <= IndicesTensor.DimensionCount",
         ),
+        module="indexing.gather",
     ),
     68: OperatorSchema(
         "SPACE_TO_DEPTH",
@@ -2252,6 +2265,7 @@ OPERATORS = {
             "width: InputTensor.Sizes[3] % BlockSize == 0",
         ),
         "Each block of height and width as elements of the depth; the inverse of DEPTH_TO_SPACE.",
+        module="movement.rearrange",
     ),
     69: OperatorSchema(
         "DEPTH_TO_SPACE",
@@ -2271,6 +2285,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType",),
         ("BlockSize >= 1", "depth: InputTensor.Sizes[1] % (BlockSize * BlockSize) == 0"),
         "Elements of the depth as blocks of height and width; the inverse of SPACE_TO_DEPTH.",
+        module="movement.rearrange",
     ),
     70: OperatorSchema(
         "TILE",
@@ -2297,6 +2312,7 @@ OPERATORS = {
         ("RepeatsCount == InputTensor.DimensionCount", "Repeats >= 1"),
         "Copies of the input side by side, Repeats in each dimension.",
         page_only=("double: InputTensor.DataType != FLOAT64",),
+        module="movement.rearrange",
     ),
     71: OperatorSchema(
         "TOP_K",
@@ -2359,6 +2375,7 @@ OPERATORS = {
             "variance-width: VarianceTensor.Sizes[-1] == InputTensor.Sizes[-1] if not Spatial and InputTensor.DimensionCount >= 4 before 4_0",
         ),
         "With mean and variance as inputs: activation(Scale * (x - Mean) / sqrt(Variance + Epsilon) + Bias).",
+        module="normalization.batch_norm",
     ),
     73: OperatorSchema(
         "MEAN_VARIANCE_NORMALIZATION",
@@ -2383,6 +2400,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: Sizes", "BiasTensor InputTensor OutputTensor ScaleTensor: DataType"),
         ("together(ScaleTensor, BiasTensor) before 5_2",),
         "With the input's own mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).",
+        module="normalization.mean_variance",
     ),
     74: OperatorSchema(
         "LOCAL_RESPONSE_NORMALIZATION",
@@ -2406,6 +2424,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType Sizes",),
         ("LocalSize >= 1",),
         "Elements over a power of their neighbours: x / (Bias + Alpha / LocalSize * sum(neighbours^2))^Beta.",
+        module="normalization.local_response",
     ),
     75: OperatorSchema(
         "LP_NORMALIZATION",
@@ -2427,6 +2446,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("Axis < InputTensor.DimensionCount", "p: P in (1, 2)"),
         "Elements over the Lp norm of their sequence along Axis, for P of 1 or 2.",
+        module="normalization.lp_norm",
     ),
     76: OperatorSchema(
         "RNN",
@@ -2834,6 +2854,7 @@ OPERATORS = {
         ),
         ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "Strides >= 1", "WindowSize >= 1"),
         "As MAX_POOLING, with the indices of the greatest elements as a second output.",
+        module="window.pooling",
     ),
     92: OperatorSchema(
         "MAX_UNPOOLING",
@@ -2856,6 +2877,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType",),
         (),
         "The inverse of MAX_POOLING1: each element at its index, 0 elsewhere.",
+        module="window.max_unpooling",
     ),
     93: OperatorSchema(
         "DIAGONAL_MATRIX",
@@ -2912,6 +2934,7 @@ OPERATORS = {
         ("Axis < OutputTensor.DimensionCount",),
         "A copy of the input in which each update replaces the element at its index along Axis.",
         library=("indices-along-axis: IndicesTensor.Sizes[Axis] <= InputTensor.Sizes[Axis]",),
+        module="indexing.gather_elements",
     ),
     95: OperatorSchema(
         "ONE_HOT",
@@ -2942,6 +2965,7 @@ OPERATORS = {
         ),
         "For each index a sequence along Axis with the second of two values at the index, the first elsewhere.",
         page_only=("values-dimension-count: ValuesTensor.DimensionCount == IndicesTensor.DimensionCount",),
+        module="indexing.one_hot",
     ),
     96: OperatorSchema(
         "RESAMPLE",
@@ -3138,6 +3162,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("Axis < InputTensor.DimensionCount",),
         "Running sums along Axis, with or without the element itself, in either direction.",
+        module="reduction.cumulative",
     ),
     106: OperatorSchema(
         "REVERSE_SUBSEQUENCES",
@@ -3166,6 +3191,7 @@ OPERATORS = {
         ),
         ("Axis < InputTensor.DimensionCount",),
         "The first elements along Axis in reverse order, as many as SequenceLengthsTensor says for each sequence.",
+        module="movement.reverse_subsequences",
     ),
     107: OperatorSchema(
         "GATHER_ELEMENTS",
@@ -3194,6 +3220,7 @@ OPERATORS = {
         ),
         ("Axis < InputTensor.DimensionCount",),
         "Single elements chosen along Axis: an index for each element of the output.",
+        module="indexing.gather_elements",
     ),
     108: OperatorSchema(
         "GATHER_ND",
@@ -3224,6 +3251,7 @@ OPERATORS = {
             "output-rank: IndicesDimensionCount - 1 + InputDimensionCount - IndicesTensor.Sizes[-1] <= OutputTensor.DimensionCount",
         ),
         "Elements or blocks chosen by coordinates, which are the rows of the indices.",
+        module="indexing.gather_nd",
     ),
     109: OperatorSchema(
         "SCATTER_ND",
@@ -3263,6 +3291,7 @@ OPERATORS = {
             "indices-rank: IndicesTensor.DimensionCount == InputTensor.DimensionCount",
             "updates-dimension-count: UpdatesTensor.DimensionCount == InputTensor.DimensionCount",
         ),
+        module="indexing.gather_nd",
     ),
     110: OperatorSchema(
         "MAX_POOLING2",
@@ -3300,6 +3329,7 @@ OPERATORS = {
             "Dilations >= 1",
         ),
         "As MAX_POOLING1, with dilated windows.",
+        module="window.pooling",
     ),
     111: OperatorSchema(
         "SLICE1",
@@ -3326,6 +3356,7 @@ OPERATORS = {
             "InputWindowStrides != 0",
         ),
         "As SLICE, with strides that may be negative and then read the window backwards.",
+        module="movement.slice",
     ),
     112: OperatorSchema(
         "TOP_K1",
@@ -3375,6 +3406,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType",),
         ("BlockSize >= 1", "depth: InputTensor.Sizes[1] % (BlockSize * BlockSize) == 0"),
         "As DEPTH_TO_SPACE, with a choice in which order the depth is read.",
+        module="movement.rearrange",
     ),
     114: OperatorSchema(
         "SPACE_TO_DEPTH1",
@@ -3399,6 +3431,7 @@ OPERATORS = {
             "width: InputTensor.Sizes[3] % BlockSize == 0",
         ),
         "As SPACE_TO_DEPTH, with a choice in which order the depth is written.",
+        module="movement.rearrange",
     ),
     115: OperatorSchema(
         "MEAN_VARIANCE_NORMALIZATION1",
@@ -3430,6 +3463,7 @@ OPERATORS = {
         ),
         "As MEAN_VARIANCE_NORMALIZATION, with mean and variance along any Axes.",
         page_only=("unique(Axes)",),
+        module="normalization.mean_variance",
     ),
     116: OperatorSchema(
         "RESAMPLE1",
@@ -3483,6 +3517,7 @@ OPERATORS = {
             "b-dimension-count: BTensor.DimensionCount == ATensor.DimensionCount",
             "output-dimension-count: OutputTensor.DimensionCount == ATensor.DimensionCount",
         ),
+        module="matrix.matmul",
     ),
     118: OperatorSchema(
         "QUANTIZED_LINEAR_MATRIX_MULTIPLY",
@@ -3566,6 +3601,7 @@ OPERATORS = {
             "filter-groups: FilterTensor.Sizes[0] % GroupCount == 0",
         ),
         "A cross-correlation of integers less their zero points, in 32 bits.",
+        module="window.convolution",
     ),
     120: OperatorSchema(
         "QUANTIZED_LINEAR_CONVOLUTION",
@@ -3824,6 +3860,7 @@ OPERATORS = {
             "WindowSize >= 1",
         ),
         "The gradient of AVERAGE_POOLING: each element shared out over its window.",
+        module="window.pooling_gradients",
     ),
     131: OperatorSchema(
         "MAX_POOLING_GRAD",
@@ -3857,6 +3894,7 @@ OPERATORS = {
             "Dilations >= 1",
         ),
         "The gradient of MAX_POOLING2: each element goes to the place of the maximum of its window.",
+        module="window.pooling_gradients",
     ),
     132: OperatorSchema(
         "RANDOM_GENERATOR",
@@ -3899,6 +3937,7 @@ OPERATORS = {
         (),
         (),
         "The coordinates of all elements that are not 0, a row for each, and their number.",
+        module="indexing.nonzero",
     ),
     134: OperatorSchema(
         "RESAMPLE_GRAD",
@@ -3923,6 +3962,7 @@ OPERATORS = {
         ("dimensions: DimensionCount == InputGradientTensor.DimensionCount",),
         "The gradient of RESAMPLE1: each element goes, with its weights, to what it was interpolated from.",
         library=("Scales >= 0.00000011920929",),
+        module="sampling",
     ),
     135: OperatorSchema(
         "SLICE_GRAD",
@@ -3949,6 +3989,7 @@ OPERATORS = {
             "InputWindowStrides != 0",
         ),
         "The gradient of SLICE1: elements back where they were sliced from, 0 elsewhere.",
+        module="movement.slice",
     ),
     136: OperatorSchema(
         "ADAM_OPTIMIZER",
@@ -3982,6 +4023,7 @@ OPERATORS = {
         ),
         (),
         "One step of Adam: parameters, and estimates of first and second moments, follow a gradient.",
+        module="optimizer",
     ),
     137: OperatorSchema(
         "ARGMIN",
@@ -4007,6 +4049,7 @@ OPERATORS = {
         ("Axes < InputTensor.DimensionCount",),
         "The index of the least element along Axes; AxisDirection chooses among equal ones.",
         page_only=("unique(Axes)",),
+        module="reduction.reduce",
     ),
     138: OperatorSchema(
         "ARGMAX",
@@ -4032,6 +4075,7 @@ OPERATORS = {
         ("Axes < InputTensor.DimensionCount",),
         "The index of the greatest element along Axes; AxisDirection chooses among equal ones.",
         page_only=("unique(Axes)",),
+        module="reduction.reduce",
     ),
     139: OperatorSchema(
         "ROI_ALIGN",
@@ -4068,6 +4112,7 @@ OPERATORS = {
             "samples: MinimumSamplesPerOutput >= 1",
             "samples-count: MinimumSamplesPerOutput * max(OutputTensor.Sizes[2], OutputTensor.Sizes[3]) <= 4294967295",
         ),
+        module="window.roi",
     ),
     140: OperatorSchema(
         "GATHER_ND1",
@@ -4099,6 +4144,7 @@ OPERATORS = {
             "output-rank: IndicesDimensionCount - 1 + InputDimensionCount - BatchDimensionCount - IndicesTensor.Sizes[-1] <= OutputTensor.DimensionCount",
         ),
         "As GATHER_ND, with leading dimensions that input and indices share, as batches.",
+        module="indexing.gather_nd",
     ),
     141: OperatorSchema(
         "ELEMENT_WISE_ATAN_YX",
@@ -4182,6 +4228,7 @@ OPERATORS = {
         ("InputGradientTensor InputTensor OutputGradientTensor: DataType Sizes",),
         ("LocalSize >= 1",),
         "The gradient of LOCAL_RESPONSE_NORMALIZATION.",
+        module="normalization.local_response",
     ),
     145: OperatorSchema(
         "CUMULATIVE_PRODUCT",
@@ -4203,6 +4250,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("Axis < InputTensor.DimensionCount",),
         "Running products along Axis, with or without the element itself, in either direction.",
+        module="reduction.cumulative",
     ),
     146: OperatorSchema(
         "BATCH_NORMALIZATION_GRAD",
@@ -4232,6 +4280,7 @@ OPERATORS = {
         ),
         (),
         "The gradients of BATCH_NORMALIZATION for input, scale and bias; mean and variance are constants.",
+        module="normalization.batch_norm",
     ),
     147: OperatorSchema(
         "ELEMENT_WISE_QUANTIZED_LINEAR_ADD",
@@ -4289,6 +4338,7 @@ OPERATORS = {
         ),
         (),
         "Floats as 8-bit integers, with a scale and a zero point that follow from their range.",
+        module="quantization",
     ),
     149: OperatorSchema(
         "ROI_ALIGN1",
@@ -4328,6 +4378,7 @@ OPERATORS = {
             "samples: MinimumSamplesPerOutput >= 1",
             "samples-count: MinimumSamplesPerOutput * max(OutputTensor.Sizes[2], OutputTensor.Sizes[3]) <= 4294967295",
         ),
+        module="window.roi",
     ),
     150: OperatorSchema(
         "ROI_ALIGN_GRAD",
@@ -4380,6 +4431,7 @@ OPERATORS = {
         page_only=(
             "image-type-alone: InputTensor.DataType == InputGradientTensor.DataType if not OutputGradientTensor",
         ),
+        module="window.roi_gradients",
     ),
     151: OperatorSchema(
         "BATCH_NORMALIZATION_TRAINING",
@@ -4409,6 +4461,7 @@ OPERATORS = {
         ),
         (),
         "As BATCH_NORMALIZATION, with mean and variance of the input, which are outputs too, and a tensor to add.",
+        module="normalization.batch_norm",
     ),
     152: OperatorSchema(
         "BATCH_NORMALIZATION_TRAINING_GRAD",
@@ -4438,6 +4491,7 @@ OPERATORS = {
         ),
         (),
         "The gradients of BATCH_NORMALIZATION_TRAINING for input, scale and bias.",
+        module="normalization.batch_norm",
     ),
     153: OperatorSchema(
         "ELEMENT_WISE_CLIP1",
@@ -4511,6 +4565,7 @@ OPERATORS = {
             "dimensions: DimensionCount == InputTensor.DimensionCount",
         ),
         "As PADDING, with a PaddingValue in the data type of the tensors.",
+        module="movement.padding",
     ),
     156: OperatorSchema(
         "ELEMENT_WISE_NEGATE",
@@ -4660,6 +4715,7 @@ OPERATORS = {
         ("dimensions: DimensionCount == InputGradientTensor.DimensionCount",),
         "As RESAMPLE_GRAD, with a choice in which direction the nearest element is rounded.",
         library=("Scales >= 0.00000011920929",),
+        module="sampling",
     ),
     163: OperatorSchema(
         "DIAGONAL_MATRIX1",
@@ -4751,6 +4807,7 @@ OPERATORS = {
             "stacked-present-key-data-type: OutputPresentKeyTensor.DataType == OutputTensor.DataType if not QueryTensor",
             "stacked-present-value-data-type: OutputPresentValueTensor.DataType == OutputTensor.DataType if not QueryTensor",
         ),
+        module="matrix.attention",
     ),
     165: OperatorSchema(
         "LP_POOLING1",
@@ -4782,6 +4839,7 @@ OPERATORS = {
             "P >= 1",
         ),
         "As LP_POOLING, with dilated windows.",
+        module="window.pooling",
     ),
     166: OperatorSchema(
         "AVERAGE_POOLING1",
@@ -4812,6 +4870,7 @@ OPERATORS = {
             "Dilations >= 1",
         ),
         "As AVERAGE_POOLING, with dilated windows.",
+        module="window.pooling",
     ),
     167: OperatorSchema(
         "ACTIVATION_SWISH",
@@ -4934,6 +4993,7 @@ OPERATORS = {
             "b-scale-data-type: BScaleTensor.DataType == OutputTensor.DataType",
             "scale-dimension-count: AScaleTensor.DimensionCount == BScaleTensor.DimensionCount",
         ),
+        module="matrix.matmul",
     ),
     171: OperatorSchema(
         "MEAN_VARIANCE_NORMALIZATION2",
@@ -4961,6 +5021,7 @@ OPERATORS = {
         ("Axes < InputTensor.DimensionCount",),
         "As MEAN_VARIANCE_NORMALIZATION1, with a choice to leave out the mean too.",
         page_only=("unique(Axes)",),
+        module="normalization.mean_variance",
     ),
     172: OperatorSchema(
         "MULTIHEAD_ATTENTION1",
@@ -5018,6 +5079,7 @@ OPERATORS = {
             "MaskType != NONE if MaskTensor",
         ),
         "As MULTIHEAD_ATTENTION, with heads of keys and values that queries share, and lengths of the past.",
+        module="matrix.grouped_attention",
     ),
     173: OperatorSchema(
         "QUANTIZE",
@@ -5052,6 +5114,7 @@ OPERATORS = {
             "scale-data-type: QuantizationTensors[0].DataType in 'F16-32'",
         ),
         "Floats as integers of 4 or 8 bits, with a scale and perhaps a zero point for each block of elements.",
+        module="quantization",
     ),
     174: OperatorSchema(
         "DEQUANTIZE",
@@ -5086,6 +5149,7 @@ OPERATORS = {
             "scale-data-type: QuantizationTensors[0].DataType == OutputTensor.DataType",
         ),
         "The inverse of QUANTIZE: f(x, scale, zero) = (x - zero) * scale, with parameters for each block of elements.",
+        module="quantization",
     ),
     175: OperatorSchema(
         "RESAMPLE3",
@@ -5141,6 +5205,7 @@ OPERATORS = {
             "Dilations >= 1",
         ),
         "The inverse movement of UNFOLD: each column put back as a window, and overlapping windows added.",
+        module="movement.fold_unfold",
     ),
     177: OperatorSchema(
         "UNFOLD",
@@ -5170,5 +5235,6 @@ OPERATORS = {
             "Dilations >= 1",
         ),
         "Each position of a sliding window as a column with the elements of that window.",
+        module="movement.fold_unfold",
     ),
 }

@@ -1,4 +1,4 @@
-"""The operators: one module per family, its rules, its sizes and its arithmetic."""
+"""The operators: a module or a package per family, with rules, sizes and arithmetic."""
 
 from .operator import SCHEMAS, Kernel, Move, Operator
 from .registry import operator_of

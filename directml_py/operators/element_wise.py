@@ -27,7 +27,6 @@ from ..kernels.half import widened
 from ..kernels.native_arrays import Array
 from ..text.plural import counted_words
 from ..validation.report import Report
-from . import quantization as quantization  # operators of this family, too
 from .attributes import element
 from .fused_activation import activated
 from .numeric_warnings import report_losses

@@ -1,4 +1,4 @@
-"""Operators by name; a family is loaded when one of its operators is asked for."""
+"""Operators by name; the module of one is loaded when it is asked for."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from .operator import OPERATORS, SCHEMAS, Operator
 @cache
 def operator_of(name: str) -> Operator:
     """The operator DML_OPERATOR_``name``. Raises ``KeyError`` if there is none."""
-    import_module(f".{SCHEMAS[name].family}", __package__)
+    import_module(f".{SCHEMAS[name].module}", __package__)
     return OPERATORS[name]

@@ -90,7 +90,7 @@ class Struct:
 
 @dataclass(frozen=True)
 class Operator:
-    """``about`` is one line on what it computes."""
+    """``about`` is one line on what it computes; ``module``, of ``directml_py.operators``, implements it."""
 
     name: str
     about: str
@@ -98,6 +98,7 @@ class Operator:
     since: int
     level: str
     family: str
+    module: str
     struct: Struct
     in_place: tuple[str, ...]
     support: tuple[str, ...]
@@ -186,7 +187,12 @@ def read_field(text: str) -> dict[str, Any]:
 
 
 def read_operator_entry(entry: dict[str, Any], family: str) -> dict[str, Any]:
-    return {**entry, "family": family, "fields": [read_field(text) for text in entry["fields"]]}
+    return {
+        "module": family,
+        **entry,
+        "family": family,
+        "fields": [read_field(text) for text in entry["fields"]],
+    }
 
 
 def read_struct(name: str, entry: dict[str, Any], operator: str = "") -> Struct:
@@ -260,6 +266,7 @@ class Catalog:
                     version(entry["since"]),
                     entry["level"],
                     entry["family"],
+                    entry["module"],
                     struct,
                     read_in_place(name, entry.get("in_place", ""), struct),
                     tuple(entry.get("support", [])),

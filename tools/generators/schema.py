@@ -88,14 +88,15 @@ def generate(catalog: Catalog) -> dict[str, str]:
     body += ["}", "", "OPERATORS = {"]
     for op in catalog.operators:
         level, own_struct = parse_level(op.level), struct_text(op.struct, kinds, values)
-        judged = "".join(
-            f", {name}={facts!r}"
-            for name, facts in (("library", op.library), ("page_only", op.page_only))
-            if facts
-        )
+        defaults: list[tuple[str, Any, Any]] = [
+            ("library", op.library, ()),
+            ("page_only", op.page_only, ()),
+            ("module", op.module, op.family),
+        ]
+        rest = "".join(f", {name}={value!r}" for name, value, default in defaults if value != default)
         body.append(
             f"{op.value}: OperatorSchema({op.name!r}, {op.value}, {level:#x}, {op.family!r}, {own_struct}, "
-            f"{op.in_place!r}, {op.support!r}, {op.same!r}, {op.facts!r}, {op.about!r}{judged}),"
+            f"{op.in_place!r}, {op.support!r}, {op.same!r}, {op.facts!r}, {op.about!r}{rest}),"
         )
     body += ["}", ""]
     docstring = "The structs by name and the operators by the value of their DML_OPERATOR_TYPE."

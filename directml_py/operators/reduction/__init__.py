@@ -1,5 +1,1 @@
 """Operators that combine elements along axes."""
-
-from . import cumulative, reduce
-
-__all__ = ["cumulative", "reduce"]
