@@ -61,9 +61,6 @@ else:
         module = _EXPORTS.get(name)
         if module is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        # Structs describe themselves in terms that this room teaches them.
-        if module.endswith("structs") or module == "api.operator_descs":
-            _import_module(".descs", __name__)
         value = globals()[name] = getattr(_import_module(f".{module}", __name__), name)
         return value
 

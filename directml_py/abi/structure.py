@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import ctypes
 from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from ..text.html import text
 from .convert import FLOATS, UNSIGNED, Convert, address, converters, length
 from .keepalive import adopt, settle
 from .pointers import claimed_type
@@ -37,23 +38,12 @@ class Values(Protocol):
         """What ``__reduce__`` returns."""
 
 
-class _Bytes:
-    """What can be done without following a pointer."""
-
-    def describe(self, struct: Structure) -> str:
-        return f"<{type(struct).__name__} at 0x{ctypes.addressof(struct):X}>"
-
-    def html(self, struct: Structure) -> str:
-        return text(self.describe(struct))
-
-    def alike(self, struct: Structure, other: Structure) -> bool:
-        return bytes(struct) == bytes(other)
-
-    def duplicate(self, struct: Structure) -> Structure:
-        return copy.copy(struct)
-
-    def reduce(self, struct: Structure) -> tuple[Any, ...]:
-        raise TypeError(f"{type(struct).__name__} cannot be pickled")
+@cache
+def _values() -> Values:
+    """The implementation of ``Values``. It stands in a room above this one, hence by name; it is loaded when it is
+    first asked, so that structs answer alike whatever was imported before."""
+    implementation: Values = import_module("directml_py.descs.struct_values").VALUES
+    return implementation
 
 
 def layout_of(kind: type[Any]) -> type[Any]:
@@ -137,8 +127,6 @@ class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
     address that cannot be read.
     """
 
-    _values_: ClassVar[Values] = _Bytes()
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         if len(args) == 1 and not kwargs and isinstance(args[0], layout_of(type(self))):
@@ -171,15 +159,15 @@ class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
                 )
 
     def __repr__(self) -> str:
-        return Structure._values_.describe(self)
+        return _values().describe(self)
 
     def _repr_html_(self) -> str:
-        return Structure._values_.html(self)
+        return _values().html(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Structure) or layout_of(type(self)) is not layout_of(type(other)):
             return NotImplemented
-        return Structure._values_.alike(self, other)
+        return _values().alike(self, other)
 
     # Structs can be changed; decoded ones, which are equal where structs are, hash.
     __hash__ = None  # type: ignore[assignment]
@@ -191,11 +179,11 @@ class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
 
     def __deepcopy__(self: Own, memo: object) -> Own:
         new = type(self).__new__(type(self))
-        new._take(Structure._values_.duplicate(self))
+        new._take(_values().duplicate(self))
         return new
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Structure._values_.reduce(self)
+        return _values().reduce(self)
 
     def replace(self: Own, **changes: Any) -> Own:
         """A copy with other values in some fields; it points to what this struct points to in the others.

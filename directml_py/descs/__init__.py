@@ -1,10 +1,8 @@
 """Raw memory to immutable values, and back."""
 
-from ..abi.structure import Structure
 from .decode import Decoded, Fault, decode_operator_desc, decode_struct
 from .encode import encode, encode_tensor, tensor_desc
 from .operator_desc import OperatorDesc, Record, Scalar, TensorSlot
-from .struct_values import StructValues
 from .tensor import TensorDesc
 from .tensor_size import DMLCalcBufferTensorSize
 
@@ -23,5 +21,3 @@ __all__ = [
     "encode_tensor",
     "tensor_desc",
 ]
-
-Structure._values_ = StructValues()

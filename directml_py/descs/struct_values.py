@@ -64,6 +64,9 @@ class StructValues:
         return restored, (type(struct), decoded.desc)
 
 
+VALUES = StructValues()
+
+
 def restored(kind: type[Structure], value: Any) -> Structure:
     """The struct of type ``kind`` that decodes to ``value``."""
     struct = kind.__new__(kind)
