@@ -283,3 +283,15 @@ def test_broadcast_values_are_equal():
         Axis=1,
     )
     assert dml.evaluate(desc, [indices, values])[0].tolist() == [[7, 7, 7]]
+
+
+def test_values_of_more_dimensions_than_the_output():
+    """Against the page, but the library takes them: they are the first two elements all the same."""
+    indices, values = np.array([2], np.uint32), np.array([[[3, 8, 9]]], np.int16)
+    desc = dml.DML_ONE_HOT_OPERATOR_DESC(
+        IndicesTensor=tensor_of(indices),
+        ValuesTensor=tensor_of(values),
+        OutputTensor=tensor("INT16", (3,)),
+        Axis=0,
+    )
+    assert dml.evaluate(desc, [indices, values])[0].tolist() == [3, 3, 8]

@@ -14,10 +14,12 @@ from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes
 
 
 def off_and_on(values: Array) -> tuple[Array, Array]:
-    """Views of the first two elements, sizes 1: the second is the next one along the fastest-changing dimension longer
-    than 1, whatever the strides are."""
+    """Views of the first two elements, without dimensions, of which ValuesTensor may have more than the output: the
+    second is the next one along the fastest-changing dimension longer than 1, whatever the strides are."""
     off, on = (
-        values[tuple(slice(int(one), int(one) + 1) for one in np.unravel_index(number, values.shape))]
+        values[
+            tuple(slice(int(one), int(one) + 1) for one in np.unravel_index(number, values.shape))
+        ].reshape(())
         for number in (0, 1)
     )
     return off, on
