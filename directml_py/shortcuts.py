@@ -50,7 +50,8 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
 
     The operator is created and compiled on devices of its own. Under the Direct3D 12 debug layer, and in a capture, it
     is also initialized, bound, dispatched and read back step by step, so that these see what they would see in a
-    program; where nobody watches, it runs on the arrays themselves, to the same result.
+    program; where nobody watches, it runs on the arrays themselves, to the same result. Elements that the operator
+    leaves undefined are the exception: the debug layer fills them with a pattern.
 
     Raises ``DMLError`` as CreateOperator and CompileOperator do, ``TypeError`` and ``ValueError`` for inputs that
     do not fit their tensors; both name the tensor.
