@@ -79,7 +79,7 @@ class TestLstm:
     """One unit, whose gates are 2 (input), 3 (output), 5 (forget) and 7 (cell) before anything is added."""
 
     def step(self, steps=1, **rest):
-        found = network("LSTM", [[[1]]] * layer, LSTM_GATES, **rest)
+        found = network("LSTM", [[[1]]] * steps, LSTM_GATES, **rest)
         return found["single"].item(), found["cell"].item()
 
     def test_the_order_of_the_gates(self):
