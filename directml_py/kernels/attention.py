@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .backend import backend
+from .launch import NativeRun
 from .native_arrays import Array, address
 
 FLOAT32, INT32 = np.dtype(np.float32), np.dtype(np.int32)
@@ -89,8 +90,7 @@ def attend_heads(
 
     ``scratch`` is what ``scratch_for`` says for as many heads of these sizes.
     """
-    ffi, lib = backend.native.ffi, backend.native.lib
-    task = ffi.new("dml_attention *")
+    task = backend.native.ffi.new("dml_attention *")
     task.heads, task.queries, task.size = queries.shape
     task.keys, task.value_size = values.shape[1:]
     task.scale, task.mask_value = scale, added.mask_value
@@ -105,7 +105,7 @@ def attend_heads(
     task.marks = address_of(rows[2])
     task.places, task.scratch = places_of(task.heads, task.queries), address(scratch)
     with np.errstate(all="ignore"):
-        lib.dml_attention_run(task)
+        NativeRun("dml_attention_run", task, keepalive=(queries, keys, values, output, rows, scratch))()
 
 
 def near(x: Array | None, dtype: np.dtype[Any]) -> Array | None:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .backend import backend
-from .native_arrays import Array, Run, address, bound, readable
+from .launch import NativeRun
+from .native_arrays import Array, Run, address, readable
 from .softmax_norm import BatchNormPostOp
 from .windows import Window
 
@@ -254,4 +255,4 @@ def bound_task(
     prepared = None if post_op is None else post_op.fill(task.normalization, output)
     if post_op is not None and prepared is None:
         return None
-    return bound(lib.dml_conv_run, task, memory=(memory, post_op, prepared, filters_signed))
+    return NativeRun("dml_conv_run", task, keepalive=(memory, post_op, prepared, filters_signed))

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
-from .native_arrays import Array, Run, address, apart, bound, readable
+from .launch import NativeRun
+from .native_arrays import Array, Run, address, apart, readable
 from .softmax_norm import BatchNormPostOp
 from .windows import Window
 
@@ -148,7 +149,7 @@ def put_back(gradients: Array, indices: Array, sums: Array, output: Array) -> Ru
     task.gradient_strides, task.output_strides = strides_of(gradients), strides_of(output)
     task.gradients, task.indices = address(gradients), address(indices)
     task.sums, task.output = address(sums), address(output)
-    return bound(backend.native.lib.dml_depthwise_pool_add, task, memory=(gradients, indices, sums, output))
+    return NativeRun("dml_depthwise_pool_add", task, keepalive=(gradients, indices, sums, output))
 
 
 def task_of(
@@ -182,7 +183,9 @@ def task_of(
 def run_of(task: Any, memory: object) -> Run | None:
     lib = backend.native.lib
     return (
-        bound(lib.dml_depthwise_pool_run, task, memory=memory) if lib.dml_depthwise_pool_check(task) else None
+        NativeRun("dml_depthwise_pool_run", task, keepalive=memory)
+        if lib.dml_depthwise_pool_check(task)
+        else None
     )
 
 

@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "b2031745"
+DECLARATIONS = "44ee1c8f"

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
-from .native_arrays import Array, Run, address, bound
+from .launch import NativeRun
+from .native_arrays import Array, Run, address
 
 INDEX_TYPES = {np.dtype(np.uint32): 0, np.dtype(np.int32): 1, np.dtype(np.uint64): 2, np.dtype(np.int64): 3}
 
@@ -40,7 +41,7 @@ def pick(x: Array, indices: Array, output: Array, axis: int) -> Run:
             address(indices),
             address(output),
         ):
-            return bound(native.lib.dml_gather_run, task, memory=(x, indices, output))
+            return NativeRun("dml_gather_run", task, keepalive=(x, indices, output))
     return partial(pick_indexed, x, indices, output, axis)
 
 

@@ -12,7 +12,8 @@ from numpy.lib.stride_tricks import as_strided
 from .backend import backend
 from .elementwise.map import map_blocks
 from .gather import INDEX_TYPES, pick, safe_indices, spread_strides
-from .native_arrays import Array, Run, address, bound
+from .launch import NativeRun
+from .native_arrays import Array, Run, address
 
 # One for each of an array's first dimensions, all of the same sizes; None stands for a place's own coordinate there.
 Coordinates = Sequence["Array | None"]
@@ -179,9 +180,7 @@ def native_places(mode: str, array: Array, coordinates: Coordinates, values: Arr
         strides[len(strides) - len(trail) :],
     ):
         return None
-    return bound(
-        native.lib.dml_gather_scatter_nd_run, task, memory=(array, values, *(one for _, one in given))
-    )
+    return NativeRun("dml_gather_scatter_nd_run", task, keepalive=(array, values, *(one for _, one in given)))
 
 
 def merged(

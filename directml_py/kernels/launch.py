@@ -1,4 +1,4 @@
-"""Calls as one."""
+"""Native kernels bound to their tasks, and several of them launched by one call from Python."""
 
 from __future__ import annotations
 
@@ -8,59 +8,87 @@ from itertools import groupby
 from typing import Any
 
 from .backend import backend
-from .native_arrays import Run, bound
+from .decisions import take
+from .native_arrays import Run
 
-PREFIX = "DML_LAUNCH_"
+
+class NativeRun(partial[Any]):
+    """The call of a native kernel, without arguments.
+
+    ``number`` is that of its function for ``dml_run_launches``, None for one that must be called by itself. ``task`` is
+    a pointer, to ``count`` tasks if the function takes an array; it leads to what ``keepalive`` keeps alive.
+    """
+
+    number: int | None
+    task: Any
+    count: int
+    keepalive: object
+
+    def __new__(cls, function: str, task: Any, count: int | None = None, *, keepalive: object) -> NativeRun:
+        """``function``: the name in C, ``dml_..._run``."""
+        call, number, kernel = entry_point(function)
+        run = super().__new__(cls, call, task) if count is None else super().__new__(cls, call, task, count)
+        run.number, run.task, run.count, run.keepalive = number, task, count or 1, keepalive
+        take(kernel)
+        return run
 
 
-def in_turn(runs: Sequence[Run]) -> Run:
-    """The calls, one after the other, as one; those of native loops that follow each other are called from C, as long
-    as signals may wait."""
+class RunSequence(partial[None]):
+    """The call that makes several ``runs`` in order."""
+
+    runs: Sequence[Run]
+
+    def __new__(cls, runs: Sequence[Run], call: Callable[..., None], *arguments: Any) -> RunSequence:
+        sequence = super().__new__(cls, call, *arguments)
+        sequence.runs = runs
+        return sequence
+
+
+@cache
+def entry_point(function: str) -> tuple[Callable[..., Any], int | None, str]:
+    """A function of the native kernels, its number if it can be launched with others, and the kernel's name."""
+    lib, name = backend.native.lib, function.removeprefix("dml_")
+    return getattr(lib, function), getattr(lib, f"DML_LAUNCH_{name.upper()}", None), name.removesuffix("_run")
+
+
+def launch_in_order(runs: Sequence[Run]) -> Run:
+    """The runs as one. Native kernels that follow each other are launched from C, as long as signals may wait."""
     if len(runs) == 1:
         return runs[0]
-    functions = {} if backend.native is None else _functions(backend.native.lib)
     merged: list[Run] = []
-    for is_native, group in groupby(_apart(runs), lambda run: getattr(run, "func", None) in functions):
-        some = list(group)
-        merged += [_turns(some, functions)] if is_native and len(some) > 1 else some
-    return merged[0] if len(merged) == 1 else partial(_run_all, merged)
+    for launchable, group in groupby(flattened(runs), is_launchable):
+        members: list[Any] = list(group)
+        merged += [launched(members)] if launchable and len(members) > 1 else members
+    return merged[0] if len(merged) == 1 else RunSequence(merged, run_all, merged)
 
 
-def _apart(runs: Iterable[Run]) -> Iterable[Run]:
-    """What calls are made of."""
+def flattened(runs: Iterable[Run]) -> Iterable[Run]:
     for run in runs:
-        if isinstance(run, partial) and run.func is _run_all:
-            yield from _apart(run.args[0])
+        if isinstance(run, RunSequence):
+            yield from flattened(run.runs)
         else:
-            yield from getattr(run, "turns", (run,))
+            yield run
 
 
-def _run_all(runs: Sequence[Run]) -> None:
+def is_launchable(run: Run) -> bool:
+    return isinstance(run, NativeRun) and run.number is not None
+
+
+def run_all(runs: Sequence[Run]) -> None:
     for run in runs:
         run()
 
 
-@cache
-def _functions(lib: Any) -> dict[Any, int]:
-    """The numbers of the functions that take turns in C."""
-    names = [name for name in dir(lib) if name.startswith(PREFIX)]
-    return {getattr(lib, f"dml_{name[len(PREFIX) :].lower()}_run"): getattr(lib, name) for name in names}
+def launched(runs: Sequence[NativeRun]) -> RunSequence:
+    ffi, lib = backend.native.ffi, backend.native.lib
+    launches = ffi.new("dml_launch[]", len(runs))
+    for launch, run in zip(launches, runs):
+        launch.kernel, launch.count = run.number, run.count
+        launch.task = int(ffi.cast("uintptr_t", run.task))
+    return RunSequence(runs, run_launches, lib.dml_run_launches, launches, len(runs))
 
 
-def _turns(runs: Sequence[Any], functions: dict[Any, int]) -> Run:
-    ffi = backend.native.ffi
-    turns = ffi.new("dml_launch[]", len(runs))
-    for turn, run in zip(turns, runs):
-        turn.function = functions[run.func]
-        turn.task = int(ffi.cast("uintptr_t", run.args[0]))
-        turn.count = run.args[1] if len(run.args) > 1 else 1
-    call: Any = bound(_take_turns, backend.native.lib.dml_run_launches, turns, len(runs), memory=runs)
-    call.turns = tuple(runs)
-    ready: Run = call
-    return ready
-
-
-def _take_turns(run: Callable[[Any, int], int], turns: Any, count: int) -> None:
+def run_launches(run: Callable[[Any, int], int], launches: Any, count: int) -> None:
     done = 0
     while done < count:
-        done += run(turns + done, count - done)
+        done += run(launches + done, count - done)

@@ -11,8 +11,8 @@ import numpy as np
 from .backend import backend
 from .convolution import BYTES, Quantization, byte_convolution
 from .half import widened
-from .launch import in_turn
-from .native_arrays import Array, Run, address, bound
+from .launch import NativeRun, launch_in_order
+from .native_arrays import Array, Run, address
 from .prepacked_weights import panels_size
 from .windows import Window
 
@@ -66,7 +66,7 @@ def multiplied(a: Array, b: Array, out: Array) -> Run | None:
         )
         matrix.is_half = x.dtype != FLOAT32
     lib.dml_matmul_prepare(task)
-    return bound(lib.dml_matmul_run, task, memory=(a, b, out))
+    return NativeRun("dml_matmul_run", task, keepalive=(a, b, out))
 
 
 def multiply_packed(a: Array, panels: Array, out: Array) -> Run:
@@ -85,7 +85,7 @@ def multiply_packed(a: Array, panels: Array, out: Array) -> Run:
     step = panels_size(1, columns, a.shape[-1])
     task.b.batch[0 : len(sizes)] = [step * prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
     lib.dml_matmul_prepare(task)
-    return bound(lib.dml_matmul_run, task, memory=(a, panels, out))
+    return NativeRun("dml_matmul_run", task, keepalive=(a, panels, out))
 
 
 def is_for_loop(a: Array, b: Array, out: Array) -> bool:
@@ -144,7 +144,7 @@ def byte_products(
         if run is None:
             return None
         runs.append(run)
-    return in_turn(runs)
+    return launch_in_order(runs)
 
 
 def byte_row(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out: Array) -> Run | None:
@@ -153,8 +153,7 @@ def byte_row(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out
     known = all(x.dtype in BYTES and (zero is None or zero.dtype == x.dtype) for x, zero in pairs)
     if not known or len(a) > 1 or 1 not in (b.shape[1], b.strides[1]) or not out.flags.c_contiguous:
         return None
-    ffi, lib = backend.native.ffi, backend.native.lib
-    task = ffi.new("dml_byte_row *")
+    task = backend.native.ffi.new("dml_byte_row *")
     task.depth, task.columns = b.shape
     task.a, task.b, task.out = address(a), address(b), address(out)
     task.a_step, task.b_step = a.strides[1], b.strides[0]
@@ -164,4 +163,4 @@ def byte_row(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out
         task.a_zero = address(a_zero)
     if zeros is not None:
         task.b_zero, task.b_zero_step = address(zeros), zeros.strides[0] if zeros.size > 1 else 0
-    return bound(lib.dml_byte_row_run, task, memory=(a, a_zero, b, zeros, out))
+    return NativeRun("dml_byte_row_run", task, keepalive=(a, a_zero, b, zeros, out))

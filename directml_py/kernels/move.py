@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 
 from .backend import backend
-from .native_arrays import Array, Run, address, bound
+from .launch import NativeRun
+from .native_arrays import Array, Run, address
 
 MAX_RANK = 8
 ITEM_SIZES = (1, 2, 4, 8)
@@ -35,7 +36,7 @@ def move(pairs: Sequence[tuple[Array, Array]]) -> Run:
             address(output),
             address(x),
         )
-    return bound(native.lib.dml_move_run, tasks, len(pairs), memory=pairs)
+    return NativeRun("dml_move_run", tasks, len(pairs), keepalive=pairs)
 
 
 def move_all(pairs: Sequence[tuple[Array, Array]]) -> None:

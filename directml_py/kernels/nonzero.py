@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
-from .native_arrays import Array, address, bound
+from .launch import NativeRun
+from .native_arrays import Array, address
 
 MAX_RANK = 8
 
@@ -40,7 +41,7 @@ def nonzero(x: Array, coordinates: Array) -> Callable[[], int]:
             "strides": x.strides,
         },
     )
-    run: Any = bound(native.lib.dml_nonzero_run, task, memory=(x, coordinates))
+    run: Any = NativeRun("dml_nonzero_run", task, keepalive=(x, coordinates))
     search: Callable[[], int] = run
     return search
 

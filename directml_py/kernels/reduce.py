@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
-from .native_arrays import Array, Run, address, bound
+from .launch import NativeRun
+from .native_arrays import Array, Run, address
 
 Axes = tuple[int, ...]
 
@@ -61,7 +62,7 @@ def native_fold(function: str, x: Array, output: Array, axes: Axes, decreasing: 
     )
     if not known:
         return None
-    return bound(lib.dml_reduce_run, task, memory=(x, output))
+    return NativeRun("dml_reduce_run", task, keepalive=(x, output))
 
 
 def native_type(lib: Any, dtype: np.dtype[Any]) -> Any:

@@ -10,7 +10,8 @@ import numpy as np
 
 from .backend import backend
 from .csr import Plan, Taps
-from .native_arrays import Array, Run, address, apart, bound, readable
+from .launch import NativeRun
+from .native_arrays import Array, Run, address, apart, readable
 from .roi.sample_points import Steps
 
 LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
@@ -53,7 +54,7 @@ def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | None
         return None
     task, memory = task_of("NORM" if order else "SUM", x, output, axes)
     task.order = order
-    return bound(backend.native.lib.dml_resample_run, task, memory=memory)
+    return NativeRun("dml_resample_run", task, keepalive=memory)
 
 
 def blend_regions(
@@ -74,9 +75,9 @@ def run_regions(
     function: str, x: Array, batches: Array, axes: Sequence[Axis], output: Array, outside: float = 0.0
 ) -> None:
     numbers = np.ascontiguousarray(batches, np.int64)
-    task, _ = task_of(function, x, output, axes)
+    task, memory = task_of(function, x, output, axes)
     task.batches, task.outside = address(numbers), outside
-    backend.native.lib.dml_resample_run(task)
+    NativeRun("dml_resample_run", task, keepalive=(memory, numbers))()
 
 
 def task_of(function: str, x: Array, output: Array, axes: Sequence[Axis]) -> tuple[Any, object]:

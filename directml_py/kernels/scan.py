@@ -11,7 +11,8 @@ import numpy as np
 from . import half
 from .backend import backend
 from .cache_blocks import BLOCK, Grid, block_sizes, joined
-from .native_arrays import Array, Run, address, bound
+from .launch import NativeRun
+from .native_arrays import Array, Run, address
 from .threads import share
 
 # Dimensions that the native loops take, the axis among them.
@@ -63,7 +64,7 @@ def native_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) ->
             "output_strides": output.strides[1:],
         },
     )
-    return bound(lib.dml_scan_run, task, memory=(x, output))
+    return NativeRun("dml_scan_run", task, keepalive=(x, output))
 
 
 def numpy_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> Run:

@@ -14,9 +14,9 @@ import numpy as np
 
 from .backend import backend
 from .cache_blocks import joined
-from .launch import in_turn
+from .launch import NativeRun, launch_in_order
 from .move import move
-from .native_arrays import Array, Run, address, apart, bound, readable
+from .native_arrays import Array, Run, address, apart, readable
 
 LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
 
@@ -66,7 +66,7 @@ def mean_variance(
         return run
     # Rows that lie apart in memory are put together where they go.
     run = rows_along("MEAN_VARIANCE", axes, output, output, [scale, bias], is_in_place=True, **options)
-    return None if run is None else in_turn([move([(output, x)]), run])
+    return None if run is None else launch_in_order([move([(output, x)]), run])
 
 
 def batch_norm(
@@ -180,4 +180,4 @@ def native(function: str, rows: Sequence[Array], places: Sequence[int], **option
             task.strides[axis][place] = stride
     for name, value in options.items():
         setattr(task, name, value)
-    return bound(lib.dml_softmax_norm_run, task, memory=rows)
+    return NativeRun("dml_softmax_norm_run", task, keepalive=rows)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .backend import backend
-from .native_arrays import Array, Run, address, bound
+from .launch import NativeRun
+from .native_arrays import Array, Run, address
 
 MAX_RANK = 9
 
@@ -46,4 +47,4 @@ def top(x: Array, values: Array, indices: Array, axis: int, *, decreasing: bool)
             "index_strides": [indices.strides[each] for each in rows],
         },
     )
-    return bound(native.lib.dml_top_k_run, task, memory=(x, values, indices))
+    return NativeRun("dml_top_k_run", task, keepalive=(x, values, indices))

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import depthwise_pool
 from .convolution import convolution
-from .launch import in_turn
+from .launch import launch_in_order
 from .move import move
 from .native_arrays import Array, Run
 from .windows import Sizes, Window
@@ -107,7 +107,7 @@ def convolution_back(
             runs.append(run)
     if any(window.output_padding):
         runs.append(partial(fill_padding, whole, inner))
-    return in_turn([move(own), *runs])
+    return launch_in_order([move(own), *runs])
 
 
 def fill_padding(output: Array, inner: Sizes) -> None:
@@ -166,4 +166,4 @@ def forward(
     part = memory[: output.size].reshape(output.shape) if is_apart else output
     task = (x, flat, bias, part, window, len(filters))
     run = depthwise_pool.products(*task, **options) or convolution(*task, **options)
-    return in_turn([run, move([(output, part)])]) if run is not None and is_apart else run
+    return launch_in_order([run, move([(output, part)])]) if run is not None and is_apart else run

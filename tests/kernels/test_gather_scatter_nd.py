@@ -18,6 +18,7 @@ from directml_py.kernels.gather_scatter_nd import (
     write_places,
     written_whole,
 )
+from directml_py.kernels.launch import NativeRun
 
 from .loops import DTYPES, IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops
 from .test_gather import INDEX_TYPES, fill_indices, laid_out
@@ -89,7 +90,7 @@ def scratch_of(sizes):
 
 
 def assert_is_native(run):
-    assert hasattr(run, "memory") == (backend.native is not None)
+    assert isinstance(run, NativeRun) == (backend.native is not None)
 
 
 def assert_reads(rng, case, layout, dtype):

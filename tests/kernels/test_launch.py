@@ -9,11 +9,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from building.kernel_list import KERNELS
 
 from directml_py.kernels.backend import backend
 from directml_py.kernels.elementwise.map import map_elements
-from directml_py.kernels.launch import in_turn
+from directml_py.kernels.launch import NativeRun, RunSequence, entry_point, launch_in_order, run_launches
 from directml_py.kernels.move import move
+from directml_py.kernels.nonzero import nonzero
+
+native = pytest.mark.skipif(backend.native is None, reason="the native kernels are not built")
 
 
 def chain(length):
@@ -28,7 +32,7 @@ def chain(length):
 @pytest.mark.parametrize("length", [1, 2, 5])
 def test_each_finds_what_the_one_before_left(length):
     values, runs = chain(length)
-    run = in_turn(runs)
+    run = launch_in_order(runs)
     for start in (0, 7):
         values[0][...] = start
         run()
@@ -39,25 +43,53 @@ def test_python_in_between():
     values, runs = chain(5)
     seen = []
     runs.insert(3, partial(lambda: seen.append([float(one[0]) for one in values])))
-    in_turn([in_turn(runs[:2]), in_turn(runs[2:])])()
+    launch_in_order([launch_in_order(runs[:2]), launch_in_order(runs[2:])])()
     assert seen == [[0, 1, 1, 2, 4, 5]]
     assert values[-1][0] == 3
 
 
-@pytest.mark.skipif(backend.native is None, reason="no native loops")
-def test_native_loops_are_one_call():
+@native
+def test_native_runs_in_a_row_are_one_call():
     _, runs = chain(5)
-    merged = in_turn([in_turn(runs[:2]), runs[2], in_turn(runs[3:])])
-    assert merged.args[0] == backend.native.lib.dml_run_launches
-    assert merged.args[2] == 5
-    assert in_turn(runs[:1]) is runs[0]
+    merged = launch_in_order([launch_in_order(runs[:2]), runs[2], launch_in_order(runs[3:])])
+    assert isinstance(merged, RunSequence)
+    assert merged.func is run_launches
+    assert list(merged.runs) == runs
+    assert launch_in_order(runs[:1]) is runs[0]
 
 
-@pytest.mark.skipif(backend.native is None, reason="no native loops")
+@native
+def test_a_native_run_says_what_is_launched():
+    pairs = [(np.zeros(3, np.float32), np.arange(3, dtype=np.float32)) for _ in range(2)]
+    run = move(pairs)
+    assert isinstance(run, NativeRun)
+    assert (run.number, run.count) == (backend.native.lib.DML_LAUNCH_MOVE_RUN, 2)
+    assert run.args == (run.task, 2)
+    assert run.keepalive == tuple(pairs)
+
+
+@native
+def test_what_gives_a_result_is_called_by_itself():
+    """Between two that are launched together, of which the second reads what it has found."""
+    x, found, copy = (
+        np.array([0, 3, 0, 4], np.float32),
+        np.zeros((4, 1), np.uint32),
+        np.zeros((4, 1), np.uint32),
+    )
+    source = np.array([5, 0, 0, 7], np.float32)
+    search = nonzero(x, found)
+    assert isinstance(search, NativeRun)
+    assert search.number is None
+    run = launch_in_order([move([(x, source)]), search, move([(copy, found)])])
+    run()
+    assert copy[:, 0].tolist() == [0, 3, 0, 0]
+
+
+@native
 def test_a_signal_is_handled_before_all_have_run():
     """Copies that take some seconds in all."""
     x, y = (np.zeros(1 << 24, np.float32) for _ in range(2))
-    copies = in_turn([move([(y, x)])] * 2000)
+    copies = launch_in_order([move([(y, x)])] * 2000)
     began = time.perf_counter()
 
     def stop(*_):
@@ -74,11 +106,13 @@ def test_a_signal_is_handled_before_all_have_run():
     assert time.perf_counter() - began < 2
 
 
-@pytest.mark.skipif(backend.native is None, reason="no native loops")
-def test_every_loop_that_has_a_number_is_called_by_it():
-    """Others are called by what prepares their tasks, or give a result."""
+@native
+def test_what_cannot_be_launched_together():
+    """Prepared at each call, or with a result."""
     lib = backend.native.lib
-    numbers = {name[len("DML_LAUNCH_") :].lower() for name in dir(lib) if name.startswith("DML_LAUNCH_")}
-    tasks = {name[4:-4] for name in dir(lib) if name.startswith("dml_") and name.endswith("_run")}
-    assert numbers <= tasks
-    assert tasks - numbers == {"attention", "nonzero", "recurrent"}
+    launched = {function for kernel in KERNELS for function in (*kernel.launches, *kernel.array_launches)}
+    alone = {name for name in dir(lib) if name.startswith("dml_") and name.endswith("_run")} - launched
+    assert alone == {"dml_attention_run", "dml_nonzero_run", "dml_recurrent_run"}
+    numbers = [entry_point(function)[1] for function in launched]
+    assert sorted(numbers) == list(range(len(launched)))
+    assert all(entry_point(function)[1] is None for function in alone)

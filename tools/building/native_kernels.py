@@ -1,22 +1,33 @@
-"""The C source of the native loops: cffi's bindings around ``directml_py/kernels/native``.
+"""The C source of the native kernels: cffi's bindings around ``directml_py/kernels/native``.
 
-Every folder there is a kernel, but ``common`` and ``threads``, which all share. It holds ``declarations.h``, which
-cffi reads too, ``kernels.inc``, which is compiled once for each kind of processor, ``dispatch.h``, the dispatch table
-of a kind of processor, and the rest in a C file of the folder's name. Declarations include those that they need.
+Every folder there is a kernel of ``kernel_list``, but ``common`` and ``threads``, which all share. It holds
+``declarations.h``, which cffi reads too, ``kernels.inc``, which is compiled once for each kind of processor,
+``dispatch.h``, the dispatch table of a kind of processor, and the rest in a C file of the folder's name. Declarations
+include those that they need.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import cffi
 
+from .kernel_list import KERNELS, Kernel, launch_number
+
 SOURCES = Path(__file__).resolve().parents[2] / "directml_py" / "kernels" / "native"
 MODULE = "directml_py.kernels._native"
 COMMON = "common"
-PARTS = {"DML_TABLES": "dispatch.h", "DML_LOOPS": "kernels.inc", "DML_SOURCES": "{loop}.c"}
+PARTS = {
+    "DML_TABLES": "dispatch.h",
+    "DML_LOOPS": "kernels.inc",
+    "DML_AVX512_LOOPS": "kernels.inc",
+    "DML_SOURCES": "{kernel}.c",
+}
+# Takes the place of its mention in the declarations: cffi expands no macros.
+LAUNCHES = "/* DML_LAUNCH_... */"
 USED = re.compile(r'^#include "\.\./(\w+)/declarations\.h"\n', re.MULTILINE)
 INCLUDES = """\
 #include <fenv.h>
@@ -46,19 +57,63 @@ def folders() -> dict[str, str]:
     order = TopologicalSorter({COMMON: []})
     for name, text in texts.items():
         order.add(name, *USED.findall(text), *({COMMON} - {name}))
+    texts[COMMON] = texts[COMMON].replace(LAUNCHES, launch_enumeration())
     return {name: USED.sub("", texts[name]) for name in order.static_order()}
 
 
+def launch_enumeration() -> str:
+    """The numbers of the functions that can be launched together."""
+    functions = [one for kernel in KERNELS for one in (*kernel.launches, *kernel.array_launches)]
+    return f"enum {{ {', '.join(map(launch_number, functions))} }};"
+
+
+def listed_kernels(names: Sequence[str]) -> list[Kernel]:
+    """The entries of folders, in the order of these."""
+    by_name = {kernel.name: kernel for kernel in KERNELS}
+    for name in names:
+        if name not in by_name:
+            raise ValueError(f"{SOURCES / name} has no entry in KERNELS of tools/building/kernel_list.py")
+    for name in by_name:
+        if name not in names:
+            raise ValueError(
+                f"KERNELS of tools/building/kernel_list.py has {name}, but {SOURCES / name} is missing"
+            )
+    return [by_name[name] for name in names]
+
+
+def dispatch_macros(kernels: Sequence[Kernel]) -> list[str]:
+    """``DML_FOR_...(DO)``: DO of each kernel, of each that has AVX-512 variants, and of what can be launched."""
+    launches = {
+        "DML_FOR_LAUNCHES": [one for kernel in kernels for one in kernel.launches],
+        "DML_FOR_ARRAY_LAUNCHES": [one for kernel in kernels for one in kernel.array_launches],
+    }
+    arguments = {
+        "DML_FOR_LOOPS": [kernel.name for kernel in kernels],
+        "DML_FOR_AVX512_LOOPS": [kernel.name for kernel in kernels if kernel.avx512],
+        **{name: [f"{launch_number(one)}, {one}" for one in found] for name, found in launches.items()},
+    }
+    return [
+        f"#define {name}(DO) {' '.join(f'DO({one})' for one in found)}" for name, found in arguments.items()
+    ]
+
+
 def write_source(path: Path) -> None:
-    """Write the C file of the extension module, and beside it the lists of the loops' files that it includes."""
+    """Write the C file of the extension module, and beside it the lists of the kernels' files that it includes.
+
+    Raises ``ValueError`` if the folders are not those of ``kernel_list``.
+    """
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     texts = folders()
-    loops = [name for name in texts if name != COMMON]
-    macros = [f"#define DML_FOR_LOOPS(DO) {' '.join(f'DO({loop})' for loop in loops)}"]
-    for macro, name in PARTS.items():
+    kernels = listed_kernels([name for name in texts if name != COMMON])
+    macros = dispatch_macros(kernels)
+    for macro, part in PARTS.items():
         listing = path.with_name(f"{macro.lower()}.h")
-        files = [SOURCES / loop / name.format(loop=loop) for loop in loops]
+        files = [
+            SOURCES / kernel.name / part.format(kernel=kernel.name)
+            for kernel in kernels
+            if kernel.avx512 or macro != "DML_AVX512_LOOPS"
+        ]
         listing.write_text("".join(f'#include "{file}"\n' for file in files), encoding="utf-8")
         macros.append(f'#define {macro} "{listing}"')
     declarations = "\n".join(texts.values())

@@ -12,7 +12,7 @@ import numpy as np
 from ...descs.operator_desc import TensorSlot
 from ...descs.tensor import TensorDesc
 from ...kernels.elementwise.lower import bound_code
-from ...kernels.launch import in_turn
+from ...kernels.launch import launch_in_order
 from ...operators import kernel_of
 from ...operators.operator import Kernel, Move, Packing, moving_kernel
 from ..program import (
@@ -75,7 +75,7 @@ class GraphProgram:
         temporary: Bytes | None,
         notify: Notify | None = None,
     ) -> Call:
-        return in_turn([call for _, call in self.calls(inputs, outputs, temporary, notify)])
+        return launch_in_order([call for _, call in self.calls(inputs, outputs, temporary, notify)])
 
     def calls(
         self,

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..backend import backend
 from ..cache_blocks import joined, nearest
-from ..native_arrays import Array, Run, address, bound
+from ..launch import NativeRun
+from ..native_arrays import Array, Run, address
 from .ir import FUNCTIONS, Program
 from .trace import traced
 
@@ -187,7 +188,7 @@ def task_of(code: Code, views: Sequence[Array], inputs: int, across: bool) -> Ru
     task.work, task.output_bytes = written + read + code.functions * FUNCTION_BYTES * count, written
     task.across = across
     lib.dml_elementwise_prepare(task)
-    return bound(lib.dml_elementwise_run, task, memory=(tensors, code, views))
+    return NativeRun("dml_elementwise_run", task, keepalive=(tensors, code, views))
 
 
 def unsized_task(code: Code, tensors: Any) -> Any:

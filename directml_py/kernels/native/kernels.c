@@ -77,8 +77,6 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #pragma GCC pop_options
 #endif
 
-/* These loops gain by longer vectors; what else there is waits for memory. */
-#define DML_FOR_LONG_LOOPS(DO) DO(resample) DO(conv) DO(half) DO(elementwise) DO(matmul) DO(softmax_norm) DO(depthwise_pool)
 #define DML_AVX512 1
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl"))), \
@@ -88,13 +86,7 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #pragma GCC target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl")
 #endif
 #define DML_SUFFIX _avx512
-#include "half/kernels.inc"
-#include "elementwise/kernels.inc"
-#include "softmax_norm/kernels.inc"
-#include "conv/kernels.inc"
-#include "matmul/kernels.inc"
-#include "resample/kernels.inc"
-#include "depthwise_pool/kernels.inc"
+#include DML_AVX512_LOOPS
 #include "reduce/avx512.inc"
 #undef DML_SUFFIX
 #if defined(__clang__)
@@ -210,7 +202,7 @@ __attribute__((constructor)) static void dml_choose_loops(void)
     __builtin_cpu_init();
     dml_loops_avx512 = dml_loops_avx2;
 #define DML_LONG(loop) dml_loops_avx512.loop = &loop##_table_avx512;
-    DML_FOR_LONG_LOOPS(DML_LONG)
+    DML_FOR_AVX512_LOOPS(DML_LONG)
 #undef DML_LONG
     memcpy(dml_reduce_kernels_avx512, reduce_table_avx2.kernels, sizeof dml_reduce_kernels_avx512);
     dml_reduce_kernels_avx512[DML_REDUCE_SUM][DML_TYPE_FLOAT32] = reduce_sum_avx512;

@@ -11,6 +11,7 @@ import numpy as np
 from ..backend import backend
 from ..elementwise.lower import Code, code_of, unsized_task, vocabulary
 from ..half import widened
+from ..launch import NativeRun
 from ..native_arrays import Array, address
 from ..prepacked_weights import ALIGNMENT, aligned, pack_panels, panels_size
 from .layer import STATES, Cell, Layer, Phase, State
@@ -59,8 +60,7 @@ def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array
     values = {**layer.constants, **dict(zip(STATES, layer.states))}
     held = {name: np.array(value, np.float32, order="C") for name, value in values.items()}
     bias, lengths = slot_bias(cell, layer), np.ascontiguousarray(layer.lengths, np.int64)
-    ffi, lib = backend.native.ffi, backend.native.lib
-    task = ffi.new("dml_recurrent *")
+    task = backend.native.ffi.new("dml_recurrent *")
     task.steps, task.batch, task.input, task.hidden = longest, batch, width, layer.hidden
     task.gates, task.slots, task.phases = cell.gates, cell.slots, len(cell.phases)
     # Computed, not NumPy's: along an axis of one element those may be anything.
@@ -88,8 +88,7 @@ def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array
     for matrix, panels in zip((layer.weights, layer.recurrence), memory[1:]):
         pack_panels(matrix[np.newaxis], cell.gates, panels)
     with np.errstate(all="ignore"):
-        lib.dml_recurrent_run(task)
-    del programs
+        NativeRun("dml_recurrent_run", task, keepalive=(x, states, bias, lengths, held, memory, programs))()
     return last
 
 

@@ -17,7 +17,7 @@ from ...kernels.elementwise.functions import BYTE, FLOAT64, centred, plain
 from ...kernels.elementwise.map import map_at_once, map_elements
 from ...kernels.half import as_halves
 from ...kernels.im2col import matmul
-from ...kernels.launch import in_turn
+from ...kernels.launch import launch_in_order
 from ...kernels.matmul import byte_products, is_worth_panels, multiply, multiply_packed
 from ...kernels.native_arrays import Array, Run
 from ...kernels.prepacked_weights import pack_panels, panels_size
@@ -139,7 +139,7 @@ class Gemm(Operator):
                 runs = [multiply(_left(desc, a), _right(desc, b), sums)]
             if not is_finished:
                 runs.append(apply(finish, [sums, c], [out]))
-            return in_turn(runs)
+            return launch_in_order(runs)
 
         kernel = Kernel(bind, 0 if is_direct else 4 * prod(output.sizes))
         packing = self.packing(desc)
@@ -245,7 +245,7 @@ def finishing_kernel(
             by_column(b_scale, b.ndim),
             *(laid(one, a.ndim) for one in others),
         ]
-        return in_turn([run, map_elements(finish, [sums, *parameters], outputs)])
+        return launch_in_order([run, map_elements(finish, [sums, *parameters], outputs)])
 
     return Kernel(bind, 4 * prod(sizes))
 

@@ -23,7 +23,7 @@ from ...kernels.convolution import (
 from ...kernels.elementwise.functions import centred
 from ...kernels.elementwise.map import map_elements
 from ...kernels.im2col import convolve, convolve_back
-from ...kernels.launch import in_turn
+from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import Array, Run
 from ...kernels.softmax_norm import BatchNormPostOp
 from ...kernels.transposed_convolution import convolution_back
@@ -190,7 +190,7 @@ class Convolution(Operator):
             if run is None:
                 return twin.bind([x, filters, bias], outputs, scratch)
             if is_mapped:
-                run = in_turn([run, map_elements(activation, [sums], [output])])
+                run = launch_in_order([run, map_elements(activation, [sums], [output])])
             if backward:
                 return partial(run_where_finite, filters, run, twin.bind(inputs, outputs, scratch))
             return run
@@ -223,7 +223,7 @@ class Convolution(Operator):
             if run is not None:
                 return run
             first, second = one_by_one
-            return in_turn(
+            return launch_in_order(
                 [
                     first.bind([x, filters, bias], outputs, NO_SCRATCH if is_kept else scratch),
                     second.bind([output, mean, variance, scale, shift], outputs, scratch),

@@ -15,7 +15,7 @@ from ...kernels import depthwise_pool
 from ...kernels.backend import backend
 from ...kernels.csr import Plan, Taps
 from ...kernels.elementwise.map import map_whole
-from ...kernels.launch import in_turn
+from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import Array, Run
 from ...kernels.reduce import fold
 from ...kernels.resample import resampled
@@ -259,5 +259,5 @@ class MaxPooling(Pool):
         seen = seen_at_once(window, x, output)
         if seen is not None and not any(index is not None for index in indices):
             run = fold("MAX", seen, output, tuple(range(2, x.ndim)))
-            return in_turn([run, partial(raise_to_least, output)]) if x.dtype.kind == "f" else run
+            return launch_in_order([run, partial(raise_to_least, output)]) if x.dtype.kind == "f" else run
         return depthwise_pool.maximum(x, output, indices[0] if indices else None, window)

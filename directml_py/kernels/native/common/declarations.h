@@ -11,25 +11,13 @@ typedef struct {
     int64_t size, output, input;
 } dml_dimension;
 
-/* A task of a loop, at `task`, and the number of the function that runs it; of DML_LAUNCH_MOVE there are `count`. */
-enum {
-    DML_LAUNCH_RESAMPLE,
-    DML_LAUNCH_BYTE_ROW,
-    DML_LAUNCH_CONV,
-    DML_LAUNCH_REDUCE,
-    DML_LAUNCH_ELEMENTWISE,
-    DML_LAUNCH_MOVE,
-    DML_LAUNCH_GATHER,
-    DML_LAUNCH_GATHER_SCATTER_ND,
-    DML_LAUNCH_MATMUL,
-    DML_LAUNCH_SOFTMAX_NORM,
-    DML_LAUNCH_SCAN,
-    DML_LAUNCH_DEPTHWISE_POOL,
-    DML_LAUNCH_TOP_K
-};
+/* The number of a function, which takes a task, or an array of them. */
+/* DML_LAUNCH_... */
+/* A kernel to be run: the number of its function, the address of its task or tasks, and how many of an array there are. */
 typedef struct {
     uintptr_t task;
-    int64_t function, count;
+    int64_t kernel, count;
 } dml_launch;
-/* Gives how many have run: others are left when it has taken so long that somebody may want to interrupt it. */
-int64_t dml_run_launches(const dml_launch *turns, int64_t count);
+/* Runs them in order. Gives how many have run: others are left when it has taken so long that somebody may want to
+   interrupt it. */
+int64_t dml_run_launches(const dml_launch *launches, int64_t count);
