@@ -7,15 +7,20 @@ import pytest
 
 from directml_py.kernels.backend import backend
 
-from .loops import IS_BASELINE, use_loops
+from .loops import KIND, use_loops
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _variants() -> None:
+    if backend.native is not None:
+        use_loops(backend.native)
 
 
 @pytest.fixture(scope="module")
 def native() -> Any:
-    """The extension module, with the loops that this process is for."""
+    """The extension module."""
     if backend.native is None:
-        pytest.skip("the native loops are not built")
-    use_loops(backend.native)
+        pytest.skip("the native kernels are not built")
     return backend.native
 
 
@@ -26,7 +31,7 @@ def set_threads(native: Any) -> Iterator[Any]:
     native.lib.dml_set_threads(before)
 
 
-@pytest.fixture(params=[2] if IS_BASELINE else [1, 2, 3])
+@pytest.fixture(params=[2] if KIND else [1, 2, 3])
 def threads(request: pytest.FixtureRequest, set_threads: Any) -> int:
     set_threads(request.param)
     return int(request.param)

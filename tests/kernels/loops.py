@@ -6,16 +6,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-LOOPS = "DIRECTML_PY_TEST_LOOPS"
-# The kind of processor whose loops a process tests that was started for them; empty for those of the one at hand.
-KIND = os.environ.get(LOOPS, "")
-IS_BASELINE = KIND == "baseline"
-OTHER_KINDS = ("baseline", "avx2")
+VARIABLE = "DIRECTML_PY_TEST_LOOPS"
+# The kind of processor whose variants a process tests that was started for them; empty for those of the one at hand.
+KIND = os.environ.get(VARIABLE, "")
 # Elements that are moved, by their bytes.
 DTYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 LAYOUTS = ("packed", "padded", "gapped", "permuted", "negative", "broadcast")
@@ -34,17 +33,13 @@ def guarded(
 
 
 def use_loops(native: Any) -> None:
-    """Choose the loops that this process is for."""
+    """Choose the variants that this process is for."""
     if KIND and not native.lib.dml_use_loops(KIND.encode()):
-        pytest.skip(f"no loops for {KIND} run here")
+        pytest.skip(f"this processor runs no {KIND} variants")
 
 
-def assert_passes_with_loops(kind: str, file: str, *options: str) -> None:
-    """Run a test file once more, in a process of its own, with the loops for a kind of processor."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *options, file]
-    done = subprocess.run(command, env={**os.environ, LOOPS: kind}, capture_output=True, text=True)
+def assert_passes_with_loops(kind: str, file: Path, *options: str) -> None:
+    """Run a test file once more, in a process of its own, with the variants for a kind of processor."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *options, str(file)]
+    done = subprocess.run(command, env={**os.environ, VARIABLE: kind}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def assert_passes_with_baseline_loops(file: str, *options: str) -> None:
-    assert_passes_with_loops("baseline", file, *options)

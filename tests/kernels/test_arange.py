@@ -8,8 +8,6 @@ import pytest
 from directml_py.kernels.arange import native_elements, numpy_elements, sequence
 from directml_py.kernels.backend import backend
 
-from .loops import IS_BASELINE, assert_passes_with_baseline_loops
-
 INTEGERS = [np.dtype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)]
 FLOATS = [np.dtype(kind) for kind in (np.float16, np.float32, np.float64)]
 COUNTS = [0, 1, 7, 2047, 2048, 2049, 100_003]
@@ -73,8 +71,3 @@ def test_each_step_is_rounded():
         native_elements(tenth, tenth, output, 0)
         assert output[6] == np.float32(0.70000005)
     assert numpy_elements(tenth, tenth, 0, 8)[6] == np.float32(0.70000005)
-
-
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-def test_baseline_loops():
-    assert_passes_with_baseline_loops(__file__, "-k", "elements")

@@ -7,8 +7,6 @@ import pytest
 
 from directml_py.kernels.attention import Added, attend, attend_heads, scratch_for
 
-from .loops import IS_BASELINE, assert_passes_with_baseline_loops
-
 NOTHING = Added()
 
 
@@ -106,8 +104,3 @@ def test_marks_of_all_heads(native):
     marks[0, 0, 5] = 1
     found = attended(queries, keys, values, 1.0, Added((None, None), shared, -1e30))
     np.testing.assert_allclose(found, np.broadcast_to(values[:, 5:6], found.shape), rtol=1e-6)
-
-
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-def test_baseline_loops():
-    assert_passes_with_baseline_loops(__file__)

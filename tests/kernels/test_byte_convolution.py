@@ -14,22 +14,10 @@ from directml_py.kernels.elementwise.functions import centred, quantize
 from directml_py.kernels.im2col import convolve
 from directml_py.kernels.windows import Window
 
-from .loops import KIND, assert_passes_with_loops, use_loops
 from .test_convolution import ONE, SQUARE, at_the_end
 from .test_windows import WINDOWS, sizes_for
 
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _loops():
-    use_loops(backend.native)
-
-
-@pytest.mark.skipif(bool(KIND), reason="this is such a run")
-@pytest.mark.parametrize("kind", ["baseline", "avx2", "avx512"])
-def test_loops_of_other_processors(kind):
-    assert_passes_with_loops(kind, __file__)
 
 
 def random_bytes(shape, dtype, seed=2):

@@ -12,23 +12,12 @@ from directml_py.kernels.convolution import convolution, scratch_of
 from directml_py.kernels.im2col import convolve
 from directml_py.kernels.windows import Window
 
-from .loops import KIND, assert_passes_with_baseline_loops, use_loops
 from .test_windows import WINDOWS, sizes_for
 
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
 TYPES = [np.float32, np.float16]
 ONE = Window.of((1,))
 SQUARE = Window.of((3, 3), start_padding=(1, 1), end_padding=(1, 1))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _loops():
-    use_loops(backend.native)
-
-
-@pytest.mark.skipif(bool(KIND), reason="this is such a run")
-def test_baseline_loops():
-    assert_passes_with_baseline_loops(__file__)
 
 
 def whole_numbers(shape, dtype=np.float32, seed=2, most=4):

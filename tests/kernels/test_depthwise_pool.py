@@ -15,24 +15,11 @@ from directml_py.kernels.elementwise.functions import quantize
 from directml_py.kernels.im2col import convolve
 from directml_py.kernels.windows import Window
 
-from .loops import KIND, OTHER_KINDS, assert_passes_with_loops, use_loops
-
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
 TYPES = [np.float32, np.float16]
 # Where a vector ends, and a block of vectors; and what is longer than a unit of work.
 WIDTHS = [1, 2, 7, 15, 16, 17, 33, 63, 64, 65, 130, 5000]
 GUARD = 5
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _loops():
-    use_loops(backend.native)
-
-
-@pytest.mark.skipif(bool(KIND), reason="this is such a run")
-@pytest.mark.parametrize("kind", OTHER_KINDS)
-def test_loops_of_other_processors(kind):
-    assert_passes_with_loops(kind, __file__)
 
 
 def whole(rng, shape, dtype):

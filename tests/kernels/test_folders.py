@@ -34,7 +34,7 @@ def two_folders(tmp_path, monkeypatch):
         (tmp_path / "native" / name / "declarations.h").write_text(text)
     monkeypatch.setattr(native_kernels, "SOURCES", tmp_path / "native")
     again = Kernel("again", (), "", launches=("dml_again_run",))
-    zero = Kernel("zero", (), "", avx512=True, array_launches=("dml_zero_run",))
+    zero = Kernel("zero", (), "", avx512="kernels.inc", array_launches=("dml_zero_run",))
     monkeypatch.setattr(native_kernels, "KERNELS", (again, zero))
     return tmp_path
 

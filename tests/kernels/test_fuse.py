@@ -12,7 +12,6 @@ from directml_py.kernels.elementwise.fuse import Chain
 from directml_py.kernels.elementwise.lower import bound_code, code_for, program_of
 from directml_py.kernels.elementwise.map import map_whole
 
-from .loops import assert_passes_with_baseline_loops
 from .test_lower import numbers
 
 HALF, FLOAT = np.dtype(np.float16), np.dtype(np.float32)
@@ -134,7 +133,3 @@ def test_what_is_too_large(native):
         (total,) = chain.then(program, [total, value], [FLOAT, FLOAT], [FLOAT])
     chain.output(total)
     assert code_for(chain.program) is None
-
-
-def test_baseline_loops(native):
-    assert_passes_with_baseline_loops(__file__, "-k", "not baseline")

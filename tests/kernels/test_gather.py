@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from directml_py.kernels.backend import backend
 from directml_py.kernels.gather import pick, pick_indexed, safe_indices, spread_strides
 
-from .loops import DTYPES, IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops, guarded
+from .loops import DTYPES, LAYOUTS, guarded
 
-SMALL = "not threshold and not channels and not side_by_side"
 INDEX_TYPES = [np.uint32, np.int32, np.uint64, np.int64]
 
 pytestmark = pytest.mark.usefixtures("native")
@@ -196,10 +195,3 @@ def test_without_native_loops(monkeypatch):
     output = np.zeros((1, 3))
     pick(np.arange(5.0), np.array([1, -1, 9]), output, 0)()
     assert output.tolist() == [[1, 4, 4]]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-def test_with_the_loops_of_every_processor():
-    """This file once more, but for what takes long."""
-    assert_passes_with_baseline_loops(__file__, "-k", SMALL)

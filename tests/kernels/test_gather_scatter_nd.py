@@ -20,7 +20,7 @@ from directml_py.kernels.gather_scatter_nd import (
 )
 from directml_py.kernels.launch import NativeRun
 
-from .loops import DTYPES, IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops
+from .loops import DTYPES, LAYOUTS
 from .test_gather import INDEX_TYPES, fill_indices, laid_out
 
 # sizes of the array, and of the places for its first dimensions: a number is that of an index, None the place's own
@@ -303,8 +303,3 @@ def test_axes_longer_than_32_bits(dtype):
             2**32 + 5,
             2**32 + 6 - 2**31,
         ]
-
-
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-def test_baseline_loops():
-    assert_passes_with_baseline_loops(__file__, "-k", "every_layout or reversed")

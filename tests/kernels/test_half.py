@@ -8,8 +8,6 @@ import pytest
 from directml_py.kernels import half
 from directml_py.kernels.backend import backend
 
-from .loops import IS_BASELINE, assert_passes_with_baseline_loops
-
 EVERY = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 
 
@@ -84,9 +82,3 @@ def test_elements_at_odd_addresses():
     x = memory[1:].view(np.float16)
     half.store(x, np.arange(64, dtype=np.float32))
     assert half.widened(x).tolist() == list(range(64))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-def test_with_the_loops_of_every_processor():
-    assert_passes_with_baseline_loops(__file__)

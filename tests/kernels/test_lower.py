@@ -13,7 +13,7 @@ from directml_py.kernels.elementwise.map import map_whole
 from directml_py.kernels.elementwise.trace import traced
 from directml_py.testing.tolerances import ulps_apart
 
-from .loops import LAYOUTS, OTHER_KINDS, assert_passes_with_loops, guarded
+from .loops import LAYOUTS, guarded
 
 INF, NAN = np.inf, np.nan
 TYPES = ("float16", "float32", "int8", "int16", "int32", "uint8", "uint16", "uint32")
@@ -399,8 +399,3 @@ def test_a_single_element(native):
             [np.full(sizes, 2, np.float32), np.full(sizes, 3, np.float16)],
             [np.zeros(sizes, np.float32)],
         )
-
-
-@pytest.mark.parametrize("kind", OTHER_KINDS)
-def test_loops_of_other_processors(native, kind):
-    assert_passes_with_loops(kind, __file__, "-k", "not other_processors")

@@ -8,8 +8,6 @@ import pytest
 from directml_py.kernels import matmul
 from directml_py.kernels.matmul import multiplied, multiply_whole
 
-from .loops import IS_BASELINE, assert_passes_with_baseline_loops
-
 # Batches, rows, steps, columns: on both sides of what tiles, blocks and panels have.
 SIZES = [
     ((), 1, 1, 1),
@@ -133,11 +131,6 @@ def test_blas_takes_large_ones(native, monkeypatch):
     assert multiplied(a[:1], b, out[:1]) is None
     multiply_whole(a, b, out)
     assert (out == 3).all()
-
-
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-def test_baseline_loops():
-    assert_passes_with_baseline_loops(__file__)
 
 
 BYTE_TYPES = {"uint8": np.uint8, "int8": np.int8}

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from directml_py.kernels.backend import backend
 from directml_py.kernels.move import move, move_all
 
-from .loops import DTYPES, IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops, guarded
-
-SMALL = "not threshold and not channels and not side_by_side"
+from .loops import DTYPES, LAYOUTS, guarded
 
 pytestmark = pytest.mark.usefixtures("native")
 
@@ -228,10 +226,3 @@ def test_without_native_loops(monkeypatch):
     output = np.zeros((3, 4), np.int16)
     move([(output, np.broadcast_to(np.int16(7), (3, 4)))])()
     assert (output == 7).all()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-def test_with_the_loops_of_every_processor():
-    """This file once more, but for what takes long."""
-    assert_passes_with_baseline_loops(__file__, "-k", SMALL)

@@ -7,7 +7,7 @@ import pytest
 
 from directml_py.kernels.nonzero import nonzero
 
-from .loops import IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops
+from .loops import LAYOUTS
 from .test_gather import laid_out
 
 pytestmark = pytest.mark.usefixtures("native")
@@ -73,8 +73,3 @@ def test_more_elements_than_blocks_of_their_least_size():
     assert nonzero(x, coordinates)() == len(places)
     np.testing.assert_array_equal(coordinates[: len(places), 0], places)
     assert not coordinates[len(places) :].any()
-
-
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-def test_baseline_loops():
-    assert_passes_with_baseline_loops(__file__)

@@ -8,8 +8,6 @@ import pytest
 from directml_py.kernels import philox
 from directml_py.kernels.backend import backend
 
-from .loops import IS_BASELINE, assert_passes_with_baseline_loops
-
 # From the file kat_vectors of Random123, philox4x32 with 10 rounds: the counter and the key, and the words.
 KNOWN = [
     ("00000000 00000000 00000000 00000000 00000000 00000000", "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
@@ -91,8 +89,3 @@ def test_known_answers_without_native_loops(monkeypatch):
     monkeypatch.setattr(backend, "native", None)
     for state, words in KNOWN:
         np.testing.assert_array_equal(philox.words(hexadecimal(state), 0, 4), hexadecimal(words))
-
-
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-def test_baseline_loops():
-    assert_passes_with_baseline_loops(__file__)

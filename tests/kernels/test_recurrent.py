@@ -10,8 +10,6 @@ from directml_py.kernels.elementwise.functions import plain
 from directml_py.kernels.recurrent.layer import Cell, Layer, Phase, run_steps
 from directml_py.kernels.recurrent.native import codes_of, run_natively, scratch_for
 
-from .loops import IS_BASELINE, assert_passes_with_baseline_loops
-
 
 def single(sums):
     return activations.tanh(sums)
@@ -142,8 +140,3 @@ def test_without_any_element_there_is_no_state(native):
     outputs = np.ones((4, 3, 40), np.float32)
     assert not any(state.any() for state in taken(cell, layer, outputs))
     assert not outputs.any()
-
-
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-def test_baseline_loops():
-    assert_passes_with_baseline_loops(__file__)

@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 
 from directml_py.kernels.reduce import FUNCTIONS, fold, native_fold, numpy_fold
 
-from .loops import IS_BASELINE, assert_passes_with_baseline_loops
-
 Array = npt.NDArray[Any]
 FLOATS = ("float16", "float32")
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
@@ -443,12 +441,6 @@ def test_random_cases(data: st.DataObject) -> None:
     decreasing = function in ARGS and data.draw(st.booleans())
     found = run_native(function, x, axes, decreasing)
     assert alike(function, x, found, run_numpy(function, x, axes, decreasing))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-def test_with_the_loops_of_every_processor() -> None:
-    assert_passes_with_baseline_loops(__file__)
 
 
 @pytest.mark.parametrize("decreasing", [False, True])

@@ -13,22 +13,9 @@ from directml_py.kernels.roi.patches import patches
 from directml_py.kernels.roi.sample_points import Grid, windows_of
 from directml_py.kernels.windows import Window
 
-from .loops import KIND, OTHER_KINDS, assert_passes_with_loops, use_loops
-
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
 TYPES = [np.float32, np.float16]
 GUARD = 3
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _loops():
-    use_loops(backend.native)
-
-
-@pytest.mark.skipif(bool(KIND), reason="this is such a run")
-@pytest.mark.parametrize("kind", OTHER_KINDS)
-def test_loops_of_other_processors(kind):
-    assert_passes_with_loops(kind, __file__)
 
 
 def numbers(shape, dtype, seed=1):

@@ -12,7 +12,7 @@ from directml_py.kernels import cache_blocks, threads
 from directml_py.kernels.backend import backend
 from directml_py.kernels.scan import Tiles, scan
 
-from .loops import IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops
+from .loops import LAYOUTS
 from .test_gather import laid_out
 
 BLOCK = 1 << 14
@@ -171,9 +171,3 @@ def test_long_rows_in_parts():
     output = np.empty_like(x)
     scan(np.multiply, x, output, 0)()
     assert output[[0, 49_999, 60_000]].tolist() == [2.0**-126, 2.0**-126, 2.0**114]
-
-
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-@pytest.mark.parametrize("loops", ["native"], indirect=True)
-def test_baseline_loops():
-    assert_passes_with_baseline_loops(__file__, "-k", "native")

@@ -12,24 +12,11 @@ from directml_py.kernels.backend import backend
 from directml_py.kernels.elementwise import activations
 from directml_py.kernels.half import as_halves
 
-from .loops import KIND, OTHER_KINDS, assert_passes_with_loops, use_loops
-
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
 EPSILON = 1e-3
 TYPES = {np.float32: 2, np.float16: 1}
 COUNTS = [2, 3, 4, 15, 16, 17, 31, 33, 100, 1000, 4099]
 CORNERS = [0.0, -0.0, 1.0, -2.5, 1000.0, -1000.0, np.inf, -np.inf, np.nan]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _loops():
-    use_loops(backend.native)
-
-
-@pytest.mark.skipif(bool(KIND), reason="this is such a run")
-@pytest.mark.parametrize("kind", OTHER_KINDS)
-def test_loops_of_other_processors(kind):
-    assert_passes_with_loops(kind, __file__)
 
 
 def numbers(shape, dtype, seed=3):

@@ -7,7 +7,7 @@ import pytest
 
 from directml_py.kernels.top_k import top
 
-from .loops import IS_BASELINE, LAYOUTS, assert_passes_with_baseline_loops
+from .loops import LAYOUTS
 from .test_gather import laid_out
 
 pytestmark = pytest.mark.usefixtures("native")
@@ -103,8 +103,3 @@ def test_rows_are_shared_by_threads(threads):
     right = np.argsort(-x, axis=1, kind="stable")[:, :10]
     np.testing.assert_array_equal(indices, right)
     np.testing.assert_array_equal(values, np.take_along_axis(x, right, 1))
-
-
-@pytest.mark.skipif(IS_BASELINE, reason="these are the baseline loops")
-def test_baseline_loops():
-    assert_passes_with_baseline_loops(__file__)

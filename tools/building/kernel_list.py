@@ -13,22 +13,24 @@ class Kernel(NamedTuple):
     """A folder ``name`` of C code, and where it is tested and measured.
 
     ``tests``: the files of tests/kernels that each of its variants must pass. ``benchmark``: how the title of a row
-    that runs it begins. ``avx512``: whether kernels.inc is compiled for AVX-512, too: it gains by longer vectors, where
-    other kernels wait for memory. ``launches``: functions of a task, without a result, that can be launched together
-    with others; ``array_launches``: those of an array of tasks and their count.
+    that runs it begins. ``avx512``: the file that is compiled for AVX-512, too, as it gains by longer vectors, where
+    other kernels wait for memory: kernels.inc, or one that replaces a part of that. ``amx``: whether there is a variant
+    for that. ``launches``: functions of a task, without a result, that can be launched together with others;
+    ``array_launches``: those of an array of tasks and their count.
     """
 
     name: str
     tests: tuple[str, ...]
     benchmark: str
-    avx512: bool = False
+    avx512: str = ""
+    amx: bool = False
     launches: tuple[str, ...] = ()
     array_launches: tuple[str, ...] = ()
 
     @property
     def variants(self) -> tuple[str, ...]:
         """The kinds of processor that it is compiled for, the plainest first."""
-        return ("baseline", "avx2", "avx512") if self.avx512 else ("baseline", "avx2")
+        return ("baseline", "avx2", *(["avx512"] if self.avx512 else []), *(["amx"] if self.amx else []))
 
 
 KERNELS = (
@@ -37,21 +39,22 @@ KERNELS = (
         "conv",
         ("test_convolution.py", "test_byte_convolution.py"),
         "CONVOLUTION ResNet-50 3x3",
-        avx512=True,
+        avx512="kernels.inc",
+        amx=True,
         launches=("dml_conv_run",),
     ),
     Kernel(
         "depthwise_pool",
         ("test_depthwise_pool.py",),
         "CONVOLUTION MobileNet-v2 depthwise",
-        avx512=True,
+        avx512="kernels.inc",
         launches=("dml_depthwise_pool_run", "dml_depthwise_pool_add"),
     ),
     Kernel(
         "elementwise",
         ("test_lower.py", "test_fuse.py"),
         "ADD packed, float32",
-        avx512=True,
+        avx512="kernels.inc",
         launches=("dml_elementwise_run",),
     ),
     Kernel("gather", ("test_gather.py",), "GATHER rows, float32", launches=("dml_gather_run",)),
@@ -61,25 +64,29 @@ KERNELS = (
         "GATHER_ND rows, float32",
         launches=("dml_gather_scatter_nd_run",),
     ),
-    Kernel("half", ("test_half.py",), "TOP_K half, float16", avx512=True),
+    Kernel("half", ("test_half.py",), "TOP_K half, float16", avx512="kernels.inc"),
     Kernel(
         "matmul",
         ("test_matmul.py", "test_attention.py", "test_recurrent.py"),
         "GEMM 512, float32",
-        avx512=True,
+        avx512="kernels.inc",
         launches=("dml_matmul_run", "dml_byte_row_run"),
     ),
     Kernel("move", ("test_move.py",), "identity transposed, float32", array_launches=("dml_move_run",)),
     Kernel("nonzero", ("test_nonzero.py",), "NONZERO_COORDINATES half, float32"),
     Kernel("philox", ("test_philox.py",), "RANDOM_GENERATOR, uint32"),
     Kernel(
-        "reduce", ("test_reduce.py",), "REDUCE SUM trailing, packed, float32", launches=("dml_reduce_run",)
+        "reduce",
+        ("test_reduce.py",),
+        "REDUCE SUM trailing, packed, float32",
+        avx512="avx512.inc",
+        launches=("dml_reduce_run",),
     ),
     Kernel(
         "resample",
         ("test_resample.py",),
         "RESAMPLE linear, twice",
-        avx512=True,
+        avx512="kernels.inc",
         launches=("dml_resample_run",),
     ),
     Kernel("scan", ("test_scan.py",), "CUMULATIVE_SUMMATION rows, float32", launches=("dml_scan_run",)),
@@ -87,7 +94,7 @@ KERNELS = (
         "softmax_norm",
         ("test_softmax_norm.py",),
         "SOFTMAX trailing, float32",
-        avx512=True,
+        avx512="kernels.inc",
         launches=("dml_softmax_norm_run",),
     ),
     Kernel("top_k", ("test_top_k.py",), "TOP_K 10, float32", launches=("dml_top_k_run",)),

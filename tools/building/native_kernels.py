@@ -23,8 +23,8 @@ COMMON = "common"
 PARTS = {
     "DML_TABLES": "dispatch.h",
     "DML_LOOPS": "kernels.inc",
-    "DML_AVX512_LOOPS": "kernels.inc",
-    "DML_SOURCES": "{kernel}.c",
+    "DML_AVX512_LOOPS": "{kernel.avx512}",
+    "DML_SOURCES": "{kernel.name}.c",
 }
 # Takes the place of its mention in the declarations: cffi expands no macros.
 LAUNCHES = "/* DML_LAUNCH_... */"
@@ -89,7 +89,7 @@ def dispatch_macros(kernels: Sequence[Kernel]) -> list[str]:
     }
     arguments = {
         "DML_FOR_LOOPS": [kernel.name for kernel in kernels],
-        "DML_FOR_AVX512_LOOPS": [kernel.name for kernel in kernels if kernel.avx512],
+        "DML_FOR_AVX512_LOOPS": [kernel.name for kernel in kernels if kernel.avx512 == "kernels.inc"],
         **{name: [f"{launch_number(one)}, {one}" for one in found] for name, found in launches.items()},
     }
     return [
@@ -109,11 +109,8 @@ def write_source(path: Path) -> None:
     macros = dispatch_macros(kernels)
     for macro, part in PARTS.items():
         listing = path.with_name(f"{macro.lower()}.h")
-        files = [
-            SOURCES / kernel.name / part.format(kernel=kernel.name)
-            for kernel in kernels
-            if kernel.avx512 or macro != "DML_AVX512_LOOPS"
-        ]
+        names = [(kernel.name, part.format(kernel=kernel)) for kernel in kernels]
+        files = [SOURCES / folder / name for folder, name in names if name]
         listing.write_text("".join(f'#include "{file}"\n' for file in files), encoding="utf-8")
         macros.append(f'#define {macro} "{listing}"')
     declarations = "\n".join(texts.values())

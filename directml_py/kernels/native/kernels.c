@@ -87,7 +87,6 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #endif
 #define DML_SUFFIX _avx512
 #include DML_AVX512_LOOPS
-#include "reduce/avx512.inc"
 #undef DML_SUFFIX
 #if defined(__clang__)
 #pragma clang attribute pop
