@@ -1,4 +1,5 @@
-"""``python -m directml_py explain``: a rule, why it exists, an example that breaks it, and its mend."""
+"""``python -m directml_py explain``: a rule, why it exists, an example that breaks it, and its mend; or the kernels
+that run the operators of a model."""
 
 from __future__ import annotations
 
@@ -7,40 +8,89 @@ import json
 import sys
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from textwrap import fill, indent
 
+from ..abi.hresult import DMLError
 from ..abi.rules import RULES, Rule
 from ..testing.differences import differences
 from ..testing.invalid_desc_search import shortest_breach_of
 from ..testing.known_rules import check_rule, every_rule
 from ..validation.tensor_rules import level_name
+from .chosen_kernels import kernel_lines
 from .completion import completed_by
 from .page_links import learn
 from .rule_reasons import reason_of
 
 HELP = (
-    "A rule in full: its text and page, why it exists, an example that breaks it with the message, the mend."
+    "A rule in full: its text and page, why it exists, an example that breaks it with the message, the mend; or which "
+    "kernel runs each operator of a DxDispatch model, and why others do not."
 )
+MODEL = ".json"
 WIDTH = 100
 BENCH = "`bench` holds a device, a queue and a command list; the helpers are those of the tests."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    chosen = parser.add_argument("rules", nargs="+", metavar="RULE", help="an identifier, as DML-JOIN-axis")
+    chosen = parser.add_argument(
+        "rules", nargs="+", metavar="RULE", help="an identifier, as DML-JOIN-axis, or a model, as gemm.json"
+    )
     completed_by(chosen, lambda: [rule.id for rule in every_rule()])
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """0, or 2 if there is no rule of such a name."""
+    """0, or 2 if there is no rule of such a name, or a model cannot be read or run."""
     every_rule()
-    chosen = [RULES.get(identifier) for identifier in arguments.rules]
-    for identifier, rule in zip(arguments.rules, chosen):
-        if rule is None:
-            print(f"explain: {unknown(identifier)}", file=sys.stderr)
-    if None in chosen:
+    explanations, problems = [], []
+    for name in arguments.rules:
+        try:
+            explanations.append(
+                kernels_of(Path(name)) if name.endswith(MODEL) else explanation(rule_of(name))
+            )
+        except OSError as error:
+            problems.append(f"cannot read {name}: {error.strerror or error}")
+        except ValueError as error:
+            problems.append(str(error))
+    for problem in problems:
+        print(f"explain: {problem}", file=sys.stderr)
+    if problems:
         return 2
-    print("\n\n".join(explanation(rule) for rule in chosen if rule is not None))
+    print("\n\n".join(explanations))
     return 0
+
+
+def kernels_of(model: Path) -> str:
+    """The kernels of each operator of a model. Raises ``OSError`` for a file that cannot be read, ``ValueError`` for
+    what is no model, or cannot be run."""
+    from ..dxdispatch.errors import ModelError
+    from ..dxdispatch.json_text import parse_json
+    from ..dxdispatch.model import OperatorDispatchable, parse_dispatchables
+
+    paragraphs = []
+    try:
+        top = parse_json(model.read_bytes())
+        if not isinstance(top, dict) or "dispatchables" not in top:
+            raise ModelError("no dispatchables")
+        dispatchables = parse_dispatchables(top, model.parent)
+    except ModelError as error:
+        raise ValueError(f"{model} is no model: {error}") from None
+    for name, dispatchable in dispatchables.items():
+        lines = "kernel: no operator of DirectML"
+        if isinstance(dispatchable, OperatorDispatchable):
+            try:
+                lines = kernel_lines(dispatchable.desc)
+            except DMLError as error:
+                raise ValueError(f"{name} cannot be run: {error}") from None
+        paragraphs.append(f"{name}\n{inset(lines)}")
+    return "\n\n".join(paragraphs)
+
+
+def rule_of(identifier: str) -> Rule:
+    """Raises ``ValueError`` for a rule that there is not."""
+    rule = RULES.get(identifier)
+    if rule is None:
+        raise ValueError(unknown(identifier))
+    return rule
 
 
 def unknown(identifier: str) -> str:

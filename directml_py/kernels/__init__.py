@@ -1,4 +1,4 @@
-"""Loops that plain NumPy is slow at, in C or block by block, each with a twin in plain NumPy.
+"""Kernels in C or in blocks of NumPy, each with a reference in plain NumPy.
 
 Every function here binds its arrays now and gives the call that does the work, which may run many times.
 """

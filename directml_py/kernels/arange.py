@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
+from .decisions import ABSENT, Declined, take
 from .fill import fill
 from .native_arrays import Array, Run, address
 
@@ -22,7 +23,9 @@ def sequence(start: Any, delta: Any, output: Array) -> Run:
     to their type, or to FLOAT32 if that is FLOAT16.
     """
     if backend.native is None:
+        Declined("arange", ABSENT)
         return fill(partial(numpy_elements, start, delta), output)
+    take("arange")
     call = partial(native_elements, start, delta)
     if output.flags.c_contiguous and output.flags.aligned:
         return partial(call, output, 0)
@@ -45,7 +48,7 @@ def native_elements(start: Any, delta: Any, output: Array, first: int) -> None:
 
 
 def numpy_elements(start: Any, delta: Any, first: int, count: int) -> Array:
-    """The twin: unsigned integers of the same width for integers, which wrap."""
+    """The reference: unsigned integers of the same width for integers, which wrap."""
     if start.dtype.kind == "f":
         kind = np.result_type(start.dtype, np.float32)
         start, delta = start.astype(kind), delta.astype(kind)

@@ -1,4 +1,4 @@
-"""Which loops are in use, and how many threads."""
+"""Which kernels are in use, and how many threads."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .expected_digest import DECLARATIONS
 
 KERNELS_VARIABLE = "DIRECTML_PY_KERNELS"
 THREADS_VARIABLE = "DIRECTML_PY_THREADS"
-# More than any machine has; the loops count in 32 bits.
+# More than any machine has; C counts in 32 bits.
 MOST_THREADS = 1 << 16
 
 
 class Backend:
-    """The loops in use, found when the first kernel is made.
+    """The kernels in use, found when the first one is bound.
 
     ``native`` is the extension module, with ``ffi`` and ``lib``, or None where it was not built, or from other sources
     (which is warned of), or ``DIRECTML_PY_KERNELS`` is ``numpy``. Raises ``ImportError`` if that is ``native`` and
@@ -42,7 +42,7 @@ class Backend:
         except ImportError as error:
             if self.wanted:
                 raise ImportError(
-                    f"{KERNELS_VARIABLE} is native, but the native loops do not load: {error}"
+                    f"{KERNELS_VARIABLE} is native, but the native kernels do not load: {error}"
                 ) from None
             return None
         if declared_by(module.ffi, module.lib) != DECLARATIONS:
@@ -56,7 +56,7 @@ class Backend:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether twins are asked for: plain NumPy, all elements at once and in one thread."""
+        """Whether references are asked for: plain NumPy, all elements at once and in one thread."""
         return self.wanted == "numpy"
 
     @cached_property
@@ -72,14 +72,14 @@ class Backend:
 
     @property
     def title(self) -> str:
-        """``numpy``, or ``native`` with the kind of processor that the loops were made for."""
+        """``numpy``, or ``native`` with the kind of processor that the kernels were compiled for."""
         if self.native is None:
             return "numpy"
         return f"native ({self.loops}, {self.threads} {'thread' if self.threads == 1 else 'threads'})"
 
     @property
     def loops(self) -> str:
-        """The kind of processor that the native loops in use were made for."""
+        """The kind of processor that the native kernels in use were compiled for."""
         kind: bytes = self.native.ffi.string(self.native.lib.dml_chosen_loops())
         return kind.decode()
 
@@ -103,8 +103,8 @@ def thread_count() -> int:
 def set_thread_count(count: int) -> None:
     """Let kernels use up to ``count`` threads for large tensors; small ones always run in the calling thread.
 
-    It starts as ``DIRECTML_PY_THREADS`` or, without that, as the number of processors of this process. The twins in
-    plain NumPy use one thread. Raises ``TypeError`` for what is no integer, ``ValueError`` for less than 1.
+    It starts as ``DIRECTML_PY_THREADS`` or, without that, as the number of processors of this process. References use
+    one thread. Raises ``TypeError`` for what is no integer, ``ValueError`` for less than 1.
     """
     number = operator.index(count)
     if number < 1:

@@ -1,21 +1,22 @@
-"""The native loop of convolutions, of floats and of integers of 8 bits."""
+"""Convolution in the native kernel: im2col and Winograd, of floats and of integers of 8 bits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .backend import backend
+from .decisions import ABSENT, UNREADABLE, Declined
 from .launch import NativeRun
-from .native_arrays import Array, Run, address, readable
+from .native_arrays import Array, Run, address, readable, type_name
 from .softmax_norm import BatchNormPostOp
 from .windows import Window
 
-FLOATS = {np.dtype(np.float32): "FLOATS", np.dtype(np.float16): "HALVES"}
-BYTES = {np.dtype(np.uint8): "UINT8", np.dtype(np.int8): "INT8"}
+FLOATS: dict[np.dtype[Any], str] = {np.dtype(np.float32): "FLOATS", np.dtype(np.float16): "HALVES"}
+BYTES: dict[np.dtype[Any], str] = {np.dtype(np.uint8): "UINT8", np.dtype(np.int8): "INT8"}
 SPATIAL = 3
 # Filters of 3 by 3 are transformed where they meet so many pixels, and take no more bytes than these.
 TRANSFORMED_PIXELS, TRANSFORMED_BYTES = 400, 4 << 20
@@ -37,21 +38,22 @@ def convolution(
     post_op: BatchNormPostOp | None = None,
     scratch: Array | None = None,
     is_transformed: bool = False,
-) -> Run | None:
+) -> Run | Declined:
     """The call that stores what ``im2col.convolve`` gives, with the bias {1, M, ...} added and activated, and then
     normalized by ``post_op``. ``scratch``: as many bytes as ``scratch_of`` says, with what ``transform`` has left
     there if ``is_transformed``.
 
     Sums are those of FLOAT32, rounded once more where the output is FLOAT16. ``is_turned``: the filters are taken from
-    their end. ``activation``: IDENTITY, RELU or LEAKY_RELU, which has a ``slope``. None if there is no loop for these
-    tensors: there is one for FLOAT32 and FLOAT16, up to three spatial dimensions, filters and planes of the output
-    that lie together in memory, and no padding of the output.
+    their end. ``activation``: IDENTITY, RELU or LEAKY_RELU, which has a ``slope``. The native kernel is for
+    FLOAT32 and FLOAT16, up to three spatial dimensions, filters and planes of the output that lie together in memory,
+    and no padding of the output.
     """
-    inputs = [one for one in (x, filters, bias) if one is not None]
-    if backend.native is None or x.dtype not in FLOATS or output.dtype not in FLOATS:
-        return None
-    if any(one.dtype != x.dtype for one in inputs) or not fits(x, filters, output, window):
-        return None
+    inputs = [array for array in (x, filters, bias) if array is not None]
+    reason = unsupported(inputs, [x, filters, output], window, FLOATS)
+    if reason is None and any(array.dtype != x.dtype for array in inputs):
+        reason = "the inputs have several data types"
+    if reason is not None:
+        return Declined("conv", reason)
     return bound_task(
         x,
         filters,
@@ -128,16 +130,17 @@ def byte_convolution(
     window: Window,
     groups: int,
     quantization: Quantization | None = None,
-) -> Run | None:
+) -> Run | Declined:
     """The call that stores sums of ``(x - x_zero) * (filters - filter_zeros)``, which wrap, in INT32; or, as bytes,
     ``elementary.quantize`` of them, if none can be beyond INT32.
 
     Zero points have the type of what they belong to: a single one of ``x``, one or one for each filter of the filters,
-    along whichever dimension. All parameters are read when the call runs. None if there is no loop for these tensors:
-    there is one for INT8 and UINT8, where ``convolution`` has one for floats.
+    along whichever dimension. All parameters are read when the call runs. The native kernel is for INT8 and UINT8,
+    where ``convolution`` is for floats.
     """
-    if backend.native is None or not fits(x, filters, output, window):
-        return None
+    reason = unsupported([x, filters], [x, filters, output], window, BYTES)
+    if reason is not None:
+        return Declined("conv", reason)
     zeros = [(x, x_zero), (filters, filter_zeros)]
     output_type = "INT32" if output.dtype == np.int32 else None
     parameters = {"input_zero": x_zero, "filter_zero": filter_zeros}
@@ -152,17 +155,18 @@ def byte_convolution(
             output_zero=quantization.output_zero,
         )
         scales = (quantization.input_scale, quantization.filter_scales, quantization.output_scale)
-        if any(one.dtype != np.float32 for one in scales):
-            return None
+        for scale in scales:
+            if scale.dtype != np.float32:
+                return Declined("conv", f"scales of {type_name(scale)} have no native kernel")
         if quantization.bias is not None and quantization.bias.dtype != np.int32:
-            return None
-    if any(one.dtype not in BYTES for one in (x, filters)) or output_type is None:
-        return None
-    if any(zero is not None and zero.dtype != one.dtype for one, zero in zeros):
-        return None
-    flat = {name: one.reshape(-1) for name, one in parameters.items() if one is not None}
+            return Declined("conv", f"a bias of {type_name(quantization.bias)} has no native kernel")
+    if output_type is None:
+        return Declined("conv", f"an output of {type_name(output)} has no native kernel")
+    if any(zero is not None and zero.dtype != tensor.dtype for tensor, zero in zeros):
+        return Declined("conv", "a zero point has another data type than its tensor")
+    flat = {name: array.reshape(-1) for name, array in parameters.items() if array is not None}
     if not readable(*flat.values()):
-        return None
+        return Declined("conv", UNREADABLE)
     strides = {
         f"{name}_stride": elements(flat[name])[0]
         for name in ("filter_zero", "filter_scale", "bias")
@@ -181,17 +185,35 @@ def byte_convolution(
         filter_type=code(BYTES[filters.dtype]),
         output_type=code(output_type),
         **strides,
-        **{name: address(one) for name, one in flat.items()},
+        **{name: address(array) for name, array in flat.items()},
     )
 
 
-def fits(x: Array, filters: Array, output: Array, window: Window) -> bool:
-    """Whether there is a loop for tensors that lie in memory like this."""
-    if len(window.size) > SPATIAL or any(window.output_padding) or 0 in (x.size, filters.size, output.size):
-        return False
-    if not readable(x, filters, output):
-        return False
-    return lie_together(filters, 1) and lie_together(output, 2)
+def unsupported(
+    inputs: Sequence[Array], tensors: Sequence[Array], window: Window, types: Mapping[np.dtype[Any], str]
+) -> str | None:
+    """Why the native kernel does not take ``tensors``: the input, the filters and the output; ``inputs`` are of these
+    types."""
+    if backend.native is None:
+        return ABSENT
+    for array in inputs:
+        if array.dtype not in types:
+            return f"{type_name(array)} has no native kernel"
+    _, filters, output = tensors
+    # Bytes may become INT32.
+    if types is FLOATS and output.dtype not in types:
+        return f"an output of {type_name(output)} has no native kernel"
+    if len(window.size) > SPATIAL:
+        return f"{len(window.size)} spatial dimensions are more than {SPATIAL}"
+    if any(window.output_padding):
+        return "the output is padded"
+    if any(array.size == 0 for array in tensors):
+        return "a tensor is empty"
+    if not readable(*tensors):
+        return UNREADABLE
+    if not lie_together(filters, 1):
+        return "a filter does not lie together in memory"
+    return None if lie_together(output, 2) else "a plane of the output does not lie together in memory"
 
 
 def lie_together(array: Array, first: int) -> bool:
@@ -220,8 +242,8 @@ def bound_task(
     post_op: BatchNormPostOp | None,
     is_signed: bool = False,
     **fields: Any,
-) -> Run | None:
-    """The call of a task; ``memory``: the arrays that it reads and writes. None if there is no loop for ``post_op``.
+) -> Run | Declined:
+    """The call of a task; ``memory``: the arrays that it reads and writes.
 
     With ``is_signed`` there is memory for the filters as signed bytes, which the call fills.
     """
@@ -253,6 +275,6 @@ def bound_task(
     filters_signed = np.empty(lib.dml_conv_signed_size(task) if is_signed else 0, np.uint8)
     task.signed_filters = address(filters_signed)
     prepared = None if post_op is None else post_op.fill(task.normalization, output)
-    if post_op is not None and prepared is None:
-        return None
+    if isinstance(prepared, str):
+        return Declined("conv", prepared)
     return NativeRun("dml_conv_run", task, keepalive=(memory, post_op, prepared, filters_signed))

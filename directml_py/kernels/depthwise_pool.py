@@ -1,7 +1,4 @@
-"""The native loops of windows that slide over one channel at a time: depthwise convolution and pools.
-
-Each function gives the call that computes, or None where there is no loop for these tensors.
-"""
+"""Depthwise convolution and pools in the native kernel: windows that slide over one channel at a time."""
 
 from __future__ import annotations
 
@@ -11,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
+from .decisions import ABSENT, OVERLAPPING, UNREADABLE, Declined
 from .launch import NativeRun
-from .native_arrays import Array, Run, address, apart, readable
+from .native_arrays import Array, Run, address, apart, readable, type_name
 from .softmax_norm import BatchNormPostOp
 from .windows import Window
 
-LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
+FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
 # Spatial dimensions of a task; those that an array has not are of size 1, before its own.
 RANK = 3
@@ -36,13 +34,17 @@ def products(
     activation: str = "IDENTITY",
     slope: float = 0.0,
     post_op: BatchNormPostOp | None = None,
-) -> Run | None:
+) -> Run | Declined:
     """``convolution.convolution`` where each group has one channel of ``x`` and few of the output: a depthwise one."""
-    if x.shape[1] != groups or output.shape[1] > FEW * groups or any(window.output_padding):
-        return None
+    if x.shape[1] != groups:
+        return Declined("depthwise_pool", f"{groups} groups have {x.shape[1]} channels")
+    if output.shape[1] > FEW * groups:
+        return Declined("depthwise_pool", f"{output.shape[1]} features are more than {FEW} for each group")
+    if any(window.output_padding):
+        return Declined("depthwise_pool", "the output is padded")
     task = task_of("PRODUCTS", x, output, window, [filters, bias])
-    if task is None:
-        return None
+    if isinstance(task, Declined):
+        return task
     if is_turned:
         filters = np.flip(filters, tuple(range(2, filters.ndim)))
     task.multiplier = output.shape[1] // groups
@@ -56,18 +58,18 @@ def products(
     factors = None
     if post_op is not None:
         if output.strides[-1] != output.itemsize:
-            return None
+            return Declined("depthwise_pool", "rows of the normalized output do not lie together in memory")
         factors = post_op.fill(task.normalization, output)
-        if factors is None:
-            return None
+        if isinstance(factors, str):
+            return Declined("depthwise_pool", factors)
     return run_of(task, (x, filters, bias, output, post_op, factors))
 
 
-def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Run | None:
+def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Run | Declined:
     """Sums divided by how many elements each step counts: the product of a number for each spatial dimension."""
     task = task_of("MEAN", x, output, window)
-    if task is None:
-        return None
+    if isinstance(task, Declined):
+        return task
     factors = divided(task, counts)
     return run_of(task, (x, output, factors))
 
@@ -86,7 +88,7 @@ def quantized_mean(
     counts: Sequence[Array],
     scales: Sequence[Array],
     zeros: Sequence[Array | None],
-) -> Run | None:
+) -> Run | Declined:
     """``mean`` of what bytes stand for, quantized: exact up to one rounding to FLOAT32.
 
     ``scales`` and ``zeros``, points that may be absent, are those of ``x`` and of ``output``, with one element or one
@@ -94,12 +96,17 @@ def quantized_mean(
     """
     parameters = [*scales, *(zero for zero in zeros if zero is not None)]
     task = task_of("MEAN", x, output, window, types=BYTES)
-    if task is None or not readable(*parameters) or not apart(output, parameters):
-        return None
-    if any(scale.dtype != np.float32 for scale in scales):
-        return None
-    if any(zero is not None and zero.dtype != one.dtype for zero, one in zip(zeros, (x, output))):
-        return None
+    if isinstance(task, Declined):
+        return task
+    if not readable(*parameters):
+        return Declined("depthwise_pool", UNREADABLE)
+    if not apart(output, parameters):
+        return Declined("depthwise_pool", OVERLAPPING)
+    for scale in scales:
+        if scale.dtype != np.float32:
+            return Declined("depthwise_pool", f"scales of {type_name(scale)} have no native kernel")
+    if any(zero is not None and zero.dtype != tensor.dtype for zero, tensor in zip(zeros, (x, output))):
+        return Declined("depthwise_pool", "a zero point has another data type than its tensor")
     factors, bytes_ = divided(task, counts), task.bytes
     bytes_.is_there = True
     bytes_.is_signed, bytes_.stores_signed = (one.dtype.kind == "i" for one in (x, output))
@@ -116,15 +123,17 @@ def channel_stride(array: Array) -> int:
     return array.strides[1] if array.shape[1] > 1 else 0
 
 
-def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> Run | None:
+def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> Run | Declined:
     """The largest of all that a step sees, and the index of the first of them: a number is larger than NaN, and the
     result at least the least FLOAT32 that is finite, also of nothing, which has index 0."""
     task = task_of("MAXIMUM", x, output, window)
-    if task is None:
-        return None
+    if isinstance(task, Declined):
+        return task
     if indices is not None:
-        if indices.itemsize not in (4, 8) or np.may_share_memory(x, indices):
-            return None
+        if indices.itemsize not in (4, 8):
+            return Declined("depthwise_pool", f"indices of {type_name(indices)} have no native kernel")
+        if np.may_share_memory(x, indices):
+            return Declined("depthwise_pool", OVERLAPPING)
         task.indices, task.index_item, task.index_strides = (
             address(indices),
             indices.itemsize,
@@ -133,15 +142,19 @@ def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> R
     return run_of(task, (x, output, indices))
 
 
-def put_back(gradients: Array, indices: Array, sums: Array, output: Array) -> Run | None:
+def put_back(gradients: Array, indices: Array, sums: Array, output: Array) -> Run | Declined:
     """The gradients of steps, each added to the element of ``output`` that has its index; indices run on from one
     channel to the next.
 
     ``indices``, of 64 bits, and ``sums``, memory for as many FLOAT64 as ``output`` has elements, are packed.
     """
-    known = backend.native is not None and gradients.dtype in LOOPS and gradients.dtype == output.dtype
-    if not known or not readable(gradients, output) or not apart(output, [gradients, indices, sums]):
-        return None
+    reason = unsupported(gradients, output, [], FLOATS)
+    if reason is None and gradients.dtype != output.dtype:
+        reason = f"the output is {type_name(output)}, the gradients {type_name(gradients)}"
+    if reason is None and not apart(output, [indices, sums]):
+        reason = OVERLAPPING
+    if reason is not None:
+        return Declined("depthwise_pool_add", reason)
     task = backend.native.ffi.new("dml_depthwise_pool_gradients *")
     task.is_half = output.dtype == np.float16
     task.batches, task.channels = output.shape[:2]
@@ -158,15 +171,12 @@ def task_of(
     output: Array,
     window: Window,
     more: Sequence[Array | None] = (),
-    types: Sequence[np.dtype[Any]] = LOOPS,
-) -> Any | None:
-    read = [x, *(one for one in more if one is not None)]
-    if backend.native is None or output.dtype not in types or not 3 <= x.ndim <= 2 + RANK:
-        return None
-    if any(one.dtype not in types or one.dtype != x.dtype for one in read):
-        return None
-    if not readable(output, *read) or not apart(output, read):
-        return None
+    types: Sequence[np.dtype[Any]] = FLOATS,
+) -> Any:
+    """A task, or ``Declined``."""
+    reason = unsupported(x, output, [array for array in more if array is not None], types)
+    if reason is not None:
+        return Declined("depthwise_pool", reason)
     task = backend.native.ffi.new("dml_depthwise_pool *")
     task.function = getattr(backend.native.lib, f"DML_DEPTHWISE_POOL_{function}")
     task.is_half, task.stores_half = (one.dtype == np.float16 for one in (x, output))
@@ -180,13 +190,27 @@ def task_of(
     return task
 
 
-def run_of(task: Any, memory: object) -> Run | None:
-    lib = backend.native.lib
-    return (
-        NativeRun("dml_depthwise_pool_run", task, keepalive=memory)
-        if lib.dml_depthwise_pool_check(task)
-        else None
-    )
+def unsupported(x: Array, output: Array, more: Sequence[Array], types: Sequence[np.dtype[Any]]) -> str | None:
+    """Why the native kernel does not take these."""
+    read = [x, *more]
+    if backend.native is None:
+        return ABSENT
+    for array in (*read, output):
+        if array.dtype not in types:
+            return f"{type_name(array)} has no native kernel"
+    if any(array.dtype != x.dtype for array in more):
+        return "the inputs have several data types"
+    if not 3 <= x.ndim <= 2 + RANK:
+        return f"{x.ndim - 2} spatial dimensions are not 1 to {RANK}"
+    if not readable(output, *read):
+        return UNREADABLE
+    return None if apart(output, read) else OVERLAPPING
+
+
+def run_of(task: Any, memory: object) -> Run | Declined:
+    if not backend.native.lib.dml_depthwise_pool_check(task):
+        return Declined("depthwise_pool", "the window is too large")
+    return NativeRun("dml_depthwise_pool_run", task, keepalive=memory)
 
 
 def spatial(numbers: Sequence[int], missing: int) -> list[int]:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
+from .decisions import ABSENT, Declined
 from .launch import NativeRun
-from .native_arrays import Array, Run, address
+from .native_arrays import Array, Run, address, type_name
 
 INDEX_TYPES = {np.dtype(np.uint32): 0, np.dtype(np.int32): 1, np.dtype(np.uint64): 2, np.dtype(np.int64): 3}
 
@@ -21,32 +22,40 @@ def pick(x: Array, indices: Array, output: Array, axis: int) -> Run:
     The sizes of ``output`` are those of ``x`` with the sizes of ``indices`` in place of ``axis``; sizes of 1 may be
     missing or added anywhere. Indices are read, and made safe, at each call.
     """
+    return native_pick(x, indices, output, axis) or partial(pick_indexed, x, indices, output, axis)
+
+
+def native_pick(x: Array, indices: Array, output: Array, axis: int) -> Run | Declined:
+    """The same in the native kernel."""
     native = backend.native
-    if native is not None and indices.dtype in INDEX_TYPES:
-        sizes = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
-        task = native.ffi.new("dml_gather *")
-        if native.lib.dml_gather_prepare(
-            task,
-            x.itemsize,
-            x.ndim,
-            x.shape,
-            x.strides,
-            axis,
-            indices.ndim,
-            indices.shape,
-            indices.strides,
-            INDEX_TYPES[indices.dtype],
-            spread_strides(sizes, output),
-            address(x),
-            address(indices),
-            address(output),
-        ):
-            return NativeRun("dml_gather_run", task, keepalive=(x, indices, output))
-    return partial(pick_indexed, x, indices, output, axis)
+    if native is None:
+        return Declined("gather", ABSENT)
+    if indices.dtype not in INDEX_TYPES:
+        return Declined("gather", f"indices of {type_name(indices)} have no native kernel")
+    sizes = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+    task = native.ffi.new("dml_gather *")
+    if not native.lib.dml_gather_prepare(
+        task,
+        x.itemsize,
+        x.ndim,
+        x.shape,
+        x.strides,
+        axis,
+        indices.ndim,
+        indices.shape,
+        indices.strides,
+        INDEX_TYPES[indices.dtype],
+        spread_strides(sizes, output),
+        address(x),
+        address(indices),
+        address(output),
+    ):
+        return Declined("gather", "it takes 1 to 8 dimensions, of elements of 1, 2, 4 or 8 bytes")
+    return NativeRun("dml_gather_run", task, keepalive=(x, indices, output))
 
 
 def pick_indexed(x: Array, indices: Array, output: Array, axis: int) -> None:
-    """The twin of the native loop."""
+    """The reference."""
     # Unlike np.take, indexing does not copy a strided or broadcast input first.
     place: tuple[Any, ...] = (*(slice(None),) * axis, safe_indices(indices, x.shape[axis] - 1))
     np.copyto(output, x[place].reshape(output.shape))

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .backend import backend
+from .decisions import ABSENT, Declined
 from .elementwise.map import map_blocks
 from .gather import INDEX_TYPES, pick, safe_indices, spread_strides
 from .launch import NativeRun
-from .native_arrays import Array, Run, address
+from .native_arrays import Array, Run, address, type_name
 
 # One for each of an array's first dimensions, all of the same sizes; None stands for a place's own coordinate there.
 Coordinates = Sequence["Array | None"]
@@ -46,13 +47,13 @@ def located(sizes: Sequence[int], coordinates: Coordinates, locate: Locate) -> t
 
 
 def read_whole(x: Array, coordinates: Coordinates) -> Array:
-    """The twin of ``read_places``."""
+    """The reference of ``read_places``."""
     picked: Array = x[located(x.shape, coordinates, safe_indices)]
     return picked
 
 
 def written_whole(x: Array, coordinates: Coordinates, updates: Array) -> Array:
-    """The twin of ``write_places``: a copy of ``x`` with the updates in place."""
+    """The reference of ``write_places``: a copy of ``x`` with the updates in place."""
     result: Array = x.copy()
     places, inside = exact_places(x.shape, coordinates)
     result[places] = np.reshape(updates, inside.shape + x.shape[len(coordinates) :])[inside]
@@ -79,7 +80,7 @@ def read_places(x: Array, coordinates: Coordinates, output: Array, scratch: Arra
     are outside are clamped.
     """
     native = native_places("CLAMPED", x, coordinates, output)
-    if native is not None:
+    if native:
         return native
     find, rows, places = bind_places(x, coordinates, safe_indices, scratch)
     read = pick(rows, places, output, 0)
@@ -98,15 +99,15 @@ def write_places(output: Array, coordinates: Coordinates, updates: Array, scratc
     the same the last one wins, in the order of their own coordinates.
     """
     native = native_places("EXACT", output, coordinates, updates)
-    if native is not None:
+    if native:
         return native
-    find, rows, found = bind_places(output, coordinates, exact_indices, scratch)
+    find, rows, indices = bind_places(output, coordinates, exact_indices, scratch)
     # NumPy goes through several dimensions in the order of memory, whichever that is, but through one from its start.
-    found = found.reshape(-1)
+    indices = indices.reshape(-1)
 
     def run() -> None:
         find()
-        places, values = found, updates.reshape((len(found), *rows.shape[1:]))
+        places, values = indices, updates.reshape((len(indices), *rows.shape[1:]))
         if places.min() < 0:
             inside = places >= 0
             places, values = places[inside], values[inside]
@@ -115,24 +116,26 @@ def write_places(output: Array, coordinates: Coordinates, updates: Array, scratc
     return run
 
 
-def read_reversed(x: Array, coordinates: Coordinates, output: Array) -> Run | None:
+def read_reversed(x: Array, coordinates: Coordinates, output: Array) -> Run | Declined:
     """What ``read_places`` gives, but the coordinates are lengths: of as many first elements along their dimension, the
-    last one is read first. None if there are no native loops for these tensors."""
+    last one is read first."""
     return native_places("REVERSED", x, coordinates, output)
 
 
-def native_places(mode: str, array: Array, coordinates: Coordinates, values: Array) -> Run | None:
-    """Reads of ``array`` into ``values`` or, if ``mode`` is EXACT, writes of them, in native loops; None if there are
-    none for these tensors."""
+def native_places(mode: str, array: Array, coordinates: Coordinates, values: Array) -> Run | Declined:
+    """Reads of ``array`` into ``values`` or, if ``mode`` is EXACT, writes of them, in the native kernel."""
     native = backend.native
     given = [(along, one) for along, one in enumerate(coordinates) if one is not None]
     sizes, trail = sizes_of(coordinates), array.shape[len(coordinates) :]
-    if (
-        native is None
-        or max(len(sizes), len(trail), len(given)) > MAX_RANK
-        or any(one.dtype not in INDEX_TYPES for _, one in given)
-    ):
-        return None
+    if native is None:
+        return Declined("gather_scatter_nd", ABSENT)
+    if max(len(sizes), len(trail), len(given)) > MAX_RANK:
+        return Declined(
+            "gather_scatter_nd", f"places or elements at them have more than {MAX_RANK} dimensions"
+        )
+    for _, indices in given:
+        if indices.dtype not in INDEX_TYPES:
+            return Declined("gather_scatter_nd", f"indices of {type_name(indices)} have no native kernel")
     strides = spread_strides((*sizes, *trail), values)
     own = [0] * len(sizes)
     for along, one in enumerate(coordinates):
@@ -179,7 +182,7 @@ def native_places(mode: str, array: Array, coordinates: Coordinates, values: Arr
         array.strides[len(coordinates) :],
         strides[len(strides) - len(trail) :],
     ):
-        return None
+        return Declined("gather_scatter_nd", f"elements of {array.itemsize} bytes have no native kernel")
     return NativeRun("dml_gather_scatter_nd_run", task, keepalive=(array, values, *(one for _, one in given)))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
+from .decisions import take
 from .move import move
 from .native_arrays import Array, address
 
@@ -18,6 +19,7 @@ def widen(x: Array, values: Array) -> None:
             together = np.empty(x.shape, x.dtype)
             move([(together, x)])()
             x = together
+        take("half")
         backend.native.lib.dml_half_widen(address(values), address(x), x.size)
         return
     np.copyto(values, x)
@@ -46,6 +48,7 @@ def store(output: Array, values: Any) -> None:
         together = output.flags.c_contiguous and output.flags.aligned
         halves = output if together else np.empty(output.shape, np.float16)
         values = np.ascontiguousarray(values)
+        take("half")
         backend.native.lib.dml_half_narrow(address(halves), address(values), values.size)
         if not together:
             move([(output, halves)])()

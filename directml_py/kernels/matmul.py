@@ -1,4 +1,4 @@
-"""Products of matrices of FLOAT32 or FLOAT16, added up in FLOAT32, over the native loop or NumPy's BLAS."""
+"""Products of matrices of FLOAT32 or FLOAT16, added up in FLOAT32, over the native kernel or NumPy's BLAS."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from .backend import backend
 from .convolution import BYTES, Quantization, byte_convolution
+from .decisions import ABSENT, UNREADABLE, Declined
 from .half import widened
 from .launch import NativeRun, launch_in_order
-from .native_arrays import Array, Run, address
+from .native_arrays import Array, Run, address, readable, type_name
 from .prepacked_weights import panels_size
 from .windows import Window
 
@@ -25,7 +26,7 @@ MAX_BATCH = 256
 # What a second factor in panels pays for: so many rows at most, and more bytes.
 FEW_ROWS, NEAR_BYTES = 256, 1 << 15
 ONE_BY_ONE = Window.of((1,))
-# The products that one matrix takes from which on BLAS is as fast, by the kind of the loops' vectors.
+# The products that one matrix takes from which on BLAS is as fast, by the kind of processor.
 WORTH_BLAS = {"baseline": 1 << 26, "avx2": 1 << 26, "avx512": 1 << 28, "amx": 1 << 28}
 # The same of a single row, whose products are as fast as its factors come from memory.
 WORTH_BLAS_ROW = 1 << 20
@@ -36,21 +37,22 @@ def multiply(a: Array, b: Array, out: Array) -> Run:
 
     The leading dimensions of the factors broadcast. Sizes are at least 1; the result lies apart from the factors.
     """
-    return multiplied(a, b, out) or partial(multiply_whole, a, b, out)
+    return native_multiply(a, b, out) or partial(multiply_whole, a, b, out)
 
 
 def multiply_whole(a: Array, b: Array, out: Array) -> None:
-    """The twin."""
+    """The reference."""
     with np.errstate(all="ignore"):
         np.matmul(widened(a), widened(b), out=out)
 
 
-def multiplied(a: Array, b: Array, out: Array) -> Run | None:
-    """The native loop; None where it does not do, or BLAS does better."""
+def native_multiply(a: Array, b: Array, out: Array) -> Run | Declined:
+    """The same in the native kernel, unless BLAS does better."""
     if out.shape[-1] == 1 < out.shape[-2]:
         a, b, out = (x.swapaxes(-1, -2) for x in (b, a, out))
-    if backend.native is None or is_for_blas(a, b) or not is_for_loop(a, b, out):
-        return None
+    reason = unsupported(a, b, out)
+    if reason is not None:
+        return Declined("matmul", reason)
     *batch, rows, columns = out.shape
     ffi, lib = backend.native.ffi, backend.native.lib
     task = ffi.new("dml_matmul_products *")
@@ -88,10 +90,22 @@ def multiply_packed(a: Array, panels: Array, out: Array) -> Run:
     return NativeRun("dml_matmul_run", task, keepalive=(a, panels, out))
 
 
-def is_for_loop(a: Array, b: Array, out: Array) -> bool:
-    known = a.dtype in TYPES and b.dtype in TYPES and out.dtype == FLOAT32 and out.ndim - 2 <= MAX_RANK
-    together = out.strides[-1] == out.itemsize or out.shape[-1] == 1
-    return known and together and all(x.flags.aligned for x in (a, b, out))
+def unsupported(a: Array, b: Array, out: Array) -> str | None:
+    """Why the native kernel does not take these."""
+    if backend.native is None:
+        return ABSENT
+    for x in (a, b):
+        if x.dtype not in TYPES:
+            return f"{type_name(x)} has no native kernel"
+    if out.dtype != FLOAT32:
+        return f"products of {type_name(out)} have no native kernel"
+    if out.ndim - 2 > MAX_RANK:
+        return f"{out.ndim} dimensions are more than {MAX_RANK + 2}"
+    if out.strides[-1] != out.itemsize and out.shape[-1] != 1:
+        return "rows of the output do not lie together in memory"
+    if not readable(a, b, out):
+        return UNREADABLE
+    return "BLAS is as fast for matrices of this size" if is_for_blas(a, b) else None
 
 
 def is_for_blas(a: Array, b: Array) -> bool:
@@ -122,37 +136,58 @@ def byte_products(
     b_zero: Array | None,
     out: Array,
     quantization: Quantization | None = None,
-) -> Run | None:
+) -> Run | Declined:
     """The call that stores ``(a - a_zero) x (b - b_zero)``, which wraps, in INT32; or bytes, as ``byte_convolution``
     makes them, with the scale of ``b`` for that of an input, and those of ``a`` for those of filters.
 
-    A single row has a loop of its own. Others run in that of convolutions, to which rows of ``a`` are filters of one
-    element, and columns of ``b`` what these see. None if there is no loop for this: there is one for INT8 and UINT8,
-    with a single zero point for ``b`` unless ``a`` is a row.
+    A single row has a native kernel of its own. Others run in that of convolutions, to which rows of ``a`` are filters
+    of one element, and columns of ``b`` what these see. Both are for INT8 and UINT8, with a single zero point for ``b``
+    unless ``a`` is a row.
     """
     batch = out.shape[:-2]
-    if backend.native is None or prod(batch) > MAX_BATCH:
-        return None
-    runs = []
-    for place in np.ndindex(batch):
-        run = None if quantization else byte_row(a[place], a_zero, b[place], b_zero, out[place])
-        if run is None and (b_zero is None or b_zero.size == 1):
-            left, right = a[place][:, :, np.newaxis], b[place][np.newaxis]
-            run = byte_convolution(
-                right, b_zero, left, a_zero, out[place][np.newaxis], ONE_BY_ONE, 1, quantization
-            )
-        if run is None:
-            return None
+    if prod(batch) > MAX_BATCH:
+        return Declined("byte_row", f"{prod(batch)} products are more than {MAX_BATCH}")
+    runs: list[Run] = []
+    for index in np.ndindex(batch):
+        run = byte_product(a[index], a_zero, b[index], b_zero, out[index], quantization)
+        if not run:
+            return run
         runs.append(run)
     return launch_in_order(runs)
 
 
-def byte_row(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out: Array) -> Run | None:
+def byte_product(
+    a: Array,
+    a_zero: Array | None,
+    b: Array,
+    b_zero: Array | None,
+    out: Array,
+    quantization: Quantization | None,
+) -> Run | Declined:
+    """``byte_products`` of two matrices."""
+    if quantization is None:
+        run = byte_row(a, a_zero, b, b_zero, out)
+        if run:
+            return run
+    if b_zero is not None and b_zero.size > 1:
+        return Declined("conv", "BTensor has several zero points")
+    left, right = a[:, :, np.newaxis], b[np.newaxis]
+    return byte_convolution(right, b_zero, left, a_zero, out[np.newaxis], ONE_BY_ONE, 1, quantization)
+
+
+def byte_row(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out: Array) -> Run | Declined:
     """``byte_products`` of one row, {1, K}, with one whose elements of a row lie next to each other."""
-    pairs = ((a, a_zero), (b, b_zero))
-    known = all(x.dtype in BYTES and (zero is None or zero.dtype == x.dtype) for x, zero in pairs)
-    if not known or len(a) > 1 or 1 not in (b.shape[1], b.strides[1]) or not out.flags.c_contiguous:
-        return None
+    if backend.native is None:
+        return Declined("byte_row", ABSENT)
+    for x, zero in ((a, a_zero), (b, b_zero)):
+        if x.dtype not in BYTES:
+            return Declined("byte_row", f"{type_name(x)} has no native kernel")
+        if zero is not None and zero.dtype != x.dtype:
+            return Declined("byte_row", "a zero point has another data type than its tensor")
+    if len(a) > 1:
+        return Declined("byte_row", f"{len(a)} rows are more than 1")
+    if 1 not in (b.shape[1], b.strides[1]) or not out.flags.c_contiguous:
+        return Declined("byte_row", "rows do not lie together in memory")
     task = backend.native.ffi.new("dml_byte_row *")
     task.depth, task.columns = b.shape
     task.a, task.b, task.out = address(a), address(b), address(out)

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from .backend import backend
+from .decisions import ABSENT, Declined
 from .launch import NativeRun
 from .native_arrays import Array, Run, address
 
@@ -21,9 +22,19 @@ def move(pairs: Sequence[tuple[Array, Array]]) -> Run:
     Inputs may be broadcast. An input and an output are either apart in memory or the very same elements.
     """
     pairs = tuple(pairs)
+    return native_move(pairs) or partial(move_all, pairs)
+
+
+def native_move(pairs: Sequence[tuple[Array, Array]]) -> Run | Declined:
+    """The same in the native kernel."""
     native = backend.native
-    if native is None or any(out.ndim > MAX_RANK or out.itemsize not in ITEM_SIZES for out, _ in pairs):
-        return partial(move_all, pairs)
+    if native is None:
+        return Declined("move", ABSENT)
+    for output, _ in pairs:
+        if output.ndim > MAX_RANK:
+            return Declined("move", f"{output.ndim} dimensions are more than {MAX_RANK}")
+        if output.itemsize not in ITEM_SIZES:
+            return Declined("move", f"elements of {output.itemsize} bytes have no native kernel")
     tasks = native.ffi.new("dml_move[]", len(pairs))
     for index, (output, x) in enumerate(pairs):
         native.lib.dml_move_prepare(
@@ -40,6 +51,6 @@ def move(pairs: Sequence[tuple[Array, Array]]) -> Run:
 
 
 def move_all(pairs: Sequence[tuple[Array, Array]]) -> None:
-    """The twin of the native loop."""
+    """The reference."""
     for output, x in pairs:
         np.copyto(output, x)

@@ -25,3 +25,9 @@ def readable(*arrays: Array) -> bool:
 def apart(output: Array, inputs: Sequence[Array]) -> bool:
     """Whether nothing of ``inputs`` is lost while ``output`` is written."""
     return not any(np.may_share_memory(array, output) for array in inputs)
+
+
+def type_name(array: Array) -> str:
+    """The data type as DirectML calls it, ``FLOAT32``."""
+    name: str = array.dtype.name
+    return name.upper()

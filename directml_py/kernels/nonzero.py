@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from .backend import backend
+from .decisions import ABSENT, Declined
 from .launch import NativeRun
 from .native_arrays import Array, address
 
@@ -21,9 +22,16 @@ def nonzero(x: Array, coordinates: Array) -> Callable[[], int]:
     and zeros in the rows behind them; it gives how many there are. The other coordinates are those of dimensions of
     size 1. Zeros of both signs are zero.
     """
+    return native_nonzero(x, coordinates) or partial(nonzero_whole, x, coordinates)
+
+
+def native_nonzero(x: Array, coordinates: Array) -> Callable[[], int] | Declined:
+    """The same in the native kernel."""
     native = backend.native
-    if native is None or x.ndim > MAX_RANK:
-        return lambda: nonzero_whole(x, coordinates)
+    if native is None:
+        return Declined("nonzero", ABSENT)
+    if x.ndim > MAX_RANK:
+        return Declined("nonzero", f"{x.ndim} dimensions are more than {MAX_RANK}")
     bits = 8 * x.itemsize
     task = native.ffi.new(
         "dml_nonzero *",
@@ -41,17 +49,15 @@ def nonzero(x: Array, coordinates: Array) -> Callable[[], int]:
             "strides": x.strides,
         },
     )
-    run: Any = NativeRun("dml_nonzero_run", task, keepalive=(x, coordinates))
-    search: Callable[[], int] = run
-    return search
+    return NativeRun("dml_nonzero_run", task, keepalive=(x, coordinates))
 
 
 def nonzero_whole(x: Array, coordinates: Array) -> int:
-    """The twin of the native loop."""
+    """The reference."""
     width = coordinates.shape[1]
-    found = np.unravel_index(np.flatnonzero(x != 0), x.shape[x.ndim - width :])
-    count = len(found[0])
-    for column, numbers in zip(coordinates.T, found):
+    places = np.unravel_index(np.flatnonzero(x != 0), x.shape[x.ndim - width :])
+    count = len(places[0])
+    for column, numbers in zip(coordinates.T, places):
         column[:count] = numbers
     coordinates[count:] = 0
     return count

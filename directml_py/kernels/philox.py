@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from .backend import backend
+from .decisions import ABSENT, Declined, take
 from .fill import fill
 from .native_arrays import Array, Run, address
 
@@ -35,6 +36,10 @@ def words(state: Array, first: int, count: int) -> Array:
 def generate(state: Array, output: Array) -> Run:
     """Bind words of the sequence to the elements of a UINT32 ``output``, in the order of their coordinates, and give
     the call that makes them."""
+    if backend.native is None:
+        Declined("philox", ABSENT)
+    else:
+        take("philox")
     if backend.native is None or not output.flags.c_contiguous:
         return fill(partial(words, state), output)
 
@@ -81,7 +86,7 @@ def write_blocks(output: Array, counter: int, key: int) -> None:
 
 
 def numpy_blocks(counter: int, key: int, count: int) -> Array:
-    """The twin of the native loop."""
+    """The reference."""
     start = np.uint64(counter % 2**64)
     low = np.arange(count, dtype=np.uint64) + start
     high = np.uint64((counter >> 64) % 2**64) + (low < start)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .backend import backend
+from .decisions import ABSENT, OVERLAPPING, Declined
 from .launch import NativeRun
-from .native_arrays import Array, Run, address
+from .native_arrays import Array, Run, address, type_name
 
 Axes = tuple[int, ...]
 
@@ -27,25 +28,32 @@ def fold(
 
     ``function`` is the last part of a ``DML_REDUCE_FUNCTION``. Indices of ARGMIN and ARGMAX are those of the first of
     equal elements, or of the last if ``decreasing``. ``scratch``: bytes for LOG_SUM_EXP, eight for each element of
-    ``x``; the native loops need none, and without it NumPy's take their own.
+    ``x``; the native kernel needs none, and without it NumPy's take their own.
 
     What L2 and LOG_SUM_EXP take the root or the logarithm of has the digits of FLOAT64, but the range of FLOAT32: it is
     infinite where it is that there, as in Microsoft's library.
     """
     if function not in FUNCTIONS:
         raise ValueError(f"no such function: {function!r}")
-    run = None if backend.native is None else native_fold(function, x, output, axes, decreasing)
-    return run or numpy_fold(function, x, output, axes, decreasing, scratch)
+    return native_fold(function, x, output, axes, decreasing) or numpy_fold(
+        function, x, output, axes, decreasing, scratch
+    )
 
 
-def native_fold(function: str, x: Array, output: Array, axes: Axes, decreasing: bool) -> Run | None:
-    """The same in native loops; None if there are none for these tensors."""
+def native_fold(function: str, x: Array, output: Array, axes: Axes, decreasing: bool) -> Run | Declined:
+    """The same in the native kernel."""
+    if backend.native is None:
+        return Declined("reduce", ABSENT)
     ffi, lib = backend.native.ffi, backend.native.lib
     types = native_type(lib, x.dtype), native_type(lib, output.dtype)
     expected = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
-    # NumPy reads all before it writes; the loops write a block when it is done.
-    if None in types or output.shape != expected or np.may_share_memory(x, output):
-        return None
+    if None in types:
+        return Declined("reduce", f"{type_name(x if types[0] is None else output)} has no native kernel")
+    if output.shape != expected:
+        return Declined("reduce", f"the output has the sizes {output.shape}, not {expected}")
+    # NumPy reads all before it writes; the kernel writes a block when it is done.
+    if np.may_share_memory(x, output):
+        return Declined("reduce", OVERLAPPING)
     name = f"{function}_LAST" if decreasing and function in ("ARGMIN", "ARGMAX") else function
     task = ffi.new("dml_reduce *")
     known = lib.dml_reduce_prepare(
@@ -61,19 +69,22 @@ def native_fold(function: str, x: Array, output: Array, axes: Axes, decreasing: 
         address(output),
     )
     if not known:
-        return None
+        reason = (
+            f"{function} of {x.ndim} dimensions of {type_name(x)} to {type_name(output)} has no native kernel"
+        )
+        return Declined("reduce", reason)
     return NativeRun("dml_reduce_run", task, keepalive=(x, output))
 
 
 def native_type(lib: Any, dtype: np.dtype[Any]) -> Any:
-    """The loops' name of a type; None if they have none."""
+    """The native kernel's number of a type; None if it has none."""
     return getattr(lib, f"DML_TYPE_{dtype.name.upper()}", None) if dtype.isnative else None
 
 
 def numpy_fold(
     function: str, x: Array, output: Array, axes: Axes, decreasing: bool = False, scratch: Array | None = None
 ) -> Run:
-    """The twin of the native loops."""
+    """The reference."""
     if function in ("ARGMIN", "ARGMAX"):
         return arg_fold(x, output, axes, largest=function == "ARGMAX", decreasing=decreasing)
     if function == "LOG_SUM_EXP":

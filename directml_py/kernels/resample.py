@@ -1,4 +1,4 @@
-"""The native loop of images that are resampled: sums of a few elements along rows and columns, their norms, and the
+"""Resampling of images in the native kernel: sums of a few elements along rows and columns, their norms, and the
 largest of them."""
 
 from __future__ import annotations
@@ -10,48 +10,63 @@ import numpy as np
 
 from .backend import backend
 from .csr import Plan, Taps
+from .decisions import ABSENT, OVERLAPPING, UNREADABLE, Declined
 from .launch import NativeRun
-from .native_arrays import Array, Run, address, apart, readable
+from .native_arrays import Array, Run, address, apart, readable, type_name
 from .roi.sample_points import Steps
 
-LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
+FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 # Batches, channels, rows and columns.
 RANK = 4
 # The fields of an axis of a task, and what keeps alive what its pointers lead to.
 Axis = tuple[dict[str, Any], object]
 
 
-def can_blend(x: Array, output: Array) -> bool:
-    """Whether there is a loop for these tensors: FLOAT32 or FLOAT16, apart in memory, of rows that are not too long."""
-    native = backend.native
-    return (
-        native is not None
-        and x.dtype in LOOPS
-        and x.dtype == output.dtype
-        and readable(x, output)
-        and max(x.shape[-1], output.shape[-1]) <= native.lib.DML_RESAMPLE_COLUMNS
-        and apart(output, [x])
-    )
+def unsupported(x: Array, output: Array) -> str | None:
+    """Why the native kernel does not take these: it is for FLOAT32 or FLOAT16, apart in memory, of rows that are not
+    too long."""
+    if backend.native is None:
+        return ABSENT
+    if x.dtype not in FLOATS:
+        return f"{type_name(x)} has no native kernel"
+    if x.dtype != output.dtype:
+        return f"the output is {type_name(output)}, the input {type_name(x)}"
+    if not readable(x, output):
+        return UNREADABLE
+    longest, columns = backend.native.lib.DML_RESAMPLE_COLUMNS, max(x.shape[-1], output.shape[-1])
+    if columns > longest:
+        return f"rows of {columns} elements are longer than {longest}"
+    return None if apart(output, [x]) else OVERLAPPING
 
 
-def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | None:
-    """The call that stores what a plan for the last two of up to four dimensions makes of ``x``; None if there is no
-    loop for it.
+def takes_regions(x: Array, output: Array) -> bool | Declined:
+    """Whether ``blend_regions`` and ``largest_of_regions`` take these."""
+    reason = unsupported(x, output)
+    return True if reason is None else Declined("resample", reason)
+
+
+def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | Declined:
+    """The call that stores what a plan for the last two of up to four dimensions makes of ``x``.
 
     With an ``order``, the plan says of what a norm of that order is taken; it has no weights.
     """
-    if x.ndim > RANK or not can_blend(x, output) or order > backend.native.lib.DML_RESAMPLE_ORDER:
-        return None
+    if x.ndim > RANK:
+        return Declined("resample", f"{x.ndim} dimensions are more than {RANK}")
+    reason = unsupported(x, output)
+    if reason is not None:
+        return Declined("resample", reason)
+    if order > backend.native.lib.DML_RESAMPLE_ORDER:
+        return Declined("resample", f"norms of order {order} have no native kernel")
     missing = RANK - x.ndim
-    x, output = (one.reshape((1,) * missing + one.shape) for one in (x, output))
+    x, output = (array.reshape((1,) * missing + array.shape) for array in (x, output))
     axes = []
     for axis in (2, 3):
         parts = plan.get(axis - missing, (Taps.one_each(np.arange(x.shape[axis]), x.shape[axis]),))
         if not isinstance(parts, tuple) or len(parts) > 1:
-            return None
+            return Declined("resample", "the filter has too many taps to be held at once")
         axes.append(axis_of(parts[0], output.shape[axis]))
     if len(plan) > sum(axis - missing in plan for axis in (2, 3)):
-        return None
+        return Declined("resample", "more than the last two dimensions are resampled")
     task, memory = task_of("NORM" if order else "SUM", x, output, axes)
     task.order = order
     return NativeRun("dml_resample_run", task, keepalive=memory)

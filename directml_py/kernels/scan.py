@@ -11,11 +11,12 @@ import numpy as np
 from . import half
 from .backend import backend
 from .cache_blocks import BLOCK, Grid, block_sizes, joined
+from .decisions import ABSENT, UNREADABLE, Declined
 from .launch import NativeRun
-from .native_arrays import Array, Run, address
+from .native_arrays import Array, Run, address, readable, type_name
 from .threads import share
 
-# Dimensions that the native loops take, the axis among them.
+# Dimensions that the native kernel takes, the axis among them.
 MAX_RANK = 9
 
 
@@ -30,21 +31,22 @@ def scan(
 ) -> Run:
     """Bind ``output[i] = function(x[0], x[1], ... x[i])`` along ``axis``, and give the call that does it.
 
-    ``function`` is NumPy's ``add`` or ``multiply``. ``exclusive`` leaves ``x[i]`` itself out; the first result is then
-    that of no elements. ``decreasing`` goes from the last element to the first. FLOAT16 is kept in FLOAT32 on the way;
-    integers wrap. Floats are taken one after the other, and each result is rounded. ``output`` may be the very memory
-    of ``x``.
+    ``function`` is NumPy's, such as ``add``, and has a result of no elements. ``exclusive`` leaves ``x[i]`` itself out;
+    the first result is then that of no elements. ``decreasing`` goes from the last element to the first. FLOAT16 is
+    kept in FLOAT32 on the way; integers wrap. Floats are taken one after the other, and each result is rounded.
+    ``output`` may be the very memory of ``x``.
     """
     if decreasing:
         x, output = np.flip(x, axis), np.flip(output, axis)
     x, output = np.moveaxis(x, axis, 0), np.moveaxis(output, axis, 0)
-    if backend.native is not None and x.dtype.isnative and x.dtype == output.dtype and x.ndim <= MAX_RANK:
-        return native_scan(function, x, output, exclusive)
-    return numpy_scan(function, x, output, exclusive)
+    return native_scan(function, x, output, exclusive) or numpy_scan(function, x, output, exclusive)
 
 
-def native_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> Run:
-    """The same along the first axis in native loops."""
+def native_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> Run | Declined:
+    """The same along the first axis in the native kernel."""
+    reason = unsupported(function, x, output)
+    if reason is not None:
+        return Declined("scan", reason)
     ffi, lib = backend.native.ffi, backend.native.lib
     kind = f"FLOAT{8 * x.itemsize}" if x.dtype.kind == "f" else str(8 * x.itemsize)
     task = ffi.new(
@@ -67,8 +69,23 @@ def native_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) ->
     return NativeRun("dml_scan_run", task, keepalive=(x, output))
 
 
+def unsupported(function: np.ufunc, x: Array, output: Array) -> str | None:
+    """Why the native kernel does not take these."""
+    if backend.native is None:
+        return ABSENT
+    if function not in (np.add, np.multiply):
+        return f"it adds and multiplies, and has no {function.__name__}"
+    if x.dtype.kind not in "fiu":
+        return f"{type_name(x)} has no native kernel"
+    if x.dtype != output.dtype:
+        return f"the output is {type_name(output)}, the input {type_name(x)}"
+    if not readable(x, output):
+        return UNREADABLE
+    return f"{x.ndim} dimensions are more than {MAX_RANK}" if x.ndim > MAX_RANK else None
+
+
 def numpy_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> Run:
-    """The twin of the native loops, along the first axis."""
+    """The reference, along the first axis."""
     if backend.is_plain or x.size <= BLOCK:
         return partial(scan_whole, function, x, output, exclusive)
     return Tiles(function, x, output, exclusive)
@@ -95,8 +112,18 @@ def kept_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def nothing(function: np.ufunc, dtype: np.dtype[Any], exclusive: bool) -> Any:
-    """The result of no elements. -0 is what every number can be added to, -0 too, but it is no sum to be shown."""
-    minus_zero = function is np.add and dtype.kind == "f" and not exclusive
+    """The result of no elements. -0 is what every number can be added to, -0 too, but it is no sum to be shown.
+
+    Raises ``ValueError`` if the function has none.
+    """
+    is_float = dtype.kind == "f"
+    if function in (np.maximum, np.minimum):
+        # Of FLOAT16 and of FLOAT32 infinity is the same.
+        limits = (-np.inf, np.inf) if is_float else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        return dtype.type(limits[function is np.minimum])
+    if function.identity is None:
+        raise ValueError(f"{function.__name__} of no elements has no result")
+    minus_zero = function is np.add and is_float and not exclusive
     return dtype.type(-0.0 if minus_zero else function.identity)
 
 

@@ -1,7 +1,6 @@
-"""The native loops of rows: SOFTMAX and its logarithm, and normalization with mean and variance.
+"""Softmax and its logarithm, and normalization with mean and variance, in the native kernel.
 
-Each function gives the call that computes, or None where there is no loop for these tensors: ``rows.map_rows`` with the
-twin takes all. A row is what lies next to each other in the input and the output.
+A row is what lies next to each other in the input and the output. What is declined runs in ``rowwise.map_rows``.
 """
 
 from __future__ import annotations
@@ -14,29 +13,31 @@ import numpy as np
 
 from .backend import backend
 from .cache_blocks import joined
+from .decisions import ABSENT, OVERLAPPING, UNREADABLE, Declined
 from .launch import NativeRun, launch_in_order
 from .move import move
-from .native_arrays import Array, Run, address, apart, readable
+from .native_arrays import Array, Run, address, apart, readable, type_name
 
-LOOPS = (np.dtype(np.float32), np.dtype(np.float16))
+FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
+SCATTERED = "elements of a row do not lie together in memory"
 
 
-def softmax(x: Array, output: Array, axes: Sequence[int], logarithm: bool = False) -> Run | None:
+def softmax(x: Array, output: Array, axes: Sequence[int], logarithm: bool = False) -> Run | Declined:
     """Each exponential divided by the sum of those along ``axes``, or the logarithm of that.
 
     Input that lies otherwise than the output, backwards for example, is copied first, to give the same bits.
     """
     bind = partial(rows_along, "LOG_SOFTMAX" if logarithm else "SOFTMAX", axes, output)
     run = bind(x, [])
-    if run is not None or fitting(output, x, []) is None or bind(np.empty_like(output), []) is None:
+    if run or unsupported(output, x, []) or not bind(np.empty_like(output), []):
         return run
 
     def run_on_copy() -> None:
         together = np.empty_like(output)
         move([(together, x)])()
-        ready = bind(together, [])
-        assert ready is not None
-        ready()
+        softmax_of_copy = bind(together, [])
+        assert softmax_of_copy
+        softmax_of_copy()
 
     return run_on_copy
 
@@ -52,7 +53,7 @@ def mean_variance(
     uses_mean: bool,
     uses_variance: bool,
     relu: bool = False,
-) -> Run | None:
+) -> Run | Declined:
     """``scale * (x - mean) / sqrt(variance + epsilon) + bias``, with mean and variance along ``axes``; ``scale`` and
     ``bias`` broadcast. With ``relu`` it is 0 where it is not above that."""
     options: dict[str, Any] = {
@@ -62,11 +63,11 @@ def mean_variance(
         "relu": relu,
     }
     run = rows_along("MEAN_VARIANCE", axes, output, x, [scale, bias], **options)
-    if run is not None or fitting(output, x, [scale, bias]) is None:
+    if run or unsupported(output, x, [scale, bias]):
         return run
     # Rows that lie apart in memory are put together where they go.
     run = rows_along("MEAN_VARIANCE", axes, output, output, [scale, bias], is_in_place=True, **options)
-    return None if run is None else launch_in_order([move([(output, x)]), run])
+    return run and launch_in_order([move([(output, x)]), run])
 
 
 def batch_norm(
@@ -79,15 +80,15 @@ def batch_norm(
     epsilon: float,
     *,
     relu: bool = False,
-) -> Run | None:
+) -> Run | Declined:
     """Batch normalization with given statistics, which broadcast, as scale and bias do: each is one number in a row."""
-    views = fitting(output, x, [mean, variance, scale, bias])
-    if views is None:
-        return None
-    rows = joined(views)
+    reason = unsupported(output, x, [mean, variance, scale, bias])
+    if reason is not None:
+        return Declined("softmax_norm", reason)
+    rows = joined(broadcast_views(output, x, [mean, variance, scale, bias]))
     if rows[0].ndim == 0 or any(view.strides[-1] for view in rows[2:]):
-        return None
-    return native("BATCH_NORM", rows, [0, 1, 2, 3, 4, 5], epsilon=epsilon, relu=relu)
+        return Declined("softmax_norm", "statistics change along the innermost dimension")
+    return bound_rows("BATCH_NORM", rows, [0, 1, 2, 3, 4, 5], epsilon=epsilon, relu=relu)
 
 
 class BatchNormPostOp(NamedTuple):
@@ -101,24 +102,24 @@ class BatchNormPostOp(NamedTuple):
     epsilon: float
     relu: bool
 
-    def fill(self, task: Any, output: Array) -> Array | None:
-        """Make it part of a task that stores ``output``, {N, C, ...}; what must live as long as that. None if there is
-        no loop for these tensors."""
+    def fill(self, task: Any, output: Array) -> Array | str:
+        """Make it part of a task that stores ``output``, {N, C, ...}; what must live as long as that, or why it
+        cannot be."""
         arrays, channels = self[:4], output.shape[1]
-        plain = all(one.dtype == np.float32 for one in arrays) and readable(*arrays)
-        if (
-            not plain
-            or output.dtype != np.float32
-            or any(one.size not in (1, one.shape[1]) for one in arrays)
-        ):
-            return None
+        for array in (*arrays, output):
+            if array.dtype != np.float32:
+                return f"normalization of {type_name(array)} cannot be a post-op"
+        if any(array.size not in (1, array.shape[1]) for array in arrays):
+            return "statistics that are not one for each channel cannot be a post-op"
+        if not readable(*arrays):
+            return UNREADABLE
         if not apart(output, arrays):
-            return None
+            return OVERLAPPING
         prepared = np.empty(channels * backend.native.ffi.sizeof("dml_batch_norm_channel"), np.uint8)
         task.channels, task.epsilon, task.relu = channels, self.epsilon, self.relu
         task.prepared = address(prepared)
         task.memory = list(map(address, arrays))
-        task.strides = [one.strides[1] if one.shape[1] > 1 else 0 for one in arrays]
+        task.strides = [array.strides[1] if array.shape[1] > 1 else 0 for array in arrays]
         return prepared
 
 
@@ -131,43 +132,54 @@ def rows_along(
     *,
     is_in_place: bool = False,
     **options: float,
-) -> Run | None:
-    views = fitting(output, x, more, is_in_place=is_in_place)
-    if views is None:
-        return None
+) -> Run | Declined:
+    reason = unsupported(output, x, more, is_in_place=is_in_place)
+    if reason is not None:
+        return Declined("softmax_norm", reason)
+    views = broadcast_views(output, x, more)
     kept = [axis for axis in range(x.ndim) if axis not in axes]
     rows = joined([view.transpose(*kept, *sorted(axes)) for view in views], fixed=len(kept))
     if rows[0].ndim != len(kept) + 1:
-        return None
-    places = [0, 1, *(place for place, one in enumerate(more, 2) if one is not None)]
-    return native(function, rows, places, **options)
+        return Declined("softmax_norm", SCATTERED)
+    places = [0, 1, *(place for place, array in enumerate(more, 2) if array is not None)]
+    return bound_rows(function, rows, places, **options)
 
 
-def fitting(
+def unsupported(
     output: Array, x: Array, more: Sequence[Array | None], *, is_in_place: bool = False
-) -> list[Array] | None:
-    """Views of equal sizes, absent ones left out; None if there are no loops for their types or where they lie."""
-    present = [one for one in more if one is not None]
-    if backend.native is None or x.shape != output.shape or x.dtype not in LOOPS:
-        return None
-    if any(one.dtype != x.dtype for one in (output, *present)):
-        return None
-    others = present if is_in_place else [x, *present]
-    if not readable(x, output, *present) or not apart(output, others):
-        return None
-    return [output, x, *(np.broadcast_to(one, x.shape) for one in present)]
+) -> str | None:
+    """Why the native kernel does not take these, wherever their rows lie."""
+    present = [array for array in more if array is not None]
+    if backend.native is None:
+        return ABSENT
+    if x.shape != output.shape:
+        return f"the output has the sizes {output.shape}, the input {x.shape}"
+    if x.dtype not in FLOATS:
+        return f"{type_name(x)} has no native kernel"
+    if any(array.dtype != x.dtype for array in (output, *present)):
+        return "the tensors have several data types"
+    if not readable(x, output, *present):
+        return UNREADABLE
+    return None if apart(output, present if is_in_place else [x, *present]) else OVERLAPPING
 
 
-def native(function: str, rows: Sequence[Array], places: Sequence[int], **options: float) -> Run | None:
-    """The call of a loop over the last dimension of ``rows``, the tensors at ``places`` of the task; None if elements
-    lie apart there."""
+def broadcast_views(output: Array, x: Array, more: Sequence[Array | None]) -> list[Array]:
+    """Views of equal sizes; absent ones are left out."""
+    return [output, x, *(np.broadcast_to(array, x.shape) for array in more if array is not None)]
+
+
+def bound_rows(
+    function: str, rows: Sequence[Array], places: Sequence[int], **options: float
+) -> Run | Declined:
+    """The call over the last dimension of ``rows``, the tensors at ``places`` of the task."""
     ffi, lib = backend.native.ffi, backend.native.lib
     count, size = rows[0].shape[-1], rows[0].itemsize
-    if any(one.strides[-1] not in ((size,) if place < 2 else (0, size)) for place, one in zip(places, rows)):
-        return None
-    if size == 2 and count > lib.DML_SOFTMAX_NORM_LONGEST_HALVES and function != "BATCH_NORM":
-        return None
-    heads = joined([one[..., 0] for one in rows])
+    if any(row.strides[-1] not in ((size,) if place < 2 else (0, size)) for place, row in zip(places, rows)):
+        return Declined("softmax_norm", SCATTERED)
+    longest = lib.DML_SOFTMAX_NORM_LONGEST_HALVES
+    if size == 2 and count > longest and function != "BATCH_NORM":
+        return Declined("softmax_norm", f"rows of {count} elements of FLOAT16 are longer than {longest}")
+    heads = joined([row[..., 0] for row in rows])
     task = ffi.new("dml_softmax_norm *")
     task.function = getattr(lib, f"DML_SOFTMAX_NORM_{function}")
     task.is_half = size == 2

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from .backend import backend
+from .decisions import ABSENT, UNREADABLE, Declined
 from .launch import NativeRun
-from .native_arrays import Array, Run, address
+from .native_arrays import Array, Run, address, type_name
 
 MAX_RANK = 9
 
 
-def top(x: Array, values: Array, indices: Array, axis: int, *, decreasing: bool) -> Run | None:
+def top(x: Array, values: Array, indices: Array, axis: int, *, decreasing: bool) -> Run | Declined:
     """The call that stores the first elements along ``axis``, as many as the outputs have, and their indices.
 
-    Of equal elements the first comes first; NaN comes last. None if there is no native loop for these tensors: there is
-    one for few elements of rows that lie together in memory, and its twin is the operator's own function.
+    Of equal elements the first comes first; NaN comes last. The native kernel is for few elements of rows that lie
+    together in memory; the reference is the operator's own function.
     """
     native = backend.native
     if native is None:
-        return None
-    kind = getattr(native.lib, f"DML_TOP_K_{x.dtype.name.upper()}", None)
+        return Declined("top_k", ABSENT)
+    kind = getattr(native.lib, f"DML_TOP_K_{type_name(x)}", None)
     count = values.shape[axis]
-    together = x.strides[axis] == x.itemsize or x.shape[axis] == 1
-    known = (
-        kind is not None and x.dtype.isnative and indices.dtype.kind in "iu" and indices.itemsize in (4, 8)
-    )
-    if not known or not together or count > native.lib.DML_TOP_K_MOST or x.ndim > MAX_RANK:
-        return None
+    if kind is None:
+        return Declined("top_k", f"{type_name(x)} has no native kernel")
+    if indices.dtype.kind not in "iu" or indices.itemsize not in (4, 8):
+        return Declined("top_k", f"indices of {type_name(indices)} have no native kernel")
+    if not x.dtype.isnative:
+        return Declined("top_k", UNREADABLE)
+    if x.strides[axis] != x.itemsize and x.shape[axis] > 1:
+        return Declined("top_k", "elements along the axis do not lie together in memory")
+    if count > native.lib.DML_TOP_K_MOST:
+        return Declined("top_k", f"{count} elements are more than {native.lib.DML_TOP_K_MOST}")
+    if x.ndim > MAX_RANK:
+        return Declined("top_k", f"{x.ndim} dimensions are more than {MAX_RANK}")
     rows = [each for each in range(x.ndim) if each != axis and x.shape[each] > 1]
     task = native.ffi.new(
         "dml_top_k *",

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import depthwise_pool
 from .convolution import convolution
+from .decisions import Declined
 from .launch import launch_in_order
 from .move import move
 from .native_arrays import Array, Run
@@ -69,19 +70,18 @@ def convolution_back(
     *,
     is_turned: bool = False,
     **options: Any,
-) -> Run | None:
+) -> Run | Declined:
     """The call that stores what ``im2col.convolve_back`` gives, as ``convolution.convolution`` does forwards.
 
-    None if there is no loop for these tensors, or elements of the output that no tap reaches but for its padding, which
-    is 0. Filters must be finite when it is called: forwards, what is beside the input is
-    multiplied with them as 0.
+    There may be no elements of the output that no tap reaches, but for its padding, which is 0. Filters must be finite
+    when it is called: forwards, what is beside the input is multiplied with them as 0.
     """
     inner, whole = window.without_output_padding(output.shape[2:]), output
     within: Any = (..., *map(slice, inner))
     output = whole[within]
     phases = [list(phases_of(window, axis)) for axis in range(len(window.size))]
     if any(phase.length == 0 for axis in phases for phase in axis):
-        return None
+        return Declined("conv", "some elements of the output are reached by no element of the filter")
     by_group = filters.reshape(groups, -1, *filters.shape[1:]).swapaxes(1, 2)
     if is_turned:
         by_group = np.flip(by_group, tuple(range(3, by_group.ndim)))
@@ -102,8 +102,8 @@ def convolution_back(
         own.append((packed, taps))
         for task in pieces(x[inside], packed, bias, target, window):
             run = forward(*task, memory, place, **options)
-            if run is None:
-                return None
+            if not run:
+                return run
             runs.append(run)
     if any(window.output_padding):
         runs.append(partial(fill_padding, whole, inner))
@@ -151,7 +151,7 @@ def forward(
     memory: Array,
     place: Sequence[Phase],
     **options: Any,
-) -> Run | None:
+) -> Run | Declined:
     """A phase of the output, or a part of it, by way of ``memory`` where its elements lie apart."""
     window = Window.of(
         [one.length for one in place],
@@ -162,8 +162,10 @@ def forward(
     flat = filters.reshape(-1, *filters.shape[2:])
     is_apart = output.strides[-1] != output.itemsize or not output[0, 0].flags.c_contiguous
     if is_apart and memory.size < output.size:
-        return None
+        return Declined(
+            "conv", "a part of the output does not lie together in memory, and there is no scratch for it"
+        )
     part = memory[: output.size].reshape(output.shape) if is_apart else output
     task = (x, flat, bias, part, window, len(filters))
     run = depthwise_pool.products(*task, **options) or convolution(*task, **options)
-    return launch_in_order([run, move([(output, part)])]) if run is not None and is_apart else run
+    return launch_in_order([run, move([(output, part)])]) if run and is_apart else run

@@ -146,7 +146,7 @@ def test_what_does_not():
 def test_without_the_module_native_cannot_be_had():
     result = run(HIDE + SHOW, DIRECTML_PY_KERNELS="native")
     assert (
-        "ImportError: DIRECTML_PY_KERNELS is native, but the native loops do not load: hidden"
+        "ImportError: DIRECTML_PY_KERNELS is native, but the native kernels do not load: hidden"
         in result.stderr
     )
 

@@ -74,7 +74,7 @@ def layer_of(cell, sizes, varied=True, weights=np.float32):
 
 
 def taken(cell, layer, outputs):
-    assert codes_of(cell) is not None
+    assert codes_of(cell)
     _, batch, width = layer.x.shape
     # The contents of scratch memory are anything.
     scratch = np.full(scratch_for(cell, batch, width, layer.hidden), 255, np.uint8)

@@ -171,3 +171,40 @@ def test_long_rows_in_parts():
     output = np.empty_like(x)
     scan(np.multiply, x, output, 0)()
     assert output[[0, 49_999, 60_000]].tolist() == [2.0**-126, 2.0**-126, 2.0**114]
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize(
+    ("function", "dtype"),
+    [
+        (np.maximum, np.float32),
+        (np.maximum, np.float16),
+        (np.minimum, np.int8),
+        (np.minimum, np.uint32),
+        (np.bitwise_or, np.int64),
+        (np.logaddexp, np.float32),
+    ],
+    ids=str,
+)
+def test_functions_without_a_native_kernel(function, dtype, exclusive):
+    """NumPy's, with whichever kernels; exclusive ones begin with what any element goes through unchanged."""
+    first = {
+        np.maximum: -np.inf,
+        np.minimum: np.iinfo(dtype).max if np.dtype(dtype).kind in "iu" else np.inf,
+        np.bitwise_or: 0,
+        np.logaddexp: -np.inf,
+    }[function]
+    for shape in [(7,), (300, 200)]:
+        x = numbers(shape, dtype)
+        right = function.accumulate(x.astype(np.float32) if dtype == np.float16 else x, 0)
+        if exclusive:
+            right = np.concatenate([np.full_like(right[:1], first), right[:-1]])
+        output = np.empty_like(x)
+        scan(function, x, output, 0, exclusive=exclusive)()
+        np.testing.assert_array_equal(output, right.astype(dtype))
+
+
+def test_a_function_without_a_result_of_no_elements():
+    x = numbers((7,), np.float32)
+    with pytest.raises(ValueError, match="subtract of no elements has no result"):
+        scan(np.subtract, x, np.empty_like(x), 0)()

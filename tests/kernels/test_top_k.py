@@ -63,7 +63,7 @@ def test_every_type_and_layout(dtype, sizes, count):
             values, value_memory = laid_out(rng, (*sizes[:-1], count), dtype, layout)
             indices, index_memory = laid_out(rng, (*sizes[:-1], count), index_type, layout)
             run = top(x, values, indices, len(sizes) - 1, decreasing=decreasing)
-            assert run is not None
+            assert run
             before = value_memory.copy(), index_memory.copy()
             for place in np.ndindex(*sizes[:-1]):
                 indices[place] = expected(x[place], count, decreasing)
@@ -87,7 +87,7 @@ def test_rows_of_one_value_but_for_the_last(dtype, count):
     values, indices = np.empty((len(rows), count), dtype), np.empty((len(rows), count), np.uint32)
     for decreasing in (False, True):
         run = top(x, values, indices, 1, decreasing=decreasing)
-        assert run is not None
+        assert run
         run()
         right = np.array([expected(row, count, decreasing) for row in x])
         np.testing.assert_array_equal(indices, right)
@@ -98,7 +98,7 @@ def test_rows_are_shared_by_threads(threads):
     x = np.random.default_rng(0).integers(-1000, 1000, (3000, 500)).astype(np.int32)
     values, indices = np.empty((3000, 10), np.int32), np.empty((3000, 10), np.uint32)
     run = top(x, values, indices, 1, decreasing=True)
-    assert run is not None
+    assert run
     run()
     right = np.argsort(-x, axis=1, kind="stable")[:, :10]
     np.testing.assert_array_equal(indices, right)

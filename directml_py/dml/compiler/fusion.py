@@ -17,7 +17,7 @@ import numpy as np
 from ...descs.operator_desc import OperatorDesc
 from ...kernels.backend import backend
 from ...kernels.elementwise.fuse import Chain, Stored
-from ...kernels.elementwise.ir import Program
+from ...kernels.elementwise.ir import Program, Untraceable
 from ...kernels.elementwise.lower import code_for, program_of
 from ...operators import kernel_of
 from .graph_desc import Port, Value
@@ -51,7 +51,7 @@ def part_of(desc: OperatorDesc) -> Part | None:
     inputs = tuple(None if slot.tensor is None else elements.dtype(slot.tensor.dtype) for slot in desc.inputs)
     outputs = tuple(elements.dtype(one.dtype) for one in tensors if one is not None)
     program = program_of(elements.function, inputs, outputs)
-    return None if program is None else Part(program, inputs, outputs, *sizes)
+    return None if isinstance(program, Untraceable) else Part(program, inputs, outputs, *sizes)
 
 
 def fuse_elementwise(plan: Plan) -> Plan:
@@ -225,7 +225,7 @@ class Fusion:
         for value in stored:
             chain.output(values[value])
         code = code_for(chain.program)
-        if code is None:
+        if isinstance(code, str):
             return None
         return Fused(code, inputs, [(value, values[value].dtype) for value in stored])
 

@@ -200,7 +200,7 @@ def _fused_call(fused: Fused, bound: _Bound) -> Call:
     inputs = [bound.port(port).view(dtype) for port, dtype in fused.inputs]
     outputs = [bound.value(value).view(dtype) for value, dtype in fused.outputs]
     call = bound_code(fused.code, inputs, outputs)
-    assert call is not None
+    assert call
     return call
 
 

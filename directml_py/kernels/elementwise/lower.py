@@ -1,4 +1,4 @@
-"""Programs of element-wise functions on the native loops, over arrays of any layout."""
+"""Programs of element-wise functions in the native kernel, over arrays of any layout."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from ..backend import backend
 from ..cache_blocks import joined, nearest
+from ..decisions import ABSENT, Declined
 from ..launch import NativeRun
 from ..native_arrays import Array, Run, address
-from .ir import FUNCTIONS, Program
+from .ir import FUNCTIONS, Program, Untraceable
 from .trace import traced
 
 MAX_VALUES = 64
@@ -25,7 +26,7 @@ FUNCTION_BYTES = 16
 
 
 class Vocabulary:
-    """The codes of the native loops' steps and types."""
+    """The native kernel's opcodes and types, by name."""
 
     @cached_property
     def steps(self) -> dict[str, int]:
@@ -37,17 +38,17 @@ class Vocabulary:
 
     def names(self, function: str) -> dict[str, int]:
         ffi, lib = backend.native.ffi, backend.native.lib
-        found: dict[str, int] = {}
-        while (name := getattr(lib, function)(len(found))) != ffi.NULL:
-            found[ffi.string(name).decode()] = len(found)
-        return found
+        numbers: dict[str, int] = {}
+        while (name := getattr(lib, function)(len(numbers))) != ffi.NULL:
+            numbers[ffi.string(name).decode()] = len(numbers)
+        return numbers
 
 
 vocabulary = Vocabulary()
 
 
 class Code:
-    """A program as the native loops take it: nodes share memory for their values as soon as nobody needs them."""
+    """A program as the native kernel takes it: nodes share memory for their values as soon as nobody needs them."""
 
     def __init__(self, program: Program) -> None:
         nodes, needed = program.nodes, program.needed()
@@ -112,46 +113,52 @@ class Code:
 @lru_cache(maxsize=1024)
 def program_of(
     function: Callable[..., Any], inputs: tuple[np.dtype[Any] | None, ...], outputs: tuple[np.dtype[Any], ...]
-) -> Program | None:
+) -> Program | Untraceable:
     """What ``trace.traced`` gives."""
     return traced(function, inputs, outputs)
 
 
-def code_for(program: Program) -> Code | None:
-    """None for a program that is too large for the native loops, or has no inputs."""
+def code_for(program: Program) -> Code | str:
+    """The code of a program, or why the native kernel does not take it."""
     code = Code(program)
-    fits = len(code.wide) <= MAX_VALUES and len(code.inputs) + len(code.outputs) <= MAX_TENSORS
-    return code if fits and code.inputs else None
+    if len(code.wide) > MAX_VALUES:
+        return f"{len(code.wide)} values are more than {MAX_VALUES}"
+    if len(code.inputs) + len(code.outputs) > MAX_TENSORS:
+        return f"{len(code.inputs) + len(code.outputs)} tensors are more than {MAX_TENSORS}"
+    return code if code.inputs else "the function has no inputs"
 
 
 @lru_cache(maxsize=512)
 def code_of(
     function: Callable[..., Any], inputs: tuple[np.dtype[Any] | None, ...], outputs: tuple[np.dtype[Any], ...]
-) -> Code | None:
+) -> Code | str:
     program = program_of(function, inputs, outputs)
-    return None if program is None else code_for(program)
+    return str(program) if isinstance(program, Untraceable) else code_for(program)
 
 
 def mapped(
     function: Callable[..., Any], inputs: Sequence[Array | None], outputs: Sequence[Array | None]
-) -> Run | None:
-    """The call that stores ``function`` of the inputs in the outputs; None where that is not for the native loops."""
+) -> Run | Declined:
+    """The call that stores ``function`` of the inputs in the outputs."""
     targets = [output for output in outputs if output is not None]
-    if backend.native is None or len(targets) < len(outputs):
-        return None
+    if backend.native is None:
+        return Declined("elementwise", ABSENT)
+    if len(targets) < len(outputs):
+        return Declined("elementwise", "an output is absent")
     code = code_of(
         function, tuple(None if x is None else x.dtype for x in inputs), tuple(x.dtype for x in targets)
     )
-    return None if code is None else bound_code(code, inputs, targets)
+    if isinstance(code, str):
+        return Declined("elementwise", code)
+    return bound_code(code, inputs, targets)
 
 
-def bound_code(code: Code, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> Run | None:
-    """The call that runs a program over arrays, inputs of equal sizes or broadcast; None where they have too many
-    dimensions."""
+def bound_code(code: Code, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> Run | Declined:
+    """The call that runs a program over arrays, inputs of equal sizes or broadcast."""
     sources = [np.broadcast_to(inputs[number], outputs[0].shape) for number, _ in code.inputs]  # type: ignore[arg-type]
     views, across = laid_out([*outputs, *sources])
     if views[0].ndim > MAX_RANK:
-        return None
+        return Declined("elementwise", f"{views[0].ndim} dimensions are more than {MAX_RANK}")
     views = [*views[len(outputs) :], *views[: len(outputs)]]
     return task_of(code, views, len(sources), across)
 

@@ -22,7 +22,7 @@ Arrays = Sequence["Array | None"]
 
 
 def map_elements(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
-    """``map_blocks``, by native loops where ``function`` can be traced.
+    """``map_blocks``, in the native kernel where ``function`` can be traced.
 
     It must be the same for equal inputs, whenever it is called, and of each element by itself.
     """
@@ -50,7 +50,7 @@ def map_at_once(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
 
 
 def map_whole(function: Function, inputs: Arrays, outputs: Arrays) -> None:
-    """The twin: all elements at once."""
+    """The reference: all elements at once."""
     with np.errstate(all="ignore"):
         store(outputs, function(*[None if x is None else half.widened(x) for x in inputs]))
 

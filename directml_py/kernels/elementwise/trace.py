@@ -53,7 +53,7 @@ def primitive(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             if not symbols:
                 return function(*args)
             if any(one.dtype.kind != "f" for one in symbols):
-                raise Untraceable(f"{name} of integers")
+                raise Untraceable(f"{name} of integers has no native kernel")
             return symbols[0].step(name, FLOAT64, args)
 
         return call
@@ -70,30 +70,30 @@ class Symbol(NDArrayOperatorsMixin):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise Untraceable(name)
+        raise Untraceable(f"the function uses {name} of an array")
 
     def __bool__(self) -> bool:
-        raise Untraceable("a decision")
+        raise Untraceable("the function decides by a value")
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise Untraceable("an array")
+        raise Untraceable("the function takes an array as a whole")
 
     def __iter__(self) -> Any:
-        raise Untraceable("elements")
+        raise Untraceable("the function takes elements one by one")
 
     def __float__(self) -> float:
-        raise Untraceable("a number")
+        raise Untraceable("the function takes an element as a number")
 
     __int__ = __index__ = __len__ = __float__
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function is np.where and len(args) == 3 and not kwargs:
             return self.where(*args)
-        raise Untraceable(str(function))
+        raise Untraceable(f"{function.__name__} has no native kernel")
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         if method != "__call__" or set(kwargs) - {"dtype"}:
-            raise Untraceable(f"{ufunc} {method} {kwargs}")
+            raise Untraceable(f"{ufunc.__name__} with options has no native kernel")
         samples = [sample(one) for one in args]
         with np.errstate(all="ignore"):
             result = ufunc(*samples, **kwargs).dtype
@@ -117,7 +117,7 @@ class Symbol(NDArrayOperatorsMixin):
             return self.step("invert", result, args)
         name = SAME.get(ufunc) or BITWISE.get(ufunc)
         if name is None:
-            raise Untraceable(str(ufunc))
+            raise Untraceable(f"{ufunc.__name__} has no native kernel")
         return self.step(name, result, args)
 
     def where(self, condition: Any, a: Any, b: Any) -> Symbol:
@@ -150,7 +150,7 @@ class Symbol(NDArrayOperatorsMixin):
         if is_bits or (name in WRAPPING and dtype.kind in "iu"):
             made = self.made(f"{name}_bits", dtype, places)
             return made if name in ("and", "or", "xor", "right_shift") else made.wrapped(dtype)
-        raise Untraceable(f"{name} of {dtype}")
+        raise Untraceable(f"{name} of {dtype.name.upper()} has no native kernel")
 
     def made(self, name: str, dtype: np.dtype[Any], places: Sequence[int]) -> Symbol:
         lane = dtype.name if dtype.kind == "f" else "bits"
@@ -171,10 +171,10 @@ class Symbol(NDArrayOperatorsMixin):
             place: int = value.astype(dtype).place
             return place
         if np.size(value) != 1:
-            raise Untraceable("an array of its own")
+            raise Untraceable("the function has an array of its own")
         lane_of(dtype)
         if dtype.kind in "iu" and not np.iinfo(dtype).min <= np.asarray(value).item() <= np.iinfo(dtype).max:
-            raise Untraceable("a number out of range")
+            raise Untraceable("a constant is out of the range of the data type")
         with np.errstate(all="ignore"):
             return self.program.constant(np.asarray(value).reshape(()).astype(dtype), dtype)
 
@@ -185,7 +185,7 @@ class Symbol(NDArrayOperatorsMixin):
         if dtype == self.dtype:
             return self
         if self.dtype == np.float16:
-            raise Untraceable("FLOAT16 to go on with")
+            raise Untraceable("the function goes on with FLOAT16, which is computed in FLOAT32")
         if dtype == np.float16:
             return Symbol(self.program, self.exact().place, dtype)
         lane = lane_of(dtype)
@@ -197,7 +197,7 @@ class Symbol(NDArrayOperatorsMixin):
         if kind == "f":
             return self.made(f"{lane}_{lane_of(self.dtype)}", dtype, [self.place])
         if own == "f":
-            raise Untraceable("integers of floats")
+            raise Untraceable("floats become integers in a way that C does not define")
         fits = np.can_cast(self.dtype, dtype)
         return Symbol(self.program, self.place, dtype) if fits else self.wrapped(dtype)
 
@@ -226,7 +226,7 @@ def lane_of(dtype: np.dtype[Any]) -> str:
     """Raises ``Untraceable`` for types that there are no lanes for."""
     lane = LANES.get(dtype.name)
     if lane is None:
-        raise Untraceable(dtype.name)
+        raise Untraceable(f"{dtype.name.upper()} has no native kernel")
     return lane
 
 
@@ -237,9 +237,9 @@ def sample(value: Any) -> Any:
 
 def traced(
     function: Callable[..., Any], inputs: Sequence[np.dtype[Any] | None], outputs: Sequence[np.dtype[Any]]
-) -> Program | None:
-    """The program that stores the results of ``function``, for types of inputs and outputs in memory; None if there
-    is none."""
+) -> Program | Untraceable:
+    """The program that stores the results of ``function``, for types of inputs and outputs in memory; or why
+    there is none."""
     program = Program()
     try:
         symbols = [
@@ -249,8 +249,8 @@ def traced(
         results = function(*symbols)
         for result, dtype in zip(results if isinstance(results, tuple) else (results,), outputs):
             program.outputs.append(stored(result, dtype))
-    except Untraceable:
-        return None
+    except Untraceable as error:
+        return error
     return program
 
 
@@ -258,7 +258,7 @@ def input_symbol(program: Program, number: int, dtype: np.dtype[Any]) -> Symbol:
     computed = FLOAT32 if dtype == np.float16 else dtype
     lane_of(computed)
     if dtype.kind == "f" and computed != FLOAT32:
-        raise Untraceable(dtype.name)
+        raise Untraceable(f"{dtype.name.upper()} has no native kernel")
     place = program.add("input", "float32" if dtype.kind == "f" else "bits", bits=number)
     if dtype == np.float16:
         program.halves.add(place)
@@ -270,16 +270,16 @@ def input_symbol(program: Program, number: int, dtype: np.dtype[Any]) -> Symbol:
 def stored(result: Any, dtype: np.dtype[Any]) -> int:
     """The place of a result as it can be stored in memory of ``dtype``."""
     if not isinstance(result, Symbol):
-        raise Untraceable("no result of the inputs")
+        raise Untraceable("a result does not depend on the inputs")
     symbol: Symbol = result
     if symbol.dtype.kind == "f" and dtype.kind != "f":
-        raise Untraceable("integers of floats")
+        raise Untraceable("floats become integers in a way that C does not define")
     if dtype not in (np.float16, FLOAT32):
         if dtype.kind in "fb":
-            raise Untraceable(dtype.name)
+            raise Untraceable(f"{dtype.name.upper()} has no native kernel")
         return symbol.astype(dtype).place
     if symbol.dtype == np.float16 and dtype == FLOAT32:
-        raise Untraceable("FLOAT16 to go on with")
+        raise Untraceable("the function goes on with FLOAT16, which is computed in FLOAT32")
     if symbol.dtype.kind != "f":
         symbol = symbol.exact() if dtype == np.float16 else symbol.astype(FLOAT32)
     program = symbol.program

@@ -1,5 +1,5 @@
-"""Steps along a sequence in the native loop: matrices are brought together once, threads keep their units of the state,
-and the cell's functions are programs."""
+"""Steps along a sequence in the native kernel: weights are prepacked, threads keep their units of the state, and the
+cell's functions are programs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..backend import backend
+from ..decisions import ABSENT, Declined
 from ..elementwise.lower import Code, code_of, unsized_task, vocabulary
 from ..half import widened
 from ..launch import NativeRun
@@ -20,17 +21,19 @@ FLOAT32 = np.dtype(np.float32)
 MAX_TENSORS = 16
 
 
-def codes_of(cell: Cell) -> list[Code] | None:
-    """The programs of the phases; None where that is not for the native loop."""
+def codes_of(cell: Cell) -> list[Code] | Declined:
+    """The programs of the phases."""
     if backend.native is None:
-        return None
-    found = []
+        return Declined("recurrent", ABSENT)
+    codes = []
     for phase in cell.phases:
         code = code_of(phase.function, (FLOAT32,) * len(phase.inputs), (FLOAT32,) * len(phase.outputs))
-        if code is None or len(phase.inputs) + len(phase.outputs) > MAX_TENSORS:
-            return None
-        found.append(code)
-    return found
+        if isinstance(code, str):
+            return Declined("recurrent", code)
+        if len(phase.inputs) + len(phase.outputs) > MAX_TENSORS:
+            return Declined("recurrent", f"a phase has more than {MAX_TENSORS} tensors")
+        codes.append(code)
+    return codes
 
 
 def scratch_for(cell: Cell, batch: int, width: int, hidden: int) -> int:

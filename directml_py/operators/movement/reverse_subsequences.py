@@ -55,9 +55,9 @@ def reverse(x: Array, lengths: Array, output: Array, axis: int) -> Run:
     """
     sizes, trail = x.shape[: lengths.ndim], x.shape[lengths.ndim :]
     alike = np.broadcast_to(lengths, sizes)
-    native = read_reversed(x, [alike if each == axis else None for each in range(lengths.ndim)], output)
-    if native is not None:
-        return native
+    run_natively = read_reversed(x, [alike if each == axis else None for each in range(lengths.ndim)], output)
+    if run_natively:
+        return run_natively
     steps = [stride // x.itemsize for stride in x.strides[: lengths.ndim]]
     lowest = x[tuple(slice(-1, None) if step < 0 else slice(1) for step in steps)]
     extent = 1 + sum((size - 1) * abs(step) for size, step in zip(sizes, steps))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
+from ...kernels.decisions import Declined
 from ...kernels.half import as_halves
 from ...kernels.native_arrays import Array, Run
 from ...kernels.rowwise import map_rows
@@ -34,8 +35,8 @@ class InRows(Operator):
     """An operator whose ``compute`` knows no other elements than those that lie beside each along ``axes``.
 
     It is computed in FLOAT64 throughout, whatever the tensors hold, but for what is found out of all elements of
-    FLOAT16, see ``kept``; a native loop may round the difference from a given mean, and what that is multiplied by, to
-    FLOAT32.
+    FLOAT16, see ``kept``; a native kernel may round the difference from a given mean, and what that is multiplied by,
+    to FLOAT32.
     """
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
@@ -46,19 +47,22 @@ class InRows(Operator):
 
         fused = desc.FusedActivation if "FusedActivation" in desc.struct.index else None
         relu = fused is not None and fused.name == "ACTIVATION_RELU"
-        # Others are applied before the result is rounded, which no loop does.
-        has_loop = fused is None or relu or fused.name == "ACTIVATION_IDENTITY"
+        name = "ACTIVATION_IDENTITY" if fused is None else fused.name
+        is_fusible = relu or name == "ACTIVATION_IDENTITY"
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            run = self.native(desc, inputs, outputs, relu=relu) if has_loop else None
-            return map_rows(compute, inputs, outputs, axes) if run is None else run
+            run = (
+                self.native(desc, inputs, outputs, relu=relu)
+                if is_fusible
+                else Declined("softmax_norm", f"{name} is applied before the result is rounded")
+            )
+            return run or map_rows(compute, inputs, outputs, axes)
 
         return Kernel(bind)
 
-    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | None:
-        """The same in a native loop, if there is one for the desc and these arrays: before what is fused into it, or
-        with RELU."""
-        return None
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | Declined:
+        """The same in a native kernel: before what is fused into it, or with RELU."""
+        return Declined("softmax_norm", f"{desc.name} has no native kernel")
 
 
 def doubles(x: Array) -> Array:

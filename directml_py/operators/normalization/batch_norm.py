@@ -9,6 +9,7 @@ import numpy as np
 from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
 from ...kernels import softmax_norm
+from ...kernels.decisions import Declined
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..fused_activation import activated
@@ -44,7 +45,7 @@ class BatchNormalization(InRows):
 
         return normalized
 
-    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | None:
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | Declined:
         (x, mean, variance, scale, bias), (output,) = inputs, outputs
         return softmax_norm.batch_norm(x, mean, variance, scale, bias, output, desc.Epsilon, relu=relu)
 

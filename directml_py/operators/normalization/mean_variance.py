@@ -9,6 +9,7 @@ import numpy as np
 
 from ...descs.operator_desc import OperatorDesc
 from ...kernels import softmax_norm
+from ...kernels.decisions import Declined
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..element_inspection import report_elements
@@ -108,10 +109,10 @@ class MeanVarianceNormalization(InRows):
                 centered = x - mean(x, choices.axes) if choices.uses_mean else x
                 inspect_statistic(desc, mean(np.square(centered), choices.axes), report)
 
-    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | None:
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | Declined:
         choices = Choices.of(desc)
         if choices.are_of_single_elements(desc):
-            return None
+            return Declined("softmax_norm", "each mean is of a single element")
         axes, uses_mean, uses_variance = choices
         (x, scale, bias), (output,) = inputs, outputs
         return softmax_norm.mean_variance(

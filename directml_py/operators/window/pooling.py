@@ -14,6 +14,7 @@ from ...descs.operator_desc import OperatorDesc
 from ...kernels import depthwise_pool
 from ...kernels.backend import backend
 from ...kernels.csr import Plan, Taps
+from ...kernels.decisions import Declined
 from ...kernels.elementwise.map import map_whole
 from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import Array, Run
@@ -130,9 +131,9 @@ class Pool(Operator):
 
         return Kernel(bind)
 
-    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
-        """The same in a native loop, if there is one for these arrays."""
-        return None
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | Declined:
+        """The same in a native kernel."""
+        raise NotImplementedError
 
 
 @operator("AVERAGE_POOLING", "AVERAGE_POOLING1")
@@ -153,7 +154,7 @@ class AveragePooling(Pool):
 
         return average
 
-    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | Declined:
         window, (x,), (output,) = pool_window(desc), inputs, outputs
         counts = element_counts(desc, x.shape[2:], output.shape[2:])
         seen = seen_at_once(window, x, output)
@@ -188,12 +189,12 @@ class LpPooling(Pool):
 
         return norm
 
-    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | Declined:
         window, (x,), (output,) = pool_window(desc), inputs, outputs
         plan: Plan = {}
         for axis, (size, steps) in enumerate(zip(x.shape[2:], output.shape[2:])):
             if most_taps(window, axis, size, steps) > MOST_TAPS:
-                return None
+                return Declined("resample", f"a step sees more than {MOST_TAPS} elements along a dimension")
             plan[2 + axis] = (Taps.under(window, axis, range(size), steps),)
         return resampled(plan, x, output, desc.P)
 
@@ -254,7 +255,7 @@ class MaxPooling(Pool):
 
         return maximum if getattr(desc, "OutputIndicesTensor", None) is None else maximum_and_index
 
-    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | None:
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | Declined:
         window, (x,), (output, *indices) = pool_window(desc), inputs, outputs
         seen = seen_at_once(window, x, output)
         if seen is not None and not any(index is not None for index in indices):

@@ -125,7 +125,7 @@ class MaxPoolingGrad(Operator):
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """The loop of MAX_POOLING2 finds the places, but not of steps that see nothing."""
         window, sizes, steps = pool_window(desc), desc.InputTensor.sizes, desc.InputGradientTensor.sizes
-        twin = computing_kernel(self.compute(desc))
+        reference = computing_kernel(self.compute(desc))
 
         @cache
         def all_see_something() -> bool:
@@ -140,8 +140,8 @@ class MaxPoolingGrad(Operator):
             places = places.view(np.int64).reshape(steps)
             find = depthwise_pool.maximum(x, largest.view(x.dtype).reshape(steps), places, window)
             add = depthwise_pool.put_back(gradients, places, sums, output)
-            if find is None or add is None or not all_see_something():
-                return twin.bind(inputs, outputs, scratch)
+            if not find or not add or not all_see_something():
+                return reference.bind(inputs, outputs, scratch)
 
             def run() -> None:
                 find()

@@ -13,7 +13,7 @@ from ...descs.tensor import TensorDesc
 from ...kernels.gather import safe_indices
 from ...kernels.half import widened
 from ...kernels.native_arrays import Array, Run
-from ...kernels.resample import blend_regions, can_blend, largest_of_regions
+from ...kernels.resample import blend_regions, largest_of_regions, takes_regions
 from ...kernels.roi.patches import parts_of, patches
 from ...kernels.roi.sample_points import Grid, Steps, windows_of
 from ...text.plural import counted_words
@@ -117,12 +117,12 @@ class RoiPooling(Operator):
         return int(sum(desc.InputTensor.sizes[2:]) + prod(desc.OutputTensor.sizes[2:]))
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        twin, numbers = computing_kernel(self.compute(desc)), self.numbers(desc)
+        reference, numbers = computing_kernel(self.compute(desc)), self.numbers(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x, regions), (output,) = inputs, outputs
-            if not can_blend(x, output):
-                return twin.bind(inputs, outputs, scratch)
+            if not takes_regions(x, output):
+                return reference.bind(inputs, outputs, scratch)
 
             def run() -> None:
                 with np.errstate(all="ignore"):
@@ -220,9 +220,9 @@ class RoiAlign(AlignedRegions):
         }
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        twin = computing_kernel(self.compute(desc))
+        reference = computing_kernel(self.compute(desc))
         if desc.ReductionFunction == DML_REDUCE_FUNCTION_MAX:
-            return twin
+            return reference
         count, steps, outside = (
             desc.OutputTensor.sizes[0],
             desc.OutputTensor.sizes[2:],
@@ -231,8 +231,8 @@ class RoiAlign(AlignedRegions):
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x, corners, indices), (output,) = inputs, outputs
-            if not can_blend(x, output):
-                return twin.bind(inputs, outputs, scratch)
+            if not takes_regions(x, output):
+                return reference.bind(inputs, outputs, scratch)
 
             def run() -> None:
                 batches = safe_indices(indices.reshape(-1), len(x) - 1)
