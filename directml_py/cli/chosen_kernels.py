@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..d3d12 import D3D12CreateDevice
-from ..descs import encode
-from ..descs.values import OperatorDesc
 from ..dml import DMLCreateDevice
 from ..kernels.backend import backend
 from ..kernels.decisions import Decisions
@@ -16,14 +16,15 @@ from ..session import Session
 CONVERSIONS = {"half"}
 
 
-def kernel_lines(desc: OperatorDesc) -> str:
+def kernel_lines(desc: Any) -> str:
     """``kernel: ...``, and a line for each native kernel that declined, with its reason.
 
-    The operator is compiled and run, on zeros. Raises ``DMLError`` for one that cannot be.
+    ``desc`` is what CreateOperator takes. The operator is compiled and run, on zeros. Raises ``DMLError`` for one that
+    cannot be.
     """
     session = Session(DMLCreateDevice(D3D12CreateDevice()))
     with Decisions() as decisions:
-        compiled = session.compile(encode(desc))
+        compiled = session.compile(desc)
         tensors = [slot.tensor for slot in compiled.inputs]
         session.evaluate(
             compiled, [None if tensor is None else np.zeros(tensor.sizes, tensor.dtype) for tensor in tensors]

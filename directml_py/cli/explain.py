@@ -13,6 +13,7 @@ from textwrap import fill, indent
 
 from ..abi.hresult import DMLError
 from ..abi.rules import RULES, Rule
+from ..descs import encode
 from ..testing.differences import differences
 from ..testing.invalid_desc_search import shortest_breach_of
 from ..testing.known_rules import check_rule, every_rule
@@ -62,9 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
 def kernels_of(model: Path) -> str:
     """The kernels of each operator of a model. Raises ``OSError`` for a file that cannot be read, ``ValueError`` for
     what is no model, or cannot be run."""
-    from ..dxdispatch.errors import ModelError
     from ..dxdispatch.json_text import parse_json
     from ..dxdispatch.model import OperatorDispatchable, parse_dispatchables
+    from ..dxdispatch.model_error import ModelError
 
     paragraphs = []
     try:
@@ -78,7 +79,7 @@ def kernels_of(model: Path) -> str:
         lines = "kernel: no operator of DirectML"
         if isinstance(dispatchable, OperatorDispatchable):
             try:
-                lines = kernel_lines(dispatchable.desc)
+                lines = kernel_lines(encode(dispatchable.desc))
             except DMLError as error:
                 raise ValueError(f"{name} cannot be run: {error}") from None
         paragraphs.append(f"{name}\n{inset(lines)}")

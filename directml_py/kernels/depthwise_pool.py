@@ -37,7 +37,7 @@ def products(
 ) -> Run | Declined:
     """``convolution.convolution`` where each group has one channel of ``x`` and few of the output: a depthwise one."""
     if x.shape[1] != groups:
-        return Declined("depthwise_pool", f"{groups} groups have {x.shape[1]} channels")
+        return Declined("depthwise_pool", f"a group has {x.shape[1] // groups} channels, not 1")
     if output.shape[1] > FEW * groups:
         return Declined("depthwise_pool", f"{output.shape[1]} features are more than {FEW} for each group")
     if any(window.output_padding):

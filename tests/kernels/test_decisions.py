@@ -1,0 +1,251 @@
+"""Which native kernel runs an operator, or why none does."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from building.kernel_list import KERNELS
+
+import directml_py as dml
+from directml_py.cli import main
+from directml_py.cli.chosen_kernels import kernel_lines
+from directml_py.kernels.arange import sequence
+from directml_py.kernels.backend import backend
+from directml_py.kernels.decisions import ABSENT, Decisions, Declined
+from directml_py.kernels.gather import native_pick
+from directml_py.kernels.gather_scatter_nd import native_places
+from directml_py.kernels.move import native_move
+from directml_py.kernels.nonzero import native_nonzero
+from directml_py.kernels.philox import generate
+from directml_py.kernels.reduce import native_fold
+from directml_py.kernels.scan import native_scan
+
+PACKAGE = Path(dml.__file__).parent
+native = pytest.mark.skipif(backend.native is None, reason="the native kernels are not built")
+
+
+def tensor(sizes, dtype="FLOAT32", strides=None):
+    return dml.tensor_desc(getattr(dml, f"DML_TENSOR_DATA_TYPE_{dtype}"), sizes, strides)
+
+
+def add(dtype):
+    return dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(*[tensor([1, 1, 3, 9], dtype)] * 3)
+
+
+def convolution(groups, strides=None, dtype="FLOAT32"):
+    return dml.DML_CONVOLUTION_OPERATOR_DESC(
+        tensor([1, 2, 5, 5], dtype),
+        tensor([2, 2 // groups, 3, 3], dtype),
+        None,
+        tensor([1, 2, 3, 3], dtype, strides),
+        dml.DML_CONVOLUTION_MODE_CROSS_CORRELATION,
+        dml.DML_CONVOLUTION_DIRECTION_FORWARD,
+        Strides=[1, 1],
+        Dilations=[1, 1],
+        StartPadding=[0, 0],
+        EndPadding=[0, 0],
+        OutputPadding=[0, 0],
+        GroupCount=groups,
+    )
+
+
+def product(rows, depth, columns):
+    sizes = ([1, 1, rows, depth], [1, 1, depth, columns], [1, 1, rows, columns])
+    a, b, output = map(tensor, sizes)
+    return dml.DML_GEMM_OPERATOR_DESC(a, b, None, output, 0, 0, 1.0, 0.0)
+
+
+def largest(count, dtype="FLOAT32"):
+    outputs = tensor([1, 1, 3, count], dtype), tensor([1, 1, 3, count], "UINT32")
+    return dml.DML_TOP_K_OPERATOR_DESC(tensor([1, 1, 3, 900], dtype), *outputs, 3, count)
+
+
+def resampled(channels):
+    scales = [1.0, channels / 2, 2.0, 2.0]
+    sizes = tensor([1, 2, 3, 4]), tensor([1, channels, 6, 8])
+    return dml.DML_RESAMPLE_OPERATOR_DESC(*sizes, dml.DML_INTERPOLATION_MODE_LINEAR, Scales=scales)
+
+
+def softmax(axis):
+    return dml.DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC(
+        tensor([1, 1, 30, 4]), tensor([1, 1, 30, 4]), Axes=[axis]
+    )
+
+
+TAKEN = {
+    "arange": dml.DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC(
+        tensor([1, 1, 1, 9]),
+        dml.DML_TENSOR_DATA_TYPE_FLOAT32,
+        dml.DML_SCALAR_UNION(Float32=0),
+        dml.DML_SCALAR_UNION(Float32=1),
+    ),
+    "conv": convolution(1),
+    "depthwise_pool": convolution(2),
+    "elementwise": add("FLOAT32"),
+    "gather": dml.DML_GATHER_OPERATOR_DESC(
+        tensor([1, 1, 3, 9]), tensor([1, 1, 1, 2], "UINT32"), tensor([1, 1, 3, 2]), 3, 1
+    ),
+    "gather_scatter_nd": dml.DML_GATHER_ELEMENTS_OPERATOR_DESC(
+        tensor([1, 1, 3, 9]), tensor([1, 1, 3, 2], "UINT32"), tensor([1, 1, 3, 2]), 3
+    ),
+    "matmul": product(3, 4, 5),
+    "move": dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(tensor([1, 1, 3, 9]), tensor([1, 1, 3, 9])),
+    "nonzero": dml.DML_NONZERO_COORDINATES_OPERATOR_DESC(
+        tensor([1, 1, 3, 4]), tensor([1, 1, 1, 1], "UINT32"), tensor([1, 1, 12, 4], "UINT32")
+    ),
+    "philox": dml.DML_RANDOM_GENERATOR_OPERATOR_DESC(
+        tensor([1, 1, 1, 6], "UINT32"),
+        tensor([1, 1, 1, 8], "UINT32"),
+        None,
+        dml.DML_RANDOM_GENERATOR_TYPE_PHILOX_4X32_10,
+    ),
+    "reduce": dml.DML_REDUCE_OPERATOR_DESC(
+        dml.DML_REDUCE_FUNCTION_SUM, tensor([1, 1, 3, 9]), tensor([1, 1, 3, 1]), Axes=[3]
+    ),
+    "resample": resampled(2),
+    "scan": dml.DML_CUMULATIVE_SUMMATION_OPERATOR_DESC(
+        tensor([1, 1, 3, 9]), tensor([1, 1, 3, 9]), 3, dml.DML_AXIS_DIRECTION_INCREASING, False
+    ),
+    "softmax_norm": softmax(3),
+    "top_k": largest(2),
+}
+DECLINED = {
+    "conv": (
+        convolution(1, [27, 1, 6, 2]),
+        [
+            "depthwise_pool: a group has 2 channels, not 1",
+            "conv: a plane of the output does not lie together in memory",
+        ],
+    ),
+    "elementwise": (add("INT64"), ["elementwise: INT64 has no native kernel"]),
+    "matmul": (product(600, 512, 1024), ["matmul: BLAS is as fast for matrices of this size"]),
+    "resample": (resampled(4), ["resample: more than the last two dimensions are resampled"]),
+    "softmax_norm": (softmax(2), ["softmax_norm: elements of a row do not lie together in memory"]),
+    "top_k": (largest(500), ["top_k: 500 elements are more than 64"]),
+}
+X = np.zeros((2, 3), np.float32)
+DEEP = np.zeros((1,) * 9, np.float32)
+BYTES = np.zeros(2, np.int8)
+# Kernels that take every tensor that their operators can have.
+DECLINED_ARRAYS = {
+    "gather": (lambda: native_pick(X, BYTES, X, 0), "indices of INT8 have no native kernel"),
+    "gather_scatter_nd": (
+        lambda: native_places("EXACT", X, [BYTES], X),
+        "indices of INT8 have no native kernel",
+    ),
+    "move": (lambda: native_move([(DEEP, DEEP)]), "9 dimensions are more than 8"),
+    "nonzero": (lambda: native_nonzero(DEEP, np.zeros((1, 9), np.uint32)), "9 dimensions are more than 8"),
+    "reduce": (
+        lambda: native_fold("SUM", X, X[:, :1], (1,), False),
+        "the output shares memory with an input",
+    ),
+    "scan": (
+        lambda: native_scan(np.maximum, X, X.copy(), False),
+        "it adds and multiplies, and has no maximum",
+    ),
+}
+
+
+def test_every_kernel_is_here():
+    names = {kernel.name for kernel in KERNELS}
+    assert set(TAKEN) == names - {"half"}
+    # These have nothing to decline.
+    assert {*DECLINED, *DECLINED_ARRAYS, "depthwise_pool"} == names - {"half", "arange", "philox"}
+
+
+@native
+@pytest.mark.parametrize("name", TAKEN)
+def test_the_kernel_is_named(name):
+    first = kernel_lines(TAKEN[name]).splitlines()[0]
+    assert first == f"kernel: {name}, native ({backend.loops})"
+
+
+@native
+@pytest.mark.parametrize("name", DECLINED)
+def test_the_reason_is_given(name):
+    desc, reasons = DECLINED[name]
+    assert kernel_lines(desc).splitlines() == ["kernel: NumPy", *(f"  not {reason}" for reason in reasons)]
+
+
+@native
+@pytest.mark.parametrize("name", DECLINED_ARRAYS)
+def test_arrays_are_declined(name):
+    bind, reason = DECLINED_ARRAYS[name]
+    declined = bind()
+    assert isinstance(declined, Declined)
+    assert not declined
+    assert str(declined) == f"{name}: {reason}"
+
+
+@native
+def test_conversions_are_not_what_computes():
+    lines = kernel_lines(largest(500, "FLOAT16")).splitlines()
+    assert lines[0] == f"kernel: NumPy, with half, native ({backend.loops})"
+
+
+def test_kernels_that_are_not_in_use(monkeypatch):
+    monkeypatch.setattr(backend, "native", None)
+    with Decisions() as decisions:
+        sequence(np.float32(0), np.float32(1), np.zeros(3, np.float32))
+        generate(np.zeros(6, np.uint32), np.zeros(8, np.uint32))
+        native_move([(X, X)])
+    assert list(map(str, decisions.declined)) == [
+        f"{name}: {ABSENT}" for name in ("arange", "philox", "move")
+    ]
+    assert decisions.kernels == []
+
+
+def annotations(node):
+    """The parts of a union."""
+    if isinstance(node, ast.BinOp):
+        return [*annotations(node.left), *annotations(node.right)]
+    return [ast.unparse(node)]
+
+
+@pytest.mark.parametrize("room", ["kernels", "operators"])
+def test_no_kernel_is_declined_without_a_reason(room):
+    silent = []
+    for path in sorted((PACKAGE / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.returns is not None:
+                parts = annotations(node.returns)
+                if "None" in parts and {"Run", "NativeRun", "Declined", "Code", "Callable[[], int]"} & set(
+                    parts
+                ):
+                    silent.append(f"{path.relative_to(PACKAGE)}: {node.name}")
+    assert silent == []
+
+
+@native
+def test_a_model_is_explained(tmp_path, capsys):
+    model = tmp_path / "model.json"
+    desc = {
+        "type": "DML_OPERATOR_ELEMENT_WISE_ABS",
+        "desc": {
+            "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 5]},
+            "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 5]},
+        },
+    }
+    model.write_text(json.dumps({"dispatchables": {"abs": desc}}))
+    assert main(["explain", str(model)]) == 0
+    assert capsys.readouterr().out == f"abs\n  kernel: elementwise, native ({backend.loops})\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"), [("{}", "is no model: no dispatchables"), ("[", "is no model: ")]
+)
+def test_no_model(tmp_path, capsys, text, problem):
+    model = tmp_path / "model.json"
+    model.write_text(text)
+    assert main(["explain", str(model)]) == 2
+    assert f"explain: {model} {problem}" in capsys.readouterr().err
+
+
+def test_a_missing_model(tmp_path, capsys):
+    model = tmp_path / "model.json"
+    assert main(["explain", str(model)]) == 2
+    assert f"explain: cannot read {model}: No such file or directory" in capsys.readouterr().err
