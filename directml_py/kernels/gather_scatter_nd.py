@@ -26,8 +26,8 @@ def exact_indices(indices: Array, last: int) -> Array:
     """Indices within [0, last], of which negative ones count from the end; -1 for those that are outside."""
     if indices.dtype.kind == "i":
         wide = indices.astype(np.int64)
-        found = np.where(wide < 0, wide + (last + 1), wide)
-        return np.where((found < 0) | (found > last), -1, found)
+        counted = np.where(wide < 0, wide + (last + 1), wide)
+        return np.where((counted < 0) | (counted > last), -1, counted)
     inside = indices <= last
     return np.where(inside, np.where(inside, indices, 0).astype(np.int64), -1)
 
@@ -190,25 +190,25 @@ def merged(
     sizes: Sequence[int], layouts: Sequence[Sequence[int]], alone: Sequence[int]
 ) -> tuple[list[int], list[list[int]], dict[int, int]]:
     """Dimensions that all layouts allow to be one, as one: sizes, strides by layout, and where those ``alone`` are."""
-    found: list[tuple[int, tuple[int, ...]]] = []
+    joint: list[tuple[int, tuple[int, ...]]] = []
     kept: dict[int, int] = {}
     for dimension, (size, strides) in enumerate(zip(sizes, zip(*layouts))):
         if size == 1:
             continue
         outer = (
-            found[-1] if found and dimension not in alone and len(found) - 1 not in kept.values() else None
+            joint[-1] if joint and dimension not in alone and len(joint) - 1 not in kept.values() else None
         )
         if outer is not None and outer[1] == tuple(stride * size for stride in strides):
-            found[-1] = outer[0] * size, strides
+            joint[-1] = outer[0] * size, strides
         else:
-            found.append((size, strides))
+            joint.append((size, strides))
         if dimension in alone:
-            kept[dimension] = len(found) - 1
-    if not found:
-        found.append((1, (0,) * len(layouts)))
+            kept[dimension] = len(joint) - 1
+    if not joint:
+        joint.append((1, (0,) * len(layouts)))
     return (
-        [size for size, _ in found],
-        [list(strides) for strides in zip(*(steps for _, steps in found))],
+        [size for size, _ in joint],
+        [list(strides) for strides in zip(*(steps for _, steps in joint))],
         kept,
     )
 
@@ -230,9 +230,11 @@ def bind_places(
     given = [(size - 1, step) for one, size, step in zip(coordinates, x.shape, steps) if one is not None]
 
     def place(own: Array, *indices: Array) -> Array:
-        found = [locate(numbers, last) for numbers, (last, _) in zip(indices, given)]
-        total = sum((numbers * step for numbers, (_, step) in zip(found, given)), own)
-        return total if locate is safe_indices else np.where(reduce(np.minimum, found) < 0, -1, total)
+        located_indices = [locate(numbers, last) for numbers, (last, _) in zip(indices, given)]
+        total = sum((numbers * step for numbers, (_, step) in zip(located_indices, given)), own)
+        return (
+            total if locate is safe_indices else np.where(reduce(np.minimum, located_indices) < 0, -1, total)
+        )
 
     find = map_blocks(place, [own, *(one for one in coordinates if one is not None)], [places])
     return find, rows, places

@@ -42,8 +42,8 @@ def read(x: Array, addresses: Array) -> Array:
     rows, first = as_rows(x, x.ndim)
     places = addresses + first
     inside = (places >= 0) & (places < len(rows))
-    found: Array = np.where(inside, rows[np.where(inside, places, 0)], x.dtype.type(0))
-    return found
+    elements: Array = np.where(inside, rows[np.where(inside, places, 0)], x.dtype.type(0))
+    return elements
 
 
 def steps_of(x: Array) -> list[int]:

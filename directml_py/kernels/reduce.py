@@ -190,15 +190,15 @@ def arg_fold(x: Array, output: Array, axes: Axes, largest: bool, decreasing: boo
     kept_sizes = [x.shape[axis] for axis in kept]
     # Along a broadcast axis all are equal: one is looked at, and the first or the last of them is meant.
     repeated = [axis in reduced and not x.strides[axis] for axis in range(x.ndim)]
-    seen = x[tuple(slice(0, 1) if one else slice(None) for one in repeated)]
+    unrepeated = x[tuple(slice(0, 1) if one else slice(None) for one in repeated)]
 
     def run() -> None:
-        rows = seen.transpose(order).reshape((*kept_sizes, -1))
+        rows = unrepeated.transpose(order).reshape((*kept_sizes, -1))
         indices = first_index(rows[..., ::-1] if decreasing else rows, largest)
         if decreasing:
             indices = rows.shape[-1] - 1 - indices
         if any(repeated):
-            places = np.unravel_index(indices, [seen.shape[axis] for axis in reduced])
+            places = np.unravel_index(indices, [unrepeated.shape[axis] for axis in reduced])
             own = [
                 place + (x.shape[axis] - 1 if repeated[axis] and decreasing else 0)
                 for axis, place in zip(reduced, places)

@@ -217,9 +217,9 @@ class Symbol(NDArrayOperatorsMixin):
         if dtype.itemsize == 4:
             return self.made(f"saturated_{lane_of(self.dtype)}_{lane}", dtype, [self.place])
         limits, wide = np.iinfo(dtype), np.dtype(np.int32)
-        found = self.made(f"saturated_{lane_of(self.dtype)}_int32", wide, [self.place])
-        found = np.minimum(np.maximum(found, wide.type(limits.min)), wide.type(limits.max))
-        return Symbol(self.program, found.place, dtype)
+        clamped = self.made(f"saturated_{lane_of(self.dtype)}_int32", wide, [self.place])
+        clamped = np.minimum(np.maximum(clamped, wide.type(limits.min)), wide.type(limits.max))
+        return Symbol(self.program, clamped.place, dtype)
 
 
 def lane_of(dtype: np.dtype[Any]) -> str:
