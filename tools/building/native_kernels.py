@@ -28,6 +28,7 @@ PARTS = {
 }
 # Takes the place of its mention in the declarations: cffi expands no macros.
 LAUNCHES = "/* DML_LAUNCH_... */"
+ONCE = "#pragma once\n"
 USED = re.compile(r'^#include "\.\./(\w+)/declarations\.h"\n', re.MULTILINE)
 INCLUDES = """\
 #include <fenv.h>
@@ -51,7 +52,7 @@ INCLUDES = """\
 def folders() -> dict[str, str]:
     """The declarations of each folder, those first that others need; cffi reads no includes, so they have none."""
     texts = {
-        path.parent.name: path.read_text(encoding="utf-8")
+        path.parent.name: path.read_text(encoding="utf-8").removeprefix(ONCE)
         for path in sorted(SOURCES.glob("*/declarations.h"))
     }
     order = TopologicalSorter({COMMON: []})

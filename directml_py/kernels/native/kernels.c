@@ -1,43 +1,12 @@
-/* The native loops, one translation unit. Every folder beside this file but `common` and `threads` is a loop: its kernels.inc is compiled
-   once for each kind of processor, and the best that the processor at hand can run is chosen when the library is
-   loaded. tools/building/native_kernels.py lists the folders: in DML_FOR_LOOPS, and as files that include one part of each. */
+/* The native loops, one translation unit. Every folder beside this file but `common` and `threads` is a loop: its
+   kernels.inc is compiled once for each kind of processor, and the best that the processor at hand can run is chosen
+   when the library is loaded. tools/building/native_kernels.py lists the folders: in DML_FOR_LOOPS, and as files that
+   include one part of each. */
 
-#define DML_MAX_DIMENSIONS 8
-/* Below this much memory per thread another thread costs more than it brings, even if it waits for work. */
-#define DML_BYTES_PER_THREAD (64 << 10)
-/* So much memory is worth waking a thread that sleeps. */
-#define DML_BYTES_PER_WAKING (1 << 20)
-/* Results beyond this size are written past the caches: by the time they are read they would be gone anyway. */
-#define DML_STREAM_BYTES (8 << 20)
-
-#define DML_JOINED_(name, suffix) name##suffix
-#define DML_JOINED(name, suffix) DML_JOINED_(name, suffix)
-/* A function of a kernels.inc, by the kind of processor that it is compiled for. */
-#define LOOP(name) DML_JOINED(name, DML_SUFFIX)
-
-/* A function that is compiled as it stands, not again for each caller: there are many of these, and they are long. */
-#if defined(__clang__)
-#define DML_ONCE __attribute__((noinline))
-#else
-#define DML_ONCE __attribute__((noinline, noclone))
-#endif
-
-/* A loop that gcc must not write out: it does not vectorise choices that it has written out. */
-#if defined(__clang__)
-#define DML_ROLLED
-#else
-#define DML_ROLLED _Pragma("GCC unroll 1")
-#endif
-
-/* A loop over an array that stays in registers. */
-#if defined(__clang__)
-#define DML_UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define DML_UNROLLED _Pragma("GCC unroll 16")
-#endif
-
-#define DML_INLINE static inline __attribute__((always_inline))
-
+/* Tells the files that follow that all they need is here: one that is opened alone includes common/editor.h. */
+#define DML_UNIT
+#include "common/compiler.h"
+#include "common/assert.h"
 #include "common/dimensions.h"
 #include "common/log.h"
 #include "threads/team.h"

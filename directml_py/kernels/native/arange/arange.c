@@ -1,3 +1,7 @@
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#endif
+
 /* So many blocks are the least that threads share. */
 #define DML_ARANGE_SHARE 4
 

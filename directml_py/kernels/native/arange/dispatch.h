@@ -1,3 +1,10 @@
+#pragma once
+
+#include "../common/compiler.h"
+#ifndef DML_UNIT
+#include "declarations.h"
+#endif
+
 /* So many elements are made at a time. */
 #define DML_ARANGE_BLOCK 2048
 

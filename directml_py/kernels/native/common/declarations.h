@@ -1,3 +1,4 @@
+#pragma once
 const char *dml_chosen_loops(void);
 /* Chooses the loops for a kind of processor, the best for NULL; gives 0 if there are none, or this processor cannot
    run them. While they are chosen none may run. */

@@ -1,3 +1,10 @@
+#pragma once
+
+#include "compiler.h"
+#ifndef DML_UNIT
+#include "declarations.h"
+#endif
+
 static int64_t dml_quotient_up(int64_t value, int64_t by)
 {
     return (value + by - 1) / by;

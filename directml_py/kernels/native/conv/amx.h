@@ -1,5 +1,9 @@
 /* Products of bytes in tiles: registers of 16 rows of 64 bytes, which Linux gives to those alone who ask for them. */
 
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#endif
+
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -86,8 +90,8 @@ DML_INLINE void dml_amx_products(int32_t *tile, const int8_t *filters, int64_t r
         _tile_stored(3, tile + 48, width * 4);
 }
 
-/* All rows of a tile of sums. What a filter has behind its `fours` is multiplied by zeros that are put behind those of
-   the panel. */
+/* All rows of a tile of sums. What a filter has behind its `fours` is multiplied by zeros that are put behind those
+   of the panel. */
 static int dml_amx_multiply(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel,
                             int64_t vectors, int64_t fours, int adds)
 {

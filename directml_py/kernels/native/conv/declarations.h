@@ -1,3 +1,4 @@
+#pragma once
 #include "../half/declarations.h"
 #include "../softmax_norm/declarations.h"
 
@@ -5,18 +6,18 @@
 enum { DML_CONV_FLOATS, DML_CONV_HALVES, DML_CONV_UINT8, DML_CONV_INT8, DML_CONV_INT32 };
 /* What becomes of a sum and its bias: max(x, 0), and x times `slope` where it is less than 0. */
 enum { DML_CONV_IDENTITY, DML_CONV_RELU, DML_CONV_LEAKY_RELU };
-/* There are three spatial dimensions, outermost first; those that are missing have the size 1. `channels` and `outputs`
-   are those of one group. Sizes are at least 1. Strides are in elements, and those of the input may be any: of batches,
-   channels and spatial dimensions. An output's plane lies together; so does each of the filters, which begin
-   `filter_stride` elements apart and are taken from their end if `is_turned`. The bias, one element an output channel,
-   may be absent.
+/* There are three spatial dimensions, outermost first; those that are missing have the size 1. `channels` and
+   `outputs` are those of one group. Sizes are at least 1. Strides are in elements, and those of the input may be any:
+   of batches, channels and spatial dimensions. An output's plane lies together; so does each of the filters, which
+   begin `filter_stride` elements apart and are taken from their end if `is_turned`. The bias, one element an output
+   channel, may be absent.
 
    Of floats, `type` is that of all but the output, which has its own. Activated sums of FLOAT32 may be normalized.
 
    Of integers, `type` is that of the input, and there is no activation. Zero points have the type of what they belong
    to, and may be absent; those of filters lie `filter_zero_stride` elements apart. The output is INT32, of sums that
-   wrap, without a bias, or quantized: sums with a bias in INT32, none of which is beyond that, times the scales of the
-   input and the filter, by the scale of the output, and its zero point more. */
+   wrap, without a bias, or quantized: sums with a bias in INT32, none of which is beyond that, times the scales of
+   the input and the filter, by the scale of the output, and its zero point more. */
 typedef struct {
     int32_t type, filter_type, output_type, activation, is_turned, is_transformed;
     float slope;
@@ -26,8 +27,8 @@ typedef struct {
     uintptr_t input, filters, bias, output, input_zero, filter_zero, output_zero, input_scale, filter_scale, output_scale;
     dml_batch_norm_post_op normalization;
     uintptr_t signed_filters;
-    /* Memory for filters of 3 by 3 that are multiplied by Winograd's method, 16 floats for each channel of each; or 0.
-       They are there already if `is_transformed`. */
+    /* Memory for filters of 3 by 3 that are multiplied by Winograd's method, 16 floats for each channel of each; or
+       0. They are there already if `is_transformed`. */
     uintptr_t transformed;
     /* How the work is cut; dml_conv_run finds these. */
     int64_t taps, depth, slice_channels, slice_taps, pixels, rest, panels, neighbours, parts, part_rows, signed_row;

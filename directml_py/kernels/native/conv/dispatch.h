@@ -1,3 +1,10 @@
+#pragma once
+
+#include "../common/compiler.h"
+#ifndef DML_UNIT
+#include "declarations.h"
+#endif
+
 #include "microkernel.h"
 
 enum { DML_CONV_VECTORS = 4, DML_CONV_ROWS = 4, DML_CONV_LONGEST = 16, DML_CONV_WIDEST = 64 };
@@ -15,15 +22,15 @@ typedef struct {
     int relu;
 } dml_conv_finish;
 
-/* Products of a panel, whose row of neighbouring pixels for the k-th of `depth` taps is at `places[k]`, and of filters
-   that begin `row` elements apart. They are added to the tile if `adds`. With `finish` the sums go there, and not to
-   the tile; of bytes it is NULL. */
+/* Products of a panel, whose row of neighbouring pixels for the k-th of `depth` taps is at `places[k]`, and of
+   filters that begin `row` elements apart. They are added to the tile if `adds`. With `finish` the sums go there, and
+   not to the tile; of bytes it is NULL. */
 typedef void (*dml_conv_tile)(void *tile, const void *filters, int64_t row, const void *panel, const int64_t *places,
                               int64_t depth, int adds, const dml_conv_finish *finish);
 typedef dml_conv_tile dml_conv_tiles[DML_CONV_VECTORS][DML_CONV_ROWS];
 
-/* A part of a panel's row that comes from one row of the input: `count` pixels from `first` on, and where, in elements,
-   the first pixel of its vector would lie. */
+/* A part of a panel's row that comes from one row of the input: `count` pixels from `first` on, and where, in
+   elements, the first pixel of its vector would lie. */
 typedef struct {
     int64_t place;
     int32_t vector, first, count;
@@ -54,7 +61,8 @@ typedef struct {
     void (*store)(int32_t *output, const int32_t *tile, const int32_t *seen, int64_t count, int32_t filter_zero,
                   uint32_t rest);
     void (*quantize)(uint8_t *output, const int32_t *sums, int64_t count, const dml_conv_quantum *quantum);
-    /* All `rows` of a panel's tile at once, of filters that begin `row` bytes apart; 0 if that cannot be. May be NULL. */
+    /* All `rows` of a panel's tile at once, of filters that begin `row` bytes apart; 0 if that cannot be. May be
+       NULL. */
     int (*multiply)(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel, int64_t vectors,
                     int64_t fours, int adds);
 } dml_conv_bytes_table;
@@ -73,8 +81,8 @@ typedef struct {
                  int adds);
     void (*pack)(void *panel, const void *input, const dml_conv_packing *packing);
     void (*store)(const dml_conv *task, const dml_conv_storing *storing);
-    /* Of 3 by 3 filters, 4 by 4 elements of the input, and their products: see transforms.h. Each of the 16 numbers that
-       stand for one of them is `apart` from the next. */
+    /* Of 3 by 3 filters, 4 by 4 elements of the input, and their products: see transforms.h. Each of the 16 numbers
+       that stand for one of them is `apart` from the next. */
     void (*transform_filters)(float *transformed, int64_t apart, const float *filters, int64_t channels, int is_turned);
     void (*transform)(float *transformed, int64_t apart, const float *seen, int64_t vectors);
     int (*transform_back)(const dml_conv *task, int64_t channel, float *output, const float *products, int64_t apart,

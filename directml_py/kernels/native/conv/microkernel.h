@@ -1,8 +1,11 @@
-/* Tiles: ROWS filters and VECTORS vectors of pixels, whose ROWS * VECTORS vectors of sums stay in registers. KIND names
-   the vectors of sums, LOOP(conv_KIND), and those of pixels, which may begin anywhere, LOOP(conv_near_KIND); a filter
-   has an ITEM for each of them. STEP adds a product. Sums go to the tile, or where `finish` says. Meanwhile the filters
-   behind these are fetched: over few pixels, reading all of them once takes as long as the products. */
-#undef DML_CONV_FETCH
+#pragma once
+
+#include "../common/compiler.h"
+
+/* Tiles: ROWS filters and VECTORS vectors of pixels, whose ROWS * VECTORS vectors of sums stay in registers. KIND
+   names the vectors of sums, LOOP(conv_KIND), and those of pixels, which may begin anywhere, LOOP(conv_near_KIND); a
+   filter has an ITEM for each of them. STEP adds a product. Sums go to the tile, or where `finish` says. Meanwhile
+   the filters behind these are fetched: over few pixels, reading all of them once takes as long as the products. */
 #define DML_CONV_FETCH(place) __builtin_prefetch((const void *)(uintptr_t)(place))
 #define DML_CONV_TILE(KIND, ITEM, STEP, ROWS, VECTORS)                                                                 \
     static void LOOP(conv_##KIND##_##ROWS##_##VECTORS)(void *tile, const void *filters, int64_t row,                   \

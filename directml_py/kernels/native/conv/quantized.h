@@ -1,5 +1,12 @@
 /* Convolutions of 8-bit integers: filters of signed bytes, sums, and what is stored of these. */
 
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#include "window.h"
+#include "blocking.h"
+#include "panel.h"
+#endif
+
 /* Signed filters, a row of slices each, and behind all of them their sums. */
 static char *dml_conv_signed(const dml_conv *task, int64_t channel)
 {

@@ -1,5 +1,9 @@
 /* What the steps of a window see of the input: lines of pixels, taps, and where both meet. */
 
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#endif
+
 static int64_t dml_least(int64_t one, int64_t other)
 {
     return one < other ? one : other;

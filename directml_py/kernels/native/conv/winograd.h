@@ -1,5 +1,12 @@
-/* Convolutions by Winograd's method: the input is seen by windows of 4 by 4 that move 2 steps at a time, as `seen`. Each of
-   the 16 numbers that stand for a window is multiplied by itself, as a convolution of 1 by 1 would be. */
+/* Convolutions by Winograd's method: the input is seen by windows of 4 by 4 that move 2 steps at a time, as `seen`.
+   Each of the 16 numbers that stand for a window is multiplied by itself, as a convolution of 1 by 1 would be. */
+
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#include "window.h"
+#include "blocking.h"
+#include "panel.h"
+#endif
 
 enum {
     /* Channels that are gathered, and filters that are multiplied, at a time. */
@@ -115,7 +122,8 @@ static void dml_conv_winograd_units(void *context, int64_t begin, int64_t end)
     }
 }
 
-/* 0 if something is infinite or NaN, which spreads to what does not see it: results are then to be computed otherwise. */
+/* 0 if something is infinite or NaN, which spreads to what does not see it: results are then to be computed
+   otherwise. */
 static int dml_conv_run_winograd(const dml_conv *task)
 {
     dml_conv_winograd winograd = {.seen = *task, .task = task};

@@ -1,3 +1,4 @@
+#pragma once
 #include "../half/declarations.h"
 #include "../elementwise/declarations.h"
 #include "../softmax_norm/declarations.h"
@@ -9,16 +10,16 @@ enum { DML_DEPTHWISE_POOL_PRODUCTS, DML_DEPTHWISE_POOL_MEAN, DML_DEPTHWISE_POOL_
 enum { DML_DEPTHWISE_POOL_IDENTITY, DML_DEPTHWISE_POOL_RELU, DML_DEPTHWISE_POOL_LEAKY_RELU };
 /* A window has at most so many elements. */
 enum { DML_DEPTHWISE_POOL_TAPS = 1024 };
-/* Tensors have a batch, a channel and three spatial dimensions, of which the last is the innermost; strides are in bytes.
-   `channels` are those of the output; `multiplier` of them see the same channel of `x`. All tensors are FLOAT32, or
-   FLOAT16 if `is_half`; so is the output if `stores_half`. `weights` have a filter for each channel: their strides are
-   those of channels and of the window. `bias`, which may be absent, has one element for each. Means are divided by the
-   product of `counts`, which have an element for each step along each spatial dimension. Activated products that are stored
-   in FLOAT32, with neighbouring elements of rows side by side, may be normalized. Indices run on from one channel
-   to the next; they have `index_item` bytes. */
+/* Tensors have a batch, a channel and three spatial dimensions, of which the last is the innermost; strides are in
+   bytes. `channels` are those of the output; `multiplier` of them see the same channel of `x`. All tensors are
+   FLOAT32, or FLOAT16 if `is_half`; so is the output if `stores_half`. `weights` have a filter for each channel:
+   their strides are those of channels and of the window. `bias`, which may be absent, has one element for each. Means
+   are divided by the product of `counts`, which have an element for each step along each spatial dimension. Activated
+   products that are stored in FLOAT32, with neighbouring elements of rows side by side, may be normalized. Indices
+   run on from one channel to the next; they have `index_item` bytes. */
 
-/* Means of bytes: INT8 if `is_signed`, or UINT8, as what is stored. A byte less its zero point, times its scale, is what
-   it stands for; padding is 0. Scales are FLOAT32. Strides, in bytes, are from one channel to the next. */
+/* Means of bytes: INT8 if `is_signed`, or UINT8, as what is stored. A byte less its zero point, times its scale, is
+   what it stands for; padding is 0. Scales are FLOAT32. Strides, in bytes, are from one channel to the next. */
 typedef struct {
     int32_t is_there, is_signed, stores_signed;
     uintptr_t scale, zero, stored_scale, stored_zero;
@@ -36,9 +37,9 @@ typedef struct {
     dml_depthwise_pool_bytes bytes;
 } dml_depthwise_pool;
 
-/* Gradients of the steps of a window added up in FLOAT64, for each element of the output those whose index is its own:
-   indices of 64 bits as above, packed, as are the `sums`. Gradients and output, of `sizes`, are FLOAT32, or FLOAT16 if
-   `is_half`; strides are in bytes. */
+/* Gradients of the steps of a window added up in FLOAT64, for each element of the output those whose index is its
+   own: indices of 64 bits as above, packed, as are the `sums`. Gradients and output, of `sizes`, are FLOAT32, or
+   FLOAT16 if `is_half`; strides are in bytes. */
 typedef struct {
     int32_t is_half;
     int64_t batches, channels, sizes[3], steps[3], gradient_strides[5], output_strides[5];

@@ -1,3 +1,7 @@
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#endif
+
 static void dml_depthwise_pool_follow(dml_depthwise_pool_axis *axis, int64_t window, int64_t stride, int64_t dilation)
 {
     axis->phases = axis->reach = 0;

@@ -1,3 +1,11 @@
+#pragma once
+
+#include "../common/compiler.h"
+#include "../half/scalar.h"
+#ifndef DML_UNIT
+#include "declarations.h"
+#endif
+
 /* So many results of a row are computed at once. */
 #define DML_DEPTHWISE_POOL_COLUMNS 2048
 /* What a unit keeps in memory, in floats: at most, and as much as is meant to stay in the nearest cache. */

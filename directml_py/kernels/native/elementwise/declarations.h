@@ -1,7 +1,8 @@
+#pragma once
 #include "../half/declarations.h"
 #include "../move/declarations.h"
-/* A program over values, each a block of elements of one type: inputs are loaded, steps make values of values, outputs
-   are stored. `uniform` has a bit for each operand that is a constant, the lowest for the first. */
+/* A program over values, each a block of elements of one type: inputs are loaded, steps make values of values,
+   outputs are stored. `uniform` has a bit for each operand that is a constant, the lowest for the first. */
 typedef struct {
     int32_t code, result, operands[3], uniform;
 } dml_elementwise_step;

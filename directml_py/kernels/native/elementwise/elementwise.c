@@ -1,5 +1,10 @@
 /* Maps: programs over blocks of elements, each of whose values stays in the nearest cache. */
 
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#include "../move/move.c"
+#endif
+
 /* Elements that a step is done for at a time. */
 #define DML_ELEMENTWISE_BLOCK 1024
 /* Elements of what goes past the caches at a time, and how far ahead of them others are fetched. */
@@ -55,8 +60,8 @@ typedef struct {
     int64_t filled_count;
 } dml_elementwise_view;
 
-/* Where lanes of a value are, and how many bytes further those of the next element are; 0 for what is the same for all,
-   which `is_one` is 1 for, or made anew for each tile. */
+/* Where lanes of a value are, and how many bytes further those of the next element are; 0 for what is the same for
+   all, which `is_one` is 1 for, or made anew for each tile. */
 typedef struct {
     char *place;
     int64_t moves;
@@ -66,7 +71,8 @@ typedef struct {
 typedef struct {
     const dml_elementwise *task;
     char *memory;
-    /* For inputs that are read across: DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE elements each; NULL if there is no memory. */
+    /* For inputs that are read across: DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE elements each; NULL if there is no
+       memory. */
     char *turned;
     int stream;
     /* The most columns of a block. */

@@ -1,5 +1,9 @@
-/* The steps, by the name that programs know them by: what they do, and the lane of results and operands. A lane of truth
-   has all bits of 32 set, or none. */
+/* The steps, by the name that programs know them by: what they do, and the lane of results and operands. A lane of
+   truth has all bits of 32 set, or none. */
+
+#pragma once
+
+#include "../common/compiler.h"
 
 #define DML_OF_FLOATS(UNARY, BINARY, lane, T, suffix) \
     BINARY(add_##lane, T, T, x + y) \
@@ -35,13 +39,7 @@
     (x >= 0x1p31f ? INT32_MAX : (int32_t)(x >= 0x1p31f || x != x ? 0 : x < -0x1p31f ? -0x1p31f : x))
 #define DML_UINT32_OF(x) (x >= 0x1p32f ? UINT32_MAX : (uint32_t)(x > 0 && x < 0x1p32f ? x : 0))
 
-/* OWN steps have loops of their own: x y + z rounded to FLOAT32, or to one that FLOAT16 rounds as if it were x y + z;
-   what is left of a number that FLOAT16 rounds, in a FLOAT32 lane; its 16 bits in a lane of integers; and back. */
-#define DML_ELEMENTWISE_STEPS(UNARY, BINARY, TERNARY, OWN, FUNCTION, FUNCTION2) \
-    DML_OF_FLOATS(UNARY, BINARY, float32, float, f) \
-    DML_OF_FLOATS(UNARY, BINARY, float64, double, ) \
-    DML_OF_INTEGERS(UNARY, BINARY, int32, int32_t) \
-    DML_OF_INTEGERS(UNARY, BINARY, uint32, uint32_t) \
+#define DML_OF_BITS(UNARY, BINARY) \
     BINARY(add_bits, uint32_t, uint32_t, x + y) \
     BINARY(subtract_bits, uint32_t, uint32_t, x - y) \
     BINARY(multiply_bits, uint32_t, uint32_t, x *y) \
@@ -56,13 +54,25 @@
     UNARY(negative_bits, uint32_t, uint32_t, 0 - x) \
     UNARY(absolute_int32, uint32_t, int32_t, x < 0 ? 0 - (uint32_t)x : (uint32_t)x) \
     UNARY(int8_bits, int32_t, uint32_t, (int8_t)x) \
-    UNARY(int16_bits, int32_t, uint32_t, (int16_t)x) \
+    UNARY(int16_bits, int32_t, uint32_t, (int16_t)x)
+
+#define DML_CONVERSIONS(UNARY) \
     UNARY(saturated_float32_int32, int32_t, float, DML_INT32_OF(x)) \
     UNARY(saturated_float64_int32, int32_t, double, DML_INT32_OF(x)) \
     UNARY(saturated_float32_uint32, uint32_t, float, DML_UINT32_OF(x)) \
     UNARY(saturated_float64_uint32, uint32_t, double, DML_UINT32_OF(x)) \
     UNARY(float64_float32, double, float, x) \
-    UNARY(float32_float64, float, double, (float)x) \
+    UNARY(float32_float64, float, double, (float)x)
+
+/* OWN steps have loops of their own: x y + z rounded to FLOAT32, or to one that FLOAT16 rounds as if it were x y + z;
+   what is left of a number that FLOAT16 rounds, in a FLOAT32 lane; its 16 bits in a lane of integers; and back. */
+#define DML_ELEMENTWISE_STEPS(UNARY, BINARY, TERNARY, OWN, FUNCTION, FUNCTION2) \
+    DML_OF_FLOATS(UNARY, BINARY, float32, float, f) \
+    DML_OF_FLOATS(UNARY, BINARY, float64, double, ) \
+    DML_OF_INTEGERS(UNARY, BINARY, int32, int32_t) \
+    DML_OF_INTEGERS(UNARY, BINARY, uint32, uint32_t) \
+    DML_OF_BITS(UNARY, BINARY) \
+    DML_CONVERSIONS(UNARY) \
     TERNARY(where_bits, uint32_t, uint32_t, uint32_t, uint32_t, x ? y : z) \
     TERNARY(where_float64, double, uint32_t, double, double, x ? y : z) \
     OWN(multiply_add_float32) \

@@ -1,3 +1,5 @@
+#pragma once
+#include "../common/declarations.h"
 #include "../move/declarations.h"
 
 /* Elements picked along one axis: output[lead, index, trail] = x[lead, indices[index], trail]. */

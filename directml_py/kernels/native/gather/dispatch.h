@@ -1,3 +1,10 @@
+#pragma once
+
+#include "../common/compiler.h"
+#ifndef DML_UNIT
+#include "declarations.h"
+#endif
+
 /* Items, or rows of bytes, from `x` plus each offset to `output` and every `step` bytes after it. `ahead` is where
    `reach` bytes begin that will be read next. */
 typedef struct {

@@ -1,3 +1,8 @@
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#include "../move/move.c"
+#endif
+
 enum { DML_GATHER_FEW, DML_GATHER_ROWS, DML_GATHER_ITEMS, DML_GATHER_NESTED };
 enum { DML_INDEX_UINT32, DML_INDEX_INT32, DML_INDEX_UINT64, DML_INDEX_INT64 };
 

@@ -1,3 +1,4 @@
+#pragma once
 #include "../move/declarations.h"
 #include "../gather/declarations.h"
 

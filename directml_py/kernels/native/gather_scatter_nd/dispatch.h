@@ -1,3 +1,10 @@
+#pragma once
+
+#include "../common/compiler.h"
+#ifndef DML_UNIT
+#include "declarations.h"
+#endif
+
 /* `count` coordinates, one after another, added to offsets into the array. */
 typedef struct {
     const char *indices;

@@ -1,3 +1,9 @@
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#include "../move/move.c"
+#include "../gather/gather.c"
+#endif
+
 /* So many places are found at once, which leaves room for the elements in the nearest cache. */
 #define DML_GATHER_SCATTER_ND_BLOCK 1024
 /* So much of a line is reversed at once. */
@@ -169,8 +175,8 @@ static void dml_gather_scatter_nd_reverse(const dml_gather_scatter_nd *task, con
     }
 }
 
-/* Units are strips. Their lines may lie so far apart that caches have no room for them together: they are brought next
-   to each other first, if there is memory. */
+/* Units are strips. Their lines may lie so far apart that caches have no room for them together: they are brought
+   next to each other first, if there is memory. */
 static void dml_gather_scatter_nd_share_strips(void *context, int64_t begin, int64_t end)
 {
     const dml_gather_scatter_nd *task = context;
@@ -294,8 +300,8 @@ typedef struct {
     int64_t count;
 } dml_gather_scatter_nd_ranges;
 
-/* Units are parts of the array, one for each thread: who has one looks for the places in it, so that the last of those
-   that are the same wins. */
+/* Units are parts of the array, one for each thread: who has one looks for the places in it, so that the last of
+   those that are the same wins. */
 static void dml_gather_scatter_nd_share_ranges(void *context, int64_t begin, int64_t end)
 {
     const dml_gather_scatter_nd_ranges *ranges = context;

@@ -1,3 +1,7 @@
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#endif
+
 void dml_half_widen(uintptr_t floats, uintptr_t halves, int64_t count)
 {
     dml_loop->half->widen((float *)floats, (const uint16_t *)halves, count);

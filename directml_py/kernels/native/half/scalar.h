@@ -1,7 +1,12 @@
 /* One number from one type to the other. */
 
-/* The exponent of a FLOAT16 counts from 15, that of a FLOAT32 from 127: moved into place as they are, the bits say the
-   number times 2^-112. The product is exact, of subnormal numbers too; the largest exponent means infinity or NaN. */
+#pragma once
+
+#include "../common/compiler.h"
+
+/* The exponent of a FLOAT16 counts from 15, that of a FLOAT32 from 127: moved into place as they are, the bits say
+   the number times 2^-112. The product is exact, of subnormal numbers too; the largest exponent means infinity or
+   NaN. */
 DML_INLINE float dml_float_of_half(uint16_t half)
 {
     uint32_t magnitude = half & 0x7fffu, bits;

@@ -1,5 +1,10 @@
-/* Attention, head by head. Keys and values of all heads are brought into panels first; then threads take some queries at
-   a time: their scores stay in a near cache until they have weighed the values. */
+/* Attention, head by head. Keys and values of all heads are brought into panels first; then threads take some queries
+   at a time: their scores stay in a near cache until they have weighed the values. */
+
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#include "blocking.h"
+#endif
 
 /* Queries that a thread works on at a time. */
 #define DML_ATTENTION_ROWS 32

@@ -1,3 +1,4 @@
+#pragma once
 #include "../half/declarations.h"
 #include "../elementwise/declarations.h"
 /* Products of matrices of FLOAT32 or FLOAT16, added up in FLOAT32. */
@@ -9,8 +10,8 @@ typedef struct {
     int32_t is_half;
 } dml_matrix;
 
-/* Matrices in panels as wide as a tile: of as many rows of each of the `gates`, {hidden, depth}, the elements that are
-   multiplied by the same one lie next to each other, and panels of all gates behind each other. */
+/* Matrices in panels as wide as a tile: of as many rows of each of the `gates`, {hidden, depth}, the elements that
+   are multiplied by the same one lie next to each other, and panels of all gates behind each other. */
 typedef struct {
     int64_t count, gates, hidden, depth;
     dml_matrix matrix;
@@ -20,8 +21,9 @@ typedef struct {
 int64_t dml_prepack_size(int64_t gates, int64_t hidden, int64_t depth);
 void dml_prepack_pack(const dml_prepack *task);
 
-/* `out` = `a` x `b`, for each element of the `rank` leading dimensions. Elements of `out` are FLOAT32, in rows next to
-   each other; all are aligned, and sizes at least 1. `row_block` and `column_block` are what is computed at a time. If `is_packed`, `b` is panels. */
+/* `out` = `a` x `b`, for each element of the `rank` leading dimensions. Elements of `out` are FLOAT32, in rows next
+   to each other; all are aligned, and sizes at least 1. `row_block` and `column_block` are what is computed at a
+   time. If `is_packed`, `b` is panels. */
 typedef struct {
     int64_t rows, columns, depth;
     int32_t rank, is_packed;
@@ -32,8 +34,8 @@ typedef struct {
 void dml_matmul_prepare(dml_matmul_products *task);
 void dml_matmul_run(const dml_matmul_products *task);
 
-/* A row of bytes times a matrix of bytes, both less their zero points, as INT32 that wraps. Elements of a row of `b` lie
-   next to each other; steps are in bytes. A zero point at 0 is 0. */
+/* A row of bytes times a matrix of bytes, both less their zero points, as INT32 that wraps. Elements of a row of `b`
+   lie next to each other; steps are in bytes. A zero point at 0 is 0. */
 typedef struct {
     int64_t columns, depth, a_step, b_step, b_zero_step;
     uintptr_t a, b, out, a_zero, b_zero;
@@ -41,10 +43,10 @@ typedef struct {
 } dml_byte_row;
 void dml_byte_row_run(const dml_byte_row *task);
 
-/* Attention of heads: `out` {queries, value_size} is softmax(scale * `q` x `k` transposed + others) x `v` of each, with
-   FLOAT32 that is added to the scores where `others` are not 0. INT32 of `marks`, where there are any, have 0 where
-   `mask_value` is added, too, but not in a row of nothing else. Elements of a row of `out`, of others and marks lie next to
-   each other; steps of others and of marks, the last of the three, are in bytes. */
+/* Attention of heads: `out` {queries, value_size} is softmax(scale * `q` x `k` transposed + others) x `v` of each,
+   with FLOAT32 that is added to the scores where `others` are not 0. INT32 of `marks`, where there are any, have 0
+   where `mask_value` is added, too, but not in a row of nothing else. Elements of a row of `out`, of others and marks
+   lie next to each other; steps of others and of marks, the last of the three, are in bytes. */
 typedef struct {
     int64_t heads, queries, keys, size, value_size;
     dml_matrix q, k, v, out;
@@ -61,8 +63,8 @@ void dml_attention_run(const dml_attention *task);
 
 /* Steps of a recurrent network: products with weights, and programs of the elements of what they add up to. */
 enum { DML_RECURRENT_GATES = 4, DML_RECURRENT_TENSORS = 16, DML_RECURRENT_PHASES = 2 };
-/* Where a tensor {batch, hidden} of a program lies: in a slot, where products are added up, in the hidden state before
-   the step or behind it, or in memory. */
+/* Where a tensor {batch, hidden} of a program lies: in a slot, where products are added up, in the hidden state
+   before the step or behind it, or in memory. */
 enum { DML_RECURRENT_SLOT, DML_RECURRENT_BEFORE, DML_RECURRENT_BEHIND, DML_RECURRENT_MEMORY };
 typedef struct {
     int32_t kind, slot;
@@ -79,10 +81,11 @@ typedef struct {
     dml_recurrent_tensor tensors[16];
 } dml_recurrent_phase;
 
-/* All is FLOAT32, in rows of elements next to each other; `weights` and `recurrence` are panels of matrices {gates * hidden,
-   input or hidden}. Strides are in bytes. Step t of x is at `x` + t * x_step; with `backward` it is the other way round. Behind step t the hidden
-   state is at `states` + t % period * state_step. Rows of the bias are the slots'. Of each sequence the last states are
-   copied to `last`, from the hidden state and from `cell` if that is there. */
+/* All is FLOAT32, in rows of elements next to each other; `weights` and `recurrence` are panels of matrices {gates *
+   hidden, input or hidden}. Strides are in bytes. Step t of x is at `x` + t * x_step; with `backward` it is the other
+   way round. Behind step t the hidden state is at `states` + t % period * state_step. Rows of the bias are the
+   slots'. Of each sequence the last states are copied to `last`, from the hidden state and from `cell` if that is
+   there. */
 typedef struct {
     int64_t steps, batch, input, hidden, gates, slots, phases;
     uintptr_t x, before, states, cell, bias, lengths, last[2];

@@ -1,3 +1,10 @@
+#pragma once
+
+#include "../common/compiler.h"
+#ifndef DML_UNIT
+#include "declarations.h"
+#endif
+
 /* What is added to a row of scores that are multiplied by `scale`; what is not there is 0. */
 typedef struct {
     float scale, mask_value;

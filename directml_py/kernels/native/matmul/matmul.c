@@ -1,20 +1,13 @@
 /* Products of matrices. `b` comes in panels as wide as a tile, a block of which stays in the second cache; it is read
    where it lies if that is small, or there are few rows to multiply it by. */
 
-/* Steps that are added up at a time, and columns that a block has at most: what one thread has on its stack. */
-#define DML_MATMUL_STEPS 256
-#define DML_MATMUL_COLUMNS 384
-#define DML_MATMUL_ROW_STEPS 4096
-/* The widest tile of any kind of processor. */
-#define DML_MATMUL_WIDEST 32
-/* More rows than these are worth panels, if `b` does not fit into the nearest cache. */
-#define DML_MATMUL_FEW_ROWS 16
-#define DML_MATMUL_NEAR_BYTES (32 << 10)
-/* Rows of a block that are worth its panels. */
-#define DML_MATMUL_ROWS 128
-#define DML_MATMUL_TILE_ROWS 8
-/* Products that take as long as a byte of memory. */
-#define DML_MATMUL_PER_BYTE 8
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#include "../move/move.c"
+#include "../elementwise/elementwise.c"
+#endif
+
+#include "blocking.h"
 
 /* The place of a matrix among those of a batch. */
 static char *dml_matmul_place(const dml_matmul_products *task, const dml_matrix *matrix, int64_t number)

@@ -1,6 +1,13 @@
 /* Steps of recurrent networks. Each thread has units of the hidden state of its own, for all steps: its part of the
    matrices stays in its caches, and threads meet only where they need each other's units. */
 
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#include "../move/move.c"
+#include "../elementwise/elementwise.c"
+#include "blocking.h"
+#endif
+
 /* Rows of the input that are multiplied at a time. */
 #define DML_RECURRENT_ROWS 64
 /* Products of a step that are worth a thread: those meet more than once a step. */

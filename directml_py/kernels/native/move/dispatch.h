@@ -1,3 +1,10 @@
+#pragma once
+
+#include "../common/compiler.h"
+#ifndef DML_UNIT
+#include "declarations.h"
+#endif
+
 /* Two dimensions of a copy: lines, and the items of a line. All strides are in bytes. */
 typedef struct {
     char *output;

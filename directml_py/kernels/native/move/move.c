@@ -1,3 +1,7 @@
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#endif
+
 enum { DML_MOVE_NOTHING, DML_MOVE_ROWS, DML_MOVE_FILL, DML_MOVE_STRIDED, DML_MOVE_TILES };
 
 /* Longer lines are cut for threads to share. */

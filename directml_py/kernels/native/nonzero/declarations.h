@@ -1,8 +1,9 @@
+#pragma once
 #include "../move/declarations.h"
 
-/* Where the elements of a tensor are whose bits are not all 0, but for those that `mask` leaves out. All is in bytes but
-   sizes. Of the `rank` coordinates the last `width` are stored, as UINT32, in the order of the places; of `size` places
-   those that are left over get 0. */
+/* Where the elements of a tensor are whose bits are not all 0, but for those that `mask` leaves out. All is in bytes
+   but sizes. Of the `rank` coordinates the last `width` are stored, as UINT32, in the order of the places; of `size`
+   places those that are left over get 0. */
 typedef struct {
     uintptr_t x, coordinates;
     int64_t item, size, row_step, column_step;

@@ -1,3 +1,10 @@
+#pragma once
+
+#include "../common/compiler.h"
+#ifndef DML_UNIT
+#include "declarations.h"
+#endif
+
 /* So many elements of a line are looked at together. */
 #define DML_NONZERO_LINE 1024
 

@@ -1,3 +1,7 @@
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#endif
+
 /* Elements are counted in so many blocks at most, which says where the coordinates of each begin. */
 #define DML_NONZERO_BLOCKS 4096
 #define DML_NONZERO_BLOCK 8192

@@ -1,3 +1,4 @@
+#pragma once
 #include "../move/declarations.h"
 
 /* `count` words: four of each value of a counter, from `high` and `low` on, under a key. */

@@ -1,3 +1,7 @@
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#endif
+
 /* So many values of the counter are the least that threads share. */
 #define DML_PHILOX_BLOCK 1024
 

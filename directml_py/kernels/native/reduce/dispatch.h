@@ -1,5 +1,12 @@
 /* What the loops of reductions are called with. */
 
+#pragma once
+
+#include "../common/compiler.h"
+#ifndef DML_UNIT
+#include "declarations.h"
+#endif
+
 enum {
     DML_REDUCE_SUM,
     DML_REDUCE_ABSOLUTE,
@@ -20,8 +27,8 @@ enum { DML_TYPE_FLOAT64 = DML_TYPE_UINT64 + 1, DML_TYPES };
 /* As many elements as are unpacked at a time, and as many results as are kept at a time. */
 #define DML_REDUCE_TILE 4096
 #define DML_REDUCE_BLOCK 4096
-/* So many bytes each of several streams of memory that are read in step: a few pages, or the processor takes them for one
-   and fetches nothing ahead. */
+/* So many bytes each of several streams of memory that are read in step: a few pages, or the processor takes them for
+   one and fetches nothing ahead. */
 #define DML_REDUCE_STREAM (16 << 10)
 /* Rows of fewer bytes are not worth it. */
 #define DML_REDUCE_LONG 2048

@@ -1,5 +1,11 @@
 /* From what a fold keeps to what the tensor holds. */
 
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#endif
+
+static const uint8_t dml_type_sizes[DML_TYPES] = {2, 4, 1, 2, 4, 8, 1, 2, 4, 8, 8};
+
 /* One step of the reduced dimensions from `inner` on: counts on in `at` and gives where `source` then stands. */
 static const char *dml_reduce_next(const dml_reduce *task, int inner, int64_t *at, const char *source)
 {
@@ -13,8 +19,8 @@ static const char *dml_reduce_next(const dml_reduce *task, int inner, int64_t *a
     return source;
 }
 
-/* The place of the first element that is `value`, counted over the reduced elements in their order; -1 if there is none.
-   Of FLOAT16 and FLOAT32 alone. */
+/* The place of the first element that is `value`, counted over the reduced elements in their order; -1 if there is
+   none. Of FLOAT16 and FLOAT32 alone. */
 static int64_t dml_reduce_search(const dml_reduce *task, const char *source, float value)
 {
     int64_t at[DML_MAX_DIMENSIONS] = {0};
@@ -102,8 +108,8 @@ static void dml_reduce_finish_doubles(const dml_reduce *task, char *output, int6
     dml_reduce_store_floats(task, output, m, rounded);
 }
 
-/* NaN never became a result. If nothing else is there, it is the result; whether there is can be doubted only where the
-   result is the infinity that the fold began with. */
+/* NaN never became a result. If nothing else is there, it is the result; whether there is can be doubted only where
+   the result is the infinity that the fold began with. */
 static void dml_reduce_finish_extremes(const dml_reduce *task, const char *input, char *output, int64_t m, float *values)
 {
     float worst = task->fold == DML_REDUCE_MIN ? INFINITY : -INFINITY;

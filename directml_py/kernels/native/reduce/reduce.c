@@ -1,10 +1,12 @@
 /* Folds over any dimensions of tensors of any strides.
 
-   What is reduced is brought into one of two forms. If reduced elements lie next to each other, rows of them are folded;
-   else kept ones do, and columns of them are folded row by row, as memory has them. Either is done for a block of results
-   at a time, small enough to stay in the nearest cache. */
+   What is reduced is brought into one of two forms. If reduced elements lie next to each other, rows of them are
+   folded; else kept ones do, and columns of them are folded row by row, as memory has them. Either is done for a
+   block of results at a time, small enough to stay in the nearest cache. */
 
-static const uint8_t dml_type_sizes[DML_TYPES] = {2, 4, 1, 2, 4, 8, 1, 2, 4, 8, 8};
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#endif
 
 #include "finish.h"
 #include "schedule.h"
@@ -125,8 +127,8 @@ static int dml_reduce_choose(dml_reduce *task)
     return 1;
 }
 
-/* How many results are kept at a time, and how the work is cut. This does not depend on the number of threads, so that
-   results do not. */
+/* How many results are kept at a time, and how the work is cut. This does not depend on the number of threads, so
+   that results do not. */
 static void dml_reduce_cut(dml_reduce *task)
 {
     int64_t size = dml_type_sizes[task->type], inner = task->kept[0].size, part, wanted;

@@ -1,6 +1,11 @@
 /* The run of a prepared fold. A unit of work is a block of results; where there are too few, a unit is cut into
    pieces, each of a part of the reduced elements, whose results are put together in their order. */
 
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#include "finish.h"
+#endif
+
 #define DML_REDUCE_UNITS 16
 /* So many bytes come from beyond the nearest caches. */
 #define DML_REDUCE_MUCH (1 << 20)
@@ -71,9 +76,9 @@ static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, 
         }
 }
 
-/* Columns so few that vectors would stay empty, or much memory: if rows follow each other without a gap, several of them
-   are folded as one, for wide vectors or for streams of memory to read in step, and the results of these at the end.
-   Returns the rows that are done. */
+/* Columns so few that vectors would stay empty, or much memory: if rows follow each other without a gap, several of
+   them are folded as one, for wide vectors or for streams of memory to read in step, and the results of these at the
+   end. Returns the rows that are done. */
 static int64_t dml_reduce_few_columns(const dml_reduce *task, const dml_reduce_kernel *kernel, char *state, const char *source,
                                     int64_t m, int64_t n)
 {

@@ -1,3 +1,7 @@
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#endif
+
 /* The part of an image that is meant to stay in the second cache. */
 #define DML_RESAMPLE_NEAR (1 << 18)
 

@@ -1,3 +1,4 @@
+#pragma once
 #include "../half/declarations.h"
 #include "../move/declarations.h"
 

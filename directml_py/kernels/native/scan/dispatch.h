@@ -1,3 +1,10 @@
+#pragma once
+
+#include "../common/compiler.h"
+#ifndef DML_UNIT
+#include "declarations.h"
+#endif
+
 /* Rows that are scanned in step: no addition waits for that of another row. What is kept of each, which has at most
    eight bytes, goes on from `kept` and is left there. Without outputs nothing else is. */
 #define DML_SCAN_ROWS 4
@@ -24,8 +31,8 @@ typedef struct {
     void (*columns)(const dml_scan_columns *columns);
     /* What is kept before the first element. */
     void (*start)(char *kept, int exclusive);
-    /* What is kept at the end of each of `count` parts, every `step` bytes, becomes what is kept before it, and `value`
-       goes on behind all of them. */
+    /* What is kept at the end of each of `count` parts, every `step` bytes, becomes what is kept before it, and
+       `value` goes on behind all of them. */
     void (*carry)(char *kept, int64_t count, int64_t step, char *value);
 } dml_scan_loops;
 

@@ -1,3 +1,8 @@
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#include "../move/move.c"
+#endif
+
 /* Long rows that are too few for threads, and for each thread to scan several in step, are cut in so many parts at
    most, together. */
 #define DML_SCAN_PARTS 512
@@ -59,8 +64,8 @@ static void dml_scan_share_columns(void *context, int64_t begin, int64_t end)
         dml_loop->move->stream_end();
 }
 
-/* Units are rows, or parts of rows: a part of all rows, then the next of all. Those that follow each other are scanned in
-   step. */
+/* Units are rows, or parts of rows: a part of all rows, then the next of all. Those that follow each other are
+   scanned in step. */
 static void dml_scan_share_rows(void *context, int64_t begin, int64_t end)
 {
     const dml_scan_plan *plan = context;
@@ -91,8 +96,8 @@ static void dml_scan_share_rows(void *context, int64_t begin, int64_t end)
         dml_loop->move->stream_end();
 }
 
-/* First what is kept of each part, then, with that, the results. What is left behind the last part of a row, less than
-   there are parts, ends it. */
+/* First what is kept of each part, then, with that, the results. What is left behind the last part of a row, less
+   than there are parts, ends it. */
 static void dml_scan_run_parts(dml_scan_plan *plan, int64_t bytes)
 {
     const dml_scan *task = plan->task;
@@ -131,8 +136,8 @@ static int dml_scan_has_parts(const dml_scan *task)
     return task->type >= DML_SCAN_8;
 }
 
-/* The dimension in which the output's elements lie closest to each other; -1 if that is the one that is scanned, or it
-   has few. */
+/* The dimension in which the output's elements lie closest to each other; -1 if that is the one that is scanned, or
+   it has few. */
 static int dml_scan_across(const dml_scan *task)
 {
     int across = -1;

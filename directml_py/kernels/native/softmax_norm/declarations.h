@@ -1,8 +1,9 @@
+#pragma once
 #include "../reduce/declarations.h"
 #include "../elementwise/declarations.h"
 
-/* Functions of rows: SOFTMAX and its logarithm, normalization with the row's own mean and variance, and with those that
-   are given. */
+/* Functions of rows: SOFTMAX and its logarithm, normalization with the row's own mean and variance, and with those
+   that are given. */
 enum { DML_SOFTMAX_NORM_SOFTMAX, DML_SOFTMAX_NORM_LOG_SOFTMAX, DML_SOFTMAX_NORM_MEAN_VARIANCE, DML_SOFTMAX_NORM_BATCH_NORM };
 /* The tensors of a task: its output, its input, and up to four that the function takes besides: of MEAN_VARIANCE the
    scale and the bias, of GIVEN the mean, the variance, the scale and the bias. */
@@ -22,15 +23,15 @@ typedef struct {
     uintptr_t memory[6];
 } dml_softmax_norm;
 void dml_softmax_norm_run(const dml_softmax_norm *task);
-/* What normalizes a channel: (x - mean) * factor + shift. `is_short` if FLOAT32 does, with its factor, for whatever x:
-   neither the difference nor the product is out of its range before the result is. */
+/* What normalizes a channel: (x - mean) * factor + shift. `is_short` if FLOAT32 does, with its factor, for whatever
+   x: neither the difference nor the product is out of its range before the result is. */
 typedef struct {
     double factor;
     float mean, shift, short_factor;
     int32_t is_short, relu;
 } dml_batch_norm_channel;
-/* The same as GIVEN, of what other loops store in FLOAT32: a mean, a variance, a scale and a bias for each channel, so
-   many bytes apart. `prepared` is memory for a dml_batch_norm_channel for each; it is 0 if there is nothing to do. */
+/* The same as GIVEN, of what other loops store in FLOAT32: a mean, a variance, a scale and a bias for each channel,
+   so many bytes apart. `prepared` is memory for a dml_batch_norm_channel for each; it is 0 if there is nothing to do. */
 typedef struct {
     int32_t relu;
     double epsilon;

@@ -1,5 +1,9 @@
-/* Threads that work side by side on the parts of one task, and wait for each other in between. Who takes part is settled
-   before the work begins: a helper that comes later is done without. */
+/* Threads that work side by side on the parts of one task, and wait for each other in between. Who takes part is
+   settled before the work begins: a helper that comes later is done without. */
+
+#pragma once
+
+#include "parallel.h"
 
 typedef struct dml_side_by_side dml_side_by_side;
 typedef void (*dml_member)(void *context, dml_side_by_side *team, int index);

@@ -1,6 +1,11 @@
-/* Threads that live on between calls and join the teams of those who call. They are started when they are first needed,
-   watch for the next offer for a moment after each, and then sleep. Nobody waits for a helper that has not begun, and a
-   caller whose helpers are all with somebody else works alone. A process that was forked starts helpers of its own. */
+/* Threads that live on between calls and join the teams of those who call. They are started when they are first
+   needed, watch for the next offer for a moment after each, and then sleep. Nobody waits for a helper that has not
+   begun, and a caller whose helpers are all with somebody else works alone. A process that was forked starts helpers
+   of its own. */
+
+#pragma once
+
+#include "team.h"
 
 /* What a helper is about: one of these, or the address of a team that it is offered. */
 #define DML_HELPER_AWAKE ((uintptr_t)0)
@@ -13,8 +18,8 @@
 #define DML_MAX_HELPERS 63
 /* Loops keep up to 512 KiB on their stack, which is all, or more, that threads get on macOS and with musl. */
 #define DML_STACK_BYTES (2 << 20)
-/* To wake a thread takes 10 to 30 us, and on virtual processors more: for so long it is better to watch, and where the
-   last rest was a short one for twice as long as that. */
+/* To wake a thread takes 10 to 30 us, and on virtual processors more: for so long it is better to watch, and where
+   the last rest was a short one for twice as long as that. */
 #define DML_WATCH_NANOSECONDS 50000
 #define DML_LONGEST_WATCH_NANOSECONDS 500000
 /* A thread that did not run for so long shares its processor with others, and had better leave it to them. */

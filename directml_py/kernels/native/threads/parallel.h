@@ -1,5 +1,19 @@
 /* Work for more than one core. */
 
+#pragma once
+
+#include "helpers.h"
+#ifndef DML_UNIT
+#include "../common/declarations.h"
+#endif
+
+#ifndef DML_BYTES_PER_THREAD
+/* Below this much memory per thread another thread costs more than it brings, even if it waits for work. */
+#define DML_BYTES_PER_THREAD (64 << 10)
+/* So much memory is worth waking a thread that sleeps. */
+#define DML_BYTES_PER_WAKING (1 << 20)
+#endif
+
 #define DML_MAX_THREADS (DML_MAX_HELPERS + 1)
 
 static int dml_threads = 1;

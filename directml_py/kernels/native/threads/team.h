@@ -1,6 +1,10 @@
-/* Work that threads take shares of, each when it is done with the one before: a thread that starts late, or shares its
-   processor with somebody, does less of it. The caller takes from the front and helpers from the end: of work that
-   comes again, each finds most of its part in its own cache. */
+/* Work that threads take shares of, each when it is done with the one before: a thread that starts late, or shares
+   its processor with somebody, does less of it. The caller takes from the front and helpers from the end: of work
+   that comes again, each finds most of its part in its own cache. */
+
+#pragma once
+
+#include "../common/system.h"
 
 typedef void (*dml_body)(void *context, int64_t begin, int64_t end);
 

@@ -1,3 +1,4 @@
+#pragma once
 /* So many elements are kept at most. */
 enum { DML_TOP_K_MOST = 64 };
 enum {
@@ -15,8 +16,8 @@ enum {
 };
 
 /* The first `count` elements, in order, of rows of `length` elements that follow each other in memory; and their
-   indices, of 4 or 8 bytes. Of equal ones the first comes first, NaN comes last. Strides are in bytes, by dimension of
-   the rows. */
+   indices, of 4 or 8 bytes. Of equal ones the first comes first, NaN comes last. Strides are in bytes, by dimension
+   of the rows. */
 typedef struct {
     uintptr_t x, values, indices;
     int64_t length, count, value_step, index_step;

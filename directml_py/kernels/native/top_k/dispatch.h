@@ -1,3 +1,10 @@
+#pragma once
+
+#include "../common/compiler.h"
+#ifndef DML_UNIT
+#include "declarations.h"
+#endif
+
 typedef struct {
     /* The indices of the first `count` of a row of `length`, by type and then for those that decrease. */
     void (*find[11][2])(const char *row, int64_t length, int64_t count, int64_t *found);

@@ -1,3 +1,7 @@
+#ifndef DML_UNIT
+#include "../common/editor.h"
+#endif
+
 static const int dml_top_k_items[] = {2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
 
 static void dml_top_k_share(void *context, int64_t begin, int64_t end)
