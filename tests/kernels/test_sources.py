@@ -14,7 +14,9 @@ from toolchain import later, missing
 ROOT = Path(__file__).resolve().parents[2]
 NATIVE = ROOT / "directml_py" / "kernels" / "native"
 FILES = sorted(path.relative_to(NATIVE).as_posix() for path in NATIVE.rglob("*.*") if path.parent != NATIVE)
-TEMPLATES = [file for file in FILES if (NATIVE / file).read_text(encoding="utf-8").startswith("/* Template: ")]
+TEMPLATES = [
+    file for file in FILES if (NATIVE / file).read_text(encoding="utf-8").startswith("/* Template: ")
+]
 LONGEST_MACRO = 40
 # As part of the translation unit, a function may be for another file.
 WARNINGS = ("-Wall", "-Werror", "-Wno-unused-function", "-Wno-unused-variable")

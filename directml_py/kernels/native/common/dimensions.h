@@ -34,7 +34,7 @@ static int dml_join(dml_dimension *dimensions, int count)
     return joined;
 }
 
-static int64_t dml_matmul(int rank, const int64_t *sizes)
+static int64_t dml_element_count(int rank, const int64_t *sizes)
 {
     int64_t product = 1;
     for (int i = 0; i < rank; i++)

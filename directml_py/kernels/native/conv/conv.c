@@ -138,8 +138,26 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
 
 #include "winograd.h"
 
+/* Shapes, and what vectors and tables are loaded by. */
+static void dml_conv_check(const dml_conv *task)
+{
+    DML_ASSERT(DML_IS_INDEX(task->type, DML_CONV_INT32) && DML_IS_INDEX(task->output_type, DML_CONV_INT32 + 1));
+    DML_ASSERT(DML_IS_INDEX(task->activation, DML_CONV_LEAKY_RELU + 1));
+    DML_ASSERT(task->batches >= 1 && task->groups >= 1 && task->channels >= 1 && task->outputs >= 1);
+    DML_ASSERT_EACH(i, 3, task->sizes[i] >= 1 && task->steps[i] >= 1 && task->window[i] >= 1);
+    DML_ASSERT_EACH(i, 3, task->strides[i] >= 1 && task->dilations[i] >= 1);
+    DML_ASSERT(DML_IS_ALIGNED(task->input, dml_conv_size(task->type)));
+    DML_ASSERT(DML_IS_ALIGNED(task->filters, dml_conv_size(task->filter_type)));
+    DML_ASSERT(DML_IS_ALIGNED(task->output, dml_conv_size(task->output_type)));
+    DML_ASSERT(!dml_conv_is_bytes(task) || task->signed_filters);
+    DML_ASSERT(!task->transformed || (task->type == DML_CONV_FLOATS && task->window[1] == 3 && task->window[2] == 3));
+    DML_ASSERT(!task->transformed || task->channels <= DML_CONV_MOST_TRANSFORMED);
+    (void)task;
+}
+
 void dml_conv_run(const dml_conv *asked)
 {
+    dml_conv_check(asked);
     dml_conv task = *asked;
     int is_short = dml_softmax_norm_prepare(&task.normalization), is_normal = task.normalization.prepared != 0;
     task.is_direct = task.type == DML_CONV_FLOATS && task.output_type == DML_CONV_FLOATS && is_short &&

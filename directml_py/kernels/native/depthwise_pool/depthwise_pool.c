@@ -115,6 +115,16 @@ static void dml_depthwise_pool_share(void *context, int64_t begin, int64_t end)
 
 void dml_depthwise_pool_run(const dml_depthwise_pool *task)
 {
+    DML_ASSERT(DML_IS_INDEX(task->function, DML_DEPTHWISE_POOL_MAXIMUM + 1));
+    DML_ASSERT(DML_IS_INDEX(task->activation, DML_DEPTHWISE_POOL_LEAKY_RELU + 1));
+    DML_ASSERT(task->batches >= 0 && task->multiplier >= 1 && task->channels % task->multiplier == 0);
+    DML_ASSERT_EACH(i, 3, task->sizes[i] >= 0 && task->steps[i] >= 0 && task->window[i] >= 1);
+    DML_ASSERT_EACH(i, 3, task->strides[i] >= 1 && task->dilations[i] >= 1);
+    DML_ASSERT(task->window[0] * task->window[1] * task->window[2] <= DML_DEPTHWISE_POOL_TAPS);
+    DML_ASSERT(!task->indices || task->index_item == 4 || task->index_item == 8);
+    DML_ASSERT(task->function != DML_DEPTHWISE_POOL_PRODUCTS || task->weights);
+    DML_ASSERT(DML_IS_ALIGNED(task->x, task->bytes.is_there ? 1 : task->is_half ? 2 : 4));
+    DML_ASSERT(DML_IS_ALIGNED(task->output, task->bytes.is_there ? 1 : task->stores_half ? 2 : 4));
     dml_depthwise_pool_plan plan;
     int64_t seen, made, item = task->bytes.is_there ? 1 : task->is_half ? 2 : 4;
     if (task->batches * task->channels * task->steps[0] * task->steps[1] * task->steps[2] == 0 ||

@@ -36,6 +36,7 @@ static const uint8_t dml_elementwise_reads_one[] = {
 #undef DML_OTHERS
 #undef DML_NEITHER
 };
+enum { DML_ELEMENTWISE_CODES = sizeof dml_elementwise_reads_one };
 static const char *const dml_elementwise_type_names[] = {"float16", "float32", "int8",    "int16",   "int32",
                                                  "uint8",   "uint16",  "uint32", "float64", NULL};
 static const int64_t dml_elementwise_sizes[DML_ELEMENTWISE_TYPES] = {2, 4, 1, 2, 4, 1, 2, 4, 8};
@@ -399,7 +400,7 @@ void dml_elementwise_prepare(dml_elementwise *task)
         task->columns = columns < DML_ELEMENTWISE_SIDE ? columns : DML_ELEMENTWISE_SIDE;
         task->rows = rows < DML_ELEMENTWISE_SIDE ? rows : DML_ELEMENTWISE_SIDE;
     } else {
-        int64_t part = dml_matmul(task->rank, task->sizes) / DML_ELEMENTWISE_PARTS / DML_ELEMENTWISE_BLOCK * DML_ELEMENTWISE_BLOCK;
+        int64_t part = dml_element_count(task->rank, task->sizes) / DML_ELEMENTWISE_PARTS / DML_ELEMENTWISE_BLOCK * DML_ELEMENTWISE_BLOCK;
         part = part < DML_ELEMENTWISE_BLOCK ? DML_ELEMENTWISE_BLOCK : part < DML_ELEMENTWISE_PART ? part : DML_ELEMENTWISE_PART;
         task->columns = columns < part ? columns : part;
         task->rows = part / task->columns < rows ? part / task->columns : rows;
@@ -409,7 +410,25 @@ void dml_elementwise_prepare(dml_elementwise *task)
         task->units *= task->sizes[i];
 }
 
+/* Whether every step is one that there is, of values that there are. */
+static void dml_elementwise_check(const dml_elementwise *task)
+{
+    DML_ASSERT(task->rank >= 2 && DML_IS_RANK(task->rank));
+    DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 1);
+    DML_ASSERT(task->inputs >= 0 && task->outputs >= 0 && task->constants >= 0 && task->steps >= 0);
+    DML_ASSERT(task->rows >= 1 && task->columns >= 1 && task->units >= 1);
+    DML_ASSERT_EACH(i, task->inputs + task->outputs, DML_IS_INDEX(task->tensors[i].type, DML_ELEMENTWISE_TYPES));
+    DML_ASSERT_EACH(i, task->inputs + task->outputs, DML_IS_INDEX(task->tensors[i].value, task->values));
+    DML_ASSERT_EACH(i, task->constants, DML_IS_INDEX(task->first_constant[i].value, task->values));
+    DML_ASSERT_EACH(i, task->steps, DML_IS_INDEX(task->first_step[i].code, DML_ELEMENTWISE_CODES));
+    DML_ASSERT_EACH(i, task->steps, DML_IS_INDEX(task->first_step[i].result, task->values));
+    DML_ASSERT_EACH(i, 3 * task->steps, task->first_step[i / 3].operands[i % 3] < task->values);
+    DML_ASSERT_EACH(i, task->values, DML_IS_INDEX(task->places[i], task->memory));
+    (void)task;
+}
+
 void dml_elementwise_run(const dml_elementwise *task)
 {
+    dml_elementwise_check(task);
     dml_parallel(dml_elementwise_parts, (void *)task, task->units, 1, task->work);
 }

@@ -56,9 +56,9 @@ int dml_gather_prepare(dml_gather *task, int64_t item, int rank, const int64_t *
     task->axis_size = x_sizes[axis];
     task->axis_stride = x_strides[axis];
     task->index_type = index_type;
-    task->count = dml_matmul(index_rank, index_sizes);
-    task->leads = dml_matmul(axis, x_sizes);
-    moved = item * dml_matmul(trail_rank, x_sizes + axis + 1);
+    task->count = dml_element_count(index_rank, index_sizes);
+    task->leads = dml_element_count(axis, x_sizes);
+    moved = item * dml_element_count(trail_rank, x_sizes + axis + 1);
     task->bytes = moved * task->count * task->leads;
     task->index_rank =
         dml_gather_dimensions(task->index, index_rank, index_sizes, output_strides + axis, index_strides);
@@ -232,6 +232,12 @@ static void dml_gather_few(const dml_gather *task)
 
 void dml_gather_run(const dml_gather *task)
 {
+    DML_ASSERT(DML_IS_INDEX(task->index_type, 4) && DML_IS_INDEX(task->kind, DML_GATHER_NESTED + 1));
+    DML_ASSERT(DML_IS_RANK(task->lead_rank) && DML_IS_RANK(task->index_rank));
+    DML_ASSERT_EACH(i, task->lead_rank, task->lead[i].size >= 0);
+    DML_ASSERT_EACH(i, task->index_rank, task->index[i].size >= 0);
+    DML_ASSERT(task->bytes == 0 || (task->axis_size >= 1 && task->block >= 1));
+    DML_ASSERT(task->count >= 0 && task->leads >= 0 && task->bytes >= 0);
     if (task->bytes == 0)
         return;
     if (task->kind == DML_GATHER_FEW)

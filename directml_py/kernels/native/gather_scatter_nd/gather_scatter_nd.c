@@ -37,7 +37,7 @@ static int64_t dml_gather_scatter_nd_strip(const dml_gather_scatter_nd *task, in
 int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int rank, const int64_t *sizes, const int64_t *array_strides,
                        const int64_t *values_strides)
 {
-    int64_t moved = item * dml_matmul(rank, sizes), places = dml_matmul(task->rank, task->sizes);
+    int64_t moved = item * dml_element_count(rank, sizes), places = dml_element_count(task->rank, task->sizes);
     if (rank < 0 || rank > 8 || (item != 1 && item != 2 && item != 4 && item != 8))
         return 0;
     if (task->is_write)
@@ -352,17 +352,24 @@ static void dml_gather_scatter_nd_share_reads(void *context, int64_t begin, int6
 
 void dml_gather_scatter_nd_run(const dml_gather_scatter_nd *task)
 {
+    DML_ASSERT(task->rank >= 1 && DML_IS_RANK(task->rank) && DML_IS_RANK(task->count));
+    DML_ASSERT(DML_IS_INDEX(task->mode, DML_GATHER_SCATTER_ND_REVERSED + 1));
+    DML_ASSERT(task->apart >= -1 && task->apart < task->rank);
+    DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 0);
+    DML_ASSERT_EACH(i, task->count, DML_IS_INDEX(task->given[i].type, 4));
+    DML_ASSERT_EACH(i, task->count, task->given[i].size >= (task->bytes > 0));
+    DML_ASSERT(task->bytes >= 0 && task->strip >= 0 && (task->strip > 0 || task->bytes == 0 || task->block >= 1));
     int last = task->rank - 1, threads = dml_get_threads();
     dml_gather_scatter_nd_ranges ranges = {task, threads < DML_GATHER_SCATTER_ND_RANGES ? threads : DML_GATHER_SCATTER_ND_RANGES};
     if (task->bytes == 0)
         return;
     if (task->strip > 0)
         dml_parallel(dml_gather_scatter_nd_share_strips, (void *)task,
-                     dml_matmul(last - 1, task->sizes) * dml_quotient_up(task->sizes[last], task->strip), 1,
+                     dml_element_count(last - 1, task->sizes) * dml_quotient_up(task->sizes[last], task->strip), 1,
                      task->bytes);
     else if (!task->is_write)
         dml_parallel(dml_gather_scatter_nd_share_reads, (void *)task,
-                     dml_matmul(last, task->sizes) * dml_quotient_up(task->sizes[last], task->block), 1, task->bytes);
+                     dml_element_count(last, task->sizes) * dml_quotient_up(task->sizes[last], task->block), 1, task->bytes);
     else if (task->apart >= 0)
         dml_parallel(dml_gather_scatter_nd_share_writes, (void *)task, task->sizes[task->apart], task->apart == last ? 64 : 1,
                      task->bytes);

@@ -138,6 +138,11 @@ static void dml_attention_places(void *context, int64_t begin, int64_t end)
 
 void dml_attention_run(const dml_attention *task)
 {
+    DML_ASSERT(task->heads >= 1 && task->queries >= 1 && task->keys >= 1 && task->size >= 1 && task->value_size >= 1);
+    DML_ASSERT(task->places >= 1 && task->scratch);
+    DML_ASSERT(!task->q.is_half && !task->out.is_half && DML_IS_ALIGNED(task->q.row | task->q.column, 4));
+    DML_ASSERT(DML_IS_ALIGNED(task->q.memory, 4) && DML_IS_ALIGNED(task->out.memory, 4));
+    DML_ASSERT_EACH(i, 2, DML_IS_ALIGNED(task->others[i], 4) && DML_IS_ALIGNED(task->row_steps[i], 4));
     dml_attention_share share = {task, 0};
     int64_t packed = task->heads * task->keys * (task->size + task->value_size);
     dml_parallel(dml_attention_pack, (void *)task, task->heads, 1, packed * 4);

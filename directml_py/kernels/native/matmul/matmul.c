@@ -169,8 +169,26 @@ void dml_matmul_prepare(dml_matmul_products *task)
     task->units = batch * across * dml_quotient_up(task->rows, task->row_block);
 }
 
+/* What the tiles rely on: vectors are loaded at multiples of an element. */
+static void dml_matmul_check(const dml_matmul_products *task)
+{
+    DML_ASSERT(task->rows >= 1 && task->columns >= 1 && task->depth >= 1);
+    DML_ASSERT(DML_IS_INDEX(task->rank, DML_MATMUL_RANK + 1));
+    DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 1);
+    DML_ASSERT(DML_IS_ALIGNED(task->a.memory, task->a.is_half ? 2 : 4));
+    DML_ASSERT(DML_IS_ALIGNED(task->b.memory, task->b.is_half ? 2 : 4));
+    DML_ASSERT(DML_IS_ALIGNED(task->a.row | task->a.column, task->a.is_half ? 2 : 4));
+    DML_ASSERT(DML_IS_ALIGNED(task->b.row | task->b.column, task->b.is_half ? 2 : 4));
+    DML_ASSERT(!task->out.is_half && DML_IS_ALIGNED(task->out.memory, 4) && DML_IS_ALIGNED(task->out.row, 4));
+    DML_ASSERT(task->columns == 1 || task->out.column == 4);
+    DML_ASSERT(task->units >= 1 && task->row_block >= 1 && task->column_block >= 1);
+    DML_ASSERT(dml_matmul_is_row(task) || task->column_block <= DML_MATMUL_COLUMNS);
+    (void)task;
+}
+
 void dml_matmul_run(const dml_matmul_products *task)
 {
+    dml_matmul_check(task);
     double products = (double)task->rows * (double)task->columns * (double)task->depth;
     for (int i = 0; i < task->rank; i++)
         products *= (double)task->sizes[i];
@@ -208,6 +226,8 @@ static void dml_byte_columns(void *context, int64_t begin, int64_t end)
 
 void dml_byte_row_run(const dml_byte_row *task)
 {
+    DML_ASSERT(task->columns >= 0 && task->depth >= 0);
+    DML_ASSERT(DML_IS_ALIGNED(task->out, 4));
     dml_parallel(dml_byte_columns, (void *)task, task->columns, 512, task->columns * task->depth);
 }
 

@@ -186,6 +186,13 @@ static void dml_recurrent_member(void *context, dml_side_by_side *team, int inde
 
 void dml_recurrent_run(const dml_recurrent *task)
 {
+    DML_ASSERT(task->steps >= 0 && task->batch >= 1 && task->input >= 1 && task->hidden >= 1 && task->period >= 1);
+    DML_ASSERT(DML_IS_INDEX(task->gates - 1, DML_RECURRENT_GATES) && task->slots >= task->gates);
+    DML_ASSERT(DML_IS_INDEX(task->phases - 1, DML_RECURRENT_PHASES));
+    DML_ASSERT_EACH(i, task->phases, task->phase[i].first_gate + task->phase[i].gates <= task->gates);
+    DML_ASSERT_EACH(i, task->batch, DML_IS_INDEX(((const int64_t *)task->lengths)[i], task->steps + 1));
+    DML_ASSERT(DML_IS_ALIGNED(task->x, 4) && DML_IS_ALIGNED(task->states, 4) && DML_IS_ALIGNED(task->scratch, 4));
+    DML_ASSERT(DML_IS_ALIGNED(task->weights, 4) && DML_IS_ALIGNED(task->recurrence, 4));
     const int64_t blocks = dml_recurrent_room(task) / dml_loop->matmul->width;
     const int64_t weights = task->gates * task->hidden * task->hidden;
     const int64_t worth = task->batch * weights / DML_RECURRENT_WORTH, wanted = worth < blocks ? worth : blocks;

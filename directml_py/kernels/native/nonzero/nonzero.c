@@ -105,8 +105,11 @@ static void dml_nonzero_share_places(void *context, int64_t begin, int64_t end)
 
 int64_t dml_nonzero_run(const dml_nonzero *task)
 {
+    DML_ASSERT(DML_IS_ITEM(task->item) && DML_IS_RANK(task->rank));
+    DML_ASSERT(task->width >= 0 && task->width <= task->rank && task->size >= 0);
+    DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 0);
     int64_t firsts[DML_NONZERO_BLOCKS], blocks, total = 0;
-    dml_nonzero_plan plan = {task, dml_matmul(task->rank, task->sizes), DML_NONZERO_BLOCK, firsts, 0};
+    dml_nonzero_plan plan = {task, dml_element_count(task->rank, task->sizes), DML_NONZERO_BLOCK, firsts, 0};
     dml_move rest;
     const uint32_t zero = 0;
     if (plan.count > plan.block * DML_NONZERO_BLOCKS)

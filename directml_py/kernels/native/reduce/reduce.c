@@ -213,6 +213,15 @@ int dml_reduce_prepare(dml_reduce *task, int function, int type, int output_type
 
 void dml_reduce_run(const dml_reduce *task)
 {
+    DML_ASSERT(DML_IS_INDEX(task->fold, DML_FOLDS) && DML_IS_INDEX(task->type, DML_TYPES));
+    DML_ASSERT(DML_IS_INDEX(task->output_type, DML_TYPES) && DML_IS_INDEX(task->computed_type, DML_TYPES));
+    DML_ASSERT(task->kept_rank >= 1 && DML_IS_RANK(task->kept_rank));
+    DML_ASSERT(task->reduced_rank >= 1 && DML_IS_RANK(task->reduced_rank));
+    DML_ASSERT_EACH(i, task->kept_rank, task->kept[i].size >= 0);
+    DML_ASSERT_EACH(i, task->reduced_rank, task->reduced[i].size >= 0);
+    DML_ASSERT(task->units >= 0 && task->pieces >= 0 && task->block >= 0 && task->bytes >= 0);
+    DML_ASSERT(DML_IS_ALIGNED(task->input, dml_type_sizes[task->type]));
+    DML_ASSERT(DML_IS_ALIGNED(task->output, dml_type_sizes[task->output_type]));
     dml_reduce_work work = {task, NULL};
     if (task->pieces > 1)
         work.partials = malloc((size_t)(task->units * task->pieces * task->block * DML_REDUCE_STATE));

@@ -153,6 +153,9 @@ static int dml_scan_across(const dml_scan *task)
 
 void dml_scan_run(const dml_scan *task)
 {
+    DML_ASSERT(DML_IS_INDEX(task->function, 2) && DML_IS_INDEX(task->type, 7));
+    DML_ASSERT(DML_IS_RANK(task->rank) && task->length >= 0);
+    DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 0);
     dml_scan_plan plan = {.task = task, .loops = &dml_loop->scan->loops[task->function][task->type]};
     int64_t bytes, share;
     plan.rows = 1;

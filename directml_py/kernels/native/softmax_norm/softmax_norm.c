@@ -60,6 +60,13 @@ static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
 
 void dml_softmax_norm_run(const dml_softmax_norm *task)
 {
+    DML_ASSERT(DML_IS_INDEX(task->function, DML_SOFTMAX_NORM_BATCH_NORM + 1));
+    DML_ASSERT(DML_IS_RANK(task->rank) && task->rows >= 0 && task->count >= 1);
+    DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 0);
+    DML_ASSERT(!task->is_half || task->function == DML_SOFTMAX_NORM_BATCH_NORM ||
+               task->count <= DML_SOFTMAX_NORM_LONGEST_HALVES);
+    DML_ASSERT(task->memory[0] && task->memory[1]);
+    DML_ASSERT_EACH(i, DML_SOFTMAX_NORM_TENSORS, DML_IS_ALIGNED(task->memory[i], task->is_half ? 2 : 4));
     int64_t size = task->count * (task->is_half ? 2 : 4), bytes = 2 * task->rows * size;
     int64_t part = task->rows * size / DML_SOFTMAX_NORM_PARTS;
     part = part < DML_SOFTMAX_NORM_LEAST_GRAIN ? DML_SOFTMAX_NORM_LEAST_GRAIN : part < DML_SOFTMAX_NORM_GRAIN ? part : DML_SOFTMAX_NORM_GRAIN;

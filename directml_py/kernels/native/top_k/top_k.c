@@ -32,6 +32,11 @@ static void dml_top_k_share(void *context, int64_t begin, int64_t end)
 
 void dml_top_k_run(const dml_top_k *task)
 {
+    DML_ASSERT(DML_IS_INDEX(task->type, 11) && DML_IS_INDEX(task->decreasing, 2));
+    DML_ASSERT(task->index_item == 4 || task->index_item == 8);
+    DML_ASSERT(DML_IS_RANK(task->rank));
+    DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 0);
+    DML_ASSERT(task->count >= 1 && task->count <= task->length && task->count <= DML_TOP_K_MOST);
     int64_t rows = 1;
     for (int i = 0; i < task->rank; i++)
         rows *= task->sizes[i];
