@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "44ee1c8f"
+DECLARATIONS = "f6ecaf71"

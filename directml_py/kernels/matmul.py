@@ -56,7 +56,7 @@ def native_multiply(a: Array, b: Array, out: Array) -> Run | Declined:
     *batch, rows, columns = out.shape
     ffi, lib = backend.native.ffi, backend.native.lib
     task = ffi.new("dml_matmul_products *")
-    task.rows, task.columns, task.depth = rows, columns, a.shape[-1]
+    task.m, task.n, task.k = rows, columns, a.shape[-1]
     task.rank, task.sizes[0 : len(batch)] = len(batch), batch
     a, b = (np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b))
     for matrix, x in ((task.a, a), (task.b, b), (task.out, out)):
@@ -76,7 +76,7 @@ def multiply_packed(a: Array, panels: Array, out: Array) -> Run:
     *sizes, rows, columns = out.shape
     ffi, lib = backend.native.ffi, backend.native.lib
     task = ffi.new("dml_matmul_products *")
-    task.rows, task.columns, task.depth, task.is_packed = rows, columns, a.shape[-1], 1
+    task.m, task.n, task.k, task.is_packed = rows, columns, a.shape[-1], 1
     task.rank, task.sizes[0 : len(sizes)] = len(sizes), sizes
     for matrix, x in ((task.a, a), (task.out, out)):
         matrix.memory = address(x)
@@ -189,7 +189,7 @@ def byte_row(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out
     if 1 not in (b.shape[1], b.strides[1]) or not out.flags.c_contiguous:
         return Declined("byte_row", "rows do not lie together in memory")
     task = backend.native.ffi.new("dml_byte_row *")
-    task.depth, task.columns = b.shape
+    task.k, task.n = b.shape
     task.a, task.b, task.out = address(a), address(b), address(out)
     task.a_step, task.b_step = a.strides[1], b.strides[0]
     task.a_is_signed, task.b_is_signed = a.dtype == np.int8, b.dtype == np.int8

@@ -21,7 +21,7 @@ def pack_panels(matrices: Array, gates: int, memory: Array) -> None:
     """Bring matrices {count, gates * hidden, depth} of FLOAT32 or FLOAT16 into panels of FLOAT32, behind each other in
     ``memory``, bytes."""
     task = backend.native.ffi.new("dml_prepack *")
-    task.count, rows, task.depth = matrices.shape
+    task.count, rows, task.k = matrices.shape
     task.gates, task.hidden, task.panels = gates, rows // gates, address(memory)
     matrix = task.matrix
     matrix.memory, matrix.is_half = address(matrices), matrices.dtype != FLOAT32

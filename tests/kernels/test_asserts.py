@@ -15,7 +15,7 @@ from directml_py.kernels.backend import backend
 
 pytest.importorskip("cffi")
 
-from building import kernels
+from building import native_kernels
 
 MESSAGE = b"assertion failed: "
 LOAD = """
@@ -32,7 +32,7 @@ task = ffi.new("dml_scan *", {"x": place, "output": place, "length": 4, "x_step"
 task.rank, task.sizes, task.x_strides, task.output_strides = 1, [2], [16], [16]
 """
 MATMUL = """
-task = ffi.new("dml_matmul_products *", {"rows": 2, "columns": 2, "depth": 2})
+task = ffi.new("dml_matmul_products *", {"m": 2, "n": 2, "k": 2})
 for matrix in (task.a, task.b, task.out):
     matrix.memory, matrix.row, matrix.column = place, 8, 4
 lib.dml_matmul_prepare(task)
@@ -54,7 +54,7 @@ CASES = [
     (SCAN, "dml_scan_run(task)", "task.type = 7", "DML_IS_INDEX(task->type, 7)"),
     (SCAN, "dml_scan_run(task)", "task.rank = 9", "DML_IS_RANK(task->rank)"),
     (SCAN, "dml_scan_run(task)", "task.sizes[0] = -1", "task->sizes[i] >= 0"),
-    (MATMUL, "dml_matmul_run(task)", "task.depth = 0", "task->depth >= 1"),
+    (MATMUL, "dml_matmul_run(task)", "task.k = 0", "task->k >= 1"),
     (MATMUL, "dml_matmul_run(task)", "task.a.memory = place + 2", "DML_IS_ALIGNED(task->a.memory"),
     (MATMUL, "dml_matmul_run(task)", "task.out.column = 8", "task->out.column == 4"),
     (TOP_K, "dml_top_k_run(task)", "task.count = 5", "task->count <= task->length"),
@@ -65,7 +65,7 @@ CASES = [
 
 
 def build(folder: Path) -> None:
-    kernels.write_source(folder / "kernels.c")
+    native_kernels.write_source(folder / "kernels.c")
     include, suffix = sysconfig.get_paths()["include"], sysconfig.get_config_var("EXT_SUFFIX")
     command = [
         "gcc",

@@ -33,7 +33,7 @@ int64_t dml_attention_scratch(int64_t heads, int64_t queries, int64_t keys, int6
                               int64_t places)
 {
     dml_attention task = {heads, queries, keys, size, value_size, .places = places};
-    return dml_attention_rooms(&task, DML_MATMUL_WIDEST).end * (int64_t)sizeof(float) + 64;
+    return dml_attention_rooms(&task, DML_MATMUL_MAX_NR).end * (int64_t)sizeof(float) + 64;
 }
 
 static float *dml_attention_memory(const dml_attention *task)
@@ -52,17 +52,17 @@ static void dml_attention_pack(void *context, int64_t begin, int64_t end)
 {
     const dml_attention *task = context;
     const dml_matmul_table *loops = dml_loop->matmul;
-    const int64_t width = loops->width;
+    const int64_t width = loops->nr;
     const dml_attention_room room = dml_attention_rooms(task, width);
     for (; begin < end; begin++) {
         const char *k = dml_attention_head(&task->k, begin), *v = dml_attention_head(&task->v, begin);
         float *keys = dml_attention_memory(task) + begin * room.keys * task->size;
         float *values = dml_attention_memory(task) + room.value_panels + begin * task->keys * room.values;
         for (int64_t j = 0; j < task->keys; j += width)
-            loops->panel(keys + j * task->size, width, k + j * task->k.row, task->k.row, task->k.column,
+            loops->pack(keys + j * task->size, width, k + j * task->k.row, task->k.row, task->k.column,
                          task->keys - j < width ? task->keys - j : width, task->size, task->k.is_half);
         for (int64_t j = 0; j < task->value_size; j += width)
-            loops->panel(values + j * task->keys, width, v + j * task->v.column, task->v.column, task->v.row,
+            loops->pack(values + j * task->keys, width, v + j * task->v.column, task->v.column, task->v.row,
                          task->value_size - j < width ? task->value_size - j : width, task->keys, task->v.is_half);
     }
 }
@@ -72,14 +72,14 @@ static void dml_attention_values(const dml_attention *task, const float *weights
                                  char *out, int64_t rows)
 {
     const dml_matmul_table *loops = dml_loop->matmul;
-    const int64_t width = loops->width;
-    float part[DML_ATTENTION_ROWS * DML_MATMUL_WIDEST] __attribute__((aligned(64)));
+    const int64_t width = loops->nr;
+    float part[DML_ATTENTION_ROWS * DML_MATMUL_MAX_NR] __attribute__((aligned(64)));
     for (int64_t j = 0; j < task->value_size; j += width, panels += task->keys * width) {
         int is_whole = task->value_size - j >= width;
         float *target = is_whole ? (float *)out + j : part;
         int64_t target_row = is_whole ? task->out.row / 4 : width;
-        for (int64_t k = 0; k < task->keys; k += DML_MATMUL_STEPS)
-            loops->tiles(rows, task->keys - k < DML_MATMUL_STEPS ? task->keys - k : DML_MATMUL_STEPS, weights + k,
+        for (int64_t k = 0; k < task->keys; k += DML_MATMUL_KC)
+            loops->tiles(rows, task->keys - k < DML_MATMUL_KC ? task->keys - k : DML_MATMUL_KC, weights + k,
                          row_step, 1, panels + k * width, width, target, target_row, k > 0);
         for (int64_t row = 0; row < rows && !is_whole; row++)
             memcpy(out + row * task->out.row + j * 4, part + row * width, (size_t)(task->value_size - j) * 4);
@@ -94,7 +94,7 @@ static const void *dml_attention_row(const dml_attention *task, uintptr_t memory
 static void dml_attention_queries(const dml_attention *task, int64_t head, int64_t first, float *scores)
 {
     const dml_matmul_table *loops = dml_loop->matmul;
-    const int64_t width = loops->width, left = task->queries - first;
+    const int64_t width = loops->nr, left = task->queries - first;
     const int64_t rows = left < DML_ATTENTION_ROWS ? left : DML_ATTENTION_ROWS;
     const dml_attention_room room = dml_attention_rooms(task, width);
     const float *q = (const float *)(dml_attention_head(&task->q, head) + first * task->q.row);
@@ -124,7 +124,7 @@ static void dml_attention_places(void *context, int64_t begin, int64_t end)
 {
     dml_attention_share *share = context;
     const dml_attention *task = share->task;
-    const dml_attention_room room = dml_attention_rooms(task, dml_loop->matmul->width);
+    const dml_attention_room room = dml_attention_rooms(task, dml_loop->matmul->nr);
     const int64_t blocks = dml_quotient_up(task->queries, DML_ATTENTION_ROWS);
     float *scores = dml_attention_memory(task) + room.scores + begin * DML_ATTENTION_ROWS * room.keys;
     (void)end;

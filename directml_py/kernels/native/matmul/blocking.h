@@ -1,20 +1,54 @@
-/* The sizes of blocks, and how products of matrices are cut into them. */
+/* How C = A x B, {m, k} x {k, n}, is cut: blocks of mc rows and nc columns of C, each a unit of work for a thread, whose
+   products are added up kc at a time by the microkernel, in register tiles of mr rows and nr columns. */
 
 #ifndef DML_UNIT
 #include "../common/editor.h"
 #endif
 
-/* Steps that are added up at a time, and columns that a block has at most: what one thread has on its stack. */
-#define DML_MATMUL_STEPS 256
-#define DML_MATMUL_COLUMNS 384
-#define DML_MATMUL_ROW_STEPS 4096
-/* The widest tile of any kind of processor. */
-#define DML_MATMUL_WIDEST 32
-/* More rows than these are worth panels, if `b` does not fit into the nearest cache. */
+/* What one thread has on its stack: packed panels of kc by nc of B, and of mr by kc of A. */
+#define DML_MATMUL_KC 256
+#define DML_MATMUL_MAX_NC 384
+#define DML_MATMUL_MR 8
+/* The widest register tile of any kind of processor. */
+#define DML_MATMUL_MAX_NR 32
+/* A single row of A is converted so many elements at a time. */
+#define DML_MATMUL_ROW_KC 4096
+/* More rows than these pay for packing B, if it does not fit into the L1 cache. */
 #define DML_MATMUL_FEW_ROWS 16
-#define DML_MATMUL_NEAR_BYTES (32 << 10)
-/* Rows of a block that are worth its panels. */
-#define DML_MATMUL_ROWS 128
-#define DML_MATMUL_TILE_ROWS 8
+#define DML_MATMUL_L1_BYTES (32 << 10)
+/* Rows of a block that pay for packing its panels of B. */
+#define DML_MATMUL_MIN_MC 128
 /* Products that take as long as a byte of memory. */
 #define DML_MATMUL_PER_BYTE 8
+
+typedef struct {
+    int64_t mc, nc, units;
+    int packs_a, packs_b;
+} dml_matmul_blocking;
+
+/* A single row: nothing is used twice, so that B is read where it lies if its elements are in order. */
+static int dml_matmul_is_row(const dml_matmul_products *task)
+{
+    int64_t item = task->b.is_half ? 2 : 4;
+    return !task->is_packed && task->m == 1 && (task->b.column == item || task->b.row == item);
+}
+
+/* Blocks of equal sizes, enough of them for all threads; packing where the microkernel cannot read the matrix as it lies,
+   or, for B, would read it too often. */
+static dml_matmul_blocking dml_matmul_plan_blocking(const dml_matmul_products *task)
+{
+    int64_t batch = 1, across = DML_MATMUL_MAX_NC * (dml_matmul_is_row(task) ? 4 : 1);
+    int is_near = task->m <= DML_MATMUL_FEW_ROWS || task->k * task->n * 4 <= DML_MATMUL_L1_BYTES;
+    dml_matmul_blocking plan = {.mc = task->m};
+    plan.packs_a = task->a.is_half || task->a.column != 4;
+    plan.packs_b = !task->is_packed && (task->b.is_half || task->b.column != 4 || !is_near);
+    for (int i = 0; i < task->rank; i++)
+        batch *= task->sizes[i];
+    across = dml_quotient_up(task->n, across);
+    plan.nc = dml_quotient_up(dml_quotient_up(task->n, across), DML_MATMUL_MAX_NR) * DML_MATMUL_MAX_NR;
+    across = dml_quotient_up(task->n, plan.nc);
+    while (batch * across * dml_quotient_up(task->m, plan.mc) < 4 && plan.mc > DML_MATMUL_MIN_MC)
+        plan.mc = dml_quotient_up(plan.mc, 2 * DML_MATMUL_MR) * DML_MATMUL_MR;
+    plan.units = batch * across * dml_quotient_up(task->m, plan.mc);
+    return plan;
+}

@@ -10,26 +10,26 @@ typedef struct {
     int32_t is_half;
 } dml_matrix;
 
-/* Matrices in panels as wide as a tile: of as many rows of each of the `gates`, {hidden, depth}, the elements that
+/* Matrices in panels as wide as a tile: of as many rows of each of the `gates`, {hidden, k}, the elements that
    are multiplied by the same one lie next to each other, and panels of all gates behind each other. */
 typedef struct {
-    int64_t count, gates, hidden, depth;
+    int64_t count, gates, hidden, k;
     dml_matrix matrix;
     uintptr_t panels;
 } dml_prepack;
 /* Bytes of memory that `panels` must have for one matrix. */
-int64_t dml_prepack_size(int64_t gates, int64_t hidden, int64_t depth);
+int64_t dml_prepack_size(int64_t gates, int64_t hidden, int64_t k);
 void dml_prepack_pack(const dml_prepack *task);
 
-/* `out` = `a` x `b`, for each element of the `rank` leading dimensions. Elements of `out` are FLOAT32, in rows next
-   to each other; all are aligned, and sizes at least 1. `row_block` and `column_block` are what is computed at a
+/* C = A x B, {m, k} x {k, n}, for each element of the `rank` leading dimensions. Elements of `out`, which is C, are
+   FLOAT32, in rows next to each other; all are aligned, and sizes at least 1. Blocks of mc by nc of C are computed at a
    time. If `is_packed`, `b` is panels. */
 typedef struct {
-    int64_t rows, columns, depth;
+    int64_t m, n, k;
     int32_t rank, is_packed;
     int64_t sizes[6];
     dml_matrix a, b, out;
-    int64_t row_block, column_block, units;
+    int64_t mc, nc, units;
 } dml_matmul_products;
 void dml_matmul_prepare(dml_matmul_products *task);
 void dml_matmul_run(const dml_matmul_products *task);
@@ -37,7 +37,7 @@ void dml_matmul_run(const dml_matmul_products *task);
 /* A row of bytes times a matrix of bytes, both less their zero points, as INT32 that wraps. Elements of a row of `b`
    lie next to each other; steps are in bytes. A zero point at 0 is 0. */
 typedef struct {
-    int64_t columns, depth, a_step, b_step, b_zero_step;
+    int64_t n, k, a_step, b_step, b_zero_step;
     uintptr_t a, b, out, a_zero, b_zero;
     int32_t a_is_signed, b_is_signed;
 } dml_byte_row;

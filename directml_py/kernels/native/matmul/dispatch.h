@@ -16,10 +16,10 @@ typedef struct {
    there is one: of columns whose elements, and of steps whose elements lie next to each other; these take steps in
    bytes. A panel has `width` elements of each step next to each other, 0 behind `count`. */
 typedef struct {
-    int64_t width;
-    void (*tiles)(int64_t rows, int64_t depth, const float *a, int64_t a_row, int64_t a_step, const float *b,
+    int64_t nr;
+    void (*tiles)(int64_t m, int64_t kc, const float *a, int64_t a_row, int64_t a_step, const float *b,
                   int64_t b_step, float *c, int64_t c_row, int adds);
-    void (*panel)(float *to, int64_t width, const char *from, int64_t across, int64_t along, int64_t count,
+    void (*pack)(float *to, int64_t width, const char *from, int64_t across, int64_t along, int64_t count,
                   int64_t depth, int is_half);
     void (*add_rows)(float *to, const float *a, const char *b, int64_t b_step, int64_t count, int64_t depth,
                      int is_half);

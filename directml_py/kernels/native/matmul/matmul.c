@@ -1,5 +1,5 @@
-/* Products of matrices. `b` comes in panels as wide as a tile, a block of which stays in the second cache; it is read
-   where it lies if that is small, or there are few rows to multiply it by. */
+/* Matrix multiplication: C = A x B. B is packed into panels of nr columns, a block of which stays in the L2 cache; it is
+   read in place if it is small, or if few rows of A use it. */
 
 #ifndef DML_UNIT
 #include "../common/editor.h"
@@ -20,24 +20,17 @@ static char *dml_matmul_place(const dml_matmul_products *task, const dml_matrix 
     return place;
 }
 
-/* One row: nothing is used twice, so that `b` is read where it lies if that is in order. */
-static int dml_matmul_is_row(const dml_matmul_products *task)
-{
-    int64_t item = task->b.is_half ? 2 : 4;
-    return !task->is_packed && task->rows == 1 && (task->b.column == item || task->b.row == item);
-}
-
 static void dml_matmul_row(const dml_matmul_products *task, const char *a, const char *b, float *out, int64_t columns)
 {
-    float room[DML_MATMUL_ROW_STEPS];
+    float room[DML_MATMUL_ROW_KC];
     const dml_matmul_table *loops = dml_loop->matmul;
     const dml_matrix *left = &task->a, *right = &task->b;
     int64_t item = right->is_half ? 2 : 4;
     for (int64_t j = 0; j < columns; j++)
         out[j] = 0.0f;
-    for (int64_t k = 0; k < task->depth; k += DML_MATMUL_ROW_STEPS) {
-        int64_t depth = task->depth - k < DML_MATMUL_ROW_STEPS ? task->depth - k : DML_MATMUL_ROW_STEPS;
-        loops->panel(room, 1, a + k * left->column, 0, left->column, 1, depth, left->is_half);
+    for (int64_t k = 0; k < task->k; k += DML_MATMUL_ROW_KC) {
+        int64_t depth = task->k - k < DML_MATMUL_ROW_KC ? task->k - k : DML_MATMUL_ROW_KC;
+        loops->pack(room, 1, a + k * left->column, 0, left->column, 1, depth, left->is_half);
         if (right->column == item)
             loops->add_rows(out, room, b + k * right->row, right->row, columns, depth, right->is_half);
         else
@@ -46,58 +39,59 @@ static void dml_matmul_row(const dml_matmul_products *task, const char *a, const
     }
 }
 
-/* A block of the result: rows and columns of it, all steps. */
-static void dml_matmul_block(const dml_matmul_products *task, const char *a, const char *b, char *out, int64_t rows,
-                              int64_t columns)
+/* A tile of C beyond whose columns there are no others: computed aside, in whole vectors. */
+static void dml_matmul_store_tail(float *c, int64_t c_row, const float *tile, int64_t nr, int64_t rows, int64_t columns,
+                                  int adds)
+{
+    for (int64_t i = 0; i < rows; i++, c = (float *)((char *)c + c_row))
+        for (int64_t j = 0; j < columns; j++) {
+            float sum = tile[i * nr + j];
+            c[j] = adds ? c[j] + sum : sum;
+        }
+}
+
+/* A block of C: mc rows and nc columns of it, over all of k. */
+static void dml_matmul_block(const dml_matmul_products *task, const char *a, const char *b, char *c, int64_t mc,
+                             int64_t nc)
 {
     const dml_matmul_table *loops = dml_loop->matmul;
+    const dml_matmul_blocking plan = dml_matmul_plan_blocking(task);
     const dml_matrix *left = &task->a, *right = &task->b;
-    const int64_t width = loops->width;
-    float panels[DML_MATMUL_STEPS * DML_MATMUL_COLUMNS] __attribute__((aligned(64)));
-    float lines[DML_MATMUL_TILE_ROWS * DML_MATMUL_STEPS] __attribute__((aligned(64)));
-    float part[DML_MATMUL_TILE_ROWS * 32] __attribute__((aligned(64)));
-    int packs_a = left->is_half || left->column != 4;
-    int is_near = task->rows <= DML_MATMUL_FEW_ROWS || task->depth * task->columns * 4 <= DML_MATMUL_NEAR_BYTES;
-    int packs_b = !task->is_packed && (right->is_half || right->column != 4 || !is_near);
-    for (int64_t k = 0; k < task->depth; k += DML_MATMUL_STEPS) {
-        int64_t depth = task->depth - k < DML_MATMUL_STEPS ? task->depth - k : DML_MATMUL_STEPS;
-        const char *b_block = task->is_packed ? b : b + k * right->row;
+    const int64_t nr = loops->nr;
+    float b_panels[DML_MATMUL_KC * DML_MATMUL_MAX_NC] __attribute__((aligned(64)));
+    float a_panel[DML_MATMUL_MR * DML_MATMUL_KC] __attribute__((aligned(64)));
+    float tail[DML_MATMUL_MR * DML_MATMUL_MAX_NR] __attribute__((aligned(64)));
+    for (int64_t pc = 0; pc < task->k; pc += DML_MATMUL_KC) {
+        int64_t kc = task->k - pc < DML_MATMUL_KC ? task->k - pc : DML_MATMUL_KC;
+        const char *b_block = task->is_packed ? b : b + pc * right->row;
         /* Of what is read where it lies, the last columns that do not fill a tile. */
-        int64_t first = packs_b ? 0 : task->is_packed ? columns : columns / width * width;
-        for (int64_t j = first; j < columns; j += width)
-            loops->panel(panels + j * DML_MATMUL_STEPS, width, b_block + j * right->column, right->column, right->row,
-                         columns - j < width ? columns - j : width, depth, right->is_half);
-        for (int64_t i = 0; i < rows; i += DML_MATMUL_TILE_ROWS) {
-            int64_t count = rows - i < DML_MATMUL_TILE_ROWS ? rows - i : DML_MATMUL_TILE_ROWS, a_row, a_step;
-            const char *a_block = a + i * left->row + k * left->column;
-            const float *line = (const float *)a_block;
-            if (packs_a) {
-                loops->panel(lines, DML_MATMUL_TILE_ROWS, a_block, left->row, left->column, count, depth,
-                             left->is_half);
-                line = lines;
+        int64_t first = plan.packs_b ? 0 : task->is_packed ? nc : nc / nr * nr;
+        for (int64_t jr = first; jr < nc; jr += nr)
+            loops->pack(b_panels + jr * DML_MATMUL_KC, nr, b_block + jr * right->column, right->column, right->row,
+                        nc - jr < nr ? nc - jr : nr, kc, right->is_half);
+        for (int64_t ir = 0; ir < mc; ir += DML_MATMUL_MR) {
+            int64_t mr = mc - ir < DML_MATMUL_MR ? mc - ir : DML_MATMUL_MR, a_row = left->row / 4, a_step = 1;
+            const char *a_block = a + ir * left->row + pc * left->column;
+            const float *a_lines = (const float *)a_block;
+            if (plan.packs_a) {
+                loops->pack(a_panel, DML_MATMUL_MR, a_block, left->row, left->column, mr, kc, left->is_half);
+                a_lines = a_panel;
                 a_row = 1;
-                a_step = DML_MATMUL_TILE_ROWS;
-            } else {
-                a_row = left->row / 4;
-                a_step = 1;
+                a_step = DML_MATMUL_MR;
             }
-            for (int64_t j = 0; j < columns; j += width) {
-                int is_whole = columns - j >= width, in_place = !packs_b && is_whole;
-                float *target = (float *)(out + i * task->out.row) + j;
-                const float *panel = in_place ? (const float *)(b_block + j * 4) : panels + j * DML_MATMUL_STEPS;
-                int64_t b_step = in_place && !task->is_packed ? right->row / 4 : width;
+            for (int64_t jr = 0; jr < nc; jr += nr) {
+                int is_whole = nc - jr >= nr, in_place = !plan.packs_b && is_whole;
+                float *c_tile = (float *)(c + ir * task->out.row) + jr;
+                const float *b_panel = in_place ? (const float *)(b_block + jr * 4) : b_panels + jr * DML_MATMUL_KC;
+                int64_t b_step = in_place && !task->is_packed ? right->row / 4 : nr;
                 if (task->is_packed)
-                    panel = (const float *)b + j * task->depth + k * width;
+                    b_panel = (const float *)b + jr * task->k + pc * nr;
                 if (is_whole) {
-                    loops->tiles(count, depth, line, a_row, a_step, panel, b_step, target, task->out.row / 4, k > 0);
+                    loops->tiles(mr, kc, a_lines, a_row, a_step, b_panel, b_step, c_tile, task->out.row / 4, pc > 0);
                     continue;
                 }
-                loops->tiles(count, depth, line, a_row, a_step, panel, b_step, part, width, 0);
-                for (int64_t row = 0; row < count; row++, target = (float *)((char *)target + task->out.row))
-                    for (int64_t column = 0; column < columns - j; column++) {
-                        float sum = part[row * width + column];
-                        target[column] = k > 0 ? target[column] + sum : sum;
-                    }
+                loops->tiles(mr, kc, a_lines, a_row, a_step, b_panel, b_step, tail, nr, 0);
+                dml_matmul_store_tail(c_tile, task->out.row, tail, nr, mr, nc - jr, pc > 0);
             }
         }
     }
@@ -106,27 +100,26 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
 static void dml_matmul_units(void *context, int64_t begin, int64_t end)
 {
     const dml_matmul_products *task = context;
-    int64_t across = dml_quotient_up(task->columns, task->column_block);
-    int64_t down = dml_quotient_up(task->rows, task->row_block);
+    int64_t across = dml_quotient_up(task->n, task->nc), down = dml_quotient_up(task->m, task->mc);
     for (; begin < end; begin++) {
-        int64_t column = begin % across * task->column_block, row = begin / across % down * task->row_block;
+        int64_t jc = begin % across * task->nc, ic = begin / across % down * task->mc;
         int64_t number = begin / across / down;
-        int64_t rows = task->rows - row < task->row_block ? task->rows - row : task->row_block;
-        int64_t columns = task->columns - column < task->column_block ? task->columns - column : task->column_block;
-        const char *a = dml_matmul_place(task, &task->a, number) + row * task->a.row;
+        int64_t mc = task->m - ic < task->mc ? task->m - ic : task->mc;
+        int64_t nc = task->n - jc < task->nc ? task->n - jc : task->nc;
+        const char *a = dml_matmul_place(task, &task->a, number) + ic * task->a.row;
         const char *b = dml_matmul_place(task, &task->b, number);
-        b += column * (task->is_packed ? task->depth * (int64_t)sizeof(float) : task->b.column);
-        char *out = dml_matmul_place(task, &task->out, number) + row * task->out.row + column * 4;
+        b += jc * (task->is_packed ? task->k * (int64_t)sizeof(float) : task->b.column);
+        char *c = dml_matmul_place(task, &task->out, number) + ic * task->out.row + jc * 4;
         if (dml_matmul_is_row(task))
-            dml_matmul_row(task, a, b, (float *)out, columns);
+            dml_matmul_row(task, a, b, (float *)c, nc);
         else
-            dml_matmul_block(task, a, b, out, rows, columns);
+            dml_matmul_block(task, a, b, c, mc, nc);
     }
 }
 
-int64_t dml_prepack_size(int64_t gates, int64_t hidden, int64_t depth)
+int64_t dml_prepack_size(int64_t gates, int64_t hidden, int64_t k)
 {
-    return gates * depth * dml_quotient_up(hidden, DML_MATMUL_WIDEST) * DML_MATMUL_WIDEST * (int64_t)sizeof(float);
+    return gates * k * dml_quotient_up(hidden, DML_MATMUL_MAX_NR) * DML_MATMUL_MAX_NR * (int64_t)sizeof(float);
 }
 
 static void dml_prepack_blocks(void *context, int64_t begin, int64_t end)
@@ -134,45 +127,38 @@ static void dml_prepack_blocks(void *context, int64_t begin, int64_t end)
     const dml_prepack *task = context;
     const dml_matmul_table *loops = dml_loop->matmul;
     const dml_matrix *from = &task->matrix;
-    const int64_t blocks = dml_quotient_up(task->hidden, loops->width), size = task->depth * loops->width;
+    const int64_t blocks = dml_quotient_up(task->hidden, loops->nr), size = task->k * loops->nr;
     for (; begin < end; begin++) {
-        int64_t number = begin / blocks, unit = begin % blocks * loops->width, left = task->hidden - unit;
-        float *panels = (float *)task->panels + unit * task->gates * task->depth +
-                        number * dml_prepack_size(task->gates, task->hidden, task->depth) / (int64_t)sizeof(float);
+        int64_t number = begin / blocks, unit = begin % blocks * loops->nr, left = task->hidden - unit;
+        float *panels = (float *)task->panels + unit * task->gates * task->k +
+                        number * dml_prepack_size(task->gates, task->hidden, task->k) / (int64_t)sizeof(float);
         for (int64_t gate = 0; gate < task->gates; gate++)
-            loops->panel(panels + gate * size, loops->width,
+            loops->pack(panels + gate * size, loops->nr,
                          (const char *)from->memory + number * from->batch[0] + (gate * task->hidden + unit) * from->row,
-                         from->row, from->column, left < loops->width ? left : loops->width, task->depth,
+                         from->row, from->column, left < loops->nr ? left : loops->nr, task->k,
                          from->is_half);
     }
 }
 
 void dml_prepack_pack(const dml_prepack *task)
 {
-    const int64_t blocks = dml_quotient_up(task->hidden, dml_loop->matmul->width);
+    const int64_t blocks = dml_quotient_up(task->hidden, dml_loop->matmul->nr);
     dml_parallel(dml_prepack_blocks, (void *)task, task->count * blocks, 1,
-                 task->count * dml_prepack_size(task->gates, task->hidden, task->depth));
+                 task->count * dml_prepack_size(task->gates, task->hidden, task->k));
 }
 
-/* Blocks of equal sizes, enough of them for all threads. */
 void dml_matmul_prepare(dml_matmul_products *task)
 {
-    int64_t batch = 1, across = DML_MATMUL_COLUMNS * (dml_matmul_is_row(task) ? 4 : 1);
-    for (int i = 0; i < task->rank; i++)
-        batch *= task->sizes[i];
-    across = dml_quotient_up(task->columns, across);
-    task->column_block = dml_quotient_up(dml_quotient_up(task->columns, across), 32) * 32;
-    across = dml_quotient_up(task->columns, task->column_block);
-    task->row_block = task->rows;
-    while (batch * across * dml_quotient_up(task->rows, task->row_block) < 4 && task->row_block > DML_MATMUL_ROWS)
-        task->row_block = dml_quotient_up(task->row_block, 2 * DML_MATMUL_TILE_ROWS) * DML_MATMUL_TILE_ROWS;
-    task->units = batch * across * dml_quotient_up(task->rows, task->row_block);
+    const dml_matmul_blocking plan = dml_matmul_plan_blocking(task);
+    task->mc = plan.mc;
+    task->nc = plan.nc;
+    task->units = plan.units;
 }
 
 /* What the tiles rely on: vectors are loaded at multiples of an element. */
 static void dml_matmul_check(const dml_matmul_products *task)
 {
-    DML_ASSERT(task->rows >= 1 && task->columns >= 1 && task->depth >= 1);
+    DML_ASSERT(task->m >= 1 && task->n >= 1 && task->k >= 1);
     DML_ASSERT(DML_IS_INDEX(task->rank, DML_MATMUL_RANK + 1));
     DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 1);
     DML_ASSERT(DML_IS_ALIGNED(task->a.memory, task->a.is_half ? 2 : 4));
@@ -180,16 +166,16 @@ static void dml_matmul_check(const dml_matmul_products *task)
     DML_ASSERT(DML_IS_ALIGNED(task->a.row | task->a.column, task->a.is_half ? 2 : 4));
     DML_ASSERT(DML_IS_ALIGNED(task->b.row | task->b.column, task->b.is_half ? 2 : 4));
     DML_ASSERT(!task->out.is_half && DML_IS_ALIGNED(task->out.memory, 4) && DML_IS_ALIGNED(task->out.row, 4));
-    DML_ASSERT(task->columns == 1 || task->out.column == 4);
-    DML_ASSERT(task->units >= 1 && task->row_block >= 1 && task->column_block >= 1);
-    DML_ASSERT(dml_matmul_is_row(task) || task->column_block <= DML_MATMUL_COLUMNS);
+    DML_ASSERT(task->n == 1 || task->out.column == 4);
+    DML_ASSERT(task->units >= 1 && task->mc >= 1 && task->nc >= 1);
+    DML_ASSERT(dml_matmul_is_row(task) || task->nc <= DML_MATMUL_MAX_NC);
     (void)task;
 }
 
 void dml_matmul_run(const dml_matmul_products *task)
 {
     dml_matmul_check(task);
-    double products = (double)task->rows * (double)task->columns * (double)task->depth;
+    double products = (double)task->m * (double)task->n * (double)task->k;
     for (int i = 0; i < task->rank; i++)
         products *= (double)task->sizes[i];
     dml_parallel(dml_matmul_units, (void *)task, task->units, 1, (int64_t)(products / DML_MATMUL_PER_BYTE));
@@ -205,11 +191,11 @@ static void dml_byte_columns(void *context, int64_t begin, int64_t end)
     const dml_byte_row *task = context;
     const uint8_t *a = (const uint8_t *)task->a;
     const int32_t a_zero = task->a_zero ? dml_byte((const uint8_t *)task->a_zero, task->a_is_signed) : 0;
-    int32_t room[DML_MATMUL_ROW_STEPS], *out = (int32_t *)task->out;
+    int32_t room[DML_MATMUL_ROW_KC], *out = (int32_t *)task->out;
     uint32_t total = 0;
     memset(out + begin, 0, (size_t)(end - begin) * sizeof *out);
-    for (int64_t k = 0; k < task->depth; k += DML_MATMUL_ROW_STEPS) {
-        int64_t depth = task->depth - k < DML_MATMUL_ROW_STEPS ? task->depth - k : DML_MATMUL_ROW_STEPS;
+    for (int64_t k = 0; k < task->k; k += DML_MATMUL_ROW_KC) {
+        int64_t depth = task->k - k < DML_MATMUL_ROW_KC ? task->k - k : DML_MATMUL_ROW_KC;
         for (int64_t i = 0; i < depth; i++) {
             room[i] = dml_byte(a + (k + i) * task->a_step, task->a_is_signed) - a_zero;
             total += (uint32_t)room[i];
@@ -226,9 +212,9 @@ static void dml_byte_columns(void *context, int64_t begin, int64_t end)
 
 void dml_byte_row_run(const dml_byte_row *task)
 {
-    DML_ASSERT(task->columns >= 0 && task->depth >= 0);
+    DML_ASSERT(task->n >= 0 && task->k >= 0);
     DML_ASSERT(DML_IS_ALIGNED(task->out, 4));
-    dml_parallel(dml_byte_columns, (void *)task, task->columns, 512, task->columns * task->depth);
+    dml_parallel(dml_byte_columns, (void *)task, task->n, 512, task->n * task->k);
 }
 
 #include "attention.h"
