@@ -147,7 +147,7 @@ static void dml_conv_check(const dml_conv *task)
     DML_ASSERT_EACH(i, 3, task->sizes[i] >= 1 && task->steps[i] >= 1 && task->window[i] >= 1);
     DML_ASSERT_EACH(i, 3, task->strides[i] >= 1 && task->dilations[i] >= 1);
     DML_ASSERT(DML_IS_ALIGNED(task->input, dml_conv_size(task->type)));
-    DML_ASSERT(DML_IS_ALIGNED(task->filters, dml_conv_size(task->filter_type)));
+    DML_ASSERT(dml_conv_is_bytes(task) || DML_IS_ALIGNED(task->filters, dml_conv_size(task->type)));
     DML_ASSERT(DML_IS_ALIGNED(task->output, dml_conv_size(task->output_type)));
     DML_ASSERT(!dml_conv_is_bytes(task) || task->signed_filters);
     DML_ASSERT(!task->transformed || (task->type == DML_CONV_FLOATS && task->window[1] == 3 && task->window[2] == 3));

@@ -236,7 +236,8 @@ void dml_gather_run(const dml_gather *task)
     DML_ASSERT(DML_IS_RANK(task->lead_rank) && DML_IS_RANK(task->index_rank));
     DML_ASSERT_EACH(i, task->lead_rank, task->lead[i].size >= 0);
     DML_ASSERT_EACH(i, task->index_rank, task->index[i].size >= 0);
-    DML_ASSERT(task->bytes == 0 || (task->axis_size >= 1 && task->block >= 1));
+    DML_ASSERT(task->bytes == 0 || task->axis_size >= 1);
+    DML_ASSERT(task->bytes == 0 || task->kind == DML_GATHER_FEW || task->block >= 1);
     DML_ASSERT(task->count >= 0 && task->leads >= 0 && task->bytes >= 0);
     if (task->bytes == 0)
         return;

@@ -272,7 +272,7 @@ static void dml_move_share(void *context, int64_t begin, int64_t end)
 void dml_move_run(const dml_move *tasks, int64_t count)
 {
     DML_ASSERT(count >= 0);
-    DML_ASSERT_EACH(i, count, tasks[i].rank >= 2 && DML_IS_RANK(tasks[i].rank));
+    DML_ASSERT_EACH(i, count, DML_IS_RANK(tasks[i].rank) && (tasks[i].rank >= 2 || tasks[i].kind == DML_MOVE_NOTHING));
     DML_ASSERT_EACH(i, count, DML_IS_ITEM(tasks[i].item) || tasks[i].item == 16);
     DML_ASSERT_EACH(i, count, DML_IS_INDEX(tasks[i].kind, DML_MOVE_TILES + 1));
     DML_ASSERT_EACH(i, count, tasks[i].units >= 0 && tasks[i].bytes >= 0);
