@@ -56,6 +56,8 @@ typedef struct {
     DML_FOR_LOOPS(DML_MEMBER)
 } dml_loops;
 static const dml_loops *dml_loop;
+#define DML_FOR_LAUNCHES(DO)
+#define DML_FOR_ARRAY_LAUNCHES(DO)
 
 #if defined(__AVX2__)
 #define DML_AVX2 1
