@@ -1,0 +1,99 @@
+"""The kernel that the page writes from nothing compiles, is found, and computes, in every variant."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from toolchain import missing
+
+from .pages import ROOT, blocks
+
+pytestmark = pytest.mark.slow
+PAGE = "docs/inside/kernels.md"
+BUILD = """
+import sys
+from pathlib import Path
+
+sys.path.insert(0, "tools")
+from building import native_kernels
+
+native_kernels.write_source(Path("build/kernels.c"))
+"""
+# 0.1 and its like are rounded to FLOAT32 first; what is left is one rounding of the product and one of the sum.
+CHECK = """
+import sys
+
+import numpy as np
+
+from directml_py.kernels.axpy import axpy
+from directml_py.kernels.backend import backend
+from directml_py.kernels.launch import NativeRun
+
+lib = backend.native.lib
+rng = np.random.default_rng(1)
+kinds = [kind for kind in (b"baseline", b"avx2", b"avx512") if lib.dml_use_loops(kind)]
+for kind in kinds:
+    lib.dml_use_loops(kind)
+    for threads in (1, 3):
+        lib.dml_set_threads(threads)
+        for count in (0, 1, 15, 16, 17, 1023, 1024, 1025, 300_001):
+            x, y, out = (rng.standard_normal(count).astype(np.float32) for _ in range(3))
+            run = axpy(1.5, x, y, out)
+            assert isinstance(run, NativeRun)
+            run()
+            np.testing.assert_allclose(out, 1.5 * x.astype(np.float64) + y, rtol=3e-7, atol=3e-7)
+strided = np.zeros((8, 2), np.float32)[:, 0]
+axpy(2.0, np.arange(8, dtype=np.float32), np.ones(8, np.float32), strided)()
+assert strided.tolist() == [1, 3, 5, 7, 9, 11, 13, 15]
+print(len(kinds))
+"""
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A copy of the repository with the files of the page."""
+    for name in ("directml_py", "tools", "include", "tests"):
+        shutil.copytree(
+            ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "_native*", "*.so")
+        )
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    kernels = tmp_path / "directml_py" / "kernels"
+    (kernels / "native" / "axpy").mkdir()
+    kernel_list = tmp_path / "tools" / "building" / "kernel_list.py"
+    for block in blocks(PAGE):
+        if block.file == "entry.txt":
+            text = kernel_list.read_text(encoding="utf-8")
+            kernel_list.write_text(
+                text.replace("KERNELS = (\n", f"KERNELS = (\n{block.text}"), encoding="utf-8"
+            )
+        elif block.file:
+            folder = kernels if block.file.endswith(".py") else kernels / "native" / "axpy"
+            (folder / block.file).write_text(block.text, encoding="utf-8")
+    return tmp_path
+
+
+def test_axpy(clone: Path) -> None:
+    compiler = next(filter(shutil.which, ("gcc", "clang")), None)
+    if compiler is None:
+        missing("a C compiler")
+
+    def run(*command: str, **variables: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(clone), "DIRECTML_PY_KERNELS": "", **variables}
+        done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run(sys.executable, "tools/generate.py")
+    run(sys.executable, "-c", BUILD)
+    module = f"directml_py/kernels/_native{sysconfig.get_config_var('EXT_SUFFIX')}"
+    include = sysconfig.get_path("include")
+    # Without the optimizations of an installation, which take minutes.
+    flags = ("-std=gnu11", "-O1", "-fno-wrapv", "-fPIC", "-shared", "-pthread", f"-I{include}")
+    run(compiler, *flags, "build/kernels.c", "-o", module, "-lm")
+    assert int(run(sys.executable, "-c", CHECK, DIRECTML_PY_KERNELS="native")) >= 1
