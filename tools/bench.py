@@ -38,7 +38,7 @@ from benchmarks.interleaved_timing import Row, title
 from benchmarks.reports.html_page import page
 from benchmarks.reports.readme import CHOSEN, README, rewrite
 from benchmarks.reports.text_table import print_table
-from benchmarks.runs import Run, load, save, this_machine, today
+from benchmarks.runs import BenchmarkRun, load, save, this_machine, today
 
 import directml_py as dml
 
@@ -90,7 +90,7 @@ def alone(case: Measurable, threads: int) -> Iterator[Row]:
     yield case.measure(threads)
 
 
-def measured(is_wanted: Wanted, threads: int) -> Run:
+def measured(is_wanted: Wanted, threads: int) -> BenchmarkRun:
     """What cannot be measured is named on standard error and left out."""
     dml.set_thread_count(threads)
     peers.set_threads(threads)
@@ -106,7 +106,7 @@ def measured(is_wanted: Wanted, threads: int) -> Run:
             break
         except Exception as error:
             print(f"{name} cannot be measured: {type(error).__name__}: {error}", file=sys.stderr)
-    return Run(today(), this_machine(threads), rows)
+    return BenchmarkRun(today(), this_machine(threads), rows)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

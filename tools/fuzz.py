@@ -63,7 +63,7 @@ def work(path: Path, seed: int, first: int, step: int, count: int) -> int:
     return 0
 
 
-class Worker:
+class FuzzWorker:
     def __init__(self, folder: Path, seed: int, number: int, workers: int, count: int) -> None:
         self.path = folder / f"worker{number}"
         self.path.write_bytes(PROGRESS.pack(-1, *(0 for _ in KINDS)))
@@ -87,7 +87,7 @@ class Worker:
         return f"ended with exit code {ended}" if ended else ""
 
 
-def summary(workers: Sequence[Worker], start: float) -> str:
+def summary(workers: Sequence[FuzzWorker], start: float) -> str:
     counts = sum((worker.counts for worker in workers), Counter[str]())
     descs, seconds = counts["valid"] + counts["broken"] + counts["spoilt"], time.monotonic() - start
     return (
@@ -102,7 +102,7 @@ def supervise(seed: int, count: int, number: int) -> int:
     start = reported = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         share = -(-count // number)
-        workers = [Worker(Path(folder), seed, index, number, share) for index in range(number)]
+        workers = [FuzzWorker(Path(folder), seed, index, number, share) for index in range(number)]
         for worker in workers:
             stack.callback(worker.process.kill)
         try:

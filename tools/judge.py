@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from judging import fidelity_page
-from judging.disagreements import UNLISTED, Run, kind_of
+from judging.disagreements import UNLISTED, JudgingRun, kind_of
 from judging.streams import MUTATIONS_EACH, OPERATORS, RANKS, only
 from judging.wheel import library
 from judging.workers import judge
@@ -54,7 +54,7 @@ def main() -> int:
         "graphs": int(arguments.descs * GRAPHS) if arguments.operators == EVERY else 0,
         "tables": max(2 * len(OPERATORS), int(arguments.descs * TABLES) // (12 + RANKS)),
     }
-    run = Run()
+    run = JudgingRun()
     for stream, cases in streams.items():
         counts, found = judge(path, stream, cases, arguments.workers, arguments.seed)
         run.add(stream, counts, found)

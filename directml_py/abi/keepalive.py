@@ -14,7 +14,7 @@ from typing import Any
 from .array_lengths import note_extent
 
 
-class Block(bytearray):
+class KeptBlock(bytearray):
     """The memory of one pointer, together with what it points to."""
 
     owner: object
@@ -26,7 +26,7 @@ def keep(address: int, owner: object, kind: Any = ctypes.c_void_p, size: int | N
     ``size``, if given, is how many bytes lie there. ctypes.cast would do the same, but with a reference cycle that only
     the garbage collector frees.
     """
-    block = Block(address.to_bytes(8, sys.byteorder))
+    block = KeptBlock(address.to_bytes(8, sys.byteorder))
     block.owner = owner
     if size is not None:
         note_extent(block, address, size)

@@ -43,7 +43,7 @@ class Place(NamedTuple):
     glance: bytes
 
 
-class Writer:
+class CaptureWriter:
     """Both files of one process. Raises ``OSError``.
 
     While ``gathers`` is set, lines are written several at once: one by one they would cost more than all else.
@@ -56,7 +56,7 @@ class Writer:
         self.path, self._events = _first_free(folder, flags)
         contents = self.path.with_suffix(CONTENTS)
         self._contents = os.open(contents, flags, 0o666)
-        self._stored = Stored(contents)
+        self._stored = WrittenBytes(contents)
         self._end = self._reserved = 0
         self._lines: list[str] = []
         # The places by number, and the numbers by glance.
@@ -116,7 +116,7 @@ class Writer:
                 os.close(descriptor)
 
 
-class Stored:
+class WrittenBytes:
     """What has been written to a file, for comparing. The child of a fork has to forget it without closing."""
 
     def __init__(self, path: Path) -> None:

@@ -40,7 +40,7 @@ from . import event_types as e
 VIEWS = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 
 
-class Part(NamedTuple):
+class ReplayRange(NamedTuple):
     """Bytes of a resource of the machine."""
 
     resource: ID3D12Resource
@@ -55,7 +55,7 @@ class Simple:
         self.session = Session(device)
         self._heaps: dict[int, ID3D12QueryHeap] = {}
 
-    def clear(self, part: Part, what: e.Clear) -> None:
+    def clear(self, part: ReplayRange, what: e.ClearEvent) -> None:
         format, device = what.format, self.session.d3d12
         flags = D3D12_BUFFER_UAV_FLAG_RAW if format == RAW else D3D12_BUFFER_UAV_FLAG_NONE
         desc = D3D12_UNORDERED_ACCESS_VIEW_DESC(DXGI_FORMAT[format.name], D3D12_UAV_DIMENSION_BUFFER)
@@ -83,7 +83,7 @@ class Simple:
 
         self.session.run(record)
 
-    def write(self, parts: Sequence[Part], what: e.Immediate) -> None:
+    def write(self, parts: Sequence[ReplayRange], what: e.WriteImmediateEvent) -> None:
         params = [
             D3D12_WRITEBUFFERIMMEDIATE_PARAMETER(part.resource.GetGPUVirtualAddress() + part.start, value)
             for part, value in zip(parts, what.values)
@@ -101,11 +101,11 @@ class Simple:
             self._heaps[heap.number] = self.session.d3d12.CreateQueryHeap(desc)
         return self._heaps[heap.number]
 
-    def end_query(self, what: e.EndQuery) -> None:
+    def end_query(self, what: e.EndQueryEvent) -> None:
         heap = self._heap(what.heap)
         self.session.run(lambda commands: commands.EndQuery(heap, D3D12_QUERY_TYPE_TIMESTAMP, what.query))
 
-    def resolve(self, part: Part, what: e.Resolve) -> None:
+    def resolve(self, part: ReplayRange, what: e.ResolveQueryEvent) -> None:
         heap, count = self._heap(what.heap), part.size // RESULT_SIZE
         kind, start = D3D12_QUERY_TYPE_TIMESTAMP, what.start
         self.session.run(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from .. import dxdispatch
 from . import event_types as e
-from .parser import CaptureError, Log
+from .parser import CaptureError, CaptureLog
 from .replay_state import Machine
 
 
-def export(logs: Sequence[Log], number: int, path: str | Path) -> list[Path]:
+def export(logs: Sequence[CaptureLog], number: int, path: str | Path) -> list[Path]:
     """Write dispatch ``number`` with the inputs that it found to ``path``, and files of them beside it.
 
     What the operator's inputs were initialized with is among them. Returns what was written. Raises ``OSError``, and
@@ -21,14 +21,14 @@ def export(logs: Sequence[Log], number: int, path: str | Path) -> list[Path]:
         machine = Machine(log)
         for _, command in log.ran:
             machine.find(command)
-            if isinstance(command.what, e.Dispatch) and command.what.number == number:
+            if isinstance(command.what, e.DispatchEvent) and command.what.number == number:
                 return _save(machine, command.what, Path(path))
             machine.leave(command)
     count = sum(len(log.dispatches) for log in logs)
     raise CaptureError(f"there is no dispatch {number}; the capture has {count}, from 0 on")
 
 
-def _save(machine: Machine, dispatch: e.Dispatch, path: Path) -> list[Path]:
+def _save(machine: Machine, dispatch: e.DispatchEvent, path: Path) -> list[Path]:
     op = dispatch.dispatchable.op
     if op is None:
         raise CaptureError(

@@ -29,13 +29,13 @@ class Content(NamedTuple):
     size: int
 
 
-class Allocation(NamedTuple):
+class CapturedAllocation(NamedTuple):
     size: int
     fill: int
 
 
 @dataclass
-class Resource:
+class CapturedResource:
     number: int
     allocation: int
     offset: int
@@ -52,7 +52,7 @@ class Resource:
 
 
 @dataclass
-class Thing:
+class CapturedObject:
     """A queue, a list or a fence, the ``number``-th of its kind. ``detail`` is a type, or a value."""
 
     number: int
@@ -80,10 +80,10 @@ class Dispatchable:
         return f"{self.what} {self.name!r}" if self.name else self.what
 
 
-class Range(NamedTuple):
+class ResourceRange(NamedTuple):
     """Bytes of a resource."""
 
-    resource: Resource
+    resource: CapturedResource
     offset: int
     size: int
 
@@ -96,7 +96,7 @@ class Range(NamedTuple):
         return f"bytes {self.offset} to {self.offset + self.size} of {self.resource.title}"
 
 
-class Patch(NamedTuple):
+class MemoryPatch(NamedTuple):
     """Bytes that an allocation holds at some time."""
 
     allocation: int
@@ -104,34 +104,34 @@ class Patch(NamedTuple):
     content: Content
 
 
-class Transition(NamedTuple):
-    resource: Resource
+class CapturedTransition(NamedTuple):
+    resource: CapturedResource
     before: str
     after: str
     flags: str
 
 
-class Aliasing(NamedTuple):
-    before: Resource | None
-    after: Resource | None
+class CapturedAliasing(NamedTuple):
+    before: CapturedResource | None
+    after: CapturedResource | None
 
 
-class Unordered(NamedTuple):
+class CapturedUavBarrier(NamedTuple):
     """A UAV barrier; None stands for any resource."""
 
-    resource: Resource | None
+    resource: CapturedResource | None
 
 
-Barrier: TypeAlias = Transition | Aliasing | Unordered
+CapturedBarrier: TypeAlias = CapturedTransition | CapturedAliasing | CapturedUavBarrier
 
 
-class Dispatch(NamedTuple):
+class DispatchEvent(NamedTuple):
     """``number`` counts the dispatches of the capture, from 0. ``operators`` are those that an initializer has."""
 
     number: int
     dispatchable: Dispatchable
     operators: tuple[IDMLCompiledOperator | None, ...]
-    bindings: dict[Slot, Range]
+    bindings: dict[Slot, ResourceRange]
 
     @property
     def is_known(self) -> bool:
@@ -143,50 +143,50 @@ class Dispatch(NamedTuple):
         return f"dispatch {self.number} ({self.dispatchable.title})"
 
 
-class Copy(NamedTuple):
-    source: Range
-    destination: Range
+class CopyEvent(NamedTuple):
+    source: ResourceRange
+    destination: ResourceRange
 
 
-class Barriers(NamedTuple):
-    barriers: tuple[Barrier, ...]
+class BarrierEvent(NamedTuple):
+    barriers: tuple[CapturedBarrier, ...]
 
 
-class Marker(NamedTuple):
+class MarkerEvent(NamedTuple):
     """``call`` is SetMarker, BeginEvent or EndEvent."""
 
     call: str
     text: str
 
 
-class Use(NamedTuple):
+class EventAccess(NamedTuple):
     name: str
     use: str
-    range: Range
+    range: ResourceRange
 
 
-class Other(NamedTuple):
+class OtherEvent(NamedTuple):
     """A command of which its effect alone is known."""
 
     title: str
-    uses: tuple[Use, ...]
+    uses: tuple[EventAccess, ...]
 
 
-class Clear(NamedTuple):
+class ClearEvent(NamedTuple):
     """A ClearUnorderedAccessViewUint or -Float. ``values`` are the bits of its four values."""
 
     call: str
     format: Format
     values: tuple[int, ...]
-    range: Range
+    range: ResourceRange
 
     @property
     def title(self) -> str:
         return f"{self.call} of {self.range}"
 
     @property
-    def uses(self) -> tuple[Use, ...]:
-        return (Use("the view", "WRITE", self.range),)
+    def uses(self) -> tuple[EventAccess, ...]:
+        return (EventAccess("the view", "WRITE", self.range),)
 
 
 @dataclass
@@ -202,7 +202,7 @@ class QueryHeap:
         return self.name or f"query heap {self.number}"
 
 
-class EndQuery(NamedTuple):
+class EndQueryEvent(NamedTuple):
     heap: QueryHeap
     query: int
 
@@ -211,30 +211,30 @@ class EndQuery(NamedTuple):
         return f"EndQuery {self.query} of {self.heap.title}"
 
     @property
-    def uses(self) -> tuple[Use, ...]:
+    def uses(self) -> tuple[EventAccess, ...]:
         return ()
 
 
-class Resolve(NamedTuple):
+class ResolveQueryEvent(NamedTuple):
     """ResolveQueryData, of queries from ``start`` on."""
 
     heap: QueryHeap
     start: int
-    destination: Range
+    destination: ResourceRange
 
     @property
     def title(self) -> str:
         return f"ResolveQueryData of {self.heap.title} from {self.start} on"
 
     @property
-    def uses(self) -> tuple[Use, ...]:
-        return (Use("destinationBuffer", "WRITE", self.destination),)
+    def uses(self) -> tuple[EventAccess, ...]:
+        return (EventAccess("destinationBuffer", "WRITE", self.destination),)
 
 
-class Immediate(NamedTuple):
+class WriteImmediateEvent(NamedTuple):
     """A WriteBufferImmediate: ``values`` of 32 bits, each with the four bytes that it goes to."""
 
-    ranges: tuple[Range, ...]
+    ranges: tuple[ResourceRange, ...]
     values: tuple[int, ...]
 
     @property
@@ -242,21 +242,33 @@ class Immediate(NamedTuple):
         return f"WriteBufferImmediate of {len(self.values)} value{'' if len(self.values) == 1 else 's'}"
 
     @property
-    def uses(self) -> tuple[Use, ...]:
-        return tuple(Use(f"params[{index}].Dest", "WRITE", one) for index, one in enumerate(self.ranges))
+    def uses(self) -> tuple[EventAccess, ...]:
+        return tuple(
+            EventAccess(f"params[{index}].Dest", "WRITE", one) for index, one in enumerate(self.ranges)
+        )
 
 
-What: TypeAlias = Dispatch | Copy | Barriers | Marker | Clear | EndQuery | Resolve | Immediate | Other
+CommandEvent: TypeAlias = (
+    DispatchEvent
+    | CopyEvent
+    | BarrierEvent
+    | MarkerEvent
+    | ClearEvent
+    | EndQueryEvent
+    | ResolveQueryEvent
+    | WriteImmediateEvent
+    | OtherEvent
+)
 
 
-class Message(NamedTuple):
+class CapturedMessage(NamedTuple):
     severity: str
     rule: str
     text: str
 
 
 @dataclass
-class Command:
+class CapturedCommand:
     """One command as it ran, in the list at ``place`` among those of its execution.
 
     ``found`` is what it read and nobody had written down. ``messages`` came up when it was about to run; ``freed`` are
@@ -267,50 +279,50 @@ class Command:
     index: int
     time: float
     duration: float
-    what: What
-    found: tuple[Patch, ...]
-    written: tuple[Patch, ...]
-    messages: list[Message] = field(default_factory=list)
+    what: CommandEvent
+    found: tuple[MemoryPatch, ...]
+    written: tuple[MemoryPatch, ...]
+    messages: list[CapturedMessage] = field(default_factory=list)
     freed: tuple[int, ...] = ()
 
 
 @dataclass
-class Execution:
+class CapturedExecution:
     """One ExecuteCommandLists. ``complete`` if all its commands ran and the capture goes on behind them."""
 
     number: int
-    queue: Thing
-    lists: tuple[Thing, ...]
+    queue: CapturedObject
+    lists: tuple[CapturedObject, ...]
     time: float
-    commands: list[Command] = field(default_factory=list)
-    messages: list[Message] = field(default_factory=list)
+    commands: list[CapturedCommand] = field(default_factory=list)
+    messages: list[CapturedMessage] = field(default_factory=list)
     complete: bool = False
 
 
-class Signal(NamedTuple):
-    """By the CPU if ``queue`` is None; so is ``Wait``."""
+class SignalEvent(NamedTuple):
+    """By the CPU if ``queue`` is None; so is ``WaitEvent``."""
 
-    queue: Thing | None
-    fence: Thing
+    queue: CapturedObject | None
+    fence: CapturedObject
     value: int
 
 
-class Wait(NamedTuple):
-    queue: Thing | None
-    fence: Thing
+class WaitEvent(NamedTuple):
+    queue: CapturedObject | None
+    fence: CapturedObject
     value: int
 
 
-class Mark(NamedTuple):
+class QueueMarkerEvent(NamedTuple):
     """A marker of a queue."""
 
-    queue: Thing
-    marker: Marker
+    queue: CapturedObject
+    marker: MarkerEvent
 
 
 class Removed(NamedTuple):
     text: str
 
 
-Moment: TypeAlias = Execution | Signal | Wait | Mark | Message | Removed
+Moment: TypeAlias = CapturedExecution | SignalEvent | WaitEvent | QueueMarkerEvent | CapturedMessage | Removed
 """What a program did, in the order of its calls."""

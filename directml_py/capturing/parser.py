@@ -30,22 +30,22 @@ class CaptureError(ValueError):
 
 
 @dataclass
-class Log:
+class CaptureLog:
     """What one process did."""
 
     path: Path
     process: e.Process
     contents: list[e.Content] = field(default_factory=list)
-    allocations: dict[int, e.Allocation] = field(default_factory=dict)
-    resources: dict[int, e.Resource] = field(default_factory=dict)
+    allocations: dict[int, e.CapturedAllocation] = field(default_factory=dict)
+    resources: dict[int, e.CapturedResource] = field(default_factory=dict)
     moments: list[e.Moment] = field(default_factory=list)
-    ran: list[tuple[e.Execution, e.Command]] = field(default_factory=list)
+    ran: list[tuple[e.CapturedExecution, e.CapturedCommand]] = field(default_factory=list)
     truncated: bool = False
     operators: Operators = field(init=False)
 
     @property
-    def dispatches(self) -> list[e.Dispatch]:
-        return [command.what for _, command in self.ran if isinstance(command.what, e.Dispatch)]
+    def dispatches(self) -> list[e.DispatchEvent]:
+        return [command.what for _, command in self.ran if isinstance(command.what, e.DispatchEvent)]
 
     def bytes(self, content: e.Content) -> Bytes:
         return self._memory[content.offset : content.offset + content.size]
@@ -68,7 +68,7 @@ class Log:
         return len(self._memory)
 
 
-def read_capture(folder: str | Path) -> list[Log]:
+def read_capture(folder: str | Path) -> list[CaptureLog]:
     """The processes of the capture in ``folder``, in the order in which they began.
 
     Raises ``CaptureError`` for what is no capture, or a damaged one, and ``OSError``. A last line that was not finished
@@ -78,7 +78,7 @@ def read_capture(folder: str | Path) -> list[Log]:
     paths = sorted(place.glob(f"*{EVENTS}")) if place.is_dir() else []
     if not paths:
         raise CaptureError(f"{place} is no capture: it has no {EVENTS} file")
-    logs: list[Log] = []
+    logs: list[CaptureLog] = []
     for path in paths:
         try:
             logs.append(_Reader(path).read())
@@ -93,9 +93,9 @@ def read_capture(folder: str | Path) -> list[Log]:
     return logs
 
 
-def _number_dispatches(log: Log, count: int) -> int:
+def _number_dispatches(log: CaptureLog, count: int) -> int:
     for _, command in log.ran:
-        if isinstance(command.what, e.Dispatch):
+        if isinstance(command.what, e.DispatchEvent):
             command.what = command.what._replace(number=count)
             count += 1
     return count
@@ -106,18 +106,18 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.things: dict[int, e.Thing] = {}
+        self.things: dict[int, e.CapturedObject] = {}
         self.dispatchables: dict[int, e.Dispatchable] = {}
         self.query_heaps: dict[int, e.QueryHeap] = {}
-        self.executions: dict[int, e.Execution] = {}
+        self.executions: dict[int, e.CapturedExecution] = {}
         self.names: dict[int, Any] = {}
-        self.waiting: dict[tuple[int, int], list[e.Message]] = {}
+        self.waiting: dict[tuple[int, int], list[e.CapturedMessage]] = {}
         self.freed: list[int] = []
         self.counts: Counter[str] = Counter()
         self.truncated = False
         self.limit = physical_memory()
 
-    def read(self) -> Log:
+    def read(self) -> CaptureLog:
         lines = self._lines()
         first = next(lines, None)
         if first is None:
@@ -125,7 +125,7 @@ class _Reader:
         kind, members = first
         if kind != "process":
             raise members["event"].error("must be 'process' in the first line")
-        self.log = Log(self.path, self._process(members))
+        self.log = CaptureLog(self.path, self._process(members))
         self.log.open()
         self.operators = self.log.operators = Operators(self.log)
         self.commands = CommandReader(self.log.resources, self.dispatchables, self.query_heaps)
@@ -185,7 +185,7 @@ class _Reader:
         if self.limit is not None and size > self.limit:
             raise members["size"].error(f"is {size} bytes; this machine has {self.limit}")
         number = self._new(members, self.log.allocations)
-        self.log.allocations[number] = e.Allocation(size, get(members, "fill").integer(0, 255))
+        self.log.allocations[number] = e.CapturedAllocation(size, get(members, "fill").integer(0, 255))
 
     def _on_freed(self, members: dict[str, Item]) -> None:
         self.freed.append(old(members, "id", self.log.allocations))
@@ -200,14 +200,16 @@ class _Reader:
         texts = [text_of(get(members, name)) for name in ("heap", "flags", "state")]
         placed = get(members, "placed").boolean()
         name = text_of(get(members, "name"))
-        resource = e.Resource(number, allocation, offset, width, texts[0], texts[1], texts[2], placed, name)
+        resource = e.CapturedResource(
+            number, allocation, offset, width, texts[0], texts[1], texts[2], placed, name
+        )
         self.names[number] = self.log.resources[number] = resource
 
     def _thing(self, members: dict[str, Item], kind: str, detail: str) -> None:
         number = self._new(members, self.things)
         before = self.counts[kind]
         self.counts[kind] += 1
-        entry = e.Thing(before, kind, detail, text_of(get(members, "name")))
+        entry = e.CapturedObject(before, kind, detail, text_of(get(members, "name")))
         self.names[number] = self.things[number] = entry
 
     def _on_queue(self, members: dict[str, Item]) -> None:
@@ -254,7 +256,7 @@ class _Reader:
         queue = self._one(get(members, "queue"), "queue")
         lists = tuple(self._one(one, "list") for one in get(members, "lists"))
         number = self._new(members, self.executions)
-        execution = e.Execution(number, queue, lists, get(members, "time").number())
+        execution = e.CapturedExecution(number, queue, lists, get(members, "time").number())
         self.executions[number] = execution
         self.log.moments.append(execution)
 
@@ -262,12 +264,12 @@ class _Reader:
         self.executions[old(members, "id", self.executions)].complete = True
 
     def _on_signal(self, members: dict[str, Item]) -> None:
-        self.log.moments.append(e.Signal(*self._fencing(members)))
+        self.log.moments.append(e.SignalEvent(*self._fencing(members)))
 
     def _on_wait(self, members: dict[str, Item]) -> None:
-        self.log.moments.append(e.Wait(*self._fencing(members)))
+        self.log.moments.append(e.WaitEvent(*self._fencing(members)))
 
-    def _fencing(self, members: dict[str, Item]) -> tuple[e.Thing | None, e.Thing, int]:
+    def _fencing(self, members: dict[str, Item]) -> tuple[e.CapturedObject | None, e.CapturedObject, int]:
         queue = get(members, "queue")
         return (
             None if queue.value is None else self._one(queue, "queue"),
@@ -276,11 +278,13 @@ class _Reader:
         )
 
     def _on_mark(self, members: dict[str, Item]) -> None:
-        self.log.moments.append(e.Mark(self._one(get(members, "queue"), "queue"), marker_of(members)))
+        self.log.moments.append(
+            e.QueueMarkerEvent(self._one(get(members, "queue"), "queue"), marker_of(members))
+        )
 
     def _on_message(self, members: dict[str, Item]) -> None:
         texts = [text_of(get(members, name)) for name in ("severity", "rule", "text")]
-        message = e.Message(texts[0], texts[1], texts[2])
+        message = e.CapturedMessage(texts[0], texts[1], texts[2])
         if get(members, "execution").value is None:
             self.log.moments.append(message)
             return
@@ -297,7 +301,7 @@ class _Reader:
     def _on_command(self, members: dict[str, Item]) -> None:
         number = old(members, "execution", self.executions)
         execution = self.executions[number]
-        command = e.Command(
+        command = e.CapturedCommand(
             get(members, "list").index(max(1, len(execution.lists)), "lists"),
             get(members, "index").integer(0, UINT64_MAX),
             get(members, "time").number(),
@@ -316,10 +320,10 @@ class _Reader:
         for (number, _), messages in self.waiting.items():
             self.executions[number].messages += messages
 
-    def _patches(self, item: Item) -> tuple[e.Patch, ...]:
+    def _patches(self, item: Item) -> tuple[e.MemoryPatch, ...]:
         return tuple(self._patch(one.fields({"allocation", "offset", "content"})) for one in item)
 
-    def _patch(self, parts: dict[str, Item]) -> e.Patch:
+    def _patch(self, parts: dict[str, Item]) -> e.MemoryPatch:
         allocation = old(parts, "allocation", self.log.allocations)
         content = self.log.contents[parts["content"].index(len(self.log.contents), "contents")]
         offset = parts["offset"].integer(0, UINT64_MAX)
@@ -327,7 +331,7 @@ class _Reader:
             raise parts["offset"].error(
                 f"is {offset}; {content.size} bytes from there on leave the allocation"
             )
-        return e.Patch(allocation, offset, content)
+        return e.MemoryPatch(allocation, offset, content)
 
     # Numbers of objects.
 
@@ -337,7 +341,7 @@ class _Reader:
             raise members["id"].error(f"is {number}, which is taken")
         return number
 
-    def _one(self, item: Item, kind: str) -> e.Thing:
+    def _one(self, item: Item, kind: str) -> e.CapturedObject:
         entry = self.things.get(item.integer(0, UINT64_MAX))
         if entry is None or entry.kind != kind:
             raise item.error(f"is {item.value}, which is no {kind} of this capture")

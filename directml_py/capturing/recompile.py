@@ -24,7 +24,7 @@ from ..graph.desc_parts import Edge, constant_node, graph_desc, operator_node
 from ..graph.json_reader import Item
 
 if TYPE_CHECKING:
-    from .parser import Log
+    from .parser import CaptureLog
 
 
 class Operators:
@@ -33,7 +33,7 @@ class Operators:
     Raises ``DMLError`` for those that DirectML refuses, ``GraphFileError`` for what is no description of one.
     """
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: CaptureLog) -> None:
         self._log = log
         self._devices: dict[DML_FEATURE_LEVEL, IDMLDevice] = {}
         self._d3d12 = D3D12CreateDevice()

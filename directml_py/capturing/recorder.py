@@ -33,13 +33,13 @@ from ..d3d12.markers import Marker
 from ..d3d12.observers import Observer, watchers
 from ..d3d12.queries import EndQuery, Queries, ResolveQueries
 from ..d3d12.resource import Buffer, BufferRange, ID3D12Resource
-from ..d3d12.sync_validation.access import Access, Use
+from ..d3d12.sync_validation.access import Access, AccessKind
 from ..dml.compiled_operator import IDMLCompiledOperator
-from ..dml.dispatch_command import Dispatch
+from ..dml.dispatch_command import RecordedDispatch
 from ..dml.dispatchable import IDMLDispatchable
 from ..dml.initializer import IDMLOperatorInitializer
 from ..kernels import backend
-from .content_store import FORMAT, VERSION, Writer
+from .content_store import FORMAT, VERSION, CaptureWriter
 from .interval_set import Known
 from .serialize import Json, describe_barrier, describe_buffer, describe_operator, enumerator_name
 
@@ -131,7 +131,7 @@ class Recorder(Observer):
         watchers.add(self)
 
     def _open(self) -> None:
-        self._writer = Writer(self.folder)
+        self._writer = CaptureWriter(self.folder)
         # Whose files these are: not those of a child that could not make its own.
         self._pid = os.getpid()
         self._began = time.perf_counter()
@@ -323,7 +323,7 @@ class Recorder(Observer):
         turn.found = [
             self._store(access.range)
             for access in turn.accesses
-            if access.use is Use.READ and not self._follows(access.range)
+            if access.use is AccessKind.READ and not self._follows(access.range)
         ]
         turn.began = time.perf_counter()
 
@@ -347,7 +347,7 @@ class Recorder(Observer):
         duration = time.perf_counter() - turn.began
         written = []
         for access in turn.accesses:
-            if access.use is Use.WRITE:
+            if access.use is AccessKind.WRITE:
                 if not isinstance(command, Copy):
                     written.append(self._store(access.range))
                 self._follows(access.range)
@@ -364,7 +364,7 @@ class Recorder(Observer):
         )
 
     def _describe(self, command: Command) -> Json:
-        if isinstance(command, Dispatch):
+        if isinstance(command, RecordedDispatch):
             return self._describe_dispatch(command)
         if isinstance(command, Copy):
             source, destination = self._range(command.source), self._range(command.destination)
@@ -399,7 +399,7 @@ class Recorder(Observer):
         ranges = [self._access(access) for access in command.accesses()]
         return {"kind": "other", "title": command.title, "ranges": ranges}
 
-    def _describe_dispatch(self, command: Dispatch) -> Json:
+    def _describe_dispatch(self, command: RecordedDispatch) -> Json:
         item = command.dispatchable
         # Since then the initializer may have been given others, or been released.
         by_life = {op.life: op for op in item.operators} if isinstance(item, IDMLOperatorInitializer) else {}

@@ -13,17 +13,17 @@ from ..dml import IDMLCompiledOperator
 from ..dml.binding_point import Slot
 from ..kernels import backend
 from . import event_types as e
-from .parser import Log
+from .parser import CaptureLog
 from .replay_state import Executed, Machine
 
 
-class Difference(NamedTuple):
+class ReplayDifference(NamedTuple):
     """What one command wrote otherwise into one tensor, view, value or persistent resource of an initializer.
 
     ``element`` is the first that differs, in coordinates; elements of a persistent resource are bytes.
     """
 
-    command: e.Dispatch | e.Clear | e.Immediate
+    command: e.DispatchEvent | e.ClearEvent | e.WriteImmediateEvent
     name: str
     element: tuple[int, ...]
     then: Any
@@ -38,7 +38,7 @@ class Difference(NamedTuple):
         )
 
 
-def replay(log: Log) -> Iterator[tuple[Executed, list[Difference]]]:
+def replay(log: CaptureLog) -> Iterator[tuple[Executed, list[ReplayDifference]]]:
     """Execute every dispatch, clear, query and immediate write again on the memory that it found, in the order in which
     they ran, and compare bit by bit.
 
@@ -56,16 +56,16 @@ def replay(log: Log) -> Iterator[tuple[Executed, list[Difference]]]:
         machine.leave(command)
 
 
-def is_unknown(what: e.What) -> bool:
+def is_unknown(what: e.CommandEvent) -> bool:
     """Whether it is a dispatch of what was released before the recording could look at it."""
-    return isinstance(what, e.Dispatch) and not what.is_known
+    return isinstance(what, e.DispatchEvent) and not what.is_known
 
 
-def _differences(machine: Machine, command: e.Command, what: Executed) -> Iterator[Difference]:
+def _differences(machine: Machine, command: e.CapturedCommand, what: Executed) -> Iterator[ReplayDifference]:
     written = {(patch.allocation, patch.offset): patch.content for patch in command.written}
-    if isinstance(what, e.Dispatch):
+    if isinstance(what, e.DispatchEvent):
         yield from _dispatched(machine, what, written)
-    elif isinstance(what, e.Clear):
+    elif isinstance(what, e.ClearEvent):
         content = written.get((what.range.resource.allocation, what.range.start))
         if content is not None and content.size == what.range.size:
             bits = np.dtype(f"u{what.format.bits // 8}")
@@ -74,7 +74,7 @@ def _differences(machine: Machine, command: e.Command, what: Executed) -> Iterat
                 for part in (machine.log.bytes(content), machine.bytes(what.range))
             )
             yield from _compare(what, "the view", then, now)
-    elif isinstance(what, e.Immediate):
+    elif isinstance(what, e.WriteImmediateEvent):
         for use in what.uses:
             content = written.get((use.range.resource.allocation, use.range.start))
             if content is not None and content.size == use.range.size:
@@ -85,8 +85,8 @@ def _differences(machine: Machine, command: e.Command, what: Executed) -> Iterat
 
 
 def _dispatched(
-    machine: Machine, dispatch: e.Dispatch, written: dict[tuple[int, int], e.Content]
-) -> Iterator[Difference]:
+    machine: Machine, dispatch: e.DispatchEvent, written: dict[tuple[int, int], e.Content]
+) -> Iterator[ReplayDifference]:
     for operand in machine.operands(dispatch):
         if operand.slot.kind == "output" and operand.range is not None:
             content = written.get((operand.range.resource.allocation, operand.range.start))
@@ -102,11 +102,11 @@ def _dispatched(
 
 def _initialized(
     machine: Machine,
-    dispatch: e.Dispatch,
+    dispatch: e.DispatchEvent,
     position: int,
     op: IDMLCompiledOperator | None,
     written: dict[tuple[int, int], e.Content],
-) -> Iterator[Difference]:
+) -> Iterator[ReplayDifference]:
     part = dispatch.bindings.get(Slot("output", position))
     now = None if op is None else machine.persistent(op, part)
     content = None if part is None else written.get((part.resource.allocation, part.start))
@@ -116,12 +116,15 @@ def _initialized(
 
 
 def _compare(
-    command: e.Dispatch | e.Clear | e.Immediate, name: str, then: npt.NDArray[Any], now: npt.NDArray[Any]
-) -> Iterator[Difference]:
+    command: e.DispatchEvent | e.ClearEvent | e.WriteImmediateEvent,
+    name: str,
+    then: npt.NDArray[Any],
+    now: npt.NDArray[Any],
+) -> Iterator[ReplayDifference]:
     bits = np.dtype(f"u{then.dtype.itemsize}")
     differs = then.view(bits) != now.view(bits)
     count = int(np.count_nonzero(differs))
     if count:
         place = np.unravel_index(int(differs.argmax()), differs.shape)
         element = tuple(int(one) for one in place)
-        yield Difference(command, name, element, then[element], now[element], count, differs.size)
+        yield ReplayDifference(command, name, element, then[element], now[element], count, differs.size)

@@ -19,14 +19,16 @@ from ..dml import IDMLCompiledOperator, IDMLDevice
 from ..dml.binding_point import PERSISTENT, Slot
 from ..session import Bindable, Session, binding
 from . import event_types as e
-from .d3d12_replay import Part, Simple
-from .parser import CaptureError, Log
+from .d3d12_replay import ReplayRange, Simple
+from .parser import CaptureError, CaptureLog
 
 Bytes = npt.NDArray[np.uint8]
 # The allocation and the first byte of what is bound; None for nothing.
 Place: TypeAlias = "tuple[int, int] | None"
 # What is done again, and not only told.
-Executed: TypeAlias = e.Dispatch | e.Clear | e.EndQuery | e.Resolve | e.Immediate
+Executed: TypeAlias = (
+    e.DispatchEvent | e.ClearEvent | e.EndQueryEvent | e.ResolveQueryEvent | e.WriteImmediateEvent
+)
 
 
 class Operand(NamedTuple):
@@ -39,7 +41,7 @@ class Operand(NamedTuple):
     slot: Slot
     tensor: TensorDesc
     bytes: Bytes
-    range: e.Range | None
+    range: e.ResourceRange | None
 
 
 @dataclass
@@ -59,7 +61,7 @@ class Machine:
     Raises ``CaptureError`` for what cannot be played.
     """
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: CaptureLog) -> None:
         self.log = log
         self._buffers: dict[int, ID3D12Resource] = {}
         self._sessions: dict[IDMLDevice, Session] = {}
@@ -81,31 +83,31 @@ class Machine:
                 buffer.memory[:] = fill
         return self._buffers[number]
 
-    def bytes(self, part: e.Range) -> Bytes:
+    def bytes(self, part: e.ResourceRange) -> Bytes:
         return self._buffer(part.resource.allocation).memory[part.start : part.start + part.size]
 
-    def apply(self, patch: e.Patch) -> None:
+    def apply(self, patch: e.MemoryPatch) -> None:
         end = patch.offset + patch.content.size
         self._buffer(patch.allocation).memory[patch.offset : end] = self.log.bytes(patch.content)
 
-    def find(self, command: e.Command) -> None:
+    def find(self, command: e.CapturedCommand) -> None:
         """Memory is as the command finds it."""
         for number in command.freed:
             self._buffers.pop(number, None)
         for patch in command.found:
             self.apply(patch)
         what = command.what
-        if isinstance(what, e.Dispatch) and what.operators:
+        if isinstance(what, e.DispatchEvent) and what.operators:
             self._remember(what)
 
-    def leave(self, command: e.Command) -> None:
+    def leave(self, command: e.CapturedCommand) -> None:
         """Memory is as the command left it, without executing it."""
-        if isinstance(command.what, e.Copy):
+        if isinstance(command.what, e.CopyEvent):
             self.bytes(command.what.destination)[:] = self.bytes(command.what.source)
         for patch in command.written:
             self.apply(patch)
 
-    def _remember(self, dispatch: e.Dispatch) -> None:
+    def _remember(self, dispatch: e.DispatchEvent) -> None:
         """What an initializer is about to give operators for their own."""
         for position, op in enumerate(dispatch.operators):
             if op is None:
@@ -115,7 +117,7 @@ class Machine:
             place = _place(dispatch.bindings.get(Slot("output", position)))
             self._initialized[op, place] = Initialization(owned)
 
-    def operands(self, dispatch: e.Dispatch) -> Iterator[Operand]:
+    def operands(self, dispatch: e.DispatchEvent) -> Iterator[Operand]:
         """The tensors of a compiled operator's dispatch, inputs first; nothing for others."""
         op = dispatch.dispatchable.op
         if op is None:
@@ -136,13 +138,13 @@ class Machine:
     def execute(self, what: Executed) -> None:
         """Do it on the memory as it is, and wait for it."""
         try:
-            if isinstance(what, e.Clear):
+            if isinstance(what, e.ClearEvent):
                 self._simple.clear(self._part(what.range), what)
-            elif isinstance(what, e.EndQuery):
+            elif isinstance(what, e.EndQueryEvent):
                 self._simple.end_query(what)
-            elif isinstance(what, e.Resolve):
+            elif isinstance(what, e.ResolveQueryEvent):
                 self._simple.resolve(self._part(what.destination), what)
-            elif isinstance(what, e.Immediate):
+            elif isinstance(what, e.WriteImmediateEvent):
                 self._simple.write([self._part(one) for one in what.ranges], what)
             elif what.dispatchable.op is not None:
                 self._execute_operator(what.dispatchable.op, what)
@@ -156,7 +158,7 @@ class Machine:
             self._sessions[device] = Session(device)
         return self._sessions[device]
 
-    def _execute_operator(self, op: IDMLCompiledOperator, dispatch: e.Dispatch) -> None:
+    def _execute_operator(self, op: IDMLCompiledOperator, dispatch: e.DispatchEvent) -> None:
         session, bound = self._session(op.device), dispatch.bindings
         table = session.table(
             op,
@@ -169,7 +171,7 @@ class Machine:
         session.execute()
         session.dml.removal.check()
 
-    def _persistent_of(self, op: IDMLCompiledOperator, dispatch: e.Dispatch) -> Bindable:
+    def _persistent_of(self, op: IDMLCompiledOperator, dispatch: e.DispatchEvent) -> Bindable:
         """Of an operator that was initialized before the recording began, that of the program."""
         part = dispatch.bindings.get(PERSISTENT)
         initialization = self._initialized.get((op, _place(part)))
@@ -177,14 +179,14 @@ class Machine:
             return self._binding(part)
         return initialization.persistent
 
-    def persistent(self, op: IDMLCompiledOperator, part: e.Range | None) -> Bytes | None:
+    def persistent(self, op: IDMLCompiledOperator, part: e.ResourceRange | None) -> Bytes | None:
         """What initializing an operator left for it, where the program's persistent resource is ``part``."""
         initialization = self._initialized.get((op, _place(part)))
         if initialization is None or initialization.persistent is None:
             return None
         return initialization.persistent.memory
 
-    def _execute_initializer(self, dispatch: e.Dispatch) -> None:
+    def _execute_initializer(self, dispatch: e.DispatchEvent) -> None:
         bound = dispatch.bindings
         by_device: dict[IDMLDevice, list[tuple[int, IDMLCompiledOperator]]] = {}
         for position, op in enumerate(dispatch.operators):
@@ -209,20 +211,20 @@ class Machine:
             session.execute()
             session.dml.removal.check()
 
-    def _part(self, part: e.Range) -> Part:
-        return Part(self._buffer(part.resource.allocation), part.start, part.size)
+    def _part(self, part: e.ResourceRange) -> ReplayRange:
+        return ReplayRange(self._buffer(part.resource.allocation), part.start, part.size)
 
-    def _view(self, part: e.Range | None) -> DML_BUFFER_BINDING:
+    def _view(self, part: e.ResourceRange | None) -> DML_BUFFER_BINDING:
         if part is None:
             return DML_BUFFER_BINDING()
         return DML_BUFFER_BINDING(self._buffer(part.resource.allocation), part.start, part.size)
 
-    def _binding(self, part: e.Range | None) -> DML_BINDING_DESC:
+    def _binding(self, part: e.ResourceRange | None) -> DML_BINDING_DESC:
         if part is None:
             return DML_BINDING_DESC()
         return DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, self._view(part))
 
-    def _array(self, parts: list[e.Range | None]) -> DML_BINDING_DESC:
+    def _array(self, parts: list[e.ResourceRange | None]) -> DML_BINDING_DESC:
         if not any(parts):
             return DML_BINDING_DESC()
         return DML_BINDING_DESC(
@@ -231,5 +233,5 @@ class Machine:
         )
 
 
-def _place(part: e.Range | None) -> Place:
+def _place(part: e.ResourceRange | None) -> Place:
     return None if part is None else (part.resource.allocation, part.start)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..d3d12.commands import AliasingBarrier, Barrier, TransitionBarrier
 from ..d3d12.resource import Buffer
 from ..dml.compiled_operator import IDMLCompiledOperator
-from ..dml.compiler.graph_desc import GraphDesc, GraphInput, Node, Port, Value
+from ..dml.compiler.graph_desc import GraphDesc, GraphDescNode, GraphInput, Port, Value
 from ..dml.compiler.graph_program import GraphProgram
 from ..graph.desc_json import write_record
 
@@ -68,7 +68,7 @@ def _describe_graph(graph: GraphDesc, store: Store) -> Json:
     }
 
 
-def _describe_node(node: Node, store: Store) -> Json:
+def _describe_node(node: GraphDescNode, store: Store) -> Json:
     if node.desc is not None:
         return {"name": node.name, "operator": node.desc.name, "desc": write_record(node.desc)}
     assert node.data is not None

@@ -17,7 +17,7 @@ DESCRIPTION = "DirectML on any machine: what this installation can do."
 SCRIPT = "directml-py"
 
 
-class Command(Protocol):
+class CommandModule(Protocol):
     """What a module of this room offers."""
 
     HELP: str
@@ -28,7 +28,7 @@ class Command(Protocol):
         """The exit code of the process."""
 
 
-COMMANDS: dict[str, Command] = {
+COMMANDS: dict[str, CommandModule] = {
     "capture": capture,
     "compare": compare,
     "config": config,

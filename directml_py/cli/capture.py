@@ -114,13 +114,13 @@ def _replay(arguments: argparse.Namespace) -> int:
     from ..capturing.replay import is_unknown, replay
 
     words = {
-        e.Dispatch: "dispatches",
-        e.Clear: "clears",
-        e.EndQuery: "timestamps (whose times are not compared)",
-        e.Resolve: "resolved queries",
-        e.Immediate: "immediate writes",
+        e.DispatchEvent: "dispatches",
+        e.ClearEvent: "clears",
+        e.EndQueryEvent: "timestamps (whose times are not compared)",
+        e.ResolveQueryEvent: "resolved queries",
+        e.WriteImmediateEvent: "immediate writes",
     }
-    counts: Counter[type] = Counter({e.Dispatch: 0})
+    counts: Counter[type] = Counter({e.DispatchEvent: 0})
     differing = unknown = 0
     for log in read_capture(arguments.folder):
         unknown += sum(is_unknown(command.what) for _, command in log.ran)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..hardware import Case, Comparison, Isolated
-    from ..hardware.sources import Source
+    from ..hardware.sources import SourceOperator
 
 HELP = "What Microsoft's DirectML says of operators and computes, beside what the emulator does."
 USAGE = """
@@ -64,7 +64,7 @@ def _wrong(text: str) -> int:
     return 2
 
 
-def _compared(sources: list[Source], library: Isolated) -> Iterator[Case]:
+def _compared(sources: list[SourceOperator], library: Isolated) -> Iterator[Case]:
     """Print what comes of each operator; the cases of those about which the sides disagree."""
     from ..hardware import Comparison
 
@@ -86,7 +86,7 @@ def _case(found: Comparison, number: int) -> Case:
     return Case(name, found.desc, found.inputs, None if refused else found.results or [], refused)
 
 
-def _replay(sources: list[Source]) -> int:
+def _replay(sources: list[SourceOperator]) -> int:
     """What the emulator makes of recorded cases."""
     if any(source.case is None for source in sources):
         return _wrong("give --directml, the library to compare with; only recorded cases (.jsonl) need none")

@@ -3,67 +3,73 @@
 
 from __future__ import annotations
 
-from .signatures import Function, Interface, Method
+from .signatures import FunctionSignature, InterfaceSignature, MethodSignature
 
-INTERFACES: dict[str, Interface] = {
-    "IUnknown": Interface(
+INTERFACES: dict[str, InterfaceSignature] = {
+    "IUnknown": InterfaceSignature(
         "00000000-0000-0000-c000-000000000046",
         "",
         (
-            Method("QueryInterface", "HRESULT", (("REFIID", "riid"), ("void**", "ppvObject"))),
-            Method("AddRef", "ULONG", ()),
-            Method("Release", "ULONG", ()),
+            MethodSignature("QueryInterface", "HRESULT", (("REFIID", "riid"), ("void**", "ppvObject"))),
+            MethodSignature("AddRef", "ULONG", ()),
+            MethodSignature("Release", "ULONG", ()),
         ),
     ),
-    "ID3D12Object": Interface(
+    "ID3D12Object": InterfaceSignature(
         "c4fec28f-7966-4e95-9f94-f431cb56c3b8",
         "IUnknown",
         (
-            Method(
+            MethodSignature(
                 "GetPrivateData", "HRESULT", (("REFGUID", "guid"), ("UINT*", "pDataSize"), ("void*", "pData"))
             ),
-            Method(
+            MethodSignature(
                 "SetPrivateData",
                 "HRESULT",
                 (("REFGUID", "guid"), ("UINT", "DataSize"), ("const void*", "pData")),
             ),
-            Method("SetPrivateDataInterface", "HRESULT", (("REFGUID", "guid"), ("const IUnknown*", "pData"))),
-            Method("SetName", "HRESULT", (("LPCWSTR", "Name"),)),
+            MethodSignature(
+                "SetPrivateDataInterface", "HRESULT", (("REFGUID", "guid"), ("const IUnknown*", "pData"))
+            ),
+            MethodSignature("SetName", "HRESULT", (("LPCWSTR", "Name"),)),
         ),
     ),
-    "ID3D12DeviceChild": Interface(
+    "ID3D12DeviceChild": InterfaceSignature(
         "905db94b-a00c-4140-9df5-2b64ca9ea357",
         "ID3D12Object",
-        (Method("GetDevice", "HRESULT", (("REFIID", "riid"), ("void**", "ppvDevice"))),),
+        (MethodSignature("GetDevice", "HRESULT", (("REFIID", "riid"), ("void**", "ppvDevice"))),),
     ),
-    "ID3D12Pageable": Interface("63ee58fb-1268-4835-86da-f008ce62f0d6", "ID3D12DeviceChild", ()),
-    "ID3D12Heap": Interface(
-        "6b3b2502-6e51-45b3-90ee-9884265e8df3", "ID3D12Pageable", (Method("GetDesc", "D3D12_HEAP_DESC", ()),)
+    "ID3D12Pageable": InterfaceSignature("63ee58fb-1268-4835-86da-f008ce62f0d6", "ID3D12DeviceChild", ()),
+    "ID3D12Heap": InterfaceSignature(
+        "6b3b2502-6e51-45b3-90ee-9884265e8df3",
+        "ID3D12Pageable",
+        (MethodSignature("GetDesc", "D3D12_HEAP_DESC", ()),),
     ),
-    "ID3D12Heap1": Interface(
+    "ID3D12Heap1": InterfaceSignature(
         "572f7389-2168-49e3-9693-d6df5871bf6d",
         "ID3D12Heap",
         (
-            Method(
+            MethodSignature(
                 "GetProtectedResourceSession",
                 "HRESULT",
                 (("REFIID", "riid"), ("void**", "ppProtectedSession")),
             ),
         ),
     ),
-    "ID3D12Resource": Interface(
+    "ID3D12Resource": InterfaceSignature(
         "696442be-a72e-4059-bc79-5b5c98040fad",
         "ID3D12Pageable",
         (
-            Method(
+            MethodSignature(
                 "Map",
                 "HRESULT",
                 (("UINT", "Subresource"), ("const D3D12_RANGE*", "pReadRange"), ("void**", "ppData")),
             ),
-            Method("Unmap", "void", (("UINT", "Subresource"), ("const D3D12_RANGE*", "pWrittenRange"))),
-            Method("GetDesc", "D3D12_RESOURCE_DESC", ()),
-            Method("GetGPUVirtualAddress", "D3D12_GPU_VIRTUAL_ADDRESS", ()),
-            Method(
+            MethodSignature(
+                "Unmap", "void", (("UINT", "Subresource"), ("const D3D12_RANGE*", "pWrittenRange"))
+            ),
+            MethodSignature("GetDesc", "D3D12_RESOURCE_DESC", ()),
+            MethodSignature("GetGPUVirtualAddress", "D3D12_GPU_VIRTUAL_ADDRESS", ()),
+            MethodSignature(
                 "WriteToSubresource",
                 "HRESULT",
                 (
@@ -74,7 +80,7 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT", "SrcDepthPitch"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "ReadFromSubresource",
                 "HRESULT",
                 (
@@ -85,78 +91,78 @@ INTERFACES: dict[str, Interface] = {
                     ("const D3D12_BOX*", "pSrcBox"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "GetHeapProperties",
                 "HRESULT",
                 (("D3D12_HEAP_PROPERTIES*", "pHeapProperties"), ("D3D12_HEAP_FLAGS*", "pHeapFlags")),
             ),
         ),
     ),
-    "ID3D12Resource1": Interface(
+    "ID3D12Resource1": InterfaceSignature(
         "9d5e227a-4430-4161-88b3-3eca6bb16e19",
         "ID3D12Resource",
         (
-            Method(
+            MethodSignature(
                 "GetProtectedResourceSession",
                 "HRESULT",
                 (("REFIID", "riid"), ("void**", "ppProtectedSession")),
             ),
         ),
     ),
-    "ID3D12Resource2": Interface(
+    "ID3D12Resource2": InterfaceSignature(
         "be36ec3b-ea85-4aeb-a45a-e9d76404a495",
         "ID3D12Resource1",
-        (Method("GetDesc1", "D3D12_RESOURCE_DESC1", ()),),
+        (MethodSignature("GetDesc1", "D3D12_RESOURCE_DESC1", ()),),
     ),
-    "ID3D12CommandAllocator": Interface(
-        "6102dee4-af59-4b09-b999-b44d73f09b24", "ID3D12Pageable", (Method("Reset", "HRESULT", ()),)
+    "ID3D12CommandAllocator": InterfaceSignature(
+        "6102dee4-af59-4b09-b999-b44d73f09b24", "ID3D12Pageable", (MethodSignature("Reset", "HRESULT", ()),)
     ),
-    "ID3D12Fence": Interface(
+    "ID3D12Fence": InterfaceSignature(
         "0a753dcf-c4d8-4b91-adf6-be5a60d95a76",
         "ID3D12Pageable",
         (
-            Method("GetCompletedValue", "UINT64", ()),
-            Method("SetEventOnCompletion", "HRESULT", (("UINT64", "Value"), ("HANDLE", "hEvent"))),
-            Method("Signal", "HRESULT", (("UINT64", "Value"),)),
+            MethodSignature("GetCompletedValue", "UINT64", ()),
+            MethodSignature("SetEventOnCompletion", "HRESULT", (("UINT64", "Value"), ("HANDLE", "hEvent"))),
+            MethodSignature("Signal", "HRESULT", (("UINT64", "Value"),)),
         ),
     ),
-    "ID3D12Fence1": Interface(
+    "ID3D12Fence1": InterfaceSignature(
         "433685fe-e22b-4ca0-a8db-b5b4f4dd0e4a",
         "ID3D12Fence",
-        (Method("GetCreationFlags", "D3D12_FENCE_FLAGS", ()),),
+        (MethodSignature("GetCreationFlags", "D3D12_FENCE_FLAGS", ()),),
     ),
-    "ID3D12PipelineState": Interface(
+    "ID3D12PipelineState": InterfaceSignature(
         "765a30f3-f624-4c6f-a828-ace948622445",
         "ID3D12Pageable",
-        (Method("GetCachedBlob", "HRESULT", (("ID3DBlob**", "ppBlob"),)),),
+        (MethodSignature("GetCachedBlob", "HRESULT", (("ID3DBlob**", "ppBlob"),)),),
     ),
-    "ID3D12QueryHeap": Interface("0d9658ae-ed45-469e-a61d-970ec583cab4", "ID3D12Pageable", ()),
-    "ID3D12DescriptorHeap": Interface(
+    "ID3D12QueryHeap": InterfaceSignature("0d9658ae-ed45-469e-a61d-970ec583cab4", "ID3D12Pageable", ()),
+    "ID3D12DescriptorHeap": InterfaceSignature(
         "8efb471d-616c-4f49-90f7-127bb763fa51",
         "ID3D12Pageable",
         (
-            Method("GetDesc", "D3D12_DESCRIPTOR_HEAP_DESC", ()),
-            Method("GetCPUDescriptorHandleForHeapStart", "D3D12_CPU_DESCRIPTOR_HANDLE", ()),
-            Method("GetGPUDescriptorHandleForHeapStart", "D3D12_GPU_DESCRIPTOR_HANDLE", ()),
+            MethodSignature("GetDesc", "D3D12_DESCRIPTOR_HEAP_DESC", ()),
+            MethodSignature("GetCPUDescriptorHandleForHeapStart", "D3D12_CPU_DESCRIPTOR_HANDLE", ()),
+            MethodSignature("GetGPUDescriptorHandleForHeapStart", "D3D12_GPU_DESCRIPTOR_HANDLE", ()),
         ),
     ),
-    "ID3D12CommandList": Interface(
+    "ID3D12CommandList": InterfaceSignature(
         "7116d91c-e7e4-47ce-b8c6-ec8168f437e5",
         "ID3D12DeviceChild",
-        (Method("GetType", "D3D12_COMMAND_LIST_TYPE", ()),),
+        (MethodSignature("GetType", "D3D12_COMMAND_LIST_TYPE", ()),),
     ),
-    "ID3D12GraphicsCommandList": Interface(
+    "ID3D12GraphicsCommandList": InterfaceSignature(
         "5b160d0f-ac1b-4185-8ba8-b3ae42a5a455",
         "ID3D12CommandList",
         (
-            Method("Close", "HRESULT", ()),
-            Method(
+            MethodSignature("Close", "HRESULT", ()),
+            MethodSignature(
                 "Reset",
                 "HRESULT",
                 (("ID3D12CommandAllocator*", "pAllocator"), ("ID3D12PipelineState*", "pInitialState")),
             ),
-            Method("ClearState", "void", (("ID3D12PipelineState*", "pPipelineState"),)),
-            Method(
+            MethodSignature("ClearState", "void", (("ID3D12PipelineState*", "pPipelineState"),)),
+            MethodSignature(
                 "DrawInstanced",
                 "void",
                 (
@@ -166,7 +172,7 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT", "StartInstanceLocation"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "DrawIndexedInstanced",
                 "void",
                 (
@@ -177,12 +183,12 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT", "StartInstanceLocation"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "Dispatch",
                 "void",
                 (("UINT", "ThreadGroupCountX"), ("UINT", "ThreadGroupCountY"), ("UINT", "ThreadGroupCountZ")),
             ),
-            Method(
+            MethodSignature(
                 "CopyBufferRegion",
                 "void",
                 (
@@ -193,7 +199,7 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT64", "NumBytes"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CopyTextureRegion",
                 "void",
                 (
@@ -205,12 +211,12 @@ INTERFACES: dict[str, Interface] = {
                     ("const D3D12_BOX*", "pSrcBox"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CopyResource",
                 "void",
                 (("ID3D12Resource*", "pDstResource"), ("ID3D12Resource*", "pSrcResource")),
             ),
-            Method(
+            MethodSignature(
                 "CopyTiles",
                 "void",
                 (
@@ -222,7 +228,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_TILE_COPY_FLAGS", "Flags"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "ResolveSubresource",
                 "void",
                 (
@@ -233,48 +239,54 @@ INTERFACES: dict[str, Interface] = {
                     ("DXGI_FORMAT", "Format"),
                 ),
             ),
-            Method("IASetPrimitiveTopology", "void", (("D3D12_PRIMITIVE_TOPOLOGY", "PrimitiveTopology"),)),
-            Method(
+            MethodSignature(
+                "IASetPrimitiveTopology", "void", (("D3D12_PRIMITIVE_TOPOLOGY", "PrimitiveTopology"),)
+            ),
+            MethodSignature(
                 "RSSetViewports", "void", (("UINT", "NumViewports"), ("const D3D12_VIEWPORT*", "pViewports"))
             ),
-            Method("RSSetScissorRects", "void", (("UINT", "NumRects"), ("const D3D12_RECT*", "pRects"))),
-            Method("OMSetBlendFactor", "void", (("const FLOAT*", "BlendFactor"),)),
-            Method("OMSetStencilRef", "void", (("UINT", "StencilRef"),)),
-            Method("SetPipelineState", "void", (("ID3D12PipelineState*", "pPipelineState"),)),
-            Method(
+            MethodSignature(
+                "RSSetScissorRects", "void", (("UINT", "NumRects"), ("const D3D12_RECT*", "pRects"))
+            ),
+            MethodSignature("OMSetBlendFactor", "void", (("const FLOAT*", "BlendFactor"),)),
+            MethodSignature("OMSetStencilRef", "void", (("UINT", "StencilRef"),)),
+            MethodSignature("SetPipelineState", "void", (("ID3D12PipelineState*", "pPipelineState"),)),
+            MethodSignature(
                 "ResourceBarrier",
                 "void",
                 (("UINT", "NumBarriers"), ("const D3D12_RESOURCE_BARRIER*", "pBarriers")),
             ),
-            Method("ExecuteBundle", "void", (("ID3D12GraphicsCommandList*", "pCommandList"),)),
-            Method(
+            MethodSignature("ExecuteBundle", "void", (("ID3D12GraphicsCommandList*", "pCommandList"),)),
+            MethodSignature(
                 "SetDescriptorHeaps",
                 "void",
                 (("UINT", "NumDescriptorHeaps"), ("ID3D12DescriptorHeap* const*", "ppDescriptorHeaps")),
             ),
-            Method("SetComputeRootSignature", "void", (("ID3D12RootSignature*", "pRootSignature"),)),
-            Method("SetGraphicsRootSignature", "void", (("ID3D12RootSignature*", "pRootSignature"),)),
-            Method(
+            MethodSignature("SetComputeRootSignature", "void", (("ID3D12RootSignature*", "pRootSignature"),)),
+            MethodSignature(
+                "SetGraphicsRootSignature", "void", (("ID3D12RootSignature*", "pRootSignature"),)
+            ),
+            MethodSignature(
                 "SetComputeRootDescriptorTable",
                 "void",
                 (("UINT", "RootParameterIndex"), ("D3D12_GPU_DESCRIPTOR_HANDLE", "BaseDescriptor")),
             ),
-            Method(
+            MethodSignature(
                 "SetGraphicsRootDescriptorTable",
                 "void",
                 (("UINT", "RootParameterIndex"), ("D3D12_GPU_DESCRIPTOR_HANDLE", "BaseDescriptor")),
             ),
-            Method(
+            MethodSignature(
                 "SetComputeRoot32BitConstant",
                 "void",
                 (("UINT", "RootParameterIndex"), ("UINT", "SrcData"), ("UINT", "DestOffsetIn32BitValues")),
             ),
-            Method(
+            MethodSignature(
                 "SetGraphicsRoot32BitConstant",
                 "void",
                 (("UINT", "RootParameterIndex"), ("UINT", "SrcData"), ("UINT", "DestOffsetIn32BitValues")),
             ),
-            Method(
+            MethodSignature(
                 "SetComputeRoot32BitConstants",
                 "void",
                 (
@@ -284,7 +296,7 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT", "DestOffsetIn32BitValues"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "SetGraphicsRoot32BitConstants",
                 "void",
                 (
@@ -294,43 +306,43 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT", "DestOffsetIn32BitValues"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "SetComputeRootConstantBufferView",
                 "void",
                 (("UINT", "RootParameterIndex"), ("D3D12_GPU_VIRTUAL_ADDRESS", "BufferLocation")),
             ),
-            Method(
+            MethodSignature(
                 "SetGraphicsRootConstantBufferView",
                 "void",
                 (("UINT", "RootParameterIndex"), ("D3D12_GPU_VIRTUAL_ADDRESS", "BufferLocation")),
             ),
-            Method(
+            MethodSignature(
                 "SetComputeRootShaderResourceView",
                 "void",
                 (("UINT", "RootParameterIndex"), ("D3D12_GPU_VIRTUAL_ADDRESS", "BufferLocation")),
             ),
-            Method(
+            MethodSignature(
                 "SetGraphicsRootShaderResourceView",
                 "void",
                 (("UINT", "RootParameterIndex"), ("D3D12_GPU_VIRTUAL_ADDRESS", "BufferLocation")),
             ),
-            Method(
+            MethodSignature(
                 "SetComputeRootUnorderedAccessView",
                 "void",
                 (("UINT", "RootParameterIndex"), ("D3D12_GPU_VIRTUAL_ADDRESS", "BufferLocation")),
             ),
-            Method(
+            MethodSignature(
                 "SetGraphicsRootUnorderedAccessView",
                 "void",
                 (("UINT", "RootParameterIndex"), ("D3D12_GPU_VIRTUAL_ADDRESS", "BufferLocation")),
             ),
-            Method("IASetIndexBuffer", "void", (("const D3D12_INDEX_BUFFER_VIEW*", "pView"),)),
-            Method(
+            MethodSignature("IASetIndexBuffer", "void", (("const D3D12_INDEX_BUFFER_VIEW*", "pView"),)),
+            MethodSignature(
                 "IASetVertexBuffers",
                 "void",
                 (("UINT", "StartSlot"), ("UINT", "NumViews"), ("const D3D12_VERTEX_BUFFER_VIEW*", "pViews")),
             ),
-            Method(
+            MethodSignature(
                 "SOSetTargets",
                 "void",
                 (
@@ -339,7 +351,7 @@ INTERFACES: dict[str, Interface] = {
                     ("const D3D12_STREAM_OUTPUT_BUFFER_VIEW*", "pViews"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "OMSetRenderTargets",
                 "void",
                 (
@@ -349,7 +361,7 @@ INTERFACES: dict[str, Interface] = {
                     ("const D3D12_CPU_DESCRIPTOR_HANDLE*", "pDepthStencilDescriptor"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "ClearDepthStencilView",
                 "void",
                 (
@@ -361,7 +373,7 @@ INTERFACES: dict[str, Interface] = {
                     ("const D3D12_RECT*", "pRects"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "ClearRenderTargetView",
                 "void",
                 (
@@ -371,7 +383,7 @@ INTERFACES: dict[str, Interface] = {
                     ("const D3D12_RECT*", "pRects"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "ClearUnorderedAccessViewUint",
                 "void",
                 (
@@ -383,7 +395,7 @@ INTERFACES: dict[str, Interface] = {
                     ("const D3D12_RECT*", "pRects"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "ClearUnorderedAccessViewFloat",
                 "void",
                 (
@@ -395,22 +407,22 @@ INTERFACES: dict[str, Interface] = {
                     ("const D3D12_RECT*", "pRects"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "DiscardResource",
                 "void",
                 (("ID3D12Resource*", "pResource"), ("const D3D12_DISCARD_REGION*", "pRegion")),
             ),
-            Method(
+            MethodSignature(
                 "BeginQuery",
                 "void",
                 (("ID3D12QueryHeap*", "pQueryHeap"), ("D3D12_QUERY_TYPE", "Type"), ("UINT", "Index")),
             ),
-            Method(
+            MethodSignature(
                 "EndQuery",
                 "void",
                 (("ID3D12QueryHeap*", "pQueryHeap"), ("D3D12_QUERY_TYPE", "Type"), ("UINT", "Index")),
             ),
-            Method(
+            MethodSignature(
                 "ResolveQueryData",
                 "void",
                 (
@@ -422,7 +434,7 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT64", "AlignedDestinationBufferOffset"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "SetPredication",
                 "void",
                 (
@@ -431,10 +443,14 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_PREDICATION_OP", "Operation"),
                 ),
             ),
-            Method("SetMarker", "void", (("UINT", "Metadata"), ("const void*", "pData"), ("UINT", "Size"))),
-            Method("BeginEvent", "void", (("UINT", "Metadata"), ("const void*", "pData"), ("UINT", "Size"))),
-            Method("EndEvent", "void", ()),
-            Method(
+            MethodSignature(
+                "SetMarker", "void", (("UINT", "Metadata"), ("const void*", "pData"), ("UINT", "Size"))
+            ),
+            MethodSignature(
+                "BeginEvent", "void", (("UINT", "Metadata"), ("const void*", "pData"), ("UINT", "Size"))
+            ),
+            MethodSignature("EndEvent", "void", ()),
+            MethodSignature(
                 "ExecuteIndirect",
                 "void",
                 (
@@ -448,11 +464,11 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "ID3D12GraphicsCommandList1": Interface(
+    "ID3D12GraphicsCommandList1": InterfaceSignature(
         "553103fb-1fe7-4557-bb38-946d7d0e7ca7",
         "ID3D12GraphicsCommandList",
         (
-            Method(
+            MethodSignature(
                 "AtomicCopyBufferUINT",
                 "void",
                 (
@@ -465,7 +481,7 @@ INTERFACES: dict[str, Interface] = {
                     ("const D3D12_SUBRESOURCE_RANGE_UINT64*", "pDependentSubresourceRanges"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "AtomicCopyBufferUINT64",
                 "void",
                 (
@@ -478,8 +494,8 @@ INTERFACES: dict[str, Interface] = {
                     ("const D3D12_SUBRESOURCE_RANGE_UINT64*", "pDependentSubresourceRanges"),
                 ),
             ),
-            Method("OMSetDepthBounds", "void", (("FLOAT", "Min"), ("FLOAT", "Max"))),
-            Method(
+            MethodSignature("OMSetDepthBounds", "void", (("FLOAT", "Min"), ("FLOAT", "Max"))),
+            MethodSignature(
                 "SetSamplePositions",
                 "void",
                 (
@@ -488,7 +504,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_SAMPLE_POSITION*", "pSamplePositions"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "ResolveSubresourceRegion",
                 "void",
                 (
@@ -503,14 +519,14 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_RESOLVE_MODE", "ResolveMode"),
                 ),
             ),
-            Method("SetViewInstanceMask", "void", (("UINT", "Mask"),)),
+            MethodSignature("SetViewInstanceMask", "void", (("UINT", "Mask"),)),
         ),
     ),
-    "ID3D12GraphicsCommandList2": Interface(
+    "ID3D12GraphicsCommandList2": InterfaceSignature(
         "38c3e585-ff17-412c-9150-4fc6f9d72a28",
         "ID3D12GraphicsCommandList1",
         (
-            Method(
+            MethodSignature(
                 "WriteBufferImmediate",
                 "void",
                 (
@@ -521,22 +537,22 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "ID3D12GraphicsCommandList3": Interface(
+    "ID3D12GraphicsCommandList3": InterfaceSignature(
         "6fda83a7-b84c-4e38-9ac8-c7bd22016b3d",
         "ID3D12GraphicsCommandList2",
         (
-            Method(
+            MethodSignature(
                 "SetProtectedResourceSession",
                 "void",
                 (("ID3D12ProtectedResourceSession*", "pProtectedResourceSession"),),
             ),
         ),
     ),
-    "ID3D12GraphicsCommandList4": Interface(
+    "ID3D12GraphicsCommandList4": InterfaceSignature(
         "8754318e-d3a9-4541-98cf-645b50dc4874",
         "ID3D12GraphicsCommandList3",
         (
-            Method(
+            MethodSignature(
                 "BeginRenderPass",
                 "void",
                 (
@@ -546,8 +562,8 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_RENDER_PASS_FLAGS", "Flags"),
                 ),
             ),
-            Method("EndRenderPass", "void", ()),
-            Method(
+            MethodSignature("EndRenderPass", "void", ()),
+            MethodSignature(
                 "InitializeMetaCommand",
                 "void",
                 (
@@ -556,7 +572,7 @@ INTERFACES: dict[str, Interface] = {
                     ("SIZE_T", "InitializationParametersDataSizeInBytes"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "ExecuteMetaCommand",
                 "void",
                 (
@@ -565,7 +581,7 @@ INTERFACES: dict[str, Interface] = {
                     ("SIZE_T", "ExecutionParametersDataSizeInBytes"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "BuildRaytracingAccelerationStructure",
                 "void",
                 (
@@ -577,7 +593,7 @@ INTERFACES: dict[str, Interface] = {
                     ),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "EmitRaytracingAccelerationStructurePostbuildInfo",
                 "void",
                 (
@@ -586,7 +602,7 @@ INTERFACES: dict[str, Interface] = {
                     ("const D3D12_GPU_VIRTUAL_ADDRESS*", "pSourceAccelerationStructureData"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CopyRaytracingAccelerationStructure",
                 "void",
                 (
@@ -595,15 +611,15 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_RAYTRACING_ACCELERATION_STRUCTURE_COPY_MODE", "Mode"),
                 ),
             ),
-            Method("SetPipelineState1", "void", (("ID3D12StateObject*", "pStateObject"),)),
-            Method("DispatchRays", "void", (("const D3D12_DISPATCH_RAYS_DESC*", "pDesc"),)),
+            MethodSignature("SetPipelineState1", "void", (("ID3D12StateObject*", "pStateObject"),)),
+            MethodSignature("DispatchRays", "void", (("const D3D12_DISPATCH_RAYS_DESC*", "pDesc"),)),
         ),
     ),
-    "ID3D12CommandQueue": Interface(
+    "ID3D12CommandQueue": InterfaceSignature(
         "0ec870a6-5d7e-4c22-8cfc-5baae07616ed",
         "ID3D12Pageable",
         (
-            Method(
+            MethodSignature(
                 "UpdateTileMappings",
                 "void",
                 (
@@ -619,7 +635,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_TILE_MAPPING_FLAGS", "Flags"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CopyTileMappings",
                 "void",
                 (
@@ -631,29 +647,33 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_TILE_MAPPING_FLAGS", "Flags"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "ExecuteCommandLists",
                 "void",
                 (("UINT", "NumCommandLists"), ("ID3D12CommandList* const*", "ppCommandLists")),
             ),
-            Method("SetMarker", "void", (("UINT", "Metadata"), ("const void*", "pData"), ("UINT", "Size"))),
-            Method("BeginEvent", "void", (("UINT", "Metadata"), ("const void*", "pData"), ("UINT", "Size"))),
-            Method("EndEvent", "void", ()),
-            Method("Signal", "HRESULT", (("ID3D12Fence*", "pFence"), ("UINT64", "Value"))),
-            Method("Wait", "HRESULT", (("ID3D12Fence*", "pFence"), ("UINT64", "Value"))),
-            Method("GetTimestampFrequency", "HRESULT", (("UINT64*", "pFrequency"),)),
-            Method(
+            MethodSignature(
+                "SetMarker", "void", (("UINT", "Metadata"), ("const void*", "pData"), ("UINT", "Size"))
+            ),
+            MethodSignature(
+                "BeginEvent", "void", (("UINT", "Metadata"), ("const void*", "pData"), ("UINT", "Size"))
+            ),
+            MethodSignature("EndEvent", "void", ()),
+            MethodSignature("Signal", "HRESULT", (("ID3D12Fence*", "pFence"), ("UINT64", "Value"))),
+            MethodSignature("Wait", "HRESULT", (("ID3D12Fence*", "pFence"), ("UINT64", "Value"))),
+            MethodSignature("GetTimestampFrequency", "HRESULT", (("UINT64*", "pFrequency"),)),
+            MethodSignature(
                 "GetClockCalibration", "HRESULT", (("UINT64*", "pGpuTimestamp"), ("UINT64*", "pCpuTimestamp"))
             ),
-            Method("GetDesc", "D3D12_COMMAND_QUEUE_DESC", ()),
+            MethodSignature("GetDesc", "D3D12_COMMAND_QUEUE_DESC", ()),
         ),
     ),
-    "ID3D12Device": Interface(
+    "ID3D12Device": InterfaceSignature(
         "189819f1-1db6-4b57-be54-1821339b85f7",
         "ID3D12Object",
         (
-            Method("GetNodeCount", "UINT", ()),
-            Method(
+            MethodSignature("GetNodeCount", "UINT", ()),
+            MethodSignature(
                 "CreateCommandQueue",
                 "HRESULT",
                 (
@@ -662,12 +682,12 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppCommandQueue"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateCommandAllocator",
                 "HRESULT",
                 (("D3D12_COMMAND_LIST_TYPE", "type"), ("REFIID", "riid"), ("void**", "ppCommandAllocator")),
             ),
-            Method(
+            MethodSignature(
                 "CreateGraphicsPipelineState",
                 "HRESULT",
                 (
@@ -676,7 +696,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppPipelineState"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateComputePipelineState",
                 "HRESULT",
                 (
@@ -685,7 +705,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppPipelineState"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateCommandList",
                 "HRESULT",
                 (
@@ -697,7 +717,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppCommandList"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CheckFeatureSupport",
                 "HRESULT",
                 (
@@ -706,7 +726,7 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT", "FeatureSupportDataSize"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateDescriptorHeap",
                 "HRESULT",
                 (
@@ -715,12 +735,12 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvHeap"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "GetDescriptorHandleIncrementSize",
                 "UINT",
                 (("D3D12_DESCRIPTOR_HEAP_TYPE", "DescriptorHeapType"),),
             ),
-            Method(
+            MethodSignature(
                 "CreateRootSignature",
                 "HRESULT",
                 (
@@ -731,7 +751,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvRootSignature"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateConstantBufferView",
                 "void",
                 (
@@ -739,7 +759,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_CPU_DESCRIPTOR_HANDLE", "DestDescriptor"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateShaderResourceView",
                 "void",
                 (
@@ -748,7 +768,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_CPU_DESCRIPTOR_HANDLE", "DestDescriptor"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateUnorderedAccessView",
                 "void",
                 (
@@ -758,7 +778,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_CPU_DESCRIPTOR_HANDLE", "DestDescriptor"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateRenderTargetView",
                 "void",
                 (
@@ -767,7 +787,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_CPU_DESCRIPTOR_HANDLE", "DestDescriptor"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateDepthStencilView",
                 "void",
                 (
@@ -776,12 +796,12 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_CPU_DESCRIPTOR_HANDLE", "DestDescriptor"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateSampler",
                 "void",
                 (("const D3D12_SAMPLER_DESC*", "pDesc"), ("D3D12_CPU_DESCRIPTOR_HANDLE", "DestDescriptor")),
             ),
-            Method(
+            MethodSignature(
                 "CopyDescriptors",
                 "void",
                 (
@@ -794,7 +814,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_DESCRIPTOR_HEAP_TYPE", "DescriptorHeapsType"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CopyDescriptorsSimple",
                 "void",
                 (
@@ -804,7 +824,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_DESCRIPTOR_HEAP_TYPE", "DescriptorHeapsType"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "GetResourceAllocationInfo",
                 "D3D12_RESOURCE_ALLOCATION_INFO",
                 (
@@ -813,12 +833,12 @@ INTERFACES: dict[str, Interface] = {
                     ("const D3D12_RESOURCE_DESC*", "pResourceDescs"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "GetCustomHeapProperties",
                 "D3D12_HEAP_PROPERTIES",
                 (("UINT", "nodeMask"), ("D3D12_HEAP_TYPE", "heapType")),
             ),
-            Method(
+            MethodSignature(
                 "CreateCommittedResource",
                 "HRESULT",
                 (
@@ -831,12 +851,12 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvResource"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateHeap",
                 "HRESULT",
                 (("const D3D12_HEAP_DESC*", "pDesc"), ("REFIID", "riid"), ("void**", "ppvHeap")),
             ),
-            Method(
+            MethodSignature(
                 "CreatePlacedResource",
                 "HRESULT",
                 (
@@ -849,7 +869,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvResource"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateReservedResource",
                 "HRESULT",
                 (
@@ -860,7 +880,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvResource"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateSharedHandle",
                 "HRESULT",
                 (
@@ -871,21 +891,23 @@ INTERFACES: dict[str, Interface] = {
                     ("HANDLE*", "pHandle"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "OpenSharedHandle",
                 "HRESULT",
                 (("HANDLE", "NTHandle"), ("REFIID", "riid"), ("void**", "ppvObj")),
             ),
-            Method(
+            MethodSignature(
                 "OpenSharedHandleByName",
                 "HRESULT",
                 (("LPCWSTR", "Name"), ("DWORD", "Access"), ("HANDLE*", "pNTHandle")),
             ),
-            Method(
+            MethodSignature(
                 "MakeResident", "HRESULT", (("UINT", "NumObjects"), ("ID3D12Pageable* const*", "ppObjects"))
             ),
-            Method("Evict", "HRESULT", (("UINT", "NumObjects"), ("ID3D12Pageable* const*", "ppObjects"))),
-            Method(
+            MethodSignature(
+                "Evict", "HRESULT", (("UINT", "NumObjects"), ("ID3D12Pageable* const*", "ppObjects"))
+            ),
+            MethodSignature(
                 "CreateFence",
                 "HRESULT",
                 (
@@ -895,8 +917,8 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppFence"),
                 ),
             ),
-            Method("GetDeviceRemovedReason", "HRESULT", ()),
-            Method(
+            MethodSignature("GetDeviceRemovedReason", "HRESULT", ()),
+            MethodSignature(
                 "GetCopyableFootprints",
                 "void",
                 (
@@ -910,13 +932,13 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT64*", "pTotalBytes"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateQueryHeap",
                 "HRESULT",
                 (("const D3D12_QUERY_HEAP_DESC*", "pDesc"), ("REFIID", "riid"), ("void**", "ppvHeap")),
             ),
-            Method("SetStablePowerState", "HRESULT", (("BOOL", "Enable"),)),
-            Method(
+            MethodSignature("SetStablePowerState", "HRESULT", (("BOOL", "Enable"),)),
+            MethodSignature(
                 "CreateCommandSignature",
                 "HRESULT",
                 (
@@ -926,7 +948,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvCommandSignature"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "GetResourceTiling",
                 "void",
                 (
@@ -939,14 +961,14 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_SUBRESOURCE_TILING*", "pSubresourceTilingsForNonPackedMips"),
                 ),
             ),
-            Method("GetAdapterLuid", "LUID", ()),
+            MethodSignature("GetAdapterLuid", "LUID", ()),
         ),
     ),
-    "ID3D12Device1": Interface(
+    "ID3D12Device1": InterfaceSignature(
         "77acce80-638e-4e65-8895-c1f23386863e",
         "ID3D12Device",
         (
-            Method(
+            MethodSignature(
                 "CreatePipelineLibrary",
                 "HRESULT",
                 (
@@ -956,7 +978,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppPipelineLibrary"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "SetEventOnMultipleFenceCompletion",
                 "HRESULT",
                 (
@@ -967,7 +989,7 @@ INTERFACES: dict[str, Interface] = {
                     ("HANDLE", "hEvent"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "SetResidencyPriority",
                 "HRESULT",
                 (
@@ -978,11 +1000,11 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "ID3D12Device2": Interface(
+    "ID3D12Device2": InterfaceSignature(
         "30baa41e-b15b-475c-a0bb-1af5c5b64328",
         "ID3D12Device1",
         (
-            Method(
+            MethodSignature(
                 "CreatePipelineState",
                 "HRESULT",
                 (
@@ -993,21 +1015,21 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "ID3D12Device3": Interface(
+    "ID3D12Device3": InterfaceSignature(
         "81dadc15-2bad-4392-93c5-101345c4aa98",
         "ID3D12Device2",
         (
-            Method(
+            MethodSignature(
                 "OpenExistingHeapFromAddress",
                 "HRESULT",
                 (("const void*", "pAddress"), ("REFIID", "riid"), ("void**", "ppvHeap")),
             ),
-            Method(
+            MethodSignature(
                 "OpenExistingHeapFromFileMapping",
                 "HRESULT",
                 (("HANDLE", "hFileMapping"), ("REFIID", "riid"), ("void**", "ppvHeap")),
             ),
-            Method(
+            MethodSignature(
                 "EnqueueMakeResident",
                 "HRESULT",
                 (
@@ -1020,11 +1042,11 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "ID3D12Device4": Interface(
+    "ID3D12Device4": InterfaceSignature(
         "e865df17-a9ee-46f9-a463-3098315aa2e5",
         "ID3D12Device3",
         (
-            Method(
+            MethodSignature(
                 "CreateCommandList1",
                 "HRESULT",
                 (
@@ -1035,7 +1057,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppCommandList"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateProtectedResourceSession",
                 "HRESULT",
                 (
@@ -1044,7 +1066,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppSession"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateCommittedResource1",
                 "HRESULT",
                 (
@@ -1058,7 +1080,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvResource"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateHeap1",
                 "HRESULT",
                 (
@@ -1068,7 +1090,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvHeap"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateReservedResource1",
                 "HRESULT",
                 (
@@ -1080,7 +1102,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvResource"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "GetResourceAllocationInfo1",
                 "D3D12_RESOURCE_ALLOCATION_INFO",
                 (
@@ -1092,22 +1114,22 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "ID3D12Device5": Interface(
+    "ID3D12Device5": InterfaceSignature(
         "8b4f173b-2fea-4b80-8f58-4307191ab95d",
         "ID3D12Device4",
         (
-            Method(
+            MethodSignature(
                 "CreateLifetimeTracker",
                 "HRESULT",
                 (("ID3D12LifetimeOwner*", "pOwner"), ("REFIID", "riid"), ("void**", "ppvTracker")),
             ),
-            Method("RemoveDevice", "void", ()),
-            Method(
+            MethodSignature("RemoveDevice", "void", ()),
+            MethodSignature(
                 "EnumerateMetaCommands",
                 "HRESULT",
                 (("UINT*", "pNumMetaCommands"), ("D3D12_META_COMMAND_DESC*", "pDescs")),
             ),
-            Method(
+            MethodSignature(
                 "EnumerateMetaCommandParameters",
                 "HRESULT",
                 (
@@ -1118,7 +1140,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_META_COMMAND_PARAMETER_DESC*", "pParameterDescs"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateMetaCommand",
                 "HRESULT",
                 (
@@ -1130,7 +1152,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppMetaCommand"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateStateObject",
                 "HRESULT",
                 (
@@ -1139,7 +1161,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppStateObject"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "GetRaytracingAccelerationStructurePrebuildInfo",
                 "void",
                 (
@@ -1147,7 +1169,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_RAYTRACING_ACCELERATION_STRUCTURE_PREBUILD_INFO*", "pInfo"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CheckDriverMatchingIdentifier",
                 "D3D12_DRIVER_MATCHING_IDENTIFIER_STATUS",
                 (
@@ -1157,11 +1179,11 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "ID3D12Device6": Interface(
+    "ID3D12Device6": InterfaceSignature(
         "c70b221b-40e4-4a17-89af-025a0727a6dc",
         "ID3D12Device5",
         (
-            Method(
+            MethodSignature(
                 "SetBackgroundProcessingMode",
                 "HRESULT",
                 (
@@ -1173,11 +1195,11 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "ID3D12Device7": Interface(
+    "ID3D12Device7": InterfaceSignature(
         "5c014b53-68a1-4b9b-8bd1-dd6046b9358b",
         "ID3D12Device6",
         (
-            Method(
+            MethodSignature(
                 "AddToStateObject",
                 "HRESULT",
                 (
@@ -1187,7 +1209,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppNewStateObject"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateProtectedResourceSession1",
                 "HRESULT",
                 (
@@ -1198,11 +1220,11 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "ID3D12Device8": Interface(
+    "ID3D12Device8": InterfaceSignature(
         "9218e6bb-f944-4f7e-a75c-b1b2c7b701f3",
         "ID3D12Device7",
         (
-            Method(
+            MethodSignature(
                 "GetResourceAllocationInfo2",
                 "D3D12_RESOURCE_ALLOCATION_INFO",
                 (
@@ -1212,7 +1234,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_RESOURCE_ALLOCATION_INFO1*", "pResourceAllocationInfo1"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateCommittedResource2",
                 "HRESULT",
                 (
@@ -1226,7 +1248,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvResource"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreatePlacedResource1",
                 "HRESULT",
                 (
@@ -1239,7 +1261,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvResource"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateSamplerFeedbackUnorderedAccessView",
                 "void",
                 (
@@ -1248,7 +1270,7 @@ INTERFACES: dict[str, Interface] = {
                     ("D3D12_CPU_DESCRIPTOR_HANDLE", "DestDescriptor"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "GetCopyableFootprints1",
                 "void",
                 (
@@ -1264,11 +1286,11 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "ID3D12Device9": Interface(
+    "ID3D12Device9": InterfaceSignature(
         "4c80e962-f032-4f60-bc9e-ebc2cfa1d83c",
         "ID3D12Device8",
         (
-            Method(
+            MethodSignature(
                 "CreateShaderCacheSession",
                 "HRESULT",
                 (
@@ -1277,12 +1299,12 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvSession"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "ShaderCacheControl",
                 "HRESULT",
                 (("D3D12_SHADER_CACHE_KIND_FLAGS", "Kinds"), ("D3D12_SHADER_CACHE_CONTROL_FLAGS", "Control")),
             ),
-            Method(
+            MethodSignature(
                 "CreateCommandQueue1",
                 "HRESULT",
                 (
@@ -1294,51 +1316,59 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "ID3D12Debug": Interface(
-        "344488b7-6846-474b-b989-f027448245e0", "IUnknown", (Method("EnableDebugLayer", "void", ()),)
+    "ID3D12Debug": InterfaceSignature(
+        "344488b7-6846-474b-b989-f027448245e0", "IUnknown", (MethodSignature("EnableDebugLayer", "void", ()),)
     ),
-    "ID3D12Debug1": Interface(
+    "ID3D12Debug1": InterfaceSignature(
         "affaa4ca-63fe-4d8e-b8ad-159000af4304",
         "IUnknown",
         (
-            Method("EnableDebugLayer", "void", ()),
-            Method("SetEnableGPUBasedValidation", "void", (("BOOL", "Enable"),)),
-            Method("SetEnableSynchronizedCommandQueueValidation", "void", (("BOOL", "Enable"),)),
+            MethodSignature("EnableDebugLayer", "void", ()),
+            MethodSignature("SetEnableGPUBasedValidation", "void", (("BOOL", "Enable"),)),
+            MethodSignature("SetEnableSynchronizedCommandQueueValidation", "void", (("BOOL", "Enable"),)),
         ),
     ),
-    "ID3D12Debug2": Interface(
+    "ID3D12Debug2": InterfaceSignature(
         "93a665c4-a3b2-4e5d-b692-a26ae14e3374",
         "IUnknown",
-        (Method("SetGPUBasedValidationFlags", "void", (("D3D12_GPU_BASED_VALIDATION_FLAGS", "Flags"),)),),
+        (
+            MethodSignature(
+                "SetGPUBasedValidationFlags", "void", (("D3D12_GPU_BASED_VALIDATION_FLAGS", "Flags"),)
+            ),
+        ),
     ),
-    "ID3D12Debug3": Interface(
+    "ID3D12Debug3": InterfaceSignature(
         "5cf4e58f-f671-4ff1-a542-3686e3d153d1",
         "ID3D12Debug",
         (
-            Method("SetEnableGPUBasedValidation", "void", (("BOOL", "Enable"),)),
-            Method("SetEnableSynchronizedCommandQueueValidation", "void", (("BOOL", "Enable"),)),
-            Method("SetGPUBasedValidationFlags", "void", (("D3D12_GPU_BASED_VALIDATION_FLAGS", "Flags"),)),
+            MethodSignature("SetEnableGPUBasedValidation", "void", (("BOOL", "Enable"),)),
+            MethodSignature("SetEnableSynchronizedCommandQueueValidation", "void", (("BOOL", "Enable"),)),
+            MethodSignature(
+                "SetGPUBasedValidationFlags", "void", (("D3D12_GPU_BASED_VALIDATION_FLAGS", "Flags"),)
+            ),
         ),
     ),
-    "ID3D12Debug4": Interface(
-        "014b816e-9ec5-4a2f-a845-ffbe441ce13a", "ID3D12Debug3", (Method("DisableDebugLayer", "void", ()),)
+    "ID3D12Debug4": InterfaceSignature(
+        "014b816e-9ec5-4a2f-a845-ffbe441ce13a",
+        "ID3D12Debug3",
+        (MethodSignature("DisableDebugLayer", "void", ()),),
     ),
-    "ID3D12DebugDevice": Interface(
+    "ID3D12DebugDevice": InterfaceSignature(
         "3febd6dd-4973-4787-8194-e45f9e28923e",
         "IUnknown",
         (
-            Method("SetFeatureMask", "HRESULT", (("D3D12_DEBUG_FEATURE", "Mask"),)),
-            Method("GetFeatureMask", "D3D12_DEBUG_FEATURE", ()),
-            Method("ReportLiveDeviceObjects", "HRESULT", (("D3D12_RLDO_FLAGS", "Flags"),)),
+            MethodSignature("SetFeatureMask", "HRESULT", (("D3D12_DEBUG_FEATURE", "Mask"),)),
+            MethodSignature("GetFeatureMask", "D3D12_DEBUG_FEATURE", ()),
+            MethodSignature("ReportLiveDeviceObjects", "HRESULT", (("D3D12_RLDO_FLAGS", "Flags"),)),
         ),
     ),
-    "ID3D12InfoQueue": Interface(
+    "ID3D12InfoQueue": InterfaceSignature(
         "0742a90b-c387-483f-b946-30a7e4e61458",
         "IUnknown",
         (
-            Method("SetMessageCountLimit", "HRESULT", (("UINT64", "MessageCountLimit"),)),
-            Method("ClearStoredMessages", "void", ()),
-            Method(
+            MethodSignature("SetMessageCountLimit", "HRESULT", (("UINT64", "MessageCountLimit"),)),
+            MethodSignature("ClearStoredMessages", "void", ()),
+            MethodSignature(
                 "GetMessage",
                 "HRESULT",
                 (
@@ -1347,37 +1377,39 @@ INTERFACES: dict[str, Interface] = {
                     ("SIZE_T*", "pMessageByteLength"),
                 ),
             ),
-            Method("GetNumMessagesAllowedByStorageFilter", "UINT64", ()),
-            Method("GetNumMessagesDeniedByStorageFilter", "UINT64", ()),
-            Method("GetNumStoredMessages", "UINT64", ()),
-            Method("GetNumStoredMessagesAllowedByRetrievalFilter", "UINT64", ()),
-            Method("GetNumMessagesDiscardedByMessageCountLimit", "UINT64", ()),
-            Method("GetMessageCountLimit", "UINT64", ()),
-            Method("AddStorageFilterEntries", "HRESULT", (("D3D12_INFO_QUEUE_FILTER*", "pFilter"),)),
-            Method(
+            MethodSignature("GetNumMessagesAllowedByStorageFilter", "UINT64", ()),
+            MethodSignature("GetNumMessagesDeniedByStorageFilter", "UINT64", ()),
+            MethodSignature("GetNumStoredMessages", "UINT64", ()),
+            MethodSignature("GetNumStoredMessagesAllowedByRetrievalFilter", "UINT64", ()),
+            MethodSignature("GetNumMessagesDiscardedByMessageCountLimit", "UINT64", ()),
+            MethodSignature("GetMessageCountLimit", "UINT64", ()),
+            MethodSignature("AddStorageFilterEntries", "HRESULT", (("D3D12_INFO_QUEUE_FILTER*", "pFilter"),)),
+            MethodSignature(
                 "GetStorageFilter",
                 "HRESULT",
                 (("D3D12_INFO_QUEUE_FILTER*", "pFilter"), ("SIZE_T*", "pFilterByteLength")),
             ),
-            Method("ClearStorageFilter", "void", ()),
-            Method("PushEmptyStorageFilter", "HRESULT", ()),
-            Method("PushCopyOfStorageFilter", "HRESULT", ()),
-            Method("PushStorageFilter", "HRESULT", (("D3D12_INFO_QUEUE_FILTER*", "pFilter"),)),
-            Method("PopStorageFilter", "void", ()),
-            Method("GetStorageFilterStackSize", "UINT", ()),
-            Method("AddRetrievalFilterEntries", "HRESULT", (("D3D12_INFO_QUEUE_FILTER*", "pFilter"),)),
-            Method(
+            MethodSignature("ClearStorageFilter", "void", ()),
+            MethodSignature("PushEmptyStorageFilter", "HRESULT", ()),
+            MethodSignature("PushCopyOfStorageFilter", "HRESULT", ()),
+            MethodSignature("PushStorageFilter", "HRESULT", (("D3D12_INFO_QUEUE_FILTER*", "pFilter"),)),
+            MethodSignature("PopStorageFilter", "void", ()),
+            MethodSignature("GetStorageFilterStackSize", "UINT", ()),
+            MethodSignature(
+                "AddRetrievalFilterEntries", "HRESULT", (("D3D12_INFO_QUEUE_FILTER*", "pFilter"),)
+            ),
+            MethodSignature(
                 "GetRetrievalFilter",
                 "HRESULT",
                 (("D3D12_INFO_QUEUE_FILTER*", "pFilter"), ("SIZE_T*", "pFilterByteLength")),
             ),
-            Method("ClearRetrievalFilter", "void", ()),
-            Method("PushEmptyRetrievalFilter", "HRESULT", ()),
-            Method("PushCopyOfRetrievalFilter", "HRESULT", ()),
-            Method("PushRetrievalFilter", "HRESULT", (("D3D12_INFO_QUEUE_FILTER*", "pFilter"),)),
-            Method("PopRetrievalFilter", "void", ()),
-            Method("GetRetrievalFilterStackSize", "UINT", ()),
-            Method(
+            MethodSignature("ClearRetrievalFilter", "void", ()),
+            MethodSignature("PushEmptyRetrievalFilter", "HRESULT", ()),
+            MethodSignature("PushCopyOfRetrievalFilter", "HRESULT", ()),
+            MethodSignature("PushRetrievalFilter", "HRESULT", (("D3D12_INFO_QUEUE_FILTER*", "pFilter"),)),
+            MethodSignature("PopRetrievalFilter", "void", ()),
+            MethodSignature("GetRetrievalFilterStackSize", "UINT", ()),
+            MethodSignature(
                 "AddMessage",
                 "HRESULT",
                 (
@@ -1387,30 +1419,30 @@ INTERFACES: dict[str, Interface] = {
                     ("LPCSTR", "pDescription"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "AddApplicationMessage",
                 "HRESULT",
                 (("D3D12_MESSAGE_SEVERITY", "Severity"), ("LPCSTR", "pDescription")),
             ),
-            Method(
+            MethodSignature(
                 "SetBreakOnCategory", "HRESULT", (("D3D12_MESSAGE_CATEGORY", "Category"), ("BOOL", "bEnable"))
             ),
-            Method(
+            MethodSignature(
                 "SetBreakOnSeverity", "HRESULT", (("D3D12_MESSAGE_SEVERITY", "Severity"), ("BOOL", "bEnable"))
             ),
-            Method("SetBreakOnID", "HRESULT", (("D3D12_MESSAGE_ID", "ID"), ("BOOL", "bEnable"))),
-            Method("GetBreakOnCategory", "BOOL", (("D3D12_MESSAGE_CATEGORY", "Category"),)),
-            Method("GetBreakOnSeverity", "BOOL", (("D3D12_MESSAGE_SEVERITY", "Severity"),)),
-            Method("GetBreakOnID", "BOOL", (("D3D12_MESSAGE_ID", "ID"),)),
-            Method("SetMuteDebugOutput", "void", (("BOOL", "bMute"),)),
-            Method("GetMuteDebugOutput", "BOOL", ()),
+            MethodSignature("SetBreakOnID", "HRESULT", (("D3D12_MESSAGE_ID", "ID"), ("BOOL", "bEnable"))),
+            MethodSignature("GetBreakOnCategory", "BOOL", (("D3D12_MESSAGE_CATEGORY", "Category"),)),
+            MethodSignature("GetBreakOnSeverity", "BOOL", (("D3D12_MESSAGE_SEVERITY", "Severity"),)),
+            MethodSignature("GetBreakOnID", "BOOL", (("D3D12_MESSAGE_ID", "ID"),)),
+            MethodSignature("SetMuteDebugOutput", "void", (("BOOL", "bMute"),)),
+            MethodSignature("GetMuteDebugOutput", "BOOL", ()),
         ),
     ),
-    "ID3D12InfoQueue1": Interface(
+    "ID3D12InfoQueue1": InterfaceSignature(
         "2852dd88-b484-4c0c-b6b1-67168500e600",
         "ID3D12InfoQueue",
         (
-            Method(
+            MethodSignature(
                 "RegisterMessageCallback",
                 "HRESULT",
                 (
@@ -1420,61 +1452,63 @@ INTERFACES: dict[str, Interface] = {
                     ("DWORD*", "pCallbackCookie"),
                 ),
             ),
-            Method("UnregisterMessageCallback", "HRESULT", (("DWORD", "CallbackCookie"),)),
+            MethodSignature("UnregisterMessageCallback", "HRESULT", (("DWORD", "CallbackCookie"),)),
         ),
     ),
-    "IDXGIObject": Interface(
+    "IDXGIObject": InterfaceSignature(
         "aec22fb8-76f3-4639-9be0-28eb43a67a2e",
         "IUnknown",
         (
-            Method(
+            MethodSignature(
                 "SetPrivateData",
                 "HRESULT",
                 (("REFGUID", "Name"), ("UINT", "DataSize"), ("const void*", "pData")),
             ),
-            Method(
+            MethodSignature(
                 "SetPrivateDataInterface", "HRESULT", (("REFGUID", "Name"), ("const IUnknown*", "pUnknown"))
             ),
-            Method(
+            MethodSignature(
                 "GetPrivateData", "HRESULT", (("REFGUID", "Name"), ("UINT*", "pDataSize"), ("void*", "pData"))
             ),
-            Method("GetParent", "HRESULT", (("REFIID", "riid"), ("void**", "ppParent"))),
+            MethodSignature("GetParent", "HRESULT", (("REFIID", "riid"), ("void**", "ppParent"))),
         ),
     ),
-    "IDXGIAdapter": Interface(
+    "IDXGIAdapter": InterfaceSignature(
         "2411e7e1-12ac-4ccf-bd14-9798e8534dc0",
         "IDXGIObject",
         (
-            Method("EnumOutputs", "HRESULT", (("UINT", "Output"), ("IDXGIOutput**", "ppOutput"))),
-            Method("GetDesc", "HRESULT", (("DXGI_ADAPTER_DESC*", "pDesc"),)),
-            Method(
+            MethodSignature("EnumOutputs", "HRESULT", (("UINT", "Output"), ("IDXGIOutput**", "ppOutput"))),
+            MethodSignature("GetDesc", "HRESULT", (("DXGI_ADAPTER_DESC*", "pDesc"),)),
+            MethodSignature(
                 "CheckInterfaceSupport",
                 "HRESULT",
                 (("REFGUID", "InterfaceName"), ("LARGE_INTEGER*", "pUMDVersion")),
             ),
         ),
     ),
-    "IDXGIAdapter1": Interface(
+    "IDXGIAdapter1": InterfaceSignature(
         "29038f61-3839-4626-91fd-086879011a05",
         "IDXGIAdapter",
-        (Method("GetDesc1", "HRESULT", (("DXGI_ADAPTER_DESC1*", "pDesc"),)),),
+        (MethodSignature("GetDesc1", "HRESULT", (("DXGI_ADAPTER_DESC1*", "pDesc"),)),),
     ),
-    "IDXGIAdapter2": Interface(
+    "IDXGIAdapter2": InterfaceSignature(
         "0aa1ae0a-fa0e-4b84-8644-e05ff8e5acb5",
         "IDXGIAdapter1",
-        (Method("GetDesc2", "HRESULT", (("DXGI_ADAPTER_DESC2*", "pDesc"),)),),
+        (MethodSignature("GetDesc2", "HRESULT", (("DXGI_ADAPTER_DESC2*", "pDesc"),)),),
     ),
-    "IDXGIAdapter3": Interface(
+    "IDXGIAdapter3": InterfaceSignature(
         "645967a4-1392-4310-a798-8053ce3e93fd",
         "IDXGIAdapter2",
         (
-            Method(
+            MethodSignature(
                 "RegisterHardwareContentProtectionTeardownStatusEvent",
                 "HRESULT",
                 (("HANDLE", "hEvent"), ("DWORD*", "pdwCookie")),
             ),
-            Method("UnregisterHardwareContentProtectionTeardownStatus", "void", (("DWORD", "dwCookie"),)),
-            Method(
+            MethodSignature(
+                "UnregisterHardwareContentProtectionTeardownStatus", "void", (("DWORD", "dwCookie"),)
+            ),
+            MethodSignature(
                 "QueryVideoMemoryInfo",
                 "HRESULT",
                 (
@@ -1483,7 +1517,7 @@ INTERFACES: dict[str, Interface] = {
                     ("DXGI_QUERY_VIDEO_MEMORY_INFO*", "pVideoMemoryInfo"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "SetVideoMemoryReservation",
                 "HRESULT",
                 (
@@ -1492,25 +1526,27 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT64", "Reservation"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "RegisterVideoMemoryBudgetChangeNotificationEvent",
                 "HRESULT",
                 (("HANDLE", "hEvent"), ("DWORD*", "pdwCookie")),
             ),
-            Method("UnregisterVideoMemoryBudgetChangeNotification", "void", (("DWORD", "dwCookie"),)),
+            MethodSignature(
+                "UnregisterVideoMemoryBudgetChangeNotification", "void", (("DWORD", "dwCookie"),)
+            ),
         ),
     ),
-    "IDXGIAdapter4": Interface(
+    "IDXGIAdapter4": InterfaceSignature(
         "3c8d99d1-4fbf-4181-a82c-af66bf7bd24e",
         "IDXGIAdapter3",
-        (Method("GetDesc3", "HRESULT", (("DXGI_ADAPTER_DESC3*", "pDesc"),)),),
+        (MethodSignature("GetDesc3", "HRESULT", (("DXGI_ADAPTER_DESC3*", "pDesc"),)),),
     ),
-    "IDXGIDevice": Interface(
+    "IDXGIDevice": InterfaceSignature(
         "54ec77fa-1377-44e6-8c32-88fd5f44c84c",
         "IDXGIObject",
         (
-            Method("GetAdapter", "HRESULT", (("IDXGIAdapter**", "pAdapter"),)),
-            Method(
+            MethodSignature("GetAdapter", "HRESULT", (("IDXGIAdapter**", "pAdapter"),)),
+            MethodSignature(
                 "CreateSurface",
                 "HRESULT",
                 (
@@ -1521,7 +1557,7 @@ INTERFACES: dict[str, Interface] = {
                     ("IDXGISurface**", "ppSurface"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "QueryResourceResidency",
                 "HRESULT",
                 (
@@ -1530,18 +1566,22 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT", "NumResources"),
                 ),
             ),
-            Method("SetGPUThreadPriority", "HRESULT", (("INT", "Priority"),)),
-            Method("GetGPUThreadPriority", "HRESULT", (("INT*", "pPriority"),)),
+            MethodSignature("SetGPUThreadPriority", "HRESULT", (("INT", "Priority"),)),
+            MethodSignature("GetGPUThreadPriority", "HRESULT", (("INT*", "pPriority"),)),
         ),
     ),
-    "IDXGIFactory": Interface(
+    "IDXGIFactory": InterfaceSignature(
         "7b7166ec-21c7-44ae-b21a-c9ae321ae369",
         "IDXGIObject",
         (
-            Method("EnumAdapters", "HRESULT", (("UINT", "Adapter"), ("IDXGIAdapter**", "ppAdapter"))),
-            Method("MakeWindowAssociation", "HRESULT", (("HWND", "WindowHandle"), ("UINT", "Flags"))),
-            Method("GetWindowAssociation", "HRESULT", (("HWND*", "pWindowHandle"),)),
-            Method(
+            MethodSignature(
+                "EnumAdapters", "HRESULT", (("UINT", "Adapter"), ("IDXGIAdapter**", "ppAdapter"))
+            ),
+            MethodSignature(
+                "MakeWindowAssociation", "HRESULT", (("HWND", "WindowHandle"), ("UINT", "Flags"))
+            ),
+            MethodSignature("GetWindowAssociation", "HRESULT", (("HWND*", "pWindowHandle"),)),
+            MethodSignature(
                 "CreateSwapChain",
                 "HRESULT",
                 (
@@ -1550,25 +1590,27 @@ INTERFACES: dict[str, Interface] = {
                     ("IDXGISwapChain**", "ppSwapChain"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateSoftwareAdapter", "HRESULT", (("HMODULE", "Module"), ("IDXGIAdapter**", "ppAdapter"))
             ),
         ),
     ),
-    "IDXGIFactory1": Interface(
+    "IDXGIFactory1": InterfaceSignature(
         "770aae78-f26f-4dba-a829-253c83d1b387",
         "IDXGIFactory",
         (
-            Method("EnumAdapters1", "HRESULT", (("UINT", "Adapter"), ("IDXGIAdapter1**", "ppAdapter"))),
-            Method("IsCurrent", "BOOL", ()),
+            MethodSignature(
+                "EnumAdapters1", "HRESULT", (("UINT", "Adapter"), ("IDXGIAdapter1**", "ppAdapter"))
+            ),
+            MethodSignature("IsCurrent", "BOOL", ()),
         ),
     ),
-    "IDXGIFactory2": Interface(
+    "IDXGIFactory2": InterfaceSignature(
         "50c83a1c-e072-4c48-87b0-3630fa36a6d0",
         "IDXGIFactory1",
         (
-            Method("IsWindowedStereoEnabled", "BOOL", ()),
-            Method(
+            MethodSignature("IsWindowedStereoEnabled", "BOOL", ()),
+            MethodSignature(
                 "CreateSwapChainForHwnd",
                 "HRESULT",
                 (
@@ -1580,7 +1622,7 @@ INTERFACES: dict[str, Interface] = {
                     ("IDXGISwapChain1**", "ppSwapChain"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateSwapChainForCoreWindow",
                 "HRESULT",
                 (
@@ -1591,24 +1633,28 @@ INTERFACES: dict[str, Interface] = {
                     ("IDXGISwapChain1**", "ppSwapChain"),
                 ),
             ),
-            Method("GetSharedResourceAdapterLuid", "HRESULT", (("HANDLE", "hResource"), ("LUID*", "pLuid"))),
-            Method(
+            MethodSignature(
+                "GetSharedResourceAdapterLuid", "HRESULT", (("HANDLE", "hResource"), ("LUID*", "pLuid"))
+            ),
+            MethodSignature(
                 "RegisterStereoStatusWindow",
                 "HRESULT",
                 (("HWND", "WindowHandle"), ("UINT", "wMsg"), ("DWORD*", "pdwCookie")),
             ),
-            Method("RegisterStereoStatusEvent", "HRESULT", (("HANDLE", "hEvent"), ("DWORD*", "pdwCookie"))),
-            Method("UnregisterStereoStatus", "void", (("DWORD", "dwCookie"),)),
-            Method(
+            MethodSignature(
+                "RegisterStereoStatusEvent", "HRESULT", (("HANDLE", "hEvent"), ("DWORD*", "pdwCookie"))
+            ),
+            MethodSignature("UnregisterStereoStatus", "void", (("DWORD", "dwCookie"),)),
+            MethodSignature(
                 "RegisterOcclusionStatusWindow",
                 "HRESULT",
                 (("HWND", "WindowHandle"), ("UINT", "wMsg"), ("DWORD*", "pdwCookie")),
             ),
-            Method(
+            MethodSignature(
                 "RegisterOcclusionStatusEvent", "HRESULT", (("HANDLE", "hEvent"), ("DWORD*", "pdwCookie"))
             ),
-            Method("UnregisterOcclusionStatus", "void", (("DWORD", "dwCookie"),)),
-            Method(
+            MethodSignature("UnregisterOcclusionStatus", "void", (("DWORD", "dwCookie"),)),
+            MethodSignature(
                 "CreateSwapChainForComposition",
                 "HRESULT",
                 (
@@ -1620,26 +1666,28 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "IDXGIFactory3": Interface(
-        "25483823-cd46-4c7d-86ca-47aa95b837bd", "IDXGIFactory2", (Method("GetCreationFlags", "UINT", ()),)
+    "IDXGIFactory3": InterfaceSignature(
+        "25483823-cd46-4c7d-86ca-47aa95b837bd",
+        "IDXGIFactory2",
+        (MethodSignature("GetCreationFlags", "UINT", ()),),
     ),
-    "IDXGIFactory4": Interface(
+    "IDXGIFactory4": InterfaceSignature(
         "1bc6ea02-ef36-464f-bf0c-21ca39e5168a",
         "IDXGIFactory3",
         (
-            Method(
+            MethodSignature(
                 "EnumAdapterByLuid",
                 "HRESULT",
                 (("LUID", "AdapterLuid"), ("REFIID", "riid"), ("void**", "ppvAdapter")),
             ),
-            Method("EnumWarpAdapter", "HRESULT", (("REFIID", "riid"), ("void**", "ppvAdapter"))),
+            MethodSignature("EnumWarpAdapter", "HRESULT", (("REFIID", "riid"), ("void**", "ppvAdapter"))),
         ),
     ),
-    "IDXGIFactory5": Interface(
+    "IDXGIFactory5": InterfaceSignature(
         "7632e1f5-ee65-4dca-87fd-84cd75f8838d",
         "IDXGIFactory4",
         (
-            Method(
+            MethodSignature(
                 "CheckFeatureSupport",
                 "HRESULT",
                 (
@@ -1650,11 +1698,11 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "IDXGIFactory6": Interface(
+    "IDXGIFactory6": InterfaceSignature(
         "c1b6694f-ff09-44a9-b03c-77900a0a1d17",
         "IDXGIFactory5",
         (
-            Method(
+            MethodSignature(
                 "EnumAdapterByGpuPreference",
                 "HRESULT",
                 (
@@ -1666,25 +1714,25 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "IDXCoreAdapter": Interface(
+    "IDXCoreAdapter": InterfaceSignature(
         "f0db4c7f-fe5a-42a2-bd62-f2a6cf6fc83e",
         "IUnknown",
         (
-            Method("IsValid", "bool", ()),
-            Method("IsAttributeSupported", "bool", (("REFGUID", "attributeGUID"),)),
-            Method("IsPropertySupported", "bool", (("DXCoreAdapterProperty", "property"),)),
-            Method(
+            MethodSignature("IsValid", "bool", ()),
+            MethodSignature("IsAttributeSupported", "bool", (("REFGUID", "attributeGUID"),)),
+            MethodSignature("IsPropertySupported", "bool", (("DXCoreAdapterProperty", "property"),)),
+            MethodSignature(
                 "GetProperty",
                 "HRESULT",
                 (("DXCoreAdapterProperty", "property"), ("SIZE_T", "bufferSize"), ("void*", "propertyData")),
             ),
-            Method(
+            MethodSignature(
                 "GetPropertySize",
                 "HRESULT",
                 (("DXCoreAdapterProperty", "property"), ("SIZE_T*", "bufferSize")),
             ),
-            Method("IsQueryStateSupported", "bool", (("DXCoreAdapterState", "property"),)),
-            Method(
+            MethodSignature("IsQueryStateSupported", "bool", (("DXCoreAdapterState", "property"),)),
+            MethodSignature(
                 "QueryState",
                 "HRESULT",
                 (
@@ -1695,8 +1743,8 @@ INTERFACES: dict[str, Interface] = {
                     ("void*", "outputBuffer"),
                 ),
             ),
-            Method("IsSetStateSupported", "bool", (("DXCoreAdapterState", "property"),)),
-            Method(
+            MethodSignature("IsSetStateSupported", "bool", (("DXCoreAdapterState", "property"),)),
+            MethodSignature(
                 "SetState",
                 "HRESULT",
                 (
@@ -1707,32 +1755,34 @@ INTERFACES: dict[str, Interface] = {
                     ("const void*", "inputData"),
                 ),
             ),
-            Method("GetFactory", "HRESULT", (("REFIID", "riid"), ("void**", "ppvFactory"))),
+            MethodSignature("GetFactory", "HRESULT", (("REFIID", "riid"), ("void**", "ppvFactory"))),
         ),
     ),
-    "IDXCoreAdapterList": Interface(
+    "IDXCoreAdapterList": InterfaceSignature(
         "526c7776-40e9-459b-b711-f32ad76dfc28",
         "IUnknown",
         (
-            Method(
+            MethodSignature(
                 "GetAdapter", "HRESULT", (("UINT32", "index"), ("REFIID", "riid"), ("void**", "ppvAdapter"))
             ),
-            Method("GetAdapterCount", "UINT32", ()),
-            Method("IsStale", "bool", ()),
-            Method("GetFactory", "HRESULT", (("REFIID", "riid"), ("void**", "ppvFactory"))),
-            Method(
+            MethodSignature("GetAdapterCount", "UINT32", ()),
+            MethodSignature("IsStale", "bool", ()),
+            MethodSignature("GetFactory", "HRESULT", (("REFIID", "riid"), ("void**", "ppvFactory"))),
+            MethodSignature(
                 "Sort",
                 "HRESULT",
                 (("UINT32", "numPreferences"), ("const DXCoreAdapterPreference*", "preferences")),
             ),
-            Method("IsAdapterPreferenceSupported", "bool", (("DXCoreAdapterPreference", "preference"),)),
+            MethodSignature(
+                "IsAdapterPreferenceSupported", "bool", (("DXCoreAdapterPreference", "preference"),)
+            ),
         ),
     ),
-    "IDXCoreAdapterFactory": Interface(
+    "IDXCoreAdapterFactory": InterfaceSignature(
         "78ee5945-c36e-4b13-a669-005dd11c0f06",
         "IUnknown",
         (
-            Method(
+            MethodSignature(
                 "CreateAdapterList",
                 "HRESULT",
                 (
@@ -1742,13 +1792,15 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppvAdapterList"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "GetAdapterByLuid",
                 "HRESULT",
                 (("const LUID*", "adapterLUID"), ("REFIID", "riid"), ("void**", "ppvAdapter")),
             ),
-            Method("IsNotificationTypeSupported", "bool", (("DXCoreNotificationType", "notificationType"),)),
-            Method(
+            MethodSignature(
+                "IsNotificationTypeSupported", "bool", (("DXCoreNotificationType", "notificationType"),)
+            ),
+            MethodSignature(
                 "RegisterEventNotification",
                 "HRESULT",
                 (
@@ -1759,30 +1811,32 @@ INTERFACES: dict[str, Interface] = {
                     ("UINT32*", "eventCookie"),
                 ),
             ),
-            Method("UnregisterEventNotification", "HRESULT", (("UINT32", "eventCookie"),)),
+            MethodSignature("UnregisterEventNotification", "HRESULT", (("UINT32", "eventCookie"),)),
         ),
     ),
-    "IDMLObject": Interface(
+    "IDMLObject": InterfaceSignature(
         "c8263aac-9e0c-4a2d-9b8e-007521a3317c",
         "IUnknown",
         (
-            Method(
+            MethodSignature(
                 "GetPrivateData", "HRESULT", (("REFGUID", "guid"), ("UINT*", "dataSize"), ("void*", "data"))
             ),
-            Method(
+            MethodSignature(
                 "SetPrivateData",
                 "HRESULT",
                 (("REFGUID", "guid"), ("UINT", "dataSize"), ("const void*", "data")),
             ),
-            Method("SetPrivateDataInterface", "HRESULT", (("REFGUID", "guid"), ("IUnknown*", "data"))),
-            Method("SetName", "HRESULT", (("PCWSTR", "name"),)),
+            MethodSignature(
+                "SetPrivateDataInterface", "HRESULT", (("REFGUID", "guid"), ("IUnknown*", "data"))
+            ),
+            MethodSignature("SetName", "HRESULT", (("PCWSTR", "name"),)),
         ),
     ),
-    "IDMLDevice": Interface(
+    "IDMLDevice": InterfaceSignature(
         "6dbd6437-96fd-423f-a98c-ae5e7c2a573f",
         "IDMLObject",
         (
-            Method(
+            MethodSignature(
                 "CheckFeatureSupport",
                 "HRESULT",
                 (
@@ -1793,12 +1847,12 @@ INTERFACES: dict[str, Interface] = {
                     ("void*", "featureSupportData"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateOperator",
                 "HRESULT",
                 (("const DML_OPERATOR_DESC*", "desc"), ("REFIID", "riid"), ("void**", "ppv")),
             ),
-            Method(
+            MethodSignature(
                 "CompileOperator",
                 "HRESULT",
                 (
@@ -1808,7 +1862,7 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppv"),
                 ),
             ),
-            Method(
+            MethodSignature(
                 "CreateOperatorInitializer",
                 "HRESULT",
                 (
@@ -1818,58 +1872,64 @@ INTERFACES: dict[str, Interface] = {
                     ("void**", "ppv"),
                 ),
             ),
-            Method("CreateCommandRecorder", "HRESULT", (("REFIID", "riid"), ("void**", "ppv"))),
-            Method(
+            MethodSignature("CreateCommandRecorder", "HRESULT", (("REFIID", "riid"), ("void**", "ppv"))),
+            MethodSignature(
                 "CreateBindingTable",
                 "HRESULT",
                 (("const DML_BINDING_TABLE_DESC*", "desc"), ("REFIID", "riid"), ("void**", "ppv")),
             ),
-            Method("Evict", "HRESULT", (("UINT", "count"), ("IDMLPageable* const*", "ppObjects"))),
-            Method("MakeResident", "HRESULT", (("UINT", "count"), ("IDMLPageable* const*", "ppObjects"))),
-            Method("GetDeviceRemovedReason", "HRESULT", ()),
-            Method("GetParentDevice", "HRESULT", (("REFIID", "riid"), ("void**", "ppv"))),
+            MethodSignature("Evict", "HRESULT", (("UINT", "count"), ("IDMLPageable* const*", "ppObjects"))),
+            MethodSignature(
+                "MakeResident", "HRESULT", (("UINT", "count"), ("IDMLPageable* const*", "ppObjects"))
+            ),
+            MethodSignature("GetDeviceRemovedReason", "HRESULT", ()),
+            MethodSignature("GetParentDevice", "HRESULT", (("REFIID", "riid"), ("void**", "ppv"))),
         ),
     ),
-    "IDMLDeviceChild": Interface(
+    "IDMLDeviceChild": InterfaceSignature(
         "27e83142-8165-49e3-974e-2fd66e4cb69d",
         "IDMLObject",
-        (Method("GetDevice", "HRESULT", (("REFIID", "riid"), ("void**", "ppv"))),),
+        (MethodSignature("GetDevice", "HRESULT", (("REFIID", "riid"), ("void**", "ppv"))),),
     ),
-    "IDMLPageable": Interface("b1ab0825-4542-4a4b-8617-6dde6e8f6201", "IDMLDeviceChild", ()),
-    "IDMLOperator": Interface("26caae7a-3081-4633-9581-226fbe57695d", "IDMLDeviceChild", ()),
-    "IDMLDispatchable": Interface(
+    "IDMLPageable": InterfaceSignature("b1ab0825-4542-4a4b-8617-6dde6e8f6201", "IDMLDeviceChild", ()),
+    "IDMLOperator": InterfaceSignature("26caae7a-3081-4633-9581-226fbe57695d", "IDMLDeviceChild", ()),
+    "IDMLDispatchable": InterfaceSignature(
         "dcb821a8-1039-441e-9f1c-b1759c2f3cec",
         "IDMLPageable",
-        (Method("GetBindingProperties", "DML_BINDING_PROPERTIES", ()),),
+        (MethodSignature("GetBindingProperties", "DML_BINDING_PROPERTIES", ()),),
     ),
-    "IDMLCompiledOperator": Interface("6b15e56a-bf5c-4902-92d8-da3a650afea4", "IDMLDispatchable", ()),
-    "IDMLOperatorInitializer": Interface(
+    "IDMLCompiledOperator": InterfaceSignature(
+        "6b15e56a-bf5c-4902-92d8-da3a650afea4", "IDMLDispatchable", ()
+    ),
+    "IDMLOperatorInitializer": InterfaceSignature(
         "427c1113-435c-469c-8676-4d5dd072f813",
         "IDMLDispatchable",
         (
-            Method(
+            MethodSignature(
                 "Reset", "HRESULT", (("UINT", "operatorCount"), ("IDMLCompiledOperator* const*", "operators"))
             ),
         ),
     ),
-    "IDMLBindingTable": Interface(
+    "IDMLBindingTable": InterfaceSignature(
         "29c687dc-de74-4e3b-ab00-1168f2fc3cfc",
         "IDMLDeviceChild",
         (
-            Method("BindInputs", "void", (("UINT", "bindingCount"), ("const DML_BINDING_DESC*", "bindings"))),
-            Method(
+            MethodSignature(
+                "BindInputs", "void", (("UINT", "bindingCount"), ("const DML_BINDING_DESC*", "bindings"))
+            ),
+            MethodSignature(
                 "BindOutputs", "void", (("UINT", "bindingCount"), ("const DML_BINDING_DESC*", "bindings"))
             ),
-            Method("BindTemporaryResource", "void", (("const DML_BINDING_DESC*", "binding"),)),
-            Method("BindPersistentResource", "void", (("const DML_BINDING_DESC*", "binding"),)),
-            Method("Reset", "HRESULT", (("const DML_BINDING_TABLE_DESC*", "desc"),)),
+            MethodSignature("BindTemporaryResource", "void", (("const DML_BINDING_DESC*", "binding"),)),
+            MethodSignature("BindPersistentResource", "void", (("const DML_BINDING_DESC*", "binding"),)),
+            MethodSignature("Reset", "HRESULT", (("const DML_BINDING_TABLE_DESC*", "desc"),)),
         ),
     ),
-    "IDMLCommandRecorder": Interface(
+    "IDMLCommandRecorder": InterfaceSignature(
         "e6857a76-2e3e-4fdd-bff4-5d2ba10fb453",
         "IDMLDeviceChild",
         (
-            Method(
+            MethodSignature(
                 "RecordDispatch",
                 "void",
                 (
@@ -1880,16 +1940,16 @@ INTERFACES: dict[str, Interface] = {
             ),
         ),
     ),
-    "IDMLDebugDevice": Interface(
+    "IDMLDebugDevice": InterfaceSignature(
         "7d6f3ac9-394a-4ac3-92a7-390cc57a8217",
         "IUnknown",
-        (Method("SetMuteDebugOutput", "void", (("BOOL", "mute"),)),),
+        (MethodSignature("SetMuteDebugOutput", "void", (("BOOL", "mute"),)),),
     ),
-    "IDMLDevice1": Interface(
+    "IDMLDevice1": InterfaceSignature(
         "a0884f9a-d2be-4355-aa5d-5901281ad1d2",
         "IDMLDevice",
         (
-            Method(
+            MethodSignature(
                 "CompileGraph",
                 "HRESULT",
                 (
@@ -1902,8 +1962,8 @@ INTERFACES: dict[str, Interface] = {
         ),
     ),
 }
-FUNCTIONS: tuple[Function, ...] = (
-    Function(
+FUNCTIONS: tuple[FunctionSignature, ...] = (
+    FunctionSignature(
         "DMLCreateDevice",
         "HRESULT",
         (
@@ -1913,7 +1973,7 @@ FUNCTIONS: tuple[Function, ...] = (
             ("void**", "ppv"),
         ),
     ),
-    Function(
+    FunctionSignature(
         "DMLCreateDevice1",
         "HRESULT",
         (
@@ -1924,7 +1984,7 @@ FUNCTIONS: tuple[Function, ...] = (
             ("void**", "ppv"),
         ),
     ),
-    Function(
+    FunctionSignature(
         "D3D12CreateDevice",
         "HRESULT",
         (
@@ -1934,8 +1994,8 @@ FUNCTIONS: tuple[Function, ...] = (
             ("void**", "ppDevice"),
         ),
     ),
-    Function("D3D12GetDebugInterface", "HRESULT", (("REFIID", "riid"), ("void**", "ppvDebug"))),
-    Function(
+    FunctionSignature("D3D12GetDebugInterface", "HRESULT", (("REFIID", "riid"), ("void**", "ppvDebug"))),
+    FunctionSignature(
         "D3D12SerializeRootSignature",
         "HRESULT",
         (
@@ -1945,7 +2005,7 @@ FUNCTIONS: tuple[Function, ...] = (
             ("ID3DBlob**", "ppErrorBlob"),
         ),
     ),
-    Function(
+    FunctionSignature(
         "D3D12SerializeVersionedRootSignature",
         "HRESULT",
         (
@@ -1954,10 +2014,12 @@ FUNCTIONS: tuple[Function, ...] = (
             ("ID3DBlob**", "ppErrorBlob"),
         ),
     ),
-    Function("CreateDXGIFactory", "HRESULT", (("REFIID", "riid"), ("void**", "ppFactory"))),
-    Function("CreateDXGIFactory1", "HRESULT", (("REFIID", "riid"), ("void**", "ppFactory"))),
-    Function(
+    FunctionSignature("CreateDXGIFactory", "HRESULT", (("REFIID", "riid"), ("void**", "ppFactory"))),
+    FunctionSignature("CreateDXGIFactory1", "HRESULT", (("REFIID", "riid"), ("void**", "ppFactory"))),
+    FunctionSignature(
         "CreateDXGIFactory2", "HRESULT", (("UINT", "Flags"), ("REFIID", "riid"), ("void**", "ppFactory"))
     ),
-    Function("DXCoreCreateAdapterFactory", "HRESULT", (("REFIID", "riid"), ("void**", "ppvFactory"))),
+    FunctionSignature(
+        "DXCoreCreateAdapterFactory", "HRESULT", (("REFIID", "riid"), ("void**", "ppvFactory"))
+    ),
 )

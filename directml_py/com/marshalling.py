@@ -40,7 +40,7 @@ def struct_type(name: str) -> type[ctypes.Structure] | None:
     return kind if isinstance(kind, type) and issubclass(kind, ctypes.Structure) else None
 
 
-class Plan(NamedTuple):
+class ArgumentPlan(NamedTuple):
     """What to do with the arguments of one call.
 
     ``result`` holds the places of a ``REFIID`` and a ``void**`` that receive the object that Python returns;
@@ -52,7 +52,7 @@ class Plan(NamedTuple):
     result: tuple[int, int] | None
 
 
-def plan(params: Sequence[Parameter], objects: Objects, ffi: Any) -> Plan:
+def plan(params: Sequence[Parameter], objects: Objects, ffi: Any) -> ArgumentPlan:
     inputs: list[Input] = []
     outputs: list[Output] = []
     result = None
@@ -67,7 +67,7 @@ def plan(params: Sequence[Parameter], objects: Objects, ffi: Any) -> Plan:
             inputs.append(_input(c_type, name, place, objects, ffi))
         else:
             outputs.append(output)
-    return Plan(tuple(inputs), tuple(outputs), result)
+    return ArgumentPlan(tuple(inputs), tuple(outputs), result)
 
 
 def _input(c_type: str, name: str, place: int, objects: Objects, ffi: Any) -> Input:

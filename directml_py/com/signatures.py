@@ -8,21 +8,21 @@ from typing import NamedTuple
 Parameter = tuple[str, str]
 
 
-class Method(NamedTuple):
+class MethodSignature(NamedTuple):
     name: str
     returns: str
     params: tuple[Parameter, ...]
 
 
-class Interface(NamedTuple):
+class InterfaceSignature(NamedTuple):
     """``methods`` are its own, in the order of the table, after those of ``base`` (empty for IUnknown)."""
 
     iid: str
     base: str
-    methods: tuple[Method, ...]
+    methods: tuple[MethodSignature, ...]
 
 
-class Function(NamedTuple):
+class FunctionSignature(NamedTuple):
     name: str
     returns: str
     params: tuple[Parameter, ...]

@@ -10,9 +10,9 @@ from ..abi.hresult import E_NOTIMPL, E_POINTER, S_FALSE, S_OK, DMLError
 from .argument_memory import NULL, poke_pointer
 from .boundary import explain, failed, signed
 from .custom_marshalling import PROTOCOLS
-from .marshalling import Plan, Values, plan, struct_type
+from .marshalling import ArgumentPlan, Values, plan, struct_type
 from .object_table import Objects
-from .signatures import Function, Method
+from .signatures import FunctionSignature, MethodSignature
 
 # Where C may pass null for the object that is made, in order to learn whether it could be, and the answer if so.
 # Direct3D's pages say S_FALSE; DirectML's allow null without a word of the answer, which Microsoft's library gives. Its
@@ -63,7 +63,7 @@ class Calls:
         self._ffi = ffi
         self._said: set[str] = set()
 
-    def method(self, interface: str, method: Method) -> Callable[..., Any]:
+    def method(self, interface: str, method: MethodSignature) -> Callable[..., Any]:
         """C's arguments after ``this``, which may be of any interface that inherits the method."""
         title = f"{interface}::{method.name}"
         name, at = method.name, self._objects.at
@@ -104,7 +104,7 @@ class Calls:
         except DMLError as broken:
             return broken.reported
 
-    def function(self, function: Function, body: Callable[..., Any] | None) -> Callable[..., Any]:
+    def function(self, function: FunctionSignature, body: Callable[..., Any] | None) -> Callable[..., Any]:
         """An exported function; ``body`` is what does it in Python, if anything does."""
         steps = plan(function.params, self._objects, self._ffi)
         run = self._runner(function.name, steps)
@@ -129,7 +129,7 @@ class Calls:
             return failed("IUnknown::QueryInterface", error)
         return S_OK
 
-    def _runner(self, title: str, steps: Plan) -> Runner:
+    def _runner(self, title: str, steps: ArgumentPlan) -> Runner:
         inputs, outputs = steps.inputs, steps.outputs
         if steps.result is not None:
             return self._creator(title, inputs, *steps.result)
@@ -169,7 +169,7 @@ class Calls:
 
         return run
 
-    def _refusal(self, title: str, steps: Plan) -> Callable[[Values], NoReturn]:
+    def _refusal(self, title: str, steps: ArgumentPlan) -> Callable[[Values], NoReturn]:
         """For what is not emulated: looks at no argument, and says so once."""
 
         def refuse(values: Values) -> NoReturn:

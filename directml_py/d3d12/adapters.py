@@ -67,16 +67,16 @@ def driver_version() -> int:
     return version
 
 
-class Memory(NamedTuple):
+class AdapterMemory(NamedTuple):
     """Bytes. The adapter has its own half of the machine's memory, and may share the other."""
 
     dedicated: int
     shared: int
 
 
-def memory() -> Memory:
+def memory() -> AdapterMemory:
     half = (physical_memory() or _SOME_MEMORY) // 2
-    return Memory(half, half)
+    return AdapterMemory(half, half)
 
 
 _allocations: weakref.WeakSet[Allocation] = weakref.WeakSet()

@@ -28,7 +28,7 @@ from .commands import Command
 from .descriptors import ID3D12DescriptorHeap
 from .formats import Format
 from .resource import BufferRange, ID3D12Resource
-from .sync_validation.access import Access, Use
+from .sync_validation.access import Access, AccessKind
 from .sync_validation.sync_rules import CLEAR_DESCRIPTOR, CLEAR_RANGE
 from .views import UnorderedAccessView
 
@@ -78,7 +78,7 @@ class ClearView(Command):
         self.range.bytes.view(self._element.dtype).reshape(-1, self._element.size)[:] = self._element
 
     def accesses(self) -> Iterable[Access]:
-        return (Access(self.range, Use.WRITE, D3D12_RESOURCE_STATE_UNORDERED_ACCESS, "the view"),)
+        return (Access(self.range, AccessKind.WRITE, D3D12_RESOURCE_STATE_UNORDERED_ACCESS, "the view"),)
 
     def lives(self) -> Iterable[Life]:
         return (self.range.buffer, self._heap_life)

@@ -16,7 +16,7 @@ from ..api.d3d12_enums import (
 )
 from .resource import Buffer, BufferRange
 from .sync_validation import shadow_memory
-from .sync_validation.access import Access, Use
+from .sync_validation.access import Access, AccessKind
 
 COPY_DEST = D3D12_RESOURCE_STATE_COPY_DEST
 COPY_SOURCE = D3D12_RESOURCE_STATE_COPY_SOURCE
@@ -109,8 +109,8 @@ class Copy(Command):
 
     def accesses(self) -> Iterable[Access]:
         return (
-            Access(self.source, Use.READ, COPY_SOURCE, "the copy's source"),
-            Access(self.destination, Use.WRITE, COPY_DEST, "the copy's destination"),
+            Access(self.source, AccessKind.READ, COPY_SOURCE, "the copy's source"),
+            Access(self.destination, AccessKind.WRITE, COPY_DEST, "the copy's destination"),
         )
 
     def lives(self) -> Iterable[Life]:

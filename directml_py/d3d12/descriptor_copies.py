@@ -32,7 +32,7 @@ SOURCE = rule(
 MAX_RANGES = 1 << 20
 
 
-class Range(NamedTuple):
+class HandleRange(NamedTuple):
     """``size`` descriptors of a heap from ``start`` on."""
 
     heap: ID3D12DescriptorHeap
@@ -83,7 +83,7 @@ def copy_descriptors(device: ID3D12Device, destination: Ranges, source: Ranges, 
         heap.write(index, descriptor)
 
 
-def _ranges(device: ID3D12Device, given: Ranges) -> list[Range]:
+def _ranges(device: ID3D12Device, given: Ranges) -> list[HandleRange]:
     count = uint(given.count, f"num{given.side.capitalize()}DescriptorRanges")
     starts = _items(given.starts, count, given.starts_name)
     sizes = [1] * count if given.sizes is None else _sizes(given.sizes, count, given.sizes_name)
@@ -119,7 +119,7 @@ def _sizes(value: Any, count: int, name: str) -> list[int]:
     return list(memoryview(data).cast("I"))
 
 
-def _range(device: ID3D12Device, pointer: int, size: int, name: str) -> Range:
+def _range(device: ID3D12Device, pointer: int, size: int, name: str) -> HandleRange:
     place = device.find_descriptors(pointer)
     if place is None or not place[0].has_cpu_handle(pointer):
         raise breach(RANGES, name, f"is 0x{pointer:X}, which is no CPU handle of a heap of this device")
@@ -127,7 +127,7 @@ def _range(device: ID3D12Device, pointer: int, size: int, name: str) -> Range:
     if start + size > heap.size:
         text = f"starts {size} descriptors at descriptor {start} of a heap of {heap.size}"
         raise breach(RANGES, name, text)
-    return Range(heap, start, size)
+    return HandleRange(heap, start, size)
 
 
 def report_instead(device: ID3D12Device, error: DMLError) -> None:

@@ -22,7 +22,7 @@ from ..api.d3d12_enums import (
 from ..api.d3d12_structs import D3D12_WRITEBUFFERIMMEDIATE_PARAMETER
 from .commands import Command
 from .resource import BufferRange
-from .sync_validation.access import Access, Use
+from .sync_validation.access import Access, AccessKind
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -46,7 +46,7 @@ class WriteImmediate(Command):
 
     def accesses(self) -> Iterable[Access]:
         return tuple(
-            Access(part, Use.WRITE, D3D12_RESOURCE_STATE_COPY_DEST, f"params[{index}].Dest")
+            Access(part, AccessKind.WRITE, D3D12_RESOURCE_STATE_COPY_DEST, f"params[{index}].Dest")
             for index, (part, _) in enumerate(self.writes)
         )
 

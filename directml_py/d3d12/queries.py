@@ -24,7 +24,7 @@ from .buffer_rules import check_node_mask
 from .commands import Command
 from .device_child import ID3D12Pageable
 from .resource import BufferRange
-from .sync_validation.access import Access, Use
+from .sync_validation.access import Access, AccessKind
 from .sync_validation.sync_rules import QUERY_ENDED
 from .timestamps import ticks
 
@@ -105,7 +105,9 @@ class ResolveQueries(Command):
         self.destination.bytes[:] = self.queries.results[self._part].view(np.uint8)
 
     def accesses(self) -> Iterable[Access]:
-        return (Access(self.destination, Use.WRITE, D3D12_RESOURCE_STATE_COPY_DEST, "destinationBuffer"),)
+        return (
+            Access(self.destination, AccessKind.WRITE, D3D12_RESOURCE_STATE_COPY_DEST, "destinationBuffer"),
+        )
 
     def lives(self) -> Iterable[Life]:
         return (self.queries, self.destination.buffer)

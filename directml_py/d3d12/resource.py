@@ -35,7 +35,7 @@ from .buffer_pool import Bytes
 from .buffer_rules import FIXED_STATES, cpu_accessible
 from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .device_child import ID3D12Pageable, short
-from .sync_validation.range_map import LatestRanges
+from .sync_validation.range_map import RangeMap
 from .sync_validation.shadow_memory import nothing_but_undefined
 from .sync_validation.sync_rules import READBACK_READ, READBACK_UNMAP, UNDEFINED
 
@@ -85,7 +85,7 @@ class Buffer(Life):
         self.writes_in_flight: dict[int, BufferRange] = {}
         # Of a READBACK buffer under the debug layer, what commands wrote: the name of what they copied if nothing had
         # written that, else nothing.
-        self.results: LatestRanges[str] = LatestRanges()
+        self.results: RangeMap[str] = RangeMap()
 
     @property
     def whole(self) -> BufferRange:

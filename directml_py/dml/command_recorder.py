@@ -15,7 +15,7 @@ from ..d3d12 import ID3D12GraphicsCommandList
 from ..validation.report import Report
 from .binding_table import IDMLBindingTable
 from .device_removal import same_device, void_method
-from .dispatch_command import Dispatch, prepare
+from .dispatch_command import RecordedDispatch, prepare
 from .dispatchable import IDMLDispatchable
 from .dml_object import SAME_DEVICE, IDMLDeviceChild
 
@@ -79,7 +79,7 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         dispatchable: IDMLDispatchable,
         bindings: IDMLBindingTable,
         report: Report,
-    ) -> Dispatch | None:
+    ) -> RecordedDispatch | None:
         desc = bindings.desc
         if desc is None or desc.dispatchable is not dispatchable:
             report.add(
@@ -97,11 +97,11 @@ class IDMLCommandRecorder(IDMLDeviceChild):
                 "set than the one that the table's GPUDescriptorHandle points into",
             )
         if dispatchable.volatile:
-            return Dispatch(dispatchable, desc.gpu, bindings.needs, None, None, bindings.bound_at)
+            return RecordedDispatch(dispatchable, desc.gpu, bindings.needs, None, None, bindings.bound_at)
         views = {slot: bindings.views.get(slot) for slot in bindings.needs}
         run = prepare(dispatchable, views, report)
         return (
             None
             if run is None
-            else Dispatch(dispatchable, desc.gpu, bindings.needs, views, run, bindings.bound_at)
+            else RecordedDispatch(dispatchable, desc.gpu, bindings.needs, views, run, bindings.bound_at)
         )

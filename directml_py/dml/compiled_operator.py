@@ -15,7 +15,7 @@ from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.constants import UINT_MAX
 from ..d3d12.resource import BufferRange
-from ..d3d12.sync_validation.access import Access, Use
+from ..d3d12.sync_validation.access import Access, AccessKind
 from ..descs.format import summary
 from ..descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ..descs.tensor import TensorDesc
@@ -27,7 +27,7 @@ from .debug_checks import check_operator
 from .dispatchable import DebugCheck, IDMLDispatchable, Run
 from .dml_object import IDMLDeviceChild
 from .poison import spoiled
-from .program import Bytes, Program
+from .program import Bytes, DispatchProgram
 from .tensor_accesses import resource_access, results_access, tensor_access
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
         self,
         device: IDMLDevice,
         flags: DML_EXECUTION_FLAGS,
-        program: Program,
+        program: DispatchProgram,
         op: IDMLOperator | None = None,
     ) -> None:
         super().__init__(device)
@@ -184,19 +184,23 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     def accesses(self, slot: Slot, view: BufferRange, views: Views = NO_VIEWS) -> Iterator[Access]:
         if slot.kind == "temporary":
-            yield resource_access(view, self.temporary_size, Use.SCRATCH, slot.name)
+            yield resource_access(view, self.temporary_size, AccessKind.SCRATCH, slot.name)
         elif slot.kind == "persistent":
             for index, start in self.owned.items():
                 path, _, tensor = self.inputs[index]
                 assert tensor is not None
-                yield tensor_access(tensor, view, start, Use.READ, f"{path} in {slot.name}")
+                yield tensor_access(tensor, view, start, AccessKind.READ, f"{path} in {slot.name}")
             if self.persistent_size > self.owned_size:
                 tail = view._replace(offset=view.offset + self.owned_size)
-                yield resource_access(tail, self.persistent_size - self.owned_size, Use.READ, slot.name)
+                yield resource_access(
+                    tail, self.persistent_size - self.owned_size, AccessKind.READ, slot.name
+                )
         else:
             path, _, tensor = self._tensor_slot(slot)
             assert tensor is not None
-            access = tensor_access(tensor, view, 0, Use.READ if slot.kind == "input" else Use.WRITE, path)
+            access = tensor_access(
+                tensor, view, 0, AccessKind.READ if slot.kind == "input" else AccessKind.WRITE, path
+            )
             results = self.program.results.get(slot.position) if slot.kind == "output" else None
             if results is not None:
                 outputs = [views.get(Slot("output", index)) for index in range(len(self.outputs))]

@@ -27,7 +27,7 @@ UNBOUND = rule(
 )
 
 
-class Dispatch(Command):
+class RecordedDispatch(Command):
     """A recorded dispatch; with DESCRIPTORS_VOLATILE its descriptors are read when it executes.
 
     Under the debug layer it keeps the dispatchable no more alive than Windows does, and reads such descriptors when it

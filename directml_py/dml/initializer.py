@@ -12,7 +12,7 @@ from ..abi.rules import rule
 from ..api.iids import IID_IDMLOperatorInitializer
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
-from ..d3d12.sync_validation.access import Access, Use
+from ..d3d12.sync_validation.access import Access, AccessKind
 from ..descs.operator_desc import Record
 from ..text.plural import counted_words
 from ..validation.report import Report
@@ -220,15 +220,15 @@ class IDMLOperatorInitializer(IDMLDispatchable):
 
     def accesses(self, slot: Slot, view: BufferRange, views: Views = NO_VIEWS) -> Iterator[Access]:
         if slot.kind == "temporary":
-            yield resource_access(view, self.temporary_size, Use.SCRATCH, slot.name)
+            yield resource_access(view, self.temporary_size, AccessKind.SCRATCH, slot.name)
             return
         op, name = self.operators[slot.position], self.describe(slot)
         if slot.kind == "output":
-            yield resource_access(view, op.persistent_size, Use.WRITE, name)
+            yield resource_access(view, op.persistent_size, AccessKind.WRITE, name)
             return
         tensor = op.inputs[slot.part].tensor
         assert tensor is not None
-        yield tensor_access(tensor, view, 0, Use.READ, name)
+        yield tensor_access(tensor, view, 0, AccessKind.READ, name)
 
     def check_pair(self, one: Bound, other: Bound, report: Report) -> None:
         kinds = {one.slot.kind, other.slot.kind}

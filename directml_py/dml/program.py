@@ -13,7 +13,7 @@ from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
 from ..kernels.native_arrays import Run
 from ..operators import kernel_of, operator_of
-from ..operators.operator import Kernel, Operator, Packing
+from ..operators.operator import Kernel, Operator, WeightLayout
 from ..validation.report import Report
 
 Bytes = npt.NDArray[np.uint8]
@@ -37,7 +37,7 @@ def are_all_defined(desc: OperatorDesc) -> bool:
     return type(operator_of(desc.name)).defined is Operator.defined
 
 
-class Program(Protocol):
+class DispatchProgram(Protocol):
     """The tensors that are bound from outside, and how to run over their bytes.
 
     ``in_place`` are the inputs, by position, whose memory some output may be bound to. ``temporary_size`` is in bytes.
@@ -50,7 +50,7 @@ class Program(Protocol):
     inputs: tuple[TensorSlot, ...]
     outputs: tuple[TensorSlot, ...]
     temporary_size: int
-    packed: Mapping[int, Packing]
+    packed: Mapping[int, WeightLayout]
     results: Mapping[int, Results]
 
     def works_in_place(self, input: int, output: int) -> bool:
@@ -164,7 +164,7 @@ class OperatorProgram:
         self._desc = desc
         kernel = kernels(desc)
         self._kernel = kernel if kernel.packed is None else kernel.packed.kernel
-        self.packed: Mapping[int, Packing] = {} if kernel.packed is None else kernel.packed.inputs
+        self.packed: Mapping[int, WeightLayout] = {} if kernel.packed is None else kernel.packed.inputs
         self.temporary_size = self._kernel.scratch
         positions = tuple(range(len(self.outputs)))
         self.results: Mapping[int, Results] = (

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..api.d3d12_enums import D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 from ..api.enums import DML_TENSOR_DATA_TYPE_UINT8
 from ..d3d12.resource import BufferRange
-from ..d3d12.sync_validation.access import Access, Use
+from ..d3d12.sync_validation.access import Access, AccessKind
 from ..descs.tensor import TensorDesc
 from ..operators.operator import OPERATORS
 from .program import Results
@@ -22,7 +22,7 @@ UNORDERED_ACCESS = D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 Bytes = npt.NDArray[np.uint8]
 
 
-def tensor_access(tensor: TensorDesc, view: BufferRange, start: int, use: Use, name: str) -> Access:
+def tensor_access(tensor: TensorDesc, view: BufferRange, start: int, use: AccessKind, name: str) -> Access:
     """The elements of a tensor that begins ``start`` bytes into ``view``."""
     part = BufferRange(view.buffer, view.offset + start, tensor.total_size)
     return Access(part, use, UNORDERED_ACCESS, name, elements_of(tensor, use))
@@ -47,12 +47,12 @@ def results_access(access: Access, results: Results, outputs: Sequence[BufferRan
     return access._replace(elements=elements)
 
 
-def resource_access(view: BufferRange, size: int, use: Use, name: str) -> Access:
+def resource_access(view: BufferRange, size: int, use: AccessKind, name: str) -> Access:
     """All of the first ``size`` bytes."""
     return Access(BufferRange(view.buffer, view.offset, size), use, UNORDERED_ACCESS, name)
 
 
-def elements_of(tensor: TensorDesc, use: Use) -> Callable[[Bytes], npt.NDArray[Any]]:
+def elements_of(tensor: TensorDesc, use: AccessKind) -> Callable[[Bytes], npt.NDArray[Any]]:
     """What makes the tensor's elements out of its bytes, or out of a mark for each of them.
 
     No view shows half a byte: what reads such elements gets a copy with a byte for each; what writes them is taken to
@@ -60,7 +60,7 @@ def elements_of(tensor: TensorDesc, use: Use) -> Callable[[Bytes], npt.NDArray[A
     """
     if tensor.element_bits >= 8:
         return tensor.view
-    if use is Use.READ:
+    if use is AccessKind.READ:
         marks = replace(tensor, data_type=DML_TENSOR_DATA_TYPE_UINT8)
         return lambda memory: marks.view(memory.repeat(2))
     end = (tensor.last_element_offset + 2) // 2

@@ -21,7 +21,7 @@ from ..graph.desc_parts import Edge, graph_desc, operator_node
 from .constants import constant_path
 from .graph_reading import read_graph
 from .model import Bindings, BindingSource, GraphDispatchable, OperatorDispatchable
-from .model_buffers import Memory, product, upload
+from .model_buffers import ModelBuffers, product, upload
 from .model_error import ModelError
 from .model_files import read_file
 
@@ -51,7 +51,7 @@ class Compiled:
     inputs: Sequence[Point]
     outputs: Sequence[Point]
 
-    def __init__(self, name: str, memory: Memory) -> None:
+    def __init__(self, name: str, memory: ModelBuffers) -> None:
         self.name = name
         self.memory = memory
         self.session = memory.session
@@ -133,7 +133,7 @@ def _desc(buffer: DML_BUFFER_BINDING) -> DML_BINDING_DESC:
 class CompiledDesc(Compiled):
     """An operator, compiled as such or as a graph of one node."""
 
-    def __init__(self, source: OperatorDispatchable, memory: Memory) -> None:
+    def __init__(self, source: OperatorDispatchable, memory: ModelBuffers) -> None:
         super().__init__(source.name, memory)
         self.source = source
         self.created: IDMLOperator = self.session.dml.CreateOperator(source.desc)
@@ -170,7 +170,7 @@ class CompiledDesc(Compiled):
 class CompiledGraphFile(Compiled):
     """A serialized graph; its constants in files are uploaded when it is compiled."""
 
-    def __init__(self, source: GraphDispatchable, memory: Memory) -> None:
+    def __init__(self, source: GraphDispatchable, memory: ModelBuffers) -> None:
         super().__init__(source.name, memory)
         self.source = source
         self.constants: dict[str, DML_BUFFER_BINDING] = {}

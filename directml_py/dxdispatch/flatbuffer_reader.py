@@ -17,7 +17,7 @@ SHARING = 16
 LEAST_BUDGET = 1 << 12
 
 
-class Buffer:
+class FlatbufferBytes:
     """The bytes, and how many more of them may be read, counting each time that they are."""
 
     def __init__(self, data: bytes) -> None:
@@ -42,14 +42,14 @@ class Buffer:
         """Where the offset at ``position`` leads."""
         return position + int(self.number("I", position))
 
-    def root(self) -> Table:
-        return Table(self, self.follow(0))
+    def root(self) -> TableReader:
+        return TableReader(self, self.follow(0))
 
 
-class Table:
+class TableReader:
     """A table at ``position``."""
 
-    def __init__(self, buffer: Buffer, position: int) -> None:
+    def __init__(self, buffer: FlatbufferBytes, position: int) -> None:
         self.buffer = buffer
         self.position = position
         self.layout = position - int(buffer.number("i", position))
@@ -73,9 +73,9 @@ class Table:
         place = self.field(slot)
         return None if place is None else self.buffer.follow(place)
 
-    def table(self, slot: int) -> Table | None:
+    def table(self, slot: int) -> TableReader | None:
         place = self.target(slot)
-        return None if place is None else Table(self.buffer, place)
+        return None if place is None else TableReader(self.buffer, place)
 
     def string(self, slot: int) -> str:
         """A string, empty where it is absent."""
@@ -105,22 +105,22 @@ class Table:
         for index in range(count):
             yield self.buffer.follow(place + 4 + 4 * index)
 
-    def tables(self, slot: int) -> list[Table]:
+    def tables(self, slot: int) -> list[TableReader]:
         """An array of tables, empty where it is absent."""
-        return [Table(self.buffer, place) for place in self._targets(slot)]
+        return [TableReader(self.buffer, place) for place in self._targets(slot)]
 
     def strings(self, slot: int) -> tuple[str, ...]:
         """An array of strings, empty where it is absent."""
         return tuple(_string(self.buffer, place) for place in self._targets(slot))
 
 
-def _bytes(buffer: Buffer, position: int) -> bytes:
+def _bytes(buffer: FlatbufferBytes, position: int) -> bytes:
     size = int(buffer.number("I", position))
     start = buffer.take(position + 4, size)
     return buffer.data[start : start + size]
 
 
-def _string(buffer: Buffer, position: int) -> str:
+def _string(buffer: FlatbufferBytes, position: int) -> str:
     try:
         return _bytes(buffer, position).decode()
     except UnicodeDecodeError:

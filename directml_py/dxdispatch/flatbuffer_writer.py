@@ -17,7 +17,7 @@ class Number(NamedTuple):
     value: float
 
 
-class Struct(NamedTuple):
+class StructValue(NamedTuple):
     """Numbers in a row that a union points to; ``codes`` are those of ``struct``."""
 
     codes: str
@@ -31,13 +31,13 @@ class Numbers(NamedTuple):
     values: Sequence[float]
 
 
-class Table(NamedTuple):
+class TableValue(NamedTuple):
     """A table; a field that is None is absent."""
 
     fields: Sequence[Part | None]
 
 
-Part = Number | Struct | Numbers | Table | str | bytes | Sequence["Part"]
+Part = Number | StructValue | Numbers | TableValue | str | bytes | Sequence["Part"]
 
 
 class _Writer:
@@ -60,7 +60,7 @@ class _Writer:
 
     def part(self, part: Part) -> int:
         """Write ``part``; where it is."""
-        if isinstance(part, Table):
+        if isinstance(part, TableValue):
             return self.table(part)
         if isinstance(part, str):
             text = part.encode()
@@ -69,7 +69,7 @@ class _Writer:
             return self.array(part, len(part))
         if isinstance(part, Numbers):
             return self.array(struct.pack(f"<{len(part.values)}{part.code}", *part.values), len(part.values))
-        if isinstance(part, Struct):
+        if isinstance(part, StructValue):
             self.align(ALIGNMENT)
             start = len(self.data)
             self.data += struct.pack(f"<{part.codes}", *part.values)
@@ -91,7 +91,7 @@ class _Writer:
             self.point(start + 4 + 4 * index, part)
         return start
 
-    def table(self, table: Table) -> int:
+    def table(self, table: TableValue) -> int:
         offsets, end = [], 4
         for part in table.fields:
             if part is None:
@@ -115,7 +115,7 @@ class _Writer:
         return start
 
 
-def flatbuffer(root: Table) -> bytes:
+def flatbuffer(root: TableValue) -> bytes:
     """The bytes of a buffer whose root is ``root``."""
     writer = _Writer()
     writer.reserve(4)

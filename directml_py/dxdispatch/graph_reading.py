@@ -14,14 +14,14 @@ from ..descs.operator_desc import OperatorDesc, Record, Scalar
 from ..descs.tensor import TensorDesc
 from ..operators import SCHEMAS
 from . import flatbuffer_layout
-from .flatbuffer_reader import Buffer, Table
+from .flatbuffer_reader import FlatbufferBytes, TableReader
 from .model_error import ModelError
 from .serialized_graph import GraphNode, SerializedGraph
 
 
 def read_graph(data: bytes) -> SerializedGraph:
     """The graph in a FlatBuffer. Raises ``ModelError`` naming the node for what is damaged or no graph."""
-    root = Buffer(data).root()
+    root = FlatbufferBytes(data).root()
     owned: set[str] = set()
     nodes = []
     for index, table in enumerate(root.tables(flatbuffer_layout.ROOT_NODES)):
@@ -39,7 +39,7 @@ def read_graph(data: bytes) -> SerializedGraph:
     )
 
 
-def _node(table: Table, owned: set[str]) -> GraphNode:
+def _node(table: TableReader, owned: set[str]) -> GraphNode:
     name = table.string(flatbuffer_layout.NODE_NAME)
     if not name:
         raise ModelError("it has no name")
@@ -66,7 +66,7 @@ def _node(table: Table, owned: set[str]) -> GraphNode:
     return GraphNode(name, inputs, outputs, data=data)
 
 
-def _schema(table: Table) -> OperatorSchema:
+def _schema(table: TableReader) -> OperatorSchema:
     name = table.string(flatbuffer_layout.OPERATOR_TYPE)
     schema = SCHEMAS.get(name.removeprefix(flatbuffer_layout.OPERATOR_PREFIX))
     if schema is None or not name.startswith(flatbuffer_layout.OPERATOR_PREFIX):
@@ -77,7 +77,7 @@ def _schema(table: Table) -> OperatorSchema:
 class _Tensors:
     """The tensors of an operator, handed out as its fields ask for them."""
 
-    def __init__(self, tables: list[Table], edges: tuple[str, ...], what: str, owned: set[str]) -> None:
+    def __init__(self, tables: list[TableReader], edges: tuple[str, ...], what: str, owned: set[str]) -> None:
         self.tables = iter(tables)
         self.left = len(tables)
         self.edges: Iterator[str] = iter(edges)
@@ -110,7 +110,7 @@ class _Tensors:
             raise ModelError(f"there are more {self.what} tensors or names than the operator has")
 
 
-def _tensor(table: Table, is_owned: bool) -> TensorDesc:
+def _tensor(table: TableReader, is_owned: bool) -> TensorDesc:
     name = table.string(flatbuffer_layout.TENSOR_TYPE)
     data_type = DML_TENSOR_DATA_TYPE.__members__.get(name)
     if data_type is None:
@@ -124,7 +124,7 @@ def _tensor(table: Table, is_owned: bool) -> TensorDesc:
 
 
 def _operator(
-    table: Table, inputs: tuple[str, ...], outputs: tuple[str, ...], owned: set[str]
+    table: TableReader, inputs: tuple[str, ...], outputs: tuple[str, ...], owned: set[str]
 ) -> OperatorDesc:
     tensors = {
         "input": _Tensors(table.tables(flatbuffer_layout.OPERATOR_INPUTS), inputs, "input", owned),
@@ -137,7 +137,7 @@ def _operator(
 
 
 def _fields(
-    schema: OperatorSchema, tables: list[Table], tensors: dict[str, _Tensors], depth: int
+    schema: OperatorSchema, tables: list[TableReader], tensors: dict[str, _Tensors], depth: int
 ) -> OperatorDesc:
     """The desc whose attributes are ``tables``; one that is fused into another has no ``tensors``."""
     attributes = iter(tables)
@@ -161,7 +161,7 @@ def _fields(
     return OperatorDesc(schema, tuple(values.values()))
 
 
-def _attribute(entry: FieldSchema, table: Table, values: dict[str, Any], depth: int) -> Any:
+def _attribute(entry: FieldSchema, table: TableReader, values: dict[str, Any], depth: int) -> Any:
     kind, place = (
         table.number(flatbuffer_layout.ATTRIBUTE_KIND, "B"),
         table.target(flatbuffer_layout.ATTRIBUTE_VALUE),
@@ -178,7 +178,7 @@ def _attribute(entry: FieldSchema, table: Table, values: dict[str, Any], depth: 
         number = buffer.number(flatbuffer_layout.NUMBERS[kind], place)
         return _plain(entry, number)
     if kind in flatbuffer_layout.ARRAYS:
-        numbers = Table(buffer, place).numbers(0, flatbuffer_layout.ARRAYS[kind]) or ()
+        numbers = TableReader(buffer, place).numbers(0, flatbuffer_layout.ARRAYS[kind]) or ()
         if len(numbers) > MAX_ELEMENTS:
             raise ModelError(f"it has {len(numbers)} elements")
         return numbers
@@ -187,15 +187,15 @@ def _attribute(entry: FieldSchema, table: Table, values: dict[str, Any], depth: 
         parts = tuple(buffer.number(code, place + 4 * index) for index, code in enumerate(codes))
         return Record(STRUCTS[entry.type], parts)
     if kind == flatbuffer_layout.SCALAR:
-        return _scalar(values.get(entry.governed_by, 0), Table(buffer, place))
+        return _scalar(values.get(entry.governed_by, 0), TableReader(buffer, place))
     if depth >= MAX_DEPTH:
         raise ModelError(f"operators are nested more than {MAX_DEPTH} deep")
     if kind == flatbuffer_layout.ACTIVATION:
-        return _activation(Table(buffer, place), depth + 1)
-    return tuple(_activation(one, depth + 1) for one in Table(buffer, place).tables(0))
+        return _activation(TableReader(buffer, place), depth + 1)
+    return tuple(_activation(one, depth + 1) for one in TableReader(buffer, place).tables(0))
 
 
-def _activation(table: Table, depth: int) -> OperatorDesc:
+def _activation(table: TableReader, depth: int) -> OperatorDesc:
     return _fields(_schema(table), table.tables(flatbuffer_layout.ACTIVATION_ATTRIBUTES), {}, depth)
 
 
@@ -207,7 +207,7 @@ def _plain(entry: FieldSchema, number: Any) -> Any:
     return number
 
 
-def _scalar(data_type: int, table: Table) -> Scalar:
+def _scalar(data_type: int, table: TableReader) -> Scalar:
     place = table.target(flatbuffer_layout.SCALAR_DATA)
     if place is None or table.number(flatbuffer_layout.SCALAR_KIND, "B") != flatbuffer_layout.SCALAR_BYTES:
         raise ModelError("it is no array of bytes")

@@ -8,7 +8,7 @@ from ..abi.schema import FieldSchema
 from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
 from . import flatbuffer_layout
-from .flatbuffer_writer import Number, Numbers, Part, Struct, Table, flatbuffer
+from .flatbuffer_writer import Number, Numbers, Part, StructValue, TableValue, flatbuffer
 from .serialized_graph import GraphNode, SerializedGraph
 
 
@@ -17,24 +17,24 @@ def write_graph(graph: SerializedGraph) -> bytes:
 
     It has no place for GuaranteedBaseOffsetAlignment, which is left out; OWNED_BY_DML is said by constants in files.
     """
-    return flatbuffer(Table([[_node(node) for node in graph.nodes], graph.inputs, graph.outputs]))
+    return flatbuffer(TableValue([[_node(node) for node in graph.nodes], graph.inputs, graph.outputs]))
 
 
-def _node(node: GraphNode) -> Table:
+def _node(node: GraphNode) -> TableValue:
     content: Part
     if node.desc is not None:
         kind, content = flatbuffer_layout.OPERATOR_NODE, _operator(node.desc)
     elif node.constant:
         kind = flatbuffer_layout.CONSTANT_NODE
-        content = Table([Number("B", flatbuffer_layout.CONSTANT_BY_NAME), Table([node.constant])])
+        content = TableValue([Number("B", flatbuffer_layout.CONSTANT_BY_NAME), TableValue([node.constant])])
     else:
         kind = flatbuffer_layout.CONSTANT_NODE
-        content = Table([Number("B", flatbuffer_layout.CONSTANT_BYTES), Table([node.data])])
-    return Table([Number("B", kind), content, node.name, node.inputs, node.outputs])
+        content = TableValue([Number("B", flatbuffer_layout.CONSTANT_BYTES), TableValue([node.data])])
+    return TableValue([Number("B", kind), content, node.name, node.inputs, node.outputs])
 
 
-def _operator(desc: OperatorDesc) -> Table:
-    return Table(
+def _operator(desc: OperatorDesc) -> TableValue:
+    return TableValue(
         [
             desc.schema.type_name,
             [_tensor(slot.tensor) for slot in desc.inputs if slot.tensor is not None],
@@ -44,8 +44,8 @@ def _operator(desc: OperatorDesc) -> Table:
     )
 
 
-def _tensor(tensor: TensorDesc) -> Table:
-    return Table(
+def _tensor(tensor: TensorDesc) -> TableValue:
+    return TableValue(
         [
             getattr(tensor.data_type, "name", str(tensor.data_type)),
             Numbers("I", tensor.sizes),
@@ -55,32 +55,32 @@ def _tensor(tensor: TensorDesc) -> Table:
     )
 
 
-def _attributes(desc: OperatorDesc) -> list[Table]:
+def _attributes(desc: OperatorDesc) -> list[TableValue]:
     return [
         _attribute(entry, value) for entry, (_, value) in zip(desc.struct.fields, desc) if not entry.is_tensor
     ]
 
 
-def _attribute(entry: FieldSchema, value: Any) -> Table:
+def _attribute(entry: FieldSchema, value: Any) -> TableValue:
     kind = Number("B", flatbuffer_layout.kind_of(entry))
     if value is None:
-        return Table([None, kind, None])
-    return Table([entry.name, kind, _value(flatbuffer_layout.kind_of(entry), value)])
+        return TableValue([None, kind, None])
+    return TableValue([entry.name, kind, _value(flatbuffer_layout.kind_of(entry), value)])
 
 
 def _value(kind: int, value: Any) -> Part:
     if kind in flatbuffer_layout.NUMBERS:
-        return Struct(flatbuffer_layout.NUMBERS[kind], (value,))
+        return StructValue(flatbuffer_layout.NUMBERS[kind], (value,))
     if kind in flatbuffer_layout.ARRAYS:
-        return Table([Numbers(flatbuffer_layout.ARRAYS[kind], value)])
+        return TableValue([Numbers(flatbuffer_layout.ARRAYS[kind], value)])
     if kind in flatbuffer_layout.STRUCTS:
-        return Struct(flatbuffer_layout.STRUCTS[kind], tuple(number for _, number in value))
+        return StructValue(flatbuffer_layout.STRUCTS[kind], tuple(number for _, number in value))
     if kind == flatbuffer_layout.SCALAR:
-        return Table([Number("B", flatbuffer_layout.SCALAR_BYTES), Struct("8B", tuple(value.raw))])
+        return TableValue([Number("B", flatbuffer_layout.SCALAR_BYTES), StructValue("8B", tuple(value.raw))])
     if kind == flatbuffer_layout.ACTIVATION:
         return _activation(value)
-    return Table([[_activation(one) for one in value]])
+    return TableValue([[_activation(one) for one in value]])
 
 
-def _activation(desc: OperatorDesc) -> Table:
-    return Table([desc.schema.type_name, _attributes(desc)])
+def _activation(desc: OperatorDesc) -> TableValue:
+    return TableValue([desc.schema.type_name, _attributes(desc)])

@@ -33,7 +33,7 @@ NO_NUMBERS: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
-class Resource:
+class ModelResource:
     """A buffer of ``size`` bytes that begins with ``value_size`` bytes of ``content()``.
 
     A ``deferred`` one gets its memory from an ONNX dispatchable; no DirectML operator can use it.
@@ -123,7 +123,7 @@ Command = DispatchCommand | PrintCommand | WriteFileCommand
 class Model:
     """What a model file says. ``text`` of a command is its JSON."""
 
-    resources: Mapping[str, Resource]
+    resources: Mapping[str, ModelResource]
     dispatchables: Mapping[str, Dispatchable]
     commands: tuple[Command, ...]
 
@@ -139,9 +139,9 @@ class Model:
         ``device`` is a DirectML device (None makes one). ``log`` gets the lines that DxDispatch would write.
         Raises ``ModelError`` where DxDispatch would fail.
         """
-        from .model_run import Execution
+        from .model_run import ModelRun
 
-        return Execution(self, device, options, log).run()
+        return ModelRun(self, device, options, log).run()
 
 
 def load(
@@ -207,7 +207,7 @@ def _part(what: str, parse: Callable[[], values.T]) -> values.T:
         raise ModelError(f"Failed to parse {what}: {error}") from None
 
 
-def _resource(name: str, value: Any, folder: Path) -> Resource:
+def _resource(name: str, value: Any, folder: Path) -> ModelResource:
     own = members(value)
     data_type = optional(own, "initialValuesDataType", values.data_type, UNKNOWN)
     if "initialValues" not in own:
@@ -216,7 +216,7 @@ def _resource(name: str, value: Any, folder: Path) -> Resource:
     if isinstance(initial, str):
         if initial != "deferred":
             raise ModelError("The 'initialValuesDataType' only supports deferred")
-        return Resource(name, data_type, 0, 0, bytes, deferred=True)
+        return ModelResource(name, data_type, 0, 0, bytes, deferred=True)
     content, value_size, data_type = initial_values(data_type, initial, folder)
     if not value_size:
         raise ModelError("'initialValues' must be non-empty.")
@@ -230,7 +230,7 @@ def _resource(name: str, value: Any, folder: Path) -> Resource:
     memory = physical_memory()
     if memory is not None and COPIES * size > memory:
         raise ModelError(f"There is no memory for a buffer of {size} bytes.")
-    return Resource(name, data_type, size, value_size, content)
+    return ModelResource(name, data_type, size, value_size, content)
 
 
 COMPILE_TYPES = {"DmlCompileOp": False, "DmlCompileGraph": True}

@@ -11,16 +11,16 @@ from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN
 from ..d3d12 import ID3D12Resource
 from ..descs.data_types import data_type_of
 from ..session import Session
-from .model import BindingSource, Resource
+from .model import BindingSource, ModelResource
 from .model_error import ModelError
 
 UINT64_MAX = (1 << 64) - 1
 
 
-class Memory:
+class ModelBuffers:
     """A buffer for each resource that is not deferred, and what bindings of them mean in bytes."""
 
-    def __init__(self, session: Session, resources: Iterable[Resource]) -> None:
+    def __init__(self, session: Session, resources: Iterable[ModelResource]) -> None:
         self.session = session
         self.resources = {one.name: one for one in resources}
         self.buffers: dict[str, ID3D12Resource] = {

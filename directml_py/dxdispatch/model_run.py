@@ -27,12 +27,12 @@ from .model import (
     DispatchCommand,
     ForeignDispatchable,
     Model,
+    ModelResource,
     OperatorDispatchable,
     PrintCommand,
-    Resource,
     WriteFileCommand,
 )
-from .model_buffers import Memory
+from .model_buffers import ModelBuffers
 from .model_error import ModelError
 from .model_files import write_file
 from .npy import write_npy
@@ -78,7 +78,7 @@ class RunOptions:
 FAILURES = (ModelError, DMLError, MemoryError, ValueError)
 
 
-class Execution:
+class ModelRun:
     """One run of a model."""
 
     def __init__(
@@ -93,19 +93,19 @@ class Execution:
     def run(self) -> dict[str, np.ndarray[Any, Any]]:
         """Raises ``ModelError``."""
         with _naming(""):
-            self.memory = Memory(self.session, self.model.resources.values())
+            self.memory = ModelBuffers(self.session, self.model.resources.values())
         self._prepare()
         for index, command in enumerate(self.model.commands):
             self._run(index, command)
         return {name: self._final(one) for name, one in self.model.resources.items() if not one.deferred}
 
-    def _final(self, resource: Resource) -> np.ndarray[Any, Any]:
+    def _final(self, resource: ModelResource) -> np.ndarray[Any, Any]:
         content = self._content(resource)[: resource.value_size]
         if resource.data_type == DML_TENSOR_DATA_TYPE_UNKNOWN:
             return np.frombuffer(content, np.uint8)
         return elements(resource.data_type, content)
 
-    def _content(self, resource: Resource) -> bytes:
+    def _content(self, resource: ModelResource) -> bytes:
         return self.session.read(self.memory.buffers[resource.name]).tobytes()
 
     def _prepare(self) -> None:
@@ -205,7 +205,7 @@ class Execution:
             raise
         self.log.info(line)
 
-    def _present(self, resource: Resource) -> bytes:
+    def _present(self, resource: ModelResource) -> bytes:
         if resource.deferred:
             message = f"Could not find deferred resource {resource.name}"
             self.log.error(message)

@@ -43,7 +43,7 @@ def argument_name(entry: FieldSchema) -> str:
     return f"{name}s" if entry.is_tensor and plural and not name.endswith("s") else name
 
 
-class Method:
+class OperatorMethod:
     """The function of one operator."""
 
     def __init__(self, schema: OperatorSchema) -> None:
@@ -244,4 +244,4 @@ def method_names() -> dict[str, str]:
 @cache
 def method(name: str) -> Callable[..., Any]:
     """The function ``Graph.name``, made when it is first asked for. Raises ``KeyError`` if there is none."""
-    return Method(SCHEMAS[method_names()[name]]).function()
+    return OperatorMethod(SCHEMAS[method_names()[name]]).function()

@@ -10,7 +10,7 @@ from typing import Any
 from ..abi.hresult import DMLError
 from ..abi.wintypes import GUID
 from ..com.interfaces import INTERFACES
-from ..com.signatures import Method
+from ..com.signatures import MethodSignature
 
 SCALARS: dict[str, Any] = {
     "HRESULT": ctypes.c_int32,
@@ -47,7 +47,7 @@ def _iid_bytes(interface: str) -> bytes:
 
 
 @cache
-def table_of(interface: str) -> dict[str, tuple[int, Method]]:
+def table_of(interface: str) -> dict[str, tuple[int, MethodSignature]]:
     """The methods of an interface and of its bases, each with its position in the table."""
     chain = []
     name = interface
@@ -119,7 +119,7 @@ class Object:
         assert entry is not None
         return entry
 
-    def _function(self, position: int, method: Method) -> Any:
+    def _function(self, position: int, method: MethodSignature) -> Any:
         types = [c_type(kind) for kind, _ in method.params]
         return CALL(c_type(method.returns), ctypes.c_void_p, *types)(self._entry(position))
 

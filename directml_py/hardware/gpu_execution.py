@@ -47,7 +47,7 @@ DIRECT = D3D12_COMMAND_LIST_TYPE_DIRECT
 VIEWS = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 
 
-class Execution:
+class GpuExecution:
     """Runs one operator once. All that it creates is released by ``release``."""
 
     def __init__(self, d3d12: Object, dml: Object) -> None:

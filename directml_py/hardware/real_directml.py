@@ -23,7 +23,7 @@ from ..descs.operator_desc import OperatorDesc
 from ..shortcuts import input_array
 from .com_calls import Object, iid_of
 from .comparison import Comparison, compare_with
-from .gpu_execution import Execution
+from .gpu_execution import GpuExecution
 from .hardware_error import HardwareError
 from .loading import Libraries, PathLike, load_libraries
 
@@ -129,7 +129,7 @@ class Library:
             )
         arrays = [input_array(slot, value) for slot, value in zip(own.inputs, inputs)]
         created: list[Object] = []
-        execution = Execution(self._d3d12, self._dml)
+        execution = GpuExecution(self._d3d12, self._dml)
         try:
             compiled = self._compile(own, created)
             return execution.run(compiled, own.inputs, own.outputs, arrays)

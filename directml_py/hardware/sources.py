@@ -30,7 +30,7 @@ class SourceError(ValueError):
     """A file that has no operators, or cannot be read."""
 
 
-class Source(NamedTuple):
+class SourceOperator(NamedTuple):
     """An operator by the name that the file has for it; ``inputs`` None where the file has none. ``case`` is what a
     library was recorded to make of it."""
 
@@ -40,52 +40,52 @@ class Source(NamedTuple):
     case: Case | None = None
 
 
-def operators_in(path: Path) -> Iterator[Source]:
+def operators_in(path: Path) -> Iterator[SourceOperator]:
     """The operators of a file or of the folder of a capture. Raises ``OSError`` and ``SourceError``."""
     try:
         if path.is_dir():
             yield from _of_capture(path)
         elif path.name.endswith((".jsonl", ".jsonl.gz")):
-            yield from (Source(case.name, case.desc, case.inputs, case) for case in read_cases(path))
+            yield from (SourceOperator(case.name, case.desc, case.inputs, case) for case in read_cases(path))
         else:
             yield from _of_file(path)
     except (CaptureError, GraphFileError, ModelError, ValueError) as error:
         raise SourceError(str(error)) from None
 
 
-def _of_file(path: Path) -> Iterator[Source]:
+def _of_file(path: Path) -> Iterator[SourceOperator]:
     graph = graph_in(path)
     if graph is None:
         top = json.loads(path.read_bytes())
         if isinstance(top, dict) and "operator" in top:
             members = Item(path, "", top).fields({"operator", "desc"})
             schema = operator_schema(members["operator"])
-            yield Source(schema.name, read_operator(schema, members["desc"]))
+            yield SourceOperator(schema.name, read_operator(schema, members["desc"]))
             return
         graph = load(None, path)
     for node in graph.nodes:
         if isinstance(node, OperatorNode):
-            yield Source(node.name, node.desc)
+            yield SourceOperator(node.name, node.desc)
 
 
-def _of_capture(folder: Path) -> Iterator[Source]:
+def _of_capture(folder: Path) -> Iterator[SourceOperator]:
     """Each operator once, with the inputs of its first dispatch; those of graphs without."""
     seen: set[OperatorDesc] = set()
     for log in read_capture(folder):
         machine = Machine(log)
         for _, command in log.ran:
             machine.find(command)
-            if isinstance(command.what, e.Dispatch) and command.what.dispatchable.op is not None:
+            if isinstance(command.what, e.DispatchEvent) and command.what.dispatchable.op is not None:
                 dispatch = command.what
                 for desc, inputs in _of_dispatch(machine, dispatch, command.what.dispatchable.op):
                     if desc not in seen:
                         seen.add(desc)
-                        yield Source(f"dispatch {dispatch.number}", desc, inputs)
+                        yield SourceOperator(f"dispatch {dispatch.number}", desc, inputs)
             machine.leave(command)
 
 
 def _of_dispatch(
-    machine: Machine, dispatch: e.Dispatch, op: IDMLCompiledOperator
+    machine: Machine, dispatch: e.DispatchEvent, op: IDMLCompiledOperator
 ) -> Iterator[tuple[OperatorDesc, Sequence[Array | None] | None]]:
     if isinstance(op.program, GraphProgram):
         for node in op.program.graph.nodes:

@@ -54,21 +54,21 @@ class Kernel(NamedTuple):
     bind: Callable[[Inputs, Outputs, Array], Run]
     scratch: int = 0
     elements: Elements | None = None
-    packed: Packed | None = None
+    packed: PrepackedKernel | None = None
 
 
-class Packing(NamedTuple):
+class WeightLayout(NamedTuple):
     """The form in which a tensor is kept: ``store(view, memory)`` fills ``size`` bytes with it, a uint8 array."""
 
     size: int
     store: Callable[[Array, Array], None]
 
 
-class Packed(NamedTuple):
+class PrepackedKernel(NamedTuple):
     """A kernel that takes inputs, by position, in the form that initialization has brought them into, as bytes."""
 
     kernel: Kernel
-    inputs: Mapping[int, Packing]
+    inputs: Mapping[int, WeightLayout]
 
 
 class Move(NamedTuple):

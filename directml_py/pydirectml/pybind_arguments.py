@@ -19,14 +19,14 @@ REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Range(NamedTuple):
+class IntegerRange(NamedTuple):
     low: int
     high: int
 
 
-UInt = Annotated[int, Range(0, (1 << 32) - 1)]
-UInt64 = Annotated[int, Range(0, (1 << 64) - 1)]
-Int = Annotated[int, Range(-(1 << 31), (1 << 31) - 1)]
+UInt = Annotated[int, IntegerRange(0, (1 << 32) - 1)]
+UInt64 = Annotated[int, IntegerRange(0, (1 << 64) - 1)]
+Int = Annotated[int, IntegerRange(-(1 << 31), (1 << 31) - 1)]
 
 
 def converted(hint: Any, value: Any, name: str) -> Any:
@@ -58,7 +58,7 @@ def _list(element: Any, value: Any, name: str) -> list[Any]:
     return [converted(element, one, f"{name}[{index}]") for index, one in enumerate(value)]
 
 
-def _integer(allowed: Range, value: Any, name: str) -> int:
+def _integer(allowed: IntegerRange, value: Any, name: str) -> int:
     if isinstance(value, Enumeration):
         raise TypeError(f"{name} must be an int, not {type(value).__name__}")
     try:

@@ -286,7 +286,7 @@ def classification(count: int, device: dml.IDMLDevice | None = None) -> Compiled
     )
 
 
-class Model:
+class DigitsNetwork:
     """The network on a device: its state as buffers, by name. ``seed`` decides how it begins and what it sees when."""
 
     def __init__(self, session: Session | None = None, seed: int = SEED) -> None:
@@ -425,7 +425,7 @@ def main(folder: Path | None = None) -> int:
         return 1
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    model, losses = Model(), []
+    model, losses = DigitsNetwork(), []
     for epoch, loss in enumerate(model.train(digits), 1):
         losses.append(loss)
         progress(epoch, len(RATES), loss.mean())

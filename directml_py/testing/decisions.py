@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Source(ABC):
+class DecisionSource(ABC):
     """Decisions. Low numbers and early options are the simple ones, to which Hypothesis shrinks."""
 
     @abstractmethod
@@ -29,7 +29,7 @@ class Source(ABC):
         return [rest.pop(self.integer(0, len(rest) - 1)) for _ in range(count)]
 
 
-class RandomSource(Source):
+class RandomSource(DecisionSource):
     """Pseudo-random decisions, the same for the same ``seed``."""
 
     def __init__(self, seed: int) -> None:

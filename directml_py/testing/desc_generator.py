@@ -17,7 +17,7 @@ from ..validation.fact_expressions import Reader, names_in
 from ..validation.facts import breaches, facts_of
 from ..validation.fused_activation_rules import ANYWHERE
 from ..validation.support_tables import Same, Support, same_of, support_of
-from .decisions import Source
+from .decisions import DecisionSource
 
 MAX_ELEMENTS = 1 << 12
 ANY_RANK = range(1, 9)
@@ -31,7 +31,7 @@ WHOLE = {("SCATTER_ND", "IndicesTensor")}
 class Maker:
     """Hands out decisions to the recipe of one operator."""
 
-    def __init__(self, source: Source, schema: OperatorSchema, level: int, max_elements: int) -> None:
+    def __init__(self, source: DecisionSource, schema: OperatorSchema, level: int, max_elements: int) -> None:
         self.source = source
         self.schema = schema
         self.level = level

@@ -17,7 +17,7 @@ ABSENT = "absent"
 _TOKEN = re.compile(r"\w+")
 
 
-class Difference(NamedTuple):
+class DescDifference(NamedTuple):
     """A path (``InputTensors[1].Sizes[2]``) and what each of the two has there, as text."""
 
     path: str
@@ -69,12 +69,12 @@ def show(value: Any) -> str:
     return value.hex() if isinstance(value, bytes) else repr(value)
 
 
-def differences(left: Any, right: Any, path: str = "") -> Iterator[Difference]:
+def differences(left: Any, right: Any, path: str = "") -> Iterator[DescDifference]:
     """All leaves in which two decoded descs differ; floats by what ``repr`` shows, so that NaN equals NaN."""
     own, other = fields(left), fields(right)
     if own is not None and other is not None:
         if _kind(left) != _kind(right):
-            yield Difference(f"{path}.Type" if path else "Type", _kind(left), _kind(right))
+            yield DescDifference(f"{path}.Type" if path else "Type", _kind(left), _kind(right))
             return
         for name, value in own.items():
             yield from differences(value, other[name], f"{path}.{name}" if path else name)
@@ -84,11 +84,11 @@ def differences(left: Any, right: Any, path: str = "") -> Iterator[Difference]:
             if index < min(len(left), len(right)):
                 yield from differences(left[index], right[index], where)
             else:
-                yield Difference(
+                yield DescDifference(
                     where, *(show(x[index]) if index < len(x) else ABSENT for x in (left, right))
                 )
     elif show(left) != show(right):
-        yield Difference(path, show(left), show(right))
+        yield DescDifference(path, show(left), show(right))
 
 
 def _kind(value: Any) -> str:

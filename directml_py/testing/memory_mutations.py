@@ -10,7 +10,7 @@ from ..abi.structure import Structure
 from ..api.structs import DML_BUFFER_TENSOR_DESC
 from ..descs.encode import encode
 from ..descs.operator_desc import OperatorDesc
-from .decisions import Source
+from .decisions import DecisionSource
 
 
 class Broken(NamedTuple):
@@ -33,7 +33,7 @@ def _tensors(struct: Any, desc: OperatorDesc) -> list[tuple[str, Any]]:
     return tensors
 
 
-def null_field(source: Source, desc: OperatorDesc) -> Broken:
+def null_field(source: DecisionSource, desc: OperatorDesc) -> Broken:
     names = [
         entry.name
         for entry in desc.struct.fields
@@ -45,7 +45,7 @@ def null_field(source: Source, desc: OperatorDesc) -> Broken:
     return Broken(struct, "DML-Desc-null", name)
 
 
-def huge_count(source: Source, desc: OperatorDesc) -> Broken | None:
+def huge_count(source: DecisionSource, desc: OperatorDesc) -> Broken | None:
     """Where one field counts several arrays, the first of them answers first."""
     arrays: dict[str, str] = {}
     for entry in desc.struct.fields:
@@ -59,28 +59,28 @@ def huge_count(source: Source, desc: OperatorDesc) -> Broken | None:
     return Broken(struct, "DML-Desc-count", arrays[count])
 
 
-def tensor_type(source: Source, desc: OperatorDesc) -> Broken:
+def tensor_type(source: DecisionSource, desc: OperatorDesc) -> Broken:
     struct = encode(desc)
     path, tensor = source.choice(_tensors(struct, desc))
     tensor.Type = source.choice((0, 2, -1))
     return Broken(struct, "DML-Desc-type", f"{path}.Type")
 
 
-def null_buffer(source: Source, desc: OperatorDesc) -> Broken:
+def null_buffer(source: DecisionSource, desc: OperatorDesc) -> Broken:
     struct = encode(desc)
     path, tensor = source.choice(_tensors(struct, desc))
     tensor.Desc = None
     return Broken(struct, "DML-Desc-null", f"{path}.Desc")
 
 
-def null_sizes(source: Source, desc: OperatorDesc) -> Broken:
+def null_sizes(source: DecisionSource, desc: OperatorDesc) -> Broken:
     struct = encode(desc)
     path, tensor = source.choice(_tensors(struct, desc))
     ctypes.cast(tensor.Desc, ctypes.POINTER(DML_BUFFER_TENSOR_DESC)).contents.Sizes = None
     return Broken(struct, "DML-Desc-null", f"{path}.Sizes")
 
 
-def huge_dimension_count(source: Source, desc: OperatorDesc) -> Broken:
+def huge_dimension_count(source: DecisionSource, desc: OperatorDesc) -> Broken:
     struct = encode(desc)
     path, tensor = source.choice(_tensors(struct, desc))
     buffer = ctypes.cast(tensor.Desc, ctypes.POINTER(DML_BUFFER_TENSOR_DESC)).contents
@@ -88,7 +88,7 @@ def huge_dimension_count(source: Source, desc: OperatorDesc) -> Broken:
     return Broken(struct, "DML-Desc-count", f"{path}.DimensionCount")
 
 
-MEMORY_MUTATIONS: tuple[Callable[[Source, OperatorDesc], Broken | None], ...] = (
+MEMORY_MUTATIONS: tuple[Callable[[DecisionSource, OperatorDesc], Broken | None], ...] = (
     null_field,
     huge_count,
     tensor_type,

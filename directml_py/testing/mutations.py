@@ -6,7 +6,7 @@ from ..api.enums import DML_FEATURE_LEVEL
 from ..descs.encode import encode
 from ..descs.operator_desc import OperatorDesc
 from ..operators import SCHEMAS, check
-from .decisions import Source
+from .decisions import DecisionSource
 from .desc_changes import Change, change
 from .desc_generator import MAX_ELEMENTS
 from .invalid_descs import derived_breach, derived_rules
@@ -17,7 +17,7 @@ from .valid_descs import HIGHEST, operators_at, valid_desc
 TOO_NEW = "DML-Operator-feature-level"
 
 
-def unknown_enumerator(source: Source, desc: OperatorDesc, level: int) -> Change | None:
+def unknown_enumerator(source: DecisionSource, desc: OperatorDesc, level: int) -> Change | None:
     fields = [entry.name for entry in desc.struct.fields if entry.kind == "enum"]
     if not fields:
         return None
@@ -32,7 +32,7 @@ def _newer(level: int) -> tuple[str, ...]:
     return tuple(sorted(set(SCHEMAS) - set(operators_at(level))))
 
 
-def _mutate(source: Source, desc: OperatorDesc, level: int) -> Broken:
+def _mutate(source: DecisionSource, desc: OperatorDesc, level: int) -> Broken:
     """The first change that fits, of a value, of what the catalog says, or of the memory."""
     rules = derived_rules(desc.name, enforced=True)
     count = len(VALUE_MUTATIONS) + len(rules) + len(MEMORY_MUTATIONS)
@@ -45,7 +45,7 @@ def _mutate(source: Source, desc: OperatorDesc, level: int) -> Broken:
 
 
 def _attempt(
-    source: Source, desc: OperatorDesc, level: int, position: int, rules: list[str]
+    source: DecisionSource, desc: OperatorDesc, level: int, position: int, rules: list[str]
 ) -> Broken | None:
     if position < len(VALUE_MUTATIONS):
         broken = only_that(VALUE_MUTATIONS[position](source, desc, level), level)
@@ -63,7 +63,7 @@ def only_that(change: Change | None, level: int) -> Change | None:
     return change
 
 
-def _too_new(source: Source, level: int, max_elements: int) -> Broken:
+def _too_new(source: DecisionSource, level: int, max_elements: int) -> Broken:
     """A desc of an operator that the level lacks, and that has no types or ranks that it lacks as well."""
     while True:
         name = source.choice(_newer(level))
@@ -74,7 +74,7 @@ def _too_new(source: Source, level: int, max_elements: int) -> Broken:
 
 
 def broken_desc(
-    source: Source,
+    source: DecisionSource,
     operator: str | None = None,
     feature_level: int = HIGHEST,
     max_elements: int = MAX_ELEMENTS,

@@ -1,6 +1,6 @@
 """The fixtures of the pytest plugin; ``pytest_plugin`` loads this module when a test uses one of them.
 
-``d3d12_device`` and ``dml_device`` are devices under the debug layer, ``dml`` is a ``Session``. A debug message,
+``d3d12_device`` and ``dml_device`` are devices under the debug layer, ``dml`` is a ``PluginSession``. A debug message,
 warning or worse, that the test did not expect fails it.
 """
 
@@ -31,7 +31,7 @@ ERROR = D3D12_MESSAGE_SEVERITY_ERROR
 DEBUG = DML_CREATE_DEVICE_FLAG_DEBUG
 
 
-class Session:
+class PluginSession:
     """One test's devices, what it expects of them, and the assertions about descs at its feature level."""
 
     assert_same_desc = staticmethod(assertions.assert_same_desc)
@@ -145,14 +145,14 @@ def use_profile(name: str) -> Callable[[], None]:
 
 
 @contextmanager
-def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+def session(request: pytest.FixtureRequest) -> Iterator[PluginSession]:
     """The fixture ``dml``. The debug layer is on for devices that the test creates, and as before afterwards."""
     marker = request.node.get_closest_marker("dml_feature_level")
     was_on, debug = debug_layer_enabled(), D3D12GetDebugInterface()
     debug.EnableDebugLayer()
     try:
         strict = bool(request.config.getoption("dml_strict") or request.config.getini("dml_strict"))
-        session = Session(requested_level(request.config, marker), strict)
+        session = PluginSession(requested_level(request.config, marker), strict)
         yield session
         # Messages of the teardown of other fixtures; if the test itself failed, that is enough.
         if session.checked:
@@ -162,11 +162,11 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
             debug.DisableDebugLayer()
 
 
-def d3d12_device(dml: Session) -> ID3D12Device:
+def d3d12_device(dml: PluginSession) -> ID3D12Device:
     device = D3D12CreateDevice()
     dml.watch(device)
     return device
 
 
-def dml_device(dml: Session, device: ID3D12Device) -> IDMLDevice:
+def dml_device(dml: PluginSession, device: ID3D12Device) -> IDMLDevice:
     return DMLCreateDevice(device, DEBUG, feature_level=dml.feature_level)

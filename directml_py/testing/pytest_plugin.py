@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from ..d3d12 import ID3D12Device
     from ..dml import IDMLDevice
-    from .plugin import Session
+    from .plugin import PluginSession
 
 MARKER = "dml_feature_level"
 _SESSIONS = "_directml_py_session"
@@ -63,13 +63,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
     """Comes after the test itself, if that passed: so that messages fail the test and not its teardown."""
-    session: Session | None = getattr(item, _SESSIONS, None)
+    session: PluginSession | None = getattr(item, _SESSIONS, None)
     if session is not None:
         session.check()
 
 
 @pytest.fixture
-def dml(request: pytest.FixtureRequest) -> Iterator[Session]:
+def dml(request: pytest.FixtureRequest) -> Iterator[PluginSession]:
     """``dml.expect(rule, path=...)``, and the assertions of directml_py.testing at the test's feature level."""
     from . import plugin
 
@@ -81,7 +81,7 @@ def dml(request: pytest.FixtureRequest) -> Iterator[Session]:
 
 
 @pytest.fixture
-def d3d12_device(dml: Session) -> ID3D12Device:
+def d3d12_device(dml: PluginSession) -> ID3D12Device:
     """A Direct3D 12 device under the debug layer; messages that the test does not expect fail it."""
     from . import plugin
 
@@ -89,7 +89,7 @@ def d3d12_device(dml: Session) -> ID3D12Device:
 
 
 @pytest.fixture
-def dml_device(dml: Session, d3d12_device: ID3D12Device) -> IDMLDevice:
+def dml_device(dml: PluginSession, d3d12_device: ID3D12Device) -> IDMLDevice:
     """A DirectML device with the debug flag, at the feature level of the marker or of --dml-feature-level."""
     from . import plugin
 

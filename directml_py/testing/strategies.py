@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ..abi.structure import Structure
 from ..api.enums import DML_FEATURE_LEVEL
 from ..descs.encode import encode
-from .decisions import Source
+from .decisions import DecisionSource
 from .desc_generator import MAX_ELEMENTS
 from .memory_mutations import Broken
 from .mutations import broken_desc
@@ -18,7 +18,7 @@ from .valid_descs import HIGHEST, check_operator_name, operators_at, valid_desc
 __all__ = ["Broken", "broken_descs", "feature_levels", "operators", "valid_descs"]
 
 
-class _Drawn(Source):
+class _HypothesisSource(DecisionSource):
     def __init__(self, draw: Any) -> None:
         self._draw = draw
 
@@ -50,7 +50,7 @@ def valid_descs(
 
     @st.composite
     def descs(draw: Any) -> Structure:
-        return encode(valid_desc(_Drawn(draw), operator, feature_level, max_elements))
+        return encode(valid_desc(_HypothesisSource(draw), operator, feature_level, max_elements))
 
     return descs()
 
@@ -66,6 +66,6 @@ def broken_descs(
 
     @st.composite
     def descs(draw: Any) -> Broken:
-        return broken_desc(_Drawn(draw), operator, feature_level, max_elements)
+        return broken_desc(_HypothesisSource(draw), operator, feature_level, max_elements)
 
     return descs()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN, DML_TENSOR_FLAG_OWNED_BY_DML
 from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
-from .decisions import Source
+from .decisions import DecisionSource
 from .desc_changes import Change, change_tensor, reshaped, resized, retyped
 from .invalid_descs import alike
 
@@ -24,45 +24,45 @@ def tensor_of(slot: TensorSlot) -> TensorDesc:
     return slot.tensor
 
 
-def any_slot(source: Source, desc: OperatorDesc) -> tuple[TensorSlot, TensorDesc]:
+def any_slot(source: DecisionSource, desc: OperatorDesc) -> tuple[TensorSlot, TensorDesc]:
     slot = source.choice([one for one in (*desc.inputs, *desc.outputs) if one.tensor is not None])
     return slot, tensor_of(slot)
 
 
-def any_output(source: Source, desc: OperatorDesc) -> tuple[TensorSlot, TensorDesc]:
+def any_output(source: DecisionSource, desc: OperatorDesc) -> tuple[TensorSlot, TensorDesc]:
     slot = source.choice([one for one in desc.outputs if one.tensor is not None])
     return slot, tensor_of(slot)
 
 
-def size_zero(source: Source, desc: OperatorDesc, level: int) -> Change:
+def size_zero(source: DecisionSource, desc: OperatorDesc, level: int) -> Change:
     slot, tensor = any_slot(source, desc)
     dimension = source.integer(0, tensor.dimension_count - 1)
     changed = change_tensor(desc, slot, resized(tensor, dimension, 0))
     return Change(changed, "DML-BufferTensor-size-zero", f"{slot.path}.Sizes[{dimension}]")
 
 
-def dimension_count(source: Source, desc: OperatorDesc, level: int) -> Change:
+def dimension_count(source: DecisionSource, desc: OperatorDesc, level: int) -> Change:
     slot, tensor = any_slot(source, desc)
     sizes = () if source.chance(50) else (1,) * source.integer(9, 64)
     changed = change_tensor(desc, slot, reshaped(tensor, sizes))
     return Change(changed, "DML-BufferTensor-dimension-count", f"{slot.path}.DimensionCount")
 
 
-def total_size(source: Source, desc: OperatorDesc, level: int) -> Change:
+def total_size(source: DecisionSource, desc: OperatorDesc, level: int) -> Change:
     slot, tensor = any_slot(source, desc)
     total = source.integer(0, tensor.minimum_size - 1)
     changed = change_tensor(desc, slot, replace(tensor, total_size=total))
     return Change(changed, "DML-BufferTensor-total-size", f"{slot.path}.TotalTensorSizeInBytes")
 
 
-def alignment(source: Source, desc: OperatorDesc, level: int) -> Change:
+def alignment(source: DecisionSource, desc: OperatorDesc, level: int) -> Change:
     slot, tensor = any_slot(source, desc)
     alignment = source.choice((1, 2, 3, 4, 8, 12, 255, 65537))
     changed = change_tensor(desc, slot, replace(tensor, alignment=alignment))
     return Change(changed, "DML-BufferTensor-alignment", f"{slot.path}.GuaranteedBaseOffsetAlignment")
 
 
-def element_limit(source: Source, desc: OperatorDesc, level: int) -> Change | None:
+def element_limit(source: DecisionSource, desc: OperatorDesc, level: int) -> Change | None:
     slot, tensor = any_slot(source, desc)
     long = [dimension for dimension, size in enumerate(tensor.sizes) if size > 1]
     if not long:
@@ -73,7 +73,7 @@ def element_limit(source: Source, desc: OperatorDesc, level: int) -> Change | No
     return Change(changed, "DML-BufferTensor-element-limit", f"{slot.path}.Sizes")
 
 
-def output_strides(source: Source, desc: OperatorDesc, level: int) -> Change | None:
+def output_strides(source: DecisionSource, desc: OperatorDesc, level: int) -> Change | None:
     slot, tensor = any_output(source, desc)
     if tensor.element_count == 1:
         return None
@@ -83,20 +83,20 @@ def output_strides(source: Source, desc: OperatorDesc, level: int) -> Change | N
     return Change(changed, "DML-BufferTensor-output-strides", f"{slot.path}.Strides")
 
 
-def owned_output(source: Source, desc: OperatorDesc, level: int) -> Change:
+def owned_output(source: DecisionSource, desc: OperatorDesc, level: int) -> Change:
     slot, tensor = any_output(source, desc)
     changed = change_tensor(desc, slot, replace(tensor, flags=OWNED))
     return Change(changed, "DML-TensorFlags-owned-output", f"{slot.path}.Flags")
 
 
-def unknown_flags(source: Source, desc: OperatorDesc, level: int) -> Change:
+def unknown_flags(source: DecisionSource, desc: OperatorDesc, level: int) -> Change:
     slot, tensor = any_slot(source, desc)
     flags = type(OWNED)(int(tensor.flags) | 1 << source.integer(1, 31))
     changed = change_tensor(desc, slot, replace(tensor, flags=flags))
     return Change(changed, "DML-Desc-flags", f"{slot.path}.Flags")
 
 
-def unknown_data_type(source: Source, desc: OperatorDesc, level: int) -> Change:
+def unknown_data_type(source: DecisionSource, desc: OperatorDesc, level: int) -> Change:
     """Of one tensor and all that must have its type."""
     slot, _ = any_slot(source, desc)
     fields = alike(desc, slot.field, "DataType")
@@ -107,7 +107,7 @@ def unknown_data_type(source: Source, desc: OperatorDesc, level: int) -> Change:
     return Change(desc, "DML-BufferTensor-data-type", f"{slots[0].path}.DataType")
 
 
-TENSOR_MUTATIONS: tuple[Callable[[Source, OperatorDesc, int], Change | None], ...] = (
+TENSOR_MUTATIONS: tuple[Callable[[DecisionSource, OperatorDesc, int], Change | None], ...] = (
     size_zero,
     dimension_count,
     total_size,

@@ -17,7 +17,7 @@ from ..operators.operator import Advisory, Broadcast
 from ..validation.fact_expressions import Reader
 from ..validation.facts import breaches, facts_of
 from ..validation.support_tables import applies, same_of
-from .decisions import Source
+from .decisions import DecisionSource
 from .desc_generator import MAX_ELEMENTS, Fields, Maker
 from .recipes import recipe_of
 
@@ -40,7 +40,7 @@ def make_desc(name: str, fields: Mapping[str, Any]) -> OperatorDesc:
 
 
 def valid_desc(
-    source: Source,
+    source: DecisionSource,
     operator: str | None = None,
     feature_level: int = HIGHEST,
     max_elements: int = MAX_ELEMENTS,

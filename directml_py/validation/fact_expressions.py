@@ -89,7 +89,7 @@ def field_of(node: ast.expr) -> str:
 Getter = Callable[[OperatorDesc], Any]
 
 
-class Comparison(NamedTuple):
+class FactComparison(NamedTuple):
     """A comparison ready to be made: the compared terms, each with whether it is a list of alternatives, and the
     tests between neighbours."""
 
@@ -109,12 +109,12 @@ def enum_of(schema: OperatorSchema, nodes: Sequence[ast.expr]) -> str:
 
 
 @lru_cache(maxsize=8192)
-def comparison(node: ast.Compare, schema: OperatorSchema) -> Comparison:
+def comparison(node: ast.Compare, schema: OperatorSchema) -> FactComparison:
     nodes = [node.left, *node.comparators]
     enum = enum_of(schema, nodes)
     among = [False, *(isinstance(op, ast.In) for op in node.ops)]
     terms = tuple((getter(term, schema, enum), several) for term, several in zip(nodes, among))
-    return Comparison(terms, tuple(COMPARISONS[type(op)][0] for op in node.ops))
+    return FactComparison(terms, tuple(COMPARISONS[type(op)][0] for op in node.ops))
 
 
 @lru_cache(maxsize=8192)

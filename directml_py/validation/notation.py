@@ -23,7 +23,7 @@ class Condition(NamedTuple):
     values: tuple[str, ...]
 
 
-class Table(NamedTuple):
+class SupportTable(NamedTuple):
     """What tensors may be from a level on: per name (empty: all tensors) a range of ranks and names of types."""
 
     level: int
@@ -73,7 +73,7 @@ def _head(text: str) -> tuple[str, tuple[Condition, ...], str]:
     return subject.strip(), tuple(conditions), body
 
 
-def parse_table(text: str) -> Table:
+def parse_table(text: str) -> SupportTable:
     """One support table. Raises ``ValueError`` for what is none."""
     level, conditions, body = _head(text)
     groups = []
@@ -81,7 +81,7 @@ def parse_table(text: str) -> Table:
         words = group.split()
         start = next(index for index, word in enumerate(words) if word[0].isdigit())
         groups.append((tuple(words[:start]), parse_range(words[start]), parse_types(words[start + 1 :])))
-    return Table(parse_level(level), conditions, tuple(groups))
+    return SupportTable(parse_level(level), conditions, tuple(groups))
 
 
 def parse_same(text: str) -> Agreement:

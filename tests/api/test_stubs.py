@@ -12,7 +12,7 @@ from directml_py import graph
 from directml_py.abi.structure import Structure, TypedOperatorDesc, Union
 from directml_py.api import d3d12_structs, operator_descs, structs
 from directml_py.graph import directmlx
-from directml_py.graph.operator_functions import Method, method_names
+from directml_py.graph.operator_functions import OperatorMethod, method_names
 from directml_py.operators import SCHEMAS
 
 
@@ -66,7 +66,7 @@ def test_every_function_of_a_graph_has_the_signature_that_it_is_called_with():
     functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
     aliases = {node.targets[0].id: node.value.id for node in body if isinstance(node, ast.Assign)}
     for name, operator in method_names().items():
-        method = Method(SCHEMAS[operator])
+        method = OperatorMethod(SCHEMAS[operator])
         assert aliases.get(name, name) == method.name
         written = functions[method.name]
         function = getattr(graph.Graph, name)

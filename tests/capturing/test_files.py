@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from directml_py.capturing import content_store, parser
-from directml_py.capturing.content_store import Writer
+from directml_py.capturing.content_store import CaptureWriter
 from directml_py.capturing.interval_set import Known
 from directml_py.capturing.page import page
 from directml_py.capturing.parser import CaptureError, read_capture
@@ -278,7 +278,7 @@ def test_what_differs_in_any_byte_is_another_content(tmp_path, size):
     chance = np.random.default_rng(size)
     first = chance.integers(0, 256, size, np.uint8)
     changed = {size - 1, size // 2, *map(int, chance.integers(0, max(size, 1), 20))} if size else set()
-    writer, contents = Writer(tmp_path), [first]
+    writer, contents = CaptureWriter(tmp_path), [first]
     assert writer.content(first) == 0
     for place in changed:
         other = first.copy()
@@ -290,7 +290,7 @@ def test_what_differs_in_any_byte_is_another_content(tmp_path, size):
 
 
 def test_a_content_is_not_the_beginning_of_a_longer_one(tmp_path):
-    writer = Writer(tmp_path)
+    writer = CaptureWriter(tmp_path)
     zeros = np.zeros(100, np.uint8)
     assert [writer.content(zeros[:size], 0 if size < 100 else None) for size in (100, 99, 1, 0, 100)] == [
         0,
@@ -308,7 +308,7 @@ def test_many_contents_that_look_the_same(tmp_path):
     step = masks.shape[1] // content_store.GLANCES + 1
     masks[np.arange(20), step * (20 + np.arange(20)) + 1] = 1
     assert len({content_store._glance(mask) for mask in masks}) == 1
-    writer = Writer(tmp_path)
+    writer = CaptureWriter(tmp_path)
     for turn in range(3):
         assert [writer.content(mask, number if turn else None) for number, mask in enumerate(masks)] == list(
             range(20)
@@ -320,7 +320,7 @@ def test_many_contents_that_look_the_same(tmp_path):
 def test_a_large_file_ends_with_its_last_content(tmp_path):
     """Whatever was reserved behind it, which grows with the file."""
     size = content_store.RESERVE[0]
-    writer, sizes = Writer(tmp_path), []
+    writer, sizes = CaptureWriter(tmp_path), []
     (path,) = tmp_path.glob("*.contents")
     for number in range(7):
         assert writer.content(np.full(size, number, np.uint8)) == number
@@ -337,7 +337,7 @@ def test_where_nothing_can_be_reserved(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", refuse)
-    writer = Writer(tmp_path)
+    writer = CaptureWriter(tmp_path)
     for number in range(3):
         writer.content(np.full(content_store.RESERVE[0], number, np.uint8))
     assert [set(one) for one in stored(tmp_path, writer)] == [{0}, {1}, {2}]
@@ -345,7 +345,7 @@ def test_where_nothing_can_be_reserved(tmp_path, monkeypatch):
 
 def test_lines_are_gathered(tmp_path):
     """In order and not without end; all are there when gathering ends."""
-    writer = Writer(tmp_path)
+    writer = CaptureWriter(tmp_path)
     (path,) = tmp_path.glob("*.jsonl")
 
     def numbers():

@@ -11,7 +11,7 @@ import directml_py as dml
 from directml_py.capturing import event_types as e
 from directml_py.capturing.page.lanes import lanes
 from directml_py.capturing.page.tensor_values import _bars
-from directml_py.capturing.page.timeline import _barrier, _Begin, _End, _nested, _Title
+from directml_py.capturing.page.timeline import _barrier, _Begin, _nested, _SpanEnd, _Title
 from directml_py.capturing.parser import read_capture
 from directml_py.cli import main
 from directml_py.session import Session
@@ -103,10 +103,10 @@ def test_bars_stand_on_zero():
 @pytest.mark.parametrize(
     ("pieces", "html"),
     [
-        ([_Begin("<div>"), _End("</div>")], "<div></div>"),
-        ([_End("</div>"), _Begin("<div>")], "<div></div>"),
-        ([_Begin("<div>"), _Begin("<div>"), _End("</div>")], "<div><div></div></div>"),
-        ([_Begin("<div>"), _Title("<h4>"), _End("</div>")], "<div></div><h4>"),
+        ([_Begin("<div>"), _SpanEnd("</div>")], "<div></div>"),
+        ([_SpanEnd("</div>"), _Begin("<div>")], "<div></div>"),
+        ([_Begin("<div>"), _Begin("<div>"), _SpanEnd("</div>")], "<div><div></div></div>"),
+        ([_Begin("<div>"), _Title("<h4>"), _SpanEnd("</div>")], "<div></div><h4>"),
     ],
 )
 def test_spans_end_where_they_can(pieces, html):
@@ -125,6 +125,6 @@ def test_spans_end_where_they_can(pieces, html):
     ],
 )
 def test_barriers_say_what_is_not_usual(flags, text):
-    resource = e.Resource(0, 0, 0, 16, "DEFAULT", "NONE", "COMMON", False, "x")
+    resource = e.CapturedResource(0, 0, 0, 16, "DEFAULT", "NONE", "COMMON", False, "x")
     states = ("D3D12_RESOURCE_STATE_COMMON", "D3D12_RESOURCE_STATE_COPY_DEST")
-    assert str(_barrier(e.Transition(resource, *states, flags))) == text
+    assert str(_barrier(e.CapturedTransition(resource, *states, flags))) == text

@@ -15,7 +15,7 @@ import pytest
 import directml_py as dml
 from directml_py.capturing import VARIABLE
 from directml_py.capturing import event_types as e
-from directml_py.capturing.content_store import Writer
+from directml_py.capturing.content_store import CaptureWriter
 from directml_py.capturing.parser import read_capture
 from directml_py.capturing.replay import replay
 from directml_py.session import Session
@@ -34,14 +34,14 @@ def lines(folder):
 
 
 def dispatches(log):
-    return [command for _, command in log.ran if isinstance(command.what, e.Dispatch)]
+    return [command for _, command in log.ran if isinstance(command.what, e.DispatchEvent)]
 
 
 def test_what_ran_in_which_order(recorded):
     log = only(recorded)
     titles = [
         command.what.dispatchable.title
-        if isinstance(command.what, e.Dispatch)
+        if isinstance(command.what, e.DispatchEvent)
         else type(command.what).__name__
         for execution, command in log.ran
         if len(execution.commands) > 2
@@ -114,7 +114,7 @@ def test_what_was_there_before(tmp_path):
     assert log.bytes(command.found[0].content).view(np.float32).tolist() == [1, 2, 3, 4]
     assert [differences for _, differences in replay(log)] == [[]]
     # Nothing after the end is in it: reading back is an execution too.
-    assert sum(isinstance(moment, e.Execution) for moment in log.moments) == 1
+    assert sum(isinstance(moment, e.CapturedExecution) for moment in log.moments) == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no permissions of this kind")
@@ -245,7 +245,7 @@ def test_an_error_ends_the_recording_and_closes_its_files(tmp_path, monkeypatch,
     def fail(self, *arguments):
         raise error
 
-    monkeypatch.setattr(Writer, "content", fail)
+    monkeypatch.setattr(CaptureWriter, "content", fail)
     with pytest.raises(OSError, match=r"No space|Cannot allocate"), dml.capture(tmp_path / "out"):
         assert record_program().tolist() == [20, 21, 22, 0, 23, 24, 25]
     assert capsys.readouterr().err.count("ends here") == 1

@@ -94,7 +94,7 @@ def test_the_numbers_of_dispatches_go_on_from_process_to_process(recorded, copie
             (copied / f"other{path.suffix}").write_bytes(path.read_bytes())
     logs = read_capture(copied)
     assert [one.number for log in logs for one in log.dispatches] == list(range(8))
-    assert all(isinstance(one, e.Dispatch) for log in logs for one in log.dispatches)
+    assert all(isinstance(one, e.DispatchEvent) for log in logs for one in log.dispatches)
 
 
 def record_owned(folder):
@@ -411,7 +411,7 @@ def test_things_are_numbered_by_kind(tmp_path):
             for fence in fences:
                 queue.Signal(fence, 1)
     (log,) = read_capture(tmp_path)
-    signals = [moment for moment in log.moments if isinstance(moment, e.Signal)]
+    signals = [moment for moment in log.moments if isinstance(moment, e.SignalEvent)]
     assert {(one.queue.number, one.fence.number) for one in signals} == {
         (q, f) for q in range(3) for f in range(2)
     }
@@ -432,7 +432,7 @@ def test_uses_of_other_commands(tmp_path, use, error):
     rewrite(tmp_path, "clear", change)
     if error is None:
         (log,) = read_capture(tmp_path)
-        others = [command.what for _, command in log.ran if isinstance(command.what, e.Other)]
+        others = [command.what for _, command in log.ran if isinstance(command.what, e.OtherEvent)]
         assert [[one.use for one in other.uses] for other in others if other.title == "a command"] == [[use]]
     else:
         with pytest.raises(CaptureError, match=rf"ranges\[0\].{error}"):

@@ -33,7 +33,7 @@ def test_what_a_program_did(builder, tmp_path):
     dispatches = [
         command
         for _, command in log.ran
-        if isinstance(command.what, e.Dispatch) and command.what.dispatchable.name == "twice"
+        if isinstance(command.what, e.DispatchEvent) and command.what.dispatchable.name == "twice"
     ]
     first, second = dispatches
     assert [one.what.dispatchable.title for one in dispatches] == [
@@ -43,13 +43,13 @@ def test_what_a_program_did(builder, tmp_path):
     assert not first.messages
     assert message.rule == "D3D12-UAVBarrier-missing"
     assert "'the middle'" in message.text
-    markers = [command.what for _, command in log.ran if isinstance(command.what, e.Marker)]
+    markers = [command.what for _, command in log.ran if isinstance(command.what, e.MarkerEvent)]
     assert markers == [
-        e.Marker("BeginEvent", "forward"),
-        e.Marker("SetMarker", "halfway"),
-        e.Marker("EndEvent", ""),
+        e.MarkerEvent("BeginEvent", "forward"),
+        e.MarkerEvent("SetMarker", "halfway"),
+        e.MarkerEvent("EndEvent", ""),
     ]
-    assert [moment.marker.text for moment in log.moments if isinstance(moment, e.Mark)] == ["now"]
+    assert [moment.marker.text for moment in log.moments if isinstance(moment, e.QueueMarkerEvent)] == ["now"]
     written = {patch.content for patch in second.written}
     assert [log.bytes(content).view("<f4").tolist() for content in written] == [[4, 8, 12, 16]]
 

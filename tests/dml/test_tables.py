@@ -9,7 +9,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.cffi import ffi
-from directml_py.d3d12.sync_validation.access import Use
+from directml_py.d3d12.sync_validation.access import AccessKind
 from directml_py.descs.tensor import TensorDesc
 from directml_py.dml.binding_point import Slot
 from directml_py.dml.bindings import read_bindings
@@ -158,8 +158,8 @@ def test_writing_halves_of_bytes(count):
     """Five or six elements of four bits are written to three bytes, of which the last is written as a whole."""
     desc = TensorDesc(dml.DML_TENSOR_DATA_TYPE_INT4, (1, 1, 1, count))
     memory = np.arange(8, dtype=np.uint8)
-    assert elements_of(desc, Use.WRITE)(memory).tolist() == [0, 1, 2]
-    assert elements_of(desc, Use.READ)(memory).ravel().tolist() == [0, 0, 1, 1, 2, 2][:count]
+    assert elements_of(desc, AccessKind.WRITE)(memory).tolist() == [0, 1, 2]
+    assert elements_of(desc, AccessKind.READ)(memory).ravel().tolist() == [0, 0, 1, 1, 2, 2][:count]
 
 
 @pytest.mark.kind_device

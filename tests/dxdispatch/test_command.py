@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from directml_py.cli import main
-from directml_py.d3d12.adapters import Memory
+from directml_py.d3d12.adapters import AdapterMemory
 
 from ..faces.conftest import python as python
 from .conftest import add_model, dispatch, resource
@@ -203,7 +203,7 @@ def test_paths(answer, tmp_path):
     ],
 )
 def test_sizes_of_memory(monkeypatch, capsys, size, text):
-    monkeypatch.setattr("directml_py.d3d12.dxcore.memory", lambda: Memory(size, 0))
+    monkeypatch.setattr("directml_py.d3d12.dxcore.memory", lambda: AdapterMemory(size, 0))
     assert main(["dispatch", "-s"]) == 0
     assert f"-Dedicated Adapter Memory: {text}" in capsys.readouterr().out.splitlines()
 

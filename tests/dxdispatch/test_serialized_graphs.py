@@ -187,7 +187,7 @@ def test_the_package_reads_what_is_written():
 def test_numbers_of_eight_bytes_are_aligned(text):
     """Whatever lies before them."""
     number = 0x123456789ABCDEF
-    root = flatbuffer_writer.Table([text, flatbuffer_writer.Numbers("q", [number])])
+    root = flatbuffer_writer.TableValue([text, flatbuffer_writer.Numbers("q", [number])])
     data = flatbuffer_writer.flatbuffer(root)
     assert data.index(struct.pack("<q", number)) % 8 == 0
 

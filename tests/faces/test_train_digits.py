@@ -140,7 +140,7 @@ def test_state_stays_on_the_device(digits, dml_device):
     """Commands come to the bits that the graphs give when NumPy carries each state to the next step, two rates
     included; and the debug layer has nothing to say."""
     rates = [1e-2, 1e-3]
-    model = train_digits.Model(Session(dml_device))
+    model = train_digits.DigitsNetwork(Session(dml_device))
     losses = np.concatenate(list(model.train(digits, rates)))
     rng = np.random.default_rng(train_digits.SEED)
     state = train_digits.initial_state(rng)

@@ -11,7 +11,7 @@ import directml_py as dml
 from directml_py.api.schema_data import OPERATORS as CATALOG
 from directml_py.descs.decode import decode_struct
 from directml_py.graph import Graph, TensorProperties, interleaved_channel
-from directml_py.graph.operator_functions import Method, argument_name, snake_case
+from directml_py.graph.operator_functions import OperatorMethod, argument_name, snake_case
 from directml_py.operators import SCHEMAS
 
 from ..rules.layer import layer_bench, messages
@@ -61,7 +61,7 @@ def test_annotations():
 def test_all_of_the_catalog_can_have_functions():
     """The names of arguments are unique and no keywords, whatever operator comes."""
     for schema in CATALOG.values():
-        names = list(Method(schema).signature.parameters)
+        names = list(OperatorMethod(schema).signature.parameters)
         assert len(names) == len(set(names)) > 1
 
 

@@ -11,7 +11,7 @@ import pytest
 import directml_py as dml
 from directml_py.graph import Graph, directmlx
 from directml_py.graph.directmlx import FusedActivation, TensorDesc
-from directml_py.graph.directmlx.operators import Function
+from directml_py.graph.directmlx.operators import OperatorFunction
 from directml_py.graph.directmlx.signatures import STRUCTS, rows
 
 FLOAT32, UINT32, UINT8 = (
@@ -111,7 +111,7 @@ class TestOperators:
                 wrong()
 
 
-FUNCTIONS = {function.name: function for function in map(Function, rows())}
+FUNCTIONS = {function.name: function for function in map(OperatorFunction, rows())}
 
 
 class TestTable:

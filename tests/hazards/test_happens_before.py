@@ -8,7 +8,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.d3d12.resource import BufferRange
-from directml_py.d3d12.sync_validation.access import Access, Use
+from directml_py.d3d12.sync_validation.access import Access, AccessKind
 from directml_py.d3d12.sync_validation.happens_before import Knowledge
 from directml_py.session import Session
 
@@ -37,7 +37,7 @@ def runs(knowledge, queue, shared, use=None):
 
 
 def signals(knowledge, shared, queue):
-    assert runs(knowledge, queue, shared, Use.WRITE if queue is WRITER else None) == 0
+    assert runs(knowledge, queue, shared, AccessKind.WRITE if queue is WRITER else None) == 0
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_a_wait_knows_what_all_signals_tell_that_can_have_ended_it(shared, order
     if (WRITER, 1) not in order and (WRITER, 2) not in order:
         signals(knowledge, shared, WRITER)
     knowledge.waited(FENCE, 1, READER)
-    assert runs(knowledge, READER, shared, Use.READ) == missing
+    assert runs(knowledge, READER, shared, AccessKind.READ) == missing

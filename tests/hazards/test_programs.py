@@ -45,13 +45,13 @@ def test_what_is_missing_stands_before():
         commands = [
             command
             for step in steps
-            if isinstance(step, v.Submit)
+            if isinstance(step, v.SubmitStep)
             for commands in step.lists
             for command in commands
         ]
-        initialized += any(isinstance(command, v.Dispatch) and command.persistent for command in commands)
+        initialized += any(isinstance(command, v.DispatchCall) and command.persistent for command in commands)
         waiting += any(
-            isinstance(one, v.Wait) and isinstance(two, v.Submit) and one.queue == two.queue
+            isinstance(one, v.WaitStep) and isinstance(two, v.SubmitStep) and one.queue == two.queue
             for one, two in pairwise(steps)
         )
     assert initialized > 6
@@ -84,7 +84,7 @@ def test_the_command(capsys):
 
 
 def buffer(name, memory=None, heap=v.DEFAULT, **rest):
-    return v.Buffer(name, heap, ord(name[0]) if memory is None else memory, 0, 64, **rest)
+    return v.BufferDecl(name, heap, ord(name[0]) if memory is None else memory, 0, 64, **rest)
 
 
 BUFFERS = {
@@ -100,33 +100,33 @@ BUFFERS = {
     )
 }
 QUEUES = (v.DIRECT, v.DIRECT, v.COPY)
-TO_COPY = [v.Transition("b", v.UNORDERED_ACCESS, v.COPY_SOURCE, half) for half in (v.BEGIN, v.END)]
-SCALE = v.Kind("scale", (16,), (16,), in_place=True)
-OWNING = v.Kind("owning", (16,), (16,), owned=(16,), persistent=16)
+TO_COPY = [v.TransitionCall("b", v.UNORDERED_ACCESS, v.COPY_SOURCE, half) for half in (v.BEGIN, v.END)]
+SCALE = v.OperatorKind("scale", (16,), (16,), in_place=True)
+OWNING = v.OperatorKind("owning", (16,), (16,), owned=(16,), persistent=16)
 
 
 def part(name, start=0):
-    return v.Part(name, start, 16)
+    return v.BufferPart(name, start, 16)
 
 
 def scale(source, target, start=0):
-    return v.Dispatch("scale", (part(source),), (part(target, start),))
+    return v.DispatchCall("scale", (part(source),), (part(target, start),))
 
 
 def copy(source, target):
-    return v.Copy(part(target), part(source))
+    return v.CopyCall(part(target), part(source))
 
 
 def initialize(source):
-    return v.Initialize("owning", (part(source),), persistent=part("weights"))
+    return v.InitializeCall("owning", (part(source),), persistent=part("weights"))
 
 
 def owning(source, target):
-    return v.Dispatch("owning", (part(source),), (part(target),), persistent=part("weights"))
+    return v.DispatchCall("owning", (part(source),), (part(target),), persistent=part("weights"))
 
 
 def look(*steps):
-    return reference_model.look(v.Program(BUFFERS, {"scale": SCALE, "owning": OWNING}, QUEUES, 3, steps))
+    return reference_model.look(v.FuzzProgram(BUFFERS, {"scale": SCALE, "owning": OWNING}, QUEUES, 3, steps))
 
 
 def hazards(*steps):
@@ -134,34 +134,40 @@ def hazards(*steps):
 
 
 def run(*commands, queue=0, number=0):
-    return v.Submit(number, queue, (commands,))
+    return v.SubmitStep(number, queue, (commands,))
 
 
 @pytest.mark.parametrize(
     ("commands", "expected"),
     [
         ([scale("a", "b"), scale("b", "c")], {reference_model.MISSING_BARRIER}),
-        ([scale("a", "b"), v.Unordered("b"), scale("b", "c")], set()),
-        ([scale("a", "b"), v.Unordered("a"), scale("b", "c")], {reference_model.MISSING_BARRIER}),
+        ([scale("a", "b"), v.UavBarrierCall("b"), scale("b", "c")], set()),
+        ([scale("a", "b"), v.UavBarrierCall("a"), scale("b", "c")], {reference_model.MISSING_BARRIER}),
         ([scale("a", "b"), scale("b", "c", 16)], {reference_model.MISSING_BARRIER}),
         ([scale("a", "b", 16), scale("b", "c")], set()),
         ([scale("a", "b"), scale("a", "c")], set()),
         ([scale("a", "a")], set()),
-        ([v.Dispatch("scale", (v.Part("a", 0, 16),), (v.Part("a", 4, 16),))], {reference_model.OVERLAP}),
+        (
+            [v.DispatchCall("scale", (v.BufferPart("a", 0, 16),), (v.BufferPart("a", 4, 16),))],
+            {reference_model.OVERLAP},
+        ),
         ([scale("a", "b"), copy("b", "down")], {modelled_states.WRONG_STATE}),
         (
-            [scale("a", "b"), v.Transition("b", v.UNORDERED_ACCESS, v.COPY_SOURCE), copy("b", "down")],
+            [scale("a", "b"), v.TransitionCall("b", v.UNORDERED_ACCESS, v.COPY_SOURCE), copy("b", "down")],
             set(),
         ),
         ([scale("a", "one"), scale("b", "two")], {reference_model.MISSING_ALIASING}),
-        ([scale("a", "one"), v.Unordered(None), scale("b", "two")], {reference_model.MISSING_ALIASING}),
-        ([scale("a", "one"), v.Aliasing(None, "two"), scale("b", "two")], set()),
-        ([scale("a", "one"), v.Aliasing(None, "one"), scale("b", "two")], {reference_model.MISSING_ALIASING}),
-        ([scale("a", "one"), v.Aliasing("one", "two"), scale("two", "b")], {LOST}),
-        ([scale("a", "one"), v.Aliasing("one", None), scale("two", "b")], set()),
+        ([scale("a", "one"), v.UavBarrierCall(None), scale("b", "two")], {reference_model.MISSING_ALIASING}),
+        ([scale("a", "one"), v.AliasingCall(None, "two"), scale("b", "two")], set()),
+        (
+            [scale("a", "one"), v.AliasingCall(None, "one"), scale("b", "two")],
+            {reference_model.MISSING_ALIASING},
+        ),
+        ([scale("a", "one"), v.AliasingCall("one", "two"), scale("two", "b")], {LOST}),
+        ([scale("a", "one"), v.AliasingCall("one", None), scale("two", "b")], set()),
         ([scale("fresh", "b")], {UNDEFINED}),
-        ([v.Clear(part("fresh")), v.Unordered("fresh"), scale("fresh", "b")], set()),
-        ([v.Clear(part("a")), scale("a", "b")], {reference_model.MISSING_BARRIER}),
+        ([v.ClearCall(part("fresh")), v.UavBarrierCall("fresh"), scale("fresh", "b")], set()),
+        ([v.ClearCall(part("a")), scale("a", "b")], {reference_model.MISSING_BARRIER}),
         ([scale("a", "b"), *TO_COPY, copy("b", "down")], set()),
         (
             [scale("a", "b"), TO_COPY[0], copy("a", "down"), TO_COPY[1], copy("b", "down")],
@@ -171,7 +177,7 @@ def run(*commands, queue=0, number=0):
         ([scale("a", "b"), TO_COPY[1], copy("b", "down")], {modelled_states.SPLIT}),
         ([scale("a", "b"), TO_COPY[0], TO_COPY[0], TO_COPY[1]], {modelled_states.SPLIT}),
         (
-            [scale("a", "b"), TO_COPY[0], v.Transition("b", v.UNORDERED_ACCESS, v.COPY_DEST, v.END)],
+            [scale("a", "b"), TO_COPY[0], v.TransitionCall("b", v.UNORDERED_ACCESS, v.COPY_DEST, v.END)],
             {modelled_states.SPLIT},
         ),
         ([scale("a", "b"), TO_COPY[0]], set()),
@@ -189,19 +195,19 @@ def test_two_calls_by_hand():
 
 def test_queues_by_hand():
     first, second = run(scale("a", "b")), run(scale("b", "c"), queue=1, number=1)
-    signal = v.Signal(0, 0, 1)
+    signal = v.SignalStep(0, 0, 1)
     assert hazards(first, second) == {reference_model.MISSING_WAIT}
-    assert hazards(first, signal, v.Wait(1, 0, 1), second) == set()
-    assert hazards(signal, first, v.Wait(1, 0, 1), second) == {reference_model.MISSING_WAIT}
-    assert hazards(first, signal, second, v.Wait(1, 0, 1)) == {reference_model.MISSING_WAIT}
-    assert hazards(first, signal, v.Await(0, 1), second) == set()
-    assert hazards(v.Wait(1, 0, 1), second, first, signal) == set()
+    assert hazards(first, signal, v.WaitStep(1, 0, 1), second) == set()
+    assert hazards(signal, first, v.WaitStep(1, 0, 1), second) == {reference_model.MISSING_WAIT}
+    assert hazards(first, signal, second, v.WaitStep(1, 0, 1)) == {reference_model.MISSING_WAIT}
+    assert hazards(first, signal, v.CpuWaitStep(0, 1), second) == set()
+    assert hazards(v.WaitStep(1, 0, 1), second, first, signal) == set()
     # By way of a third one.
-    handed = (v.Wait(2, 0, 1), v.Signal(2, 2, 1), v.Wait(1, 2, 1))
+    handed = (v.WaitStep(2, 0, 1), v.SignalStep(2, 2, 1), v.WaitStep(1, 2, 1))
     assert hazards(first, signal, *handed, second) == set()
     assert hazards(first, signal, *handed[1:], second) == {reference_model.MISSING_WAIT}
-    assert hazards(first, v.Await(0, 1), signal) == {reference_model.DEADLOCK}
-    crossed = (v.Wait(0, 1, 1), signal, v.Wait(1, 0, 1), v.Signal(1, 1, 1))
+    assert hazards(first, v.CpuWaitStep(0, 1), signal) == {reference_model.DEADLOCK}
+    crossed = (v.WaitStep(0, 1, 1), signal, v.WaitStep(1, 0, 1), v.SignalStep(1, 1, 1))
     assert hazards(*crossed) == {reference_model.DEADLOCK}
 
 
@@ -212,14 +218,14 @@ def test_what_has_begun_and_not_ended():
 
 def test_what_follows_from_what_is_not_recorded():
     """Whoever reads what a refused dispatch was to write finds something else."""
-    overlapping = v.Dispatch("scale", (part("fresh"),), (part("fresh", 4),))
-    after = run(v.Copy(part("down"), part("fresh", 4)), number=1)
-    told = look(run(v.Clear(part("fresh")), v.Unordered("fresh"), overlapping), after)
+    overlapping = v.DispatchCall("scale", (part("fresh"),), (part("fresh", 4),))
+    after = run(v.CopyCall(part("down"), part("fresh", 4)), number=1)
+    told = look(run(v.ClearCall(part("fresh")), v.UavBarrierCall("fresh"), overlapping), after)
     assert told.hazards == {reference_model.OVERLAP}
     assert UNDEFINED in told.possible
 
 
-TWO_FILLS = (v.Fill(part("up")), v.Fill(part("up")))
+TWO_FILLS = (v.CpuWriteStep(part("up")), v.CpuWriteStep(part("up")))
 
 
 @pytest.mark.parametrize(
@@ -235,33 +241,33 @@ TWO_FILLS = (v.Fill(part("up")), v.Fill(part("up")))
             (set(), set()),
         ),
         ("up", TWO_FILLS[:1], [TWO_FILLS[1], run(copy("up", "weights"), number=1)], ({CHANGED}, set())),
-        ("a", (), [run(v.Clear(part("weights")), number=1)], ({CHANGED}, set())),
-        ("a", (), [run(v.Clear(part("weights", 12)), number=1)], ({CHANGED}, set())),
-        ("a", (), [run(v.Clear(part("weights", 16)), number=1)], (set(), set())),
+        ("a", (), [run(v.ClearCall(part("weights")), number=1)], ({CHANGED}, set())),
+        ("a", (), [run(v.ClearCall(part("weights", 12)), number=1)], ({CHANGED}, set())),
+        ("a", (), [run(v.ClearCall(part("weights", 16)), number=1)], (set(), set())),
         # What is computed may be what was there.
         ("a", (), [run(scale("b", "weights"), number=1)], (set(), {CHANGED})),
     ],
 )
 def test_persistent_resources_by_hand(source, before, between, told):
-    waits = (v.Signal(0, 0, 1), v.Await(0, 1))
+    waits = (v.SignalStep(0, 0, 1), v.CpuWaitStep(0, 1))
     steps = (*before, run(initialize(source), number=3), *waits, *between, run(owning("a", "c"), number=4))
     assert look(*steps) == told
 
 
 def test_executing_again_by_hand():
-    first, again = run(copy("up", "a")), v.Again(1, 0, 0)
-    wait = (v.Signal(0, 0, 1), v.Await(0, 1))
+    first, again = run(copy("up", "a")), v.ResubmitStep(1, 0, 0)
+    wait = (v.SignalStep(0, 0, 1), v.CpuWaitStep(0, 1))
     assert hazards(first, *wait, again) == set()
     assert hazards(first, again) == {reference_model.IN_FLIGHT}
-    assert hazards(first, wait[0], v.Wait(0, 0, 1), again) == {reference_model.IN_FLIGHT}
-    assert hazards(first, *wait, v.Reset(0), again) == {reference_model.STALE}
-    assert hazards(first, *wait, again, v.Reset(0)) == {reference_model.RESET}
-    assert hazards(first, *wait, again, v.Fill(part("up"))) == {reference_model.UPLOAD}
-    assert hazards(first, *wait, v.Again(1, 2, 0)) == {reference_model.WRONG_ENGINE}
+    assert hazards(first, wait[0], v.WaitStep(0, 0, 1), again) == {reference_model.IN_FLIGHT}
+    assert hazards(first, *wait, v.ResetStep(0), again) == {reference_model.STALE}
+    assert hazards(first, *wait, again, v.ResetStep(0)) == {reference_model.RESET}
+    assert hazards(first, *wait, again, v.CpuWriteStep(part("up"))) == {reference_model.UPLOAD}
+    assert hazards(first, *wait, v.ResubmitStep(1, 2, 0)) == {reference_model.WRONG_ENGINE}
     assert hazards(again, first) == {reference_model.SENSELESS}
 
 
-@pytest.mark.parametrize("command", [scale("a", "b"), v.Clear(part("b")), TO_COPY[0]])
+@pytest.mark.parametrize("command", [scale("a", "b"), v.ClearCall(part("b")), TO_COPY[0]])
 def test_copy_queues_by_hand(command):
     assert hazards(run(command, queue=2)) == {reference_model.WRONG_ENGINE}
     assert hazards(run(copy("a", "b"), queue=2)) == set()
@@ -270,18 +276,18 @@ def test_copy_queues_by_hand(command):
 @pytest.mark.parametrize(
     ("commands", "step", "expected"),
     [
-        ([copy("a", "down")], v.Look(part("down", 8)), reference_model.READBACK),
-        ([copy("a", "down")], v.Look(part("down", 16)), None),
-        ([copy("up", "a")], v.Fill(part("up")), reference_model.UPLOAD),
-        ([scale("a", "b")], v.Reset(0), reference_model.RESET),
-        ([scale("a", "b")], v.Release("scale"), reference_model.RELEASED),
-        ([scale("a", "one")], v.Release("memory 99"), reference_model.RELEASED),
-        ([scale("a", "b")], v.Release("c"), None),
-        ([initialize("a")], v.Release("owning"), reference_model.RELEASED),
-        ([initialize("a")], v.Release("initializer of owning"), reference_model.RELEASED),
+        ([copy("a", "down")], v.CpuReadStep(part("down", 8)), reference_model.READBACK),
+        ([copy("a", "down")], v.CpuReadStep(part("down", 16)), None),
+        ([copy("up", "a")], v.CpuWriteStep(part("up")), reference_model.UPLOAD),
+        ([scale("a", "b")], v.ResetStep(0), reference_model.RESET),
+        ([scale("a", "b")], v.ReleaseStep("scale"), reference_model.RELEASED),
+        ([scale("a", "one")], v.ReleaseStep("memory 99"), reference_model.RELEASED),
+        ([scale("a", "b")], v.ReleaseStep("c"), None),
+        ([initialize("a")], v.ReleaseStep("owning"), reference_model.RELEASED),
+        ([initialize("a")], v.ReleaseStep("initializer of owning"), reference_model.RELEASED),
     ],
 )
 def test_the_cpu_by_hand(commands, step, expected):
-    signal, wait = v.Signal(0, 0, 1), v.Await(0, 1)
+    signal, wait = v.SignalStep(0, 0, 1), v.CpuWaitStep(0, 1)
     assert hazards(run(*commands), signal, step, wait) == ({expected} if expected else set())
     assert hazards(run(*commands), signal, wait, step) == set()

@@ -9,8 +9,8 @@ from work import grows_like_its_size
 
 import directml_py as dml
 from directml_py.d3d12.resource import BufferRange
-from directml_py.d3d12.sync_validation.access import Access, Use
-from directml_py.d3d12.sync_validation.range_map import Found, LatestRanges
+from directml_py.d3d12.sync_validation.access import Access, AccessKind
+from directml_py.d3d12.sync_validation.range_map import LastAccess, RangeMap
 from directml_py.d3d12.sync_validation.uav_barriers import UnorderedAccesses
 
 STATE = dml.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
@@ -79,7 +79,7 @@ def some_access(pick, buffers):
     # Few places, so that ranges begin and end together, touch and contain each other. Some are empty.
     start, end = sorted((pick.randrange(9) << 14, pick.randrange(9) << 14))
     part = BufferRange(pick.choice(buffers), start, end - start)
-    return Access(part, pick.choice(list(Use)), STATE, f"x{pick.randrange(1 << 30)}")
+    return Access(part, pick.choice(list(AccessKind)), STATE, f"x{pick.randrange(1 << 30)}")
 
 
 @pytest.mark.parametrize("aliased", [False, True])
@@ -124,25 +124,25 @@ def test_the_last_to_touch_is_named(resources):
     def access(use, start, end, name):
         return Access(BufferRange(buffer, start, end - start), use, STATE, name)
 
-    index.command("one", [access(Use.WRITE, 0, 8, "all")])
-    index.command("two", [access(Use.READ, 4, 8, "high")])
-    (sentence,) = index.command("three", [access(Use.WRITE, 4, 8, "high again")])
+    index.command("one", [access(AccessKind.WRITE, 0, 8, "all")])
+    index.command("two", [access(AccessKind.READ, 4, 8, "high")])
+    (sentence,) = index.command("three", [access(AccessKind.WRITE, 4, 8, "high again")])
     assert "which two reads as high;" in sentence
-    (sentence,) = index.command("four", [access(Use.READ, 2, 8, "most")])
+    (sentence,) = index.command("four", [access(AccessKind.READ, 2, 8, "most")])
     assert "which one writes as all;" in sentence
 
 
 def test_ranges_against_bytes():
     pick = random.Random(0)
     for _ in range(200):
-        ranges, by_byte = LatestRanges(), {}
+        ranges, by_byte = RangeMap(), {}
         for turn in range(12):
             start, end = pick.randrange(24), pick.randrange(24)
             ranges.put(start, end, turn)
             by_byte.update(dict.fromkeys(range(start, end), turn))
             start, end = pick.randrange(24), pick.randrange(24)
             touched = [byte for byte in range(start, end) if byte in by_byte]
-            expected = Found(touched[0], by_byte[touched[0]]) if touched else None
+            expected = LastAccess(touched[0], by_byte[touched[0]]) if touched else None
             assert ranges.first(start, end) == expected
         assert len(ranges) <= len(by_byte)
 
@@ -152,16 +152,18 @@ WIDTH = 1 << 17
 
 def own_parts(buffers, count):
     """Each dispatch reads a part and writes another, all of them different."""
-    return [[(buffers[3], 0, 4, Use.READ), (buffers[4], 4 * n, 4, Use.WRITE)] for n in range(count)]
+    return [
+        [(buffers[3], 0, 4, AccessKind.READ), (buffers[4], 4 * n, 4, AccessKind.WRITE)] for n in range(count)
+    ]
 
 
 def everything(buffers, count):
     """Each reads all of a buffer, of which others have read parts."""
     return [
         [
-            (buffers[3], 4 * n, 4, Use.READ),
-            (buffers[3], 0, WIDTH, Use.READ),
-            (buffers[4], 4 * n, 4, Use.WRITE),
+            (buffers[3], 4 * n, 4, AccessKind.READ),
+            (buffers[3], 0, WIDTH, AccessKind.READ),
+            (buffers[4], 4 * n, 4, AccessKind.WRITE),
         ]
         for n in range(count)
     ]
@@ -169,7 +171,10 @@ def everything(buffers, count):
 
 def forgotten(buffers, count):
     """Each reads what the one before it wrote."""
-    return [[(buffers[3], 4 * n, 4, Use.READ), (buffers[3], 4 * n + 4, 4, Use.WRITE)] for n in range(count)]
+    return [
+        [(buffers[3], 4 * n, 4, AccessKind.READ), (buffers[3], 4 * n + 4, 4, AccessKind.WRITE)]
+        for n in range(count)
+    ]
 
 
 @pytest.mark.parametrize("program", [own_parts, everything, forgotten])
@@ -202,10 +207,12 @@ def test_many_buffers_of_one_heap():
 
         def run():
             for resource in made[:count]:
-                index.command("dispatch", [Access(resource.buffer.whole, Use.WRITE, STATE, "x")])
+                index.command("dispatch", [Access(resource.buffer.whole, AccessKind.WRITE, STATE, "x")])
             for resource in made[:count]:
                 index.barrier(resource.buffer)
-                assert index.command("again", [Access(resource.buffer.whole, Use.READ, STATE, "x")]) == []
+                assert (
+                    index.command("again", [Access(resource.buffer.whole, AccessKind.READ, STATE, "x")]) == []
+                )
 
         return run
 

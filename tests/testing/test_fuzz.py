@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fuzzing import fuzz_cases
-from fuzzing.image import Region, image_of
+from fuzzing.image import GuardedMemory, image_of
 from toolchain import later
 
 import directml_py as dml
@@ -62,7 +62,7 @@ def test_dimension_count_0_with_strides():
 
 
 def test_the_region_ends_where_memory_ends():
-    region = Region()
+    region = GuardedMemory()
     address = region.write(b"abcd")
     assert region.read(address) == b"abcd"
     assert address + 4 == region.end

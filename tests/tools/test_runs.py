@@ -11,14 +11,14 @@ from pathlib import Path
 
 import bench
 import pytest
-from benchmarks.bars import BARS, LEFT_OUT, Bar, bar_of, matches, verdicts
-from benchmarks.benchmark_case import Case, filled
+from benchmarks.bars import BARS, LEFT_OUT, RowLimits, bar_of, matches, verdicts
+from benchmarks.benchmark_case import BenchmarkCase, filled
 from benchmarks.interleaved_timing import Row
 from benchmarks.limits import sgemm
 from benchmarks.networks import LAYERS
 from benchmarks.reports import readme
 from benchmarks.reports.html_page import page
-from benchmarks.runs import Run, load, save
+from benchmarks.runs import BenchmarkRun, load, save
 
 MACHINE = {"NumPy": "2.0", "processor": "a <fast> one & another"}
 
@@ -39,7 +39,7 @@ def test_the_package_beside_the_benchmark_is_measured(tmp_path):
 
 
 def run_of(*rows):
-    return Run("2030-01-02 03:04", MACHINE, rows)
+    return BenchmarkRun("2030-01-02 03:04", MACHINE, rows)
 
 
 def row(group, name, ours, theirs=None, limit=None, **others):
@@ -80,7 +80,7 @@ def test_bars_that_name_rows_have_them():
     for words, bar in BARS:
         if not words.startswith(together):
             assert any(bar_of(Row("", title, 1.0)) is bar for title in titles), words
-    assert bar_of(Row("CONVOLUTION", "1x1, 1 KiB", 1.0)) == Bar()
+    assert bar_of(Row("CONVOLUTION", "1x1, 1 KiB", 1.0)) == RowLimits()
 
 
 def test_each_entry_of_what_is_left_out_leaves_something_out():
@@ -109,11 +109,11 @@ def test_a_convolution_s_mean_is_a_row_behind_them():
 
 def test_runs_are_kept_and_later_ones_count(tmp_path):
     first = run_of(row("ADD", "a", 1.0, 2.0, 3.0, family="sums"), row("ADD", "b", 4.0, unit="ms"))
-    second = Run("2031-01-01 00:00", {}, [row("ADD", "b", 5.0), row("ADD", "c", 6.0)])
+    second = BenchmarkRun("2031-01-01 00:00", {}, [row("ADD", "b", 5.0), row("ADD", "c", 6.0)])
     paths = [tmp_path / "first.json", tmp_path / "second.json"]
     for run, path in zip((first, second), paths):
         save(run, path)
-    assert load(paths[:1]) == Run(first.date, MACHINE, list(first.rows))
+    assert load(paths[:1]) == BenchmarkRun(first.date, MACHINE, list(first.rows))
     both = load(paths)
     assert [(one.name, one.ours) for one in both.rows] == [("a", 1.0), ("b", 5.0), ("c", 6.0)]
     assert both.date == second.date
@@ -205,7 +205,7 @@ def test_a_row_that_cannot_be_measured_is_named_and_left_out(monkeypatch, capsys
         raise AssertionError("not wanted")
 
     module = type(bench)("benchmarks.odd", "Odd things.\n\nMore.")
-    module.cases = lambda: [Case("BAD", "one", fails), Case("GOOD", "two", works)]
+    module.cases = lambda: [BenchmarkCase("BAD", "one", fails), BenchmarkCase("GOOD", "two", works)]
     monkeypatch.setattr(bench, "modules", lambda: [module])
     run = bench.measured(bench.wanted(["BAD"], False), 1)
     assert run.rows == []

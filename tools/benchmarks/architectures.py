@@ -11,7 +11,7 @@ Array = Any
 EPSILON = 1e-5
 
 
-class Layer(NamedTuple):
+class NetworkLayer(NamedTuple):
     """One layer; ``inputs`` are those of earlier layers' outputs that it reads, by position, the image being 0.
 
     ``kind`` is a function of ``Graph`` in capitals. ``activation`` is fused: ``RELU``, ``TANH`` or none.
@@ -33,7 +33,7 @@ class Network:
     def __init__(self, *sizes: int, white: float = 1.0) -> None:
         self.sizes = sizes
         self.white = white
-        self.layers: list[Layer] = []
+        self.layers: list[NetworkLayer] = []
         self._channels = [sizes[1]]
         self._random = np.random.default_rng(7)
 
@@ -50,7 +50,7 @@ class Network:
         **attributes: Any,
     ) -> int:
         """``channels`` of the output; 0 are those of the first input."""
-        self.layers.append(Layer(kind, inputs, tuple(weights), attributes, activation))
+        self.layers.append(NetworkLayer(kind, inputs, tuple(weights), attributes, activation))
         self._channels.append(channels or self._channels[inputs[0]])
         return len(self.layers)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import directml_py as dml
 
-from .benchmark_case import LARGE, TYPES, Case, Contest, cube, filled, matrix
+from .benchmark_case import LARGE, TYPES, BenchmarkCase, Contest, cube, filled, matrix
 from .peers import onnx_call, torch, torch_call
 from .replay_cost import output_like, recorded, tensor
 
@@ -25,7 +25,7 @@ MODES = {
 ORDERS = {"depth column row": ("DCR", "DEPTH_COLUMN_ROW"), "column row depth": ("CRD", "COLUMN_ROW_DEPTH")}
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchmarkCase]:
     """Limits are copies of as many bytes as are written, or of those that are read where that is more."""
     kinds: list[tuple[str, Callable[..., Contest], str]] = [
         *((f"PADDING {mode.lower()}", partial(padding, mode), "copy") for mode in MODES),
@@ -48,7 +48,7 @@ def cases() -> Iterator[Case]:
             if name.startswith(("FOLD", "VALUE")) and not dtype.startswith("float"):
                 continue
             bound = (limit, LARGE) if limit else None
-            yield Case(name.split()[0], f"{name}, {dtype}, 64 MiB", partial(make, dtype), bound)
+            yield BenchmarkCase(name.split()[0], f"{name}, {dtype}, 64 MiB", partial(make, dtype), bound)
 
 
 def padding(mode: str, dtype: str, threads: int) -> Contest:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .interleaved_timing import Row
 
 
-class Bar(NamedTuple):
+class RowLimits(NamedTuple):
     """The most that a row may take, as a multiple of the best peer's and of the limit, and in the row's unit; None is
     no bar."""
 
@@ -17,8 +17,8 @@ class Bar(NamedTuple):
     amount: float | None = None
 
 
-class Verdict(NamedTuple):
-    """``what`` is a field of ``Bar``."""
+class LimitVerdict(NamedTuple):
+    """``what`` is a field of ``RowLimits``."""
 
     what: str
     value: float
@@ -30,33 +30,33 @@ class Verdict(NamedTuple):
 
 
 # The first entry counts whose words all occur in a row's group and name.
-BARS: Sequence[tuple[str, Bar]] = (
-    ("small execute recorded", Bar(amount=5)),
-    ("small evaluate", Bar(amount=120)),
-    ("small CreateOperator CONVOLUTION no two", Bar(amount=150)),
-    ("small CreateOperator no two", Bar(amount=100)),
-    ("small the same, no two of one size", Bar(amount=100)),
-    ("small import", Bar(peer=0.4)),
-    ("graphs tiny nodes", Bar(peer=1.2)),
-    ("capture", Bar(peer=2)),
-    ("scaling", Bar(peer=2)),
-    ("small", Bar()),
-    ("descs", Bar()),
-    ("dispatch", Bar()),
-    ("graphs", Bar()),
-    ("native", Bar()),
-    ("network", Bar(peer=1)),
-    ("compile compiled again", Bar(peer=2)),
-    ("compile", Bar()),
-    ("memory", Bar(peer=1.2)),
-    ("1 KiB", Bar()),
-    ("256 KiB", Bar(peer=1.1)),
-    ("chain of ten", Bar(peer=0.4, limit=1.5)),
-    ("geometric mean", Bar(peer=0.9)),
-    ("CONVOLUTION", Bar(peer=1.1)),
-    ("GEMM", Bar(peer=1, limit=1.1)),
-    ("REDUCE", Bar(peer=1)),
-    ("", Bar(peer=1, limit=1.25)),
+BARS: Sequence[tuple[str, RowLimits]] = (
+    ("small execute recorded", RowLimits(amount=5)),
+    ("small evaluate", RowLimits(amount=120)),
+    ("small CreateOperator CONVOLUTION no two", RowLimits(amount=150)),
+    ("small CreateOperator no two", RowLimits(amount=100)),
+    ("small the same, no two of one size", RowLimits(amount=100)),
+    ("small import", RowLimits(peer=0.4)),
+    ("graphs tiny nodes", RowLimits(peer=1.2)),
+    ("capture", RowLimits(peer=2)),
+    ("scaling", RowLimits(peer=2)),
+    ("small", RowLimits()),
+    ("descs", RowLimits()),
+    ("dispatch", RowLimits()),
+    ("graphs", RowLimits()),
+    ("native", RowLimits()),
+    ("network", RowLimits(peer=1)),
+    ("compile compiled again", RowLimits(peer=2)),
+    ("compile", RowLimits()),
+    ("memory", RowLimits(peer=1.2)),
+    ("1 KiB", RowLimits()),
+    ("256 KiB", RowLimits(peer=1.1)),
+    ("chain of ten", RowLimits(peer=0.4, limit=1.5)),
+    ("geometric mean", RowLimits(peer=0.9)),
+    ("CONVOLUTION", RowLimits(peer=1.1)),
+    ("GEMM", RowLimits(peer=1, limit=1.1)),
+    ("REDUCE", RowLimits(peer=1)),
+    ("", RowLimits(peer=1, limit=1.25)),
 )
 # What groups' names have whose ratios' geometric mean is a row of its own.
 MEANS = ("CONVOLUTION",)
@@ -118,16 +118,16 @@ def matches(text: str, words: str) -> bool:
     return all(word in text for word in words.split())
 
 
-def bar_of(row: Row) -> Bar:
+def bar_of(row: Row) -> RowLimits:
     return next(bar for words, bar in BARS if matches(row.title, words))
 
 
-def verdicts(row: Row) -> list[Verdict]:
+def verdicts(row: Row) -> list[LimitVerdict]:
     """Of the row's bars, those that there is something to compare to."""
     bar = bar_of(row)
     values = (row.ratio, row.limit_ratio, row.ours)
     return [
-        Verdict(what, value, most)
-        for what, value, most in zip(Bar._fields, values, bar)
+        LimitVerdict(what, value, most)
+        for what, value, most in zip(RowLimits._fields, values, bar)
         if value is not None and most is not None
     ]

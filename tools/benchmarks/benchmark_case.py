@@ -49,7 +49,7 @@ class Measurable(Protocol):
 
 
 @dataclass(frozen=True)
-class Case:
+class BenchmarkCase:
     """Its contest is made when the case is measured: only then is its memory needed.
 
     ``limit``: the bytes that are read or copied at least, for operations that memory bounds (``("copy", bytes)``), or

@@ -9,18 +9,18 @@ import numpy as np
 
 import directml_py as dml
 
-from .benchmark_case import LARGE, TYPES, Case, Contest, matrix
+from .benchmark_case import LARGE, TYPES, BenchmarkCase, Contest, matrix
 from .peers import onnx_call, torch, torch_call
 from .replay_cost import ELEMENT, recorded, scalar, tensor
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchmarkCase]:
     for dtype in TYPES:
         name = f"{dtype}, 64 MiB"
-        yield Case("DIAGONAL_MATRIX", f"DIAGONAL_MATRIX, {name}", partial(diagonal, dtype))
-        yield Case("FILL_VALUE_CONSTANT", f"FILL_VALUE_CONSTANT, {name}", partial(constant, dtype))
-        yield Case("FILL_VALUE_SEQUENCE", f"FILL_VALUE_SEQUENCE, {name}", partial(sequence, dtype))
-    yield Case("RANDOM_GENERATOR", "RANDOM_GENERATOR, uint32, 64 MiB", random)
+        yield BenchmarkCase("DIAGONAL_MATRIX", f"DIAGONAL_MATRIX, {name}", partial(diagonal, dtype))
+        yield BenchmarkCase("FILL_VALUE_CONSTANT", f"FILL_VALUE_CONSTANT, {name}", partial(constant, dtype))
+        yield BenchmarkCase("FILL_VALUE_SEQUENCE", f"FILL_VALUE_SEQUENCE, {name}", partial(sequence, dtype))
+    yield BenchmarkCase("RANDOM_GENERATOR", "RANDOM_GENERATOR, uint32, 64 MiB", random)
 
 
 def diagonal(dtype: str, threads: int) -> Contest:

@@ -10,7 +10,7 @@ import numpy as np
 
 import directml_py as dml
 
-from .benchmark_case import Case, Contest, filled
+from .benchmark_case import BenchmarkCase, Contest, filled
 from .operation import Operation, contest
 from .peers import torch
 
@@ -18,12 +18,12 @@ from .peers import torch
 REGIONS, CHANNELS, SIZE, STEPS = 128, 256, 64, 7
 
 
-def cases() -> Iterator[Case]:
-    yield Case("RESAMPLE", "linear, twice, 256, float32", partial(resample, "linear"))
-    yield Case("RESAMPLE", "nearest, twice, 256, float32", partial(resample, "nearest"))
-    yield Case("ROI_ALIGN", "128 regions, 7x7 of 64, float32", roi_align)
-    yield Case("ROI_POOLING", "128 regions, 7x7 of 64, float32", partial(roi_pooling, "float32"))
-    yield Case("ROI_POOLING", "128 regions, 7x7 of 64, float16", partial(roi_pooling, "float16"))
+def cases() -> Iterator[BenchmarkCase]:
+    yield BenchmarkCase("RESAMPLE", "linear, twice, 256, float32", partial(resample, "linear"))
+    yield BenchmarkCase("RESAMPLE", "nearest, twice, 256, float32", partial(resample, "nearest"))
+    yield BenchmarkCase("ROI_ALIGN", "128 regions, 7x7 of 64, float32", roi_align)
+    yield BenchmarkCase("ROI_POOLING", "128 regions, 7x7 of 64, float32", partial(roi_pooling, "float32"))
+    yield BenchmarkCase("ROI_POOLING", "128 regions, 7x7 of 64, float16", partial(roi_pooling, "float16"))
 
 
 def resample(mode: str, threads: int) -> Contest:

@@ -10,14 +10,14 @@ import numpy as np
 
 import directml_py as dml
 
-from .benchmark_case import LARGE, TYPES, Case, Contest, filled, matrix
+from .benchmark_case import LARGE, TYPES, BenchmarkCase, Contest, filled, matrix
 from .peers import onnx_call, torch, torch_call
 from .replay_cost import output_like, recorded, tensor
 
 K = 10
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchmarkCase]:
     """Limits are copies of as many bytes as are written, or of those that are read where that is more."""
     for name, make, limit in (
         ("CUMULATIVE_SUMMATION rows", partial(cumulative, "SUMMATION", 1), "copy"),
@@ -43,7 +43,7 @@ def cases() -> Iterator[Case]:
             if name.startswith({"int8": "CUMULATIVE", "int64": "NONZERO"}.get(dtype, ",")):
                 continue
             bound = (limit, LARGE) if limit else None
-            yield Case(name.split()[0], f"{name}, {dtype}, 64 MiB", partial(make, dtype), bound)
+            yield BenchmarkCase(name.split()[0], f"{name}, {dtype}, 64 MiB", partial(make, dtype), bound)
 
 
 def cumulative(function: str, axis: int, dtype: str, threads: int) -> Contest:

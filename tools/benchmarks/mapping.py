@@ -12,7 +12,7 @@ import directml_py as dml
 from directml_py.graph import Graph
 from directml_py.session import Session
 
-from .benchmark_case import SIZES, Case, Contest, filled, matrix
+from .benchmark_case import SIZES, BenchmarkCase, Contest, filled, matrix
 from .operation import Operation, contest
 from .peers import torch, torch_call
 from .replay_cost import ELEMENT, replayed
@@ -81,30 +81,36 @@ CONVERSIONS = (
 )
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchmarkCase]:
     for dtype in ("float32", "float16"):
         for name, (inputs, operation) in ARITHMETIC.items():
             moved = (inputs + 1) * SIZE // 2
             label = f"packed, {dtype}, {SIZE_NAME}"
-            yield Case(name, label, partial(arithmetic, operation, inputs, dtype, "packed"), ("copy", moved))
+            yield BenchmarkCase(
+                name, label, partial(arithmetic, operation, inputs, dtype, "packed"), ("copy", moved)
+            )
         for layout in LAYOUTS[1:]:
             operation = ARITHMETIC["ADD"][1]
             limit = None if layout == "transposed" else ("copy", SIZE)
-            yield Case(
+            yield BenchmarkCase(
                 "ADD",
                 f"{layout}, {dtype}, {SIZE_NAME}",
                 partial(arithmetic, operation, 2, dtype, layout),
                 limit,
             )
-        yield Case("IF", f"packed, {dtype}, {SIZE_NAME}", partial(choice, dtype), ("copy", 3 * SIZE // 2))
+        yield BenchmarkCase(
+            "IF", f"packed, {dtype}, {SIZE_NAME}", partial(choice, dtype), ("copy", 3 * SIZE // 2)
+        )
         for name, operation in FUNCTIONS.items():
-            yield Case(name, f"packed, {dtype}, {SIZE_NAME}", partial(function, name, operation, dtype))
-        yield Case("POW", f"packed, {dtype}, {SIZE_NAME}", partial(power, dtype))
+            yield BenchmarkCase(
+                name, f"packed, {dtype}, {SIZE_NAME}", partial(function, name, operation, dtype)
+            )
+        yield BenchmarkCase("POW", f"packed, {dtype}, {SIZE_NAME}", partial(power, dtype))
     for before, after in CONVERSIONS:
         moved = (SIZE + SIZE // np.dtype(before).itemsize * np.dtype(after).itemsize) // 2
         name = f"{before} to {after}, {SIZE_NAME}"
-        yield Case("CAST", name, partial(conversion, before, after), ("copy", moved))
-    yield Case("chain of ten", f"float32, {SIZE_NAME}", chain, ("copy", SIZE))
+        yield BenchmarkCase("CAST", name, partial(conversion, before, after), ("copy", moved))
+    yield BenchmarkCase("chain of ten", f"float32, {SIZE_NAME}", chain, ("copy", SIZE))
 
 
 def arithmetic(operation: Operation, inputs: int, dtype: str, layout: str, threads: int) -> Contest:

@@ -10,7 +10,7 @@ import numpy as np
 
 import directml_py as dml
 
-from .benchmark_case import Case, Contest, filled
+from .benchmark_case import BenchmarkCase, Contest, filled
 from .operation import Operation, contest
 from .peers import torch
 
@@ -47,22 +47,24 @@ HEADS, LENGTH, WIDTH = 12, 512, 64
 GATES = {"lstm": 4, "gru": 3}
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchmarkCase]:
     for shape in SHAPES:
         for dtype in ("float32", "float16"):
-            yield Case("GEMM", f"{shape.name}, {dtype}", partial(product, shape, dtype), shape.limit)
+            yield BenchmarkCase("GEMM", f"{shape.name}, {dtype}", partial(product, shape, dtype), shape.limit)
     for shape in (SQUARE, ROW):
-        yield Case("MATRIX_MULTIPLY_INTEGER", f"{shape.name}, uint8 by int8", partial(integers, shape))
-        yield Case(
+        yield BenchmarkCase(
+            "MATRIX_MULTIPLY_INTEGER", f"{shape.name}, uint8 by int8", partial(integers, shape)
+        )
+        yield BenchmarkCase(
             "QUANTIZED_LINEAR_MATRIX_MULTIPLY", f"{shape.name}, uint8 by int8", partial(quantized, shape)
         )
     for kind in GATES:
         for batch in (32, 1):
             name = f"{STEPS} steps, batch {batch}, hidden {HIDDEN}"
-            yield Case(kind.upper(), name, partial(recurrent, kind, batch))
+            yield BenchmarkCase(kind.upper(), name, partial(recurrent, kind, batch))
     for masks in (False, True):
         name = f"{HEADS} heads, {LENGTH} x {WIDTH}{', mask' if masks else ''}"
-        yield Case("MULTIHEAD_ATTENTION", name, partial(attention, masks))
+        yield BenchmarkCase("MULTIHEAD_ATTENTION", name, partial(attention, masks))
 
 
 def factors(shape: Shape, *dtypes: str) -> list[Any]:

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from .benchmark_case import SIZES, Case, Contest, filled, matrix
+from .benchmark_case import SIZES, BenchmarkCase, Contest, filled, matrix
 from .mapping import ARITHMETIC, FUNCTIONS, POSITIVE
 from .matrices import Shape, product
 from .operation import Operation, contest
@@ -18,12 +18,16 @@ SIZE = SIZES[SIZE_NAME]
 PRODUCT = Shape("64", 1, 64, 64, 64)
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchmarkCase]:
     operations = {**ARITHMETIC, **{name: (1, operation) for name, operation in FUNCTIONS.items()}}
     for name, (inputs, operation) in operations.items():
-        yield Case(name, f"packed, float32, {SIZE_NAME}", partial(elements, name, operation, inputs))
-    yield Case("SOFTMAX", f"trailing, float32, {SIZE_NAME}", partial(softmax, "softmax", "float32", SIZE))
-    yield Case("GEMM", f"{PRODUCT.name}, float32, below {SIZE_NAME}", partial(product, PRODUCT, "float32"))
+        yield BenchmarkCase(name, f"packed, float32, {SIZE_NAME}", partial(elements, name, operation, inputs))
+    yield BenchmarkCase(
+        "SOFTMAX", f"trailing, float32, {SIZE_NAME}", partial(softmax, "softmax", "float32", SIZE)
+    )
+    yield BenchmarkCase(
+        "GEMM", f"{PRODUCT.name}, float32, below {SIZE_NAME}", partial(product, PRODUCT, "float32")
+    )
 
 
 def elements(name: str, operation: Operation, inputs: int, threads: int) -> Contest:

@@ -10,27 +10,27 @@ import numpy as np
 
 import directml_py as dml
 
-from .benchmark_case import SIZES, TYPES, Case, Contest, filled, layouts, matrix
+from .benchmark_case import SIZES, TYPES, BenchmarkCase, Contest, filled, layouts, matrix
 from .peers import onnx_call, torch, torch_call
 from .replay_cost import ELEMENT, recorded, tensor
 
 PARTS = 4
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchmarkCase]:
     for size_name, size in SIZES.items():
         for dtype in TYPES:
             for axis, along in ((1, "columns"), (0, "rows")):
                 name = f"{along}, {dtype}, {size_name}"
-                yield Case("JOIN", name, partial(join, dtype, size, axis), ("copy", size))
-                yield Case("SPLIT", name, partial(split, dtype, size, axis), ("copy", size))
+                yield BenchmarkCase("JOIN", name, partial(join, dtype, size, axis), ("copy", size))
+                yield BenchmarkCase("SPLIT", name, partial(split, dtype, size, axis), ("copy", size))
             for layout in ("packed", "padded", "transposed"):
                 limit = None if layout == "transposed" else ("copy", size)
                 name = f"{layout}, {dtype}, {size_name}"
-                yield Case("identity", name, partial(identity, dtype, size, layout), limit)
+                yield BenchmarkCase("identity", name, partial(identity, dtype, size, layout), limit)
             for kind in ("rows", "columns", "nested"):
                 limit = ("copy", size) if kind != "columns" else None
-                yield Case(
+                yield BenchmarkCase(
                     "GATHER", f"{kind}, {dtype}, {size_name}", partial(gather, dtype, size, kind), limit
                 )
 

@@ -10,12 +10,12 @@ import numpy as np
 
 import directml_py as dml
 
-from .benchmark_case import Case, Contest, filled
+from .benchmark_case import BenchmarkCase, Contest, filled
 from .operation import Operation, contest
 from .peers import torch
 
 
-class Layer(NamedTuple):
+class ConvolutionLayer(NamedTuple):
     """A convolution of square images: sizes, and how its window moves. ``padding`` is that of each side."""
 
     name: str
@@ -39,35 +39,35 @@ class Layer(NamedTuple):
 
 # The kinds of layers of ResNet-50, MobileNet-v2 (depthwise too), SqueezeNet, and two that are unlike them.
 LAYERS = (
-    Layer("ResNet-50 first", 1, 3, 64, 224, 7, 2, 3),
-    Layer("ResNet-50 3x3, 56", 1, 64, 64, 56, 3, 1, 1),
-    Layer("ResNet-50 1x1, 56", 1, 64, 256, 56, 1),
-    Layer("ResNet-50 1x1 back, 56", 1, 256, 64, 56, 1),
-    Layer("ResNet-50 3x3, 28", 1, 128, 128, 28, 3, 1, 1),
-    Layer("ResNet-50 3x3 stride 2, 28", 1, 256, 256, 28, 3, 2, 1),
-    Layer("ResNet-50 3x3, 14", 1, 256, 256, 14, 3, 1, 1),
-    Layer("ResNet-50 1x1, 14", 1, 256, 1024, 14, 1),
-    Layer("ResNet-50 3x3, 7", 1, 512, 512, 7, 3, 1, 1),
-    Layer("ResNet-50 1x1, 7", 1, 2048, 512, 7, 1),
-    Layer("MobileNet-v2 first", 1, 3, 32, 224, 3, 2, 1),
-    Layer("MobileNet-v2 depthwise, 112", 1, 32, 32, 112, 3, 1, 1, 32),
-    Layer("MobileNet-v2 depthwise stride 2, 112", 1, 96, 96, 112, 3, 2, 1, 96),
-    Layer("MobileNet-v2 expand, 56", 1, 24, 144, 56, 1),
-    Layer("MobileNet-v2 project, 56", 1, 144, 24, 56, 1),
-    Layer("MobileNet-v2 depthwise, 56", 1, 144, 144, 56, 3, 1, 1, 144),
-    Layer("MobileNet-v2 depthwise stride 2, 56", 1, 144, 144, 56, 3, 2, 1, 144),
-    Layer("MobileNet-v2 depthwise, 28", 1, 192, 192, 28, 3, 1, 1, 192),
-    Layer("MobileNet-v2 depthwise stride 2, 28", 1, 192, 192, 28, 3, 2, 1, 192),
-    Layer("MobileNet-v2 depthwise, 14", 1, 576, 576, 14, 3, 1, 1, 576),
-    Layer("MobileNet-v2 depthwise stride 2, 14", 1, 576, 576, 14, 3, 2, 1, 576),
-    Layer("MobileNet-v2 depthwise, 7", 1, 960, 960, 7, 3, 1, 1, 960),
-    Layer("MobileNet-v2 last, 7", 1, 320, 1280, 7, 1),
-    Layer("SqueezeNet first", 1, 3, 64, 224, 3, 2),
-    Layer("SqueezeNet squeeze, 55", 1, 64, 16, 55, 1),
-    Layer("SqueezeNet expand, 55", 1, 16, 64, 55, 3, 1, 1),
-    Layer("SqueezeNet classifier, 13", 1, 512, 1000, 13, 1),
-    Layer("9x9 on 720", 1, 3, 32, 720, 9, 1, 4),
-    Layer("3-D 3x3x3", 1, 16, 32, 28, 3, 1, 1, dimensions=3),
+    ConvolutionLayer("ResNet-50 first", 1, 3, 64, 224, 7, 2, 3),
+    ConvolutionLayer("ResNet-50 3x3, 56", 1, 64, 64, 56, 3, 1, 1),
+    ConvolutionLayer("ResNet-50 1x1, 56", 1, 64, 256, 56, 1),
+    ConvolutionLayer("ResNet-50 1x1 back, 56", 1, 256, 64, 56, 1),
+    ConvolutionLayer("ResNet-50 3x3, 28", 1, 128, 128, 28, 3, 1, 1),
+    ConvolutionLayer("ResNet-50 3x3 stride 2, 28", 1, 256, 256, 28, 3, 2, 1),
+    ConvolutionLayer("ResNet-50 3x3, 14", 1, 256, 256, 14, 3, 1, 1),
+    ConvolutionLayer("ResNet-50 1x1, 14", 1, 256, 1024, 14, 1),
+    ConvolutionLayer("ResNet-50 3x3, 7", 1, 512, 512, 7, 3, 1, 1),
+    ConvolutionLayer("ResNet-50 1x1, 7", 1, 2048, 512, 7, 1),
+    ConvolutionLayer("MobileNet-v2 first", 1, 3, 32, 224, 3, 2, 1),
+    ConvolutionLayer("MobileNet-v2 depthwise, 112", 1, 32, 32, 112, 3, 1, 1, 32),
+    ConvolutionLayer("MobileNet-v2 depthwise stride 2, 112", 1, 96, 96, 112, 3, 2, 1, 96),
+    ConvolutionLayer("MobileNet-v2 expand, 56", 1, 24, 144, 56, 1),
+    ConvolutionLayer("MobileNet-v2 project, 56", 1, 144, 24, 56, 1),
+    ConvolutionLayer("MobileNet-v2 depthwise, 56", 1, 144, 144, 56, 3, 1, 1, 144),
+    ConvolutionLayer("MobileNet-v2 depthwise stride 2, 56", 1, 144, 144, 56, 3, 2, 1, 144),
+    ConvolutionLayer("MobileNet-v2 depthwise, 28", 1, 192, 192, 28, 3, 1, 1, 192),
+    ConvolutionLayer("MobileNet-v2 depthwise stride 2, 28", 1, 192, 192, 28, 3, 2, 1, 192),
+    ConvolutionLayer("MobileNet-v2 depthwise, 14", 1, 576, 576, 14, 3, 1, 1, 576),
+    ConvolutionLayer("MobileNet-v2 depthwise stride 2, 14", 1, 576, 576, 14, 3, 2, 1, 576),
+    ConvolutionLayer("MobileNet-v2 depthwise, 7", 1, 960, 960, 7, 3, 1, 1, 960),
+    ConvolutionLayer("MobileNet-v2 last, 7", 1, 320, 1280, 7, 1),
+    ConvolutionLayer("SqueezeNet first", 1, 3, 64, 224, 3, 2),
+    ConvolutionLayer("SqueezeNet squeeze, 55", 1, 64, 16, 55, 1),
+    ConvolutionLayer("SqueezeNet expand, 55", 1, 16, 64, 55, 3, 1, 1),
+    ConvolutionLayer("SqueezeNet classifier, 13", 1, 512, 1000, 13, 1),
+    ConvolutionLayer("9x9 on 720", 1, 3, 32, 720, 9, 1, 4),
+    ConvolutionLayer("3-D 3x3x3", 1, 16, 32, 28, 3, 1, 1, dimensions=3),
 )
 
 
@@ -75,20 +75,22 @@ LAYERS = (
 TYPICAL = ("ResNet-50 3x3, 56", "ResNet-50 1x1, 14", "ResNet-50 3x3, 7", "SqueezeNet expand, 55")
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchmarkCase]:
     for layer in LAYERS:
         name = f"{layer.name}, float32"
-        yield Case("CONVOLUTION", name, partial(convolution, layer, "float32", False), layer.limit)
+        yield BenchmarkCase("CONVOLUTION", name, partial(convolution, layer, "float32", False), layer.limit)
     for layer in (one for one in LAYERS if one.name in TYPICAL):
-        yield Case("CONVOLUTION", f"{layer.name}, float16", partial(convolution, layer, "float16", False))
-        yield Case("CONVOLUTION_INTEGER", f"{layer.name}, int8", partial(integer_convolution, layer))
-        yield Case("QUANTIZED_LINEAR_CONVOLUTION", f"{layer.name}, int8", partial(quantized, layer))
-    yield Case(
+        yield BenchmarkCase(
+            "CONVOLUTION", f"{layer.name}, float16", partial(convolution, layer, "float16", False)
+        )
+        yield BenchmarkCase("CONVOLUTION_INTEGER", f"{layer.name}, int8", partial(integer_convolution, layer))
+        yield BenchmarkCase("QUANTIZED_LINEAR_CONVOLUTION", f"{layer.name}, int8", partial(quantized, layer))
+    yield BenchmarkCase(
         "CONVOLUTION", "backward 64 to 32, 180, float32", partial(convolution, TRANSPOSED, "float32", True)
     )
 
 
-TRANSPOSED = Layer("backward", 1, 64, 32, 180, 3, 2, 1)
+TRANSPOSED = ConvolutionLayer("backward", 1, 64, 32, 180, 3, 2, 1)
 
 
 class Movement(NamedTuple):
@@ -99,10 +101,10 @@ class Movement(NamedTuple):
     every: list[int]
 
     @classmethod
-    def of(cls, layer: Layer) -> Movement:
+    def of(cls, layer: ConvolutionLayer) -> Movement:
         return cls(*([one] * layer.dimensions for one in (layer.stride, layer.padding, 1)))
 
-    def attributes(self, layer: Layer) -> dict[str, Any]:
+    def attributes(self, layer: ConvolutionLayer) -> dict[str, Any]:
         return {
             "strides": self.strides,
             "dilations": self.every,
@@ -111,18 +113,20 @@ class Movement(NamedTuple):
             "group_count": layer.groups,
         }
 
-    def onnx(self, layer: Layer) -> dict[str, Any]:
+    def onnx(self, layer: ConvolutionLayer) -> dict[str, Any]:
         return {"strides": self.strides, "pads": self.padding * 2, "group": layer.groups}
 
 
-def operands(layer: Layer, dtype: str, filter_type: str, backward: bool = False) -> tuple[Any, Any]:
+def operands(
+    layer: ConvolutionLayer, dtype: str, filter_type: str, backward: bool = False
+) -> tuple[Any, Any]:
     """The input and the filters."""
     channels = (layer.inputs, layer.outputs) if backward else (layer.outputs, layer.inputs // layer.groups)
     sizes = (layer.batch, layer.inputs, *(layer.size,) * layer.dimensions)
     return filled(dtype, sizes), filled(filter_type, (*channels, *(layer.window,) * layer.dimensions))
 
 
-def convolution(layer: Layer, dtype: str, backward: bool, threads: int) -> Contest:
+def convolution(layer: ConvolutionLayer, dtype: str, backward: bool, threads: int) -> Contest:
     x, weights = operands(layer, dtype, dtype, backward)
     movement, bias = Movement.of(layer), filled(dtype, (layer.outputs,))
     strides, padding, every = movement
@@ -149,7 +153,7 @@ def convolution(layer: Layer, dtype: str, backward: bool, threads: int) -> Conte
     return contest(operation, [x, weights, spread], threads, seen=[x, weights, bias])
 
 
-def integer_convolution(layer: Layer, threads: int) -> Contest:
+def integer_convolution(layer: ConvolutionLayer, threads: int) -> Contest:
     x, weights = operands(layer, "uint8", "int8")
     movement, zero = Movement.of(layer), np.full((1,) * x.ndim, 120, np.uint8)
     operation = Operation(
@@ -161,7 +165,7 @@ def integer_convolution(layer: Layer, threads: int) -> Contest:
     return contest(operation, [], threads, [x, weights, zero.reshape(())], others)
 
 
-def quantized(layer: Layer, threads: int) -> Contest:
+def quantized(layer: ConvolutionLayer, threads: int) -> Contest:
     """With a scale for each output channel, as quantized networks have them."""
     x, weights = operands(layer, "uint8", "int8")
     movement, one = Movement.of(layer), np.ones((1,) * x.ndim, np.float32)

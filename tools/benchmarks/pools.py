@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .benchmark_case import Case, Contest, filled
+from .benchmark_case import BenchmarkCase, Contest, filled
 from .operation import Operation, contest
 from .peers import torch
 
 
-class Pool(NamedTuple):
+class PoolShape(NamedTuple):
     """A square window over square images; ``padding`` is that of each side."""
 
     name: str
@@ -59,37 +59,41 @@ class Pool(NamedTuple):
 
 
 POOLS = (
-    Pool("3x3 stride 2, 112", 64, 112, 3, 2, 1),
-    Pool("2x2, 112", 64, 112, 2, 2),
-    Pool("3x3, 56", 64, 56, 3, 1, 1),
-    Pool("global, 7", 1280, 7, 7, 1),
-    Pool("global, 56", 256, 56, 56, 1),
+    PoolShape("3x3 stride 2, 112", 64, 112, 3, 2, 1),
+    PoolShape("2x2, 112", 64, 112, 2, 2),
+    PoolShape("3x3, 56", 64, 56, 3, 1, 1),
+    PoolShape("global, 7", 1280, 7, 7, 1),
+    PoolShape("global, 56", 256, 56, 56, 1),
 )
 STRIDED, _, DENSE, SMALL, _ = POOLS
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchmarkCase]:
     for pool in POOLS:
-        yield Case("MAX_POOLING", f"{pool.name}, float32", partial(max_pool, pool))
-        yield Case("AVERAGE_POOLING", f"{pool.name}, float32", partial(average_pool, pool))
-    yield Case("MAX_POOLING", f"{STRIDED.name}, with indices", partial(max_pool, STRIDED, indices=True))
+        yield BenchmarkCase("MAX_POOLING", f"{pool.name}, float32", partial(max_pool, pool))
+        yield BenchmarkCase("AVERAGE_POOLING", f"{pool.name}, float32", partial(average_pool, pool))
+    yield BenchmarkCase(
+        "MAX_POOLING", f"{STRIDED.name}, with indices", partial(max_pool, STRIDED, indices=True)
+    )
     for pool in POOLS[:3]:
-        yield Case("LP_POOLING", f"{pool.name}, P 2, float32", partial(norm_pool, pool, 2))
-        yield Case("AVERAGE_POOLING_GRAD", f"{pool.name}, float32", partial(average_gradient, pool))
-        yield Case("MAX_POOLING_GRAD", f"{pool.name}, float32", partial(max_gradient, pool))
-    yield Case("LP_POOLING", f"{STRIDED.name}, P 3, float32", partial(norm_pool, STRIDED, 3))
+        yield BenchmarkCase("LP_POOLING", f"{pool.name}, P 2, float32", partial(norm_pool, pool, 2))
+        yield BenchmarkCase("AVERAGE_POOLING_GRAD", f"{pool.name}, float32", partial(average_gradient, pool))
+        yield BenchmarkCase("MAX_POOLING_GRAD", f"{pool.name}, float32", partial(max_gradient, pool))
+    yield BenchmarkCase("LP_POOLING", f"{STRIDED.name}, P 3, float32", partial(norm_pool, STRIDED, 3))
     for pool in (STRIDED, DENSE, SMALL):
         for dtype in ("float16", "uint8", "int8"):
-            yield Case("MAX_POOLING", f"{pool.name}, {dtype}", partial(max_pool, pool, dtype=dtype))
-        yield Case("AVERAGE_POOLING", f"{pool.name}, float16", partial(average_pool, pool, dtype="float16"))
-        yield Case(
+            yield BenchmarkCase("MAX_POOLING", f"{pool.name}, {dtype}", partial(max_pool, pool, dtype=dtype))
+        yield BenchmarkCase(
+            "AVERAGE_POOLING", f"{pool.name}, float16", partial(average_pool, pool, dtype="float16")
+        )
+        yield BenchmarkCase(
             "QUANTIZED_LINEAR_AVERAGE_POOLING",
             f"{pool.name}, uint8",
             partial(quantized_average_pool, pool),
         )
 
 
-def max_pool(pool: Pool, threads: int, *, indices: bool = False, dtype: str = "float32") -> Contest:
+def max_pool(pool: PoolShape, threads: int, *, indices: bool = False, dtype: str = "float32") -> Contest:
     operation = Operation(
         "max_pooling2",
         {**pool.attributes, "dilations": [1, 1], "output_indices": indices},
@@ -100,7 +104,7 @@ def max_pool(pool: Pool, threads: int, *, indices: bool = False, dtype: str = "f
     return contest(operation, [pool.images(dtype)], threads)
 
 
-def average_pool(pool: Pool, threads: int, *, dtype: str = "float32") -> Contest:
+def average_pool(pool: PoolShape, threads: int, *, dtype: str = "float32") -> Contest:
     operation = Operation(
         "average_pooling",
         {**pool.attributes, "include_padding": False},
@@ -111,7 +115,7 @@ def average_pool(pool: Pool, threads: int, *, dtype: str = "float32") -> Contest
     return contest(operation, [pool.images(dtype)], threads)
 
 
-def norm_pool(pool: Pool, order: int, threads: int) -> Contest:
+def norm_pool(pool: PoolShape, order: int, threads: int) -> Contest:
     """PyTorch's has no padding."""
     operation = Operation(
         "lp_pooling",
@@ -123,7 +127,7 @@ def norm_pool(pool: Pool, order: int, threads: int) -> Contest:
     return contest(operation, [pool.images()], threads)
 
 
-def average_gradient(pool: Pool, threads: int) -> Contest:
+def average_gradient(pool: PoolShape, threads: int) -> Contest:
     x = pool.images()
 
     def pytorch(gradients: Any, out: Any) -> None:
@@ -136,7 +140,7 @@ def average_gradient(pool: Pool, threads: int) -> Contest:
     return contest(Operation("average_pooling_grad", attributes, None, pytorch), [pool.gradients()], threads)
 
 
-def max_gradient(pool: Pool, threads: int) -> Contest:
+def max_gradient(pool: PoolShape, threads: int) -> Contest:
     """PyTorch's backward pass is told where the largest elements are; here its forward pass finds them."""
 
     def pytorch(x: Any, gradients: Any, out: Any) -> None:
@@ -151,7 +155,7 @@ def max_gradient(pool: Pool, threads: int) -> Contest:
     return contest(operation, [pool.images(), pool.gradients()], threads)
 
 
-def quantized_average_pool(pool: Pool, threads: int) -> Contest:
+def quantized_average_pool(pool: PoolShape, threads: int) -> Contest:
     scale, zero = np.full((1, 1, 1, 1), 0.05, np.float32), np.full((1, 1, 1, 1), 120, np.uint8)
     operation = Operation(
         "quantized_linear_average_pooling",

@@ -10,7 +10,7 @@ import numpy as np
 
 import directml_py as dml
 
-from .benchmark_case import SIZES, Case, Contest, cube, filled, layouts
+from .benchmark_case import SIZES, BenchmarkCase, Contest, cube, filled, layouts
 from .peers import onnx_call, torch, torch_call
 from .replay_cost import ELEMENT, recorded, tensor
 
@@ -27,7 +27,7 @@ BOUND = ("SUM", "MIN", "MAX", "L1", "SUM_SQUARE", "AVERAGE")
 SHAPES = ("leading", "middle", "trailing", "all")
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchmarkCase]:
     for size_name, size in SIZES.items():
         for function in FUNCTIONS:
             for shape in SHAPES:
@@ -42,10 +42,10 @@ def cases() -> Iterator[Case]:
                     yield case(function, shape, "float32", layout, size_name, size)
 
 
-def case(function: str, shape: str, dtype: str, layout: str, size_name: str, size: int) -> Case:
+def case(function: str, shape: str, dtype: str, layout: str, size_name: str, size: int) -> BenchmarkCase:
     limit = ("read", size) if function in BOUND else None
     name = f"{function} {shape}, {layout}, {dtype}, {size_name}"
-    return Case("REDUCE", name, partial(reduce, function, shape, dtype, layout, size), limit)
+    return BenchmarkCase("REDUCE", name, partial(reduce, function, shape, dtype, layout, size), limit)
 
 
 def reduce(function: str, shape: str, dtype: str, layout: str, size: int, threads: int) -> Contest:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .benchmark_case import SIZES, Case, Contest, filled, matrix
+from .benchmark_case import SIZES, BenchmarkCase, Contest, filled, matrix
 from .operation import Operation, contest
 from .peers import torch
 
@@ -19,14 +19,16 @@ EPSILON = 1e-5
 LRN = {"alpha": 1e-4, "beta": 0.75, "bias": 1.0}
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchmarkCase]:
     for dtype in ("float32", "float16"):
         name = f"trailing, {dtype}, {SIZE_NAME}"
-        yield Case("SOFTMAX", name, partial(softmax, "softmax", dtype, SIZE))
-        yield Case("LOG_SOFTMAX", name, partial(softmax, "log_softmax", dtype, SIZE))
-        yield Case("MVN2 as layer norm", name, partial(layer_norm, dtype))
-        yield Case("BATCH_NORMALIZATION", f"channels, {dtype}, {SIZE_NAME}", partial(batch_norm, dtype))
-    yield Case("LRN", f"across channels, float32, {SIZE_NAME}", local_response)
+        yield BenchmarkCase("SOFTMAX", name, partial(softmax, "softmax", dtype, SIZE))
+        yield BenchmarkCase("LOG_SOFTMAX", name, partial(softmax, "log_softmax", dtype, SIZE))
+        yield BenchmarkCase("MVN2 as layer norm", name, partial(layer_norm, dtype))
+        yield BenchmarkCase(
+            "BATCH_NORMALIZATION", f"channels, {dtype}, {SIZE_NAME}", partial(batch_norm, dtype)
+        )
+    yield BenchmarkCase("LRN", f"across channels, float32, {SIZE_NAME}", local_response)
 
 
 def softmax(function: str, dtype: str, size: int, threads: int) -> Contest:

@@ -17,12 +17,12 @@ from directml_py import __version__
 from directml_py.kernels import backend
 
 from . import peers
-from .bars import MEANS, Verdict, verdicts
+from .bars import MEANS, LimitVerdict, verdicts
 from .interleaved_timing import Row
 
 
 @dataclass(frozen=True)
-class Run:
+class BenchmarkRun:
     """``machine`` says in words what it ran on, by what."""
 
     date: str
@@ -46,7 +46,7 @@ class Run:
                 )
         return rows
 
-    def judged(self) -> list[tuple[Row, list[Verdict]]]:
+    def judged(self) -> list[tuple[Row, list[LimitVerdict]]]:
         return [(row, verdicts(row)) for row in self.with_means()]
 
 
@@ -74,7 +74,7 @@ def today() -> str:
     return time.strftime("%Y-%m-%d %H:%M")
 
 
-def save(run: Run, path: Path) -> None:
+def save(run: BenchmarkRun, path: Path) -> None:
     entries = [
         {**dataclasses.asdict(row), "best": row.best, "ratio": row.ratio, "limit_ratio": row.limit_ratio}
         for row in run.rows
@@ -83,7 +83,7 @@ def save(run: Run, path: Path) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n")
 
 
-def load(paths: Sequence[Path]) -> Run:
+def load(paths: Sequence[Path]) -> BenchmarkRun:
     """One run out of those of several files; of rows that occur more than once the last one counts."""
     contents = [json.loads(path.read_text()) for path in paths]
     names = [field.name for field in dataclasses.fields(Row)]
@@ -93,4 +93,4 @@ def load(paths: Sequence[Path]) -> Run:
             values: dict[str, Any] = {name: entry[name] for name in names}
             row = Row(**values)
             rows[row.title] = row
-    return Run(contents[-1]["date"], contents[-1]["machine"], list(rows.values()))
+    return BenchmarkRun(contents[-1]["date"], contents[-1]["machine"], list(rows.values()))

@@ -19,7 +19,7 @@ from directml_py.graph.nodes import OperatorNode
 from directml_py.session import UPLOAD, Session
 
 from .architectures import NETWORKS, Array
-from .benchmark_case import Case, Contest, Measurable
+from .benchmark_case import BenchmarkCase, Contest, Measurable
 from .eager import eager
 from .interleaved_timing import Row, interleaved
 from .replay_cost import replayed
@@ -34,7 +34,7 @@ FOOTPRINT = Path(__file__).with_name("footprint.py")
 
 def cases() -> Iterator[Measurable]:
     for name in NETWORKS:
-        yield Case("network", f"{name}, run again", partial(running, name))
+        yield BenchmarkCase("network", f"{name}, run again", partial(running, name))
         yield Compiling(name)
         for group, figure in zip(("memory", "compile"), FIGURES):
             yield Fresh(name, group, figure)

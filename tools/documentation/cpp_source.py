@@ -23,7 +23,7 @@ WIDTH = 100
 TYPES = {"F64": "double", "F32": "float", "F16": "Half"}
 
 
-class Writer:
+class CppWriter:
     """Collects declarations; what a struct points to is declared before it."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Writer:
 
 def program(example: Example, main: str = "main") -> str:
     """The example as a program that prints the elements of each output, as they lie in memory."""
-    writer = Writer()
+    writer = CppWriter()
     tensors = _tensors(writer, example)
     struct = _operator(writer, example.desc, tensors)
     inputs, outputs = (
@@ -55,7 +55,7 @@ def program(example: Example, main: str = "main") -> str:
     return f'#include "run_operator.h"\n\nint {main}()\n{{\n{text}\n    return 0;\n}}'
 
 
-def _tensors(writer: Writer, example: Example) -> dict[str, str]:
+def _tensors(writer: CppWriter, example: Example) -> dict[str, str]:
     """Declare the tensors; their names by path."""
     names: dict[str, str] = {}
     slots = [*zip(example.desc.inputs, example.inputs), *((slot, None) for slot in example.desc.outputs)]
@@ -76,7 +76,7 @@ def _variable(path: str) -> str:
     return name + (index[1] if index else "")
 
 
-def _declare(writer: Writer, name: str, tensor: TensorDesc, values: Any) -> None:
+def _declare(writer: CppWriter, name: str, tensor: TensorDesc, values: Any) -> None:
     parts = [DML_TENSOR_DATA_TYPE(tensor.data_type).name, _braced(tensor.sizes)]
     if tensor.strides is not None:
         parts.append(_braced(tensor.strides))
@@ -142,7 +142,7 @@ def _wrapped(head: str, items: list[str], tail: str) -> list[str]:
     return [*lines, current.rstrip(","), tail]
 
 
-def _operator(writer: Writer, desc: OperatorDesc, tensors: dict[str, str]) -> str:
+def _operator(writer: CppWriter, desc: OperatorDesc, tensors: dict[str, str]) -> str:
     """Declare an operator desc and what it points to; the name of its variable."""
     assignments = _assignments(writer, desc, tensors)
     name = writer.name(_short(desc))
@@ -160,7 +160,7 @@ def _short(desc: OperatorDesc) -> str:
     return name if name not in ("if", "and", "or", "xor", "not") else f"{name}Desc"
 
 
-def _assignments(writer: Writer, desc: Record, tensors: dict[str, str]) -> list[str]:
+def _assignments(writer: CppWriter, desc: Record, tensors: dict[str, str]) -> list[str]:
     counts = {entry.counted_by: entry.name for entry in desc.struct.fields if entry.counted_by}
     lines = []
     for entry, (_, value) in zip(desc.struct.fields, desc):
@@ -174,7 +174,7 @@ def _assignments(writer: Writer, desc: Record, tensors: dict[str, str]) -> list[
     return lines
 
 
-def _value(writer: Writer, entry: FieldSchema, value: Any, tensors: dict[str, str]) -> str:
+def _value(writer: CppWriter, entry: FieldSchema, value: Any, tensors: dict[str, str]) -> str:
     """What stands behind a field's name: `` = …``, or empty for what is zero anyway."""
     if value is None or value == ():
         return ""

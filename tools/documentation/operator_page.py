@@ -13,7 +13,7 @@ from pathlib import Path
 from directml_py.abi.rules import RULES, Rule
 from directml_py.abi.schema import FieldSchema, OperatorSchema
 from directml_py.cli.page_links import learn
-from directml_py.graph.operator_functions import Method
+from directml_py.graph.operator_functions import OperatorMethod
 from directml_py.operators import SCHEMAS, operator_of
 from directml_py.operators.validate import check
 from directml_py.testing.invalid_descs import derived_breach, derived_rules
@@ -116,7 +116,7 @@ def role(entry: FieldSchema) -> str:
 
 def graph_function(schema: OperatorSchema) -> str:
     """The function of the graph builder, with a parameter on each line."""
-    method = Method(schema)
+    method = OperatorMethod(schema)
     parameters = [parameter(one) for one in method.signature.parameters.values()]
     first = next(
         (

@@ -28,7 +28,7 @@ LANE_GAP = 34.0
 ARROW = re.compile(r"^(missing )?(.+?) -> (.+?): (.+)$")
 
 
-class Bar(NamedTuple):
+class TimelineBar(NamedTuple):
     """``last`` is the last column that it takes; ``is_wrong`` says that it should not be there, or not yet."""
 
     lane: int
@@ -42,24 +42,24 @@ class Bar(NamedTuple):
         return textwrap.wrap(self.text, (LETTERS + 2) * (self.last - self.first + 1) - 2)
 
 
-class Arrow(NamedTuple):
-    source: Bar
-    target: Bar
+class TimelineArrow(NamedTuple):
+    source: TimelineBar
+    target: TimelineBar
     text: str
     is_missing: bool
 
 
 class Timeline(NamedTuple):
     lanes: list[str]
-    bars: list[Bar]
-    arrows: list[Arrow]
+    bars: list[TimelineBar]
+    arrows: list[TimelineArrow]
 
 
 def parse(text: str) -> Timeline:
     """Raises ``ValueError`` for a line that is neither lane nor arrow, and for an arrow between bars there are not."""
     lanes: list[str] = []
-    bars: list[Bar] = []
-    arrows: list[Arrow] = []
+    bars: list[TimelineBar] = []
+    arrows: list[TimelineArrow] = []
     for line in filter(None, map(str.strip, text.splitlines())):
         name, *cells = (part.strip() for part in line.split("|"))
         if cells:
@@ -70,11 +70,11 @@ def parse(text: str) -> Timeline:
         if arrow is None:
             raise ValueError(f"{line!r} is neither 'lane | cell | ...' nor 'bar -> bar: text'")
         missing, source, target, label = arrow.groups()
-        arrows.append(Arrow(_find(bars, source), _find(bars, target), label, missing is not None))
+        arrows.append(TimelineArrow(_find(bars, source), _find(bars, target), label, missing is not None))
     return Timeline(lanes, bars, arrows)
 
 
-def _bars(lane: int, cells: list[str]) -> Iterator[Bar]:
+def _bars(lane: int, cells: list[str]) -> Iterator[TimelineBar]:
     first = 0
     while first < len(cells):
         last = first
@@ -82,11 +82,11 @@ def _bars(lane: int, cells: list[str]) -> Iterator[Bar]:
             last += 1
         if cells[first]:
             text = cells[first].removeprefix("!").strip()
-            yield Bar(lane, first, last, text, cells[first].startswith("!"))
+            yield TimelineBar(lane, first, last, text, cells[first].startswith("!"))
         first = last + 1
 
 
-def _find(bars: list[Bar], start: str) -> Bar:
+def _find(bars: list[TimelineBar], start: str) -> TimelineBar:
     found = [bar for bar in bars if bar.text.startswith(start)]
     if len(found) != 1:
         raise ValueError(f"{len(found)} bars begin with {start!r}; it must be one")
@@ -110,7 +110,7 @@ class _Box(NamedTuple):
         return self.y + self.height
 
 
-class _Drawn(NamedTuple):
+class _DrawnLanes(NamedTuple):
     """Parts of a picture, and how far to the right and down they reach."""
 
     parts: list[str]
@@ -167,7 +167,7 @@ def _lane_height(timeline: Timeline, lane: int) -> float:
     return max(lines, default=1) * LINE + 2 * PADDING
 
 
-def _bar(bar: Bar, box: _Box) -> str:
+def _bar(bar: TimelineBar, box: _Box) -> str:
     # Behind the colour, which lets through what is under it, the page's own.
     kinds = ("ground", "bar wrong" if bar.is_wrong else "bar")
     first = box.y + box.height / 2 - (len(bar.lines) - 1) * LINE / 2 + SIZE / 3
@@ -182,7 +182,7 @@ def _bar(bar: Bar, box: _Box) -> str:
     )
 
 
-def _arrow(arrow: Arrow, source: _Box, target: _Box) -> _Drawn:
+def _arrow(arrow: TimelineArrow, source: _Box, target: _Box) -> _DrawnLanes:
     kind = "arrow missing" if arrow.is_missing else "arrow"
     length = svg.text_width(arrow.text, SIZE)
     centre = (source.middle + target.middle) / 2
@@ -204,4 +204,4 @@ def _arrow(arrow: Arrow, source: _Box, target: _Box) -> _Drawn:
         svg.text(x, y, arrow.text, SIZE, text_anchor=anchor, class_=f"label {kind}"),
         *([svg.element("path", d=cross, class_="cross")] if arrow.is_missing else []),
     ]
-    return _Drawn(parts, x + (length / 2 if anchor == "middle" else length), y + 4)
+    return _DrawnLanes(parts, x + (length / 2 if anchor == "middle" else length), y + 4)

@@ -26,7 +26,7 @@ from directml_py.testing.decisions import RandomSource
 from directml_py.testing.mutations import broken_desc
 from directml_py.testing.valid_descs import valid_desc
 
-from .image import PAGE, Image, Region, image_of
+from .image import PAGE, GuardedMemory, Image, image_of
 
 LEVELS = tuple(DML_FEATURE_LEVEL)
 TYPED = tuple(TypedOperatorDesc.__subclasses__())
@@ -69,7 +69,7 @@ class Fuzzer:
         self.devices: dict[int, IDMLDevice] = {
             level: DMLCreateDevice(d3d12, feature_level=level) for level in LEVELS
         }
-        self.region = Region()
+        self.region = GuardedMemory()
         self.counts: Counter[str] = Counter()
         # Nothing here may change while a case runs, as Python's own objects would.
         self._block = ctypes.create_string_buffer(random.Random(0).randbytes(1 << 12), 1 << 12)

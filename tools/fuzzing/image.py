@@ -126,7 +126,7 @@ def image_of(desc: OperatorDesc) -> Image:
     return image
 
 
-class Region:
+class GuardedMemory:
     """Memory of four pages whose last page cannot be touched, so that reading too far is seen."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ from .catalog import Catalog, Function, Interface, Method
 from .header.interface_vtables import IUNKNOWN
 from .python_text import python_module
 
-IMPORTS = "from .signatures import Function, Interface, Method"
+IMPORTS = "from .signatures import FunctionSignature, InterfaceSignature, MethodSignature"
 
 
 def vtable_interfaces(catalog: Catalog) -> dict[str, Interface]:
@@ -25,19 +25,19 @@ def call_text(kind: str, call: Method | Function) -> str:
 
 
 def interface_text(interface: Interface) -> str:
-    methods = "".join(f"{call_text('Method', method)}, " for method in interface.methods)
-    return f"{interface.name!r}: Interface({interface.iid!r}, {interface.base!r}, ({methods})),"
+    methods = "".join(f"{call_text('MethodSignature', method)}, " for method in interface.methods)
+    return f"{interface.name!r}: InterfaceSignature({interface.iid!r}, {interface.base!r}, ({methods})),"
 
 
 def generate(catalog: Catalog) -> dict[str, str]:
     interfaces = vtable_interfaces(catalog).values()
     functions = [*catalog.functions, *catalog.d3d12_functions]
     body = [
-        "INTERFACES: dict[str, Interface] = {",
+        "INTERFACES: dict[str, InterfaceSignature] = {",
         *(interface_text(interface) for interface in interfaces),
         "}",
-        "FUNCTIONS: tuple[Function, ...] = (",
-        *(f"{call_text('Function', function)}," for function in functions),
+        "FUNCTIONS: tuple[FunctionSignature, ...] = (",
+        *(f"{call_text('FunctionSignature', function)}," for function in functions),
         ")",
     ]
     text = python_module("The COM interfaces and the exported functions, as C declares them.", IMPORTS, body)

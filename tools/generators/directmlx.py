@@ -38,14 +38,14 @@ class FusedActivation:
 def generate(root: Path) -> dict[str, str]:
     sys.path.insert(0, str(root))
     from directml_py.graph import directmlx
-    from directml_py.graph.directmlx.operators import STRUCT_TYPES, Function
+    from directml_py.graph.directmlx.operators import STRUCT_TYPES, OperatorFunction
     from directml_py.graph.directmlx.signatures import rows
-    from directml_py.graph.operator_functions import Method, method_names
+    from directml_py.graph.operator_functions import OperatorMethod, method_names
     from directml_py.operators import SCHEMAS
 
     # Those with a body of their own have annotations, too.
     special = [name for name in directmlx.__all__ if is_special(getattr(directmlx, name))]
-    functions = {one.name: one for one in map(Function, rows()) if one.name not in special}
+    functions = {one.name: one for one in map(OperatorFunction, rows()) if one.name not in special}
     lines = []
     for name, kind in STRUCT_TYPES.items():
         # Some hide a method of tuples, as they do at run time.
@@ -53,7 +53,7 @@ def generate(root: Path) -> dict[str, str]:
         fields = [f"    {field}: Expression | Any{hiding.get(field, '')}" for field in kind._fields]
         lines += [f"class {name}(NamedTuple):", *fields, ""]
     for name, function in functions.items():
-        method = Method(SCHEMAS[method_names()[function.method]])
+        method = OperatorMethod(SCHEMAS[method_names()[function.method]])
         annotations = {one.name: str(one.annotation) for one in method.signature.parameters.values()}
         shown = [
             f"{one.name}: {parameter(one, annotations.get(function.targets[one.name][0], ''))}"

@@ -49,10 +49,10 @@ class Functions:
 
 def generate(root: Path) -> dict[str, str]:
     sys.path.insert(0, str(root))
-    from directml_py.graph.operator_functions import Method, argument_name, method_names
+    from directml_py.graph.operator_functions import OperatorMethod, argument_name, method_names
     from directml_py.operators import SCHEMAS
 
-    methods = {name: Method(schema) for name, schema in SCHEMAS.items()}
+    methods = {name: OperatorMethod(schema) for name, schema in SCHEMAS.items()}
     results, body = [], []
     for method in methods.values():
         outputs = [(argument_name(one), one) for one in method.outputs]

@@ -19,7 +19,7 @@ def kind_of(entry: dict[str, Any]) -> str:
     return "stricter" if all(map(reason, entry["rules"])) else "false refusal"
 
 
-class Run:
+class JudgingRun:
     """``judged`` and ``listed`` are by operator, ``descs`` and ``kinds`` by stream."""
 
     def __init__(self) -> None:

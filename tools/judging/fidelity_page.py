@@ -12,7 +12,7 @@ from directml_py import __version__
 from directml_py.abi.rules import LIBRARY, Rule
 from directml_py.operators import SCHEMAS, every_rule
 
-from .disagreements import Run
+from .disagreements import JudgingRun
 from .stricter import CRASHES, STRICTER
 from .wheel import PACKAGE
 
@@ -90,7 +90,7 @@ tolerances are its own.
 """
 
 
-def write(run: Run) -> None:
+def write(run: JudgingRun) -> None:
     """Write the page from the figures of ``run``, the tables of tolerances and the rules."""
     sys.path.insert(0, str(ROOT))
     from tests.fidelity.recorded import cases
@@ -123,7 +123,7 @@ def write(run: Run) -> None:
     PAGE.write_text(text, encoding="utf-8")
 
 
-def _stream(run: Run, stream: str) -> str:
+def _stream(run: JudgingRun, stream: str) -> str:
     kinds, judged = run.kinds[stream], run.descs[stream]
     apart = sum(kinds.values())
     unlisted = apart - kinds["stricter"] - kinds["crash"]

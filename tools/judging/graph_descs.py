@@ -32,7 +32,7 @@ LATE = {"DML-Graph-shared-input", "DML-Graph-copied-size"}
 KINDS = ("scale", "relu", "add", "join", "split")
 
 
-class Graph(NamedTuple):
+class GraphOfDescs(NamedTuple):
     """Typed operator descs, and the edges between them."""
 
     descs: list[Any]
@@ -76,7 +76,7 @@ def device_at(level: int) -> Any:
     return dml.DMLCreateDevice(dml.D3D12CreateDevice(), feature_level=level)
 
 
-def graph(source: RandomSource) -> Graph:
+def graph(source: RandomSource) -> GraphOfDescs:
     """Right in most respects: an edge or an output may be missing, or of the wrong size, and a node late."""
     descs = [_node(source) for _ in range(source.integer(1, 4))]
     nodes = [decode_operator_desc(desc)[0] for desc in descs]
@@ -109,7 +109,7 @@ def graph(source: RandomSource) -> Graph:
     if source.chance(50):
         inputs.reverse()
     edges = [*inputs, *outputs, *between]
-    return Graph(descs, edges, input_count + source.chance(5), len(outputs) + source.chance(10))
+    return GraphOfDescs(descs, edges, input_count + source.chance(5), len(outputs) + source.chance(10))
 
 
 def _node(source: RandomSource) -> Any:

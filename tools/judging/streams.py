@@ -14,7 +14,7 @@ from directml_py.testing.decisions import RandomSource
 from directml_py.testing.desc_changes import change_tensor, retyped
 from directml_py.testing.valid_descs import operators_at, valid_desc
 
-from .graph_descs import Graph, graph
+from .graph_descs import GraphOfDescs, graph
 from .unfiltered_mutations import TYPES, mutated
 
 LEVEL = DML_FEATURE_LEVEL_6_2
@@ -33,7 +33,7 @@ def only(pattern: str) -> None:
 class Judged(NamedTuple):
     """``field`` is what was changed; empty for what our generator calls valid."""
 
-    desc: OperatorDesc | Graph
+    desc: OperatorDesc | GraphOfDescs
     field: str = ""
 
 

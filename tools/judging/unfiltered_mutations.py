@@ -14,7 +14,7 @@ from directml_py.descs.decode import enum_class
 from directml_py.descs.operator_desc import OperatorDesc, Record, Scalar
 from directml_py.descs.tensor import TensorDesc
 from directml_py.operators import SCHEMAS
-from directml_py.testing.decisions import Source
+from directml_py.testing.decisions import DecisionSource
 
 UINT_MAX = 0xFFFFFFFF
 NUMBERS = (0, 1, 2, 3, 4, 5, 7, 8, 16, 100, 1 << 31, UINT_MAX - 1, UINT_MAX)
@@ -26,7 +26,7 @@ ACTIVATIONS = tuple(name for name in SCHEMAS if name.startswith("ACTIVATION_") o
 TWO_TENSORS = ("PARAMETERIZED_RELU", "_GRAD")
 
 
-def mutated(source: Source, desc: OperatorDesc) -> tuple[OperatorDesc, str]:
+def mutated(source: DecisionSource, desc: OperatorDesc) -> tuple[OperatorDesc, str]:
     """``desc`` with one field changed, and the name of the field."""
     counts = {entry.counted_by for entry in desc.struct.fields}
     entry = source.choice([one for one in desc.struct.fields if one.name not in counts])
@@ -46,7 +46,7 @@ def _of_length(array: Any, length: int) -> Any:
     return (*array, *[array[-1]] * length)[:length]
 
 
-def _value(source: Source, entry: FieldSchema, value: Any, desc: OperatorDesc) -> Any:
+def _value(source: DecisionSource, entry: FieldSchema, value: Any, desc: OperatorDesc) -> Any:
     if entry.kind == "array":
         return _array(source, entry, value, desc)
     if entry.is_tensor:
@@ -58,7 +58,7 @@ def _value(source: Source, entry: FieldSchema, value: Any, desc: OperatorDesc) -
     return _plain(source, entry, value)
 
 
-def _plain(source: Source, entry: FieldSchema, value: Any) -> Any:
+def _plain(source: DecisionSource, entry: FieldSchema, value: Any) -> Any:
     if entry.kind == "union":
         return Scalar(value.data_type, bytes(source.integer(0, 255) for _ in range(8)))
     if isinstance(value, Record):
@@ -78,7 +78,7 @@ def _plain(source: Source, entry: FieldSchema, value: Any) -> Any:
     return value
 
 
-def _record(source: Source, value: Record) -> Record:
+def _record(source: DecisionSource, value: Record) -> Record:
     struct = value.struct
     position = source.integer(0, len(struct.fields) - 1)
     fields = [one for _, one in value]
@@ -86,7 +86,7 @@ def _record(source: Source, value: Record) -> Record:
     return Record(struct, tuple(fields))
 
 
-def _struct(source: Source, entry: FieldSchema, value: Any) -> Any:
+def _struct(source: DecisionSource, entry: FieldSchema, value: Any) -> Any:
     if value is not None and source.chance(30):
         return None
     struct = STRUCTS[entry.type]
@@ -97,7 +97,7 @@ def _struct(source: Source, entry: FieldSchema, value: Any) -> Any:
     )
 
 
-def _activation(source: Source) -> OperatorDesc:
+def _activation(source: DecisionSource) -> OperatorDesc:
     names = [name for name in ACTIVATIONS if not name.endswith(TWO_TENSORS)]
     schema = SCHEMAS[source.choice(names)]
     values: dict[str, Any] = {}
@@ -111,7 +111,7 @@ def _activation(source: Source) -> OperatorDesc:
     return build_operator_desc(schema, values)
 
 
-def _array(source: Source, entry: FieldSchema, value: Any, desc: OperatorDesc) -> Any:
+def _array(source: DecisionSource, entry: FieldSchema, value: Any, desc: OperatorDesc) -> Any:
     elements = list(value or ())
     way = source.integer(0, 9)
     if way == 0 or not elements:
@@ -142,14 +142,16 @@ def _kind_of(entry: FieldSchema) -> Any:
     return "integer" if entry.type in ("UINT", "INT") else "pointer"
 
 
-def _tensor_or_none(source: Source, entry: FieldSchema, value: TensorDesc | None, desc: OperatorDesc) -> Any:
+def _tensor_or_none(
+    source: DecisionSource, entry: FieldSchema, value: TensorDesc | None, desc: OperatorDesc
+) -> Any:
     if value is None:
         present = [slot.tensor for slot in (*desc.inputs, *desc.outputs) if slot.tensor is not None]
         return _resized(source, source.choice(present)) if source.chance(50) else source.choice(present)
     return None if source.chance(5) else _tensor(source, value)
 
 
-def _tensor(source: Source, tensor: TensorDesc) -> TensorDesc:
+def _tensor(source: DecisionSource, tensor: TensorDesc) -> TensorDesc:
     way = source.integer(0, 11)
     if way <= 4:
         return _resized(source, tensor)
@@ -168,7 +170,7 @@ def _tensor(source: Source, tensor: TensorDesc) -> TensorDesc:
     return replace(tensor, flags=type(tensor.flags)(source.choice((0, 1, 1, 2, 3))))
 
 
-def _resized(source: Source, tensor: TensorDesc) -> TensorDesc:
+def _resized(source: DecisionSource, tensor: TensorDesc) -> TensorDesc:
     if not tensor.sizes:
         return tensor
     dimension = source.integer(0, len(tensor.sizes) - 1)
@@ -180,7 +182,7 @@ def _resized(source: Source, tensor: TensorDesc) -> TensorDesc:
     return replace(tensor, sizes=sizes, strides=None, total_size=-1)
 
 
-def _restrided(source: Source, tensor: TensorDesc) -> TensorDesc:
+def _restrided(source: DecisionSource, tensor: TensorDesc) -> TensorDesc:
     strides = list(tensor.effective_strides)
     if strides:
         position = source.integer(0, len(strides) - 1)

@@ -20,7 +20,7 @@ from directml_py.descs.encode import encode
 from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.operators import SCHEMAS, check
 
-from .graph_descs import NAME, Graph, may_be_late
+from .graph_descs import NAME, GraphOfDescs, may_be_late
 from .streams import LEVEL, STREAMS
 
 E_INVALIDARG = 0x80070057
@@ -31,7 +31,7 @@ NUMBERS = {name: number for number, name in enumerate([*sorted(SCHEMAS), NAME])}
 COUNT = struct.Struct("<q")
 
 
-class Worker:
+class JudgingWorker:
     """Judges the cases ``first``, ``first + step`` ... below ``end`` of a stream in a child process, which is forked
     again behind whatever desc ended it."""
 
@@ -76,7 +76,7 @@ class Worker:
             return True
         case, step = PLACE.unpack_from(self._place)
         judged = next(one for at, one in enumerate(STREAMS[self._stream](case)) if at == step)
-        own = judged.desc.ours(LEVEL) if isinstance(judged.desc, Graph) else errors(judged.desc)
+        own = judged.desc.ours(LEVEL) if isinstance(judged.desc, GraphOfDescs) else errors(judged.desc)
         self._write(self._entry(judged, own, f"signal {os.WTERMSIG(status)}"))
         PLACE.pack_into(self._place, 0, case, step + 1)
         self.start()
@@ -105,7 +105,7 @@ class Worker:
                         continue
                     PLACE.pack_into(self._place, 0, case, step)
                     self._count(judged.desc.name)
-                    if isinstance(judged.desc, Graph):
+                    if isinstance(judged.desc, GraphOfDescs):
                         verdict, own = judged.desc.theirs(library), judged.desc.ours(LEVEL)
                     else:
                         verdict, own = library.validate(judged.desc), errors(judged.desc)
@@ -135,7 +135,7 @@ def judge(
 ) -> tuple[Counter[str], list[dict[str, Any]]]:
     """How many descs of each operator were judged in a stream, and those about which the sides disagree."""
     first = seed * cases
-    running = [Worker(library, stream, first + at, workers, first + cases) for at in range(workers)]
+    running = [JudgingWorker(library, stream, first + at, workers, first + cases) for at in range(workers)]
     everyone = list(running)
     while running:
         pid, status = os.wait()

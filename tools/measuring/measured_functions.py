@@ -26,7 +26,7 @@ Entry = tuple[Callable[..., Any], Sequence[Attributes]]
 NONE: Sequence[Attributes] = [{}]
 
 
-class Function(NamedTuple):
+class MeasuredFunction(NamedTuple):
     """``reference`` gives FLOAT64 for arrays of the ``sampler`` and each of several ``attributes`` of the desc."""
 
     reference: OfArrays
@@ -280,21 +280,27 @@ RATIONAL_OF_TWO: dict[str, Entry] = {
 }
 OF_ROWS = {"HARDMAX": hardmax, "LOG_SOFTMAX": log_softmax, "SOFTMAX": softmax}
 
-FUNCTIONS: dict[str, Function] = {
-    **{name: Function(of_elements(one), attributes) for name, (one, attributes) in IN_FLOAT64.items()},
+FUNCTIONS: dict[str, MeasuredFunction] = {
     **{
-        name: Function(of_elements(rational(one)), attributes) for name, (one, attributes) in RATIONAL.items()
+        name: MeasuredFunction(of_elements(one), attributes) for name, (one, attributes) in IN_FLOAT64.items()
     },
     **{
-        name: Function(of_elements(rational(one)), attributes, pairs)
+        name: MeasuredFunction(of_elements(rational(one)), attributes)
+        for name, (one, attributes) in RATIONAL.items()
+    },
+    **{
+        name: MeasuredFunction(of_elements(rational(one)), attributes, pairs)
         for name, (one, attributes) in RATIONAL_OF_TWO.items()
     },
-    **{f"ACTIVATION_{name}": Function(of_rows(one), NONE, rows) for name, one in OF_ROWS.items()},
-    **{f"ACTIVATION_{name}1": Function(of_rows(one), [{"Axes": [1]}], rows) for name, one in OF_ROWS.items()},
-    "ELEMENT_WISE_ATAN_YX": Function(of_elements(math.atan2), NONE, pairs),
-    "ELEMENT_WISE_DIVIDE": Function(of_elements(quotient), NONE, pairs),
-    "ELEMENT_WISE_MODULUS_FLOOR": Function(of_elements(remainder(math.floor)), NONE, pairs),
-    "ELEMENT_WISE_MODULUS_TRUNCATE": Function(of_elements(remainder(math.trunc)), NONE, pairs),
-    "ELEMENT_WISE_POW": Function(of_elements(power), NONE, powers),
-    "ELEMENT_WISE_RECIP": Function(of_elements(lambda x: quotient(1, x))),
+    **{f"ACTIVATION_{name}": MeasuredFunction(of_rows(one), NONE, rows) for name, one in OF_ROWS.items()},
+    **{
+        f"ACTIVATION_{name}1": MeasuredFunction(of_rows(one), [{"Axes": [1]}], rows)
+        for name, one in OF_ROWS.items()
+    },
+    "ELEMENT_WISE_ATAN_YX": MeasuredFunction(of_elements(math.atan2), NONE, pairs),
+    "ELEMENT_WISE_DIVIDE": MeasuredFunction(of_elements(quotient), NONE, pairs),
+    "ELEMENT_WISE_MODULUS_FLOOR": MeasuredFunction(of_elements(remainder(math.floor)), NONE, pairs),
+    "ELEMENT_WISE_MODULUS_TRUNCATE": MeasuredFunction(of_elements(remainder(math.trunc)), NONE, pairs),
+    "ELEMENT_WISE_POW": MeasuredFunction(of_elements(power), NONE, powers),
+    "ELEMENT_WISE_RECIP": MeasuredFunction(of_elements(lambda x: quotient(1, x))),
 }

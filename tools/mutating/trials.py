@@ -35,7 +35,7 @@ class Seen(NamedTuple):
     numbers: tuple[int, ...]
 
 
-class Verdict(NamedTuple):
+class MutantVerdict(NamedTuple):
     kind: str
     test: str = ""
 
@@ -114,7 +114,7 @@ class Trials:
         self._tell(tests=len(session.items), passed=len(seen))
         for number in self.numbers:
             tests = self.choose(number, seen, number in imported)
-            verdict = Verdict("imported") if number in imported else self._tried(number, tests, seen)
+            verdict = MutantVerdict("imported") if number in imported else self._tried(number, tests, seen)
             self._tell(number=number, verdict=verdict.kind, test=verdict.test, tests=tests)
         return True
 
@@ -196,7 +196,7 @@ class Trials:
             os.waitpid(process, 0)
         return kind, now
 
-    def _tried(self, number: int, tests: Sequence[str], seen: dict[str, Seen]) -> Verdict:
+    def _tried(self, number: int, tests: Sequence[str], seen: dict[str, Seen]) -> MutantVerdict:
         left = list(tests)
         while left:
             kind, place = self._ended(number, left, seen)
@@ -205,9 +205,9 @@ class Trials:
             test = left[place - 1]
             # A test that fails without the mutant as well, in a process of its own, has nothing to say.
             if self._ended(0, [test], seen)[0] == "survived":
-                return Verdict(kind, test)
+                return MutantVerdict(kind, test)
             left = left[place:]
-        return Verdict("survived")
+        return MutantVerdict("survived")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import event_types as e
-from ..parser import Log
+from ..parser import CaptureLog
 from .lanes import lanes
 from .style import SCRIPT, STYLE
 from .timeline import Moments
@@ -16,7 +16,7 @@ __all__ = ["page"]
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
-def page(logs: Sequence[Log]) -> str:
+def page(logs: Sequence[CaptureLog]) -> str:
     """The page of the processes of a capture. Raises ``CaptureError`` where contents are damaged."""
     title = logs[0].process.title if logs else "nothing"
     body = [_head(logs), *(_process(log, f"p{place}-" if place else "") for place, log in enumerate(logs))]
@@ -31,14 +31,14 @@ def page(logs: Sequence[Log]) -> str:
     )
 
 
-def _head(logs: Sequence[Log]) -> HTML:
+def _head(logs: Sequence[CaptureLog]) -> HTML:
     commands = [command for log in logs for _, command in log.ran]
     messages = sum(len(found_messages(log)) for log in logs)
     kinds = [type(command.what) for command in commands]
     facts = [
-        (str(kinds.count(e.Dispatch)), "dispatches"),
-        (str(kinds.count(e.Copy)), "copies"),
-        (str(kinds.count(e.Barriers)), "barriers"),
+        (str(kinds.count(e.DispatchEvent)), "dispatches"),
+        (str(kinds.count(e.CopyEvent)), "copies"),
+        (str(kinds.count(e.BarrierEvent)), "barriers"),
         (str(messages), "messages"),
         (time_text(sum(command.duration for command in commands)), "in commands"),
         (size_text(sum(log.size for log in logs)), "of contents"),
@@ -61,16 +61,16 @@ def _head(logs: Sequence[Log]) -> HTML:
     return element("header", join([heading, element("ul", chips, class_="facts"), tools]))
 
 
-def found_messages(log: Log) -> list[e.Message]:
+def found_messages(log: CaptureLog) -> list[e.CapturedMessage]:
     """All messages, wherever they came up."""
-    found = [moment for moment in log.moments if isinstance(moment, e.Message)]
+    found = [moment for moment in log.moments if isinstance(moment, e.CapturedMessage)]
     for moment in log.moments:
-        if isinstance(moment, e.Execution):
+        if isinstance(moment, e.CapturedExecution):
             found += [*moment.messages, *(one for command in moment.commands for one in command.messages)]
     return found
 
 
-def _process(log: Log, prefix: str) -> HTML:
+def _process(log: CaptureLog, prefix: str) -> HTML:
     """``prefix`` begins every id; processes may share a number."""
     process = log.process
     facts = f"{process.started} · process {process.pid} · directml-py {process.version} · {process.kernels}"

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from .. import event_types as e
-from ..parser import Log
+from ..parser import CaptureLog
 from .units import HTML, element, join
 
 STEP, HEIGHT, GAP, TOP = 12, 26, 12, 4
 # More marks than this are more than an eye tells apart.
 LIMIT = 4000
 CLASSES = {
-    e.Dispatch: "dispatch",
-    e.Copy: "copy",
-    e.Barriers: "barrier",
-    e.Marker: "marker",
-    **dict.fromkeys((e.Clear, e.EndQuery, e.Resolve, e.Immediate, e.Other), "other"),
+    e.DispatchEvent: "dispatch",
+    e.CopyEvent: "copy",
+    e.BarrierEvent: "barrier",
+    e.MarkerEvent: "marker",
+    **dict.fromkeys(
+        (e.ClearEvent, e.EndQueryEvent, e.ResolveQueryEvent, e.WriteImmediateEvent, e.OtherEvent), "other"
+    ),
 }
 
 
-def lanes(log: Log, prefix: str) -> HTML:
+def lanes(log: CaptureLog, prefix: str) -> HTML:
     """Nothing for a log without commands."""
-    queues: list[e.Thing] = []
+    queues: list[e.CapturedObject] = []
     marks: list[str] = []
     hidden = 0
     column, before = 0, None
@@ -64,14 +66,16 @@ def lanes(log: Log, prefix: str) -> HTML:
     )
 
 
-def _is_small(what: e.What) -> bool:
+def _is_small(what: e.CommandEvent) -> bool:
     """Whether it uses no memory, or is the end of what another mark begins."""
-    if isinstance(what, e.Marker):
+    if isinstance(what, e.MarkerEvent):
         return what.call == "EndEvent"
-    return isinstance(what, (e.EndQuery, e.Other)) and not what.uses
+    return isinstance(what, (e.EndQueryEvent, e.OtherEvent)) and not what.uses
 
 
-def _mark(execution: e.Execution, command: e.Command, column: int, lane: int, prefix: str) -> str:
+def _mark(
+    execution: e.CapturedExecution, command: e.CapturedCommand, column: int, lane: int, prefix: str
+) -> str:
     kind = CLASSES[type(command.what)]
     x, y = column * STEP, TOP + lane * (HEIGHT + GAP) + 5
     shape = (

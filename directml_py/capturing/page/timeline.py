@@ -11,7 +11,7 @@ from ...descs.format import braces
 from ...dml.compiler.graph_program import GraphProgram
 from ...graph.desc_json import write_record
 from .. import event_types as e
-from ..parser import Log
+from ..parser import CaptureLog
 from ..replay_state import Machine, Operand
 from .tensor_values import values_of
 from .units import HTML, element, join, size_text, time_text
@@ -22,7 +22,7 @@ SHORT = "D3D12_RESOURCE_STATE_"
 class Moments:
     """The pieces of one process; ``prefix`` begins every id. Raises ``CaptureError`` for damaged contents."""
 
-    def __init__(self, log: Log, prefix: str) -> None:
+    def __init__(self, log: CaptureLog, prefix: str) -> None:
         self._log = log
         self._prefix = prefix
         machine = Machine(log)
@@ -42,8 +42,8 @@ class Moments:
             pieces.append(self._command(execution, command, operands))
 
     @staticmethod
-    def _operands(machine: Machine, command: e.Command, kind: str) -> Iterator[tuple[Operand, HTML]]:
-        if isinstance(command.what, e.Dispatch):
+    def _operands(machine: Machine, command: e.CapturedCommand, kind: str) -> Iterator[tuple[Operand, HTML]]:
+        if isinstance(command.what, e.DispatchEvent):
             for operand in machine.operands(command.what):
                 if operand.slot.kind == kind:
                     yield operand, values_of(operand)
@@ -53,27 +53,27 @@ class Moments:
             yield self._moment(moment)
 
     def _moment(self, moment: e.Moment) -> HTML:
-        if isinstance(moment, e.Execution):
+        if isinstance(moment, e.CapturedExecution):
             return self._execution(moment)
-        if isinstance(moment, e.Message):
+        if isinstance(moment, e.CapturedMessage):
             return _message(moment)
         if isinstance(moment, e.Removed):
             return element(
                 "p", join([element("b", "The device was removed. "), moment.text]), class_="message error"
             )
-        if isinstance(moment, e.Mark):
+        if isinstance(moment, e.QueueMarkerEvent):
             return element(
                 "p",
                 join([element("i", moment.queue.title), " ", _marker_text(moment.marker)]),
                 class_="fence",
             )
         who = "the CPU" if moment.queue is None else moment.queue.title
-        sets = isinstance(moment, e.Signal)
+        sets = isinstance(moment, e.SignalEvent)
         verb, sign = ("sets", "=") if sets else ("waits for", "≥")
         parts = [element("i", who), f" {verb} ", element("b", moment.fence.title), f" {sign} {moment.value}"]
         return element("p", join(parts), class_="fence set" if sets else "fence wait")
 
-    def _execution(self, execution: e.Execution) -> HTML:
+    def _execution(self, execution: e.CapturedExecution) -> HTML:
         commands = execution.commands
         lists, ran = _count(len(execution.lists), "list"), _count(len(commands), "command")
         seconds = time_text(sum(command.duration for command in commands))
@@ -93,17 +93,17 @@ class Moments:
         return element("section", join([*head, body, *messages]), class_="execution")
 
     def _command(
-        self, execution: e.Execution, command: e.Command, operands: list[tuple[Operand, HTML]]
+        self, execution: e.CapturedExecution, command: e.CapturedCommand, operands: list[tuple[Operand, HTML]]
     ) -> HTML:
         what, anchor = command.what, f"{self._prefix}c{execution.number}-{command.index}"
-        if isinstance(what, e.Dispatch):
+        if isinstance(what, e.DispatchEvent):
             return self._dispatch(command, what, operands, anchor)
-        if isinstance(what, e.Barriers):
+        if isinstance(what, e.BarrierEvent):
             lines = join(element("li", _barrier(one)) for one in what.barriers)
             return element("ul", lines, class_="barriers", id=anchor)
-        if isinstance(what, e.Marker):
+        if isinstance(what, e.MarkerEvent):
             return _span(what, anchor)
-        if isinstance(what, e.Copy):
+        if isinstance(what, e.CopyEvent):
             line = [element("b", "Copy "), f"{what.source} → {what.destination}", _duration(command)]
             return element("p", join(line), class_="command copy", id=anchor)
         if not what.uses:
@@ -114,8 +114,8 @@ class Moments:
 
     def _dispatch(
         self,
-        command: e.Command,
-        dispatch: e.Dispatch,
+        command: e.CapturedCommand,
+        dispatch: e.DispatchEvent,
         operands: list[tuple[Operand, HTML]],
         anchor: str,
     ) -> HTML:
@@ -139,7 +139,7 @@ class Moments:
         summary = element("summary", join(head))
         return element("details", join([summary, *body]), class_="command dispatch", id=anchor)
 
-    def _desc(self, dispatch: e.Dispatch) -> HTML:
+    def _desc(self, dispatch: e.DispatchEvent) -> HTML:
         op = dispatch.dispatchable.op
         if op is None:
             names = ", ".join(
@@ -195,26 +195,26 @@ def _tensor(operand: Operand, values: HTML) -> HTML:
     return element("li", join([element("div", join(head), class_="head"), values]), class_=operand.slot.kind)
 
 
-def _barrier(barrier: e.Barrier) -> HTML:
-    if isinstance(barrier, e.Transition):
+def _barrier(barrier: e.CapturedBarrier) -> HTML:
+    if isinstance(barrier, e.CapturedTransition):
         before, after = (state.replace(SHORT, "") for state in (barrier.before, barrier.after))
         only = "" if barrier.flags == "D3D12_RESOURCE_BARRIER_FLAG_NONE" else f" ({barrier.flags})"
         return join([element("b", barrier.resource.title), f" {before} → {after}{only}"])
-    if isinstance(barrier, e.Aliasing):
+    if isinstance(barrier, e.CapturedAliasing):
         names = [one.title if one is not None else "anything" for one in barrier]
         return join(["aliasing barrier · ", element("b", f"{names[0]} → {names[1]}")])
     where = "all resources" if barrier.resource is None else barrier.resource.title
     return join(["UAV barrier · ", element("b", where)])
 
 
-def _message(message: e.Message) -> HTML:
+def _message(message: e.CapturedMessage) -> HTML:
     level = message.severity.rpartition("_")[2].lower()
     kind = "message error" if level in ("error", "corruption") else "message"
     parts = [element("b", level.capitalize()), " ", message.text]
     return element("p", join(parts), class_=kind, role="note")
 
 
-def _marker_text(marker: e.Marker) -> str:
+def _marker_text(marker: e.MarkerEvent) -> str:
     return {"BeginEvent": "begins", "EndEvent": "ends", "SetMarker": "marks"}[
         marker.call
     ] + f" {marker.text}".rstrip()
@@ -224,7 +224,7 @@ class _Begin(HTML):
     """The beginning of a span, which ``_nested`` closes if nothing else does."""
 
 
-class _End(HTML):
+class _SpanEnd(HTML):
     """The end of a span, if one is open."""
 
 
@@ -232,15 +232,15 @@ class _Title(HTML):
     """The beginning of a list, where spans of the one before end."""
 
 
-def _list_title(execution: e.Execution, place: int) -> HTML:
+def _list_title(execution: e.CapturedExecution, place: int) -> HTML:
     return _Title(element("h4", execution.lists[place].title if place < len(execution.lists) else "a list"))
 
 
-def _span(marker: e.Marker, anchor: str) -> HTML:
+def _span(marker: e.MarkerEvent, anchor: str) -> HTML:
     if marker.call == "SetMarker":
         return element("p", f"◆ {marker.text}", class_="marker", id=anchor)
     if marker.call == "EndEvent":
-        return _End(f'<span id="{anchor}"></span></div>')
+        return _SpanEnd(f'<span id="{anchor}"></span></div>')
     name = element("h5", marker.text or "an event")
     return _Begin(f'<div class="span" id="{anchor}">{name}')
 
@@ -252,12 +252,12 @@ def _nested(pieces: list[HTML]) -> HTML:
         if isinstance(piece, _Title):
             parts.append(HTML("</div>" * depth))
             depth = 0
-        if isinstance(piece, _End) and not depth:
+        if isinstance(piece, _SpanEnd) and not depth:
             continue
-        depth += isinstance(piece, _Begin) - isinstance(piece, _End)
+        depth += isinstance(piece, _Begin) - isinstance(piece, _SpanEnd)
         parts.append(piece)
     return join([*parts, HTML("</div>" * depth)])
 
 
-def _duration(command: e.Command) -> HTML:
+def _duration(command: e.CapturedCommand) -> HTML:
     return element("span", time_text(command.duration), class_="time")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..resource import BufferRange
 
 
-class Use(Enum):
+class AccessKind(Enum):
     READ = "reads"
     WRITE = "writes"
     SCRATCH = "overwrites"
@@ -30,14 +30,14 @@ class Access(NamedTuple):
     """
 
     range: BufferRange
-    use: Use
+    use: AccessKind
     state: D3D12_RESOURCE_STATES
     name: str
     elements: Callable[[npt.NDArray[np.uint8]], npt.NDArray[Any]] | None = None
 
     @property
     def writes(self) -> bool:
-        return self.use is not Use.READ
+        return self.use is not AccessKind.READ
 
     def conflicts(self, other: Access) -> bool:
         """Whether the order of the two matters: they share bytes and one of them writes."""

@@ -16,8 +16,8 @@ from ...api.d3d12_enums import D3D12_RESOURCE_STATE_COMMON
 from ..constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from ..resource import BufferRange
 from . import sync_rules
-from .access import Access, Use
-from .range_map import LatestRanges
+from .access import Access, AccessKind
+from .range_map import RangeMap
 
 if TYPE_CHECKING:
     from ...abi.rules import Rule
@@ -43,12 +43,12 @@ class _Owner(NamedTuple):
 
 class Inheritance:
     def __init__(self) -> None:
-        self._owners: WeakKeyDictionary[Allocation, LatestRanges[_Owner]] = WeakKeyDictionary()
+        self._owners: WeakKeyDictionary[Allocation, RangeMap[_Owner]] = WeakKeyDictionary()
 
     def touched(self, access: Access, execution: object) -> None:
         if access.writes:
             buffer, part = access.range.buffer, access.range
-            owners = self._owners.setdefault(buffer.placement.allocation, LatestRanges())
+            owners = self._owners.setdefault(buffer.placement.allocation, RangeMap())
             owner = _Owner(weakref.ref(buffer), str(buffer), execution)
             owners.put(part.gpu_address, part.gpu_address + part.size, owner)
 
@@ -105,4 +105,6 @@ def activation(buffer: Buffer) -> Access:
     """What an aliasing barrier does that names ``buffer`` behind it: as if all granules of its memory were written."""
     room = buffer.placement.allocation.bytes.size - buffer.placement.offset
     size = min(-(-buffer.width // GRANULE) * GRANULE, room)
-    return Access(BufferRange(buffer, 0, size), Use.SCRATCH, D3D12_RESOURCE_STATE_COMMON, "pResourceAfter")
+    return Access(
+        BufferRange(buffer, 0, size), AccessKind.SCRATCH, D3D12_RESOURCE_STATE_COMMON, "pResourceAfter"
+    )

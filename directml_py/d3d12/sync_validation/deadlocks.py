@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..scheduler import Work, WorkQueue
 
 
-class _End(NamedTuple):
+class _FinalState(NamedTuple):
     """What it comes to when all has run that can: values of fences, and the entries that are left in queues."""
 
     values: dict[FenceValue, int]
@@ -47,7 +47,7 @@ class _End(NamedTuple):
         return f"{fence} is {self.value(fence)} and has to reach {target}; {why}"
 
 
-def _end(queues: Iterable[WorkQueue]) -> _End:
+def _end(queues: Iterable[WorkQueue]) -> _FinalState:
     entries = {queue: list(queue.entries) for queue in queues}
     values = {
         work.fence: work.fence.value
@@ -67,7 +67,7 @@ def _end(queues: Iterable[WorkQueue]) -> _End:
                     values[work.fence] = max(values[work.fence], work.value)
                 del works[0]
                 moved = True
-    return _End(values, entries)
+    return _FinalState(values, entries)
 
 
 def endless_waits(queues: Iterable[WorkQueue]) -> Iterator[tuple[Life, str]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from . import sync_rules
-from .access import Use
+from .access import AccessKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +52,7 @@ class _Use(NamedTuple):
     turn: int
     title: str
     recorded: str
-    use: Use
+    use: AccessKind
     name: str
     start: int
     end: int
@@ -69,7 +69,7 @@ class _Use(NamedTuple):
     def conflicts(self, access: Access) -> bool:
         start = access.range.gpu_address
         shared = max(self.start, start) < min(self.end, start + access.range.size)
-        return shared and (access.writes or self.use is not Use.READ)
+        return shared and (access.writes or self.use is not AccessKind.READ)
 
 
 class _Uses(dict[object, _Use]):
@@ -152,7 +152,7 @@ class Knowledge:
             self._note(queues.setdefault(number, _Uses()), number, use)
 
     def _note(self, uses: _Uses, number: int, use: _Use) -> None:
-        uses[use.start, use.end, use.use is Use.READ] = use
+        uses[use.start, use.end, use.use is AccessKind.READ] = use
         if len(uses) > uses.limit:
             known = self._cpu.get(number, 0)
             for key in [key for key, old in uses.items() if old.turn <= known]:

@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Found(Generic[T]):
+class LastAccess(Generic[T]):
     """``address`` is the first byte that was asked about and that ``by`` was the last to touch."""
 
     address: int
     by: T
 
 
-class LatestRanges(Generic[T]):
+class RangeMap(Generic[T]):
     """Ranges of addresses, later ones over earlier ones. They lie in order and share no byte, so that looking one up
     is a search, and putting one in removes what it covers."""
 
@@ -49,12 +49,12 @@ class LatestRanges(Generic[T]):
         self._ends[first:behind] = ends
         self._by[first:behind] = by_whom
 
-    def first(self, start: int, end: int) -> Found[T] | None:
+    def first(self, start: int, end: int) -> LastAccess[T] | None:
         """The first byte from ``start`` to ``end`` that somebody touched, and who did so last."""
         place = bisect_right(self._ends, start)
         if end <= start or place == len(self._starts) or self._starts[place] >= end:
             return None
-        return Found(max(start, self._starts[place]), self._by[place])
+        return LastAccess(max(start, self._starts[place]), self._by[place])
 
     def parts(self, start: int, end: int) -> Iterator[tuple[int, int, T]]:
         """Where from ``start`` to ``end`` somebody was, each part with who was there last; put none in meanwhile."""

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from ...api.d3d12_enums import D3D12_HEAP_TYPE_READBACK as READBACK
 from ..allocation import PATTERN
 from . import sync_rules
-from .access import Access, Use
-from .range_map import LatestRanges
+from .access import Access, AccessKind
+from .range_map import RangeMap
 
 if TYPE_CHECKING:
     from ...abi.rules import Rule
@@ -29,7 +29,7 @@ class Shadow:
         self._memory = memory
         self._marks = np.full(memory.size, DEFINED if defined else UNDEFINED, np.uint8)
         # What undefined bytes were copied from, by where they came to lie.
-        self.copies: LatestRanges[str] = LatestRanges()
+        self.copies: RangeMap[str] = RangeMap()
         if not defined:
             memory[:] = PATTERN
 
@@ -106,11 +106,11 @@ def after(access: Access) -> None:
     if access.writes and access.range.buffer.heap_type == READBACK:
         _came_back(access.range, "")
     shadow, start = _shadow(access.range)
-    if shadow is None or access.use is Use.READ:
+    if shadow is None or access.use is AccessKind.READ:
         return
     size = access.range.size
     marks = shadow.marks(start, size)
-    if access.use is Use.SCRATCH:
+    if access.use is AccessKind.SCRATCH:
         shadow.undefine(start, size)
     elif access.elements is None:
         marks[:] = DEFINED

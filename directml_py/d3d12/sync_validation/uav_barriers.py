@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from .access import Access
-from .range_map import Found, LatestRanges
+from .range_map import LastAccess, RangeMap
 
 if TYPE_CHECKING:
     from ..resource import Buffer
@@ -26,19 +26,19 @@ class _Touched:
     """The bytes of one buffer that commands touched. Reads do not hide writes, nor writes reads."""
 
     def __init__(self) -> None:
-        self.writes: LatestRanges[_Use] = LatestRanges()
-        self.reads: LatestRanges[_Use] = LatestRanges()
+        self.writes: RangeMap[_Use] = RangeMap()
+        self.reads: RangeMap[_Use] = RangeMap()
 
     def add(self, use: _Use) -> None:
         ranges = self.writes if use.access.writes else self.reads
         ranges.put(*_extent(use.access), use)
 
-    def conflicts(self, access: Access, since: int) -> Iterator[Found[_Use]]:
+    def conflicts(self, access: Access, since: int) -> Iterator[LastAccess[_Use]]:
         """The first write, and the first read, after the turn ``since`` that ``access`` may not run beside."""
         for ranges in (self.writes, self.reads) if access.writes else (self.writes,):
             for start, _, use in ranges.parts(*_extent(access)):
                 if use.turn > since:
-                    yield Found(start, use)
+                    yield LastAccess(start, use)
                     break
 
 

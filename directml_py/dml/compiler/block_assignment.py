@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .graph_desc import Value
-from .memory_planner import Block, pack
+from .memory_planner import TemporaryBlock, pack
 from .plan import BlockRoot, OutputRoot, Plan
 from .plan_step import Step
 
@@ -21,21 +21,21 @@ def assign_blocks(plan: Plan) -> Plan:
             continue
         times = [when[value.node], *(when[port.node] for port in flow.consumers.get(value, ()))]
         lives.setdefault(root, []).extend(times)
-    locations, blocks = dict(plan.locations), list[Block]()
+    locations, blocks = dict(plan.locations), list[TemporaryBlock]()
     for root, times in lives.items():
         tensor = plan.graph.output_tensor(root)
         assert tensor is not None
         node = plan.graph.node(root.node)
         locations[root] = BlockRoot(len(blocks))
         name = f"{node.title}.{node.outputs[root.output].path}"
-        blocks.append(Block(name, tensor.total_size, min(times), max(times)))
+        blocks.append(TemporaryBlock(name, tensor.total_size, min(times), max(times)))
     steps = []
     for position, step in enumerate(plan.steps):
         size = _scratch_size(plan, step)
         if size:
             step = replace(step, scratch=len(blocks))
             title = plan.graph.node(step.node).title
-            blocks.append(Block(f"scratch of {title}", size, position, position))
+            blocks.append(TemporaryBlock(f"scratch of {title}", size, position, position))
         steps.append(step)
     return replace(plan, steps=steps, locations=locations, blocks=blocks, temporary_size=pack(blocks))
 

@@ -27,7 +27,7 @@ from .plan_step import Fused, Step
 Types = tuple["np.dtype[Any] | None", ...]
 
 
-class Part(NamedTuple):
+class FusiblePart(NamedTuple):
     """A node's own program, the types that this loads and stores, and the sizes of its outputs."""
 
     program: Program
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def part_of(desc: OperatorDesc) -> Part | None:
+def part_of(desc: OperatorDesc) -> FusiblePart | None:
     """None if the operator does anything but apply a function to elements."""
     elements = kernel_of(desc).elements
     if elements is None:
@@ -98,7 +98,7 @@ class Fusion:
         ]
         return self._ordered(sets)
 
-    def _parts(self) -> dict[int, Part]:
+    def _parts(self) -> dict[int, FusiblePart]:
         if backend.native is None:
             return {}
         parts = {}

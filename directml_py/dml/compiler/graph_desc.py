@@ -55,7 +55,7 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Node:
+class GraphDescNode:
     """An operator, or constant data; ``name`` is what the description calls it."""
 
     index: int
@@ -84,7 +84,7 @@ class GraphDesc:
 
     input_count: int
     output_count: int
-    nodes: tuple[Node | None, ...]
+    nodes: tuple[GraphDescNode | None, ...]
     input_edges: tuple[Edge, ...]
     output_edges: tuple[Edge, ...]
     intermediate_edges: tuple[Edge, ...]
@@ -103,7 +103,7 @@ class GraphDesc:
             writers.setdefault(edge.target, []).append(edge.source)
         return writers
 
-    def node(self, index: int) -> Node:
+    def node(self, index: int) -> GraphDescNode:
         """The node at ``index`` of a description without errors."""
         node = self.nodes[index]
         assert node is not None
@@ -144,12 +144,12 @@ def read_graph_desc(device: IDMLDevice, value: Any, report: Report) -> GraphDesc
     )
 
 
-def _node(device: IDMLDevice, index: int, entry: Record, report: Report) -> Node | None:
+def _node(device: IDMLDevice, index: int, entry: Record, report: Report) -> GraphDescNode | None:
     inner = entry.Desc
     if inner is None:
         return None
     if entry.Type == DML_GRAPH_NODE_TYPE_CONSTANT:
-        return None if inner.Data is None else Node(index, inner.Name or "", None, inner.Data)
+        return None if inner.Data is None else GraphDescNode(index, inner.Name or "", None, inner.Data)
     operator: IUnknown | None = inner.Operator
     path = f"Nodes[{index}].Operator"
     if operator is None:
@@ -160,7 +160,7 @@ def _node(device: IDMLDevice, index: int, entry: Record, report: Report) -> Node
     if operator.device is not device:
         report.add(SAME_DEVICE, path, "belongs to another DirectML device")
         return None
-    return Node(index, inner.Name or "", operator.desc)
+    return GraphDescNode(index, inner.Name or "", operator.desc)
 
 
 def _edges(

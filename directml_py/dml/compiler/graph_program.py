@@ -14,7 +14,7 @@ from ...descs.tensor import TensorDesc
 from ...kernels.elementwise.lower import bound_code
 from ...kernels.launch import launch_in_order
 from ...operators import kernel_of
-from ...operators.operator import Kernel, Move, Packing, moving_kernel
+from ...operators.operator import Kernel, Move, WeightLayout, moving_kernel
 from ..program import (
     NO_BYTES,
     Bytes,
@@ -50,7 +50,7 @@ class GraphProgram:
         self.in_place = frozenset(position for position, _ in self._pairs)
         self.plan: Plan = plan_graph(graph, kernels, is_inspected)
         self.temporary_size = self.plan.temporary_size
-        self.packed: Mapping[int, Packing] = self.plan.packed.inputs
+        self.packed: Mapping[int, WeightLayout] = self.plan.packed.inputs
         self.inputs = _input_slots(graph)
         self.outputs = _output_slots(graph)
         self.results: Mapping[int, Results] = _results(graph)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...validation.report import Report
 from . import graph_rules
-from .graph_desc import Edge, GraphDesc, GraphInput, Node, Port, Value
+from .graph_desc import Edge, GraphDesc, GraphDescNode, GraphInput, Port, Value
 from .shared_inputs import check_shared_inputs
 
 CONSTANT_LEVEL = 0x6200
@@ -115,7 +115,9 @@ def _check_connections(graph: GraphDesc, report: Report) -> None:
                 )
 
 
-def _check_input(node: Node, index: int, name: str, absent: bool, edges: int, report: Report) -> None:
+def _check_input(
+    node: GraphDescNode, index: int, name: str, absent: bool, edges: int, report: Report
+) -> None:
     where = f"Nodes[{node.index}].{name}"
     if edges > 1:
         report.add(graph_rules.FED_TWICE, where, f"of {node.title} is fed by {edges} edges; one is allowed")

@@ -9,7 +9,7 @@ ALIGNMENT = 64
 
 
 @dataclass
-class Block:
+class TemporaryBlock:
     """Bytes that must be there from ``first_step`` to ``last_step``, both included; ``offset`` is found here."""
 
     name: str
@@ -18,7 +18,7 @@ class Block:
     last_step: int
     offset: int = 0
 
-    def lives_beside(self, other: Block) -> bool:
+    def lives_beside(self, other: TemporaryBlock) -> bool:
         return self.first_step <= other.last_step and other.first_step <= self.last_step
 
     @property
@@ -26,12 +26,12 @@ class Block:
         return self.offset + self.size
 
 
-def pack(blocks: Iterable[Block]) -> int:
+def pack(blocks: Iterable[TemporaryBlock]) -> int:
     """Give every block an offset so that blocks that live at the same time do not overlap; the bytes needed.
 
     Large blocks first, each at the lowest offset that is free while it lives.
     """
-    placed: list[Block] = []
+    placed: list[TemporaryBlock] = []
     for block in sorted(blocks, key=lambda entry: (-entry.size, entry.first_step)):
         offset = 0
         for other in sorted((one for one in placed if one.lives_beside(block)), key=lambda one: one.offset):

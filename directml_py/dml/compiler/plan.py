@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...operators.operator import Place
 from .data_flow import DataFlow
 from .graph_desc import GraphDesc, GraphInput, Port, Value
-from .memory_planner import Block
+from .memory_planner import TemporaryBlock
 from .plan_step import Step
 from .plan_text import headline, plan_text
 from .prepacked import PackedInputs
@@ -56,7 +56,7 @@ class Plan:
     steps: list[Step]
     locations: dict[Value, Location]
     eliminated: frozenset[Value] = frozenset()
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[TemporaryBlock] = field(default_factory=list)
     temporary_size: int = 0
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...descs.operator_desc import OperatorDesc
-from ...operators.operator import Kernel, Packing
+from ...operators.operator import Kernel, WeightLayout
 from ..program import Kernels
 from .graph_desc import GraphDesc, GraphInput, Port
 
@@ -15,7 +15,7 @@ class PackedInputs:
 
     def __init__(self, graph: GraphDesc, kernels: Kernels) -> None:
         self._kernels = kernels
-        self.inputs: dict[int, Packing] = {}
+        self.inputs: dict[int, WeightLayout] = {}
         self.ports: set[Port] = set()
         readers = Counter(edge.source for edge in graph.input_edges)
         sources = {edge.target: edge.source for edge in graph.input_edges if readers[edge.source] == 1}

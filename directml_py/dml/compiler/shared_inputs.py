@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from ...validation.report import Report
 from . import graph_rules
-from .graph_desc import GraphDesc, GraphInput, Node, Port, Value
+from .graph_desc import GraphDesc, GraphDescNode, GraphInput, Port, Value
 from .view_identity import same_view
 
 
@@ -41,7 +41,7 @@ def changes_nothing(graph: GraphDesc, port: Port) -> bool:
     return same_view(node.desc.InputTensor, node.desc.OutputTensor)
 
 
-def _output_size(node: Node) -> int:
+def _output_size(node: GraphDescNode) -> int:
     tensor = node.outputs[0].tensor
     assert tensor is not None
     return tensor.total_size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...d3d12.sync_validation.access import Use
+from ...d3d12.sync_validation.access import AccessKind
 from ...descs.tensor import TensorDesc
 from ...validation.report import Report
 from ..tensor_accesses import elements_of
@@ -38,7 +38,7 @@ def _covers(written: TensorDesc, read: TensorDesc) -> bool:
     if same_view(written, read):
         return True
     marks = np.zeros(max(written.total_size, read.total_size), np.uint8)
-    elements = elements_of(written, Use.WRITE)(marks)
+    elements = elements_of(written, AccessKind.WRITE)(marks)
     elements.view(f"u{elements.itemsize}")[...] = np.iinfo(f"u{elements.itemsize}").max
-    seen = elements_of(read, Use.READ)(marks)
+    seen = elements_of(read, AccessKind.READ)(marks)
     return bool((seen.view(f"u{seen.itemsize}") == np.iinfo(f"u{seen.itemsize}").max).all())

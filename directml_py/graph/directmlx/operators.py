@@ -65,7 +65,7 @@ def _default(text: str) -> Any:
     return plain[text] if text in plain else float(text) if "." in text else int(text)
 
 
-class Function:
+class OperatorFunction:
     """A function of DirectMLX that names one operator."""
 
     def __init__(self, row: str) -> None:
@@ -138,5 +138,5 @@ def fused(value: Any) -> Any:
 
 def plain_functions() -> dict[str, Callable[..., Any]]:
     """Those that do no more than name an operator, by name."""
-    made = (Function(row) for row in rows())
+    made = (OperatorFunction(row) for row in rows())
     return {function.name: function.function() for function in made}

@@ -13,14 +13,14 @@ from ...descs.tensor import TensorDesc
 from ..expression import Expression
 from ..graph import Graph
 from .activations import FusedActivation
-from .operators import STRUCT_TYPES, Function, fused
+from .operators import STRUCT_TYPES, OperatorFunction, fused
 
-_add = Function("Add add: a b")
-_add_fused = Function("Add add1: a b fusedActivation")
-_pow = Function("Pow pow: input exponent scaleBias=None")
-_constant_pow = Function("Pow constant_pow: input exponent scaleBias=None")
-_softmax = Function("ActivationSoftmax activation_softmax: input")
-_softmax_of_axes = Function("ActivationSoftmax activation_softmax1: input axes")
+_add = OperatorFunction("Add add: a b")
+_add_fused = OperatorFunction("Add add1: a b fusedActivation")
+_pow = OperatorFunction("Pow pow: input exponent scaleBias=None")
+_constant_pow = OperatorFunction("Pow constant_pow: input exponent scaleBias=None")
+_softmax = OperatorFunction("ActivationSoftmax activation_softmax: input")
+_softmax_of_axes = OperatorFunction("ActivationSoftmax activation_softmax1: input axes")
 
 
 class GRUOutputOptions(Enum):

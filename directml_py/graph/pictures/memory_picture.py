@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ...dml.compiler.memory_planner import Block
+from ...dml.compiler.memory_planner import TemporaryBlock
 from ...dml.compiler.plan import Plan
 from . import svg
 
@@ -67,7 +67,7 @@ def _grid(plan: Plan, heights: dict[int, float], top: float, bottom: float, righ
     return parts
 
 
-def _block(block: Block, number: int, heights: dict[int, float], bottom: float) -> str:
+def _block(block: TemporaryBlock, number: int, heights: dict[int, float], bottom: float) -> str:
     x = LEFT + block.first_step * STEP_WIDTH
     width = (block.last_step - block.first_step + 1) * STEP_WIDTH
     low, high = heights[block.offset], heights[block.end]

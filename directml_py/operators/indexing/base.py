@@ -61,7 +61,7 @@ def check_range(
         )
 
 
-class Places(Operator):
+class IndexedOperator(Operator):
     """Indices name places in the first of the dimensions that an operator looks at."""
 
     def dimensions(self, desc: OperatorDesc) -> Sizes:
@@ -77,7 +77,7 @@ class Places(Operator):
         raise NotImplementedError
 
 
-class Reads(Places):
+class Reads(IndexedOperator):
     """Indices that are outside lead on into the next row, as GATHER's: the pages leave them undefined."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -113,7 +113,7 @@ class Reads(Places):
         return Kernel(bind, scratch_for(self.place_sizes(desc)))
 
 
-class Writes(Places):
+class Writes(IndexedOperator):
     """Indices that are outside write nothing, and of several updates of one element the last one wins: the pages leave
     the first undefined, and call the second invalid, but print an example that does it."""
 

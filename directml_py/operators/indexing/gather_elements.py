@@ -8,13 +8,13 @@ from ...kernels.native_arrays import Array
 from ...validation.report import Report
 from ..attributes import resized
 from ..operator import Inputs, Shapes, Sizes, operator
-from .base import Places, Reads, Writes, check_range, duplicates_rule, range_rule
+from .base import IndexedOperator, Reads, Writes, check_range, duplicates_rule, range_rule
 
 INDEX_RANGE = {name: range_rule(name, "the axis") for name in ("GATHER_ELEMENTS", "SCATTER")}
 DUPLICATE_INDICES = duplicates_rule("SCATTER")
 
 
-class AlongAxis(Places):
+class AlongAxis(IndexedOperator):
     """IndicesTensor has any size along Axis, and those of InputTensor elsewhere."""
 
     def shapes(self, desc: OperatorDesc) -> Shapes:

@@ -10,7 +10,7 @@ from ...kernels.linear_index import read_places
 from ...kernels.native_arrays import Array
 from ...validation.report import Report
 from ..operator import Compute, Inputs, Kernel, Shapes, Sizes, computing_kernel, operator, own_rule
-from .base import Places, Reads, Writes, check_range, duplicates_rule, range_rule
+from .base import IndexedOperator, Reads, Writes, check_range, duplicates_rule, range_rule
 
 NAMES = ("GATHER_ND", "GATHER_ND1", "SCATTER_ND")
 LEADING_ONES = {
@@ -45,7 +45,7 @@ def with_leading_ones(sizes: Sizes, rank: int) -> Sizes:
     return (1,) * (rank - len(sizes)) + sizes
 
 
-class TuplesOfIndices(Places):
+class TuplesOfIndices(IndexedOperator):
     """The last dimension of IndicesTensor counts the coordinates of a tuple."""
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:

@@ -30,10 +30,10 @@ from ..operator import (
     Kernel,
     Operator,
     Outputs,
-    Packed,
-    Packing,
+    PrepackedKernel,
     Shapes,
     Sizes,
+    WeightLayout,
     computing_kernel,
     operator,
     own_rule,
@@ -146,10 +146,10 @@ class Gemm(Operator):
         if packing is None:
             return kernel
         return kernel._replace(
-            packed=Packed(kernel._replace(bind=partial(bind, is_packed=True)), {1: packing})
+            packed=PrepackedKernel(kernel._replace(bind=partial(bind, is_packed=True)), {1: packing})
         )
 
-    def packing(self, desc: OperatorDesc) -> Packing | None:
+    def packing(self, desc: OperatorDesc) -> WeightLayout | None:
         """That of B, where the products that it is for run in the loop that takes panels."""
         product = product_of(desc, _is_transposed(desc.TransA), _is_transposed(desc.TransB))
         sizes = (product.rows, product.depth, product.columns)
@@ -162,7 +162,7 @@ class Gemm(Operator):
             for number, place in enumerate(np.ndindex(columns.shape[:-2])):
                 pack_panels(columns[place][np.newaxis], 1, memory[number * each : (number + 1) * each])
 
-        return Packing(prod(product.batch) * panels_size(1, product.columns, product.depth), store)
+        return WeightLayout(prod(product.batch) * panels_size(1, product.columns, product.depth), store)
 
 
 def _left(desc: OperatorDesc, a: Array) -> Array:

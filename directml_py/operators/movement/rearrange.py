@@ -57,7 +57,7 @@ def block_views(desc: OperatorDesc, depth: Array, space: Array) -> tuple[Array, 
     return apart, space.reshape(apart.shape)
 
 
-class Blocks(Operator):
+class DepthSpaceRearrangement(Operator):
     """A copy between a tensor of blocks in depth and one of blocks in space."""
 
     is_spread: ClassVar[bool]
@@ -85,7 +85,7 @@ class Blocks(Operator):
 
 
 @operator("DEPTH_TO_SPACE", "DEPTH_TO_SPACE1")
-class DepthToSpace(Blocks):
+class DepthToSpace(DepthSpaceRearrangement):
     """Blocks of BlockSize by BlockSize elements, laid out from channels (ns-directml-dml_depth_to_space_operator_desc,
     ns-directml-dml_depth_to_space1_operator_desc).
 
@@ -101,7 +101,7 @@ class DepthToSpace(Blocks):
 
 
 @operator("SPACE_TO_DEPTH", "SPACE_TO_DEPTH1")
-class SpaceToDepth(Blocks):
+class SpaceToDepth(DepthSpaceRearrangement):
     """Blocks of BlockSize by BlockSize elements, put away in channels (ns-directml-dml_space_to_depth_operator_desc,
     ns-directml-dml_space_to_depth1_operator_desc).
 

@@ -15,7 +15,7 @@ from .axis_normalization import InRows, doubles
 CHANNEL, SPATIAL = (1,), (2, 3)
 
 
-class Region(NamedTuple):
+class LocalWindow(NamedTuple):
     """The elements that lie up to so many places before and behind each one, along every one of the axes."""
 
     axes: Sequence[int]
@@ -23,7 +23,7 @@ class Region(NamedTuple):
     behind: int
 
     @classmethod
-    def of(cls, desc: OperatorDesc) -> Region:
+    def of(cls, desc: OperatorDesc) -> LocalWindow:
         """CrossChannel sums over channels alone, as ONNX Runtime and TensorFlow rely on, who know no other; without it
         a square of one channel is summed.
 
@@ -54,7 +54,7 @@ class LocalResponse(InRows):
     divides by the square of it. The page's formula has one divisor for both."""
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
-        return Region.of(desc).axes
+        return LocalWindow.of(desc).axes
 
 
 @operator("LOCAL_RESPONSE_NORMALIZATION")
@@ -63,7 +63,7 @@ class LocalResponseNormalization(LocalResponse):
     (ns-directml-dml_local_response_normalization_operator_desc)."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        region, factor = Region.of(desc), desc.Alpha / desc.LocalSize
+        region, factor = LocalWindow.of(desc), desc.Alpha / desc.LocalSize
         bias, beta = desc.Bias, desc.Beta
 
         def normalized(x: Array) -> Array:
@@ -84,7 +84,7 @@ class LocalResponseNormalizationGrad(LocalResponse):
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        region, factor = Region.of(desc), desc.Alpha / desc.LocalSize
+        region, factor = LocalWindow.of(desc), desc.Alpha / desc.LocalSize
         bias, beta = desc.Bias, desc.Beta
 
         def gradients(x: Array, gradient: Array) -> Array:

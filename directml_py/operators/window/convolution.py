@@ -38,10 +38,10 @@ from ..operator import (
     Kernel,
     Operator,
     Outputs,
-    Packed,
-    Packing,
+    PrepackedKernel,
     Shapes,
     Sizes,
+    WeightLayout,
     adding_kernel,
     computing_kernel,
     of_sizes,
@@ -236,7 +236,7 @@ class Convolution(Operator):
 NO_SCRATCH = np.empty(0, np.uint8)
 
 
-def keeping(desc: OperatorDesc, bind: Callable[[Inputs, Outputs, Array], Run]) -> Packed | None:
+def keeping(desc: OperatorDesc, bind: Callable[[Inputs, Outputs, Array], Run]) -> PrepackedKernel | None:
     """``bind`` for a filter that has been transformed; behind that it lies as it is, for what is not finite."""
     if not desc.FilterTensor.is_owned_by_dml or is_backward(desc):
         return None
@@ -249,7 +249,7 @@ def keeping(desc: OperatorDesc, bind: Callable[[Inputs, Outputs, Array], Run]) -
         own[...] = filters
         transform(own, desc.GroupCount, transformed, desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION)
 
-    return Packed(Kernel(bind), {1: Packing(size + 4 * prod(desc.FilterTensor.sizes), store)})
+    return PrepackedKernel(Kernel(bind), {1: WeightLayout(size + 4 * prod(desc.FilterTensor.sizes), store)})
 
 
 def kept_filter(desc: OperatorDesc, memory: Array) -> tuple[Array, Array]:

@@ -7,9 +7,9 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from ..bars import Verdict
+from ..bars import LimitVerdict
 from ..interleaved_timing import Row
-from ..runs import Run
+from ..runs import BenchmarkRun
 from .phrases import amount
 
 FOLDER = Path(__file__).parent
@@ -17,10 +17,10 @@ FULL = 2.0
 COLUMNS = ("what", "bar", "ours", "best", "limit")
 HEADINGS = ("", "ours / best", "ours", "best", "ours / limit")
 
-Judged = tuple[Row, list[Verdict]]
+Judged = tuple[Row, list[LimitVerdict]]
 
 
-def page(run: Run) -> str:
+def page(run: BenchmarkRun) -> str:
     judged = run.judged()
     families: dict[str, list[Judged]] = {}
     for row, found in judged:
@@ -54,7 +54,7 @@ def section(heading: str, judged: Sequence[Judged]) -> str:
     )
 
 
-def line(row: Row, found: Sequence[Verdict]) -> str:
+def line(row: Row, found: Sequence[LimitVerdict]) -> str:
     said = {one.what: one for one in found}
     best = f"{amount(row.peers[row.best], row.unit)}<small>{escape(row.best)}</small>" if row.best else ""
     limit = f"{row.limit_ratio:.2f}{verdict(said.get('limit'))}" if row.limit_ratio is not None else ""
@@ -69,15 +69,15 @@ def line(row: Row, found: Sequence[Verdict]) -> str:
     return f"<tr{miss}>{''.join(cells)}</tr>"
 
 
-def verdict(one: Verdict | None) -> str:
+def verdict(one: LimitVerdict | None) -> str:
     return "" if one is None else f'<small class="{state(one)}">{state(one)}: {one.bar:g}</small>'
 
 
-def state(one: Verdict | None) -> str:
+def state(one: LimitVerdict | None) -> str:
     return "" if one is None else "met" if one.met else "missed"
 
 
-def track(row: Row, found: Verdict | None) -> str:
+def track(row: Row, found: LimitVerdict | None) -> str:
     """The bar of a ratio, and a line where it must end."""
     if row.ratio is None:
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..runs import Run
+from ..runs import BenchmarkRun
 from .phrases import amount, ratio
 
 README = Path(__file__).resolve().parents[3] / "README.md"
@@ -36,7 +36,7 @@ CHOSEN: Mapping[str, str] = {
 }
 
 
-def table(run: Run) -> str:
+def table(run: BenchmarkRun) -> str:
     """Lines of Markdown. Raises ``ValueError`` naming the rows that the run lacks."""
     rows = {row.title: row for row in run.rows}
     missing = [title for title in CHOSEN.values() if title not in rows]
@@ -54,7 +54,7 @@ def table(run: Run) -> str:
     return "\n".join([*lines, "", f"Measured {run.date}: {machine}.", ""])
 
 
-def rewrite(text: str, run: Run) -> str:
+def rewrite(text: str, run: BenchmarkRun) -> str:
     """README's text with the table of ``run`` between the two marks. Raises ``ValueError`` if a mark is missing."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

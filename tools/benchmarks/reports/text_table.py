@@ -5,11 +5,11 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from ..runs import Run
+from ..runs import BenchmarkRun
 from .phrases import amount, ratio
 
 
-def print_table(run: Run, console: Console) -> None:
+def print_table(run: BenchmarkRun, console: Console) -> None:
     table = Table(
         "subject", "what", "ours", "best peer", "its", "ours / its", "limit", "ours / limit", "bars"
     )

@@ -25,7 +25,7 @@ class Panel(NamedTuple):
     styles: Mapping[int, str]
 
 
-class Box(NamedTuple):
+class GridBox(NamedTuple):
     width: float
     height: float
     parts: list[str]
@@ -59,7 +59,7 @@ def shown(value: Any) -> str:
     return f"{float(value):.3g}".replace("e+0", "e").replace("e-0", "e-")
 
 
-def draw(panel: Panel) -> Box:
+def draw(panel: Panel) -> GridBox:
     """One tensor with its title."""
     shape = trimmed(panel.sizes)
     *leading, rows, columns = shape
@@ -77,7 +77,7 @@ def draw(panel: Panel) -> Box:
         parts.append(_cell(x, y, cell, content, panel.styles.get(position, "")))
     width = across * columns * cell + (across - 1) * GAP
     height = LABEL + down * rows * CELL + (down - 1) * GAP
-    return Box(max(width, text_width(panel.title, SIZE)), height, parts)
+    return GridBox(max(width, text_width(panel.title, SIZE)), height, parts)
 
 
 def _cell(x: float, y: float, width: float, content: str, style: str) -> str:
@@ -106,9 +106,9 @@ def figure(inputs: Sequence[Panel], outputs: Sequence[Panel], label: str, captio
     return framed(left.width + arrow + right.width, height, parts, label, caption)
 
 
-def stacked(boxes: Sequence[Box]) -> Box:
+def stacked(boxes: Sequence[GridBox]) -> GridBox:
     """Boxes one below the other, in as many columns as keep them from becoming high."""
-    columns: list[list[Box]] = []
+    columns: list[list[GridBox]] = []
     height = 0.0
     for box in boxes:
         if not columns or height + GAP + box.height > TALL:
@@ -125,10 +125,10 @@ def stacked(boxes: Sequence[Box]) -> Box:
             y += box.height + GAP
         tallest = max(tallest, y - GAP)
         x += max(box.width for box in column) + 2 * GAP
-    return Box(max(0.0, x - 2 * GAP), tallest, parts)
+    return GridBox(max(0.0, x - 2 * GAP), tallest, parts)
 
 
-def _moved(box: Box, x: float, y: float) -> list[str]:
+def _moved(box: GridBox, x: float, y: float) -> list[str]:
     return [group(box.parts, transform=f"translate({number(x)} {number(y)})")]
 
 

@@ -12,12 +12,12 @@ from . import reference_model
 TRIES = 12
 
 
-class Broken(NamedTuple):
-    program: v.Program
+class BrokenProgram(NamedTuple):
+    program: v.FuzzProgram
     told: reference_model.Told
 
 
-def broken(program: v.Program, kind: str, seed: int) -> Broken | None:
+def broken(program: v.FuzzProgram, kind: str, seed: int) -> BrokenProgram | None:
     """``program`` with a mistake of ``kind``; None if those that were tried make no difference."""
     pick = Random(seed)
     for _ in range(TRIES):
@@ -27,42 +27,42 @@ def broken(program: v.Program, kind: str, seed: int) -> Broken | None:
         changed = program._replace(steps=steps)
         told = reference_model.look(changed)
         if told.hazards and reference_model.SENSELESS not in told.hazards:
-            return Broken(changed, told)
+            return BrokenProgram(changed, told)
     return None
 
 
 Steps = tuple[v.Step, ...]
 
 
-def _submits(program: v.Program) -> list[tuple[int, v.Submit]]:
-    return [(place, step) for place, step in enumerate(program.steps) if isinstance(step, v.Submit)]
+def _submits(program: v.FuzzProgram) -> list[tuple[int, v.SubmitStep]]:
+    return [(place, step) for place, step in enumerate(program.steps) if isinstance(step, v.SubmitStep)]
 
 
-def _commands(program: v.Program) -> Iterator[tuple[int, int, int, v.Command]]:
+def _commands(program: v.FuzzProgram) -> Iterator[tuple[int, int, int, v.CommandCall]]:
     for place, submit in _submits(program):
         for which, commands in enumerate(submit.lists):
             for index, command in enumerate(commands):
                 yield place, which, index, command
 
 
-def _with_list(program: v.Program, place: int, which: int, commands: v.List) -> Steps:
+def _with_list(program: v.FuzzProgram, place: int, which: int, commands: v.CallList) -> Steps:
     submit = program.steps[place]
-    assert isinstance(submit, v.Submit)
+    assert isinstance(submit, v.SubmitStep)
     lists = (*submit.lists[:which], commands, *submit.lists[which + 1 :])
     return _with_step(program, place, submit._replace(lists=lists))
 
 
-def _with_step(program: v.Program, place: int, *steps: v.Step) -> Steps:
+def _with_step(program: v.FuzzProgram, place: int, *steps: v.Step) -> Steps:
     return (*program.steps[:place], *steps, *program.steps[place + 1 :])
 
 
-def _list(program: v.Program, place: int, which: int) -> v.List:
+def _list(program: v.FuzzProgram, place: int, which: int) -> v.CallList:
     submit = program.steps[place]
-    assert isinstance(submit, v.Submit)
+    assert isinstance(submit, v.SubmitStep)
     return submit.lists[which]
 
 
-def _barrier_left_out(program: v.Program, pick: Random) -> Steps | None:
+def _barrier_left_out(program: v.FuzzProgram, pick: Random) -> Steps | None:
     found = [entry for entry in _commands(program) if isinstance(entry[3], v.BARRIERS)]
     if not found:
         return None
@@ -71,12 +71,14 @@ def _barrier_left_out(program: v.Program, pick: Random) -> Steps | None:
     return _with_list(program, place, which, (*commands[:index], *commands[index + 1 :]))
 
 
-def _wait_left_out(program: v.Program, pick: Random) -> Steps | None:
-    found = [place for place, step in enumerate(program.steps) if isinstance(step, (v.Wait, v.Await))]
+def _wait_left_out(program: v.FuzzProgram, pick: Random) -> Steps | None:
+    found = [
+        place for place, step in enumerate(program.steps) if isinstance(step, (v.WaitStep, v.CpuWaitStep))
+    ]
     return _with_step(program, pick.choice(found)) if found else None
 
 
-def _binding_moved(program: v.Program, pick: Random) -> Steps | None:
+def _binding_moved(program: v.FuzzProgram, pick: Random) -> Steps | None:
     found = [entry for entry in _commands(program) if not isinstance(entry[3], v.BARRIERS)]
     if not found:
         return None
@@ -84,32 +86,34 @@ def _binding_moved(program: v.Program, pick: Random) -> Steps | None:
     fields = [name for name in command._fields if name != "op" and getattr(command, name)]
     name = pick.choice(fields)
     value = getattr(command, name)
-    if isinstance(value, v.Part):
+    if isinstance(value, v.BufferPart):
         # Unlike tensors, what a dispatch needs besides begins on 256 bytes.
-        step = 16 if isinstance(command, (v.Copy, v.Clear)) else 256
+        step = 16 if isinstance(command, (v.CopyCall, v.ClearCall)) else 256
         moved: object = _moved(program, value, pick, step)
     else:
         which_part = pick.randrange(len(value))
         moved = (*value[:which_part], _moved(program, value[which_part], pick, 16), *value[which_part + 1 :])
     commands = _list(program, place, which)
-    changed: v.Command = cast(Any, command)._replace(**{name: moved})
+    changed: v.CommandCall = cast(Any, command)._replace(**{name: moved})
     return _with_list(program, place, which, (*commands[:index], changed, *commands[index + 1 :]))
 
 
-def _moved(program: v.Program, part: v.Part, pick: Random, step: int) -> v.Part:
+def _moved(program: v.FuzzProgram, part: v.BufferPart, pick: Random, step: int) -> v.BufferPart:
     """Elsewhere in memory of the same kind; often where an initializer writes, which few do otherwise."""
     heap = program.buffers[part.buffer].heap
     fits = [one for one in program.buffers.values() if one.heap == heap and one.width >= part.size]
     kept = {
         entry[3].persistent.buffer
         for entry in _commands(program)
-        if isinstance(entry[3], v.Initialize) and entry[3].persistent is not None
+        if isinstance(entry[3], v.InitializeCall) and entry[3].persistent is not None
     }
     buffer = pick.choice([one for one in fits if one.name in kept and pick.random() < 0.3] or fits)
-    return v.Part(buffer.name, pick.randrange(0, min(buffer.width, 96) - part.size + 1, step), part.size)
+    return v.BufferPart(
+        buffer.name, pick.randrange(0, min(buffer.width, 96) - part.size + 1, step), part.size
+    )
 
 
-def _released_early(program: v.Program, pick: Random) -> Steps | None:
+def _released_early(program: v.FuzzProgram, pick: Random) -> Steps | None:
     found = [
         (place, name)
         for place, submit in _submits(program)
@@ -118,19 +122,19 @@ def _released_early(program: v.Program, pick: Random) -> Steps | None:
     if not found:
         return None
     place, name = pick.choice(found)
-    later = [step for step in program.steps[place + 1 :] if step != v.Release(name)]
-    return (*program.steps[: place + 1], v.Release(name), *later)
+    later = [step for step in program.steps[place + 1 :] if step != v.ReleaseStep(name)]
+    return (*program.steps[: place + 1], v.ReleaseStep(name), *later)
 
 
-def _reset_early(program: v.Program, pick: Random) -> Steps | None:
+def _reset_early(program: v.FuzzProgram, pick: Random) -> Steps | None:
     submits = _submits(program)
     if not submits:
         return None
     place, submit = pick.choice(submits)
-    return (*program.steps[: place + 1], v.Reset(submit.number), *program.steps[place + 1 :])
+    return (*program.steps[: place + 1], v.ResetStep(submit.number), *program.steps[place + 1 :])
 
 
-def _order_swapped(program: v.Program, pick: Random) -> Steps | None:
+def _order_swapped(program: v.FuzzProgram, pick: Random) -> Steps | None:
     """Of two calls, of two commands of a list, or of the lists of a call."""
     steps = program.steps
     if pick.random() < 0.5:
@@ -145,28 +149,32 @@ def _order_swapped(program: v.Program, pick: Random) -> Steps | None:
     return _with_list(program, place, which, swapped)
 
 
-def _executed_again_early(program: v.Program, pick: Random) -> Steps | None:
+def _executed_again_early(program: v.FuzzProgram, pick: Random) -> Steps | None:
     submits = _submits(program)
     if not submits:
         return None
     place, submit = pick.choice(submits)
-    number = 1 + max(step.number for step in program.steps if isinstance(step, (v.Submit, v.Again)))
-    again = v.Again(number, submit.queue, submit.number)
+    number = 1 + max(
+        step.number for step in program.steps if isinstance(step, (v.SubmitStep, v.ResubmitStep))
+    )
+    again = v.ResubmitStep(number, submit.queue, submit.number)
     return (*program.steps[: place + 1], again, *program.steps[place + 1 :])
 
 
-def _queue_exchanged(program: v.Program, pick: Random) -> Steps | None:
-    found = [entry for entry in enumerate(program.steps) if isinstance(entry[1], (v.Submit, v.Again))]
+def _queue_exchanged(program: v.FuzzProgram, pick: Random) -> Steps | None:
+    found = [
+        entry for entry in enumerate(program.steps) if isinstance(entry[1], (v.SubmitStep, v.ResubmitStep))
+    ]
     others = len(program.queues) - 1
     if not found or not others:
         return None
     place, step = pick.choice(found)
-    assert isinstance(step, (v.Submit, v.Again))
+    assert isinstance(step, (v.SubmitStep, v.ResubmitStep))
     queue = (step.queue + 1 + pick.randrange(others)) % len(program.queues)
     return _with_step(program, place, step._replace(queue=queue))
 
 
-BREAKS: dict[str, Callable[[v.Program, Random], Steps | None]] = {
+BREAKS: dict[str, Callable[[v.FuzzProgram, Random], Steps | None]] = {
     "a barrier left out": _barrier_left_out,
     "a wait left out": _wait_left_out,
     "a binding moved": _binding_moved,

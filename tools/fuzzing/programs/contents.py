@@ -35,24 +35,24 @@ class Contents:
 
     KINDS: ClassVar = (UNDEFINED, LOST, INHERITED, UNINITIALIZED, TWICE, OTHER_PERSISTENT, CHANGED)
 
-    def __init__(self, program: v.Program, order: Order) -> None:
+    def __init__(self, program: v.FuzzProgram, order: Order) -> None:
         self._program, self._order = program, order
         self._places = {
-            step.number: place for place, step in enumerate(program.steps) if isinstance(step, v.Submit)
+            step.number: place for place, step in enumerate(program.steps) if isinstance(step, v.SubmitStep)
         }
         # The submissions of aliasing barriers that name no resource after them, with what they name before.
         self._barriers = [
             (step.number, command.before)
             for step in program.steps
-            if isinstance(step, v.Submit)
+            if isinstance(step, v.SubmitStep)
             for commands in step.lists
             for command in commands
-            if isinstance(command, v.Aliasing) and command.after is None
+            if isinstance(command, v.AliasingCall) and command.after is None
         ]
         self._words: dict[int, dict[int, Word]] = {}
         self._zeroed = {buffer.memory: buffer.zeroed for buffer in program.buffers.values()}
         # Of initialized operators, with the values that the initializers left there.
-        self._persistent: dict[str, tuple[v.Part | None, list[object]]] = {}
+        self._persistent: dict[str, tuple[v.BufferPart | None, list[object]]] = {}
         self.hazards: set[str] = set()
         # What depends on which of two queues is faster.
         self.possible: set[str] = set()
@@ -64,27 +64,27 @@ class Contents:
         return words[place]
 
     def step(self, step: v.Step) -> None:
-        if isinstance(step, v.Submit):
+        if isinstance(step, v.SubmitStep):
             for commands in step.lists:
                 for command in commands:
                     self._run(command, step.number)
-        elif isinstance(step, v.Fill):
+        elif isinstance(step, v.CpuWriteStep):
             self._fill(step.part)
 
-    def _fill(self, part: v.Part) -> None:
+    def _fill(self, part: v.BufferPart) -> None:
         for memory, place in self._places_of(part):
             word = self.word(memory, place)
             assert isinstance(word.value, int)
             self._words[memory][place] = word._replace(value=word.value + FILLED)
 
-    def _run(self, command: v.Command, number: int) -> None:
-        if isinstance(command, v.Aliasing):
+    def _run(self, command: v.CommandCall, number: int) -> None:
+        if isinstance(command, v.AliasingCall):
             self._alias(command, number)
-        if isinstance(command, (v.Dispatch, v.Initialize)):
+        if isinstance(command, (v.DispatchCall, v.InitializeCall)):
             self._persist(command)
         touched = touches(self._program, command)
         read = [self._read(touch, number, command) for touch in touched if not touch.writes]
-        if isinstance(command, v.Copy):
+        if isinstance(command, v.CopyCall):
             heap = self._program.buffers[command.target.buffer].heap
             # No mistake before the CPU reads that and nothing else.
             if heap == v.READBACK and not any(word.defined for word in read[0]):
@@ -92,26 +92,26 @@ class Contents:
         for touch in touched:
             if touch.writes:
                 self._write(touch, number, self._written(touch, command, read))
-        if isinstance(command, v.Initialize):
+        if isinstance(command, v.InitializeCall):
             self._persistent[command.op] = command.persistent, self._values(command.persistent)
 
     @staticmethod
-    def _written(touch: Touch, command: v.Command, read: list[list[Word]]) -> list[tuple[bool, object]]:
+    def _written(touch: Touch, command: v.CommandCall, read: list[list[Word]]) -> list[tuple[bool, object]]:
         """Whether each word of what a command writes is defined, and its value."""
-        if isinstance(command, v.Copy):
+        if isinstance(command, v.CopyCall):
             return [(word.defined, word.value) for word in read[0]]
-        if isinstance(command, v.Clear):
+        if isinstance(command, v.ClearCall):
             return [(True, CLEARED) for _ in _words(touch)]
         found: list[tuple[bool, object]] = [(not touch.scratch, object()) for _ in _words(touch)]
         # The owned inputs, if nothing else has room there.
         owned = [word for words in read for word in words]
-        if isinstance(command, v.Initialize) and touch.persistent and len(owned) == len(found):
+        if isinstance(command, v.InitializeCall) and touch.persistent and len(owned) == len(found):
             return [(True, word.value) for word in owned]
         return found
 
-    def _persist(self, command: v.Dispatch | v.Initialize) -> None:
+    def _persist(self, command: v.DispatchCall | v.InitializeCall) -> None:
         op = command.op
-        if isinstance(command, v.Initialize):
+        if isinstance(command, v.InitializeCall):
             if op in self._persistent:
                 self.hazards.add(TWICE)
         elif self._program.ops[op].owned:
@@ -128,21 +128,21 @@ class Contents:
                     are_known = isinstance(before, int) and isinstance(now, int)
                     (self.hazards if are_known else self.possible).add(CHANGED)
 
-    def _values(self, part: v.Part | None) -> list[object]:
+    def _values(self, part: v.BufferPart | None) -> list[object]:
         return [] if part is None else [self.word(*where).value for where in self._places_of(part)]
 
-    def _places_of(self, part: v.Part) -> Iterator[tuple[int, int]]:
+    def _places_of(self, part: v.BufferPart) -> Iterator[tuple[int, int]]:
         buffer = self._program.buffers[part.buffer]
         start = buffer.offset + part.start
         for place in range(start // WORD, -(-(start + part.size) // WORD)):
             yield buffer.memory, place
 
-    def _read(self, touch: Touch, number: int, command: v.Command) -> list[Word]:
+    def _read(self, touch: Touch, number: int, command: v.CommandCall) -> list[Word]:
         found = [self.word(touch.memory, place) for place in _words(touch)]
         for word in found:
             if word.writer not in (None, touch.buffer) and not word.lost and word.submit != number:
                 self._inherit(word, number)
-        if not isinstance(command, v.Copy) and not all(word.defined for word in found):
+        if not isinstance(command, v.CopyCall) and not all(word.defined for word in found):
             lost = any(word.lost for word in found)
             self.hazards.add(LOST if lost else UNDEFINED)
         return found
@@ -166,7 +166,7 @@ class Contents:
         for place, (defined, value) in zip(_words(touch), written):
             words[place] = Word(defined, value, touch.buffer, number)
 
-    def _alias(self, barrier: v.Aliasing, number: int) -> None:
+    def _alias(self, barrier: v.AliasingCall, number: int) -> None:
         if barrier.after is None:
             for words in self._words.values():
                 for place, word in words.items():

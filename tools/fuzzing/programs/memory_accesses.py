@@ -27,54 +27,54 @@ class Touch(NamedTuple):
         return (self.writes or other.writes) and self.meets(other)
 
 
-def touches(program: v.Program, command: v.Command) -> tuple[Touch, ...]:
+def touches(program: v.FuzzProgram, command: v.CommandCall) -> tuple[Touch, ...]:
     """Reads come before writes."""
     return tuple(_touches(program, command))
 
 
-def _touches(program: v.Program, command: v.Command) -> Iterator[Touch]:
-    def touch(part: v.Part, writes: bool, state: str, **rest: bool) -> Touch:
+def _touches(program: v.FuzzProgram, command: v.CommandCall) -> Iterator[Touch]:
+    def touch(part: v.BufferPart, writes: bool, state: str, **rest: bool) -> Touch:
         buffer = program.buffers[part.buffer]
         start = buffer.offset + part.start
         return Touch(buffer.memory, start, start + part.size, part.buffer, writes, state, **rest)
 
     shader = v.UNORDERED_ACCESS
-    if isinstance(command, v.Copy):
+    if isinstance(command, v.CopyCall):
         yield touch(command.source, False, v.COPY_SOURCE)
         yield touch(command.target, True, v.COPY_DEST)
-    elif isinstance(command, v.Clear):
+    elif isinstance(command, v.ClearCall):
         yield touch(command.target, True, shader)
-    elif isinstance(command, (v.Dispatch, v.Initialize)):
+    elif isinstance(command, (v.DispatchCall, v.InitializeCall)):
         for part in command.inputs:
             yield touch(part, False, shader)
         if command.temporary is not None:
             yield touch(command.temporary, True, shader, scratch=True)
         if command.persistent is not None:
-            yield touch(command.persistent, isinstance(command, v.Initialize), shader, persistent=True)
-        for part in command.outputs if isinstance(command, v.Dispatch) else ():
+            yield touch(command.persistent, isinstance(command, v.InitializeCall), shader, persistent=True)
+        for part in command.outputs if isinstance(command, v.DispatchCall) else ():
             yield touch(part, True, shader)
 
 
-def activated(program: v.Program, command: v.Command) -> Touch | None:
+def activated(program: v.FuzzProgram, command: v.CommandCall) -> Touch | None:
     """What an aliasing barrier that names a resource behind it does to memory: contents of others end."""
-    if not isinstance(command, v.Aliasing) or command.after is None:
+    if not isinstance(command, v.AliasingCall) or command.after is None:
         return None
     buffer = program.buffers[command.after]
     size = -(-buffer.width // v.GRANULE) * v.GRANULE
     return Touch(buffer.memory, buffer.offset, buffer.offset + size, buffer.name, True, v.COMMON)
 
 
-def names(program: v.Program, command: v.Command) -> set[str]:
+def names(program: v.FuzzProgram, command: v.CommandCall) -> set[str]:
     """What has to live until the command has run, as ``Release`` names it."""
     found = {touch.buffer for touch in touches(program, command)}
-    if isinstance(command, v.Dispatch):
+    if isinstance(command, v.DispatchCall):
         found.add(command.op)
-    elif isinstance(command, v.Initialize):
+    elif isinstance(command, v.InitializeCall):
         # Initializers hold what they initialize, and go with it.
         found |= {command.op, f"initializer of {command.op}"}
-    elif isinstance(command, (v.Unordered, v.Transition)) and command.buffer is not None:
+    elif isinstance(command, (v.UavBarrierCall, v.TransitionCall)) and command.buffer is not None:
         found.add(command.buffer)
-    elif isinstance(command, v.Aliasing):
+    elif isinstance(command, v.AliasingCall):
         found |= {name for name in command if name is not None}
     buffers = [program.buffers[name] for name in found if name in program.buffers]
     return found | {f"memory {buffer.memory}" for buffer in buffers if buffer.placed}

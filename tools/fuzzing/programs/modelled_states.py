@@ -12,11 +12,11 @@ WRONG_STATE, SPLIT = "wrong state", "a split barrier"
 
 
 class States:
-    def __init__(self, program: v.Program) -> None:
+    def __init__(self, program: v.FuzzProgram) -> None:
         self._buffers = program.buffers
         self._states: dict[str, str] = {}
         # The first halves of transitions whose second ones are to come.
-        self.begun: dict[str, v.Transition] = {}
+        self.begun: dict[str, v.TransitionCall] = {}
 
     def of(self, buffer: str) -> str:
         return self._states.get(buffer, v.COMMON)
@@ -29,14 +29,14 @@ class States:
         self._states[touch.buffer] = touch.state
         return state not in (v.COMMON, touch.state)
 
-    def is_wrongly_left(self, transition: v.Transition) -> bool:
+    def is_wrongly_left(self, transition: v.TransitionCall) -> bool:
         state = self.of(transition.buffer)
         self._states[transition.buffer] = (
             transition.before if transition.half == v.BEGIN else transition.after
         )
         return state not in (v.COMMON, transition.before)
 
-    def is_misfit(self, transition: v.Transition) -> bool:
+    def is_misfit(self, transition: v.TransitionCall) -> bool:
         """Whether halves do not come in pairs."""
         begun = self.begun.pop(transition.buffer, None)
         if transition.half == v.BEGIN:
@@ -46,7 +46,7 @@ class States:
         return begun is not None
 
 
-class Found(NamedTuple):
+class StateHazards(NamedTuple):
     """``is_left_begun`` if a first half has no second one: what comes of it depends on what else is executed."""
 
     hazards: set[str]
@@ -54,11 +54,11 @@ class Found(NamedTuple):
 
 
 def state_hazards(
-    program: v.Program, commands: Sequence[v.Command], touched: Sequence[Sequence[Touch]]
-) -> Found:
+    program: v.FuzzProgram, commands: Sequence[v.CommandCall], touched: Sequence[Sequence[Touch]]
+) -> StateHazards:
     states, hazards = States(program), set()
     for command, touches in zip(commands, touched):
-        if isinstance(command, v.Transition):
+        if isinstance(command, v.TransitionCall):
             if states.is_misfit(command):
                 hazards.add(SPLIT)
             if states.is_wrongly_left(command):
@@ -68,4 +68,4 @@ def state_hazards(
                 hazards.add(SPLIT)
             if states.is_wrong(touch):
                 hazards.add(WRONG_STATE)
-    return Found(hazards, bool(states.begun))
+    return StateHazards(hazards, bool(states.begun))

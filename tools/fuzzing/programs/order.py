@@ -9,11 +9,11 @@ from . import program_values as v
 class Order:
     """Each set of steps is a number with a bit for each."""
 
-    def __init__(self, program: v.Program) -> None:
+    def __init__(self, program: v.FuzzProgram) -> None:
         steps = program.steps
         signals: dict[int, list[tuple[int, int]]] = {}
         for place, step in enumerate(steps):
-            if isinstance(step, v.Signal):
+            if isinstance(step, v.SignalStep):
                 signals.setdefault(step.fence, []).append((place, step.value))
         self.endless = False
         # What directly precedes each step, and what the CPU had last waited for at each.
@@ -26,18 +26,18 @@ class Order:
             before = self._before[place]
             if awaited is not None:
                 before.append(awaited)
-            if isinstance(step, (v.Submit, v.Signal, v.Wait)):
+            if isinstance(step, (v.SubmitStep, v.SignalStep, v.WaitStep)):
                 if step.queue in last:
                     before.append(last[step.queue])
                 last[step.queue] = place
-            if isinstance(step, (v.Wait, v.Await)):
+            if isinstance(step, (v.WaitStep, v.CpuWaitStep)):
                 reaching = [at for at, value in signals.get(step.fence, ()) if value >= step.value]
-                if not reaching or (isinstance(step, v.Await) and reaching[0] > place):
+                if not reaching or (isinstance(step, v.CpuWaitStep) and reaching[0] > place):
                     self.endless = True
                     continue
                 # One queue signals a fence, with values that rise: the first to reach the value tells most surely.
                 before.append(reaching[0])
-            if isinstance(step, v.Await):
+            if isinstance(step, v.CpuWaitStep):
                 awaited = place
         self._all = self._closed()
 

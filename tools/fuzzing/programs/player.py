@@ -84,16 +84,16 @@ class Stage:
         self.ops: dict[str, IDMLCompiledOperator] = {}
         self.is_broken = False
 
-    def op(self, kind: v.Kind) -> IDMLCompiledOperator:
+    def op(self, kind: v.OperatorKind) -> IDMLCompiledOperator:
         if kind.name not in self.ops:
             self.ops[kind.name] = self.compile(kind)
             self.session.initialize(self.ops[kind.name])
         return self.ops[kind.name]
 
-    def compile(self, kind: v.Kind) -> IDMLCompiledOperator:
+    def compile(self, kind: v.OperatorKind) -> IDMLCompiledOperator:
         return DESCS[kind.name](self.session)
 
-    def play(self, program: v.Program) -> set[str]:
+    def play(self, program: v.FuzzProgram) -> set[str]:
         """The rules that are broken, or the names of Direct3D's own messages."""
         info = self.session.d3d12.info_queue
         assert info is not None
@@ -123,7 +123,7 @@ class Stage:
 class Play:
     """One program, and the objects that it has not released."""
 
-    def __init__(self, stage: Stage, program: v.Program) -> None:
+    def __init__(self, stage: Stage, program: v.FuzzProgram) -> None:
         self._stage, self._program = stage, program
         session = stage.session
         self._device = session.d3d12
@@ -145,16 +145,16 @@ class Play:
         used = {
             command.op
             for step in program.steps
-            if isinstance(step, v.Submit)
+            if isinstance(step, v.SubmitStep)
             for commands in step.lists
             for command in commands
-            if isinstance(command, (v.Dispatch, v.Initialize))
+            if isinstance(command, (v.DispatchCall, v.InitializeCall))
         }
         for name, kind in program.ops.items():
             if name in used:
                 self._held[name] = stage.compile(kind) if kind.owned else stage.op(kind)
 
-    def _resource(self, buffer: v.Buffer) -> Any:
+    def _resource(self, buffer: v.BufferDecl) -> Any:
         flags = d3d.D3D12_HEAP_FLAG_NONE if buffer.zeroed else d3d.D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
         heap = CD3DX12_HEAP_PROPERTIES(d3d.D3D12_HEAP_TYPE[f"D3D12_HEAP_TYPE_{buffer.heap}"])
         access = d3d.D3D12_RESOURCE_FLAG_NONE
@@ -173,24 +173,24 @@ class Play:
 
     def run(self) -> set[str]:
         for step in self._program.steps:
-            if isinstance(step, v.Submit):
+            if isinstance(step, v.SubmitStep):
                 self._submit(step)
-            elif isinstance(step, v.Again):
+            elif isinstance(step, v.ResubmitStep):
                 self._queues[step.queue].ExecuteCommandLists(self._lists[step.of])
-            elif isinstance(step, v.Signal):
+            elif isinstance(step, v.SignalStep):
                 self._queues[step.queue].Signal(self._fences[step.fence], step.value)
-            elif isinstance(step, v.Wait):
+            elif isinstance(step, v.WaitStep):
                 self._queues[step.queue].Wait(self._fences[step.fence], step.value)
-            elif isinstance(step, v.Await):
+            elif isinstance(step, v.CpuWaitStep):
                 event = threading.Event()
                 self._fences[step.fence].SetEventOnCompletion(step.value, event)
                 if not event.is_set():
                     return {STUCK}
-            elif isinstance(step, v.Fill):
+            elif isinstance(step, v.CpuWriteStep):
                 self._bytes(step.part)[:] += 1
-            elif isinstance(step, v.Look):
+            elif isinstance(step, v.CpuReadStep):
                 self._bytes(step.part)
-            elif isinstance(step, v.Reset):
+            elif isinstance(step, v.ResetStep):
                 for allocator in self._allocators[step.number]:
                     allocator.Reset()
             else:
@@ -201,13 +201,13 @@ class Play:
                     self._held.pop(f"initializer of {step.name}", None)
         return set()
 
-    def _bytes(self, part: v.Part) -> Any:
+    def _bytes(self, part: v.BufferPart) -> Any:
         resource, end = self._held[part.buffer], part.start + part.size
         memory = resource.Map(0, D3D12_RANGE(part.start, end))
         resource.Unmap()
         return memory[part.start : end]
 
-    def _submit(self, submit: v.Submit) -> None:
+    def _submit(self, submit: v.SubmitStep) -> None:
         made, kind = [], self._types[submit.queue]
         for commands in submit.lists:
             allocator = self._device.CreateCommandAllocator(kind)
@@ -220,31 +220,31 @@ class Play:
         self._lists[submit.number] = made
         self._queues[submit.queue].ExecuteCommandLists(made)
 
-    def _record(self, recording: ID3D12GraphicsCommandList, command: v.Command) -> None:
+    def _record(self, recording: ID3D12GraphicsCommandList, command: v.CommandCall) -> None:
         barrier, held = CD3DX12_RESOURCE_BARRIER, self._held
 
         def named(name: str | None) -> Any:
             return None if name is None else held[name]
 
-        if isinstance(command, v.Copy):
+        if isinstance(command, v.CopyCall):
             target, source = command
             recording.CopyBufferRegion(
                 held[target.buffer], target.start, held[source.buffer], source.start, source.size
             )
-        elif isinstance(command, v.Unordered):
+        elif isinstance(command, v.UavBarrierCall):
             recording.ResourceBarrier([barrier.UAV(named(command.buffer))])
-        elif isinstance(command, v.Aliasing):
+        elif isinstance(command, v.AliasingCall):
             recording.ResourceBarrier([barrier.Aliasing(named(command.before), named(command.after))])
-        elif isinstance(command, v.Transition):
+        elif isinstance(command, v.TransitionCall):
             before, after = STATES[command.before], STATES[command.after]
             desc = barrier.Transition(held[command.buffer], before, after, flags=HALVES[command.half])
             recording.ResourceBarrier([desc])
-        elif isinstance(command, v.Clear):
+        elif isinstance(command, v.ClearCall):
             self._clear(recording, command.target)
         else:
             self._dispatch(recording, command)
 
-    def _clear(self, recording: ID3D12GraphicsCommandList, target: v.Part) -> None:
+    def _clear(self, recording: ID3D12GraphicsCommandList, target: v.BufferPart) -> None:
         buffer, device = self._held[target.buffer], self._device
         desc = D3D12_UNORDERED_ACCESS_VIEW_DESC(d3d.DXGI_FORMAT_R32_UINT, d3d.D3D12_UAV_DIMENSION_BUFFER)
         desc.Buffer = D3D12_BUFFER_UAV(FirstElement=target.start // 4, NumElements=target.size // 4)
@@ -265,10 +265,12 @@ class Play:
         visible = heaps[0].GetGPUDescriptorHandleForHeapStart()
         recording.ClearUnorderedAccessViewUint(visible, starts[1], buffer, [7, 7, 7, 7])
 
-    def _dispatch(self, recording: ID3D12GraphicsCommandList, command: v.Dispatch | v.Initialize) -> None:
+    def _dispatch(
+        self, recording: ID3D12GraphicsCommandList, command: v.DispatchCall | v.InitializeCall
+    ) -> None:
         session, kind, op = self._stage.session, self._program.ops[command.op], self._held[command.op]
         temporary = self._binding(command.temporary)
-        if isinstance(command, v.Initialize):
+        if isinstance(command, v.InitializeCall):
             name = f"initializer of {command.op}"
             # Once more is a mistake, yet one that can be made.
             dispatchable = self._held[name] = session.dml.CreateOperatorInitializer([op])
@@ -286,8 +288,8 @@ class Play:
         recording.SetDescriptorHeaps([session.heap])
         session.record(dispatchable, table, recording)
 
-    def _span(self, part: v.Part) -> DML_BUFFER_BINDING:
+    def _span(self, part: v.BufferPart) -> DML_BUFFER_BINDING:
         return DML_BUFFER_BINDING(self._held[part.buffer], part.start, part.size)
 
-    def _binding(self, part: v.Part | None) -> Any:
+    def _binding(self, part: v.BufferPart | None) -> Any:
         return None if part is None else DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, self._span(part))

@@ -18,7 +18,7 @@ COMMON, UNORDERED_ACCESS = "COMMON", "UNORDERED_ACCESS"
 COPY_SOURCE, COPY_DEST = "COPY_SOURCE", "COPY_DEST"
 
 
-class Buffer(NamedTuple):
+class BufferDecl(NamedTuple):
     """``memory`` numbers what resources may share; ``offset`` is where in it this one begins."""
 
     name: str
@@ -30,7 +30,7 @@ class Buffer(NamedTuple):
     placed: bool = False
 
 
-class Kind(NamedTuple):
+class OperatorKind(NamedTuple):
     """An operator: the bytes of its tensors, and of what it needs besides. ``owned`` are inputs owned by DirectML."""
 
     name: str
@@ -43,7 +43,7 @@ class Kind(NamedTuple):
     initializer_temporary: int = 0
 
 
-class Part(NamedTuple):
+class BufferPart(NamedTuple):
     """``size`` bytes of a buffer."""
 
     buffer: str
@@ -51,43 +51,43 @@ class Part(NamedTuple):
     size: int
 
 
-class Copy(NamedTuple):
-    target: Part
-    source: Part
+class CopyCall(NamedTuple):
+    target: BufferPart
+    source: BufferPart
 
 
-class Dispatch(NamedTuple):
+class DispatchCall(NamedTuple):
     """Of the operator ``op``; owned inputs are not among ``inputs``."""
 
     op: str
-    inputs: tuple[Part, ...]
-    outputs: tuple[Part, ...]
-    temporary: Part | None = None
-    persistent: Part | None = None
+    inputs: tuple[BufferPart, ...]
+    outputs: tuple[BufferPart, ...]
+    temporary: BufferPart | None = None
+    persistent: BufferPart | None = None
 
 
-class Initialize(NamedTuple):
+class InitializeCall(NamedTuple):
     """A dispatch of the initializer of ``op``; ``inputs`` are the owned ones."""
 
     op: str
-    inputs: tuple[Part, ...]
-    temporary: Part | None = None
-    persistent: Part | None = None
+    inputs: tuple[BufferPart, ...]
+    temporary: BufferPart | None = None
+    persistent: BufferPart | None = None
 
 
-class Clear(NamedTuple):
+class ClearCall(NamedTuple):
     """ClearUnorderedAccessViewUint of a view of ``target``."""
 
-    target: Part
+    target: BufferPart
 
 
-class Unordered(NamedTuple):
+class UavBarrierCall(NamedTuple):
     """A UAV barrier; None is one for all."""
 
     buffer: str | None
 
 
-class Transition(NamedTuple):
+class TransitionCall(NamedTuple):
     """All of it, or the ``half`` that is named."""
 
     buffer: str
@@ -96,27 +96,27 @@ class Transition(NamedTuple):
     half: str = ""
 
 
-class Aliasing(NamedTuple):
+class AliasingCall(NamedTuple):
     before: str | None
     after: str | None
 
 
-Barrier: TypeAlias = "Unordered | Transition | Aliasing"
-BARRIERS = (Unordered, Transition, Aliasing)
-Command: TypeAlias = "Copy | Dispatch | Initialize | Clear | Barrier"
-List: TypeAlias = "tuple[Command, ...]"
+BarrierCall: TypeAlias = "UavBarrierCall | TransitionCall | AliasingCall"
+BARRIERS = (UavBarrierCall, TransitionCall, AliasingCall)
+CommandCall: TypeAlias = "CopyCall | DispatchCall | InitializeCall | ClearCall | BarrierCall"
+CallList: TypeAlias = "tuple[CommandCall, ...]"
 
 
-class Submit(NamedTuple):
+class SubmitStep(NamedTuple):
     """Record lists, and execute them in one call; not record those that are the lists of submission ``of``."""
 
     number: int
     queue: int
-    lists: tuple[List, ...]
+    lists: tuple[CallList, ...]
     of: int | None = None
 
 
-class Again(NamedTuple):
+class ResubmitStep(NamedTuple):
     """Execute the lists of submission ``of`` once more."""
 
     number: int
@@ -124,58 +124,61 @@ class Again(NamedTuple):
     of: int
 
 
-class Signal(NamedTuple):
+class SignalStep(NamedTuple):
     queue: int
     fence: int
     value: int
 
 
-class Wait(NamedTuple):
+class WaitStep(NamedTuple):
     queue: int
     fence: int
     value: int
 
 
-class Await(NamedTuple):
+class CpuWaitStep(NamedTuple):
     """The CPU waits."""
 
     fence: int
     value: int
 
 
-class Fill(NamedTuple):
+class CpuWriteStep(NamedTuple):
     """The CPU writes to an UPLOAD buffer."""
 
-    part: Part
+    part: BufferPart
 
 
-class Look(NamedTuple):
+class CpuReadStep(NamedTuple):
     """The CPU maps a READBACK buffer and reads it."""
 
-    part: Part
+    part: BufferPart
 
 
-class Reset(NamedTuple):
+class ResetStep(NamedTuple):
     """The allocators of a submission are reset."""
 
     number: int
 
 
-class Release(NamedTuple):
+class ReleaseStep(NamedTuple):
     """A buffer goes, or the memory of placed ones (``memory 3``), an operator, or an ``initializer of`` one."""
 
     name: str
 
 
-Step: TypeAlias = "Submit | Again | Signal | Wait | Await | Fill | Look | Reset | Release"
+Step: TypeAlias = (
+    "SubmitStep | ResubmitStep | SignalStep | WaitStep | CpuWaitStep | CpuWriteStep | CpuReadStep | ResetStep "
+    "| ReleaseStep"
+)
 
 
-class Program(NamedTuple):
+class FuzzProgram(NamedTuple):
     """``ops`` are operators by name, the kind of each; those without owned inputs are initialized beforehand.
     ``queues`` are their types."""
 
-    buffers: dict[str, Buffer]
-    ops: dict[str, Kind]
+    buffers: dict[str, BufferDecl]
+    ops: dict[str, OperatorKind]
     queues: tuple[str, ...]
     fences: int
     steps: tuple[Step, ...]

@@ -35,17 +35,17 @@ class Told(NamedTuple):
         return self.hazards | self.possible
 
 
-def look(program: v.Program, since: int = 0) -> Told:
+def look(program: v.FuzzProgram, since: int = 0) -> Told:
     """What is wrong, as far as steps from ``since`` on take part in it."""
     program = _expanded(program)
     order = Order(program)
-    if any(isinstance(step, v.Again) for step in program.steps):
+    if any(isinstance(step, v.ResubmitStep) for step in program.steps):
         return Told(frozenset([SENSELESS]), frozenset())
     if order.endless:
         return Told(frozenset([DEADLOCK]), frozenset())
     hazards: set[str] = set()
     is_left_begun = False
-    submits = [(place, step) for place, step in enumerate(program.steps) if isinstance(step, v.Submit)]
+    submits = [(place, step) for place, step in enumerate(program.steps) if isinstance(step, v.SubmitStep)]
     accesses = {}
     for place, submit in submits:
         commands = [command for commands in submit.lists for command in commands]
@@ -79,26 +79,26 @@ def look(program: v.Program, since: int = 0) -> Told:
     return Told(frozenset(hazards), frozenset(possible))
 
 
-def _expanded(program: v.Program) -> v.Program:
+def _expanded(program: v.FuzzProgram) -> v.FuzzProgram:
     """With lists that are executed again written out. Those that were not recorded by then stay as they are."""
     steps: list[v.Step] = []
-    recorded: dict[int, v.Submit] = {}
+    recorded: dict[int, v.SubmitStep] = {}
     for step in program.steps:
-        if isinstance(step, v.Submit):
+        if isinstance(step, v.SubmitStep):
             recorded[step.number] = step
-        if isinstance(step, v.Again) and step.of in recorded:
-            step = v.Submit(step.number, step.queue, recorded[step.of].lists, step.of)
+        if isinstance(step, v.ResubmitStep) and step.of in recorded:
+            step = v.SubmitStep(step.number, step.queue, recorded[step.of].lists, step.of)
         steps.append(step)
     return program._replace(steps=tuple(steps))
 
 
-def _engine(program: v.Program, submit: v.Submit, touched: Sequence[Sequence[Touch]]) -> set[str]:
+def _engine(program: v.FuzzProgram, submit: v.SubmitStep, touched: Sequence[Sequence[Touch]]) -> set[str]:
     """A COPY queue copies; lists are executed on queues of their type."""
     kind = program.queues[submit.queue]
-    submits = [step for step in program.steps if isinstance(step, v.Submit)]
+    submits = [step for step in program.steps if isinstance(step, v.SubmitStep)]
     types = {program.queues[step.queue] for step in submits if step.number == submit.of}
     shader = any(touch.state == v.UNORDERED_ACCESS for touches in touched for touch in touches) or any(
-        isinstance(command, v.Transition) and v.UNORDERED_ACCESS in (command.before, command.after)
+        isinstance(command, v.TransitionCall) and v.UNORDERED_ACCESS in (command.before, command.after)
         for commands in submit.lists
         for command in commands
     )
@@ -106,12 +106,12 @@ def _engine(program: v.Program, submit: v.Submit, touched: Sequence[Sequence[Tou
 
 
 def _within(
-    program: v.Program, commands: Sequence[v.Command], touched: Sequence[Sequence[Touch]]
+    program: v.FuzzProgram, commands: Sequence[v.CommandCall], touched: Sequence[Sequence[Touch]]
 ) -> set[str]:
     """Lists of one call may overlap, whichever of its lists commands are in."""
     found = set()
     for place, one in enumerate(commands):
-        if isinstance(one, (v.Dispatch, v.Initialize, v.Copy)):
+        if isinstance(one, (v.DispatchCall, v.InitializeCall, v.CopyCall)):
             found |= _within_one(program, one, touched[place])
         for earlier in range(place):
             for first in touched[earlier]:
@@ -130,43 +130,43 @@ def _within(
 
 
 def _within_one(
-    program: v.Program, command: v.Copy | v.Dispatch | v.Initialize, touched: Sequence[Touch]
+    program: v.FuzzProgram, command: v.CopyCall | v.DispatchCall | v.InitializeCall, touched: Sequence[Touch]
 ) -> set[str]:
     """A command may read and write the same bytes of one buffer only in place; through two it never may."""
     found = set()
-    if isinstance(command, v.Initialize):
+    if isinstance(command, v.InitializeCall):
         # These must not even lie in one resource.
         persistent = None if command.persistent is None else command.persistent.buffer
         if any(part.buffer == persistent for part in command.inputs):
             found.add(OVERLAP)
-    in_place = isinstance(command, v.Dispatch) and program.ops[command.op].in_place
+    in_place = isinstance(command, v.DispatchCall) and program.ops[command.op].in_place
     for place, second in enumerate(touched):
         for first in touched[:place]:
             if not first.conflicts(second):
                 continue
             same = (first.start, first.end) == (second.start, second.end)
             plain = not (first.writes or first.persistent or second.scratch or second.persistent)
-            if first.buffer != second.buffer and not isinstance(command, v.Copy):
+            if first.buffer != second.buffer and not isinstance(command, v.CopyCall):
                 found.add(MISSING_ALIASING)
             elif not (in_place and same and plain):
                 found.add(OVERLAP)
     return found
 
 
-def _hands_over(command: v.Command, before: str, after: str) -> bool:
+def _hands_over(command: v.CommandCall, before: str, after: str) -> bool:
     return (
-        isinstance(command, v.Aliasing)
+        isinstance(command, v.AliasingCall)
         and command.before in (None, before)
         and command.after in (None, after)
     )
 
 
-def _waits_for(program: v.Program, command: v.Command, name: str) -> bool:
-    if isinstance(command, v.Unordered):
+def _waits_for(program: v.FuzzProgram, command: v.CommandCall, name: str) -> bool:
+    if isinstance(command, v.UavBarrierCall):
         return command.buffer in (None, name)
-    if isinstance(command, v.Transition):
+    if isinstance(command, v.TransitionCall):
         return command.buffer == name and command.half != v.BEGIN
-    if not isinstance(command, v.Aliasing):
+    if not isinstance(command, v.AliasingCall):
         return False
     if command.before is not None or command.after is None:
         return command.before in (None, name)
@@ -177,7 +177,7 @@ def _waits_for(program: v.Program, command: v.Command, name: str) -> bool:
 
 def _across(
     order: Order,
-    submits: Sequence[tuple[int, v.Submit]],
+    submits: Sequence[tuple[int, v.SubmitStep]],
     accesses: dict[int, list[tuple[Touch, ...]]],
     since: int,
 ) -> set[str]:
@@ -199,9 +199,9 @@ def _across(
 
 
 def _cpu(
-    program: v.Program,
+    program: v.FuzzProgram,
     order: Order,
-    submits: Sequence[tuple[int, v.Submit]],
+    submits: Sequence[tuple[int, v.SubmitStep]],
     accesses: dict[int, list[tuple[Touch, ...]]],
     since: int,
 ) -> set[str]:
@@ -210,19 +210,19 @@ def _cpu(
     released: set[str] = set()
     resets: set[int] = set()
     for place, step in enumerate(program.steps):
-        if isinstance(step, v.Release):
+        if isinstance(step, v.ReleaseStep):
             released.add(step.name)
-        if isinstance(step, v.Reset):
+        if isinstance(step, v.ResetStep):
             resets.add(step.number)
-        if place < since or isinstance(step, (v.Signal, v.Wait, v.Await)):
+        if place < since or isinstance(step, (v.SignalStep, v.WaitStep, v.CpuWaitStep)):
             continue
         running = [
             (other, submit) for other, submit in submits if other < place and not order.is_known(other, place)
         ]
-        if isinstance(step, (v.Fill, v.Look)):
+        if isinstance(step, (v.CpuWriteStep, v.CpuReadStep)):
             buffer = program.buffers[step.part.buffer]
             start = buffer.offset + step.part.start
-            writes = isinstance(step, v.Fill)
+            writes = isinstance(step, v.CpuWriteStep)
             if buffer.name in released:
                 found.add(SENSELESS)
             touch = Touch(buffer.memory, start, start + step.part.size, buffer.name, writes, v.COMMON)
@@ -230,13 +230,13 @@ def _cpu(
                 touch.conflicts(other) for at, _ in running for touched in accesses[at] for other in touched
             ):
                 found.add(UPLOAD if writes else READBACK)
-        elif isinstance(step, v.Reset):
+        elif isinstance(step, v.ResetStep):
             if any(step.number in (submit.number, submit.of) for _, submit in running):
                 found.add(RESET)
-        elif isinstance(step, v.Release):
+        elif isinstance(step, v.ReleaseStep):
             if any(step.name in used(program, submit) for _, submit in running):
                 found.add(RELEASED)
-        elif isinstance(step, v.Submit):
+        elif isinstance(step, v.SubmitStep):
             if released & used(program, step):
                 found.add(SENSELESS)
             if step.of in resets:
@@ -246,5 +246,5 @@ def _cpu(
     return found
 
 
-def used(program: v.Program, submit: v.Submit) -> set[str]:
+def used(program: v.FuzzProgram, submit: v.SubmitStep) -> set[str]:
     return {name for commands in submit.lists for command in commands for name in names(program, command)}

@@ -74,7 +74,7 @@ _TENSORS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 }
 
 
-def kinds(session: Session) -> tuple[v.Kind, ...]:
+def kinds(session: Session) -> tuple[v.OperatorKind, ...]:
     """With the sizes of what they need besides tensors, which each device decides for itself."""
     found = []
     for name, (inputs, outputs) in _TENSORS.items():
@@ -82,7 +82,7 @@ def kinds(session: Session) -> tuple[v.Kind, ...]:
         needs = op.GetBindingProperties()
         initializer = session.dml.CreateOperatorInitializer([op]).GetBindingProperties()
         found.append(
-            v.Kind(
+            v.OperatorKind(
                 name,
                 inputs,
                 outputs,

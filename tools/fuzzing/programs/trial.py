@@ -12,13 +12,13 @@ from .breaks import BREAKS, broken
 from .expected_rules import OF_VALUES, speaking_of
 from .player import Stage
 from .step_kinds import kinds
-from .writer import Writer
+from .writer import ProgramWriter
 
 SUBMITS = 6
 PROGRAMS_OF_A_DEVICE = 20
 
 
-class Case(NamedTuple):
+class FuzzTrial(NamedTuple):
     """The program of ``seed``, right or with a ``mistake``, and what was missed or said without reason."""
 
     seed: int
@@ -36,8 +36,8 @@ class Outcome:
         self.programs = 0
         self.tried: Counter[str] = Counter()
         self.found: Counter[str] = Counter()
-        self.false_alarms: list[Case] = []
-        self.missed: list[Case] = []
+        self.false_alarms: list[FuzzTrial] = []
+        self.missed: list[FuzzTrial] = []
 
     def add(self, other: Outcome) -> None:
         self.programs += other.programs
@@ -60,10 +60,10 @@ class Trial:
         self._played = 0
         self.outcome = Outcome()
 
-    def program(self, seed: int) -> v.Program:
-        return Writer(seed, self._kinds).program(Random(seed).randint(1, SUBMITS))
+    def program(self, seed: int) -> v.FuzzProgram:
+        return ProgramWriter(seed, self._kinds).program(Random(seed).randint(1, SUBMITS))
 
-    def play(self, program: v.Program) -> set[str]:
+    def play(self, program: v.FuzzProgram) -> set[str]:
         """Which rules are said to be broken."""
         if self._stage.is_broken or self._played >= PROGRAMS_OF_A_DEVICE:
             self._stage, self._played = Stage(), 0
@@ -76,12 +76,12 @@ class Trial:
         self.outcome.programs += 1
         said = self.play(program)
         if said:
-            self.outcome.false_alarms.append(Case(seed, "", tuple(sorted(said))))
+            self.outcome.false_alarms.append(FuzzTrial(seed, "", tuple(sorted(said))))
             return
         for mistake in mistakes:
             self._run_broken(program, mistake, seed)
 
-    def _run_broken(self, program: v.Program, mistake: str, seed: int) -> None:
+    def _run_broken(self, program: v.FuzzProgram, mistake: str, seed: int) -> None:
         wrong = broken(program, mistake, seed)
         if wrong is None:
             return
@@ -90,7 +90,7 @@ class Trial:
         if speaking_of(wrong.told.hazards, said):
             self.outcome.found[mistake] += 1
         else:
-            self.outcome.missed.append(Case(seed, mistake, tuple(sorted(wrong.told.hazards))))
+            self.outcome.missed.append(FuzzTrial(seed, mistake, tuple(sorted(wrong.told.hazards))))
         surplus = said - speaking_of(wrong.told.all, said) - OF_VALUES
         if surplus:
-            self.outcome.false_alarms.append(Case(seed, mistake, tuple(sorted(surplus))))
+            self.outcome.false_alarms.append(FuzzTrial(seed, mistake, tuple(sorted(surplus))))

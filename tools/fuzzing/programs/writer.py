@@ -13,12 +13,12 @@ from .memory_accesses import touches
 ROUNDS = 6
 
 
-class Writer:
+class ProgramWriter:
     """``kinds`` are the operators that there are."""
 
-    def __init__(self, seed: int, kinds: Sequence[v.Kind]) -> None:
+    def __init__(self, seed: int, kinds: Sequence[v.OperatorKind]) -> None:
         self._pick = Random(seed)
-        self._buffers: dict[str, v.Buffer] = {}
+        self._buffers: dict[str, v.BufferDecl] = {}
         self._ops = {kind.name: kind for kind in kinds}
         count = self._pick.choice([1, 2, 2, 3])
         # The first does everything; what only COPY queues did would be little.
@@ -39,7 +39,7 @@ class Writer:
 
         def add(name: str, heap: str, width: int, zeroed: bool = True) -> None:
             nonlocal memory
-            self._buffers[name] = v.Buffer(name, heap, memory, 0, width, zeroed)
+            self._buffers[name] = v.BufferDecl(name, heap, memory, 0, width, zeroed)
             memory += 1
 
         for index in range(pick.randint(2, 4)):
@@ -56,13 +56,13 @@ class Writer:
             offset = 0 if index < 2 else pick.choice([0, v.GRANULE])
             width = pick.choice([64, 64, v.GRANULE + 64]) if not offset else 64
             name = f"placed {index}"
-            self._buffers[name] = v.Buffer(name, v.DEFAULT, memory, offset, width, zeroed, placed=True)
+            self._buffers[name] = v.BufferDecl(name, v.DEFAULT, memory, offset, width, zeroed, placed=True)
 
     @staticmethod
-    def _needed(kind: v.Kind) -> int:
+    def _needed(kind: v.OperatorKind) -> int:
         return max(kind.temporary, kind.initializer_temporary)
 
-    def program(self, submits: int) -> v.Program:
+    def program(self, submits: int) -> v.FuzzProgram:
         for _ in range(submits):
             self._cpu_step()
             if not self._number or self._pick.random() < 0.85 or not self._again():
@@ -70,12 +70,12 @@ class Writer:
         self._finish()
         return self._with(self._steps)
 
-    def _with(self, steps: Sequence[v.Step]) -> v.Program:
-        return v.Program(self._buffers, self._ops, self._types, len(self._values), tuple(steps))
+    def _with(self, steps: Sequence[v.Step]) -> v.FuzzProgram:
+        return v.FuzzProgram(self._buffers, self._ops, self._types, len(self._values), tuple(steps))
 
     # What commands are about
 
-    def _part(self, size: int, fits: Callable[[v.Buffer], bool], step: int = 16) -> v.Part | None:
+    def _part(self, size: int, fits: Callable[[v.BufferDecl], bool], step: int = 16) -> v.BufferPart | None:
         found = [one for one in self._buffers.values() if fits(one) and one.width >= size]
         if not found:
             return None
@@ -84,19 +84,19 @@ class Writer:
         # The end of a wide buffer lies in another granule.
         if buffer.width > v.GRANULE:
             starts += range(v.GRANULE, buffer.width - size + 1, step)
-        return v.Part(buffer.name, self._pick.choice(starts), size)
+        return v.BufferPart(buffer.name, self._pick.choice(starts), size)
 
     @staticmethod
-    def _plain(buffer: v.Buffer) -> bool:
+    def _plain(buffer: v.BufferDecl) -> bool:
         return buffer.heap == v.DEFAULT and not buffer.name.startswith(("scratch", "weights"))
 
-    def _copy(self) -> v.Command | None:
+    def _copy(self) -> v.CommandCall | None:
         size = self._pick.choice([16, 32, 32, 64])
         readable, writable = self._pick.choice(
             [(v.UPLOAD, v.DEFAULT)] * 3 + [(v.DEFAULT, v.DEFAULT)] + [(v.DEFAULT, v.READBACK)] * 2
         )
 
-        def of(heap: str) -> v.Part | None:
+        def of(heap: str) -> v.BufferPart | None:
             return self._part(
                 size, lambda buffer: buffer.heap == heap and (heap != v.DEFAULT or self._plain(buffer)), 4
             )
@@ -104,9 +104,9 @@ class Writer:
         source, target = of(readable), of(writable)
         if source is None or target is None or source.buffer == target.buffer:
             return None
-        return v.Copy(target, source)
+        return v.CopyCall(target, source)
 
-    def _dispatch(self) -> v.Command | None:
+    def _dispatch(self) -> v.CommandCall | None:
         op, kind = self._pick.choice([*self._ops.items()])
         inputs = [self._part(size, self._plain) for size in kind.inputs]
         outputs = [self._part(size, self._plain) for size in kind.outputs]
@@ -116,48 +116,48 @@ class Writer:
         if len(parts) < len(inputs) + len(outputs):
             return None
         count = len(inputs)
-        return v.Dispatch(
+        return v.DispatchCall(
             op,
             tuple(parts[:count]),
             tuple(parts[count:]),
             self._temporary(kind.temporary),
-            v.Part(f"weights of {op}", 0, kind.persistent) if kind.owned else None,
+            v.BufferPart(f"weights of {op}", 0, kind.persistent) if kind.owned else None,
         )
 
-    def _initialize(self) -> v.Command | None:
+    def _initialize(self) -> v.CommandCall | None:
         owned = [op for op, kind in self._ops.items() if kind.owned]
         return self._initialize_op(self._pick.choice(owned)) if owned else None
 
-    def _initialize_op(self, op: str) -> v.Command:
+    def _initialize_op(self, op: str) -> v.CommandCall:
         kind = self._ops[op]
         inputs = [
             self._part(size, lambda buffer: buffer.heap == v.UPLOAD or self._plain(buffer))
             for size in kind.owned
         ]
-        return v.Initialize(
+        return v.InitializeCall(
             op,
             tuple(part for part in inputs if part is not None),
             self._temporary(kind.initializer_temporary),
-            v.Part(f"weights of {op}", 0, kind.persistent),
+            v.BufferPart(f"weights of {op}", 0, kind.persistent),
         )
 
-    def _temporary(self, size: int) -> v.Part | None:
-        return v.Part("scratch", 0, size) if size else None
+    def _temporary(self, size: int) -> v.BufferPart | None:
+        return v.BufferPart("scratch", 0, size) if size else None
 
-    def _clear(self) -> v.Command | None:
+    def _clear(self) -> v.CommandCall | None:
         target = self._part(self._pick.choice([16, 32]), self._plain, 4)
-        return None if target is None else v.Clear(target)
+        return None if target is None else v.ClearCall(target)
 
-    def _any_barrier(self, queue: int) -> v.Command | None:
+    def _any_barrier(self, queue: int) -> v.CommandCall | None:
         placed = [one.name for one in self._buffers.values() if one.placed]
         writable = [one.name for one in self._buffers.values() if one.heap == v.DEFAULT]
         if placed and self._pick.random() < 0.5:
-            return v.Aliasing(self._pick.choice([None, *placed]), self._pick.choice([None, *placed]))
+            return v.AliasingCall(self._pick.choice([None, *placed]), self._pick.choice([None, *placed]))
         if self._types[queue] == v.COPY:
             return None
-        return v.Unordered(self._pick.choice([None, *writable]))
+        return v.UavBarrierCall(self._pick.choice([None, *writable]))
 
-    def _command(self, queue: int) -> v.Command | None:
+    def _command(self, queue: int) -> v.CommandCall | None:
         makers = [self._copy] * 4 + [partial(self._any_barrier, queue)]
         if self._types[queue] != v.COPY:
             makers += [self._dispatch] * 5 + [self._clear, self._initialize]
@@ -166,7 +166,7 @@ class Writer:
     # What stands before them
 
     def _submit(self, queue: int) -> None:
-        lists: list[list[v.Command]] = [[]]
+        lists: list[list[v.CommandCall]] = [[]]
         for _ in range(self._pick.randint(1, 5)):
             if lists[-1] and self._pick.random() < 0.2:
                 lists.append([])
@@ -180,10 +180,10 @@ class Writer:
 
     def _again(self) -> bool:
         """Execute some lists once more, if that can be right."""
-        found = [step for step in self._steps if isinstance(step, v.Submit)]
+        found = [step for step in self._steps if isinstance(step, v.SubmitStep)]
         of = self._pick.choice(found)
         fits = [queue for queue in range(self._queues) if self._types[queue] == self._types[of.queue]]
-        step = v.Again(self._number, self._pick.choice(fits), of.number)
+        step = v.ResubmitStep(self._number, self._pick.choice(fits), of.number)
         steps, values = list(self._steps), list(self._values)
         for queues in ((), range(self._queues)):
             self._await(steps, queues)
@@ -194,10 +194,10 @@ class Writer:
         self._values = values
         return False
 
-    def _submitted(self, queue: int, lists: Sequence[Sequence[v.Command]]) -> v.Submit:
-        return v.Submit(self._number, queue, tuple(tuple(commands) for commands in lists))
+    def _submitted(self, queue: int, lists: Sequence[Sequence[v.CommandCall]]) -> v.SubmitStep:
+        return v.SubmitStep(self._number, queue, tuple(tuple(commands) for commands in lists))
 
-    def _add(self, queue: int, lists: list[list[v.Command]], command: v.Command) -> None:
+    def _add(self, queue: int, lists: list[list[v.CommandCall]], command: v.CommandCall) -> None:
         """Add ``command``, and what it takes; nothing at all if that does not help."""
         steps, last = list(self._steps), list(lists[-1])
         values = list(self._values)
@@ -217,16 +217,16 @@ class Writer:
     def _mend(
         self,
         hazards: frozenset[str],
-        program: v.Program,
+        program: v.FuzzProgram,
         queue: int,
         steps: list[v.Step],
-        lists: list[list[v.Command]],
-        command: v.Command,
+        lists: list[list[v.CommandCall]],
+        command: v.CommandCall,
     ) -> bool:
         pick = self._pick
         buffers = sorted({touch.buffer for touch in touches(program, command)})
         placed = [name for name in buffers if self._buffers[name].placed]
-        if contents.UNINITIALIZED in hazards and isinstance(command, v.Dispatch):
+        if contents.UNINITIALIZED in hazards and isinstance(command, v.DispatchCall):
             lists[-1].append(self._initialize_op(command.op))
             return True
         if modelled_states.WRONG_STATE in hazards:
@@ -236,16 +236,16 @@ class Writer:
                 return False
             others = [one.name for one in self._buffers.values() if one.placed and one.name not in placed]
             after = None if contents.INHERITED in hazards else pick.choice([None, *placed])
-            lists[-1].append(v.Aliasing(pick.choice([None, *others]), after))
+            lists[-1].append(v.AliasingCall(pick.choice([None, *others]), after))
         elif reference_model.MISSING_BARRIER in hazards:
             buffer = pick.choice(buffers)
             if pick.random() < 0.3:
                 state = self._state(program, lists, buffer)
                 if state == v.UNORDERED_ACCESS:
-                    self._change(program, lists[-1], v.Transition(buffer, state, v.COPY_SOURCE))
-                    lists[-1].append(v.Transition(buffer, v.COPY_SOURCE, state))
+                    self._change(program, lists[-1], v.TransitionCall(buffer, state, v.COPY_SOURCE))
+                    lists[-1].append(v.TransitionCall(buffer, v.COPY_SOURCE, state))
             else:
-                lists[-1].append(v.Unordered(pick.choice([None, buffer, buffer, buffer])))
+                lists[-1].append(v.UavBarrierCall(pick.choice([None, buffer, buffer, buffer])))
         elif hazards == {reference_model.MISSING_WAIT}:
             queues = [other for other in range(self._queues) if other != queue]
             if pick.random() < 0.2:
@@ -256,32 +256,38 @@ class Writer:
             return False
         return True
 
-    def _state(self, program: v.Program, lists: Sequence[Sequence[v.Command]], buffer: str) -> str:
+    def _state(self, program: v.FuzzProgram, lists: Sequence[Sequence[v.CommandCall]], buffer: str) -> str:
         return self._states(program, lists).of(buffer)
 
-    def _states(self, program: v.Program, lists: Sequence[Sequence[v.Command]]) -> modelled_states.States:
+    def _states(
+        self, program: v.FuzzProgram, lists: Sequence[Sequence[v.CommandCall]]
+    ) -> modelled_states.States:
         found = modelled_states.States(program)
         for commands in lists:
             for command in commands:
-                if isinstance(command, v.Transition):
+                if isinstance(command, v.TransitionCall):
                     found.is_wrongly_left(command)
                 for touch in touches(program, command):
                     found.is_wrong(touch)
         return found
 
-    def _transit(self, program: v.Program, lists: list[list[v.Command]], command: v.Command) -> bool:
+    def _transit(
+        self, program: v.FuzzProgram, lists: list[list[v.CommandCall]], command: v.CommandCall
+    ) -> bool:
         now = self._states(program, lists)
         wrong = False
         for touch in touches(program, command):
             state = now.of(touch.buffer)
             if self._buffers[touch.buffer].heap == v.DEFAULT and state not in (v.COMMON, touch.state):
-                barrier = v.Transition(touch.buffer, state, touch.state)
+                barrier = v.TransitionCall(touch.buffer, state, touch.state)
                 if not any(one[:3] == barrier[:3] for one in lists[-1][-3:]):
                     self._change(program, lists[-1], barrier)
                 wrong = True
         return wrong
 
-    def _change(self, program: v.Program, commands: list[v.Command], barrier: v.Transition) -> None:
+    def _change(
+        self, program: v.FuzzProgram, commands: list[v.CommandCall], barrier: v.TransitionCall
+    ) -> None:
         """Add a transition, or its halves, with commands between them that have nothing to do with its buffer."""
         if self._pick.random() < 0.6:
             commands.append(barrier)
@@ -293,8 +299,8 @@ class Writer:
         commands.append(barrier._replace(half=v.END))
 
     @staticmethod
-    def _is_about(program: v.Program, command: v.Command, buffer: str) -> bool:
-        if isinstance(command, v.Transition) and command.buffer == buffer:
+    def _is_about(program: v.FuzzProgram, command: v.CommandCall, buffer: str) -> bool:
+        if isinstance(command, v.TransitionCall) and command.buffer == buffer:
             return True
         return any(touch.buffer == buffer for touch in touches(program, command))
 
@@ -303,21 +309,21 @@ class Writer:
     def _signal(self, steps: list[v.Step], queue: int) -> tuple[int, int]:
         """A fence and a value that come behind all that ``queue`` was given."""
         for step in reversed(steps):
-            if isinstance(step, (v.Submit, v.Again)) and step.queue == queue:
+            if isinstance(step, (v.SubmitStep, v.ResubmitStep)) and step.queue == queue:
                 break
-            if isinstance(step, v.Signal) and step.queue == queue:
+            if isinstance(step, v.SignalStep) and step.queue == queue:
                 return step.fence, step.value
         fence = 2 * queue + self._pick.randrange(2)
         self._values[fence] += self._pick.choice([1, 1, 3])
-        steps.append(v.Signal(queue, fence, self._values[fence]))
+        steps.append(v.SignalStep(queue, fence, self._values[fence]))
         return fence, self._values[fence]
 
     def _wait(self, steps: list[v.Step], queue: int, other: int) -> None:
-        steps.append(v.Wait(queue, *self._signal(steps, other)))
+        steps.append(v.WaitStep(queue, *self._signal(steps, other)))
 
     def _await(self, steps: list[v.Step], queues: Sequence[int]) -> None:
         for queue in queues:
-            steps.append(v.Await(*self._signal(steps, queue)))
+            steps.append(v.CpuWaitStep(*self._signal(steps, queue)))
 
     def _cpu_step(self) -> None:
         kind = self._pick.random()
@@ -325,16 +331,16 @@ class Writer:
             heap = v.UPLOAD if kind < 0.25 else v.READBACK
             part = self._part(self._pick.choice([16, 32]), lambda buffer: buffer.heap == heap, 4)
             assert part is not None
-            self._cpu(v.Fill(part) if heap == v.UPLOAD else v.Look(part))
+            self._cpu(v.CpuWriteStep(part) if heap == v.UPLOAD else v.CpuReadStep(part))
         elif kind < 0.6 and self._number:
-            recorded = [step.number for step in self._steps if isinstance(step, v.Submit)]
-            self._cpu(v.Reset(self._pick.choice(recorded)))
+            recorded = [step.number for step in self._steps if isinstance(step, v.SubmitStep)]
+            self._cpu(v.ResetStep(self._pick.choice(recorded)))
         elif kind < 0.7 and self._queues > 1:
             queue, other = self._pick.sample(range(self._queues), 2)
             self._wait(self._steps, queue, other)
 
     def _cpu(self, step: v.Step) -> None:
-        if isinstance(step, v.Reset) and step in self._steps:
+        if isinstance(step, v.ResetStep) and step in self._steps:
             return
         if reference_model.look(self._with([*self._steps, step]), len(self._steps)).all:
             self._await(self._steps, range(self._queues))
@@ -345,15 +351,15 @@ class Writer:
             self._await(self._steps, [queue])
         for buffer in self._buffers.values():
             if buffer.heap == v.READBACK:
-                self._steps.append(v.Look(v.Part(buffer.name, 0, buffer.width)))
+                self._steps.append(v.CpuReadStep(v.BufferPart(buffer.name, 0, buffer.width)))
         names = sorted(
             {
                 name
                 for step in self._steps
-                if isinstance(step, v.Submit)
+                if isinstance(step, v.SubmitStep)
                 for name in reference_model.used(self._with([]), step)
             }
             - {buffer.name for buffer in self._buffers.values() if buffer.heap != v.DEFAULT}
         )
         for name in self._pick.sample(names, min(len(names), 2)):
-            self._steps.append(v.Release(name))
+            self._steps.append(v.ReleaseStep(name))
