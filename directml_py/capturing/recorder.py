@@ -24,7 +24,6 @@ from ..d3d12.clears import ClearView
 from ..d3d12.command_allocator import Recording
 from ..d3d12.command_list import ID3D12GraphicsCommandList
 from ..d3d12.command_queue import Execution, ID3D12CommandQueue
-from ..d3d12.commands import Barriers, Command, Copy, DescriptorHeaps
 from ..d3d12.fence import ID3D12Fence
 from ..d3d12.heap import ID3D12Heap
 from ..d3d12.immediate import WriteImmediate
@@ -32,6 +31,7 @@ from ..d3d12.info_queue import Message
 from ..d3d12.markers import Marker
 from ..d3d12.observers import Observer, watchers
 from ..d3d12.queries import EndQuery, Queries, ResolveQueries
+from ..d3d12.recorded_commands import Barriers, Command, Copy, DescriptorHeaps
 from ..d3d12.resource import Buffer, BufferRange, ID3D12Resource
 from ..d3d12.sync_validation.access import Access, AccessKind
 from ..dml.compiled_operator import IDMLCompiledOperator

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..d3d12.commands import AliasingBarrier, Barrier, TransitionBarrier
+from ..d3d12.recorded_commands import AliasingBarrier, Barrier, TransitionBarrier
 from ..d3d12.resource import Buffer
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.compiler.graph_desc import GraphDesc, GraphDescNode, GraphInput, Port, Value

@@ -10,7 +10,20 @@ from pathlib import Path
 from typing import Protocol
 
 from .._version import __version__
-from . import capture, compare, config, dispatch, exec, explain, graph, info, rules, run, schema, support
+from . import (
+    capture_command,
+    compare_command,
+    config_command,
+    dxdispatch_command,
+    exec_command,
+    explain_command,
+    graph_command,
+    info_command,
+    rules_command,
+    run_command,
+    schema_command,
+    support_command,
+)
 from .completion import complete
 
 DESCRIPTION = "DirectML on any machine: what this installation can do."
@@ -29,18 +42,18 @@ class CommandModule(Protocol):
 
 
 COMMANDS: dict[str, CommandModule] = {
-    "capture": capture,
-    "compare": compare,
-    "config": config,
-    "dispatch": dispatch,
-    "exec": exec,
-    "explain": explain,
-    "graph": graph,
-    "info": info,
-    "rules": rules,
-    "run": run,
-    "schema": schema,
-    "support": support,
+    "capture": capture_command,
+    "compare": compare_command,
+    "config": config_command,
+    "dispatch": dxdispatch_command,
+    "exec": exec_command,
+    "explain": explain_command,
+    "graph": graph_command,
+    "info": info_command,
+    "rules": rules_command,
+    "run": run_command,
+    "schema": schema_command,
+    "support": support_command,
 }
 
 

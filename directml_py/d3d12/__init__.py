@@ -12,7 +12,7 @@ from .command_list_versions import (
     ID3D12GraphicsCommandList4,
 )
 from .command_queue import ID3D12CommandQueue
-from .constants import (
+from .d3d12_constants import (
     D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT,
     D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT,
     D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT,

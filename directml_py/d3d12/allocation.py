@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..abi.hresult import E_OUTOFMEMORY, DMLError
 from .buffer_pool import RECYCLING, Bytes
-from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 
 if TYPE_CHECKING:
     from .sync_validation.shadow_memory import Shadow

@@ -25,8 +25,8 @@ from ..api.d3d12_enums import (
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
 from .buffer_states import combined_write_state, missing_flag, texture_state
-from .commands import AliasingBarrier, Barrier, TransitionBarrier, UAVBarrier
-from .constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
+from .d3d12_constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
+from .recorded_commands import AliasingBarrier, Barrier, TransitionBarrier, UAVBarrier
 from .resource import Buffer, ID3D12Resource
 from .sync_validation.resource_states import state_name
 

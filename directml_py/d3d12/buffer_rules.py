@@ -46,7 +46,7 @@ from ..api.d3d12_enums import (
 )
 from ..api.d3d12_structs import D3D12_HEAP_DESC, D3D12_HEAP_PROPERTIES, D3D12_RESOURCE_DESC
 from .buffer_states import COPY_DEST, GENERIC_READ, state_problem
-from .constants import (
+from .d3d12_constants import (
     D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT,
     D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT,
 )

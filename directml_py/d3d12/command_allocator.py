@@ -20,8 +20,8 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_SEVERITY_ERROR,
 )
 from ..api.iids import IID_ID3D12CommandAllocator
-from .commands import Command
 from .device_child import ID3D12Pageable, short
+from .recorded_commands import Command
 
 if TYPE_CHECKING:
     from .command_list import ID3D12GraphicsCommandList

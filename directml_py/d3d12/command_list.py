@@ -31,12 +31,12 @@ from ..text.plural import counted_words
 from .barriers import Problem, decode
 from .clears import Refused, clear_float, clear_uint
 from .command_allocator import CommandMemory, ID3D12CommandAllocator, Recording, check_allocator
-from .commands import Barriers, Command, Copy, DescriptorHeaps, any_order
 from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap
 from .device_child import ID3D12DeviceChild, short
 from .markers import Marked, Marker
 from .observers import watchers
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
+from .recorded_commands import Barriers, Command, Copy, DescriptorHeaps, any_order
 from .resource import BufferRange, ID3D12Resource
 
 if TYPE_CHECKING:

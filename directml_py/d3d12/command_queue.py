@@ -15,17 +15,17 @@ from .barriers import Problem
 from .buffer_rules import check_node_mask
 from .command_allocator import Recording, command_list_type
 from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
-from .commands import any_order
 from .device_child import ID3D12Pageable, short
 from .fence import FenceSignal, FenceWait, ID3D12Fence
 from .markers import Marked, Marker
 from .observers import running, watchers
+from .recorded_commands import any_order
 from .scheduler import Work, WorkQueue, let_go
 from .timestamps import TICKS_PER_SECOND, ticks
 
 if TYPE_CHECKING:
-    from .commands import Command
     from .device import ID3D12Device
+    from .recorded_commands import Command
     from .sync_validation.validator import Submission
 
 PRIORITIES = (0, 100, 10000)

@@ -38,7 +38,7 @@ from ..api.d3d12_structs import (
 )
 from .buffer_rules import check_subresources
 from .command_list import ID3D12GraphicsCommandList
-from .constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
+from .d3d12_constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
 from .resource import ID3D12Resource
 
 

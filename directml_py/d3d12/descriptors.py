@@ -31,7 +31,7 @@ from ..api.iids import IID_ID3D12DescriptorHeap
 from ..text.plural import counted_words
 from .allocation import CPU_DESCRIPTORS, GPU_DESCRIPTORS
 from .buffer_rules import check_node_mask
-from .constants import (
+from .d3d12_constants import (
     D3D12_MAX_SHADER_VISIBLE_DESCRIPTOR_HEAP_SIZE_TIER_2,
     D3D12_MAX_SHADER_VISIBLE_SAMPLER_HEAP_SIZE,
 )

@@ -65,7 +65,7 @@ from .command_allocator import ID3D12CommandAllocator, check_allocator, command_
 from .command_list import check_initial_state
 from .command_list_versions import ID3D12GraphicsCommandList4
 from .command_queue import ID3D12CommandQueue, check_queue_desc
-from .constants import (
+from .d3d12_constants import (
     D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT,
     D3D12_TEXTURE_DATA_PITCH_ALIGNMENT,
     UINT64_MAX,

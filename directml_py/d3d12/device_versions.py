@@ -41,7 +41,7 @@ from .buffer_rules import check_node_mask
 from .command_allocator import command_list_type
 from .command_list_versions import ID3D12GraphicsCommandList4
 from .command_queue import ID3D12CommandQueue
-from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT, UINT64_MAX
+from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT, UINT64_MAX
 from .device import ID3D12Device
 from .features import DEVICE_LEVELS, MAX_FEATURE_LEVEL
 from .fence import Event, ID3D12Fence

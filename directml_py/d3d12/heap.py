@@ -8,7 +8,7 @@ from ..api.d3d12_enums import D3D12_HEAP_FLAG_DENY_BUFFERS, D3D12_HEAP_FLAGS, D3
 from ..api.d3d12_structs import D3D12_HEAP_DESC
 from ..api.iids import IID_ID3D12Heap, IID_ID3D12Heap1
 from .allocation import Allocation
-from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .device_child import ID3D12Pageable, short
 
 if TYPE_CHECKING:

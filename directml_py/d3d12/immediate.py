@@ -20,7 +20,7 @@ from ..api.d3d12_enums import (
     D3D12_WRITEBUFFERIMMEDIATE_MODE,
 )
 from ..api.d3d12_structs import D3D12_WRITEBUFFERIMMEDIATE_PARAMETER
-from .commands import Command
+from .recorded_commands import Command
 from .resource import BufferRange
 from .sync_validation.access import Access, AccessKind
 

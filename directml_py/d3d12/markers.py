@@ -10,7 +10,7 @@ from typing import Any
 from ..abi.arguments import uint
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate
-from .commands import Command
+from .recorded_commands import Command
 
 # The values of metadata that pix.h, and pix3.h before its own encoding, give to plain text.
 UNICODE, ANSI = 0, 1

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from .command_list import ID3D12GraphicsCommandList
     from .command_queue import Execution, ID3D12CommandQueue
-    from .commands import Command
     from .fence import ID3D12Fence
     from .info_queue import Message
     from .markers import Marker
+    from .recorded_commands import Command
 
 T = TypeVar("T")
 

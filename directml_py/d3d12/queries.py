@@ -21,8 +21,8 @@ from ..api.d3d12_structs import D3D12_QUERY_HEAP_DESC
 from ..api.iids import IID_ID3D12QueryHeap
 from ..text.plural import counted_words
 from .buffer_rules import check_node_mask
-from .commands import Command
 from .device_child import ID3D12Pageable
+from .recorded_commands import Command
 from .resource import BufferRange
 from .sync_validation.access import Access, AccessKind
 from .sync_validation.sync_rules import QUERY_ENDED

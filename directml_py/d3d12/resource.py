@@ -33,7 +33,7 @@ from ..text.plural import counted_words
 from .allocation import Allocation
 from .buffer_pool import Bytes
 from .buffer_rules import FIXED_STATES, cpu_accessible
-from .constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .device_child import ID3D12Pageable, short
 from .sync_validation.range_map import RangeMap
 from .sync_validation.shadow_memory import nothing_but_undefined

@@ -13,7 +13,7 @@ from ..abi.lazy import lazy
 from ..api.enums import DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE, DML_EXECUTION_FLAGS
 from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
 from ..api.structs import DML_BINDING_PROPERTIES
-from ..d3d12.constants import UINT_MAX
+from ..d3d12.d3d12_constants import UINT_MAX
 from ..d3d12.resource import BufferRange
 from ..d3d12.sync_validation.access import Access, AccessKind
 from ..descs.format import summary

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ..abi.hresult import S_OK
 from ..abi.lifetime import Life
 from ..abi.rules import rule
-from ..d3d12.commands import Command
+from ..d3d12.recorded_commands import Command
 from ..d3d12.sync_validation.access import Access
 from ..validation.report import Report
 from .binding_aliasing import check_hazards

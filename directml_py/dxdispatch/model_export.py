@@ -17,7 +17,7 @@ from ..descs.tensor import TensorDesc
 from ..dml import IDMLCompiledOperator, IDMLDevice, IDMLOperator
 from ..graph import Graph
 from ..shortcuts import input_array
-from .constants import SUFFIX
+from .constant_files import SUFFIX
 from .graph_reading import read_graph
 from .graph_values import graph_of, graph_of_operator, owned_as_constants, serialized
 from .graph_writing import write_graph

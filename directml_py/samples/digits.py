@@ -1,7 +1,7 @@
 """Handwritten digits, classified by a small convolutional network that is one compiled graph.
 
 The images come with scikit-learn (extra ``samples``); the weights were trained on those of even index by
-``tools/train_digits.py``, so that the ones of odd index are new to the network.
+``tools/make_digits_weights.py``, so that the ones of odd index are new to the network.
 """
 
 from __future__ import annotations

@@ -46,9 +46,9 @@ def test_what_ran_in_which_order(recorded):
         for execution, command in log.ran
         if len(execution.commands) > 2
     ]
-    # Other: the descriptor heap.
+    # OtherEvent: the descriptor heap.
     add = "DML_OPERATOR_ELEMENT_WISE_ADD"
-    assert titles == ["Other", "Marker", f"{add} 'sum'", "Barriers", add, "Marker"]
+    assert titles == ["OtherEvent", "MarkerEvent", f"{add} 'sum'", "BarrierEvent", add, "MarkerEvent"]
 
 
 def test_what_is_bound(recorded):
@@ -307,17 +307,17 @@ def test_a_fork_while_another_thread_writes(tmp_path):
     """The child waits for no thread that it does not have."""
     then = """
 import os, threading
-from directml_py.capturing.content_store import Writer
-event, writing, go_on = Writer.event, threading.Event(), threading.Event()
+from directml_py.capturing.content_store import CaptureWriter
+event, writing, go_on = CaptureWriter.event, threading.Event(), threading.Event()
 def waiting(self, kind, /, **members):
     writing.set()
     go_on.wait()
     event(self, kind, **members)
-Writer.event = waiting
+CaptureWriter.event = waiting
 thread = threading.Thread(target=record_program)
 thread.start()
 writing.wait()
-Writer.event = event
+CaptureWriter.event = event
 child = os.fork()
 if child:
     go_on.set()

@@ -12,7 +12,7 @@ import directml_py as dml
 from directml_py import d3d12
 from directml_py.abi.hresult import DXGI_ERROR_DEVICE_HUNG, S_OK
 from directml_py.d3d12 import scheduler
-from directml_py.d3d12.commands import Command
+from directml_py.d3d12.recorded_commands import Command
 
 HERE = str(Path(scheduler.__file__).parent)
 SECONDS = 10

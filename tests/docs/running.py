@@ -18,7 +18,7 @@ if sys.version_info < (3, 11):
 else:
     import tomllib
 
-from documentation import house, timeline
+from documentation import house, lane_diagram
 
 from .pages import ROOT, Block
 
@@ -60,7 +60,7 @@ class Page:
             (("json",), lambda block: json.loads(block.text)),
             (("toml",), lambda block: tomllib.loads(block.text)),
             (("{house}",), lambda block: house.draw(house.parse(block.text))),
-            (("{timeline}",), lambda block: timeline.draw(timeline.parse(block.text))),
+            (("{timeline}",), lambda block: lane_diagram.draw(lane_diagram.parse(block.text))),
         ):
             if block.language in languages:
                 return kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from documentation import house, timeline
+from documentation import house, lane_diagram
 
 RACE = """
 CPU   | records both | Execute | =
@@ -17,7 +17,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_a_timeline_is_read() -> None:
-    read = timeline.parse(RACE)
+    read = lane_diagram.parse(RACE)
     assert read.lanes == ["CPU", "queue"]
     assert [(bar.lane, bar.first, bar.last, bar.text, bar.is_wrong) for bar in read.bars] == [
         (0, 0, 0, "records both", False),
@@ -32,7 +32,7 @@ def test_a_timeline_is_read() -> None:
 
 
 def test_what_is_wrong_is_drawn_so() -> None:
-    root = ElementTree.fromstring(timeline.draw(timeline.parse(RACE)))
+    root = ElementTree.fromstring(lane_diagram.draw(lane_diagram.parse(RACE)))
     kinds = [rect.get("class") for rect in root.iter(f"{SVG}rect")]
     assert (kinds.count("bar"), kinds.count("bar wrong")) == (3, 1)
     crosses = [path for path in root.iter(f"{SVG}path") if path.get("class") == "cross"]
@@ -44,7 +44,7 @@ def test_what_is_wrong_is_drawn_so() -> None:
 def test_nothing_is_drawn_outside() -> None:
     """The label of an arrow between lanes stands beside it, to the right of the last bar if need be."""
     text = "a | | one\nb | | two\nmissing one -> two: a label that is longer than the bar it belongs to"
-    root = ElementTree.fromstring(timeline.draw(timeline.parse(text)))
+    root = ElementTree.fromstring(lane_diagram.draw(lane_diagram.parse(text)))
     width, height = float(root.get("width", 0)), float(root.get("height", 0))
     for label in root.iter(f"{SVG}text"):
         x, length = float(label.get("x", 0)), len(label.text or "") * 0.605 * 12
@@ -63,7 +63,7 @@ def test_nothing_is_drawn_outside() -> None:
 )
 def test_what_is_no_timeline(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        timeline.parse(text)
+        lane_diagram.parse(text)
 
 
 def test_a_house() -> None:

@@ -11,8 +11,8 @@ import pytest
 import directml_py as dml
 from directml_py.graph import Graph, directmlx
 from directml_py.graph.directmlx import FusedActivation, TensorDesc
+from directml_py.graph.directmlx.function_declarations import STRUCTS, rows
 from directml_py.graph.directmlx.operators import OperatorFunction
-from directml_py.graph.directmlx.signatures import STRUCTS, rows
 
 FLOAT32, UINT32, UINT8 = (
     dml.DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{n}"] for n in ("FLOAT32", "UINT32", "UINT8")

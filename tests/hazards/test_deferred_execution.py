@@ -11,7 +11,7 @@ import pytest
 from toolchain import later
 
 import directml_py as dml
-from directml_py.d3d12.commands import Command
+from directml_py.d3d12.recorded_commands import Command
 
 from ..dml.helpers import DIRECT, READBACK
 from .hazard import HazardBench

@@ -84,7 +84,7 @@ def test_a_running_interpreter_is_used(environment: Path) -> None:
     """Loaded into Python the library must not start another one, and must release what it holds."""
     code = (
         "import ctypes, directml_py as dml\n"
-        "from directml_py.cli.config import LIBRARY\n"
+        "from directml_py.cli.config_command import LIBRARY\n"
         "library, device = ctypes.CDLL(str(LIBRARY)), ctypes.c_void_p()\n"
         "iid = dml.IID_ID3D12Device\n"
         "result = library.D3D12CreateDevice(None, 0xB000, ctypes.byref(iid), ctypes.byref(device))\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from directml_py.cli import main
-from directml_py.cli.explain import examples, explanation
+from directml_py.cli.explain_command import examples, explanation
 from directml_py.cli.rule_reasons import OTHERWISE, REASONS, reason_of
 from directml_py.operators import check, every_rule
 from directml_py.testing.invalid_desc_search import shortest_breach_of

@@ -12,7 +12,7 @@ from pathlib import Path
 import accuracy
 import numpy as np
 import pytest
-from measuring import sample_points
+from measuring import magnitude_samples
 from measuring.error_search import errors, measured
 from measuring.measured_functions import FUNCTIONS
 from measuring.precise import quotient, to_odd
@@ -115,7 +115,7 @@ def test_every_function_of_floats_is_measured():
 @pytest.mark.parametrize("name", ["float16", "float32"])
 def test_samples_are_of_all_magnitudes(name):
     dtype = np.dtype(name)
-    (x,) = sample_points.single(dtype, 4)
+    (x,) = magnitude_samples.single(dtype, 4)
     with np.errstate(invalid="ignore"):
         exponents = np.frexp(x[np.isfinite(x) & (x != 0)].astype(np.float64))[1]
     info = np.finfo(dtype)
@@ -124,8 +124,8 @@ def test_samples_are_of_all_magnitudes(name):
     assert set(special) <= set(x.tolist())
     assert {-one for one in special} <= set(x.tolist())
     assert np.isnan(x).any()
-    assert np.array_equal(sample_points.single(dtype, 4)[0], x, equal_nan=True)
-    for sampler in (sample_points.pairs, sample_points.powers):
+    assert np.array_equal(magnitude_samples.single(dtype, 4)[0], x, equal_nan=True)
+    for sampler in (magnitude_samples.pairs, magnitude_samples.powers):
         first, second = sampler(dtype, 4)
         assert first.shape == second.shape
         assert first.dtype == second.dtype == dtype

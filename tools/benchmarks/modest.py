@@ -11,7 +11,7 @@ from .benchmark_case import SIZES, BenchmarkCase, Contest, filled, matrix
 from .mapping import ARITHMETIC, FUNCTIONS, POSITIVE
 from .matrices import Shape, product
 from .operation import Operation, contest
-from .rowwise import softmax
+from .softmax_normalization import softmax
 
 SIZE_NAME = "256 KiB"
 SIZE = SIZES[SIZE_NAME]

@@ -14,8 +14,8 @@ import numpy as np
 
 import directml_py as dml
 
+from .cpp_comparison import python_round
 from .interleaved_timing import Row, interleaved
-from .native import python_round
 from .peers import onnx_call, torch, torch_call
 from .replay_cost import recorded
 from .timing_samples import convolution_desc, device, join_desc

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from . import house, timeline
+from . import house, lane_diagram
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -33,7 +33,7 @@ class PictureDirective(SphinxDirective):
 
 class TimelineDirective(PictureDirective):
     def draw(self, text: str) -> str:
-        return timeline.draw(timeline.parse(text))
+        return lane_diagram.draw(lane_diagram.parse(text))
 
 
 class HouseDirective(PictureDirective):

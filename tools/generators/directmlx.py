@@ -38,8 +38,8 @@ class FusedActivation:
 def generate(root: Path) -> dict[str, str]:
     sys.path.insert(0, str(root))
     from directml_py.graph import directmlx
+    from directml_py.graph.directmlx.function_declarations import rows
     from directml_py.graph.directmlx.operators import STRUCT_TYPES, OperatorFunction
-    from directml_py.graph.directmlx.signatures import rows
     from directml_py.graph.operator_functions import OperatorMethod, method_names
     from directml_py.operators import SCHEMAS
 
@@ -76,7 +76,7 @@ def generate(root: Path) -> dict[str, str]:
         "directml_py/graph/directmlx/__init__.pyi": "\n".join(
             [PYTHON_NOTICE, docstring, head, *listing(directmlx.__all__), text, ""]
         ),
-        "directml_py/graph/directmlx/activations.pyi": "\n".join(
+        "directml_py/graph/directmlx/fused_activations.pyi": "\n".join(
             [PYTHON_NOTICE, about, ACTIVATIONS_HEAD, *activations, ""]
         ),
     }
@@ -102,7 +102,7 @@ def parameter(one: inspect.Parameter, annotation: str) -> str:
 
 def activation_makers() -> dict[str, list[str]]:
     """The parameters of the functions that make a FusedActivation."""
-    from directml_py.graph.directmlx.signatures import ACTIVATIONS, FUSED_ALONE
+    from directml_py.graph.directmlx.function_declarations import ACTIVATIONS, FUSED_ALONE
 
     makers: dict[str, list[str]] = {name: [] for name in FUSED_ALONE}
     for line in ACTIVATIONS.strip().splitlines():

@@ -11,8 +11,8 @@ import directml_py as dml
 from directml_py.operators import SCHEMAS
 from directml_py.testing.tolerances import EXACT, FUNCTION_TOLERANCES, ulps_apart
 
+from .magnitude_samples import Array, DType
 from .measured_functions import FUNCTIONS, Attributes
-from .sample_points import Array, DType
 
 DATA_TYPES = {
     "float16": dml.DML_TENSOR_DATA_TYPE_FLOAT16,

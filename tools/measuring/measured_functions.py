@@ -18,8 +18,8 @@ from directml_py.api.enums import (
     DML_ROUNDING_MODE_TOWARD_ZERO,
 )
 
+from .magnitude_samples import Sampler, pairs, powers, rows, single
 from .precise import OfArrays, greatest, least, of_elements, of_rows, quotient, rational, unbounded
-from .sample_points import Sampler, pairs, powers, rows, single
 
 Attributes = Mapping[str, Any]
 Entry = tuple[Callable[..., Any], Sequence[Attributes]]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .sample_points import Array
+from .magnitude_samples import Array
 
 OfNumbers = Callable[..., float]
 OfArrays = Callable[..., Array]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ...api.d3d12_enums import D3D12_RESOURCE_STATE_COMMON
-from ..constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+from ..d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from ..resource import BufferRange
 from . import sync_rules
 from .access import Access, AccessKind

@@ -14,7 +14,7 @@ from ..buffer_states import WRITE_STATES
 from .access import Access
 
 if TYPE_CHECKING:
-    from ..commands import TransitionBarrier
+    from ..recorded_commands import TransitionBarrier
     from ..resource import Buffer
 
 COMMON = D3D12_RESOURCE_STATE_COMMON

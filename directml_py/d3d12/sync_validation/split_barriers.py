@@ -16,7 +16,7 @@ from ...api.d3d12_enums import (
 from .resource_states import state_name
 
 if TYPE_CHECKING:
-    from ..commands import TransitionBarrier
+    from ..recorded_commands import TransitionBarrier
     from ..resource import Buffer
     from .access import Access
 

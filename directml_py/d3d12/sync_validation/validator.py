@@ -20,8 +20,8 @@ from ...api.d3d12_enums import (
     D3D12_HEAP_TYPE_UPLOAD,
 )
 from ..allocation import PATTERN
-from ..commands import AliasingBarrier, Barriers, Command, TransitionBarrier
 from ..observers import watchers
+from ..recorded_commands import AliasingBarrier, Barriers, Command, TransitionBarrier
 from ..resource import Buffer
 from . import shadow_memory, sync_rules
 from .access import Access

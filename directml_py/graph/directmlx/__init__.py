@@ -11,7 +11,7 @@ from typing import Any
 from ...descs.tensor import TensorDesc
 from .. import CompiledGraph, Expression, Graph
 from . import special as _special
-from .activations import FusedActivation
+from .fused_activations import FusedActivation
 from .operators import STRUCT_TYPES as _STRUCTS
 from .operators import plain_functions as _plain_functions
 

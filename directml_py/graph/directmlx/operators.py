@@ -11,8 +11,8 @@ from ...api import enums
 from ...descs.format import in_words
 from ..expression import Expression
 from ..graph import Graph
-from .activations import FusedActivation
-from .signatures import STRUCTS, rows
+from .function_declarations import STRUCTS, rows
+from .fused_activations import FusedActivation
 
 Struct: Any = namedtuple
 STRUCT_TYPES: dict[str, Any] = {name: Struct(name, fields) for name, fields in STRUCTS.items()}

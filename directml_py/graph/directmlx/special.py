@@ -12,7 +12,7 @@ from ...descs.data_types import DataTypeLike
 from ...descs.tensor import TensorDesc
 from ..expression import Expression
 from ..graph import Graph
-from .activations import FusedActivation
+from .fused_activations import FusedActivation
 from .operators import STRUCT_TYPES, OperatorFunction, fused
 
 _add = OperatorFunction("Add add: a b")

@@ -7,7 +7,7 @@ from typing import Any
 from ...descs.build import build_operator_desc
 from ...descs.operator_desc import OperatorDesc
 from ...operators import SCHEMAS
-from .signatures import ACTIVATIONS, FUSED_ALONE
+from .function_declarations import ACTIVATIONS, FUSED_ALONE
 
 
 class FusedActivation:

@@ -13,7 +13,7 @@ from ..descs.data_types import type_name
 from ..descs.decode import enum_class
 from ..validation.support_tables import Support, support_of
 from ..validation.tensor_rules import level_name
-from .catalog import document
+from .catalog_document import document
 from .completion import completed_by
 
 HELP = "The support table of one operator, or the list of operators."

@@ -14,8 +14,8 @@ from ..api.schema_data import OPERATORS as CATALOG
 from ..dml.dml_device import HIGHEST_FEATURE_LEVEL
 from ..kernels import backend
 from ..testing.known_rules import every_rule
-from .catalog import API_VERSION
-from .config import LIBRARY
+from .catalog_document import API_VERSION
+from .config_command import LIBRARY
 
 HELP = "Versions, feature level, kernels, and what the debug layers check beyond the rules of every call."
 

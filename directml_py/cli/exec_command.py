@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-from . import config
+from . import config_command
 
 HELP = "Start a program with libdirectml.so, libd3d12.so and libdxcore.so where it looks for them."
 # TF_DIRECTML_PATH is tensorflow-directml-plugin's; copies of the library find their package by the last one.
@@ -16,7 +16,7 @@ NAMED = ("TF_DIRECTML_PATH", "DIRECTML_PY_LIBDIR")
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
     """``variables`` with those that lead a program, and what it starts, to the libraries."""
-    folder = str(config.FOLDER)
+    folder = str(config_command.FOLDER)
     # An empty part of the path is the working folder.
     search = [folder, *filter(None, variables.get("LD_LIBRARY_PATH", "").split(os.pathsep))]
     return {**variables, "LD_LIBRARY_PATH": os.pathsep.join(search), **dict.fromkeys(NAMED, folder)}
@@ -30,11 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Does not return, or 2 if there is no library or the program cannot be started."""
     try:
-        config.check_library()
+        config_command.check_library()
         os.execvpe(
             arguments.program, [arguments.program, *arguments.arguments], environment(dict(os.environ))
         )
-    except config.Missing as missing:
+    except config_command.Missing as missing:
         print(f"exec: {missing}", file=sys.stderr)
     except OSError as error:
         print(f"exec: {arguments.program}: {error.strerror}", file=sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from .catalog import document, json_schema
+from .catalog_document import document, json_schema
 
 HELP = (
     "The whole API as JSON: structs with layouts, enumerations, operators, support tables, interfaces, rules."

@@ -1,8 +1,8 @@
 """Train the network of ``directml_py.samples.digits`` and write its weights, with NumPy alone.
 
-``python tools/train_digits.py`` needs scikit-learn for its handwritten digits (extra ``samples``). The network sees the
-digits of even index; those of odd index are held out, and their accuracy is printed. The same seed gives the same
-weights up to the rounding of the machine's BLAS.
+``python tools/make_digits_weights.py`` needs scikit-learn for its handwritten digits (extra ``samples``). The network
+sees the digits of even index; those of odd index are held out, and their accuracy is printed. The same seed gives the
+same weights up to the rounding of the machine's BLAS.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from directml_py.cli.config import SYSTEM_HEADERS, Missing, cflags, libs
+from directml_py.cli.config_command import SYSTEM_HEADERS, Missing, cflags, libs
 
 from .interleaved_timing import Row
 from .replay_cost import opened

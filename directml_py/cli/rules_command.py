@@ -12,8 +12,8 @@ from .. import operators
 from ..testing.invalid_descs import derived_rules
 from ..testing.known_rules import every_rule
 from ..validation import Rule
-from .catalog import as_document
-from .explain import explanation, unknown
+from .catalog_document import as_document
+from .explain_command import explanation, unknown
 from .progress import track
 
 TEST = "tests/rules/test_rules.py::test_rule"
