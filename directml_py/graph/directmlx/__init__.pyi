@@ -23,7 +23,7 @@ from ...descs.data_types import DataTypeLike
 from ...descs.tensor import TensorDesc
 from .. import CompiledGraph, Expression, Graph
 from ..functions import ScalarValue, ScaleBias, Size2D
-from .activations import FusedActivation
+from .fused_activations import FusedActivation
 from .special import (
     GRU,
     ActivationSoftmax,
