@@ -66,7 +66,7 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
     device = DMLCreateDevice(d3d12, feature_level=level)
     compiled = device.CompileOperator(device.CreateOperator(desc))
     arrays = _input_arrays(compiled.inputs, inputs)
-    is_watched = d3d12.monitor is not None or watchers.all
+    is_watched = d3d12.sync_validator is not None or watchers.all
     return Session(device).evaluate(compiled, arrays) if is_watched else _run(compiled, arrays)
 
 

@@ -14,7 +14,7 @@ from functools import cache, reduce
 from typing import Any, TypeVar
 
 from .hresult import E_INVALIDARG, DMLError
-from .rules import Rule, breach
+from .rules import Rule, violation
 
 E = TypeVar("E", bound=IntEnum)
 F = TypeVar("F", bound=IntFlag)
@@ -26,7 +26,7 @@ def invalid(message: str) -> DMLError:
 
 
 def refusal(name: str, text: str, rule: Rule | None) -> DMLError:
-    return invalid(f"{name} {text}") if rule is None else breach(rule, name, text)
+    return invalid(f"{name} {text}") if rule is None else violation(rule, name, text)
 
 
 def integer(value: Any, name: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from .arguments import refusal, uint
 from .hresult import DXGI_ERROR_NOT_FOUND, S_OK, DMLError
 from .interface import IUnknown
-from .rules import Rule, breach
+from .rules import Rule, violation
 from .wintypes import GUID
 
 # Under this GUID of d3dcommon.h Direct3D keeps the names of objects.
@@ -70,7 +70,7 @@ class PrivateDataObject(IUnknown):
         text = f"is {guid}, under which no private data is stored"
         if self.private_data_rules is None:
             raise DMLError(DXGI_ERROR_NOT_FOUND, f"guid {text}")
-        raise breach(self.private_data_rules.guid, "guid", text, DXGI_ERROR_NOT_FOUND)
+        raise violation(self.private_data_rules.guid, "guid", text, DXGI_ERROR_NOT_FOUND)
 
     def SetPrivateData(self, guid: GUID, dataSize: Any, data: Any = None) -> int:
         """``(guid, size, bytes)`` as in C, or ``(guid, bytes)``; no data removes what is stored.

@@ -109,7 +109,7 @@ def made_strict(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     ]
 
 
-def breach(broken: Rule, path: str, text: str, hresult: int = E_INVALIDARG) -> DMLError:
+def violation(broken: Rule, path: str, text: str, hresult: int = E_INVALIDARG) -> DMLError:
     """The exception for one argument that breaks a rule; ``text`` goes on where the path ends."""
     diagnostic = Diagnostic(broken.severity, broken.id, path, f"{path} {text}")
     return DMLError(hresult, str(diagnostic), [diagnostic])

@@ -35,7 +35,7 @@ LINES = 64
 Bytes = npt.NDArray[np.uint8]
 
 
-class Place(NamedTuple):
+class ContentLocation(NamedTuple):
     """Where bytes are in the file of contents, and what a glance at them shows."""
 
     offset: int
@@ -60,7 +60,7 @@ class CaptureWriter:
         self._end = self._reserved = 0
         self._lines: list[str] = []
         # The places by number, and the numbers by glance.
-        self._places: list[Place] = []
+        self._locations: list[ContentLocation] = []
         self._alike: dict[bytes, list[int]] = {}
         self._encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
 
@@ -79,16 +79,16 @@ class CaptureWriter:
         glance = _glance(content)
         alike = self._alike.setdefault(glance, [])
         candidates = alike[-ALIKE:]
-        if likely is not None and self._places[likely].glance == glance:
+        if likely is not None and self._locations[likely].glance == glance:
             candidates.append(likely)
         for number in reversed(candidates):
-            if self._stored.has(self._places[number].offset, content):
+            if self._stored.has(self._locations[number].offset, content):
                 return number
-        number, place = len(self._places), Place(self._end, len(content), glance)
+        number, place = len(self._locations), ContentLocation(self._end, len(content), glance)
         self._reserve(place.size)
         _write(self._contents, content.data)
         self._end += place.size
-        self._places.append(place)
+        self._locations.append(place)
         alike.append(number)
         self.event("content", id=number, offset=place.offset, size=place.size)
         return number

@@ -324,5 +324,7 @@ class Removed(NamedTuple):
     text: str
 
 
-Moment: TypeAlias = CapturedExecution | SignalEvent | WaitEvent | QueueMarkerEvent | CapturedMessage | Removed
+CaptureEvent: TypeAlias = (
+    CapturedExecution | SignalEvent | WaitEvent | QueueMarkerEvent | CapturedMessage | Removed
+)
 """What a program did, in the order of its calls."""

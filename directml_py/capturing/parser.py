@@ -38,7 +38,7 @@ class CaptureLog:
     contents: list[e.Content] = field(default_factory=list)
     allocations: dict[int, e.CapturedAllocation] = field(default_factory=dict)
     resources: dict[int, e.CapturedResource] = field(default_factory=dict)
-    moments: list[e.Moment] = field(default_factory=list)
+    events: list[e.CaptureEvent] = field(default_factory=list)
     ran: list[tuple[e.CapturedExecution, e.CapturedCommand]] = field(default_factory=list)
     truncated: bool = False
     operators: Operators = field(init=False)
@@ -258,16 +258,16 @@ class _Reader:
         number = self._new(members, self.executions)
         execution = e.CapturedExecution(number, queue, lists, get(members, "time").number())
         self.executions[number] = execution
-        self.log.moments.append(execution)
+        self.log.events.append(execution)
 
     def _on_executed(self, members: dict[str, Item]) -> None:
         self.executions[old(members, "id", self.executions)].complete = True
 
     def _on_signal(self, members: dict[str, Item]) -> None:
-        self.log.moments.append(e.SignalEvent(*self._fencing(members)))
+        self.log.events.append(e.SignalEvent(*self._fencing(members)))
 
     def _on_wait(self, members: dict[str, Item]) -> None:
-        self.log.moments.append(e.WaitEvent(*self._fencing(members)))
+        self.log.events.append(e.WaitEvent(*self._fencing(members)))
 
     def _fencing(self, members: dict[str, Item]) -> tuple[e.CapturedObject | None, e.CapturedObject, int]:
         queue = get(members, "queue")
@@ -278,7 +278,7 @@ class _Reader:
         )
 
     def _on_mark(self, members: dict[str, Item]) -> None:
-        self.log.moments.append(
+        self.log.events.append(
             e.QueueMarkerEvent(self._one(get(members, "queue"), "queue"), marker_of(members))
         )
 
@@ -286,14 +286,14 @@ class _Reader:
         texts = [text_of(get(members, name)) for name in ("severity", "rule", "text")]
         message = e.CapturedMessage(texts[0], texts[1], texts[2])
         if get(members, "execution").value is None:
-            self.log.moments.append(message)
+            self.log.events.append(message)
             return
         number = old(members, "execution", self.executions)
         index = get(members, "index").integer(-1, UINT64_MAX)
         self.waiting.setdefault((number, index), []).append(message)
 
     def _on_removed(self, members: dict[str, Item]) -> None:
-        self.log.moments.append(e.Removed(text_of(get(members, "text"))))
+        self.log.events.append(e.Removed(text_of(get(members, "text"))))
 
     def _on_end(self, members: dict[str, Item]) -> None:
         """Nothing follows from it."""

@@ -60,7 +60,7 @@ def _recording(method: M) -> M:
                     # The child of a fork: its parent goes on with the files that it inherited.
                     self._open()
                 # What a program can see of commands it sees after the execution.
-                self._writer.gathers = self._turn is not None
+                self._writer.gathers = self._current is not None
                 if self._freed:
                     self._tell_freed()
                 method(self, *arguments)
@@ -92,7 +92,7 @@ class _Numbers:
         return self._numbers.get(item)
 
 
-class _Turn:
+class _RecordedExecution:
     """What the execution that runs in a thread has come to."""
 
     def __init__(self, number: int, recordings: Sequence[Recording]) -> None:
@@ -299,23 +299,23 @@ class Recorder(Observer):
     def started(self, execution: Execution) -> None:
         number = self._executions.get(execution)
         # One that was submitted before the recording began is none of its own.
-        self._thread.turn = None if number is None else _Turn(number, execution.recordings)
+        self._thread.execution = None if number is None else _RecordedExecution(number, execution.recordings)
 
     @_recording
     def finished(self, execution: Execution) -> None:
-        turn, self._thread.turn = self._turn, None
+        turn, self._thread.execution = self._current, None
         self._writer.gathers = False
         if turn is not None:
             self._event("executed", id=turn.number)
 
     @property
-    def _turn(self) -> _Turn | None:
-        turn: _Turn | None = getattr(self._thread, "turn", None)
+    def _current(self) -> _RecordedExecution | None:
+        turn: _RecordedExecution | None = getattr(self._thread, "execution", None)
         return turn
 
     @_recording
     def before(self, command: Command) -> None:
-        turn = self._turn
+        turn = self._current
         if turn is None:
             return
         turn.index += 1
@@ -341,7 +341,7 @@ class Recorder(Observer):
 
     @_recording
     def after(self, command: Command) -> None:
-        turn = self._turn
+        turn = self._current
         if turn is None:
             return
         duration = time.perf_counter() - turn.began
@@ -434,7 +434,7 @@ class Recorder(Observer):
 
     @_recording
     def reported(self, message: Message) -> None:
-        turn = self._turn
+        turn = self._current
         self._event(
             "message",
             severity=enumerator_name(message.Severity),

@@ -24,7 +24,7 @@ from .parser import CaptureError, CaptureLog
 
 Bytes = npt.NDArray[np.uint8]
 # The allocation and the first byte of what is bound; None for nothing.
-Place: TypeAlias = "tuple[int, int] | None"
+Address: TypeAlias = "tuple[int, int] | None"
 # What is done again, and not only told.
 Executed: TypeAlias = (
     e.DispatchEvent | e.ClearEvent | e.EndQueryEvent | e.ResolveQueryEvent | e.WriteImmediateEvent
@@ -66,7 +66,7 @@ class Machine:
         self._buffers: dict[int, ID3D12Resource] = {}
         self._sessions: dict[IDMLDevice, Session] = {}
         # By the place of the program's persistent resource: an operator may have several, each with its own weights.
-        self._initialized: dict[tuple[IDMLCompiledOperator, Place], Initialization] = {}
+        self._initialized: dict[tuple[IDMLCompiledOperator, Address], Initialization] = {}
 
     @lazy
     def _simple(self) -> Simple:
@@ -114,7 +114,7 @@ class Machine:
                 continue
             bound = {index: dispatch.bindings.get(Slot("input", position, index)) for index in op.owned}
             owned = {index: self.bytes(part).copy() for index, part in bound.items() if part is not None}
-            place = _place(dispatch.bindings.get(Slot("output", position)))
+            place = _address(dispatch.bindings.get(Slot("output", position)))
             self._initialized[op, place] = Initialization(owned)
 
     def operands(self, dispatch: e.DispatchEvent) -> Iterator[Operand]:
@@ -122,7 +122,7 @@ class Machine:
         op = dispatch.dispatchable.op
         if op is None:
             return
-        initialization = self._initialized.get((op, _place(dispatch.bindings.get(PERSISTENT))))
+        initialization = self._initialized.get((op, _address(dispatch.bindings.get(PERSISTENT))))
         owned = {} if initialization is None else initialization.owned
         for kind, slots in (("input", op.inputs), ("output", op.outputs)):
             for index, (name, _, tensor) in enumerate(slots):
@@ -174,14 +174,14 @@ class Machine:
     def _persistent_of(self, op: IDMLCompiledOperator, dispatch: e.DispatchEvent) -> Bindable:
         """Of an operator that was initialized before the recording began, that of the program."""
         part = dispatch.bindings.get(PERSISTENT)
-        initialization = self._initialized.get((op, _place(part)))
+        initialization = self._initialized.get((op, _address(part)))
         if initialization is None or initialization.persistent is None:
             return self._binding(part)
         return initialization.persistent
 
     def persistent(self, op: IDMLCompiledOperator, part: e.ResourceRange | None) -> Bytes | None:
         """What initializing an operator left for it, where the program's persistent resource is ``part``."""
-        initialization = self._initialized.get((op, _place(part)))
+        initialization = self._initialized.get((op, _address(part)))
         if initialization is None or initialization.persistent is None:
             return None
         return initialization.persistent.memory
@@ -203,7 +203,7 @@ class Machine:
                 session.buffer(op.persistent_size) if op.persistent_size else None for _, op in operators
             ]
             for (position, op), target in zip(operators, targets):
-                place = _place(bound.get(Slot("output", position)))
+                place = _address(bound.get(Slot("output", position)))
                 self._initialized[op, place].persistent = target
             outputs = [binding(target) for target in targets]
             table = session.table(initializer, inputs, outputs, session.temporary(initializer))
@@ -233,5 +233,5 @@ class Machine:
         )
 
 
-def _place(part: e.ResourceRange | None) -> Place:
+def _address(part: e.ResourceRange | None) -> Address:
     return None if part is None else (part.resource.allocation, part.start)

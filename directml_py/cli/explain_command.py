@@ -15,7 +15,7 @@ from ..abi.hresult import DMLError
 from ..abi.rules import RULES, Rule
 from ..descs import encode
 from ..testing.differences import differences
-from ..testing.invalid_desc_search import shortest_breach_of
+from ..testing.invalid_desc_search import shortest_invalid_desc_of
 from ..testing.known_rules import check_rule, every_rule
 from ..validation.tensor_rules import level_name
 from .chosen_kernels import kernel_lines
@@ -132,8 +132,8 @@ def of_tests(example: dict[str, str]) -> str:
 
 def derived(identifier: str) -> str:
     """A valid desc with one change."""
-    breach = shortest_breach_of(identifier)
-    changes = list(differences(breach.desc, breach.twin))
+    breach = shortest_invalid_desc_of(identifier)
+    changes = list(differences(breach.desc, breach.valid_desc))
     messages = "\n".join(found.message for found in breach.diagnostics)
     mend = "\n".join(f"{one.path}: {one.left} -> {one.right}" for one in changes)
     return (

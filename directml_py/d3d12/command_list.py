@@ -104,7 +104,9 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         self.recording = Recording(memory)
         self.descriptor_heaps: tuple[ID3D12DescriptorHeap, ...] = ()
         self._recorded: list[Command] = []
-        self._append = self._recorded.append if self.device.monitor is None else _located(self._recorded)
+        self._append = (
+            self._recorded.append if self.device.sync_validator is None else _located(self._recorded)
+        )
 
     def Reset(self, allocator: ID3D12CommandAllocator, initialState: None = None) -> None:
         """Forget everything and record anew, also while the old commands have yet to run.

@@ -73,11 +73,11 @@ class Execution(Work):
         try:
             if watchers.all:
                 with running(self):
-                    self._run(self._observed_steps())
+                    self._run(self._observed_calls())
             elif self.submission is None and len(self.recordings) == 1:
                 self._run(self.recordings[0].calls)
             else:
-                self._run(self._steps())
+                self._run(self._calls())
         except BaseException as error:
             if self._begun != self._position:
                 what = "failed" if isinstance(error, Exception) else "was interrupted"
@@ -95,17 +95,17 @@ class Execution(Work):
             step()
             self._position = position + 1
 
-    def _steps(self) -> Sequence[Callable[[], None]]:
+    def _calls(self) -> Sequence[Callable[[], None]]:
         if self.submission is not None:
-            return self.submission.steps()
+            return self.submission.calls()
         if self.device.reorders:
             together = [command for recording in self.recordings for command in recording.commands]
             return [call for command in any_order(together) if (call := command.call())]
         return [call for recording in self.recordings for call in recording.calls]
 
-    def _observed_steps(self) -> Sequence[Callable[[], None]]:
+    def _observed_calls(self) -> Sequence[Callable[[], None]]:
         if self.submission is not None:
-            return self.submission.steps()
+            return self.submission.calls()
         return [
             partial(_observed, command) for recording in self.recordings for command in recording.commands
         ]
@@ -177,7 +177,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         # Most calls have one list, and most devices no debug layer.
         first = lists[0].recording
         recordings = (first,) if len(lists) == 1 else tuple([entry.recording for entry in lists])
-        monitor = device.monitor
+        monitor = device.sync_validator
         return Execution(
             device, recordings, None if monitor is None else monitor.submit(recordings, self.work)
         )

@@ -10,7 +10,7 @@ from ..abi.arguments import is_series, uint
 from ..abi.hresult import DMLError
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate, struct_at
-from ..abi.rules import breach, rule
+from ..abi.rules import rule, violation
 from ..abi.wintypes import UINT
 from ..api.d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE
 from .descriptors import ID3D12DescriptorHeap, heap_type
@@ -39,7 +39,7 @@ class HandleRange(NamedTuple):
     start: int
     size: int
 
-    def places(self) -> Iterator[tuple[ID3D12DescriptorHeap, int]]:
+    def descriptors(self) -> Iterator[tuple[ID3D12DescriptorHeap, int]]:
         return ((self.heap, index) for index in range(self.start, self.start + self.size))
 
 
@@ -69,17 +69,19 @@ def copy_descriptors(device: ID3D12Device, destination: Ranges, source: Ranges, 
         for index, part in enumerate(ranges):
             if part.heap.type != wanted:
                 text = f"is in a heap of {part.heap.type.name}; descriptorHeapsType is {wanted.name}"
-                raise breach(RANGES, f"{given.starts_name}[{index}]", text)
+                raise violation(RANGES, f"{given.starts_name}[{index}]", text)
     for index, part in enumerate(out_of):
         if part.heap.shader_visible:
             text = "is in a shader-visible heap, which the CPU cannot read"
-            raise breach(SOURCE, f"{source.starts_name}[{index}]", text)
+            raise violation(SOURCE, f"{source.starts_name}[{index}]", text)
     there, here = (sum(part.size for part in ranges) for ranges in (into, out_of))
     if there != here:
         text = f"make {here} descriptors; the destination ranges make {there}"
-        raise breach(RANGES, source.sizes_name, text)
-    descriptors = [heap.read(index) for part in out_of for heap, index in part.places()]
-    for (heap, index), descriptor in zip((place for part in into for place in part.places()), descriptors):
+        raise violation(RANGES, source.sizes_name, text)
+    descriptors = [heap.read(index) for part in out_of for heap, index in part.descriptors()]
+    for (heap, index), descriptor in zip(
+        (place for part in into for place in part.descriptors()), descriptors
+    ):
         heap.write(index, descriptor)
 
 
@@ -99,34 +101,34 @@ def _items(value: Any, count: int, name: str) -> list[Any]:
     if is_series(value) or isinstance(value, D3D12_CPU_DESCRIPTOR_HANDLE):
         items = list(value) if is_series(value) else [value]
         if count > len(items):
-            raise breach(RANGES, name, f"has {len(items)} handles; {count} are to be copied")
+            raise violation(RANGES, name, f"has {len(items)} handles; {count} are to be copied")
         return items[:count]
     start = 0 if value is None else locate(value, name).address
     if count > MAX_RANGES:
-        raise breach(RANGES, name, f"is said to have {count} handles, more than there can be")
+        raise violation(RANGES, name, f"is said to have {count} handles, more than there can be")
     return [start + index * ctypes.sizeof(D3D12_CPU_DESCRIPTOR_HANDLE) for index in range(count)]
 
 
 def _sizes(value: Any, count: int, name: str) -> list[int]:
     if is_series(value):
         if count > len(value):
-            raise breach(RANGES, name, f"has {len(value)} sizes for {count} ranges")
+            raise violation(RANGES, name, f"has {len(value)} sizes for {count} ranges")
         return [uint(size, f"{name}[{index}]") for index, size in enumerate(value[:count])]
     try:
         data = read(locate(value, name).address, count * ctypes.sizeof(UINT))
     except MemoryFault as fault:
-        raise breach(RANGES, name, str(fault)) from None
+        raise violation(RANGES, name, str(fault)) from None
     return list(memoryview(data).cast("I"))
 
 
 def _range(device: ID3D12Device, pointer: int, size: int, name: str) -> HandleRange:
     place = device.find_descriptors(pointer)
     if place is None or not place[0].has_cpu_handle(pointer):
-        raise breach(RANGES, name, f"is 0x{pointer:X}, which is no CPU handle of a heap of this device")
+        raise violation(RANGES, name, f"is 0x{pointer:X}, which is no CPU handle of a heap of this device")
     heap, start = place
     if start + size > heap.size:
         text = f"starts {size} descriptors at descriptor {start} of a heap of {heap.size}"
-        raise breach(RANGES, name, text)
+        raise violation(RANGES, name, text)
     return HandleRange(heap, start, size)
 
 

@@ -88,7 +88,7 @@ from .sync_validation.shadow_memory import Shadow
 
 if TYPE_CHECKING:
     from .sync_validation.deferred_execution import Deferral
-    from .sync_validation.validator import Monitor
+    from .sync_validation.validator import SyncValidator
 
 
 class ID3D12Device(DescriptorMethods):
@@ -106,7 +106,7 @@ class ID3D12Device(DescriptorMethods):
         self.lock = threading.RLock()
         self.info_queue = ID3D12InfoQueue1(self) if debug_layer_enabled() else None
         self.debug_features = D3D12_DEBUG_FEATURE(0)
-        self.monitor: Monitor | None = None
+        self.sync_validator: SyncValidator | None = None
         self._deferral: Deferral | None = None
         if debug_layer_enabled():
             self._watch()
@@ -135,9 +135,9 @@ class ID3D12Device(DescriptorMethods):
     def _watch(self) -> None:
         # Loaded for the first device that asks for it: programs without the debug layer start faster.
         from .sync_validation.deferred_execution import Deferral
-        from .sync_validation.validator import Monitor
+        from .sync_validation.validator import SyncValidator
 
-        self.monitor, self._deferral = Monitor(self), Deferral(self)
+        self.sync_validator, self._deferral = SyncValidator(self), Deferral(self)
 
     def QueryInterface(self, riid: Any) -> Any:
         """``ID3D12InfoQueue`` and ``ID3D12DebugDevice`` too, if the debug layer was on when the device was created."""
@@ -271,10 +271,10 @@ class ID3D12Device(DescriptorMethods):
 
     def progress(self) -> None:
         """Work was added or can go on: run it, or, under the debug layer, what is waited for."""
-        if self._deferral is None or self.monitor is None:
+        if self._deferral is None or self.sync_validator is None:
             drain(self)
         else:
-            self.monitor.breaking(self._deferral.run)
+            self.sync_validator.breaking(self._deferral.run)
 
     def recover(self) -> None:
         """After an exception: do what it kept from being done. A GPU goes on when its program is interrupted."""
@@ -288,9 +288,9 @@ class ID3D12Device(DescriptorMethods):
 
     def observe(self, fence: FenceValue) -> None:
         """Somebody looks at ``fence``: under the debug layer that lets work run."""
-        if self._deferral is not None and self.monitor is not None and not self.removed:
+        if self._deferral is not None and self.sync_validator is not None and not self.removed:
             try:
-                self.monitor.breaking(partial(self._deferral.poll, fence))
+                self.sync_validator.breaking(partial(self._deferral.poll, fence))
             except BaseException:
                 self.recover()
                 raise
@@ -298,8 +298,8 @@ class ID3D12Device(DescriptorMethods):
     def flush(self) -> None:
         """Under the debug layer, when the program has submitted all: run the work that nobody has waited for, so that
         its messages come, and say which of it never can."""
-        if self._deferral is not None and self.monitor is not None:
-            self.monitor.breaking(self._deferral.flush)
+        if self._deferral is not None and self.sync_validator is not None:
+            self.sync_validator.breaking(self._deferral.flush)
 
     def GetNodeCount(self) -> int:
         return 1
@@ -380,7 +380,7 @@ class ID3D12Device(DescriptorMethods):
         zeroed = not flags & D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
         if self.leaves_garbage and not zeroed:
             allocation.bytes[:] = PATTERN
-        if self.monitor is not None:
+        if self.sync_validator is not None:
             try:
                 shadow = Shadow(allocation.bytes, zeroed)
             except MemoryError:

@@ -91,11 +91,11 @@ class ID3D12Device1(ID3D12Device):
         for fence, target in zip(waited, targets):
             fence.SetEventOnCompletion(target, countdown)
         if event is None and isinstance(awaited, threading.Event) and not awaited.is_set():
-            if self.monitor is None:
+            if self.sync_validator is None:
                 awaited.wait()
             else:
                 states = [fence.state for fence in waited]
-                with self.monitor.cpu_waits(zip(states, targets), bool(any_of_them)):
+                with self.sync_validator.cpu_waits(zip(states, targets), bool(any_of_them)):
                     awaited.wait()
 
     def SetResidencyPriority(self, numObjects: Any, objects: Any, priorities: Any = None) -> None:

@@ -118,8 +118,8 @@ class FenceValue(Life):
 
     def looked_at(self, value: int) -> None:
         """The CPU knows that ``value`` was reached."""
-        if self.device.monitor is not None:
-            self.device.monitor.knowledge.waited(self, value, None)
+        if self.device.sync_validator is not None:
+            self.device.sync_validator.happens_before.waited(self, value, None)
 
     def await_value(self, entry: Awaited) -> bool:
         """Have the event of ``entry`` set in time; False if the value was reached already."""
@@ -190,7 +190,7 @@ class ID3D12Fence(ID3D12Pageable):
             raise
 
     def _block(self, event: threading.Event, target: int) -> None:
-        monitor = self.device.monitor
+        monitor = self.device.sync_validator
         if monitor is None:
             event.wait()
         else:
@@ -204,17 +204,17 @@ class ID3D12Fence(ID3D12Pageable):
         for observer in watchers.all:
             observer.signaled(None, self, target)
         try:
-            if self.device.monitor is None:
+            if self.device.sync_validator is None:
                 self._signal(target)
             else:
-                self.device.monitor.breaking(partial(self._signal, target))
+                self.device.sync_validator.breaking(partial(self._signal, target))
         except BaseException:
             self.device.recover()
             raise
 
     def _signal(self, value: int) -> None:
-        if self.device.monitor is not None:
-            self.device.monitor.signaled(self.state, value, None)
+        if self.device.sync_validator is not None:
+            self.device.sync_validator.signaled(self.state, value, None)
         self.state.advance(value)
         self.state.deliver()
         self.device.progress()
@@ -256,7 +256,7 @@ class FenceWait(Work):
         return True
 
     def run(self) -> None:
-        monitor = self.fence.device.monitor
+        monitor = self.fence.device.sync_validator
         if monitor is not None:
             monitor.waited(self.fence, self.value, self.queue)
 
@@ -276,7 +276,7 @@ class FenceSignal(Work):
         return self.fence.advance_unnoticed(self.value)
 
     def run(self) -> None:
-        monitor = self.fence.device.monitor
+        monitor = self.fence.device.sync_validator
         if monitor is not None:
             monitor.signaled(self.fence, self.value, self.queue)
         self.fence.advance(self.value)

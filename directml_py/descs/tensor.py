@@ -130,7 +130,7 @@ class TensorDesc:
         if buffer.nbytes < self.content_size:
             raise ValueError(f"the tensor needs {self.content_size} bytes; the buffer has {buffer.nbytes}")
         if self.is_nibbles:
-            elements = unpacked(buffer, self._places, dtype)
+            elements = unpacked(buffer, self._element_offsets, dtype)
             elements.flags.writeable = False
             return elements
         strides = tuple(stride * dtype.itemsize for stride in self.effective_strides)
@@ -138,7 +138,7 @@ class TensorDesc:
         return view
 
     @property
-    def _places(self) -> npt.NDArray[np.int64]:
+    def _element_offsets(self) -> npt.NDArray[np.int64]:
         return offsets(self.sizes, self.effective_strides)
 
     def load(self, buffer: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
@@ -148,7 +148,7 @@ class TensorDesc:
     def store(self, buffer: npt.NDArray[np.uint8], array: npt.NDArray[Any]) -> None:
         """Write the elements of ``array`` to where the tensor has them in ``buffer``, and nothing else."""
         if self.is_nibbles:
-            pack(buffer, self._places, np.broadcast_to(array, self.sizes))
+            pack(buffer, self._element_offsets, np.broadcast_to(array, self.sizes))
         else:
             np.copyto(self.view(buffer), array)
 

@@ -59,7 +59,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         self.needs = {} if desc is None else desc.dispatchable.needs
 
     @property
-    def places(self) -> dict[Slot, int]:
+    def descriptor_indices(self) -> dict[Slot, int]:
         """Which descriptor of the table's range belongs to each slot."""
         if self.desc is None or not self.desc.dispatchable.has_descriptors:
             return {}
@@ -170,9 +170,9 @@ class IDMLBindingTable(IDMLDeviceChild):
             for slot in [slot for slot in self.views if slot.kind == kind]:
                 del self.views[slot]
             self.views.update(views)
-            if self.device.d3d12_device.monitor is not None:
+            if self.device.d3d12_device.sync_validator is not None:
                 self.bound_at = caller()
-            for slot, place in self.places.items():
+            for slot, place in self.descriptor_indices.items():
                 if slot.kind == kind:
                     self.desc.cpu.write(place, self.views.get(slot))
             for place in range(len(self.needs), self.desc.dispatchable.descriptor_count):

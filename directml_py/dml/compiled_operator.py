@@ -26,7 +26,7 @@ from .bindings import UPLOAD, Need, bindable_heaps
 from .debug_checks import check_operator
 from .dispatchable import DebugCheck, IDMLDispatchable, Run
 from .dml_object import IDMLDeviceChild
-from .poison import spoiled
+from .poison import poisoned
 from .program import Bytes, DispatchProgram
 from .tensor_accesses import resource_access, results_access, tensor_access
 
@@ -282,7 +282,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
         bound = [Bound(slot, view) for slot, view in views.items() if view is not None]
         written = [self._written(one) for one in bound if one.slot.kind == "output"]
         read = [one.view for one in bound if one.slot.kind == "input"]
-        return spoiled(run, written, read, self.scratch(views))
+        return poisoned(run, written, read, self.scratch(views))
 
     def debug_check(self) -> DebugCheck:
         this = weakref.ref(self)

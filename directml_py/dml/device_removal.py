@@ -115,7 +115,7 @@ class Removal:
 
     def notify(self, report: Report) -> None:
         """Messages that come up while commands execute: they neither remove the device nor stop the commands."""
-        monitor = self._d3d12_device.monitor
+        monitor = self._d3d12_device.sync_validator
         if monitor is None or self.muted:
             self._announce(report.diagnostics)
             return

@@ -46,7 +46,7 @@ class RecordedDispatch(Command):
         bound_at: str = "",
     ) -> None:
         """``bound_at`` is the line of the program that bound the table, if it is known."""
-        monitored = dispatchable.device.d3d12_device.monitor is not None
+        monitored = dispatchable.device.d3d12_device.sync_validator is not None
         self._dispatchable = weakref.ref(dispatchable)
         self._keep = None if monitored else dispatchable
         self._life = dispatchable.life

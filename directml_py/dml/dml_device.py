@@ -8,7 +8,7 @@ from ..abi.arguments import counted, enumerator, instance, is_series, signed_int
 from ..abi.arguments import flags as known_flags
 from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, E_INVALIDARG
 from ..abi.interface import IUnknown
-from ..abi.rules import LIBRARY, Severity, breach, rule
+from ..abi.rules import LIBRARY, Severity, rule, violation
 from ..api.enums import (
     DML_CREATE_DEVICE_FLAGS,
     DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION,
@@ -314,7 +314,7 @@ def DMLCreateDevice1(
     (nf-directml-dmlcreatedevice1)."""
     if feature_level == DML_FEATURE_LEVEL_1_0:
         text = "is DML_FEATURE_LEVEL_1_0, whose DirectML has DMLCreateDevice alone"
-        raise breach(TOO_OLD, "feature_level", text, DXGI_ERROR_UNSUPPORTED)
+        raise violation(TOO_OLD, "feature_level", text, DXGI_ERROR_UNSUPPORTED)
     return _device(d3d12Device, flags, minimumFeatureLevel, feature_level, profile)
 
 
@@ -328,7 +328,7 @@ def _device(
     if minimum > level:
         name = level_name(minimum) if minimum in KNOWN_LEVELS else f"{minimum:#x}"
         text = f"is {name}; this device has {level.name}"
-        raise breach(MINIMUM_LEVEL, "minimumFeatureLevel", text, DXGI_ERROR_UNSUPPORTED)
+        raise violation(MINIMUM_LEVEL, "minimumFeatureLevel", text, DXGI_ERROR_UNSUPPORTED)
     has_graphs = level >= DML_FEATURE_LEVEL_2_1
     device = (IDMLDevice1 if has_graphs else IDMLDevice)(d3d12Device, kind, level, profile_of(profile))
     if device.profile.undefined:

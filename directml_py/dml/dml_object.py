@@ -86,7 +86,7 @@ class IDMLDeviceChild(IDMLObject):
         self.device = device
         self.removal = device.removal
         # The line of the program that made it; empty without Direct3D's debug layer.
-        self.made_at = "" if device.d3d12_device.monitor is None else caller()
+        self.made_at = "" if device.d3d12_device.sync_validator is None else caller()
 
     @hresult_method
     def GetDevice(self) -> IDMLDevice:

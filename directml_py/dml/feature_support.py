@@ -10,7 +10,7 @@ from ..abi.arguments import integer, uint
 from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, DMLError
 from ..abi.memory import MemoryFault, write
 from ..abi.pointers import check_type, locate
-from ..abi.rules import LIBRARY, Severity, breach, rule
+from ..abi.rules import LIBRARY, Severity, rule, violation
 from ..abi.structure import Structure
 from ..api.enums import (
     DML_FEATURE,
@@ -97,12 +97,12 @@ def check_feature_support(
     """
     number = uint(feature, "feature", FEATURE)
     if number not in [int(known) for known in DML_FEATURE]:
-        raise breach(
+        raise violation(
             FEATURE, "feature", f"is {number}, which is no known DML_FEATURE", DXGI_ERROR_UNSUPPORTED
         )
     if number == DML_FEATURE_FEATURE_LEVELS and level < DML_FEATURE_LEVEL_2_0:
         text = "is DML_FEATURE_FEATURE_LEVELS, which came with DML_FEATURE_LEVEL_2_0"
-        raise breach(FEATURE, "feature", text, DXGI_ERROR_UNSUPPORTED)
+        raise violation(FEATURE, "feature", text, DXGI_ERROR_UNSUPPORTED)
     query_type, support_type = STRUCTS[DML_FEATURE(number)]
     record, faults = decode_struct(query, query_type, "featureQueryData")
     report = Report()
@@ -138,7 +138,7 @@ def put(address: int, result: Structure) -> None:
         write(address, bytes(result))
     except MemoryFault as fault:
         text = f"is 0x{fault.address:X}, where {fault.size} bytes cannot be written"
-        raise breach(WRITABLE, "featureSupportData", text) from None
+        raise violation(WRITABLE, "featureSupportData", text) from None
 
 
 def is_type(number: int, level: int) -> bool:
@@ -154,9 +154,9 @@ def highest_level(asked: Sequence[int] | None, level: int) -> int:
 def no_level(asked: Sequence[int] | None, level: int) -> DMLError:
     if not asked:
         text = "is 0; at least one level must be asked for"
-        return breach(LEVEL_COUNT, "RequestedFeatureLevelCount", text, DXGI_ERROR_UNSUPPORTED)
+        return violation(LEVEL_COUNT, "RequestedFeatureLevelCount", text, DXGI_ERROR_UNSUPPORTED)
     text = f"holds no level that is supported; the device has {level_name(level)}"
-    return breach(LEVELS, "RequestedFeatureLevels", text, DXGI_ERROR_UNSUPPORTED)
+    return violation(LEVELS, "RequestedFeatureLevels", text, DXGI_ERROR_UNSUPPORTED)
 
 
 def check_types(profile: Profile, desc: OperatorDesc, report: Report) -> None:

@@ -25,7 +25,7 @@ from .device_removal import hresult_method, same_device
 from .dispatchable import COUNTS, NOT_BINDABLE, DebugCheck, IDMLDispatchable, Run
 from .dml_object import SAME_DEVICE
 from .exclusive_access import OneThread, one_thread
-from .poison import spoiled
+from .poison import poisoned
 from .tensor_accesses import resource_access, tensor_access
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
         """The operators of this moment, for a dispatch: under the debug layer it keeps them alive no more than the
         initializer does, and those that are gone are None."""
         operators = self.operators
-        if self.device.d3d12_device.monitor is None:
+        if self.device.d3d12_device.sync_validator is None:
             return lambda: operators
         references = [weakref.ref(op) for op in operators]
         return lambda: [reference() for reference in references]
@@ -264,7 +264,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
             return initialize
         sizes = [(persistent, op.persistent_size) for op, (_, persistent) in zip(self.operators, work)]
         written = [view._replace(size=size) for view, size in sizes if view is not None]
-        return spoiled(initialize, written, (), self.scratch(views))
+        return poisoned(initialize, written, (), self.scratch(views))
 
     def debug_check(self) -> DebugCheck:
         operators = self._recorded_operators()

@@ -14,7 +14,7 @@ from ..kernels.native_arrays import Run
 Bytes = npt.NDArray[np.uint8]
 
 
-def spoiled(run: Run, outputs: Iterable[BufferRange], inputs: Sequence[BufferRange], scratch: Bytes) -> Run:
+def poisoned(run: Run, outputs: Iterable[BufferRange], inputs: Sequence[BufferRange], scratch: Bytes) -> Run:
     """``run``, before which nothing is left of the outputs, and before and after it of the temporary memory.
 
     An output that is written in place of an input holds that until then.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from ..abi.hresult import E_INVALIDARG
-from ..abi.rules import breach, rule
+from ..abi.rules import rule, violation
 from ..api.enums import (
     DML_TENSOR_DATA_TYPE,
     DML_TENSOR_DATA_TYPE_FLOAT16,
@@ -132,12 +132,12 @@ def profile_of(value: ProfileLike) -> Profile:
     name, _, rest = text.partition(",")
     profile = PROFILES.get(name)
     if profile is None:
-        raise breach(PROFILE, origin, f"is {text!r}; the profiles are {', '.join(PROFILES)}", E_INVALIDARG)
+        raise violation(PROFILE, origin, f"is {text!r}; the profiles are {', '.join(PROFILES)}", E_INVALIDARG)
     if not rest:
         return profile
     count = rest.removeprefix(REMOVAL)
     if rest == count or not (count.isascii() and count.isdecimal()) or not int(count[:20]):
-        raise breach(
+        raise violation(
             PROFILE, origin, f"is {text!r}; after the name comes ,{REMOVAL}n with n above 0", E_INVALIDARG
         )
     return replace(profile, removal_after=int(count[:20]))

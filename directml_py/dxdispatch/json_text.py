@@ -57,7 +57,7 @@ def parse_json(data: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise _problem(text, error.pos, _known(plain, error)) from None
     except _NumberTooBig as error:
-        raise _problem(text, _place(plain, str(error)), TOO_BIG) from None
+        raise _problem(text, _token_position(plain, str(error)), TOO_BIG) from None
     except RecursionError:
         raise ModelError("JSON parse error: values are nested too deep") from None
 
@@ -71,10 +71,10 @@ def _decode(text: str) -> Any:
     try:
         return decoder.raw_decode(text, start)[0]
     except _Constant as error:
-        raise json.JSONDecodeError("", text, _place(text, str(error))) from None
+        raise json.JSONDecodeError("", text, _token_position(text, str(error))) from None
 
 
-def _place(text: str, word: str) -> int:
+def _token_position(text: str, word: str) -> int:
     """Where ``word`` stands first, not counting what strings and comments say."""
     places = (
         token.start()

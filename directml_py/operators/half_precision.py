@@ -48,7 +48,7 @@ class Halves(np.ndarray[Any, Any]):
             return halves(_product(*arrays))
         if method == "reduce" and ufunc in (np.add, np.multiply):
             axis, keep = options.get("axis", 0), bool(options.get("keepdims"))
-            return halves(in_turn(ufunc, arrays[0], axis, keep))
+            return halves(sequential_reduce(ufunc, arrays[0], axis, keep))
         options.pop("dtype", None)
         result = getattr(ufunc, method)(*arrays, **options)
         if out is not None:
@@ -63,7 +63,7 @@ def halves(values: Any) -> Any:
     return values.astype(np.float16).view(Halves) if values.dtype.kind == "f" else values
 
 
-def in_turn(ufunc: np.ufunc, values: Array, axis: Any, keep: bool) -> Array:
+def sequential_reduce(ufunc: np.ufunc, values: Array, axis: Any, keep: bool) -> Array:
     """The sum or product along ``axis`` (all of them, if None), rounded after each number."""
     axes = range(values.ndim) if axis is None else np.atleast_1d(axis) % values.ndim
     moved = np.moveaxis(values, list(axes), range(-len(axes), 0))

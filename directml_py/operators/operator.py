@@ -22,7 +22,7 @@ from ..validation.report import Report
 
 Inputs = Sequence[Any]
 Outputs = Sequence[Any]
-Place = tuple[slice, ...]
+Slices = tuple[slice, ...]
 Sizes = tuple[int, ...]
 Compute = Callable[..., Any]
 
@@ -75,9 +75,9 @@ class Move(NamedTuple):
     """A part of an input tensor that becomes a part of an output tensor; an empty place is the whole tensor."""
 
     input: int
-    input_place: Place
+    input_slices: Slices
     output: int
-    output_place: Place
+    output_slices: Slices
 
 
 class Broadcast(NamedTuple):
@@ -246,7 +246,7 @@ def moving_kernel(moves: Sequence[Move]) -> Kernel:
 
     def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
         return move(
-            [(outputs[one.output][one.output_place], inputs[one.input][one.input_place]) for one in moves]
+            [(outputs[one.output][one.output_slices], inputs[one.input][one.input_slices]) for one in moves]
         )
 
     return Kernel(bind)

@@ -38,7 +38,7 @@ from .operator import (
 )
 from .quantization_parameters import along, inspect_scales, per_channel, per_column, per_row, single
 from .window.convolution import filter_window, integer_convolution
-from .window.pooling import divisors, element_counts, of_any_steps, pool_window, pooled_sizes
+from .window.pooling import any_output_sizes, divisors, element_counts, pool_window, pooled_sizes
 
 
 @operator("ELEMENT_WISE_QUANTIZED_LINEAR_ADD")
@@ -162,7 +162,7 @@ class QuantizedLinearConvolution(Operator):
             "FilterScaleTensor": per_channel(desc.FilterScaleTensor, features),
             "BiasTensor": (1, features, *(1,) * (bias.dimension_count - 2)),
             "OutputScaleTensor": single(desc.OutputScaleTensor),
-            "OutputTensor": of_any_steps((batch, features, *filter_window(desc).forward(spatial))),
+            "OutputTensor": any_output_sizes((batch, features, *filter_window(desc).forward(spatial))),
         }
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -235,7 +235,7 @@ class QuantizedLinearAveragePooling(Operator):
         return {
             "InputScaleTensor": self.scale_shape(desc.InputScaleTensor, channels),
             "OutputScaleTensor": self.scale_shape(desc.OutputScaleTensor, channels),
-            "OutputTensor": of_any_steps(pooled_sizes(pool_window(desc), sizes, own)),
+            "OutputTensor": any_output_sizes(pooled_sizes(pool_window(desc), sizes, own)),
             **of_sizes(output_sizes),
         }
 

@@ -127,7 +127,7 @@ class RecurrentNetwork(Operator):
     def cells(self, desc: OperatorDesc) -> list[Cell]:
         """That of each direction."""
         directions = recurrent_of(desc).directions
-        functions = [of_step(activated(one)) for one in desc.ActivationDescs]
+        functions = [per_time_step(activated(one)) for one in desc.ActivationDescs]
         each = len(functions) // directions
         cells = [self.cell(desc, functions[index * each : (index + 1) * each]) for index in range(directions)]
         return list(map(in_halves, cells)) if desc.InputTensor.dtype == np.float16 else cells
@@ -209,7 +209,7 @@ class RecurrentNetwork(Operator):
         empty = lengths == 0
         if empty.any():
             last = tuple(np.array(one) for one in last)
-            behind = before(layer, empty) if backward else after_no_step(cell, layer, empty)
+            behind = before(layer, empty) if backward else after_empty_sequence(cell, layer, empty)
             for one, values in zip(last, behind):
                 one[empty] = values
         if backward and not is_whole and outputs is not None:
@@ -241,7 +241,7 @@ def before(layer: Layer, rows: Array) -> State:
     return tuple(one[rows] for one in layer.states)
 
 
-def after_no_step(cell: Cell, layer: Layer, rows: Array) -> State:
+def after_empty_sequence(cell: Cell, layer: Layer, rows: Array) -> State:
     """What Microsoft's library leaves of sequences that end before they begin: it takes the first step, and drops the
     hidden state."""
     first = layer._replace(
@@ -252,7 +252,7 @@ def after_no_step(cell: Cell, layer: Layer, rows: Array) -> State:
     return (np.zeros_like(hidden), *others)
 
 
-def of_step(function: Function) -> Function:
+def per_time_step(function: Function) -> Function:
     """An activation of a gate's values, {B, H}, which come to it as { 1, 1, B, H } and go on as they came, in FLOAT32.
 
     That is what the Axes of an activation count in; what is traced has none.

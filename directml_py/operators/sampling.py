@@ -28,7 +28,7 @@ class Dimension(NamedTuple):
     input_offset: float = 0.5
     output_offset: float = -0.5
 
-    def places(self, count: int) -> Array:
+    def source_coordinates(self, count: int) -> Array:
         """Where each of ``count`` results lies among the elements.
 
         A place that is NaN is 0.
@@ -88,7 +88,7 @@ class Sampling(Operator):
         """What of ``sizes`` elements each of ``counts`` results is made of; not where nothing changes."""
         plan: Plan = {}
         for axis, (dimension, count, size) in enumerate(zip(self.dimensions(desc), counts, sizes)):
-            places = dimension.places(count)
+            places = dimension.source_coordinates(count)
             if desc.InterpolationMode != DML_INTERPOLATION_MODE_LINEAR:
                 plan[axis] = (nearest(rounding_of(desc)(places), size),)
             elif getattr(desc, "Antialiased", False) and 0 < dimension.scale < 0.5:
@@ -213,7 +213,7 @@ class ResampleGrad(AnyScales):
     @staticmethod
     def bases(dimension: Dimension, count: int) -> Array:
         """Here Microsoft's library does not extrapolate."""
-        return np.floor(dimension.places(count))
+        return np.floor(dimension.source_coordinates(count))
 
     def plan(self, desc: OperatorDesc) -> Plan:
         """What resampling does, transposed."""

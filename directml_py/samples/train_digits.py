@@ -229,7 +229,7 @@ def training_step(count: int, rate: float, device: dml.IDMLDevice | None = None)
     following: dict[str, Expression] = {}
     with graph.name_scope("update"):
         for name in WEIGHTS:
-            names = [name, *moments(name)]
+            names = [name, *adam_moments(name)]
             parameters, first_moment, second_moment = (state[one] for one in names)
             updated = graph.adam_optimizer(
                 parameters,
@@ -249,13 +249,15 @@ def training_step(count: int, rate: float, device: dml.IDMLDevice | None = None)
     return graph.compile({"loss": loss, **following})
 
 
-def moments(weight: str) -> tuple[str, str]:
+def adam_moments(weight: str) -> tuple[str, str]:
     return f"{weight}/first_moment", f"{weight}/second_moment"
 
 
 def state_tensors() -> dict[str, tuple[int, list[int]]]:
     """The data type and sizes of all that a step hands on to the next one, by name."""
-    tensors = {one: (FLOAT32, sizes) for name, sizes in WEIGHTS.items() for one in (name, *moments(name))}
+    tensors = {
+        one: (FLOAT32, sizes) for name, sizes in WEIGHTS.items() for one in (name, *adam_moments(name))
+    }
     for name in STATISTICS:
         tensors[name] = (FLOAT32, WEIGHTS["scale"])
     return {**tensors, "step": (UINT32, [1, 1, 1, 1])}

@@ -14,7 +14,7 @@ from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
 from ..descs.tensor_size import packed_strides
 from ..validation.fact_expressions import Reader, names_in
-from ..validation.facts import breaches, facts_of
+from ..validation.facts import facts_of, violations
 from ..validation.fused_activation_rules import ANYWHERE
 from ..validation.support_tables import Same, Support, same_of, support_of
 from .decisions import DecisionSource
@@ -103,7 +103,7 @@ class Maker:
             ):
                 continue
             reader = Reader(build_operator_desc(self.schema, values))
-            if (fact.condition is None or reader.holds(fact.condition)) and breaches(fact, reader):
+            if (fact.condition is None or reader.holds(fact.condition)) and violations(fact, reader):
                 return False
         return True
 

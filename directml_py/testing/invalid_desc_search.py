@@ -10,7 +10,7 @@ from ..operators import SCHEMAS, check
 from ..validation import Diagnostic
 from .decisions import RandomSource
 from .desc_changes import with_packed_tensors
-from .invalid_descs import derived_breach
+from .invalid_descs import derived_change
 from .levels import LEVELS
 from .valid_descs import valid_desc
 
@@ -25,17 +25,17 @@ OF_SEVERAL = {
 }
 
 
-class Breach(NamedTuple):
-    """``twin`` is valid at ``level``; ``desc`` is the twin with one change, which breaks the rule at ``path``."""
+class InvalidDesc(NamedTuple):
+    """``valid_desc`` is valid at ``level``; ``desc`` is the twin with one change, which breaks the rule at ``path``."""
 
     desc: OperatorDesc
-    twin: OperatorDesc
+    valid_desc: OperatorDesc
     path: str
     level: int
     diagnostics: list[Diagnostic]
 
     @property
-    def is_at_one_place(self) -> bool:
+    def is_at_one_path(self) -> bool:
         """Whether one place is named, or one property of several tensors that was changed in each of them."""
         paths = {found.path for found in self.diagnostics}
         if len(paths) == 1:
@@ -47,13 +47,13 @@ class Breach(NamedTuple):
         where, _, name = path.rpartition(".")
         before, after = (
             {slot.path: slot.tensor for slot in (*desc.inputs, *desc.outputs)}.get(where)
-            for desc in (self.twin, self.desc)
+            for desc in (self.valid_desc, self.desc)
         )
         return before is None or getattr(before, PROPERTIES[name]) != getattr(after, PROPERTIES[name])
 
 
 @cache
-def breach_of(rule: str) -> Breach:
+def invalid_desc_of(rule: str) -> InvalidDesc:
     """The first change to a sample that breaks the derived ``rule`` alone, at one place."""
     operator = rule.split("-")[1]
     first = SCHEMAS[operator].level
@@ -61,27 +61,27 @@ def breach_of(rule: str) -> Breach:
     levels = [LEVELS[-1], first, *(level for level in LEVELS if first < level < LEVELS[-1])]
     for seed in range(TRIES):
         for level in levels:
-            breach = _breach_in(valid_desc(RandomSource(seed), operator, level), rule, level)
+            breach = _invalid_desc_in(valid_desc(RandomSource(seed), operator, level), rule, level)
             if breach is not None:
                 return breach
     raise AssertionError(f"no change of a sample breaks {rule} alone, at one place")
 
 
 @cache
-def shortest_breach_of(rule: str) -> Breach:
-    """As ``breach_of``, for people: with packed tensors without flags if these do, and the shortest of several."""
-    breach = breach_of(rule)
+def shortest_invalid_desc_of(rule: str) -> InvalidDesc:
+    """As ``invalid_desc_of``, for people: packed tensors without flags if these do, and the shortest of several."""
+    breach = invalid_desc_of(rule)
     samples = (valid_desc(RandomSource(seed), breach.desc.name, breach.level) for seed in range(SEEDS))
-    packed = (with_packed_tensors(sample) for sample in (breach.twin, *samples))
+    packed = (with_packed_tensors(sample) for sample in (breach.valid_desc, *samples))
     valid = (twin for twin in packed if not check(twin, breach.level)[1].diagnostics)
-    found = [_breach_in(twin, rule, breach.level) for twin in valid]
+    found = [_invalid_desc_in(twin, rule, breach.level) for twin in valid]
     return min((one for one in found if one is not None), key=lambda one: len(repr(one.desc)), default=breach)
 
 
-def _breach_in(twin: OperatorDesc, rule: str, level: int) -> Breach | None:
-    change = derived_breach(twin, rule, level)
+def _invalid_desc_in(twin: OperatorDesc, rule: str, level: int) -> InvalidDesc | None:
+    change = derived_change(twin, rule, level)
     if change is None:
         return None
     found = check(change.desc, level)[1].diagnostics
-    breach = Breach(change.desc, twin, change.path, level, found)
-    return breach if breach.is_at_one_place or rule in OF_SEVERAL else None
+    breach = InvalidDesc(change.desc, twin, change.path, level, found)
+    return breach if breach.is_at_one_path or rule in OF_SEVERAL else None

@@ -40,7 +40,7 @@ def derived_rules(operator: str, enforced: bool = False) -> list[str]:
     return [rule for rule in (f"DML-{operator}-{name}" for name in names) if rule not in TOGETHER]
 
 
-def derived_breach(desc: OperatorDesc, rule: str, level: int) -> Change | None:
+def derived_change(desc: OperatorDesc, rule: str, level: int) -> Change | None:
     """A change to the valid ``desc`` by which it breaks ``rule`` and no other at ``level``; None if none was found.
 
     The path is where the rule speaks of the changed field, for tables and sizes the changed tensor.

@@ -9,7 +9,7 @@ from ..operators import SCHEMAS, check
 from .decisions import DecisionSource
 from .desc_changes import Change, change
 from .desc_generator import MAX_ELEMENTS
-from .invalid_descs import derived_breach, derived_rules
+from .invalid_descs import derived_change, derived_rules
 from .memory_mutations import MEMORY_MUTATIONS, Broken
 from .tensor_mutations import TENSOR_MUTATIONS
 from .valid_descs import HIGHEST, operators_at, valid_desc
@@ -50,7 +50,7 @@ def _attempt(
     if position < len(VALUE_MUTATIONS):
         broken = only_that(VALUE_MUTATIONS[position](source, desc, level), level)
     elif position < len(VALUE_MUTATIONS) + len(rules):
-        broken = derived_breach(desc, rules[position - len(VALUE_MUTATIONS)], level)
+        broken = derived_change(desc, rules[position - len(VALUE_MUTATIONS)], level)
     else:
         return MEMORY_MUTATIONS[position - len(VALUE_MUTATIONS) - len(rules)](source, desc)
     return None if broken is None else Broken(encode(broken.desc), broken.rule, broken.path)

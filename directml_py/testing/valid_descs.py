@@ -15,7 +15,7 @@ from ..descs.tensor import TensorDesc
 from ..operators import SCHEMAS, operator_of
 from ..operators.operator import Advisory, Broadcast
 from ..validation.fact_expressions import Reader
-from ..validation.facts import breaches, facts_of
+from ..validation.facts import facts_of, violations
 from ..validation.support_tables import applies, same_of
 from .decisions import DecisionSource
 from .desc_generator import MAX_ELEMENTS, Fields, Maker
@@ -173,7 +173,7 @@ class Assembly:
                 continue
             if fact.condition is not None and not reader.holds(fact.condition):
                 continue
-            for path, _ in breaches(fact, reader):
+            for path, _ in violations(fact, reader):
                 if self.maker.field(path).type in ("DML_SCALE_BIAS", "DML_OPERATOR_DESC"):
                     values[path] = None
         return build_operator_desc(self.schema, values)

@@ -19,7 +19,7 @@ FIELDS = {
 }
 
 
-class Sliding(NamedTuple):
+class SlidingWindow(NamedTuple):
     """``leading`` sizes, such as batches and channels, and spatial ones, over which a window slides."""
 
     leading: tuple[int, ...]
@@ -27,7 +27,7 @@ class Sliding(NamedTuple):
     window: Window
 
     @property
-    def steps(self) -> tuple[int, ...]:
+    def output_sizes(self) -> tuple[int, ...]:
         return self.window.forward(self.sizes)
 
     def attributes(self, make: Maker) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def roomy(make: Maker) -> bool:
     return make.max_elements >= GROWTH**3
 
 
-def sliding(make: Maker, field: str, leading: int = 2, padded_away: bool = True) -> Sliding:
+def sliding(make: Maker, field: str, leading: int = 2, padded_away: bool = True) -> SlidingWindow:
     """A window that fits at least once into a tensor of any rank that ``field`` may have; it and all have few elements.
 
     With ``padded_away`` there may be enough padding for a step that sees nothing else.
@@ -59,4 +59,6 @@ def sliding(make: Maker, field: str, leading: int = 2, padded_away: bool = True)
         start.append(source.integer(0, padding))
         end.append(padding - start[-1])
     strides = [source.integer(1, 3) for _ in sizes]
-    return Sliding(tuple(chosen[:leading]), tuple(sizes), Window.of(kernel, strides, dilations, start, end))
+    return SlidingWindow(
+        tuple(chosen[:leading]), tuple(sizes), Window.of(kernel, strides, dilations, start, end)
+    )

@@ -161,7 +161,7 @@ def check_facts(
         reader = Reader(desc)
         if fact.condition is not None and not reader.holds(fact.condition):
             continue
-        for path, text in breaches(fact, reader):
+        for path, text in violations(fact, reader):
             report.add(rules(fact.name), path, text)
 
 
@@ -182,7 +182,7 @@ def output_fields(schema: OperatorSchema) -> set[str]:
     return {entry.name for entry in outputs} | {entry.counted_by for entry in outputs}
 
 
-def breaches(fact: Fact, reader: Reader) -> list[tuple[str, str]]:
+def violations(fact: Fact, reader: Reader) -> list[tuple[str, str]]:
     """The paths at which a fact is broken, with what to say behind each."""
     if fact.statement:
         wrong = STATEMENTS[fact.statement].check(reader, fact.fields)

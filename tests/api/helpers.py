@@ -40,7 +40,7 @@ class Thing(IUnknown):
     """An object with a handle."""
 
 
-class Twin(ctypes.Structure):
+class MirroredTensorDesc(ctypes.Structure):
     """What another package would declare for DML_TENSOR_DESC."""
 
     _fields_ = (("Kind", ctypes.c_int), ("Pointer", ctypes.c_void_p))

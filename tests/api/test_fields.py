@@ -34,7 +34,7 @@ from directml_py.api.structs import (
 from directml_py.cffi import ffi
 from directml_py.descs import tensor_desc
 
-from .helpers import Twin, sizes_of
+from .helpers import MirroredTensorDesc, sizes_of
 
 FLOAT32 = DML_TENSOR_DATA_TYPE_FLOAT32
 BUFFER = DML_TENSOR_TYPE_BUFFER
@@ -46,14 +46,14 @@ class TestForms:
     def test_of_one_struct(self):
         x = tensor_desc(FLOAT32, [1])
         c_pointer = ffi.new("DML_TENSOR_DESC *")
-        twin = Twin()
+        twin = MirroredTensorDesc()
         address = ctypes.addressof(x)
         forms = [
             (x, address),
             (ctypes.byref(x), address),
             (ctypes.pointer(x), address),
             (ctypes.cast(ctypes.pointer(x), ctypes.c_void_p), address),
-            (ctypes.cast(ctypes.pointer(x), ctypes.POINTER(Twin)), address),
+            (ctypes.cast(ctypes.pointer(x), ctypes.POINTER(MirroredTensorDesc)), address),
             (address, address),
             (np.uint64(address), address),
             (twin, ctypes.addressof(twin)),
@@ -113,7 +113,9 @@ class TestForms:
 
     def test_arrays_of_structs(self):
         x, y = tensor_desc(FLOAT32, [3]), tensor_desc(FLOAT32, [4])
-        twins = (Twin * 2)(Twin(x.Type, x.Desc), Twin(y.Type, y.Desc))
+        twins = (MirroredTensorDesc * 2)(
+            MirroredTensorDesc(x.Type, x.Desc), MirroredTensorDesc(y.Type, y.Desc)
+        )
         in_c = ffi.new("DML_TENSOR_DESC[2]")
         for index, tensor in enumerate((x, y)):
             in_c[index].Type, in_c[index].Desc = tensor.Type, ffi.cast("void *", tensor.Desc)

@@ -84,7 +84,7 @@ FENCE = {"event": "fence", "id": 4, "value": 0, "name": ""}
 def test_values_of_fences(tmp_path, value):
     signal = {"event": "signal", "queue": 2, "fence": 4, "value": value}
     (log,) = read_capture(written(tmp_path, *GOOD[:4], FENCE, signal))
-    assert log.moments[-1].value == value
+    assert log.events[-1].value == value
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_what_was_there_before(tmp_path):
     assert log.bytes(command.found[0].content).view(np.float32).tolist() == [1, 2, 3, 4]
     assert [differences for _, differences in replay(log)] == [[]]
     # Nothing after the end is in it: reading back is an execution too.
-    assert sum(isinstance(moment, e.CapturedExecution) for moment in log.moments) == 1
+    assert sum(isinstance(moment, e.CapturedExecution) for moment in log.events) == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no permissions of this kind")

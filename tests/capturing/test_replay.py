@@ -411,7 +411,7 @@ def test_things_are_numbered_by_kind(tmp_path):
             for fence in fences:
                 queue.Signal(fence, 1)
     (log,) = read_capture(tmp_path)
-    signals = [moment for moment in log.moments if isinstance(moment, e.SignalEvent)]
+    signals = [moment for moment in log.events if isinstance(moment, e.SignalEvent)]
     assert {(one.queue.number, one.fence.number) for one in signals} == {
         (q, f) for q in range(3) for f in range(2)
     }

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 
-class Breach(NamedTuple):
+class Violation(NamedTuple):
     """``prepare(bench, wrong)`` returns the call to make: right, or with ``wrong`` breaking ``rule`` at ``path``.
 
     ``void`` tells whether the call is of a method that cannot fail, but removes the device; ``marks`` are those of
@@ -22,7 +22,7 @@ class Breach(NamedTuple):
     marks: tuple = ()
 
 
-BREACHES: list[Breach] = []
+BREACHES: list[Violation] = []
 
 
 def breaks(rule, path, void=True, kind_device=False):
@@ -30,7 +30,7 @@ def breaks(rule, path, void=True, kind_device=False):
     marks = (pytest.mark.kind_device,) if kind_device else ()
 
     def declare(prepare):
-        BREACHES.append(Breach(rule, path, void, prepare, marks))
+        BREACHES.append(Violation(rule, path, void, prepare, marks))
         return prepare
 
     return declare

@@ -127,7 +127,7 @@ def test_steps_are_those_of_adam(digits, weights):
             change = rate * (1 - 0.999**step) ** 0.5 / (1 - 0.9**step) * first_moments[name]
             expected = before[name] - change / (np.sqrt(second_moments[name]) + 1e-8)
             np.testing.assert_allclose(state[name], expected, rtol=1e-4, atol=1e-6)
-            one, two = train_digits.moments(name)
+            one, two = train_digits.adam_moments(name)
             np.testing.assert_allclose(state[one], first_moments[name], rtol=1e-3, atol=1e-7)
             np.testing.assert_allclose(state[two], second_moments[name], rtol=1e-3, atol=1e-9)
         _, newest_mean, newest_variance = forward(before, batch)

@@ -11,7 +11,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.graph.pictures import svg
-from directml_py.graph.pictures.layered_layout import Box, Link, place
+from directml_py.graph.pictures.layered_layout import Box, Link, lay_out
 from directml_py.graph.pictures.memory_picture import SIZE, draw_memory, scale, short_name
 
 from .random_graphs import random_graph
@@ -73,14 +73,14 @@ def test_lines_go_from_the_bottom_of_a_box_to_the_top_of_another(device, seed):
 def test_a_chain_of_boxes_of_any_width_is_straight():
     widths = [40, 160, 90, 10]
     boxes = [Box(width, 10) for width in widths]
-    place(boxes, [Link(i, i + 1, widths[i] / 2, widths[i + 1] / 2) for i in range(3)])
+    lay_out(boxes, [Link(i, i + 1, widths[i] / 2, widths[i + 1] / 2) for i in range(3)])
     middles = [box.x + box.width / 2 for box in boxes]
     assert middles == pytest.approx([80] * 4)
 
 
 def test_a_box_stands_in_the_middle_of_what_it_feeds():
     boxes = [Box(20, 10), Box(20, 10), Box(60, 10), Box(20, 10)]
-    place(boxes, [Link(0, 1, 10, 10), Link(0, 2, 10, 30), Link(1, 3, 10, 10), Link(2, 3, 30, 10)])
+    lay_out(boxes, [Link(0, 1, 10, 10), Link(0, 2, 10, 30), Link(1, 3, 10, 10), Link(2, 3, 30, 10)])
     both = (boxes[1].x + 10 + boxes[2].x + 30) / 2
     assert boxes[0].x + 10 == pytest.approx(both, abs=1)
     assert boxes[3].x + 10 == pytest.approx(both, abs=1)
@@ -90,7 +90,7 @@ def test_a_long_edge_is_straight_beside_boxes():
     """Past two rows of boxes that stand in its way: it takes a column of its own, 12 pixels before them."""
     boxes = [Box(50, 10) for _ in range(4)]
     long = Link(0, 3, 0, 0)
-    place(boxes, [Link(0, 1, 25, 25), Link(1, 2, 25, 25), Link(2, 3, 25, 25), long])
+    lay_out(boxes, [Link(0, 1, 25, 25), Link(1, 2, 25, 25), Link(2, 3, 25, 25), long])
     assert len(long.points) == 2
     assert {boxes[1].x - boxes[point].x for point in long.points} == {12}
 
@@ -225,7 +225,7 @@ def test_what_xml_can_hold_stays(code):
 def test_the_height_is_that_of_the_rows():
     """Three boxes of 10 and two gaps of 34."""
     boxes = [Box(80, 10) for _ in range(3)]
-    assert place(boxes, [Link(0, 1, 40, 40), Link(1, 2, 40, 40)]) == (80, 98)
+    assert lay_out(boxes, [Link(0, 1, 40, 40), Link(1, 2, 40, 40)]) == (80, 98)
 
 
 def test_the_heading_counts_what_became_of_operators(graph, x):

@@ -11,7 +11,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.graph import Graph
-from directml_py.graph.pictures.layered_layout import Box, Link, place
+from directml_py.graph.pictures.layered_layout import Box, Link, lay_out
 from directml_py.graph.pictures.memory_picture import scale, short_name
 from directml_py.graph.pictures.svg import clipped
 
@@ -141,7 +141,7 @@ def test_layout():
     """A row below what feeds it; straight where nothing is in the way; long edges pass between boxes."""
     boxes = [Box(100, 20) for _ in range(4)]
     links = [Link(0, 1, 50, 50), Link(1, 2, 50, 50), Link(2, 3, 50, 20), Link(0, 3, 50, 80)]
-    width, height = place(boxes, links)
+    width, height = lay_out(boxes, links)
     assert [box.row for box in boxes[:4]] == [0, 1, 2, 3]
     assert [len(link.points) for link in links] == [0, 0, 0, 2]
     assert len({boxes[point].x for point in links[3].points}) == 1
@@ -152,15 +152,15 @@ def test_layout():
     assert width >= 100
     assert height >= 80
     chain = [Box(80, 10), Box(80, 10), Box(80, 10)]
-    place(chain, [Link(0, 1, 40, 40), Link(1, 2, 40, 40)])
+    lay_out(chain, [Link(0, 1, 40, 40), Link(1, 2, 40, 40)])
     assert len({box.x for box in chain}) == 1
-    assert place([], []) == (0.0, 0.0)
+    assert lay_out([], []) == (0.0, 0.0)
 
 
 def test_crossings_are_undone():
     """Two pairs that are made in crossed order come to stand side by side."""
     boxes = [Box(10, 10) for _ in range(4)]
-    place(boxes, [Link(0, 3, 5, 5), Link(1, 2, 5, 5)])
+    lay_out(boxes, [Link(0, 3, 5, 5), Link(1, 2, 5, 5)])
     assert (boxes[0].x < boxes[1].x) == (boxes[3].x < boxes[2].x)
 
 

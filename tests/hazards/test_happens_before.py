@@ -9,7 +9,7 @@ import pytest
 import directml_py as dml
 from directml_py.d3d12.resource import BufferRange
 from directml_py.d3d12.sync_validation.access import Access, AccessKind
-from directml_py.d3d12.sync_validation.happens_before import Knowledge
+from directml_py.d3d12.sync_validation.happens_before import HappensBefore
 from directml_py.session import Session
 
 
@@ -52,7 +52,7 @@ def signals(knowledge, shared, queue):
 )
 def test_a_wait_knows_what_all_signals_tell_that_can_have_ended_it(shared, order, missing):
     """Of several signals up to a value nobody knows which was first."""
-    knowledge = Knowledge()
+    knowledge = HappensBefore()
     for queue, value in order:
         signals(knowledge, shared, queue)
         knowledge.signaled(FENCE, value, queue)

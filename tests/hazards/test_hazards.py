@@ -126,7 +126,7 @@ def test_a_device_without_debug_layers_checks_nothing():
     from ..dml.helpers import Bench
 
     bench = Bench()
-    assert bench.d3d12.monitor is None
+    assert bench.d3d12.sync_validator is None
     op, buffer = bench.compile(identity()), bench.buffer(16)
     bench.record(op, bench.table(op, [buffer], [bench.buffer(16)]))
     bench.execute()

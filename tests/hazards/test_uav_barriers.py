@@ -11,7 +11,7 @@ import directml_py as dml
 from directml_py.d3d12.resource import BufferRange
 from directml_py.d3d12.sync_validation.access import Access, AccessKind
 from directml_py.d3d12.sync_validation.range_map import LastAccess, RangeMap
-from directml_py.d3d12.sync_validation.uav_barriers import UnorderedAccesses
+from directml_py.d3d12.sync_validation.uav_barriers import AccessesSinceBarrier
 
 STATE = dml.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 DESC = dml.CD3DX12_RESOURCE_DESC.Buffer(1 << 17, dml.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS)
@@ -87,7 +87,7 @@ def some_access(pick, buffers):
 def test_nothing_is_missed_or_made_up(resources, seed, aliased):
     pick = random.Random(seed)
     buffers = [resource.buffer for resource in resources]
-    index, reference = UnorderedAccesses("barrier", aliased), EverythingWithEverything(aliased)
+    index, reference = AccessesSinceBarrier("barrier", aliased), EverythingWithEverything(aliased)
     sentences = 0
     for turn in range(150):
         kind = pick.random()
@@ -119,7 +119,7 @@ def test_nothing_is_missed_or_made_up(resources, seed, aliased):
 
 def test_the_last_to_touch_is_named(resources):
     """Of the first byte that is shared."""
-    index, buffer = UnorderedAccesses("barrier"), resources[3].buffer
+    index, buffer = AccessesSinceBarrier("barrier"), resources[3].buffer
 
     def access(use, start, end, name):
         return Access(BufferRange(buffer, start, end - start), use, STATE, name)
@@ -189,7 +189,7 @@ def test_many_dispatches(resources, program):
             ]
             for accesses in program(buffers, count)
         ]
-        index = UnorderedAccesses("barrier")
+        index = AccessesSinceBarrier("barrier")
         return lambda: [index.command("dispatch", accesses) for accesses in turns]
 
     assert grows_like_its_size(prepared, 100)
@@ -203,7 +203,7 @@ def test_many_buffers_of_one_heap():
     made = [device.CreatePlacedResource(heap, place << 16, desc, COMMON) for place in range(240)]
 
     def prepared(count):
-        index = UnorderedAccesses("barrier")
+        index = AccessesSinceBarrier("barrier")
 
         def run():
             for resource in made[:count]:

@@ -25,7 +25,7 @@ from directml_py.testing.tolerances import FUNCTION_TOLERANCES, ulps_apart
 from directml_py.testing.valid_descs import valid_desc
 from directml_py.validation import RULES as KNOWN
 
-from ..rules.derived import DERIVED, breach_of
+from ..rules.derived import DERIVED, invalid_desc_of
 from .references.tolerances import tolerance
 from .values import arrays_for
 
@@ -71,9 +71,9 @@ def test_no_level_has_the_operator_before_its_first(operator):
 @pytest.mark.parametrize("rule", RULES)
 def test_a_broken_desc_is_refused_by_its_rule(rule):
     """One change makes a valid desc break the rule, that rule alone, where the change was made."""
-    breach = breach_of(rule)
-    assert dml.validate(breach.twin, feature_level=breach.level) == []
-    assert breach.desc != breach.twin
+    breach = invalid_desc_of(rule)
+    assert dml.validate(breach.valid_desc, feature_level=breach.level) == []
+    assert breach.desc != breach.valid_desc
     assert {found.rule for found in breach.diagnostics} == {rule}
     assert breach.path in {found.path for found in breach.diagnostics}
     for found in breach.diagnostics:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from directml_py.operators import SCHEMAS
-from directml_py.testing.invalid_desc_search import Breach, breach_of
+from directml_py.testing.invalid_desc_search import InvalidDesc
 from directml_py.testing.invalid_descs import derived_rules
 
-__all__ = ["DERIVED", "Breach", "breach_of"]
+__all__ = ["DERIVED", "InvalidDesc", "invalid_desc_of"]
 
 # The operator of every derived rule.
 DERIVED = {rule: operator for operator in SCHEMAS for rule in derived_rules(operator)}

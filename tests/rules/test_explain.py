@@ -8,7 +8,7 @@ from directml_py.cli import main
 from directml_py.cli.explain_command import examples, explanation
 from directml_py.cli.rule_reasons import OTHERWISE, REASONS, reason_of
 from directml_py.operators import check, every_rule
-from directml_py.testing.invalid_desc_search import shortest_breach_of
+from directml_py.testing.invalid_desc_search import shortest_invalid_desc_of
 from directml_py.validation import RULES
 
 from .derived import DERIVED
@@ -93,6 +93,6 @@ def test_nothing_is_explained_beside_an_unknown_rule(capsys):
 )
 def test_the_mend_of_a_derived_rule_is_right(rule):
     """The example breaks this rule alone; what it was before the change breaks none."""
-    breach = shortest_breach_of(rule)
+    breach = shortest_invalid_desc_of(rule)
     assert {one.rule for one in check(breach.desc, breach.level)[1].diagnostics} == {rule}
-    assert check(breach.twin, breach.level)[1].diagnostics == []
+    assert check(breach.valid_desc, breach.level)[1].diagnostics == []

@@ -11,7 +11,7 @@ import directml_py as dml
 from directml_py.operators import SCHEMAS
 from directml_py.validation import RULES
 
-from .derived import DERIVED, breach_of
+from .derived import DERIVED, invalid_desc_of
 from .registry import CASES
 from .test_rules import TESTS  # noqa: F401  (loads all cases)
 
@@ -46,7 +46,7 @@ def derived(operator):
             item
             for rule, owner in DERIVED.items()
             if owner == operator
-            for item in breach_of(rule).diagnostics
+            for item in invalid_desc_of(rule).diagnostics
         ]
     return MESSAGES[operator]
 

@@ -16,7 +16,7 @@ from directml_py.cli.page_links import learn
 from directml_py.graph.operator_functions import OperatorMethod
 from directml_py.operators import SCHEMAS, operator_of
 from directml_py.operators.validate import check
-from directml_py.testing.invalid_descs import derived_breach, derived_rules
+from directml_py.testing.invalid_descs import derived_change, derived_rules
 from directml_py.testing.known_rules import every_rule
 from directml_py.testing.valid_descs import HIGHEST
 from directml_py.validation.tensor_rules import level_name
@@ -179,7 +179,7 @@ def broken(schema: OperatorSchema, shown: list[Example]) -> Iterator[tuple[str, 
     """Identifiers of rules with the message for a desc that breaks the rule alone."""
     for rule in derived_rules(schema.name):
         for level in (HIGHEST, schema.level):
-            found = (derived_breach(one.desc, rule, level) for one in shown[:3] if is_valid(one, level))
+            found = (derived_change(one.desc, rule, level) for one in shown[:3] if is_valid(one, level))
             change = next((one for one in found if one is not None), None)
             if change is not None:
                 message = check(change.desc, level)[1].diagnostics[0].message

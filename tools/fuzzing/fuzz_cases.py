@@ -99,7 +99,7 @@ class Fuzzer:
     def valid(self, source: RandomSource, desc: OperatorDesc, image: Image, level: DML_FEATURE_LEVEL) -> None:
         """No rule answers; the operator is created and compiled, from ctypes structs or flat memory, and runs."""
         self.counts["valid"] += 1
-        holder: Any = encode(desc) if source.chance(50) else self.place(image, bytes(image.data))
+        holder: Any = encode(desc) if source.chance(50) else self.write_before_guard(image, bytes(image.data))
         decoded = decode_operator_desc(holder)
         want(decoded.desc == desc and not decoded.faults, "decoded wrongly", desc, *decoded)
         diagnostics = validate(holder, feature_level=level)
@@ -120,10 +120,10 @@ class Fuzzer:
         self.counts["spoilt"] += 1
         data = bytearray(image.data)
         for _ in range(source.integer(1, 4)):
-            self.spoil(source, image, data)
+            self.corrupt(source, image, data)
         # Cut off, everything lies misaligned and reaches into the guard page.
         kept = source.integer(0, len(data)) if source.chance(10) else len(data)
-        address = self.place(image, bytes(data), kept)
+        address = self.write_before_guard(image, bytes(data), kept)
         before = self.region.read(address)
         holder = self.holder(source, address)
         try:
@@ -212,7 +212,7 @@ class Fuzzer:
         pointer = ctypes.cast(address, ctypes.POINTER(DML_OPERATOR_DESC))
         return pointer if kind == 2 else pointer.contents
 
-    def place(self, image: Image, data: bytes, kept: int | None = None) -> int:
+    def write_before_guard(self, image: Image, data: bytes, kept: int | None = None) -> int:
         """Write the first ``kept`` bytes before the guard page, with the image's pointers as addresses."""
         placed = bytearray(data)
         base = self.region.end - (len(data) if kept is None else kept)
@@ -223,7 +223,7 @@ class Fuzzer:
                 placed[offset : offset + 8] = (int.from_bytes(own, "little") + base).to_bytes(8, "little")
         return self.region.write(bytes(placed[:kept]))
 
-    def spoil(self, source: RandomSource, image: Image, data: bytearray) -> None:
+    def corrupt(self, source: RandomSource, image: Image, data: bytearray) -> None:
         kind = source.integer(0, 6)
         if kind == 0:
             data[source.integer(0, len(data) - 1)] = source.integer(0, 255)

@@ -8,7 +8,7 @@ from .. import event_types as e
 from ..parser import CaptureLog
 from .lanes import lanes
 from .style import SCRIPT, STYLE
-from .timeline import Moments
+from .timeline import Timeline
 from .units import HTML, element, join, size_text, time_text
 
 __all__ = ["page"]
@@ -63,8 +63,8 @@ def _head(logs: Sequence[CaptureLog]) -> HTML:
 
 def found_messages(log: CaptureLog) -> list[e.CapturedMessage]:
     """All messages, wherever they came up."""
-    found = [moment for moment in log.moments if isinstance(moment, e.CapturedMessage)]
-    for moment in log.moments:
+    found = [moment for moment in log.events if isinstance(moment, e.CapturedMessage)]
+    for moment in log.events:
         if isinstance(moment, e.CapturedExecution):
             found += [*moment.messages, *(one for command in moment.commands for one in command.messages)]
     return found
@@ -79,5 +79,5 @@ def _process(log: CaptureLog, prefix: str) -> HTML:
         parts.append(
             element("p", "The last line of the capture was cut off: the process was ended.", class_="note")
         )
-    parts += [lanes(log, prefix), *Moments(log, prefix).all()]
+    parts += [lanes(log, prefix), *Timeline(log, prefix).all()]
     return element("main", join(parts), id=f"{prefix}timeline")

@@ -19,7 +19,7 @@ from .units import HTML, element, join, size_text, time_text
 SHORT = "D3D12_RESOURCE_STATE_"
 
 
-class Moments:
+class Timeline:
     """The pieces of one process; ``prefix`` begins every id. Raises ``CaptureError`` for damaged contents."""
 
     def __init__(self, log: CaptureLog, prefix: str) -> None:
@@ -49,10 +49,10 @@ class Moments:
                     yield operand, values_of(operand)
 
     def all(self) -> Iterator[HTML]:
-        for moment in self._log.moments:
-            yield self._moment(moment)
+        for moment in self._log.events:
+            yield self._event(moment)
 
-    def _moment(self, moment: e.Moment) -> HTML:
+    def _event(self, moment: e.CaptureEvent) -> HTML:
         if isinstance(moment, e.CapturedExecution):
             return self._execution(moment)
         if isinstance(moment, e.CapturedMessage):

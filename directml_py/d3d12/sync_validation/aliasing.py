@@ -41,7 +41,7 @@ class _Owner(NamedTuple):
     shared: bool = False
 
 
-class Inheritance:
+class AliasingTracker:
     def __init__(self) -> None:
         self._owners: WeakKeyDictionary[Allocation, RangeMap[_Owner]] = WeakKeyDictionary()
 
@@ -52,7 +52,7 @@ class Inheritance:
             owner = _Owner(weakref.ref(buffer), str(buffer), execution)
             owners.put(part.gpu_address, part.gpu_address + part.size, owner)
 
-    def inherited_from(self, access: Access, execution: object) -> str | None:
+    def written_through(self, access: Access, execution: object) -> str | None:
         """Through which other resource another execution wrote what is read here, with no aliasing barrier since."""
         if access.writes:
             return None

@@ -70,7 +70,7 @@ def _end(queues: Iterable[WorkQueue]) -> _FinalState:
     return _FinalState(values, entries)
 
 
-def endless_waits(queues: Iterable[WorkQueue]) -> Iterator[tuple[Life, str]]:
+def deadlocked_queues(queues: Iterable[WorkQueue]) -> Iterator[tuple[Life, str]]:
     """The queues that cannot go on even if all has run that can, and a sentence for each."""
     end = _end(queues)
     for queue, works in end.left.items():
@@ -122,10 +122,10 @@ def waiting(
     try:
         _waits[thread] = wait
         for other, problem in _hopeless():
-            monitor = other.device.monitor
+            monitor = other.device.sync_validator
             if monitor is not None and not other.told:
                 other.told = True
-                report = partial(monitor.report_endless_cpu_wait, problem)
+                report = partial(monitor.report_cpu_deadlock, problem)
                 # Who called is this thread alone.
                 if other is wait:
                     monitor.breaking(report)
@@ -152,8 +152,8 @@ def _hopeless() -> list[tuple[_CPUWait, str]]:
 @atexit.register
 def _at_exit() -> None:
     for device in list(devices):
-        if device.monitor is not None:
-            device.monitor.report_endless_waits()
+        if device.sync_validator is not None:
+            device.sync_validator.report_deadlocks()
 
 
 if hasattr(os, "register_at_fork"):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..device import ID3D12Device
 
 
-class Turn(NamedTuple):
+class RunnableEntries(NamedTuple):
     """The next ``length`` entries of a queue, the first of which can run."""
 
     queue: WorkQueue
@@ -61,8 +61,8 @@ class Deferral:
         try:
             while any(queue.run_one(worker) for queue in list(self._device.ready)):
                 pass
-            if self._device.monitor is not None:
-                self._device.monitor.report_endless_waits()
+            if self._device.sync_validator is not None:
+                self._device.sync_validator.report_deadlocks()
         except BaseException:
             worker.stop(self._device.lock)
             raise
@@ -96,7 +96,7 @@ class Deferral:
                 if not turn.queue.run_one(worker):
                     break
 
-    def _next(self) -> Turn | None:
+    def _next(self) -> RunnableEntries | None:
         """What runs next; None, and an end to all polling, if nothing that is asked for can run."""
         ready = self._device.ready
         for queue in [queue for queue in ready if not queue.entries]:
@@ -119,22 +119,22 @@ class Pending:
     """The signals that wait in some queues, by fence, each with its queue and its place there, counted from 1."""
 
     def __init__(self, queues: Iterable[WorkQueue]) -> None:
-        self._signals: dict[FenceValue, list[tuple[Turn, FenceSignal]]] = {}
+        self._signals: dict[FenceValue, list[tuple[RunnableEntries, FenceSignal]]] = {}
         for queue in queues:
             for length, work in enumerate(queue.entries, 1):
                 if isinstance(work, FenceSignal):
-                    self._signals.setdefault(work.fence, []).append((Turn(queue, length), work))
+                    self._signals.setdefault(work.fence, []).append((RunnableEntries(queue, length), work))
 
     def first(self, fence: FenceValue) -> FenceSignal | None:
         """The next signal of ``fence``."""
         signals = self._signals.get(fence)
         return signals[0][1] if signals else None
 
-    def running(self, signal: FenceSignal) -> Iterator[Turn]:
+    def running(self, signal: FenceSignal) -> Iterator[RunnableEntries]:
         """What brings ``signal`` about, if it is still to come."""
         return (turn for turn, waiting in self._signals.get(signal.fence, ()) if waiting is signal)
 
-    def reaching(self, fence: FenceValue, target: int) -> Iterator[Turn]:
+    def reaching(self, fence: FenceValue, target: int) -> Iterator[RunnableEntries]:
         """What of each queue brings ``fence`` to ``target``."""
         seen = set()
         for turn, signal in self._signals.get(fence, ()):
@@ -142,7 +142,7 @@ class Pending:
                 seen.add(turn.queue)
                 yield turn
 
-    def runnable(self, turn: Turn) -> Turn | None:
+    def runnable(self, turn: RunnableEntries) -> RunnableEntries | None:
         """``turn``, or if its queue has to wait, one that it waits for and whose queue need not."""
         seen, waiting = set(), [turn]
         while waiting:

@@ -78,7 +78,7 @@ class _Uses(dict[object, _Use]):
     limit = RANGES
 
 
-class Knowledge:
+class HappensBefore:
     """Called while work runs or under the lock of the device, by one thread at a time."""
 
     def __init__(self) -> None:

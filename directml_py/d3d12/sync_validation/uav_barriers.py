@@ -42,7 +42,7 @@ class _Touched:
                     break
 
 
-class UnorderedAccesses:
+class AccessesSinceBarrier:
     """What the commands since the last barrier touched, at byte-range precision.
 
     Command lists that one ExecuteCommandLists executes may overlap on a GPU, those of different calls do not

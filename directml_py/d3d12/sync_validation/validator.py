@@ -25,12 +25,12 @@ from ..recorded_commands import AliasingBarrier, Barriers, Command, TransitionBa
 from ..resource import Buffer
 from . import shadow_memory, sync_rules
 from .access import Access
-from .aliasing import Inheritance, activation
-from .deadlocks import endless_waits, waiting
-from .happens_before import Knowledge
+from .aliasing import AliasingTracker, activation
+from .deadlocks import deadlocked_queues, waiting
+from .happens_before import HappensBefore
 from .resource_states import ResourceStates
 from .split_barriers import BEGIN_ONLY, SplitBarriers
-from .uav_barriers import UnorderedAccesses
+from .uav_barriers import AccessesSinceBarrier
 
 if TYPE_CHECKING:
     from ..command_allocator import Recording
@@ -47,11 +47,11 @@ class Submission:
     """What one ExecuteCommandLists call is about: the commands, the memory that they were recorded into, the UPLOAD
     bytes that they will read, and the READBACK ranges that they will write."""
 
-    def __init__(self, monitor: Monitor, recordings: Sequence[Recording], queue: WorkQueue) -> None:
+    def __init__(self, monitor: SyncValidator, recordings: Sequence[Recording], queue: WorkQueue) -> None:
         self._monitor = monitor
         self._progress = Progress(queue)
         self.queue = queue
-        self.known = monitor.knowledge.submitted()
+        self.known = monitor.happens_before.submitted()
         self.memories: list[Life] = [recording.memory for recording in recordings]
         self.commands = [command.submitted() for recording in recordings for command in recording.commands]
         accesses = [access for command in self.commands for access in command.accesses()]
@@ -77,7 +77,7 @@ class Submission:
         for access in self.readbacks:
             access.range.buffer.writes_in_flight.pop(id(access), None)
 
-    def steps(self) -> list[Callable[[], None]]:
+    def calls(self) -> list[Callable[[], None]]:
         """What running it comes to, in order."""
         monitor, progress = self._monitor, self._progress
         begin = partial(monitor.begin, self, progress)
@@ -104,14 +104,14 @@ class Progress:
     def __init__(self, queue: WorkQueue) -> None:
         self.queue = queue
         self.states = ResourceStates()
-        self.unordered = UnorderedAccesses("UAV barrier or transition")
-        self.aliased = UnorderedAccesses("aliasing barrier", aliased=True)
+        self.unordered = AccessesSinceBarrier("UAV barrier or transition")
+        self.aliased = AccessesSinceBarrier("aliasing barrier", aliased=True)
         self.mourned: set[Life] = set()
         self.evicted: set[Life] = set()
         self.muted = False
 
 
-class Monitor:
+class SyncValidator:
     """Watches executing commands and reports hazards to the device's info queue.
 
     Messages that the info queue breaks on are raised when the call that let the commands run returns: by then they
@@ -120,8 +120,8 @@ class Monitor:
 
     def __init__(self, device: ID3D12Device) -> None:
         self._device_of = weakref.ref(device)
-        self.knowledge = Knowledge()
-        self._inheritance = Inheritance()
+        self.happens_before = HappensBefore()
+        self._inheritance = AliasingTracker()
         self._splits = SplitBarriers()
         # Commands run in the thread whose call lets them run, and that call it is that raises.
         self._of_thread = _Thread()
@@ -168,7 +168,7 @@ class Monitor:
 
     def signaled(self, fence: FenceValue, value: int, queue: WorkQueue | None) -> None:
         """``queue``, or the CPU, is about to set ``fence``."""
-        self.knowledge.signaled(fence, value, queue)
+        self.happens_before.signaled(fence, value, queue)
         self._check_fence(fence, "Signal")
         before = fence.value
         if value < before:
@@ -180,19 +180,19 @@ class Monitor:
 
     def waited(self, fence: FenceValue, value: int, queue: WorkQueue) -> None:
         """``queue`` is about to go on because ``fence`` has reached ``value``."""
-        self.knowledge.waited(fence, value, queue)
+        self.happens_before.waited(fence, value, queue)
         self._check_fence(fence, "Wait")
 
-    def report_endless_waits(self) -> None:
+    def report_deadlocks(self) -> None:
         """Nothing more is submitted, and all has run that can: which queues wait for ever."""
-        for owner, text in () if self._device.removed else endless_waits(self._device.queues()):
+        for owner, text in () if self._device.removed else deadlocked_queues(self._device.queues()):
             self.report_diagnostic(
                 Diagnostic(
                     sync_rules.ENDLESS_WAIT.severity, sync_rules.ENDLESS_WAIT.id, "", f"{owner} {text}"
                 )
             )
 
-    def report_endless_cpu_wait(self, text: str) -> None:
+    def report_cpu_deadlock(self, text: str) -> None:
         """A thread begins to wait, and by all that is known for ever."""
         rule = sync_rules.ENDLESS_CPU_WAIT
         self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", f"the CPU waits for ever: {text}"))
@@ -212,7 +212,7 @@ class Monitor:
 
     def begin(self, submission: Submission, progress: Progress) -> None:
         """Check what commands that are about to run come with."""
-        self.knowledge.begin(submission.queue, submission.known)
+        self.happens_before.begin(submission.queue, submission.known)
         self._check_uploads(submission.uploads, progress)
         self._mourn(submission.memories, "the commands recorded into it", progress)
         self._mourn([submission.queue.owner], "the commands submitted to it", progress)
@@ -315,7 +315,7 @@ class Monitor:
             progress.unordered.barrier(barrier.buffer)
 
     def _check_queues(self, command: Command, accesses: Sequence[Access], progress: Progress) -> None:
-        for rule, text in self.knowledge.use(progress.queue, command.title, accesses, command.recorded):
+        for rule, text in self.happens_before.use(progress.queue, command.title, accesses, command.recorded):
             self._report(rule, text, progress)
 
     def _check_aliasing(self, command: Command, placed: Sequence[Access], progress: Progress) -> None:
@@ -323,7 +323,7 @@ class Monitor:
         for problem in progress.aliased.command(title, placed, command.recorded):
             self._report(sync_rules.ALIASING_BARRIER, problem, progress)
         for access in placed:
-            writer = self._inheritance.inherited_from(access, progress)
+            writer = self._inheritance.written_through(access, progress)
             if writer is not None:
                 self._report(
                     sync_rules.ALIASING_INHERITED,

@@ -46,7 +46,7 @@ def _view_inputs(plan: Plan, step: Step) -> None:
     per_output = Counter(move.output for move in step.moves)
     for move in list(step.moves):
         value = Value(step.node, move.output)
-        if per_output[move.output] > 1 or move.output_place or not plan.is_free(value):
+        if per_output[move.output] > 1 or move.output_slices or not plan.is_free(value):
             continue
         port = Port(step.node, move.input)
         source = plan.sources[port]
@@ -56,10 +56,10 @@ def _view_inputs(plan: Plan, step: Step) -> None:
             and tensor is not None
             and same_view(tensor, plan.graph.input_tensor(port))
         ):
-            plan.locations[value] = PartOf(source, move.input_place)
+            plan.locations[value] = PartOf(source, move.input_slices)
         else:
             # Of a reinterpretation, too: a view of the port, whose bytes the source keeps in place.
-            plan.locations[value] = PartOfInput(port, move.input_place)
+            plan.locations[value] = PartOfInput(port, move.input_slices)
         step.moves.remove(move)
 
 
@@ -74,8 +74,8 @@ def _write_in_place(plan: Plan, step: Step) -> None:
     per_source = Counter(origins.values())
     for move in list(step.moves):
         source = origins[move.input]
-        if not isinstance(source, Value) or move.input_place or per_source[source] > 1:
+        if not isinstance(source, Value) or move.input_slices or per_source[source] > 1:
             continue
         if plan.is_free(source):
-            plan.locations[source] = PartOf(Value(step.node, move.output), move.output_place)
+            plan.locations[source] = PartOf(Value(step.node, move.output), move.output_slices)
             step.moves.remove(move)

@@ -42,7 +42,7 @@ def in_place_pairs(graph: GraphDesc) -> Pairs:
             (position, output)
             for position, ports in readers.items()
             if all(port.node in on_the_way and _overwrites(graph, port) for port in ports)
-            and all(_same_places(graph.input_tensor(port), written) for port in ports)
+            and all(_same_layout(graph.input_tensor(port), written) for port in ports)
         }
     return frozenset(pairs)
 
@@ -64,11 +64,11 @@ def _before(node: int, feeders: dict[int, list[Value]]) -> set[int]:
     return seen
 
 
-def _same_places(one: TensorDesc, other: TensorDesc) -> bool:
+def _same_layout(one: TensorDesc, other: TensorDesc) -> bool:
     """Whether the elements of both are of one size and lie in the same places, in the same order."""
-    return one.element_bits == other.element_bits and _places(one) == _places(other)
+    return one.element_bits == other.element_bits and _layout(one) == _layout(other)
 
 
-def _places(tensor: TensorDesc) -> list[tuple[int, int]]:
+def _layout(tensor: TensorDesc) -> list[tuple[int, int]]:
     """Sizes and strides, but for dimensions of one element."""
     return [pair for pair in zip(tensor.sizes, tensor.effective_strides) if pair[0] != 1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ...operators.operator import Place
+from ...operators.operator import Slices
 from .data_flow import DataFlow
 from .graph_desc import GraphDesc, GraphInput, Port, Value
 from .memory_planner import TemporaryBlock
@@ -33,14 +33,14 @@ class PartOf(NamedTuple):
     """A view into another value."""
 
     value: Value
-    place: Place
+    place: Slices
 
 
 class PartOfInput(NamedTuple):
     """A view into what a node reads: a graph input or a constant."""
 
     port: Port
-    place: Place
+    place: Slices
 
 
 Location = OutputRoot | BlockRoot | PartOf | PartOfInput

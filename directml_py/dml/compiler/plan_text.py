@@ -27,7 +27,7 @@ def plan_text(plan: Plan) -> str:
         lines.append(f"step {turn}, {_fate(step)}: {nodes}")
         for node in step.nodes:
             for output, slot in enumerate(plan.graph.node(node).outputs):
-                place = _place(plan, Value(node, output))
+                place = _location_text(plan, Value(node, output))
                 if place and slot.tensor is not None:
                     lines.append(f"    {slot.path} {slot.tensor} {place}")
     for number, block in enumerate(plan.blocks):
@@ -44,7 +44,7 @@ def _fate(step: Step) -> str:
     return "folded away" if step.folded else "fused" if step.fused else "run"
 
 
-def _place(plan: Plan, value: Value) -> str:
+def _location_text(plan: Plan, value: Value) -> str:
     """Where a value lies; nothing for one that is never in memory."""
     location = plan.locations.get(value)
     match location._asdict() if location is not None else {}:

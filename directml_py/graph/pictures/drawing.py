@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...descs.tensor import TensorDesc
 from . import svg
-from .layered_layout import Box, Link, place
+from .layered_layout import Box, Link, lay_out
 from .sketch import Arrow, Fate, Figure, Sketch, tensor_lines
 
 LINE = 12.0
@@ -104,7 +104,7 @@ def draw_graph(sketch: Sketch) -> tuple[float, float, list[str]]:
         )
         for arrow in sketch.arrows
     ]
-    width, height = place(boxes, links)
+    width, height = lay_out(boxes, links)
     parts = [
         _edge(link, boxes, shapes, sketch.figures[arrow.target].fate)
         for arrow, link in zip(sketch.arrows, links)

@@ -56,7 +56,7 @@ class _Hop:
     weight: float
 
 
-def place(boxes: list[Box], links: Sequence[Link]) -> tuple[float, float]:
+def lay_out(boxes: list[Box], links: Sequence[Link]) -> tuple[float, float]:
     """Find places for ``boxes`` and paths for ``links`` (sources have lower indices than targets); the width and
     height that this takes. Points are appended to ``boxes``."""
     if not boxes:
@@ -67,8 +67,8 @@ def place(boxes: list[Box], links: Sequence[Link]) -> tuple[float, float]:
     for index, box in enumerate(boxes):
         rows[box.row].append(index)
     _order(boxes, rows, hops)
-    _place_columns(boxes, rows, hops)
-    height = _place_rows(boxes, rows, hops)
+    _assign_columns(boxes, rows, hops)
+    height = _assign_heights(boxes, rows, hops)
     for link in links:
         _trace(boxes, link)
     return max(box.x + box.width for box in boxes), height
@@ -174,7 +174,7 @@ def inversions(values: Sequence[Any]) -> int:
     return count
 
 
-def _place_columns(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -> None:
+def _assign_columns(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -> None:
     for row in rows:
         x = 0.0
         for index in row:
@@ -221,7 +221,7 @@ def _align(
         boxes[index].x = start + shift
 
 
-def _place_rows(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -> float:
+def _assign_heights(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -> float:
     """Rows with wide jumps between them stand further apart, so that curves do not lie flat."""
     reach = [0.0] * len(rows)
     for hop in hops:

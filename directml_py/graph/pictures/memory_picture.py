@@ -42,7 +42,7 @@ def draw_memory(plan: Plan) -> tuple[float, float, list[str]]:
     parts = [svg.text(0, 12, heading, 12, font_weight="bold")]
     parts += _grid(plan, heights, top, bottom, right)
     parts += [_block(one, number, heights, bottom) for number, one in enumerate(plan.blocks)]
-    names, depth = _step_names(plan, bottom)
+    names, depth = _step_labels(plan, bottom)
     parts += names
     table, table_width, table_height = _table(plan, bottom + depth + 18)
     return (
@@ -96,7 +96,7 @@ def short_name(name: str) -> str:
     return scratch + node + re.sub(r"^\.OutputTensors?", "", field) if quote else name
 
 
-def _step_names(plan: Plan, bottom: float) -> tuple[list[str], float]:
+def _step_labels(plan: Plan, bottom: float) -> tuple[list[str], float]:
     """Under each step its number and its node's name, aslant; how deep they reach."""
     parts, depth = [], 0.0
     for turn, step in enumerate(plan.steps):

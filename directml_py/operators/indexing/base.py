@@ -72,7 +72,7 @@ class IndexedOperator(Operator):
         """What names the places, from the first of ``dimensions`` on."""
         raise NotImplementedError
 
-    def place_sizes(self, desc: OperatorDesc) -> Sizes:
+    def coordinate_sizes(self, desc: OperatorDesc) -> Sizes:
         """The sizes of each of the coordinates."""
         raise NotImplementedError
 
@@ -110,7 +110,7 @@ class Reads(IndexedOperator):
 
             return run
 
-        return Kernel(bind, scratch_for(self.place_sizes(desc)))
+        return Kernel(bind, scratch_for(self.coordinate_sizes(desc)))
 
 
 class Writes(IndexedOperator):
@@ -141,7 +141,7 @@ class Writes(IndexedOperator):
 
             return run
 
-        return Kernel(bind, scratch_for(self.place_sizes(desc)))
+        return Kernel(bind, scratch_for(self.coordinate_sizes(desc)))
 
     def check_duplicates(self, rule: Rule, desc: OperatorDesc, indices: Array, report: Report) -> None:
         """Report how many elements, or parts, of the output are named more than once, and the first of them."""

@@ -28,7 +28,7 @@ class AlongAxis(IndexedOperator):
     def coordinates(self, desc: OperatorDesc, indices: Array) -> Coordinates:
         return [indices if dimension == desc.Axis else None for dimension in range(indices.ndim)]
 
-    def place_sizes(self, desc: OperatorDesc) -> Sizes:
+    def coordinate_sizes(self, desc: OperatorDesc) -> Sizes:
         sizes: Sizes = desc.IndicesTensor.sizes
         return sizes
 

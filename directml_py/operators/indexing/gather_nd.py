@@ -72,7 +72,7 @@ class TuplesOfIndices(IndexedOperator):
     def index_sizes(self, desc: OperatorDesc) -> Sizes:
         return last(desc.IndicesTensor.sizes, desc.IndicesDimensionCount)
 
-    def place_sizes(self, desc: OperatorDesc) -> Sizes:
+    def coordinate_sizes(self, desc: OperatorDesc) -> Sizes:
         return self.index_sizes(desc)[:-1]
 
     def coordinates(self, desc: OperatorDesc, indices: Array) -> Coordinates:
@@ -87,7 +87,7 @@ class TuplesOfIndices(IndexedOperator):
         it ({3,4,5,6,7} and {1,2,3} give {1,2,6,7}) and those with values leave out that many of the first, and decide.
         """
         named = self.batches(desc) + desc.IndicesTensor.sizes[-1]
-        sizes = self.place_sizes(desc) + self.dimensions(desc)[named:]
+        sizes = self.coordinate_sizes(desc) + self.dimensions(desc)[named:]
         return with_leading_ones(sizes, self.rank(desc))
 
     def rank(self, desc: OperatorDesc) -> int:

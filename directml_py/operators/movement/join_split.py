@@ -8,10 +8,10 @@ from itertools import accumulate
 from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor_size import unsigned_numbers
 from ..attributes import resized
-from ..operator import Move, Operator, Place, Shapes, operator
+from ..operator import Move, Operator, Shapes, Slices, operator
 
 
-def places_along(axis: int, sizes: Sequence[int]) -> list[Place]:
+def slices_along(axis: int, sizes: Sequence[int]) -> list[Slices]:
     """Where parts of these sizes lie in the whole, one behind the other along ``axis``."""
     before = (slice(None),) * axis
     ends = list(accumulate(sizes))
@@ -32,7 +32,7 @@ class Join(Operator):
         }
 
     def moves(self, desc: OperatorDesc) -> Sequence[Move]:
-        places = places_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.InputTensors])
+        places = slices_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.InputTensors])
         return [Move(index, (), 0, place) for index, place in enumerate(places)]
 
 
@@ -54,5 +54,5 @@ class Split(Operator):
         }
 
     def moves(self, desc: OperatorDesc) -> Sequence[Move]:
-        places = places_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.OutputTensors])
+        places = slices_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.OutputTensors])
         return [Move(0, place, index, ()) for index, place in enumerate(places)]

@@ -22,8 +22,8 @@ from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..attributes import element
-from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Place, Shapes, Sizes, operator, own_rule
-from .slice import border, sides, steps
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, Slices, operator, own_rule
+from .slice import border, sides, strided_slices
 
 UINT_COUNT = 2**32
 # Copies of more parts than that take longer to prepare than indices to be gone through.
@@ -121,7 +121,11 @@ def parts(desc: OperatorDesc, kept: Kept, size: int) -> Iterator[tuple[slice, sl
             place = slice(side.start + begin, side.start + end)
             yield (
                 place,
-                *(steps([first], [end - begin], [distance]) if distance else (slice(first, first + 1),)),
+                *(
+                    strided_slices([first], [end - begin], [distance])
+                    if distance
+                    else (slice(first, first + 1),)
+                ),
             )
             begin = end
 
@@ -169,8 +173,8 @@ class Padding(Operator):
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         sizes, kept = padded_sizes(desc), kept_parts(desc)
-        remains: Place = tuple(one.source for one in kept)
-        place: Place = tuple(one.place for one in kept)
+        remains: Slices = tuple(one.source for one in kept)
+        place: Slices = tuple(one.place for one in kept)
 
         def bind_filled(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             output, value = outputs[0], element(desc.PaddingValue, outputs[0].dtype)

@@ -20,9 +20,9 @@ from ..operator import (
     Move,
     Operator,
     Outputs,
-    Place,
     Shapes,
     Sizes,
+    Slices,
     operator,
     own_rule,
 )
@@ -32,7 +32,7 @@ SLICE1_WINDOW = own_rule("SLICE1", "window", "The window lies within InputTensor
 SLICE_GRAD_WINDOW = own_rule("SLICE_GRAD", "window", "The window lies within OutputGradientTensor")
 
 
-def steps(starts: Iterable[int], counts: Iterable[int], strides: Iterable[int]) -> Place:
+def strided_slices(starts: Iterable[int], counts: Iterable[int], strides: Iterable[int]) -> Slices:
     """``counts`` elements of each dimension, from ``starts`` on."""
 
     def along(start: int, count: int, stride: int) -> slice:
@@ -63,7 +63,7 @@ class Slice(Operator):
         return {"OutputTensor": desc.Sizes}
 
     def moves(self, desc: OperatorDesc) -> Sequence[Move]:
-        return [Move(0, steps(desc.Offsets, desc.Sizes, desc.Strides), 0, ())]
+        return [Move(0, strided_slices(desc.Offsets, desc.Sizes, desc.Strides), 0, ())]
 
 
 def check_window(desc: OperatorDesc, field: str, rule: Rule, report: Report) -> None:
@@ -91,11 +91,11 @@ def sliced_sizes(desc: OperatorDesc, own: Sizes) -> Sizes:
     return tuple(min(size, most) for size, most in zip(own, reachable(desc)))
 
 
-def window_place(desc: OperatorDesc, counts: Sizes) -> Place:
+def window_slices(desc: OperatorDesc, counts: Sizes) -> Slices:
     """Where ``counts`` elements of the window lie; they begin at its end where the stride is negative."""
     windows = zip(desc.InputWindowOffsets, desc.InputWindowSizes, desc.InputWindowStrides)
     starts = [offset + (size - 1 if stride < 0 else 0) for offset, size, stride in windows]
-    return steps(starts, counts, desc.InputWindowStrides)
+    return strided_slices(starts, counts, desc.InputWindowStrides)
 
 
 @operator("SLICE1")
@@ -117,7 +117,7 @@ class Slice1(Operator):
         return {"OutputTensor": sliced_sizes(desc, tuple(wanted))}
 
     def moves(self, desc: OperatorDesc) -> Sequence[Move]:
-        return [Move(0, window_place(desc, desc.OutputTensor.sizes), 0, ())]
+        return [Move(0, window_slices(desc, desc.OutputTensor.sizes), 0, ())]
 
 
 @operator("SLICE_GRAD")
@@ -135,7 +135,7 @@ class SliceGrad(Operator):
         return {"InputGradientTensor": sliced_sizes(desc, desc.InputGradientTensor.sizes)}
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        place = window_place(desc, desc.InputGradientTensor.sizes)
+        place = window_slices(desc, desc.InputGradientTensor.sizes)
 
         def scattered(gradient: Array) -> Array:
             whole = np.zeros(desc.OutputGradientTensor.sizes, gradient.dtype)
@@ -146,7 +146,7 @@ class SliceGrad(Operator):
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         sizes, counts = desc.OutputGradientTensor.sizes, desc.InputGradientTensor.sizes
-        place = window_place(desc, counts)
+        place = window_slices(desc, counts)
         # Where the gradient has no gaps, zeros and gradient together are one pass over the output.
         has_gaps = any(count > 1 and abs(one.step) > 1 for one, count in zip(place, counts))
         zeros = [()] if has_gaps else border(sizes, tuple(map(span, place, counts)))
@@ -175,9 +175,9 @@ def span(steps: slice, count: int) -> slice:
     return slice(first, first + count)
 
 
-def border(sizes: Sizes, place: Place) -> list[Place]:
+def border(sizes: Sizes, place: Slices) -> list[Slices]:
     """All outside of ``place``, whose slices have no steps, in parts that have no element in common."""
-    parts: list[Place] = []
+    parts: list[Slices] = []
     for axis, (size, inner) in enumerate(zip(sizes, place)):
         behind = (slice(None),) * (len(sizes) - axis - 1)
         parts += [(*place[:axis], side, *behind) for side in sides(size, inner)]

@@ -50,7 +50,7 @@ from ..operator import (
 )
 from ..quantization_parameters import along, per_channel, single
 from ..registry import operator_of
-from .pooling import of_any_steps
+from .pooling import any_output_sizes
 
 
 @lru_cache(maxsize=64)
@@ -129,7 +129,7 @@ class Convolution(Operator):
         sizes = convolved_sizes(desc)
         return {
             "BiasTensor": (1, sizes[1], *(1,) * len(sizes[2:])),
-            "OutputTensor": of_any_steps(sizes),
+            "OutputTensor": any_output_sizes(sizes),
             **of_sizes(output_sizes),
         }
 
@@ -195,7 +195,7 @@ class Convolution(Operator):
                 return partial(run_where_finite, filters, run, reference.bind(inputs, outputs, scratch))
             return run
 
-        return Kernel(bind, memory + more, packed=keeping(desc, partial(bind, is_kept=True)))
+        return Kernel(bind, memory + more, packed=prepacked_filter(desc, partial(bind, is_kept=True)))
 
     def fused_kernel(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
         """With a normalization of its channels, while these are on their way to memory."""
@@ -230,13 +230,17 @@ class Convolution(Operator):
                 ]
             )
 
-        return Kernel(bind, transformed_size(desc), packed=keeping(desc, partial(bind, is_kept=True)))
+        return Kernel(
+            bind, transformed_size(desc), packed=prepacked_filter(desc, partial(bind, is_kept=True))
+        )
 
 
 NO_SCRATCH = np.empty(0, np.uint8)
 
 
-def keeping(desc: OperatorDesc, bind: Callable[[Inputs, Outputs, Array], Run]) -> PrepackedKernel | None:
+def prepacked_filter(
+    desc: OperatorDesc, bind: Callable[[Inputs, Outputs, Array], Run]
+) -> PrepackedKernel | None:
     """``bind`` for a filter that has been transformed; behind that it lies as it is, for what is not finite."""
     if not desc.FilterTensor.is_owned_by_dml or is_backward(desc):
         return None
@@ -304,7 +308,7 @@ class ConvolutionInteger(Operator):
         return {
             "InputZeroPointTensor": single(desc.InputZeroPointTensor),
             "FilterZeroPointTensor": per_channel(desc.FilterZeroPointTensor, sizes[1]),
-            "OutputTensor": of_any_steps(sizes),
+            "OutputTensor": any_output_sizes(sizes),
             **of_sizes(output_sizes),
         }
 

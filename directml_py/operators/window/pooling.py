@@ -85,7 +85,7 @@ def element_counts(desc: OperatorDesc, sizes: Sizes, steps: Sizes) -> list[npt.N
     return [np.maximum(one, 1) for one in counts] if desc.IncludePadding else counts
 
 
-def most_taps(window: Window, axis: int, size: int, steps: int) -> int:
+def most_window_elements(window: Window, axis: int, size: int, steps: int) -> int:
     """How many elements all steps along a dimension see together, at most."""
     return steps * min(size, window.size[axis])
 
@@ -107,7 +107,7 @@ def seen_at_once(window: Window, x: Array, output: Array) -> Array | None:
     return seen
 
 
-def of_any_steps(sizes: Sizes) -> Advisory:
+def any_output_sizes(sizes: Sizes) -> Advisory:
     """Microsoft's library looks at batches and channels alone: further steps see nothing, and fewer are fewer."""
     return Advisory(sizes, (*sizes[:2], *(None for _ in sizes[2:])))
 
@@ -121,7 +121,7 @@ class Pool(Operator):
         """``output_sizes``: those of the output, where another number of steps is wanted."""
         own = None if desc.OutputTensor is None else desc.OutputTensor.sizes
         follow = pooled_sizes(pool_window(desc), desc.InputTensor.sizes, own)
-        return {"OutputTensor": of_any_steps(follow), **of_sizes(output_sizes)}
+        return {"OutputTensor": any_output_sizes(follow), **of_sizes(output_sizes)}
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         compute = self.compute(desc)

@@ -25,7 +25,14 @@ from ..operator import (
     operator,
 )
 from ..sampling import blending_kernel
-from .pooling import MOST_TAPS, channel_starts, most_taps, of_any_steps, pool_window, pooled_sizes
+from .pooling import (
+    MOST_TAPS,
+    any_output_sizes,
+    channel_starts,
+    most_window_elements,
+    pool_window,
+    pooled_sizes,
+)
 
 WRAP = 1 << 32
 
@@ -46,7 +53,7 @@ class AveragePoolingGrad(Operator):
         if desc.OutputGradientTensor is None:
             return of_sizes(output_sizes, "OutputGradientTensor")
         sizes, own = desc.OutputGradientTensor.sizes, desc.InputGradientTensor.sizes
-        return {"InputGradientTensor": of_any_steps(pooled_sizes(pool_window(desc), sizes, own))}
+        return {"InputGradientTensor": any_output_sizes(pooled_sizes(pool_window(desc), sizes, own))}
 
     def plan(self, desc: OperatorDesc) -> Plan:
         """The means as sums of shares, transposed."""
@@ -81,7 +88,7 @@ class Shares:
     def __init__(self, window: Window, axis: int, size: int, shares: Array) -> None:
         self.window, self.axis, self.size, self.shares = window, axis, size, shares
         steps = len(shares)
-        all_at_once = most_taps(window, axis, size, steps) <= MOST_TAPS
+        all_at_once = most_window_elements(window, axis, size, steps) <= MOST_TAPS
         self.length = size if all_at_once else max(1, MOST_TAPS // steps)
 
     def __iter__(self) -> Iterator[Taps]:

@@ -126,7 +126,7 @@ def unfolding(make: Maker, spatial: str, columns: str) -> Fields:
     (batches, channels), size = slide.leading, slide.window.size
     return {
         spatial: [*slide.leading, *slide.sizes],
-        columns: make.led(columns, batches, channels * prod(size), prod(slide.steps)),
+        columns: make.led(columns, batches, channels * prod(size), prod(slide.output_sizes)),
         "WindowSizes": size,
         **slide.attributes(make),
     }

@@ -14,7 +14,7 @@ from .window import aligned_regions
 def pooling_grad(make: Maker) -> Fields:
     slide = sliding(make, "InputGradientTensor")
     sizes = [*slide.leading, *slide.sizes]
-    tensors = {"InputGradientTensor": [*slide.leading, *slide.steps], "OutputGradientTensor": sizes}
+    tensors = {"InputGradientTensor": [*slide.leading, *slide.output_sizes], "OutputGradientTensor": sizes}
     return {**tensors, "InputTensor": sizes, **slide.attributes(make)}
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD
 from ..desc_generator import Fields, Maker
 from ..recipes import recipe
-from ..window_samples import Sliding, roomy, sliding
+from ..window_samples import SlidingWindow, roomy, sliding
 
 POOLS = ("AVERAGE_POOLING", "LP_POOLING", "MAX_POOLING")
 
 
-def filtered(slide: Sliding, make: Maker, backward: bool = False) -> Fields:
+def filtered(slide: SlidingWindow, make: Maker, backward: bool = False) -> Fields:
     """A filter and what it slides over; backwards, what comes of that, for then the filter slides over the output.
 
     Leading sizes are batches, groups, and the channels of a group that the filter has in its first dimension and in
     its second: forwards those of the output and of the input.
     """
     batches, groups, first, second = slide.leading
-    shape = (first, slide.steps) if backward else (second, slide.sizes)
+    shape = (first, slide.output_sizes) if backward else (second, slide.sizes)
     return {
         "InputTensor": [batches, groups * shape[0], *shape[1]],
         "FilterTensor": [groups * first, second, *slide.window.size],
@@ -36,20 +36,20 @@ def convolution(make: Maker) -> Fields:
     if make.source.chance(30):
         # Not the most steps that fit, or more elements than the least in which they fit.
         batches, groups, first, second = slide.leading
-        sizes = unreached(make, slide) if backward else fewer_steps(slide)
+        sizes = unreached(make, slide) if backward else fewer_outputs(slide)
         channels = groups * (second if backward else first)
         fields["OutputTensor"] = [batches, channels, *map(sum, zip(sizes, padding))]
     return {**fields, "present": make.some("BiasTensor")}
 
 
-def unreached(make: Maker, slide: Sliding) -> list[int]:
+def unreached(make: Maker, slide: SlidingWindow) -> list[int]:
     """More elements, maybe, than those that the window slides over: nothing reaches them."""
     return [size + make.source.integer(0, 2 * roomy(make)) for size in slide.sizes]
 
 
-def fewer_steps(slide: Sliding) -> list[int]:
+def fewer_outputs(slide: SlidingWindow) -> list[int]:
     """One step less where that leaves no more elements without a step than dilations may."""
-    window, steps = slide.window, slide.steps
+    window, steps = slide.window, slide.output_sizes
     terms = zip(steps, window.unseen(slide.sizes, steps), window.strides, window.dilations)
     return [max(1, count - (unseen + stride < dilation)) for count, unseen, stride, dilation in terms]
 
@@ -61,7 +61,7 @@ def convolution_integer(make: Maker) -> Fields:
     fields = filtered(slide, make)
     if make.source.chance(30):
         batches, groups, features, _ = slide.leading
-        fields["OutputTensor"] = [batches, groups * features, *fewer_steps(slide)]
+        fields["OutputTensor"] = [batches, groups * features, *fewer_outputs(slide)]
     return {**fields, "present": make.some(*zero_points), "any_rank": zero_points}
 
 
@@ -70,7 +70,7 @@ def pool(make: Maker) -> Fields:
     slide = sliding(make, "InputTensor")
     fields = {"InputTensor": [*slide.leading, *slide.sizes], **slide.attributes(make)}
     if make.source.chance(30):
-        fields["OutputTensor"] = [*slide.leading, *more_steps(make, slide)]
+        fields["OutputTensor"] = [*slide.leading, *more_outputs(make, slide)]
     return {
         **fields,
         "P": make.source.choice((1, 1, 2, 2, 3, 4, 5, 40)),
@@ -78,9 +78,9 @@ def pool(make: Maker) -> Fields:
     }
 
 
-def more_steps(make: Maker, slide: Sliding) -> list[int]:
+def more_outputs(make: Maker, slide: SlidingWindow) -> list[int]:
     """Counts of steps rounded up, or as many as there would be without dilations."""
-    window, steps = slide.window, slide.steps
+    window, steps = slide.window, slide.output_sizes
     undilated = window._replace(dilations=(1,) * len(steps)).forward(slide.sizes)
     chosen = []
     for size, count, unseen, most in zip(slide.sizes, steps, window.unseen(slide.sizes, steps), undilated):

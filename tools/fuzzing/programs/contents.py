@@ -72,7 +72,7 @@ class Contents:
             self._fill(step.part)
 
     def _fill(self, part: v.BufferPart) -> None:
-        for memory, place in self._places_of(part):
+        for memory, place in self._word_positions(part):
             word = self.word(memory, place)
             assert isinstance(word.value, int)
             self._words[memory][place] = word._replace(value=word.value + FILLED)
@@ -129,9 +129,9 @@ class Contents:
                     (self.hazards if are_known else self.possible).add(CHANGED)
 
     def _values(self, part: v.BufferPart | None) -> list[object]:
-        return [] if part is None else [self.word(*where).value for where in self._places_of(part)]
+        return [] if part is None else [self.word(*where).value for where in self._word_positions(part)]
 
-    def _places_of(self, part: v.BufferPart) -> Iterator[tuple[int, int]]:
+    def _word_positions(self, part: v.BufferPart) -> Iterator[tuple[int, int]]:
         buffer = self._program.buffers[part.buffer]
         start = buffer.offset + part.start
         for place in range(start // WORD, -(-(start + part.size) // WORD)):
