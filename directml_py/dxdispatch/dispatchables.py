@@ -18,10 +18,10 @@ from ..descs.operator_desc import TensorSlot
 from ..dml import IDMLBindingTable, IDMLCompiledOperator, IDMLDevice1, IDMLOperator
 from ..graph import CompiledGraph
 from ..graph.desc_parts import Edge, graph_desc, operator_node
-from .constant_files import constant_path
 from .graph_reading import read_graph
 from .model import Bindings, BindingSource, GraphDispatchable, OperatorDispatchable
 from .model_buffers import ModelBuffers, product, upload
+from .model_constants import constant_path
 from .model_error import ModelError
 from .model_files import read_file
 

@@ -6,9 +6,9 @@ import pytest
 
 import directml_py as dml
 
-from . import binding_breaches, dispatch_breaches, object_breaches, thread_breaches  # noqa: F401
+from . import binding_violations, dispatch_violations, object_violations, thread_violations  # noqa: F401
 from .helpers import UPLOAD, Bench, binding, join
-from .rule_breaches import cases
+from .rule_violations import cases
 
 
 def found_in(error):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import directml_py as dml
 
-from ..dml import binding_breaches, dispatch_breaches, object_breaches, thread_breaches  # noqa: F401
+from ..dml import binding_violations, dispatch_violations, object_violations, thread_violations  # noqa: F401
 from ..dml.helpers import DEBUG, Bench
-from ..dml.rule_breaches import BREACHES
+from ..dml.rule_violations import BREACHES
 from .registry import Case, found_by, register
 
 

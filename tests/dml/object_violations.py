@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import directml_py as dml
 
-from .binding_breaches import owned_join
+from .binding_violations import owned_join
 from .helpers import VIEWS, VISIBLE, Bench, identity, spans
-from .rule_breaches import breaks
+from .rule_violations import breaks
 
 HIDDEN = dml.D3D12_DESCRIPTOR_HEAP_FLAG_NONE
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from threading import Event, Thread
 
-from .binding_breaches import owned_join
+from .binding_violations import owned_join
 from .helpers import binding, identity
-from .rule_breaches import breaks
+from .rule_violations import breaks
 
 
 class Inside(list):

@@ -6,7 +6,7 @@ import directml_py as dml
 
 from .graphs import graph
 from .helpers import OWNED, Bench, binding, identity, join, log_sum_exp, power, span, spans, split
-from .rule_breaches import breaks
+from .rule_violations import breaks
 
 
 def recording(bench, op, **bound):

@@ -20,7 +20,7 @@ from .helpers import (
     split,
     tensor,
 )
-from .rule_breaches import breaks
+from .rule_violations import breaks
 
 BIG = (1 << 64) - 16
 
