@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from directml_py.operators import SCHEMAS
-from directml_py.testing.invalid_desc_search import InvalidDesc
+from directml_py.testing.invalid_desc_search import InvalidDesc, invalid_desc_of
 from directml_py.testing.invalid_descs import derived_rules
 
 __all__ = ["DERIVED", "InvalidDesc", "invalid_desc_of"]
