@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..abi.hresult import DMLError
 from ..abi.pointers import struct_at
@@ -12,6 +12,7 @@ from ..api.d3d12_enums import (
     D3D12_DESCRIPTOR_HEAP_TYPE_RTV,
 )
 from ..api.d3d12_structs import D3D12_DESCRIPTOR_HEAP_DESC
+from .adapters import HARDWARE, Adapter
 from .descriptor_copies import Ranges, copy_descriptors, report_instead
 from .descriptors import (
     CBV_SRV_UAV,
@@ -22,26 +23,19 @@ from .descriptors import (
     check_descriptor_heap_desc,
     heap_type,
 )
-from .device_child import ID3D12Object
+from .device_base import DeviceBase
 from .views import OtherView, cpu_slot, unordered_access_view
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
     from .resource import ID3D12Resource
 
 
-class DescriptorMethods(ID3D12Object):
+class DescriptorMethods(DeviceBase):
     """A part of ``ID3D12Device``."""
 
-    removed: bool
-
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, adapter: Adapter = HARDWARE) -> None:
+        super().__init__(adapter)
         self._descriptors = DescriptorIndex()
-
-    @property
-    def _device(self) -> ID3D12Device:
-        return cast("ID3D12Device", self)
 
     def CreateDescriptorHeap(self, desc: Any) -> ID3D12DescriptorHeap:
         self._device.check_alive()

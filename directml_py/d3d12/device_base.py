@@ -1,0 +1,184 @@
+"""What all methods of ``ID3D12Device`` share: its state, messages of the debug layer, and removal."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import TYPE_CHECKING, cast
+
+from ..abi.hresult import (
+    DXGI_ERROR_DEVICE_REMOVED,
+    DXGI_ERROR_INVALID_CALL,
+    E_INVALIDARG,
+    NAMES,
+    S_OK,
+    DMLError,
+)
+from ..abi.rules import Diagnostic, Rule
+from ..api.d3d12_enums import (
+    D3D12_DEBUG_FEATURE,
+    D3D12_MESSAGE_CATEGORY,
+    D3D12_MESSAGE_CATEGORY_EXECUTION,
+    D3D12_MESSAGE_ID_DEVICE_REMOVAL_PROCESS_AT_FAULT,
+    D3D12_MESSAGE_SEVERITY,
+    D3D12_MESSAGE_SEVERITY_ERROR,
+)
+from .adapters import HARDWARE, Adapter
+from .d3d12_constants import UINT64_MAX
+from .debug import debug_layer_enabled
+from .device_child import ID3D12DeviceChild, ID3D12Object
+from .fence import FenceValue
+from .info_queue import ID3D12InfoQueue1, Message
+from .live_objects import Buffers, Living
+from .observers import watchers
+from .rule_messages import message_of
+from .scheduler import WorkQueue
+
+if TYPE_CHECKING:
+    from .device import ID3D12Device
+    from .sync_validation.deferred_execution import Deferral
+    from .sync_validation.validator import SyncValidator
+
+
+class DeviceBase(ID3D12Object):
+    """The state of an ``ID3D12Device``, which ``lock`` guards. ``info_queue``, ``sync_validator`` and ``children`` are
+    None without the debug layer.
+    """
+
+    def __init__(self, adapter: Adapter = HARDWARE) -> None:
+        super().__init__()
+        self._adapter = adapter
+        self.lock = threading.RLock()
+        self.info_queue = ID3D12InfoQueue1(self._device) if debug_layer_enabled() else None
+        self.debug_features = D3D12_DEBUG_FEATURE(0)
+        self.sync_validator: SyncValidator | None = None
+        self._deferral: Deferral | None = None
+        if debug_layer_enabled():
+            self._watch()
+        # Whether memory of heaps that are not zeroed holds anything but zeros, also without the debug layer.
+        self.leaves_garbage = False
+        # Whether lists run in another order than they were recorded in, where nothing asks for that one. The debug
+        # layer reports what depends on it, and so keeps it.
+        self.reorders = False
+        self.removed = False
+        self._removed_reason = S_OK
+        self._removed_text = ""
+        # Queues that may have something to run.
+        self.ready: dict[WorkQueue, None] = {}
+        # What it has made that lives; under the debug layer alone.
+        self.children: Living[ID3D12DeviceChild] | None = Living() if debug_layer_enabled() else None
+        self.buffers = Buffers()
+        self._fences: weakref.WeakSet[FenceValue] = weakref.WeakSet()
+        self._queues: weakref.WeakSet[WorkQueue] = weakref.WeakSet()
+
+    @property
+    def _device(self) -> ID3D12Device:
+        return cast("ID3D12Device", self)
+
+    def _watch(self) -> None:
+        # Loaded for the first device that asks for it: programs without the debug layer start faster.
+        from .sync_validation.deferred_execution import Deferral
+        from .sync_validation.validator import SyncValidator
+
+        self.sync_validator, self._deferral = SyncValidator(self._device), Deferral(self._device)
+
+    def report(
+        self,
+        severity: D3D12_MESSAGE_SEVERITY,
+        category: D3D12_MESSAGE_CATEGORY,
+        id: int,
+        text: str,
+        hresult: int = E_INVALIDARG,
+    ) -> None:
+        """A message of the debug layer; nothing without it. Raises ``DMLError`` with ``hresult`` if the info
+        queue breaks on the severity."""
+        self.report_message(Message(category, severity, id, text), hresult)
+
+    def report_rule(self, rule: Rule, text: str) -> None:
+        """As ``report``, for a rule with a name."""
+        self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
+
+    def report_diagnostic(self, diagnostic: Diagnostic) -> None:
+        if self.info_queue is not None:
+            self.report_message(message_of(diagnostic))
+
+    def report_message(self, message: Message, hresult: int = E_INVALIDARG) -> None:
+        if self.info_queue is not None:
+            self.info_queue.put(message, hresult)
+
+    def check_alive(self) -> None:
+        """Raises ``DXGI_ERROR_DEVICE_REMOVED`` on a removed device."""
+        if self.removed:
+            reason = NAMES.get(self._removed_reason, hex(self._removed_reason))
+            raise DMLError(
+                DXGI_ERROR_DEVICE_REMOVED, f"the device was removed ({reason}): {self._removed_text}"
+            )
+
+    def remove(self, reason: int, text: str, id: int) -> None:
+        """Remove the device and report why as an error with message ``id``."""
+        self.mark_removed(reason, text)
+        self.report(
+            D3D12_MESSAGE_SEVERITY_ERROR,
+            D3D12_MESSAGE_CATEGORY_EXECUTION,
+            id,
+            text,
+            reason,
+        )
+
+    def refuse(self, call: str, text: str) -> bool:
+        """Remove the device because ``call`` did nothing, for callers that no exception reaches. Questions do it no
+        harm. Whether the debug layer has said so."""
+        if self.removed or call.startswith("Get"):
+            return False
+        self.remove(
+            DXGI_ERROR_INVALID_CALL, f"{call}: {text}", D3D12_MESSAGE_ID_DEVICE_REMOVAL_PROCESS_AT_FAULT
+        )
+        return self.info_queue is not None
+
+    def mark_removed(self, reason: int, text: str) -> None:
+        """Drop all work and complete all fences; the first reason stays."""
+        with self.lock:
+            if self.removed:
+                return
+            self.removed = True
+            self._removed_reason = reason
+            self._removed_text = text
+            for queue in list(self._queues):
+                queue.clear()
+            fences = list(self._fences)
+        for observer in watchers.all:
+            observer.removed(text)
+        for fence in fences:
+            fence.advance(UINT64_MAX)
+        for fence in fences:
+            fence.deliver()
+
+    def after_fork(self) -> None:
+        """In the child: a device that another thread of the parent was using is removed, as that thread is not here."""
+        me = threading.get_ident()
+        workers = [queue.worker for queue in list(self._queues)]
+        if self._deferral is not None:
+            workers.append(self._deferral.runner)
+        free = self.lock.acquire(blocking=False)
+        if free:
+            self.lock.release()
+        else:
+            self.lock = threading.RLock()
+        if self.info_queue is not None:
+            self.info_queue.forget_other_threads()
+        for living in (self.buffers, self.children):
+            if living is not None:
+                living.forget_other_threads()
+        if free and all(worker is None or worker.thread == me for worker in workers):
+            return
+        # Events that waited belong to threads that are not here either.
+        self.removed = True
+        self._removed_reason = self._removed_reason or DXGI_ERROR_DEVICE_REMOVED
+        self._removed_text = self._removed_text or (
+            "the process was forked while another thread used the device; the child has to make one of its own"
+        )
+        self.ready.clear()
+
+    def GetDeviceRemovedReason(self) -> int:
+        """``S_OK``, or the code for which the device was removed; returned, not raised."""
+        return self._removed_reason

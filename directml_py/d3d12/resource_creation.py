@@ -1,0 +1,105 @@
+"""The methods of ``ID3D12Device`` that create heaps and buffers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..abi.arguments import child, invalid, unsigned
+from ..abi.hresult import E_OUTOFMEMORY, DMLError
+from ..abi.pointers import struct_at
+from ..api.d3d12_enums import D3D12_HEAP_FLAG_CREATE_NOT_ZEROED, D3D12_HEAP_FLAGS
+from ..api.d3d12_structs import D3D12_HEAP_DESC, D3D12_HEAP_PROPERTIES
+from .adapters import count_in
+from .allocation import PATTERN, Allocation
+from .buffer_rules import (
+    check_committed_flags,
+    check_heap_desc,
+    check_heap_properties,
+    check_placement,
+    cpu_accessible,
+    read_buffer_desc,
+)
+from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+from .device_base import DeviceBase
+from .heap import ID3D12Heap, ID3D12Heap1
+from .observers import created
+from .resource import ID3D12Resource2, Placement
+from .sync_validation.shadow_memory import Shadow
+
+
+class ResourceCreation(DeviceBase):
+    """A part of ``ID3D12Device``."""
+
+    def CreateCommittedResource(
+        self,
+        heapProperties: Any,
+        heapFlags: int,
+        desc: Any,
+        initialState: int,
+        optimizedClearValue: None = None,
+    ) -> ID3D12Resource2:
+        """A buffer with memory of its own, filled with zeros."""
+        self.check_alive()
+        properties = struct_at(heapProperties, D3D12_HEAP_PROPERTIES, "heapProperties")
+        check_heap_properties(properties, "heapProperties")
+        heap_flags = check_committed_flags(heapFlags, "heapFlags")
+        buffer = read_buffer_desc(desc, optimizedClearValue)
+        state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
+        allocation = self._allocate(buffer.Width, properties, heap_flags)
+        placement = Placement(allocation, 0, properties, heap_flags)
+        return created(ID3D12Resource2(self._device, buffer, placement, state))
+
+    def CreateHeap(self, desc: Any) -> ID3D12Heap1:
+        self.check_alive()
+        heap_desc = struct_at(desc, D3D12_HEAP_DESC, "desc")
+        check_heap_desc(heap_desc, "desc")
+        allocation = self._allocate(
+            heap_desc.SizeInBytes, heap_desc.Properties, D3D12_HEAP_FLAGS(heap_desc.Flags)
+        )
+        return created(ID3D12Heap1(self._device, heap_desc, allocation))
+
+    def _allocate(self, size: int, properties: D3D12_HEAP_PROPERTIES, flags: D3D12_HEAP_FLAGS) -> Allocation:
+        """Memory of a heap; under the debug layer, with a record of which bytes are defined."""
+        allocation = Allocation(size)
+        count_in(allocation)
+        zeroed = not flags & D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
+        if self.leaves_garbage and not zeroed:
+            allocation.bytes[:] = PATTERN
+        if self.sync_validator is not None:
+            try:
+                shadow = Shadow(allocation.bytes, zeroed)
+            except MemoryError:
+                raise DMLError(
+                    E_OUTOFMEMORY, f"there is no memory for the debug layer's record of {size} bytes"
+                ) from None
+            # Nobody sees what the CPU writes.
+            allocation.shadow = None if cpu_accessible(properties) else shadow
+        return allocation
+
+    def CreatePlacedResource(
+        self,
+        heap: ID3D12Heap,
+        heapOffset: int,
+        desc: Any,
+        initialState: int,
+        optimizedClearValue: None = None,
+    ) -> ID3D12Resource2:
+        """A buffer in the memory of ``heap``, which others may share."""
+        self.check_alive()
+        child(heap, ID3D12Heap, "heap", self._device)
+        offset = unsigned(heapOffset, "heapOffset")
+        buffer = read_buffer_desc(desc, optimizedClearValue)
+        heap_desc = heap.GetDesc()
+        if heap.denies_buffers:
+            raise invalid("heap was created with D3D12_HEAP_FLAG_DENY_BUFFERS")
+        if offset % D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT:
+            raise invalid(f"heapOffset must be a multiple of 64 KiB, not {offset}")
+        if offset + buffer.Width > heap_desc.SizeInBytes:
+            raise invalid(
+                f"heapOffset + desc.Width is {offset + buffer.Width}, but the heap has "
+                f"{heap_desc.SizeInBytes} bytes"
+            )
+        properties = heap_desc.Properties
+        state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
+        placement = Placement(heap.allocation, offset, properties, heap.flags, heap.life)
+        return created(ID3D12Resource2(self._device, buffer, placement, state))
