@@ -5,7 +5,7 @@ from __future__ import annotations
 from .private_data import PrivateDataObject
 
 
-class Life:
+class Lifetime:
     """Shared by an object and by recorded work that names it; ``released`` turns true when the object goes.
 
     ``residency`` counts as Direct3D 12 does: 1 from creation on, one more for each MakeResident, one less for each
@@ -40,7 +40,7 @@ class LivingObject(PrivateDataObject):
     It stands first among the bases, so that a name is taken only once the interface's own SetName has taken it.
     """
 
-    life: Life
+    life: Lifetime
 
     def SetName(self, name: str) -> None:
         super().SetName(name)

@@ -9,7 +9,7 @@ from ..d3d12.clears import CHANNELS
 from ..d3d12.formats import format_of_name
 from ..d3d12.immediate import SIZE
 from ..d3d12.queries import RESULT_SIZE
-from ..dml.binding_point import Slot
+from ..dml.binding_point import BindingPoint
 from ..graph.json_reader import Item
 from . import event_types as e
 
@@ -195,11 +195,11 @@ def text_of(item: Item) -> str:
     return item.value
 
 
-def slot_of(item: Item) -> Slot:
+def slot_of(item: Item) -> BindingPoint:
     parts = list(item)
     if len(parts) != 3 or parts[0].value not in KINDS:
         raise item.error(f"must be one of {', '.join(KINDS)} with two numbers")
-    return Slot(parts[0].value, parts[1].integer(), parts[2].integer())
+    return BindingPoint(parts[0].value, parts[1].integer(), parts[2].integer())
 
 
 def marker_of(members: dict[str, Item]) -> e.MarkerEvent:

@@ -8,7 +8,7 @@ from pathlib import Path
 from .. import dxdispatch
 from . import event_types as e
 from .parser import CaptureError, CaptureLog
-from .replay_state import Machine
+from .replay_state import ReplayState
 
 
 def export(logs: Sequence[CaptureLog], number: int, path: str | Path) -> list[Path]:
@@ -18,7 +18,7 @@ def export(logs: Sequence[CaptureLog], number: int, path: str | Path) -> list[Pa
     ``CaptureError`` for a dispatch that is not there, is an initializer's, or one that DxDispatch has no words for.
     """
     for log in logs:
-        machine = Machine(log)
+        machine = ReplayState(log)
         for _, command in log.ran:
             machine.find(command)
             if isinstance(command.what, e.DispatchEvent) and command.what.number == number:
@@ -28,7 +28,7 @@ def export(logs: Sequence[CaptureLog], number: int, path: str | Path) -> list[Pa
     raise CaptureError(f"there is no dispatch {number}; the capture has {count}, from 0 on")
 
 
-def _save(machine: Machine, dispatch: e.DispatchEvent, path: Path) -> list[Path]:
+def _save(machine: ReplayState, dispatch: e.DispatchEvent, path: Path) -> list[Path]:
     op = dispatch.dispatchable.op
     if op is None:
         raise CaptureError(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from ..d3d12.formats import Format
-from ..dml.binding_point import Slot
+from ..dml.binding_point import BindingPoint
 from ..dml.compiled_operator import IDMLCompiledOperator
 
 
@@ -131,7 +131,7 @@ class DispatchEvent(NamedTuple):
     number: int
     dispatchable: Dispatchable
     operators: tuple[IDMLCompiledOperator | None, ...]
-    bindings: dict[Slot, ResourceRange]
+    bindings: dict[BindingPoint, ResourceRange]
 
     @property
     def is_known(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 
 
-class Known:
+class IntervalSet:
     """Disjoint ranges of bytes, in order; touching ones are one."""
 
     def __init__(self) -> None:

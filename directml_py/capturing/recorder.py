@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from .._version import __version__
-from ..abi.lifetime import Life
+from ..abi.lifetime import Lifetime
 from ..d3d12.allocation import Allocation
 from ..d3d12.buffer_rules import cpu_accessible
 from ..d3d12.clears import ClearView
@@ -40,7 +40,7 @@ from ..dml.dispatchable import IDMLDispatchable
 from ..dml.initializer import IDMLOperatorInitializer
 from ..kernels import backend
 from .content_store import FORMAT, VERSION, CaptureWriter
-from .interval_set import Known
+from .interval_set import IntervalSet
 from .serialize import Json, describe_barrier, describe_buffer, describe_operator, enumerator_name
 
 M = TypeVar("M", bound=Callable[..., None])
@@ -142,9 +142,9 @@ class Recorder(Observer):
         self._freed: list[int] = []
         # What was last stored of each range of an allocation.
         self._last: dict[int, dict[tuple[int, int], int]] = {}
-        self._names: weakref.WeakKeyDictionary[Life, str] = weakref.WeakKeyDictionary()
+        self._names: weakref.WeakKeyDictionary[Lifetime, str] = weakref.WeakKeyDictionary()
         # None for what is known from beginning to end.
-        self._known: weakref.WeakKeyDictionary[Allocation, Known | None] = weakref.WeakKeyDictionary()
+        self._known: weakref.WeakKeyDictionary[Allocation, IntervalSet | None] = weakref.WeakKeyDictionary()
         self._event(
             "process",
             format=FORMAT,
@@ -200,7 +200,7 @@ class Recorder(Observer):
         def describe(number: int) -> None:
             # Memory that nobody has touched is all zeros, or all the pattern of the debug layer.
             fill = int(allocation.bytes[0]) if fresh and len(allocation.bytes) else 0
-            self._known[allocation] = None if fresh else Known()
+            self._known[allocation] = None if fresh else IntervalSet()
             self._event("allocation", id=number, size=len(allocation.bytes), fill=fill)
             weakref.finalize(allocation, self._freed.append, number).atexit = False
 
@@ -243,7 +243,7 @@ class Recorder(Observer):
 
         return self._named(queries, self._numbers.of(queries, describe))
 
-    def _dispatchable(self, item: IDMLDispatchable | None, life: Life) -> int:
+    def _dispatchable(self, item: IDMLDispatchable | None, life: Lifetime) -> int:
         def describe(number: int) -> None:
             if isinstance(item, IDMLCompiledOperator):
                 members = describe_operator(item, self._writer.content)
@@ -255,7 +255,7 @@ class Recorder(Observer):
 
         return self._named(life, self._numbers.of(life, describe))
 
-    def _named(self, life: Life, number: int) -> int:
+    def _named(self, life: Lifetime, number: int) -> int:
         """``number``, after telling a name that came later than the object."""
         if self._names.setdefault(life, "") != life.name:
             self._names[life] = life.name

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from ..descs.format import braces
 from ..dml import IDMLCompiledOperator
-from ..dml.binding_point import Slot
+from ..dml.binding_point import BindingPoint
 from ..kernels import backend
 from . import event_types as e
 from .parser import CaptureLog
-from .replay_state import Executed, Machine
+from .replay_state import Executed, ReplayState
 
 
 class ReplayDifference(NamedTuple):
@@ -46,7 +46,7 @@ def replay(log: CaptureLog) -> Iterator[tuple[Executed, list[ReplayDifference]]]
     memory, nor of the times that queries take. What ``is_unknown`` is left out. Raises ``CaptureError``
     for what cannot be executed.
     """
-    machine = Machine(log)
+    machine = ReplayState(log)
     for _, command in log.ran:
         machine.find(command)
         what = command.what
@@ -61,7 +61,9 @@ def is_unknown(what: e.CommandEvent) -> bool:
     return isinstance(what, e.DispatchEvent) and not what.is_known
 
 
-def _differences(machine: Machine, command: e.CapturedCommand, what: Executed) -> Iterator[ReplayDifference]:
+def _differences(
+    machine: ReplayState, command: e.CapturedCommand, what: Executed
+) -> Iterator[ReplayDifference]:
     written = {(patch.allocation, patch.offset): patch.content for patch in command.written}
     if isinstance(what, e.DispatchEvent):
         yield from _dispatched(machine, what, written)
@@ -85,7 +87,7 @@ def _differences(machine: Machine, command: e.CapturedCommand, what: Executed) -
 
 
 def _dispatched(
-    machine: Machine, dispatch: e.DispatchEvent, written: dict[tuple[int, int], e.Content]
+    machine: ReplayState, dispatch: e.DispatchEvent, written: dict[tuple[int, int], e.Content]
 ) -> Iterator[ReplayDifference]:
     for operand in machine.operands(dispatch):
         if operand.slot.kind == "output" and operand.range is not None:
@@ -101,13 +103,13 @@ def _dispatched(
 
 
 def _initialized(
-    machine: Machine,
+    machine: ReplayState,
     dispatch: e.DispatchEvent,
     position: int,
     op: IDMLCompiledOperator | None,
     written: dict[tuple[int, int], e.Content],
 ) -> Iterator[ReplayDifference]:
-    part = dispatch.bindings.get(Slot("output", position))
+    part = dispatch.bindings.get(BindingPoint("output", position))
     now = None if op is None else machine.persistent(op, part)
     content = None if part is None else written.get((part.resource.allocation, part.start))
     if now is not None and content is not None and content.size == len(now):

@@ -16,7 +16,7 @@ from ..api.structs import DML_BINDING_DESC, DML_BUFFER_ARRAY_BINDING, DML_BUFFER
 from ..d3d12 import ID3D12Resource
 from ..descs.tensor import TensorDesc
 from ..dml import IDMLCompiledOperator, IDMLDevice
-from ..dml.binding_point import PERSISTENT, Slot
+from ..dml.binding_point import PERSISTENT, BindingPoint
 from ..session import Bindable, Session, binding
 from . import event_types as e
 from .d3d12_replay import ReplayRange, Simple
@@ -38,7 +38,7 @@ class Operand(NamedTuple):
     """
 
     name: str
-    slot: Slot
+    slot: BindingPoint
     tensor: TensorDesc
     bytes: Bytes
     range: e.ResourceRange | None
@@ -52,7 +52,7 @@ class Initialization:
     persistent: ID3D12Resource | None = None
 
 
-class Machine:
+class ReplayState:
     """Plays what a log says. Allocations become buffers in DEFAULT heaps, of which resources are ranges.
 
     Operators have persistent and temporary resources of their own: what these hold, and how large they are, depends on
@@ -112,9 +112,11 @@ class Machine:
         for position, op in enumerate(dispatch.operators):
             if op is None:
                 continue
-            bound = {index: dispatch.bindings.get(Slot("input", position, index)) for index in op.owned}
+            bound = {
+                index: dispatch.bindings.get(BindingPoint("input", position, index)) for index in op.owned
+            }
             owned = {index: self.bytes(part).copy() for index, part in bound.items() if part is not None}
-            place = _address(dispatch.bindings.get(Slot("output", position)))
+            place = _address(dispatch.bindings.get(BindingPoint("output", position)))
             self._initialized[op, place] = Initialization(owned)
 
     def operands(self, dispatch: e.DispatchEvent) -> Iterator[Operand]:
@@ -126,7 +128,7 @@ class Machine:
         owned = {} if initialization is None else initialization.owned
         for kind, slots in (("input", op.inputs), ("output", op.outputs)):
             for index, (name, _, tensor) in enumerate(slots):
-                slot = Slot(kind, index)
+                slot = BindingPoint(kind, index)
                 bound = dispatch.bindings.get(slot)
                 if tensor is None:
                     continue
@@ -162,8 +164,8 @@ class Machine:
         session, bound = self._session(op.device), dispatch.bindings
         table = session.table(
             op,
-            [self._binding(bound.get(Slot("input", index))) for index in range(len(op.inputs))],
-            [self._binding(bound.get(Slot("output", index))) for index in range(len(op.outputs))],
+            [self._binding(bound.get(BindingPoint("input", index))) for index in range(len(op.inputs))],
+            [self._binding(bound.get(BindingPoint("output", index))) for index in range(len(op.outputs))],
             session.temporary(op),
             self._persistent_of(op, dispatch) if op.persistent_size else None,
         )
@@ -196,14 +198,16 @@ class Machine:
             session = self._session(device)
             initializer = device.CreateOperatorInitializer([op for _, op in operators])
             inputs = [
-                self._array([bound.get(Slot("input", position, index)) for index in range(len(op.inputs))])
+                self._array(
+                    [bound.get(BindingPoint("input", position, index)) for index in range(len(op.inputs))]
+                )
                 for position, op in operators
             ]
             targets = [
                 session.buffer(op.persistent_size) if op.persistent_size else None for _, op in operators
             ]
             for (position, op), target in zip(operators, targets):
-                place = _address(bound.get(Slot("output", position)))
+                place = _address(bound.get(BindingPoint("output", position)))
                 self._initialized[op, place].persistent = target
             outputs = [binding(target) for target in targets]
             table = session.table(initializer, inputs, outputs, session.temporary(initializer))

@@ -11,7 +11,7 @@ from .buffer_pool import RECYCLING, Bytes
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 
 if TYPE_CHECKING:
-    from .sync_validation.shadow_memory import Shadow
+    from .sync_validation.shadow_memory import ShadowMemory
 
 CACHE_LINE = 64
 # What undefined bytes hold where they must not be zeros.
@@ -65,5 +65,5 @@ class Allocation:
             raise DMLError(E_OUTOFMEMORY, f"there is no memory for {size} bytes") from None
         skip = -block.ctypes.data % CACHE_LINE
         self.bytes: Bytes = block[skip : skip + size]
-        self.shadow: Shadow | None = None
+        self.shadow: ShadowMemory | None = None
         self.gpu_address = GPU_MEMORY.take(size)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.arguments import child, invalid, is_series, uint
-from ..abi.lifetime import Life
+from ..abi.lifetime import Lifetime
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate, struct_at
 from ..abi.rules import Rule
@@ -80,7 +80,7 @@ class ClearView(Command):
     def accesses(self) -> Iterable[Access]:
         return (Access(self.range, AccessKind.WRITE, D3D12_RESOURCE_STATE_UNORDERED_ACCESS, "the view"),)
 
-    def lives(self) -> Iterable[Life]:
+    def lives(self) -> Iterable[Lifetime]:
         return (self.range.buffer, self._heap_life)
 
     def problems(self) -> Iterator[tuple[Rule, str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..abi.arguments import enumerator, invalid
 from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
-from ..abi.lifetime import Life
+from ..abi.lifetime import Lifetime
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
     D3D12_COMMAND_LIST_TYPE_COMPUTE,
@@ -47,7 +47,7 @@ def command_list_type(value: Any, name: str) -> D3D12_COMMAND_LIST_TYPE:
     return kind
 
 
-class CommandMemory(Life):
+class CommandMemory(Lifetime):
     """What an allocator is made of, which recordings go on naming when the allocator is released."""
 
     __slots__ = ("generation", "in_flight")

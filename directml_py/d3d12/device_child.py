@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ..abi.lifetime import Life, LivingObject
+from ..abi.lifetime import Lifetime, LivingObject
 from ..abi.private_data import PrivateDataObject
 from ..api.iids import IID_ID3D12DeviceChild, IID_ID3D12Object, IID_ID3D12Pageable
 
@@ -42,9 +42,9 @@ class ID3D12Pageable(LivingObject, ID3D12DeviceChild):
 
     IID = IID_ID3D12Pageable
 
-    def __init__(self, device: ID3D12Device, life: Life | None = None) -> None:
+    def __init__(self, device: ID3D12Device, life: Lifetime | None = None) -> None:
         super().__init__(device)
-        self.life = Life(unversioned(type(self))) if life is None else life
+        self.life = Lifetime(unversioned(type(self))) if life is None else life
 
 
 def short(member: Enum) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..abi.arguments import unsigned
-from ..abi.lifetime import Life
+from ..abi.lifetime import Lifetime
 from ..api.d3d12_enums import D3D12_FENCE_FLAGS
 from ..api.iids import IID_ID3D12Fence, IID_ID3D12Fence1
 from .d3d12_constants import UINT64_MAX
@@ -41,7 +41,7 @@ class FenceState(NamedTuple):
     waits: tuple[FenceWait, ...] = ()
 
 
-class FenceValue(Life):
+class FenceValue(Lifetime):
     """What a fence is made of, which queued work goes on naming when the fence is released."""
 
     __slots__ = ("device", "state")

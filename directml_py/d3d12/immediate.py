@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..abi.arguments import counted, enumerator, invalid, is_series
-from ..abi.lifetime import Life
+from ..abi.lifetime import Lifetime
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate
 from ..api.d3d12_enums import (
@@ -50,7 +50,7 @@ class WriteImmediate(Command):
             for index, (part, _) in enumerate(self.writes)
         )
 
-    def lives(self) -> Iterable[Life]:
+    def lives(self) -> Iterable[Lifetime]:
         return tuple(part.buffer for part, _ in self.writes)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..abi.arguments import enumerator, invalid
 from ..abi.hresult import E_NOTIMPL, DMLError
-from ..abi.lifetime import Life
+from ..abi.lifetime import Lifetime
 from ..abi.rules import Rule
 from ..api.d3d12_enums import (
     D3D12_QUERY_HEAP_TYPE,
@@ -47,7 +47,7 @@ def check_query_heap_desc(desc: D3D12_QUERY_HEAP_DESC, name: str) -> None:
         raise invalid(f"{name}.Count must be from 1 to {MAX_QUERIES}, not {desc.Count}")
 
 
-class Queries(Life):
+class Queries(Lifetime):
     """The results of a query heap, which recorded commands go on naming when the heap is released."""
 
     __slots__ = ("ended", "results")
@@ -86,7 +86,7 @@ class EndQuery(Command):
         self.queries.results[self.index] = ticks()
         self.queries.ended[self.index] = True
 
-    def lives(self) -> Iterable[Life]:
+    def lives(self) -> Iterable[Lifetime]:
         return (self.queries,)
 
 
@@ -109,7 +109,7 @@ class ResolveQueries(Command):
             Access(self.destination, AccessKind.WRITE, D3D12_RESOURCE_STATE_COPY_DEST, "destinationBuffer"),
         )
 
-    def lives(self) -> Iterable[Life]:
+    def lives(self) -> Iterable[Lifetime]:
         return (self.queries, self.destination.buffer)
 
     def problems(self) -> Iterator[tuple[Rule, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from ..abi.lifetime import Life
+from ..abi.lifetime import Lifetime
 from ..abi.rules import Rule
 from ..api.d3d12_enums import (
     D3D12_RESOURCE_BARRIER_FLAGS,
@@ -77,7 +77,7 @@ class Command:
         """The memory that it touches."""
         return ()
 
-    def lives(self) -> Iterable[Life]:
+    def lives(self) -> Iterable[Lifetime]:
         """The objects that must not be released before it has run."""
         return ()
 
@@ -113,7 +113,7 @@ class Copy(Command):
             Access(self.destination, AccessKind.WRITE, COPY_DEST, "the copy's destination"),
         )
 
-    def lives(self) -> Iterable[Life]:
+    def lives(self) -> Iterable[Lifetime]:
         return (self.source.buffer, self.destination.buffer)
 
     def mark(self) -> None:
@@ -131,7 +131,7 @@ class Barriers(Command):
     def call(self) -> None:
         return None
 
-    def lives(self) -> Iterable[Life]:
+    def lives(self) -> Iterable[Lifetime]:
         return tuple(
             buffer for barrier in self.barriers for buffer in _buffers(barrier) if buffer is not None
         )
@@ -155,11 +155,11 @@ class DescriptorHeaps(Command):
 
     title = "SetDescriptorHeaps"
 
-    def __init__(self, heaps: tuple[Life, ...]) -> None:
+    def __init__(self, heaps: tuple[Lifetime, ...]) -> None:
         self.heaps = heaps
 
     def call(self) -> None:
         return None
 
-    def lives(self) -> Iterable[Life]:
+    def lives(self) -> Iterable[Lifetime]:
         return self.heaps

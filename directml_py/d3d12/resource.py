@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.arguments import integer, invalid, uint, unsigned
-from ..abi.lifetime import Life
+from ..abi.lifetime import Lifetime
 from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
     D3D12_HEAP_FLAGS,
@@ -53,10 +53,10 @@ class Placement(NamedTuple):
     offset: int
     properties: D3D12_HEAP_PROPERTIES
     flags: D3D12_HEAP_FLAGS
-    heap: Life | None = None
+    heap: Lifetime | None = None
 
 
-class Buffer(Life):
+class Buffer(Lifetime):
     """What a resource is made of, which recorded commands go on naming when the resource is released."""
 
     __slots__ = (

@@ -24,7 +24,7 @@ from .device_base import DeviceBase
 from .heap import ID3D12Heap, ID3D12Heap1
 from .observers import created
 from .resource import ID3D12Resource2, Placement
-from .sync_validation.shadow_memory import Shadow
+from .sync_validation.shadow_memory import ShadowMemory
 
 
 class ResourceCreation(DeviceBase):
@@ -67,7 +67,7 @@ class ResourceCreation(DeviceBase):
             allocation.bytes[:] = PATTERN
         if self.sync_validator is not None:
             try:
-                shadow = Shadow(allocation.bytes, zeroed)
+                shadow = ShadowMemory(allocation.bytes, zeroed)
             except MemoryError:
                 raise DMLError(
                     E_OUTOFMEMORY, f"there is no memory for the debug layer's record of {size} bytes"

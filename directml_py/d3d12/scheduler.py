@@ -12,7 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..abi.lifetime import Life
+    from ..abi.lifetime import Lifetime
     from .device import ID3D12Device
 
 
@@ -71,7 +71,7 @@ class WorkQueue:
     one. ``owner`` is the life of the program's queue.
     """
 
-    def __init__(self, device: ID3D12Device, owner: Life) -> None:
+    def __init__(self, device: ID3D12Device, owner: Lifetime) -> None:
         self.device = device
         self.owner = owner
         self.entries: deque[Work] = deque()

@@ -7,7 +7,7 @@ from itertools import combinations, product
 from ..abi.rules import rule
 from ..d3d12.resource import BufferRange
 from ..validation.report import Report
-from .binding_point import Bound, Slot, Views
+from .binding_point import BindingPoint, Bound, Views
 from .dispatchable import IDMLDispatchable
 
 PAGE = "nf-directml-idmlbindingtable-bindinputs"
@@ -44,7 +44,7 @@ def check_hazards(dispatchable: IDMLDispatchable, views: Views, report: Report) 
             dispatchable.check_pair(one, other, report)
 
 
-def overlap(view: BufferRange, slot: Slot, other: BufferRange) -> str:
+def overlap(view: BufferRange, slot: BindingPoint, other: BufferRange) -> str:
     """What is wrong with ``view``, which overlaps ``other``, the range of ``slot``."""
     ends = [f"bytes {part.offset} to {part.offset + part.size}" for part in (view, other)]
     return f"takes {ends[0]} of its buffer and overlaps {slot.name}, which takes {ends[1]}"

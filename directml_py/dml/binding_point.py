@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from ..d3d12.resource import BufferRange
 
 
-class Slot(NamedTuple):
+class BindingPoint(NamedTuple):
     """Which kind of memory, and which one of them.
 
     ``kind`` is ``input``, ``output``, ``temporary`` or ``persistent``. ``position`` counts tensors; for an initializer
@@ -33,16 +33,16 @@ class Slot(NamedTuple):
         return f"{self.kind}s[{self.position}]{part}"
 
 
-TEMPORARY = Slot("temporary")
-PERSISTENT = Slot("persistent")
+TEMPORARY = BindingPoint("temporary")
+PERSISTENT = BindingPoint("persistent")
 
 
 class Bound(NamedTuple):
     """A slot together with the range that is bound there."""
 
-    slot: Slot
+    slot: BindingPoint
     view: BufferRange
 
 
-Views: TypeAlias = Mapping[Slot, BufferRange | None]
+Views: TypeAlias = Mapping[BindingPoint, BufferRange | None]
 NO_VIEWS: Views = MappingProxyType({})

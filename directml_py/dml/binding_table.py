@@ -9,7 +9,7 @@ from ..abi.rules import rule
 from ..api.iids import IID_IDMLBindingTable
 from ..d3d12.resource import BufferRange
 from ..validation.report import Report
-from .binding_point import Slot
+from .binding_point import BindingPoint
 from .bindings import Need, bindable_heaps, read_binding, read_bindings, single_view
 from .device_removal import hresult_method, void_method
 from .dispatchable import RESOURCE_ALIGNMENT, IDMLDispatchable
@@ -55,11 +55,11 @@ class IDMLBindingTable(IDMLDeviceChild):
 
     def _take(self, desc: TableDesc | None) -> None:
         self.desc = desc
-        self.views: dict[Slot, BufferRange] = {}
+        self.views: dict[BindingPoint, BufferRange] = {}
         self.needs = {} if desc is None else desc.dispatchable.needs
 
     @property
-    def descriptor_indices(self) -> dict[Slot, int]:
+    def descriptor_indices(self) -> dict[BindingPoint, int]:
         """Which descriptor of the table's range belongs to each slot."""
         if self.desc is None or not self.desc.dispatchable.has_descriptors:
             return {}
@@ -150,7 +150,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         views = {}
         dispatchable = self._ready(method, report)
         if dispatchable is not None and not report.errors:
-            slot = Slot(kind)
+            slot = BindingPoint(kind)
             nothing = Need(0, RESOURCE_ALIGNMENT, bindable_heaps(self.device.feature_level))
             view = single_view(
                 record, self.needs.get(slot, nothing), "binding", self.device.d3d12_device, report
@@ -163,7 +163,7 @@ class IDMLBindingTable(IDMLDeviceChild):
                 dispatchable.report_null(kind, self.needs[slot], report)
         self._finish(method, kind, views, report)
 
-    def _finish(self, method: str, kind: str, views: dict[Slot, BufferRange], report: Report) -> None:
+    def _finish(self, method: str, kind: str, views: dict[BindingPoint, BufferRange], report: Report) -> None:
         """Write the descriptors, or remove the device and leave the bindings as they were."""
         self.removal.tighten(report)
         if not report.errors and self.desc is not None:

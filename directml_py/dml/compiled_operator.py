@@ -21,7 +21,7 @@ from ..descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ..descs.tensor import TensorDesc
 from ..validation.report import Report
 from .binding_aliasing import IN_PLACE, OUTPUTS, SCRATCH, are_identical, overlap
-from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, Bound, Slot, Views
+from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import UPLOAD, Need, bindable_heaps
 from .debug_checks import check_operator
 from .dispatchable import DebugCheck, IDMLDispatchable, Run
@@ -150,9 +150,9 @@ class IDMLCompiledOperator(IDMLDispatchable):
         return tuple(None if slot.tensor is None else self._need(slot.tensor) for slot in self.outputs)
 
     @lazy
-    def needs(self) -> Mapping[Slot, Need]:
-        needs = {Slot("input", index): need for index, need in enumerate(self.input_needs)}
-        needs.update((Slot("output", index), need) for index, need in enumerate(self.output_needs))
+    def needs(self) -> Mapping[BindingPoint, Need]:
+        needs = {BindingPoint("input", index): need for index, need in enumerate(self.input_needs)}
+        needs.update((BindingPoint("output", index), need) for index, need in enumerate(self.output_needs))
         needs[TEMPORARY] = self.resource_need(self.temporary_size)
         needs[PERSISTENT] = self.resource_need(self.persistent_size)
         return {slot: need for slot, need in needs.items() if need is not None}
@@ -164,25 +164,25 @@ class IDMLCompiledOperator(IDMLDispatchable):
     def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
         return DML_BINDING_PROPERTIES(self.descriptor_count, self.temporary_size, self.persistent_size)
 
-    def input_views(self, records: Sequence[Record], report: Report) -> dict[Slot, BufferRange]:
+    def input_views(self, records: Sequence[Record], report: Report) -> dict[BindingPoint, BufferRange]:
         return self.tensor_views("input", records, self.input_needs, report)
 
     def describe_count(self, kind: str, count: int) -> str:
         return f"the operator has {count} {kind}s, absent optional ones among them"
 
-    def _tensor_slot(self, slot: Slot) -> TensorSlot:
+    def _tensor_slot(self, slot: BindingPoint) -> TensorSlot:
         return (self.inputs if slot.kind == "input" else self.outputs)[slot.position]
 
-    def why_unbound(self, slot: Slot) -> str:
+    def why_unbound(self, slot: BindingPoint) -> str:
         path, _, tensor = self._tensor_slot(slot)
         if tensor is None:
             return f"{path} is absent" if self.op is not None else f"{path} is connected to nothing"
         return f"{path} is OWNED_BY_DML, so that it is bound at initialization"
 
-    def describe(self, slot: Slot) -> str:
+    def describe(self, slot: BindingPoint) -> str:
         return self._tensor_slot(slot).path if slot.is_tensor else slot.name
 
-    def accesses(self, slot: Slot, view: BufferRange, views: Views = NO_VIEWS) -> Iterator[Access]:
+    def accesses(self, slot: BindingPoint, view: BufferRange, views: Views = NO_VIEWS) -> Iterator[Access]:
         if slot.kind == "temporary":
             yield resource_access(view, self.temporary_size, AccessKind.SCRATCH, slot.name)
         elif slot.kind == "persistent":
@@ -203,7 +203,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
             )
             results = self.program.results.get(slot.position) if slot.kind == "output" else None
             if results is not None:
-                outputs = [views.get(Slot("output", index)) for index in range(len(self.outputs))]
+                outputs = [views.get(BindingPoint("output", index)) for index in range(len(self.outputs))]
                 outputs[slot.position] = view
                 access = results_access(access, results, outputs)
             yield access
@@ -264,7 +264,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
         for index in range(len(self.inputs)):
             start = self.owned.get(index)
             if start is None:
-                memory.append(_bytes(views.get(Slot("input", index))))
+                memory.append(_bytes(views.get(BindingPoint("input", index))))
             else:
                 assert persistent is not None
                 memory.append(persistent.bytes[start:])
@@ -273,7 +273,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
     def prepare(self, views: Views) -> Run:
         run = self.program.bind(
             self.input_bytes(views),
-            [_bytes(views.get(Slot("output", index))) for index in range(len(self.outputs))],
+            [_bytes(views.get(BindingPoint("output", index))) for index in range(len(self.outputs))],
             _bytes(views.get(TEMPORARY)),
             self.removal.notify if self.removal.debug else None,
         )

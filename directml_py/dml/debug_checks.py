@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..abi.lifetime import Life
+from ..abi.lifetime import Lifetime
 from ..abi.rules import rule
 from ..validation.report import Report
 from .binding_point import PERSISTENT, Views
@@ -55,7 +55,7 @@ PERSISTENT_CHANGED = rule(
 )
 
 
-def check_resident(life: Life, title: str, report: Report, does: str = "runs") -> None:
+def check_resident(life: Lifetime, title: str, report: Report, does: str = "runs") -> None:
     if not life.is_resident:
         report.add(EVICTED, title, f"{does} though Evict was called for it, and MakeResident not since")
 

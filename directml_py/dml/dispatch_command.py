@@ -7,13 +7,13 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 
 from ..abi.hresult import S_OK
-from ..abi.lifetime import Life
+from ..abi.lifetime import Lifetime
 from ..abi.rules import rule
 from ..d3d12.recorded_commands import Command
 from ..d3d12.sync_validation.access import Access
 from ..validation.report import Report
 from .binding_aliasing import check_hazards
-from .binding_point import Slot, Views
+from .binding_point import BindingPoint, Views
 from .bindings import Need, check_view
 from .debug_checks import check_descriptors, check_resident
 from .dispatchable import IDMLDispatchable, Run
@@ -40,7 +40,7 @@ class RecordedDispatch(Command):
         self,
         dispatchable: IDMLDispatchable,
         gpu: DescriptorRange,
-        needs: Mapping[Slot, Need],
+        needs: Mapping[BindingPoint, Need],
         views: Views | None,
         run: Run | None,
         bound_at: str = "",
@@ -80,7 +80,7 @@ class RecordedDispatch(Command):
         return self._dispatchable()
 
     @property
-    def life(self) -> Life:
+    def life(self) -> Lifetime:
         """That of the dispatchable, which outlives it."""
         return self._life
 
@@ -152,7 +152,7 @@ class RecordedDispatch(Command):
         self._removal.remove("Executing a dispatch failed:", report, at_call=False)
         return not report.errors
 
-    def lives(self) -> Iterable[Life]:
+    def lives(self) -> Iterable[Lifetime]:
         views = () if self._views is None else self._views.values()
         buffers = {id(view.buffer): view.buffer for view in views if view is not None}
         return (self._life, *self.used_lives, self._gpu.life, *buffers.values())

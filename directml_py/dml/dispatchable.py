@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..abi.lifetime import Life
+from ..abi.lifetime import Lifetime
 from ..abi.rules import LIBRARY, rule
 from ..api.iids import IID_IDMLDispatchable
 from ..api.structs import DML_BINDING_PROPERTIES
@@ -17,7 +17,7 @@ from ..d3d12.resource import BufferRange
 from ..d3d12.sync_validation.access import Access
 from ..descs.operator_desc import Record
 from ..validation.report import Report
-from .binding_point import NO_VIEWS, TEMPORARY, Bound, Slot, Views
+from .binding_point import NO_VIEWS, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import BUFFER_ARRAY, NONE, Need, bindable_heaps, binds_nothing, single_view
 from .dml_object import IDMLPageable
 from .program import NO_BYTES
@@ -110,7 +110,7 @@ class IDMLDispatchable(IDMLPageable):
         return f"the dispatch of {self.title}" + (f" {name!r}" if name else "")
 
     @property
-    def used_lives(self) -> Iterable[Life]:
+    def used_lives(self) -> Iterable[Lifetime]:
         """What a dispatch uses besides it and what is bound."""
         return ()
 
@@ -121,7 +121,7 @@ class IDMLDispatchable(IDMLPageable):
 
     @property
     @abstractmethod
-    def needs(self) -> Mapping[Slot, Need]:
+    def needs(self) -> Mapping[BindingPoint, Need]:
         """What must be bound for a dispatch, in the order of the descriptors."""
 
     @property
@@ -140,22 +140,22 @@ class IDMLDispatchable(IDMLPageable):
         """What each output must be bound to; None where nothing may be bound."""
 
     @abstractmethod
-    def input_views(self, records: Sequence[Record], report: Report) -> dict[Slot, BufferRange]:
+    def input_views(self, records: Sequence[Record], report: Report) -> dict[BindingPoint, BufferRange]:
         """What BindInputs binds, out of its DML_BINDING_DESCs."""
 
-    def output_views(self, records: Sequence[Record], report: Report) -> dict[Slot, BufferRange]:
+    def output_views(self, records: Sequence[Record], report: Report) -> dict[BindingPoint, BufferRange]:
         """What BindOutputs binds, out of its DML_BINDING_DESCs."""
         return self.tensor_views("output", records, self.output_needs, report)
 
     def tensor_views(
         self, kind: str, records: Sequence[Record], needs: Sequence[Need | None], report: Report
-    ) -> dict[Slot, BufferRange]:
+    ) -> dict[BindingPoint, BufferRange]:
         """What is bound where each slot takes one buffer."""
         if not self.is_count(kind, len(records), len(needs), report):
             return {}
         views = {}
         for index, (record, need) in enumerate(zip(records, needs)):
-            slot, path = Slot(kind, index), f"bindings[{index}]"
+            slot, path = BindingPoint(kind, index), f"bindings[{index}]"
             if need is None:
                 self._must_be_unbound(slot, record, path, report)
                 continue
@@ -166,7 +166,7 @@ class IDMLDispatchable(IDMLPageable):
                 self.report_required(slot, need, path, report)
         return views
 
-    def report_required(self, slot: Slot, need: Need, path: str, report: Report) -> None:
+    def report_required(self, slot: BindingPoint, need: Need, path: str, report: Report) -> None:
         """Somebody bound nothing for a tensor, or for a resource that an initializer fills."""
         text = f"names no buffer; {self.describe(slot)} needs one of at least {need.size} bytes"
         report.add(REQUIRED[slot.kind], path, text)
@@ -181,7 +181,7 @@ class IDMLDispatchable(IDMLPageable):
     def describe_count(self, kind: str, count: int) -> str:
         """``the initializer has 2 operators``."""
 
-    def _must_be_unbound(self, slot: Slot, record: Record, path: str, report: Report) -> None:
+    def _must_be_unbound(self, slot: BindingPoint, record: Record, path: str, report: Report) -> None:
         if record.Type == NONE or record.Desc is None:
             return
         if record.Type == BUFFER_ARRAY or record.Desc.Buffer is not None:
@@ -189,7 +189,7 @@ class IDMLDispatchable(IDMLPageable):
             report.add(NOT_BINDABLE[slot.kind], path, text)
 
     @abstractmethod
-    def why_unbound(self, slot: Slot) -> str:
+    def why_unbound(self, slot: BindingPoint) -> str:
         """Why nothing may be bound at a slot without need."""
 
     def resource_need(self, size: int) -> Need | None:
@@ -210,11 +210,11 @@ class IDMLDispatchable(IDMLPageable):
             report.add(UNNEEDED[kind], "binding", text)
 
     @abstractmethod
-    def describe(self, slot: Slot) -> str:
+    def describe(self, slot: BindingPoint) -> str:
         """A slot by the name of the tensor or resource that belongs there."""
 
     @abstractmethod
-    def accesses(self, slot: Slot, view: BufferRange, views: Views = NO_VIEWS) -> Iterator[Access]:
+    def accesses(self, slot: BindingPoint, view: BufferRange, views: Views = NO_VIEWS) -> Iterator[Access]:
         """What a dispatch does with the range that is bound for ``slot``, among ``views``."""
 
     @abstractmethod

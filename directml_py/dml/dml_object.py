@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..abi.call_site import caller
 from ..abi.hresult import S_FALSE
-from ..abi.lifetime import Life, LivingObject
+from ..abi.lifetime import Lifetime, LivingObject
 from ..abi.private_data import PrivateDataObject, PrivateDataRules
 from ..abi.rules import Severity, rule
 from ..abi.wintypes import GUID
@@ -103,4 +103,4 @@ class IDMLPageable(LivingObject, IDMLDeviceChild):
 
     def __init__(self, device: IDMLDevice) -> None:
         super().__init__(device)
-        self.life = Life(type(self).__name__)
+        self.life = Lifetime(type(self).__name__)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..abi.arguments import counted
-from ..abi.lifetime import Life
+from ..abi.lifetime import Lifetime
 from ..abi.rules import rule
 from ..api.iids import IID_IDMLOperatorInitializer
 from ..api.structs import DML_BINDING_PROPERTIES
@@ -17,7 +17,7 @@ from ..descs.operator_desc import Record
 from ..text.plural import counted_words
 from ..validation.report import Report
 from .binding_aliasing import INITIALIZER, OUTPUTS, SCRATCH, overlap
-from .binding_point import NO_VIEWS, TEMPORARY, Bound, Slot, Views
+from .binding_point import NO_VIEWS, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import BUFFER_ARRAY, NONE, TYPE, Need, buffer_view
 from .compiled_operator import IDMLCompiledOperator
 from .debug_checks import check_initializer
@@ -90,10 +90,10 @@ class IDMLOperatorInitializer(IDMLDispatchable):
 
     def _take(self, operators: list[IDMLCompiledOperator]) -> None:
         self.operators = tuple(operators)
-        self._needs: Mapping[Slot, Need] | None = None
+        self._needs: Mapping[BindingPoint, Need] | None = None
 
     @property
-    def used_lives(self) -> Iterable[Life]:
+    def used_lives(self) -> Iterable[Lifetime]:
         return [op.life for op in self.operators]
 
     def _recorded_operators(self) -> Callable[[], Operators]:
@@ -116,18 +116,18 @@ class IDMLOperatorInitializer(IDMLDispatchable):
         self.removal.notify(report)
 
     @property
-    def needs(self) -> Mapping[Slot, Need]:
+    def needs(self) -> Mapping[BindingPoint, Need]:
         if self._needs is None:
             self._needs = self._all_needs()
         return self._needs
 
-    def _all_needs(self) -> Mapping[Slot, Need]:
+    def _all_needs(self) -> Mapping[BindingPoint, Need]:
         needs = {
-            Slot("input", index, part): need
+            BindingPoint("input", index, part): need
             for index, op in enumerate(self.operators)
             for part, need in enumerate(op.owned_needs)
         }
-        needs.update((Slot("output", index), need) for index, need in enumerate(self.output_needs))
+        needs.update((BindingPoint("output", index), need) for index, need in enumerate(self.output_needs))
         needs[TEMPORARY] = self.resource_need(self.temporary_size)
         return {slot: need for slot, need in needs.items() if need is not None}
 
@@ -148,7 +148,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
     def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
         return DML_BINDING_PROPERTIES(self.descriptor_count, self.temporary_size, 0)
 
-    def input_views(self, records: Sequence[Record], report: Report) -> dict[Slot, BufferRange]:
+    def input_views(self, records: Sequence[Record], report: Report) -> dict[BindingPoint, BufferRange]:
         if not self.is_count("input", len(records), len(self.operators), report):
             return {}
         return {
@@ -159,13 +159,13 @@ class IDMLOperatorInitializer(IDMLDispatchable):
 
     def _operator_views(
         self, index: int, record: Record, report: Report
-    ) -> Iterator[tuple[Slot, BufferRange]]:
+    ) -> Iterator[tuple[BindingPoint, BufferRange]]:
         """The owned inputs of one operator."""
         op, path = self.operators[index], f"bindings[{index}]"
         if record.Type == NONE:
             for part, need in enumerate(op.owned_needs):
                 if need is not None:
-                    self.report_required(Slot("input", index, part), need, path, report)
+                    self.report_required(BindingPoint("input", index, part), need, path, report)
             return
         if record.Type != BUFFER_ARRAY:
             report.add(
@@ -185,7 +185,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
             )
             return
         for part, (item, need) in enumerate(zip(ranges, op.owned_needs)):
-            slot, where = Slot("input", index, part), f"{path}.Bindings[{part}]"
+            slot, where = BindingPoint("input", index, part), f"{path}.Bindings[{part}]"
             if need is not None:
                 view = buffer_view(item, need, where, self.device.d3d12_device, report)
                 if view is not None:
@@ -198,7 +198,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
     def describe_count(self, kind: str, count: int) -> str:
         return f"the initializer has {count} operators"
 
-    def why_unbound(self, slot: Slot) -> str:
+    def why_unbound(self, slot: BindingPoint) -> str:
         if slot.kind == "output":
             return f"operators[{slot.position}] has a PersistentResourceSize of 0"
         return f"{self.operators[slot.position].inputs[slot.part].path} is not OWNED_BY_DML"
@@ -211,14 +211,14 @@ class IDMLOperatorInitializer(IDMLDispatchable):
         else:
             super().check_unneeded(kind, is_bound, report)
 
-    def describe(self, slot: Slot) -> str:
+    def describe(self, slot: BindingPoint) -> str:
         if slot.kind == "temporary":
             return slot.name
         if slot.kind == "output":
             return f"the persistent resource of operators[{slot.position}]"
         return f"operators[{slot.position}].{self.operators[slot.position].inputs[slot.part].path}"
 
-    def accesses(self, slot: Slot, view: BufferRange, views: Views = NO_VIEWS) -> Iterator[Access]:
+    def accesses(self, slot: BindingPoint, view: BufferRange, views: Views = NO_VIEWS) -> Iterator[Access]:
         if slot.kind == "temporary":
             yield resource_access(view, self.temporary_size, AccessKind.SCRATCH, slot.name)
             return
@@ -245,8 +245,8 @@ class IDMLOperatorInitializer(IDMLDispatchable):
         operators = self._recorded_operators()
         work = [
             (
-                [views.get(Slot("input", index, part)) for part in range(len(op.inputs))],
-                views.get(Slot("output", index)),
+                [views.get(BindingPoint("input", index, part)) for part in range(len(op.inputs))],
+                views.get(BindingPoint("output", index)),
             )
             for index, op in enumerate(self.operators)
         ]

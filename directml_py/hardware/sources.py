@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..capturing import event_types as e
 from ..capturing.parser import CaptureError, read_capture
-from ..capturing.replay_state import Machine
+from ..capturing.replay_state import ReplayState
 from ..descs.operator_desc import OperatorDesc
 from ..dml import IDMLCompiledOperator
 from ..dml.compiler.graph_program import GraphProgram
@@ -72,7 +72,7 @@ def _of_capture(folder: Path) -> Iterator[SourceOperator]:
     """Each operator once, with the inputs of its first dispatch; those of graphs without."""
     seen: set[OperatorDesc] = set()
     for log in read_capture(folder):
-        machine = Machine(log)
+        machine = ReplayState(log)
         for _, command in log.ran:
             machine.find(command)
             if isinstance(command.what, e.DispatchEvent) and command.what.dispatchable.op is not None:
@@ -85,7 +85,7 @@ def _of_capture(folder: Path) -> Iterator[SourceOperator]:
 
 
 def _of_dispatch(
-    machine: Machine, dispatch: e.DispatchEvent, op: IDMLCompiledOperator
+    machine: ReplayState, dispatch: e.DispatchEvent, op: IDMLCompiledOperator
 ) -> Iterator[tuple[OperatorDesc, Sequence[Array | None] | None]]:
     if isinstance(op.program, GraphProgram):
         for node in op.program.graph.nodes:

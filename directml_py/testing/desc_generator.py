@@ -28,7 +28,7 @@ Fields = dict[str, Any]
 WHOLE = {("SCATTER_ND", "IndicesTensor")}
 
 
-class Maker:
+class DescGenerator:
     """Hands out decisions to the recipe of one operator."""
 
     def __init__(self, source: DecisionSource, schema: OperatorSchema, level: int, max_elements: int) -> None:

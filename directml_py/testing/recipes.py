@@ -1,11 +1,11 @@
 """What is particular about valid descs of an operator: one recipe for each operator whose tables do not say all.
 
-A recipe takes a ``Maker`` and returns attributes by name and, for tensors, sizes (a list of them for an array field):
-of those that are free. All that follows is filled in behind it: data types, tensors that share sizes with others,
-tensors whose sizes the operator infers, layouts, and attributes that any value suits. Optional tensors that a recipe
-leaves out are absent, unless the set under the key ``present`` names them: then their sizes follow. Tensors of which
-even the dimension count is free although their sizes follow stand in the set under ``any_rank``, data types that are
-bound to more than the tables say in the mapping under ``types``.
+A recipe takes a ``DescGenerator`` and returns attributes by name and, for tensors, sizes (a list of them for an array
+field): of those that are free. All that follows is filled in behind it: data types, tensors that share sizes with
+others, tensors whose sizes the operator infers, layouts, and attributes that any value suits. Optional tensors that a
+recipe leaves out are absent, unless the set under the key ``present`` names them: then their sizes follow. Tensors of
+which even the dimension count is free although their sizes follow stand in the set under ``any_rank``, data types that
+are bound to more than the tables say in the mapping under ``types``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from importlib import import_module
 from typing import TypeVar
 
 from ..operators import SCHEMAS
-from .desc_generator import Fields, Maker
+from .desc_generator import DescGenerator, Fields
 
-Recipe = Callable[[Maker], Fields]
+Recipe = Callable[[DescGenerator], Fields]
 R = TypeVar("R", bound=Recipe)
 
 RECIPES: dict[str, Recipe] = {}
@@ -39,7 +39,7 @@ def recipe_of(operator: str) -> Recipe:
     return RECIPES.get(operator, plain)
 
 
-def plain(make: Maker) -> Fields:
+def plain(make: DescGenerator) -> Fields:
     """All tensors have the sizes of the first input; an axis or axes lie within them."""
     inputs = [entry for entry in make.schema.struct.tensors if entry.role == "input"]
     fields: Fields = {}

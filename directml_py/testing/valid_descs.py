@@ -18,7 +18,7 @@ from ..validation.fact_expressions import Reader
 from ..validation.facts import facts_of, violations
 from ..validation.support_tables import applies, same_of
 from .decisions import DecisionSource
-from .desc_generator import MAX_ELEMENTS, Fields, Maker
+from .desc_generator import MAX_ELEMENTS, DescGenerator, Fields
 from .recipes import recipe_of
 
 HIGHEST = max(DML_FEATURE_LEVEL)
@@ -52,14 +52,14 @@ def valid_desc(
     names = operators_at(feature_level)
     check_operator_name(operator, names)
     name = source.choice(names) if operator is None else operator
-    maker = Maker(source, SCHEMAS[name], feature_level, max_elements)
+    maker = DescGenerator(source, SCHEMAS[name], feature_level, max_elements)
     return Assembly(maker, recipe_of(name)(maker)).desc()
 
 
 class Assembly:
     """What a recipe says, and all that follows from it."""
 
-    def __init__(self, maker: Maker, fields: Fields) -> None:
+    def __init__(self, maker: DescGenerator, fields: Fields) -> None:
         self.maker = maker
         self.schema = maker.schema
         self.tensors = self.schema.struct.tensors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..kernels.windows import Window
-from .desc_generator import Maker
+from .desc_generator import DescGenerator
 
 # In each dimension a window may take a step more than there are elements, and another where that is rounded up.
 GROWTH = 3
@@ -30,18 +30,18 @@ class SlidingWindow(NamedTuple):
     def output_sizes(self) -> tuple[int, ...]:
         return self.window.forward(self.sizes)
 
-    def attributes(self, make: Maker) -> dict[str, Any]:
+    def attributes(self, make: DescGenerator) -> dict[str, Any]:
         """The fields of the operator that say how the window slides."""
         names = make.schema.struct.index
         return {field: getattr(self.window, name) for field, name in FIELDS.items() if field in names}
 
 
-def roomy(make: Maker) -> bool:
+def roomy(make: DescGenerator) -> bool:
     """Whether an output may be larger than its input."""
     return make.max_elements >= GROWTH**3
 
 
-def sliding(make: Maker, field: str, leading: int = 2, padded_away: bool = True) -> SlidingWindow:
+def sliding(make: DescGenerator, field: str, leading: int = 2, padded_away: bool = True) -> SlidingWindow:
     """A window that fits at least once into a tensor of any rank that ``field`` may have; it and all have few elements.
 
     With ``padded_away`` there may be enough padding for a step that sees nothing else.

@@ -6,7 +6,7 @@ import pytest
 
 from directml_py.abi.arguments import enumerator
 from directml_py.abi.hresult import DMLError
-from directml_py.abi.lifetime import Life
+from directml_py.abi.lifetime import Lifetime
 from directml_py.api.enums import DML_PADDING_MODE, DML_PADDING_MODE_WRAP
 
 
@@ -22,7 +22,7 @@ def test_large_numbers_are_shown_as_headers_have_them(number, shown):
 
 def test_residency_is_counted():
     """As often as it is made resident it has to be evicted; once too often counts for nothing."""
-    life = Life("a buffer")
+    life = Lifetime("a buffer")
     life.make_resident()
     life.evict()
     assert life.is_resident

@@ -11,7 +11,7 @@ import pytest
 
 from directml_py.capturing import content_store, parser
 from directml_py.capturing.content_store import CaptureWriter
-from directml_py.capturing.interval_set import Known
+from directml_py.capturing.interval_set import IntervalSet
 from directml_py.capturing.page import page
 from directml_py.capturing.parser import CaptureError, read_capture
 from directml_py.capturing.replay import replay
@@ -372,7 +372,7 @@ def test_lines_are_gathered(tmp_path):
 def test_known_bytes_against_a_set():
     chance = random.Random(0)
     for _ in range(50):
-        known, bytes_known = Known(), set()
+        known, bytes_known = IntervalSet(), set()
         for _ in range(30):
             start = chance.randrange(60)
             end = start + chance.randrange(12)

@@ -11,7 +11,7 @@ import directml_py as dml
 from directml_py.cffi import ffi
 from directml_py.d3d12.sync_validation.access import AccessKind
 from directml_py.descs.tensor import TensorDesc
-from directml_py.dml.binding_point import Slot
+from directml_py.dml.binding_point import BindingPoint
 from directml_py.dml.bindings import read_bindings
 from directml_py.dml.compiled_operator import align
 from directml_py.dml.tensor_accesses import elements_of
@@ -147,10 +147,10 @@ def test_sizes_go_up_to_the_next_multiple(size, aligned):
 
 
 def test_slots_are_named_as_the_bind_methods_count():
-    assert Slot("input", 1).name == "inputs[1]"
-    assert Slot("output").name == "outputs[0]"
-    assert Slot("input", 2, 3).name == "inputs[2].Bindings[3]"
-    assert Slot("temporary").name == "the temporary resource"
+    assert BindingPoint("input", 1).name == "inputs[1]"
+    assert BindingPoint("output").name == "outputs[0]"
+    assert BindingPoint("input", 2, 3).name == "inputs[2].Bindings[3]"
+    assert BindingPoint("temporary").name == "the temporary resource"
 
 
 @pytest.mark.parametrize("count", [5, 6])

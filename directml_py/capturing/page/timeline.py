@@ -12,7 +12,7 @@ from ...dml.compiler.graph_program import GraphProgram
 from ...graph.desc_json import write_record
 from .. import event_types as e
 from ..parser import CaptureLog
-from ..replay_state import Machine, Operand
+from ..replay_state import Operand, ReplayState
 from .tensor_values import values_of
 from .units import HTML, element, join, size_text, time_text
 
@@ -25,7 +25,7 @@ class Timeline:
     def __init__(self, log: CaptureLog, prefix: str) -> None:
         self._log = log
         self._prefix = prefix
-        machine = Machine(log)
+        machine = ReplayState(log)
         # Memory goes with the order in which commands ran, the page with that of the calls.
         self._commands: dict[int, list[HTML]] = {}
         previous: tuple[int, int] | None = None
@@ -42,7 +42,9 @@ class Timeline:
             pieces.append(self._command(execution, command, operands))
 
     @staticmethod
-    def _operands(machine: Machine, command: e.CapturedCommand, kind: str) -> Iterator[tuple[Operand, HTML]]:
+    def _operands(
+        machine: ReplayState, command: e.CapturedCommand, kind: str
+    ) -> Iterator[tuple[Operand, HTML]]:
         if isinstance(command.what, e.DispatchEvent):
             for operand in machine.operands(command.what):
                 if operand.slot.kind == kind:

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...abi.lifetime import Life
+from ...abi.lifetime import Lifetime
 from ..after_fork import devices
 from ..fence import FenceSignal, FenceValue, FenceWait
 
@@ -70,7 +70,7 @@ def _end(queues: Iterable[WorkQueue]) -> _FinalState:
     return _FinalState(values, entries)
 
 
-def deadlocked_queues(queues: Iterable[WorkQueue]) -> Iterator[tuple[Life, str]]:
+def deadlocked_queues(queues: Iterable[WorkQueue]) -> Iterator[tuple[Lifetime, str]]:
     """The queues that cannot go on even if all has run that can, and a sentence for each."""
     end = _end(queues)
     for queue, works in end.left.items():

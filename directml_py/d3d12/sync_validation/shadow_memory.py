@@ -22,7 +22,7 @@ DEFINED, UNDEFINED = 1, 0
 Bytes = npt.NDArray[np.uint8]
 
 
-class Shadow:
+class ShadowMemory:
     """One mark per byte of an allocation. Undefined bytes hold a pattern, so that results show it too."""
 
     def __init__(self, memory: Bytes, defined: bool) -> None:
@@ -41,7 +41,7 @@ class Shadow:
         return self._marks[start : start + size]
 
 
-def _shadow(part: BufferRange) -> tuple[Shadow | None, int]:
+def _shadow(part: BufferRange) -> tuple[ShadowMemory | None, int]:
     placement = part.buffer.placement
     return placement.allocation.shadow, placement.offset + part.offset
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...abi.hresult import E_INVALIDARG, DMLError
-from ...abi.lifetime import Life
+from ...abi.lifetime import Lifetime
 from ...abi.rules import Diagnostic, Rule
 from ...api.d3d12_enums import (
     D3D12_HEAP_TYPE_READBACK,
@@ -52,7 +52,7 @@ class Submission:
         self._progress = Progress(queue)
         self.queue = queue
         self.known = monitor.happens_before.submitted()
-        self.memories: list[Life] = [recording.memory for recording in recordings]
+        self.memories: list[Lifetime] = [recording.memory for recording in recordings]
         self.commands = [command.submitted() for recording in recordings for command in recording.commands]
         accesses = [access for command in self.commands for access in command.accesses()]
         self.uploads = [
@@ -84,7 +84,7 @@ class Submission:
         return [begin, *(partial(monitor.run, command, progress) for command in self.commands)]
 
 
-def residence(life: Life) -> Life:
+def residence(life: Lifetime) -> Lifetime:
     """What has to be alive and resident for an object to be so: the heap of a placed resource."""
     heap = life.placement.heap if isinstance(life, Buffer) else None
     return life if heap is None else heap
@@ -106,8 +106,8 @@ class Progress:
         self.states = ResourceStates()
         self.unordered = AccessesSinceBarrier("UAV barrier or transition")
         self.aliased = AccessesSinceBarrier("aliasing barrier", aliased=True)
-        self.mourned: set[Life] = set()
-        self.evicted: set[Life] = set()
+        self.mourned: set[Lifetime] = set()
+        self.evicted: set[Lifetime] = set()
         self.muted = False
 
 
@@ -274,7 +274,7 @@ class SyncValidator:
         for access in placed:
             self._inheritance.touched(access, progress)
 
-    def _mourn(self, lives: Iterable[Life], user: str, progress: Progress) -> None:
+    def _mourn(self, lives: Iterable[Lifetime], user: str, progress: Progress) -> None:
         """Report what was released or evicted, each object once per submission."""
         for life in lives:
             if life.released and life not in progress.mourned:

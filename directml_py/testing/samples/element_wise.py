@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ...api.enums import DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_DATA_TYPE_INT32
-from ..desc_generator import Fields, Maker
+from ..desc_generator import DescGenerator, Fields
 from ..recipes import plain, recipe
 
 
 @recipe("ELEMENT_WISE_DEQUANTIZE_LINEAR")
-def dequantize_linear(make: Maker) -> Fields:
+def dequantize_linear(make: DescGenerator) -> Fields:
     """Before 6_2 there is always a zero point."""
     fields = plain(make)
     if make.level < 0x6200 or make.source.chance(50):
@@ -17,7 +17,7 @@ def dequantize_linear(make: Maker) -> Fields:
 
 
 @recipe("ELEMENT_WISE_QUANTIZE_LINEAR")
-def quantize_linear(make: Maker) -> Fields:
+def quantize_linear(make: DescGenerator) -> Fields:
     """The scale has the type of the input, or is FLOAT32 where that is INT32."""
     table = make.table()
     assert table is not None
@@ -27,7 +27,7 @@ def quantize_linear(make: Maker) -> Fields:
 
 
 @recipe("ELEMENT_WISE_POW")
-def power(make: Maker) -> Fields:
+def power(make: DescGenerator) -> Fields:
     """Before 3_0 the exponent has the type of the base."""
     fields = plain(make)
     if make.level < 0x3000:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import prod
 
-from ..desc_generator import Fields, Maker
+from ..desc_generator import DescGenerator, Fields
 from ..recipes import recipe
 
 
 @recipe("GATHER")
-def gather(make: Maker) -> Fields:
+def gather(make: DescGenerator) -> Fields:
     source = make.source
     rank = make.rank("InputTensor")
     axis = source.integer(0, rank - 1)
@@ -22,7 +22,7 @@ def gather(make: Maker) -> Fields:
 
 
 @recipe("GATHER_ELEMENTS", "SCATTER")
-def along_axis(make: Maker) -> Fields:
+def along_axis(make: DescGenerator) -> Fields:
     sizes = make.shape(make.rank("InputTensor"))
     axis = make.source.integer(0, len(sizes) - 1)
     fewer = [*sizes[:axis], make.source.integer(1, sizes[axis]), *sizes[axis + 1 :]]
@@ -32,7 +32,7 @@ def along_axis(make: Maker) -> Fields:
 
 
 @recipe("GATHER_ND", "GATHER_ND1", "SCATTER_ND")
-def tuples_of_indices(make: Maker) -> Fields:
+def tuples_of_indices(make: DescGenerator) -> Fields:
     source, rank = make.source, make.rank("InputTensor")
     input_rank, indices_rank = source.integer(1, rank), source.integer(1, rank)
     has_batches = "BatchDimensionCount" in make.schema.struct.index
@@ -52,7 +52,7 @@ def tuples_of_indices(make: Maker) -> Fields:
 
 
 @recipe("ONE_HOT")
-def one_hot(make: Maker) -> Fields:
+def one_hot(make: DescGenerator) -> Fields:
     sizes = make.shape(make.rank("OutputTensor"))
     axis = make.source.integer(0, len(sizes) - 1)
     values = make.shape(len(sizes), 2)
@@ -63,7 +63,7 @@ def one_hot(make: Maker) -> Fields:
 
 
 @recipe("NONZERO_COORDINATES")
-def nonzero_coordinates(make: Maker) -> Fields:
+def nonzero_coordinates(make: DescGenerator) -> Fields:
     sizes = make.shape(make.rank("InputTensor"), 8)
     effective = next((len(sizes) - index for index, size in enumerate(sizes) if size > 1), 1)
     width = make.source.integer(effective, len(sizes))

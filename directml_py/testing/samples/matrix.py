@@ -11,7 +11,7 @@ from ...api.enums import (
     DML_TENSOR_DATA_TYPE_INT32,
 )
 from ...operators.matrix.attention import Attention
-from ..desc_generator import Fields, Maker
+from ..desc_generator import DescGenerator, Fields
 from ..recipes import recipe
 
 ZERO_POINTS = ("AZeroPointTensor", "BZeroPointTensor")
@@ -32,14 +32,14 @@ MASK_VALUES = (-10000.0, -1.5, 0.0, 2.0)
 ATTENTION_GROWTH = 6
 
 
-def factors(make: Maker) -> tuple[list[int], list[int]]:
+def factors(make: DescGenerator) -> tuple[list[int], list[int]]:
     """The sizes of two matrices, or stacks of them, that can be multiplied."""
     *batch, rows, depth, columns = make.shape(make.rank("ATensor") + 1)
     return [*batch, rows, depth], [*batch, depth, columns]
 
 
 @recipe("GEMM")
-def gemm(make: Maker) -> Fields:
+def gemm(make: DescGenerator) -> Fields:
     a, b = factors(make)
     fields: Fields = {"ATensor": a, "BTensor": b, "present": make.some("CTensor")}
     for sizes, name in ((a, "TransA"), (b, "TransB")):
@@ -50,13 +50,13 @@ def gemm(make: Maker) -> Fields:
 
 
 @recipe("MATRIX_MULTIPLY_INTEGER")
-def matrix_multiply_integer(make: Maker) -> Fields:
+def matrix_multiply_integer(make: DescGenerator) -> Fields:
     a, b = factors(make)
     return {"ATensor": a, "BTensor": b, "present": make.some(*ZERO_POINTS), "any_rank": ZERO_POINTS}
 
 
 @recipe("MATRIX_MULTIPLY_INTEGER_TO_FLOAT")
-def matrix_multiply_integer_to_float(make: Maker) -> Fields:
+def matrix_multiply_integer_to_float(make: DescGenerator) -> Fields:
     """The scales have the type of the output."""
     a, b = factors(make)
     table = make.table()
@@ -71,7 +71,7 @@ def matrix_multiply_integer_to_float(make: Maker) -> Fields:
     }
 
 
-def scales(make: Maker, rows: int, columns: int, *names: str) -> Fields:
+def scales(make: DescGenerator, rows: int, columns: int, *names: str) -> Fields:
     """Scales of two factors, and of ``names`` by rows, all of one rank."""
     rank = make.rank("AScaleTensor")
     by_row = [1] if rank == 1 else [*[1] * (rank - 2), rows, 1]
@@ -82,7 +82,7 @@ def scales(make: Maker, rows: int, columns: int, *names: str) -> Fields:
 
 
 @recipe("MULTIHEAD_ATTENTION", "MULTIHEAD_ATTENTION1")
-def multihead_attention(make: Maker) -> Fields:
+def multihead_attention(make: DescGenerator) -> Fields:
     stack = make.source.choice(("", "QueryKey", "KeyValue", "QueryKeyValue"))
     sizes = attention(make, stack)
     heads = {"HeadCount": sizes.heads, "QueryHeadCount": sizes.heads, "KeyValueHeadCount": sizes.key_heads}
@@ -106,7 +106,7 @@ def multihead_attention(make: Maker) -> Fields:
     return {**fields, "present": present, "any_rank": LED}
 
 
-def attention(make: Maker, stack: str) -> Attention:
+def attention(make: DescGenerator, stack: str) -> Attention:
     """Sizes that agree with what is stacked; at times the past has all keys and values."""
     source = make.source
     batch, heads, queries, keys, past, head_size, value_size = make.shape(7, ATTENTION_GROWTH)
@@ -122,7 +122,7 @@ def attention(make: Maker, stack: str) -> Attention:
     return Attention(batch, heads, key_heads, queries, keys, past, head_size, value_size)
 
 
-def operands(make: Maker, sizes: Attention, stack: str) -> Fields:
+def operands(make: DescGenerator, sizes: Attention, stack: str) -> Fields:
     """The new queries, keys and values, those that ``stack`` names in one tensor."""
     batch, key_hidden = sizes.batch, sizes.key_heads * sizes.head_size
     alone = {"Query": (sizes.queries, sizes.heads * sizes.head_size)}
@@ -143,7 +143,7 @@ def operands(make: Maker, sizes: Attention, stack: str) -> Fields:
     return fields
 
 
-def past_lengths(make: Maker, sizes: Attention, present: set[str]) -> Fields:
+def past_lengths(make: DescGenerator, sizes: Attention, present: set[str]) -> Fields:
     """Lengths of the past, beside which the present keys and values are as many as there is room for.
 
     Without a past there is no room for one, which the present ones would have to hold before.
@@ -164,7 +164,7 @@ def past_lengths(make: Maker, sizes: Attention, present: set[str]) -> Fields:
     return {**tensors, "types": types}
 
 
-def mask(make: Maker, sizes: Attention) -> Fields:
+def mask(make: DescGenerator, sizes: Attention) -> Fields:
     """A type of mask; a mask for the new keys alone, where that can be."""
     kind = make.enumerator("MaskType")
     if "HeadCount" in make.schema.struct.index:

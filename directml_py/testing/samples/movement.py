@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import isqrt, prod
 
 from ...api.enums import DML_PADDING_MODE_CONSTANT
-from ..desc_generator import Fields, Maker
+from ..desc_generator import DescGenerator, Fields
 from ..recipes import recipe
 from ..window_samples import sliding
 
 UINT_COUNT = 2**32
 
 
-def parts(make: Maker, whole: str) -> tuple[int, list[list[int]]]:
+def parts(make: DescGenerator, whole: str) -> tuple[int, list[list[int]]]:
     """An axis, and the sizes of up to four parts along it."""
     source, rank = make.source, make.rank(whole)
     axis, sizes = source.integer(0, rank - 1), make.shape(rank, 4)
@@ -21,20 +21,20 @@ def parts(make: Maker, whole: str) -> tuple[int, list[list[int]]]:
 
 
 @recipe("JOIN")
-def join(make: Maker) -> Fields:
+def join(make: DescGenerator) -> Fields:
     axis, sizes = parts(make, "OutputTensor")
     return {"InputTensors": sizes, "Axis": axis}
 
 
 @recipe("SPLIT")
-def split(make: Maker) -> Fields:
+def split(make: DescGenerator) -> Fields:
     axis, sizes = parts(make, "InputTensor")
     whole = [*sizes[0][:axis], sum(one[axis] for one in sizes), *sizes[0][axis + 1 :]]
     return {"InputTensor": whole, "OutputTensors": sizes, "Axis": axis}
 
 
 @recipe("SLICE")
-def slice_(make: Maker) -> Fields:
+def slice_(make: DescGenerator) -> Fields:
     source, sizes = make.source, make.shape(make.rank("InputTensor"))
     rows = []
     for size in sizes:
@@ -44,7 +44,7 @@ def slice_(make: Maker) -> Fields:
     return {"InputTensor": sizes, **dict(zip(("Offsets", "Sizes", "Strides"), zip(*rows)))}
 
 
-def slice_of_window(make: Maker, whole: str, part: str) -> Fields:
+def slice_of_window(make: DescGenerator, whole: str, part: str) -> Fields:
     """A window in the tensor ``whole``; ``part`` need not have all that the strides meet in it."""
     source, sizes = make.source, make.shape(make.rank(whole))
     rows = []
@@ -59,17 +59,17 @@ def slice_of_window(make: Maker, whole: str, part: str) -> Fields:
 
 
 @recipe("SLICE1")
-def slice1(make: Maker) -> Fields:
+def slice1(make: DescGenerator) -> Fields:
     return slice_of_window(make, "InputTensor", "OutputTensor")
 
 
 @recipe("SLICE_GRAD")
-def slice_grad(make: Maker) -> Fields:
+def slice_grad(make: DescGenerator) -> Fields:
     return slice_of_window(make, "OutputGradientTensor", "InputGradientTensor")
 
 
 @recipe("PADDING", "PADDING1")
-def padding(make: Maker) -> Fields:
+def padding(make: DescGenerator) -> Fields:
     """Paddings of any length within the elements that there may be; 2**32 - n takes n elements away."""
     source, mode = make.source, make.enumerator("PaddingMode")
     rows = []
@@ -89,38 +89,38 @@ def padding(make: Maker) -> Fields:
 
 
 @recipe("VALUE_SCALE_2D")
-def value_scale_2d(make: Maker) -> Fields:
+def value_scale_2d(make: DescGenerator) -> Fields:
     channels = make.source.choice((1, 3))
     batch, height, width = make.shape(3, channels)
     bias = [make.source.integer(-8, 8) / 4 for _ in range(channels)]
     return {"InputTensor": [batch, channels, height, width], "Bias": bias}
 
 
-def blocks(make: Maker) -> tuple[int, list[int]]:
+def blocks(make: DescGenerator) -> tuple[int, list[int]]:
     """The size of a block, and sizes that leave room for its elements."""
     block = make.source.integer(1, min(4, isqrt(make.max_elements)))
     return block, make.shape(4, block * block)
 
 
 @recipe("SPACE_TO_DEPTH", "SPACE_TO_DEPTH1")
-def space_to_depth(make: Maker) -> Fields:
+def space_to_depth(make: DescGenerator) -> Fields:
     block, (batch, channels, height, width) = blocks(make)
     return {"InputTensor": [batch, channels, height * block, width * block], "BlockSize": block}
 
 
 @recipe("DEPTH_TO_SPACE", "DEPTH_TO_SPACE1")
-def depth_to_space(make: Maker) -> Fields:
+def depth_to_space(make: DescGenerator) -> Fields:
     block, (batch, channels, height, width) = blocks(make)
     return {"InputTensor": [batch, channels * block * block, height, width], "BlockSize": block}
 
 
 @recipe("TILE")
-def tile(make: Maker) -> Fields:
+def tile(make: DescGenerator) -> Fields:
     sizes = make.shape(make.rank("InputTensor"), 8)
     return {"InputTensor": sizes, "Repeats": make.shape(len(sizes), prod(sizes))}
 
 
-def unfolding(make: Maker, spatial: str, columns: str) -> Fields:
+def unfolding(make: DescGenerator, spatial: str, columns: str) -> Fields:
     """The tensor ``spatial``, and what a window sees of it as ``columns``, behind leading ones."""
     slide = sliding(make, spatial)
     (batches, channels), size = slide.leading, slide.window.size
@@ -133,10 +133,10 @@ def unfolding(make: Maker, spatial: str, columns: str) -> Fields:
 
 
 @recipe("UNFOLD")
-def unfold(make: Maker) -> Fields:
+def unfold(make: DescGenerator) -> Fields:
     return unfolding(make, "InputTensor", "OutputTensor")
 
 
 @recipe("FOLD")
-def fold(make: Maker) -> Fields:
+def fold(make: DescGenerator) -> Fields:
     return unfolding(make, "OutputTensor", "InputTensor")

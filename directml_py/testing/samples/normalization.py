@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ...api.enums import DML_FEATURE_LEVEL_4_0, DML_FEATURE_LEVEL_5_2
-from ..desc_generator import Fields, Maker
+from ..desc_generator import DescGenerator, Fields
 from ..recipes import plain, recipe
 
 
 @recipe("BATCH_NORMALIZATION")
-def batch_normalization(make: Maker) -> Fields:
+def batch_normalization(make: DescGenerator) -> Fields:
     sizes, spatial = make.shape(make.rank("InputTensor")), make.source.chance(50)
     kept = range(len(sizes))[-2:] if not spatial and make.level < DML_FEATURE_LEVEL_4_0 else ()
     means = {name: make.broadcast(sizes, kept) for name in ("MeanTensor", "VarianceTensor")}
@@ -16,7 +16,7 @@ def batch_normalization(make: Maker) -> Fields:
 
 
 @recipe("MEAN_VARIANCE_NORMALIZATION", "MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2")
-def mean_variance_normalization(make: Maker) -> Fields:
+def mean_variance_normalization(make: DescGenerator) -> Fields:
     fields, names = plain(make), make.some("ScaleTensor", "BiasTensor")
     if "Axes" in fields and make.source.chance(10):
         fields["Axes"] = ()
@@ -27,10 +27,10 @@ def mean_variance_normalization(make: Maker) -> Fields:
 
 
 @recipe("LOCAL_RESPONSE_NORMALIZATION")
-def local_response_normalization(make: Maker) -> Fields:
+def local_response_normalization(make: DescGenerator) -> Fields:
     return {**plain(make), "LocalSize": make.source.integer(1, 7)}
 
 
 @recipe("LP_NORMALIZATION")
-def lp_normalization(make: Maker) -> Fields:
+def lp_normalization(make: DescGenerator) -> Fields:
     return {**plain(make), "P": make.source.choice((1, 2))}

@@ -8,7 +8,7 @@ from ...api.enums import (
     DML_TENSOR_DATA_TYPE_FLOAT32,
 )
 from ...validation.support_tables import same_of
-from ..desc_generator import Fields, Maker
+from ..desc_generator import DescGenerator, Fields
 from ..recipes import recipe
 from ..window_samples import sliding
 from .matrix import factors, scales
@@ -18,7 +18,7 @@ from .window import filtered
 BLOCK = 8
 
 
-def parameters(make: Maker, *others: str) -> Fields:
+def parameters(make: DescGenerator, *others: str) -> Fields:
     """Any of the zero points and of ``others``; scales of any rank, which zero points that must be alike share."""
     names = [entry.name for entry in make.schema.struct.tensors]
     zero_points = [name for name in names if name.endswith("ZeroPointTensor")]
@@ -28,12 +28,12 @@ def parameters(make: Maker, *others: str) -> Fields:
 
 
 @recipe("ELEMENT_WISE_QUANTIZED_LINEAR_ADD")
-def quantized_linear_add(make: Maker) -> Fields:
+def quantized_linear_add(make: DescGenerator) -> Fields:
     return {"ATensor": make.shape(make.rank("ATensor")), **parameters(make)}
 
 
 @recipe("QUANTIZED_LINEAR_MATRIX_MULTIPLY")
-def quantized_linear_matrix_multiply(make: Maker) -> Fields:
+def quantized_linear_matrix_multiply(make: DescGenerator) -> Fields:
     a, b = factors(make)
     return {
         "ATensor": a,
@@ -44,12 +44,12 @@ def quantized_linear_matrix_multiply(make: Maker) -> Fields:
 
 
 @recipe("QUANTIZED_LINEAR_CONVOLUTION")
-def quantized_linear_convolution(make: Maker) -> Fields:
+def quantized_linear_convolution(make: DescGenerator) -> Fields:
     return {**filtered(sliding(make, "InputTensor", leading=4), make), **parameters(make, "BiasTensor")}
 
 
 @recipe("QUANTIZED_LINEAR_AVERAGE_POOLING")
-def quantized_linear_average_pooling(make: Maker) -> Fields:
+def quantized_linear_average_pooling(make: DescGenerator) -> Fields:
     """Scales that are not only taken, but also compile."""
     slide = sliding(make, "InputTensor")
     sizes = [*slide.leading, *slide.sizes]
@@ -61,7 +61,7 @@ def quantized_linear_average_pooling(make: Maker) -> Fields:
 
 
 @recipe("QUANTIZE", "DEQUANTIZE")
-def block_quantization(make: Maker) -> Fields:
+def block_quantization(make: DescGenerator) -> Fields:
     """A scale, or a scale and a zero point, for each block of a tensor; the two may have other blocks."""
     source, kind = make.source, make.enumerator("QuantizationType")
     blocks = make.shape(make.rank("InputTensor"), BLOCK)

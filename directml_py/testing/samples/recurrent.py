@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...api.enums import DML_RECURRENT_NETWORK_DIRECTION_BIDIRECTIONAL
-from ..desc_generator import Fields, Maker
+from ..desc_generator import DescGenerator, Fields
 from ..recipes import recipe
 
 # Operator: gates, and activations of one direction.
@@ -14,7 +14,7 @@ LONGEST = 5
 
 
 @recipe(*GATES)
-def recurrent(make: Maker) -> Fields:
+def recurrent(make: DescGenerator) -> Fields:
     gates, activations = GATES[make.schema.name]
     # The recurrence's tensor has the hidden size twice, and a bias has two numbers for each row of the weights.
     width, *hidden = make.shape(3, MATRICES)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from ..desc_generator import Fields, Maker
+from ..desc_generator import DescGenerator, Fields
 from ..recipes import recipe
 
 
 @recipe("UPSAMPLE_2D")
-def upsample_2d(make: Maker) -> Fields:
+def upsample_2d(make: DescGenerator) -> Fields:
     *sizes, width, height = make.shape(make.rank("InputTensor") + 2)
     return {"InputTensor": sizes, "ScaleSize": (width, height)}
 
 
 @recipe("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3")
-def resample(make: Maker) -> Fields:
+def resample(make: DescGenerator) -> Fields:
     return scaled(make, "InputTensor", "OutputTensor")
 
 
-def scaled(make: Maker, small: str, large: str) -> Fields:
+def scaled(make: DescGenerator, small: str, large: str) -> Fields:
     """Two images, and scales that bring one to about the size of the other, or do not."""
     source, rank = make.source, make.rank(small)
     sizes = {name: make.shape(rank) for name in (small, large)}

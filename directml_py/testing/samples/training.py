@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...api.enums import DML_REDUCE_FUNCTION_MAX
-from ..desc_generator import Fields, Maker
+from ..desc_generator import DescGenerator, Fields
 from ..recipes import plain, recipe
 from ..window_samples import sliding
 from .sampling import scaled
@@ -11,7 +11,7 @@ from .window import aligned_regions
 
 
 @recipe("AVERAGE_POOLING_GRAD", "MAX_POOLING_GRAD")
-def pooling_grad(make: Maker) -> Fields:
+def pooling_grad(make: DescGenerator) -> Fields:
     slide = sliding(make, "InputGradientTensor")
     sizes = [*slide.leading, *slide.sizes]
     tensors = {"InputGradientTensor": [*slide.leading, *slide.output_sizes], "OutputGradientTensor": sizes}
@@ -19,23 +19,23 @@ def pooling_grad(make: Maker) -> Fields:
 
 
 @recipe("RESAMPLE_GRAD", "RESAMPLE_GRAD1")
-def resample_grad(make: Maker) -> Fields:
+def resample_grad(make: DescGenerator) -> Fields:
     return scaled(make, "OutputGradientTensor", "InputGradientTensor")
 
 
 @recipe("ADAM_OPTIMIZER")
-def adam_optimizer(make: Maker) -> Fields:
+def adam_optimizer(make: DescGenerator) -> Fields:
     rank = 4 if make.level < 0x4000 else make.source.integer(1, 8)
     return {**plain(make), "TrainingStepTensor": [1] * rank, "Beta1": 0.875, "Beta2": 0.96875}
 
 
 @recipe("LOCAL_RESPONSE_NORMALIZATION_GRAD")
-def local_response_normalization_grad(make: Maker) -> Fields:
+def local_response_normalization_grad(make: DescGenerator) -> Fields:
     return {**plain(make), "LocalSize": make.source.integer(1, 7)}
 
 
 @recipe("BATCH_NORMALIZATION_GRAD", "BATCH_NORMALIZATION_TRAINING", "BATCH_NORMALIZATION_TRAINING_GRAD")
-def batch_normalization(make: Maker) -> Fields:
+def batch_normalization(make: DescGenerator) -> Fields:
     fields = plain(make)
     # One number for each channel, or any other broadcast.
     sizes, by_channel = fields["InputTensor"], make.source.chance(50)
@@ -47,7 +47,7 @@ def batch_normalization(make: Maker) -> Fields:
 
 
 @recipe("ROI_ALIGN_GRAD")
-def roi_align_grad(make: Maker) -> Fields:
+def roi_align_grad(make: DescGenerator) -> Fields:
     function = make.enumerator("ReductionFunction")
     image, aligned, fields = aligned_regions(make)
     optional = ("InputTensor", "OutputGradientTensor", "OutputROIGradientTensor")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ...api.enums import DML_CONVOLUTION_DIRECTION_BACKWARD
-from ..desc_generator import Fields, Maker
+from ..desc_generator import DescGenerator, Fields
 from ..recipes import recipe
 from ..window_samples import SlidingWindow, roomy, sliding
 
 POOLS = ("AVERAGE_POOLING", "LP_POOLING", "MAX_POOLING")
 
 
-def filtered(slide: SlidingWindow, make: Maker, backward: bool = False) -> Fields:
+def filtered(slide: SlidingWindow, make: DescGenerator, backward: bool = False) -> Fields:
     """A filter and what it slides over; backwards, what comes of that, for then the filter slides over the output.
 
     Leading sizes are batches, groups, and the channels of a group that the filter has in its first dimension and in
@@ -27,7 +27,7 @@ def filtered(slide: SlidingWindow, make: Maker, backward: bool = False) -> Field
 
 
 @recipe("CONVOLUTION")
-def convolution(make: Maker) -> Fields:
+def convolution(make: DescGenerator) -> Fields:
     direction = make.enumerator("Direction")
     backward = direction == DML_CONVOLUTION_DIRECTION_BACKWARD
     slide = sliding(make, "InputTensor", leading=4, padded_away=not backward)
@@ -42,7 +42,7 @@ def convolution(make: Maker) -> Fields:
     return {**fields, "present": make.some("BiasTensor")}
 
 
-def unreached(make: Maker, slide: SlidingWindow) -> list[int]:
+def unreached(make: DescGenerator, slide: SlidingWindow) -> list[int]:
     """More elements, maybe, than those that the window slides over: nothing reaches them."""
     return [size + make.source.integer(0, 2 * roomy(make)) for size in slide.sizes]
 
@@ -55,7 +55,7 @@ def fewer_outputs(slide: SlidingWindow) -> list[int]:
 
 
 @recipe("CONVOLUTION_INTEGER")
-def convolution_integer(make: Maker) -> Fields:
+def convolution_integer(make: DescGenerator) -> Fields:
     zero_points = ("InputZeroPointTensor", "FilterZeroPointTensor")
     slide = sliding(make, "InputTensor", leading=4)
     fields = filtered(slide, make)
@@ -66,7 +66,7 @@ def convolution_integer(make: Maker) -> Fields:
 
 
 @recipe(*POOLS, "AVERAGE_POOLING1", "LP_POOLING1", "MAX_POOLING1", "MAX_POOLING2")
-def pool(make: Maker) -> Fields:
+def pool(make: DescGenerator) -> Fields:
     slide = sliding(make, "InputTensor")
     fields = {"InputTensor": [*slide.leading, *slide.sizes], **slide.attributes(make)}
     if make.source.chance(30):
@@ -78,7 +78,7 @@ def pool(make: Maker) -> Fields:
     }
 
 
-def more_outputs(make: Maker, slide: SlidingWindow) -> list[int]:
+def more_outputs(make: DescGenerator, slide: SlidingWindow) -> list[int]:
     """Counts of steps rounded up, or as many as there would be without dilations."""
     window, steps = slide.window, slide.output_sizes
     undilated = window._replace(dilations=(1,) * len(steps)).forward(slide.sizes)
@@ -90,7 +90,7 @@ def more_outputs(make: Maker, slide: SlidingWindow) -> list[int]:
 
 
 @recipe("MAX_UNPOOLING")
-def max_unpooling(make: Maker) -> Fields:
+def max_unpooling(make: DescGenerator) -> Fields:
     sizes = make.shape(make.rank("InputTensor"), 9)
     unpooled = [*sizes[:2], *(size * make.source.integer(1, 3) for size in sizes[2:])]
     # Nothing binds the one to the other.
@@ -98,19 +98,19 @@ def max_unpooling(make: Maker) -> Fields:
 
 
 @recipe("ROI_POOLING")
-def roi_pooling(make: Maker) -> Fields:
+def roi_pooling(make: DescGenerator) -> Fields:
     # A region has five numbers.
     *image, regions, width, height = make.shape(7, 5)
     return {"InputTensor": image, "ROITensor": [1, 1, regions, 5], "PooledSize": (width, height)}
 
 
 @recipe("ROI_ALIGN", "ROI_ALIGN1")
-def roi_align(make: Maker) -> Fields:
+def roi_align(make: DescGenerator) -> Fields:
     image, aligned, fields = aligned_regions(make)
     return {"InputTensor": image, "OutputTensor": aligned, **fields}
 
 
-def aligned_regions(make: Maker) -> tuple[list[int], list[int], Fields]:
+def aligned_regions(make: DescGenerator) -> tuple[list[int], list[int], Fields]:
     """The sizes of an image and of what regions of it are brought to, and the fields that say how."""
     # A region has four numbers.
     *image, regions, width, height = make.shape(7, 4)
