@@ -49,13 +49,13 @@ class TimelineArrow(NamedTuple):
     is_missing: bool
 
 
-class Timeline(NamedTuple):
+class LaneDiagram(NamedTuple):
     lanes: list[str]
     bars: list[TimelineBar]
     arrows: list[TimelineArrow]
 
 
-def parse(text: str) -> Timeline:
+def parse(text: str) -> LaneDiagram:
     """Raises ``ValueError`` for a line that is neither lane nor arrow, and for an arrow between bars there are not."""
     lanes: list[str] = []
     bars: list[TimelineBar] = []
@@ -71,7 +71,7 @@ def parse(text: str) -> Timeline:
             raise ValueError(f"{line!r} is neither 'lane | cell | ...' nor 'bar -> bar: text'")
         missing, source, target, label = arrow.groups()
         arrows.append(TimelineArrow(_find(bars, source), _find(bars, target), label, missing is not None))
-    return Timeline(lanes, bars, arrows)
+    return LaneDiagram(lanes, bars, arrows)
 
 
 def _bars(lane: int, cells: list[str]) -> Iterator[TimelineBar]:
@@ -118,7 +118,7 @@ class _DrawnLanes(NamedTuple):
     bottom: float
 
 
-def draw(timeline: Timeline) -> str:
+def draw(timeline: LaneDiagram) -> str:
     """An SVG element whose colours a style sheet gives: classes ``bar``, ``wrong``, ``arrow``, ``missing``."""
     left = max(svg.text_width(name, SIZE) for name in timeline.lanes) + 2 * PADDING
     lines = [line for bar in timeline.bars if bar.first == bar.last for line in bar.lines]
@@ -162,7 +162,7 @@ def draw(timeline: Timeline) -> str:
     )
 
 
-def _lane_height(timeline: Timeline, lane: int) -> float:
+def _lane_height(timeline: LaneDiagram, lane: int) -> float:
     lines = [len(bar.lines) for bar in timeline.bars if bar.lane == lane]
     return max(lines, default=1) * LINE + 2 * PADDING
 
