@@ -114,7 +114,7 @@ def struct_schema(name: str) -> StructSchema | None:
 
 @cache
 def _layout(name: str) -> _struct.Struct:
-    """How to take a struct's bytes apart in one step, by the offsets of its ctypes twin."""
+    """How to take a struct's bytes apart in one step, by the offsets of its ctypes struct."""
     own = struct_schema(name)
     assert own is not None, name
     kind = ctypes_class(name)

@@ -1,4 +1,4 @@
-"""The search for a desc that breaks a rule which the catalog implies, and for its twin, which breaks none."""
+"""The search for a desc that breaks a rule which the catalog implies, and for a valid desc beside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .invalid_descs import derived_change
 from .levels import LEVELS
 from .valid_descs import valid_desc
 
-# How many samples are looked at for the shortest breach, and for any at all: some tensors rarely come alone.
+# How many samples are looked at for the shortest invalid desc, and for any at all: some tensors rarely come alone.
 SEEDS, TRIES = 12, 48
 # What tensors may have to be changed in together, by the name that messages have for it.
 PROPERTIES = {"DataType": "data_type", "DimensionCount": "dimension_count"}
@@ -26,7 +26,7 @@ OF_SEVERAL = {
 
 
 class InvalidDesc(NamedTuple):
-    """``valid_desc`` is valid at ``level``; ``desc`` is the twin with one change, which breaks the rule at ``path``."""
+    """``valid_desc`` is valid at ``level``; ``desc`` is that with one change, which breaks the rule at ``path``."""
 
     desc: OperatorDesc
     valid_desc: OperatorDesc
@@ -61,27 +61,29 @@ def invalid_desc_of(rule: str) -> InvalidDesc:
     levels = [LEVELS[-1], first, *(level for level in LEVELS if first < level < LEVELS[-1])]
     for seed in range(TRIES):
         for level in levels:
-            breach = _invalid_desc_in(valid_desc(RandomSource(seed), operator, level), rule, level)
-            if breach is not None:
-                return breach
+            invalid = _invalid_desc_in(valid_desc(RandomSource(seed), operator, level), rule, level)
+            if invalid is not None:
+                return invalid
     raise AssertionError(f"no change of a sample breaks {rule} alone, at one place")
 
 
 @cache
 def shortest_invalid_desc_of(rule: str) -> InvalidDesc:
     """As ``invalid_desc_of``, for people: packed tensors without flags if these do, and the shortest of several."""
-    breach = invalid_desc_of(rule)
-    samples = (valid_desc(RandomSource(seed), breach.desc.name, breach.level) for seed in range(SEEDS))
-    packed = (with_packed_tensors(sample) for sample in (breach.valid_desc, *samples))
-    valid = (twin for twin in packed if not check(twin, breach.level)[1].diagnostics)
-    found = [_invalid_desc_in(twin, rule, breach.level) for twin in valid]
-    return min((one for one in found if one is not None), key=lambda one: len(repr(one.desc)), default=breach)
+    invalid = invalid_desc_of(rule)
+    samples = (valid_desc(RandomSource(seed), invalid.desc.name, invalid.level) for seed in range(SEEDS))
+    packed = (with_packed_tensors(sample) for sample in (invalid.valid_desc, *samples))
+    valid = (sample for sample in packed if not check(sample, invalid.level)[1].diagnostics)
+    found = [_invalid_desc_in(sample, rule, invalid.level) for sample in valid]
+    return min(
+        (one for one in found if one is not None), key=lambda one: len(repr(one.desc)), default=invalid
+    )
 
 
-def _invalid_desc_in(twin: OperatorDesc, rule: str, level: int) -> InvalidDesc | None:
-    change = derived_change(twin, rule, level)
+def _invalid_desc_in(valid: OperatorDesc, rule: str, level: int) -> InvalidDesc | None:
+    change = derived_change(valid, rule, level)
     if change is None:
         return None
     found = check(change.desc, level)[1].diagnostics
-    breach = InvalidDesc(change.desc, twin, change.path, level, found)
-    return breach if breach.is_at_one_path or rule in OF_SEVERAL else None
+    invalid = InvalidDesc(change.desc, valid, change.path, level, found)
+    return invalid if invalid.is_at_one_path or rule in OF_SEVERAL else None

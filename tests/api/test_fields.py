@@ -46,7 +46,7 @@ class TestForms:
     def test_of_one_struct(self):
         x = tensor_desc(FLOAT32, [1])
         c_pointer = ffi.new("DML_TENSOR_DESC *")
-        twin = MirroredTensorDesc()
+        mirrored = MirroredTensorDesc()
         address = ctypes.addressof(x)
         forms = [
             (x, address),
@@ -56,8 +56,8 @@ class TestForms:
             (ctypes.cast(ctypes.pointer(x), ctypes.POINTER(MirroredTensorDesc)), address),
             (address, address),
             (np.uint64(address), address),
-            (twin, ctypes.addressof(twin)),
-            (ctypes.byref(twin), ctypes.addressof(twin)),
+            (mirrored, ctypes.addressof(mirrored)),
+            (ctypes.byref(mirrored), ctypes.addressof(mirrored)),
             (c_pointer, int(ffi.cast("uintptr_t", c_pointer))),
             (c_pointer[0], int(ffi.cast("uintptr_t", c_pointer))),
             (ffi.cast("void *", c_pointer), int(ffi.cast("uintptr_t", c_pointer))),
@@ -113,7 +113,7 @@ class TestForms:
 
     def test_arrays_of_structs(self):
         x, y = tensor_desc(FLOAT32, [3]), tensor_desc(FLOAT32, [4])
-        twins = (MirroredTensorDesc * 2)(
+        mirrored_descs = (MirroredTensorDesc * 2)(
             MirroredTensorDesc(x.Type, x.Desc), MirroredTensorDesc(y.Type, y.Desc)
         )
         in_c = ffi.new("DML_TENSOR_DESC[2]")
@@ -123,9 +123,9 @@ class TestForms:
             [x, y],
             [ctypes.byref(x), ctypes.addressof(y)],
             [ffi.addressof(in_c[0]), in_c[1]],
-            list(twins),
+            list(mirrored_descs),
             (DML_TENSOR_DESC * 2)(x, y),
-            twins,
+            mirrored_descs,
             in_c,
             ffi.cast("DML_TENSOR_DESC *", in_c),
         ]

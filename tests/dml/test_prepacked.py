@@ -12,7 +12,7 @@ from .graphs import Graphs
 from .helpers import OWNED, floats, initialized_and_moved
 
 FLOAT32, FLOAT16 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16
-pytestmark = pytest.mark.skipif(backend.native is None, reason="twins take tensors as they are")
+pytestmark = pytest.mark.skipif(backend.native is None, reason="reference kernels take tensors as they are")
 
 
 def values(*sizes, seed=3):

@@ -15,7 +15,7 @@ from .helpers import OWNED, Bench, initialized_and_moved
 
 FLOAT32, FLOAT16 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16
 SQUARE = Window.of((3, 3), (1, 1), (1, 1), (1, 1), (1, 1))
-pytestmark = pytest.mark.skipif(backend.native is None, reason="twins take tensors as they are")
+pytestmark = pytest.mark.skipif(backend.native is None, reason="reference kernels take tensors as they are")
 
 
 def whole(*sizes, seed=3):

@@ -32,7 +32,7 @@ from .values import arrays_for
 OPERATORS = sorted(SCHEMAS)
 LEVELS = sorted(DML_FEATURE_LEVEL)
 SEEDS = 4
-# Their kernels and twins add up in different orders, which shows unless all sums are exact.
+# Their kernels and references add up in different orders, which shows unless all sums are exact.
 SUMS_OF_PRODUCTS = ("GEMM", "GRU", "LSTM", "MULTIHEAD_ATTENTION", "RNN")
 # Functions of a step differ in the last places, and what later steps add up may cancel.
 APART = {**dict.fromkeys(("GRU", "LSTM", "RNN"), 64), "MULTIHEAD_ATTENTION": 4}

@@ -41,8 +41,8 @@ def test_blocks_and_threads_agree_with_the_twin(operator, monkeypatch):
     for seed in range(12):
         desc = valid_desc(RandomSource(seed), operator, max_elements=300)
         inputs = arrays_for(desc, seed)
-        twin = computing_kernel(operator_of(operator).compute(desc))
-        for one, other in zip(results(desc, kernel_of(desc), inputs), results(desc, twin, inputs)):
+        reference = computing_kernel(operator_of(operator).compute(desc))
+        for one, other in zip(results(desc, kernel_of(desc), inputs), results(desc, reference, inputs)):
             assert (ulps_apart(one, other) <= 1).all()
 
 

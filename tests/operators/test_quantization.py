@@ -1,4 +1,4 @@
-"""Scales and zero points: large tensors in blocks of all kinds, against ONNX Runtime and against the twin."""
+"""Scales and zero points: large tensors in blocks of all kinds, against ONNX Runtime and against the reference."""
 
 from __future__ import annotations
 
@@ -148,8 +148,8 @@ def test_large_ranges(kind, narrow, layout):
     results = dml.evaluate(desc, [x])
     decoded, _ = dml.decode_operator_desc(desc)
     expected = [np.empty_like(one) for one in results]
-    twin = computing_kernel(operator_of(decoded.name).compute(decoded))
-    twin.bind([x], expected, np.empty(0, np.uint8))()
+    reference = computing_kernel(operator_of(decoded.name).compute(decoded))
+    reference.bind([x], expected, np.empty(0, np.uint8))()
     for result, wanted in zip(results, expected):
         np.testing.assert_array_equal(result, wanted)
     y, scale, zero_point = (result.astype(np.float64) for result in results)
@@ -169,7 +169,7 @@ def test_ranges_without_end_have_some_result(narrow, x):
     assert scale.item() >= 0
 
 
-@pytest.mark.skipif(backend.is_plain, reason="twins compute all elements at once")
+@pytest.mark.skipif(backend.is_plain, reason="references compute all elements at once")
 def test_parameters_are_not_spread_out():
     sizes, blocks = [2048, 2048], [2048, 64]
     desc = quantization("QUANTIZE", ("FLOAT32", "INT8"), sizes, [("FLOAT32", blocks), ("INT8", blocks)])

@@ -68,7 +68,7 @@ MODES = {
 
 
 def dispatches(desc, inputs):
-    """What its kernel gives, and its twin."""
+    """What its kernel gives, and its reference."""
     kernels = kernel_of(desc), computing_kernel(operator_of(desc.name).compute(desc))
     for kernel in kernels:
         output = np.full(desc.outputs[0].tensor.sizes, 77, desc.outputs[0].tensor.dtype)

@@ -334,7 +334,7 @@ def test_pools_of_one_step(start, with_padding, name):
     np.testing.assert_array_equal(result, expected)
 
 
-@pytest.mark.skipif(backend.native is None, reason="twins add up in FLOAT32")
+@pytest.mark.skipif(backend.native is None, reason="references add up in FLOAT32")
 def test_the_mean_of_all_is_added_up_exactly():
     """FLOAT32 has no odd numbers beyond 2^24: a sum kept there would lose each 1 that comes later."""
     x = np.ones((1, 2, 12, 12), np.float32)
