@@ -22,15 +22,15 @@ class Violation(NamedTuple):
     marks: tuple = ()
 
 
-BREACHES: list[Violation] = []
+VIOLATIONS: list[Violation] = []
 
 
 def breaks(rule, path, void=True, kind_device=False):
-    """Decorator: declare a breach; of those of a ``kind_device`` others ask for more."""
+    """Decorator: declare a violation; of those of a ``kind_device`` others ask for more."""
     marks = (pytest.mark.kind_device,) if kind_device else ()
 
     def declare(prepare):
-        BREACHES.append(Violation(rule, path, void, prepare, marks))
+        VIOLATIONS.append(Violation(rule, path, void, prepare, marks))
         return prepare
 
     return declare
@@ -38,6 +38,6 @@ def breaks(rule, path, void=True, kind_device=False):
 
 def cases():
     return [
-        pytest.param(breach, id=f"{breach.rule}-{breach.prepare.__name__}", marks=breach.marks)
-        for breach in BREACHES
+        pytest.param(violation, id=f"{violation.rule}-{violation.prepare.__name__}", marks=violation.marks)
+        for violation in VIOLATIONS
     ]

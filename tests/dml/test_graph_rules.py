@@ -52,7 +52,7 @@ def owned(g, flag=True):
     return g.scale(S, flags=flags)
 
 
-BREACHES = {
+VIOLATIONS = {
     "DML-Graph-edge-type": (wrong_edge_type, "InputEdges[0].Type"),
     "DML-Graph-nodes": (lambda g: graph([], [], [], input_count=1, output_count=0), "NodeCount"),
     "DML-Graph-index": (lambda g: chain(g, between=[(0, 0, 1, 1)]), "IntermediateEdges[0].ToNodeInputIndex"),
@@ -129,11 +129,11 @@ BREACHES = {
 WARNINGS = {"DML-Graph-graph-output-shared", "DML-Graph-padding", "DML-Graph-output-unconnected"}
 
 
-@pytest.mark.parametrize("rule", BREACHES)
+@pytest.mark.parametrize("rule", VIOLATIONS)
 def test_broken_alone(rule):
     level = dml.DML_FEATURE_LEVEL_6_1 if rule.endswith("feature-level") else dml.DML_FEATURE_LEVEL_6_4
     g = Graphs(level)
-    make, path = BREACHES[rule]
+    make, path = VIOLATIONS[rule]
     with pytest.raises(dml.DMLError) as caught:
         g.device.CompileGraph(make(g))
     assert caught.value.hresult == dml.E_INVALIDARG
@@ -146,7 +146,7 @@ def test_broken_alone(rule):
 
 def test_every_rule_is_broken_above():
     here = {entry.id for entry in vars(declared).values() if isinstance(entry, Rule)} - WARNINGS
-    assert here == set(BREACHES)
+    assert here == set(VIOLATIONS)
     assert here <= set(RULES)
 
 
@@ -162,7 +162,7 @@ def test_the_chain_itself_is_right():
 def test_as_far_as_rules_allow(rule):
     """One input or output less, and one level more, than where the rule is broken."""
     g = Graphs(dml.DML_FEATURE_LEVEL_6_2)
-    desc = BREACHES[rule][0](g)
+    desc = VIOLATIONS[rule][0](g)
     desc.InputCount -= rule == "DML-Graph-input-count"
     desc.OutputCount -= rule == "DML-Graph-output-count"
     assert g.device.CompileGraph(desc)

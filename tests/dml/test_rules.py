@@ -15,23 +15,23 @@ def found_in(error):
     return {(diagnostic.rule, diagnostic.path) for diagnostic in error.diagnostics}
 
 
-@pytest.mark.parametrize("breach", cases())
-def test_debug_devices_raise(debug_bench, breach):
-    call = breach.prepare(debug_bench, True)
+@pytest.mark.parametrize("violation", cases())
+def test_debug_devices_raise(debug_bench, violation):
+    call = violation.prepare(debug_bench, True)
     before = debug_bench.slots()
     with pytest.raises(dml.DMLError) as caught:
         call()
     assert caught.value.hresult == dml.E_INVALIDARG
-    assert found_in(caught.value) == {(breach.rule, breach.path)}
-    assert breach.rule in str(caught.value)
-    assert breach.path in str(caught.value)
-    assert debug_bench.removed == breach.void
+    assert found_in(caught.value) == {(violation.rule, violation.path)}
+    assert violation.rule in str(caught.value)
+    assert violation.path in str(caught.value)
+    assert debug_bench.removed == violation.void
     assert debug_bench.slots() == before
 
 
-@pytest.mark.parametrize("breach", [case for case in cases() if case.values[0].void])
-def test_other_devices_are_removed_silently(bench, caplog, breach):
-    call = breach.prepare(bench, True)
+@pytest.mark.parametrize("violation", [case for case in cases() if case.values[0].void])
+def test_other_devices_are_removed_silently(bench, caplog, violation):
+    call = violation.prepare(bench, True)
     before = bench.slots()
     assert call() is None
     assert bench.slots() == before
@@ -40,17 +40,17 @@ def test_other_devices_are_removed_silently(bench, caplog, breach):
     with pytest.raises(dml.DMLError) as caught:
         bench.dml.CreateCommandRecorder()
     assert caught.value.hresult == dml.DXGI_ERROR_DEVICE_REMOVED
-    assert found_in(caught.value) == {(breach.rule, breach.path)}
-    assert breach.rule in str(caught.value)
+    assert found_in(caught.value) == {(violation.rule, violation.path)}
+    assert violation.rule in str(caught.value)
 
 
-@pytest.mark.parametrize("breach", [case for case in cases() if not case.values[0].void])
-def test_methods_that_can_fail_do_not_remove(bench, breach):
-    call = breach.prepare(bench, True)
+@pytest.mark.parametrize("violation", [case for case in cases() if not case.values[0].void])
+def test_methods_that_can_fail_do_not_remove(bench, violation):
+    call = violation.prepare(bench, True)
     with pytest.raises(dml.DMLError) as caught:
         call()
     assert caught.value.hresult == dml.E_INVALIDARG
-    assert found_in(caught.value) == {(breach.rule, breach.path)}
+    assert found_in(caught.value) == {(violation.rule, violation.path)}
     assert bench.dml.GetDeviceRemovedReason() == dml.S_OK
     bench.dml.CreateCommandRecorder()
 

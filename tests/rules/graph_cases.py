@@ -1,4 +1,4 @@
-"""The breaches of the rules of graphs, as cases."""
+"""The violations of the rules of graphs, as cases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 import directml_py as dml
 
 from ..dml.graphs import Graphs, graph
-from ..dml.test_graph_rules import BREACHES, S, chain, owned
+from ..dml.test_graph_rules import VIOLATIONS, S, chain, owned
 from .registry import Case, found_by, register
 
 
@@ -53,5 +53,5 @@ def case(rule, make, path):
     return Case(rule, paths, dml.E_INVALIDARG, rule, run, make, twin=TWINS.get(rule, chain))
 
 
-for _rule, (_make, _path) in BREACHES.items():
+for _rule, (_make, _path) in VIOLATIONS.items():
     register(case(_rule, _make, _path))

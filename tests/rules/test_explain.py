@@ -93,6 +93,6 @@ def test_nothing_is_explained_beside_an_unknown_rule(capsys):
 )
 def test_the_mend_of_a_derived_rule_is_right(rule):
     """The example breaks this rule alone; what it was before the change breaks none."""
-    breach = shortest_invalid_desc_of(rule)
-    assert {one.rule for one in check(breach.desc, breach.level)[1].diagnostics} == {rule}
-    assert check(breach.valid_desc, breach.level)[1].diagnostics == []
+    violation = shortest_invalid_desc_of(rule)
+    assert {one.rule for one in check(violation.desc, violation.level)[1].diagnostics} == {rule}
+    assert check(violation.valid_desc, violation.level)[1].diagnostics == []
