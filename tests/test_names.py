@@ -85,6 +85,17 @@ def sources() -> dict[str, str]:
     return {path: (ROOT / path).read_text(encoding="utf-8") for path in paths}
 
 
+@cache
+def definitions() -> dict[str, list[ast.ClassDef | ast.FunctionDef]]:
+    """All classes and functions of each module, those within others included."""
+    return {
+        path: [
+            node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.ClassDef, ast.FunctionDef))
+        ]
+        for path, text in sources().items()
+    }
+
+
 def module_name(path: str) -> str | None:
     name = Path(path).stem
     return None if name in ("__init__", "__main__") else name
@@ -101,8 +112,8 @@ def rooms_of_modules() -> dict[str, set[str]]:
 
 def rooms_of_classes() -> dict[str, set[str]]:
     rooms = defaultdict(set)
-    for path, text in sources().items():
-        for node in ast.walk(ast.parse(text)):
+    for path, nodes in definitions().items():
+        for node in nodes:
             if isinstance(node, ast.ClassDef):
                 rooms[node.name].add(room(path))
     return rooms
@@ -132,8 +143,9 @@ def tables() -> dict[str, list[list[str]]]:
     return {section: table[2:] for section, table in rows.items()}
 
 
-def retired(where: str) -> set[str]:
-    return {word for word, _, kind in tables()["Retired words"] if kind == where}
+@cache
+def retired(where: str) -> frozenset[str]:
+    return frozenset(word for word, _, kind in tables()["Retired words"] if kind == where)
 
 
 def snake(name: str) -> str:
@@ -172,10 +184,7 @@ def test_no_name_is_a_retired_word():
     for path, text in sources().items():
         if text.startswith(NOTICE) or room(path) in EXEMPT:
             continue
-        named = [
-            node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.ClassDef, ast.FunctionDef))
-        ]
-        names = [(node.lineno, node.name) for node in named]
+        names = [(node.lineno, node.name) for node in definitions()[path]]
         names.append((1, module_name(path) or Path(path).parent.name))
         found += [(f"{path}:{line}", name) for line, name in names if retired_words_in(name)]
     assert found == []
