@@ -4,9 +4,9 @@
     python tools/fuzz.py --seed 7 --case 1234        # one case again
     python tools/fuzz.py programs --count 10000      # programs under the debug layers, and each with one mistake
 
-Each case is a valid desc, which executes, a desc with one rule broken, and several with spoilt memory (wild pointers,
-huge counts, flipped bytes). A worker that crashes, hangs or finds something wrong ends the run with exit code 1 and the
-seed.
+Each case is a valid desc, which executes, a desc with one rule broken, and several with corrupted memory (wild
+pointers, huge counts, flipped bytes). A worker that crashes, hangs or finds something wrong ends the run with exit code
+1 and the seed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HANG_SECONDS = 60
 REPORT_SECONDS = 10
 # What a worker shows: the case that it is at, and how many descs of each kind it has behind it.
 PROGRESS = struct.Struct("<q6Q")
-KINDS = ("valid", "broken", "spoilt", "accepted", "refused", "type_errors")
+KINDS = ("valid", "broken", "corrupted", "accepted", "refused", "type_errors")
 
 
 def run_case(seed: int, case: int) -> int:
@@ -89,10 +89,10 @@ class FuzzWorker:
 
 def summary(workers: Sequence[FuzzWorker], start: float) -> str:
     counts = sum((worker.counts for worker in workers), Counter[str]())
-    descs, seconds = counts["valid"] + counts["broken"] + counts["spoilt"], time.monotonic() - start
+    descs, seconds = counts["valid"] + counts["broken"] + counts["corrupted"], time.monotonic() - start
     return (
         f"{descs} descs in {seconds:.0f} s ({descs / max(seconds, 1e-9):.0f}/s): {counts['valid']} valid, "
-        f"{counts['broken']} with one broken rule, {counts['spoilt']} spoilt ({counts['accepted']} accepted, "
+        f"{counts['broken']} with one broken rule, {counts['corrupted']} corrupted ({counts['accepted']} accepted, "
         f"{counts['refused']} refused, {counts['type_errors']} TypeErrors)"
     )
 

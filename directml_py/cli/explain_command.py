@@ -132,12 +132,12 @@ def of_tests(example: dict[str, str]) -> str:
 
 def derived(identifier: str) -> str:
     """A valid desc with one change."""
-    breach = shortest_invalid_desc_of(identifier)
-    changes = list(differences(breach.desc, breach.valid_desc))
-    messages = "\n".join(found.message for found in breach.diagnostics)
+    example = shortest_invalid_desc_of(identifier)
+    changes = list(differences(example.desc, example.valid_desc))
+    messages = "\n".join(found.message for found in example.diagnostics)
     mend = "\n".join(f"{one.path}: {one.left} -> {one.right}" for one in changes)
     return (
-        f"Example that breaks it, at {level_name(breach.level)}\n{inset(repr(breach.desc))}\n\n"
+        f"Example that breaks it, at {level_name(example.level)}\n{inset(repr(example.desc))}\n\n"
         f"Message\n{inset(messages)}\n\nMend, after which no rule is broken\n{inset(mend)}"
     )
 

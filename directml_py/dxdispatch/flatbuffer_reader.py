@@ -12,7 +12,7 @@ from typing import Any
 
 from .model_error import ModelError
 
-# Tables and arrays may be shared, so that a small buffer can stand for endless data; no honest one does that much.
+# Tables and arrays may be shared, so that a small buffer can stand for data without end; no honest one does that much.
 SHARING = 16
 LEAST_BUDGET = 1 << 12
 

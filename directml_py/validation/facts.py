@@ -194,7 +194,7 @@ def violations(fact: Fact, reader: Reader) -> list[tuple[str, str]]:
 
 
 def _cut(found: Breaches, count: int) -> Breaches:
-    """The first of so many breaches, of which the last one says that there are more."""
+    """The first of so many violations, of which the last one says that there are more."""
     if count > MOST_PLACES:
         path, text = found[MOST_PLACES - 1]
         found = [

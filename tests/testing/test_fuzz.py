@@ -30,10 +30,10 @@ def test_random_descs(descs):
     while fuzzer.descs < descs:
         fuzzer.case(case)
         case += 1
-    # A run in which all that was spoilt is refused, or nothing is, would show little.
+    # A run in which all that was corrupted is refused, or nothing is, would show little.
     counts = fuzzer.counts
     assert counts["valid"] == counts["broken"] == case
-    assert counts["spoilt"] == counts["accepted"] + counts["refused"] + counts["type_errors"]
+    assert counts["corrupted"] == counts["accepted"] + counts["refused"] + counts["type_errors"]
     assert counts["accepted"] > descs / 200
     assert counts["refused"] > descs / 4
     assert counts["type_errors"] > descs / 200
@@ -91,7 +91,7 @@ def test_the_script():
     # On a slow machine it shows how far it is before.
     last = result.stdout.splitlines()[-1]
     assert last.startswith("600 descs in")
-    assert "100 valid, 100 with one broken rule, 400 spoilt" in last
+    assert "100 valid, 100 with one broken rule, 400 corrupted" in last
     assert last.endswith("nothing wrong (seed 5)")
 
 

@@ -1,4 +1,4 @@
-"""One case: a valid desc, which runs, one with one rule broken, and spoilt memory; each must fare as it should."""
+"""One case: a valid desc, which runs, one with one rule broken, and corrupted memory; each must fare as it should."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def want(condition: object, text: str, *details: object) -> None:
 
 
 class Fuzzer:
-    """Runs cases by their seeds and counts descs: valid, broken, spoilt; of the last what came of them."""
+    """Runs cases by their seeds and counts descs: valid, broken, corrupted; of the last what came of them."""
 
     def __init__(self) -> None:
         d3d12 = D3D12CreateDevice()
@@ -77,7 +77,7 @@ class Fuzzer:
 
     @property
     def descs(self) -> int:
-        return self.counts["valid"] + self.counts["broken"] + self.counts["spoilt"]
+        return self.counts["valid"] + self.counts["broken"] + self.counts["corrupted"]
 
     def case(self, seed: int) -> None:
         """Raises ``Wrong``, or whatever the package raised that it must not raise."""
@@ -94,7 +94,7 @@ class Fuzzer:
         self.valid(source, desc, image, level)
         self.broken(source, level)
         for _ in range(SPOILT_PER_CASE):
-            self.spoilt(source, image, level)
+            self.corrupted(source, image, level)
 
     def valid(self, source: RandomSource, desc: OperatorDesc, image: Image, level: DML_FEATURE_LEVEL) -> None:
         """No rule answers; the operator is created and compiled, from ctypes structs or flat memory, and runs."""
@@ -115,9 +115,9 @@ class Fuzzer:
         is_right = {item.rule for item in diagnostics} == {rule} and diagnostics[0].path == path
         want(is_right, f"expected {rule} at {path} alone at {level.name}", desc, *diagnostics)
 
-    def spoilt(self, source: RandomSource, image: Image, level: DML_FEATURE_LEVEL) -> None:
+    def corrupted(self, source: RandomSource, image: Image, level: DML_FEATURE_LEVEL) -> None:
         """Whatever stands in memory, it is accepted or refused with diagnostics, and not changed."""
-        self.counts["spoilt"] += 1
+        self.counts["corrupted"] += 1
         data = bytearray(image.data)
         for _ in range(source.integer(1, 4)):
             self.corrupt(source, image, data)
@@ -218,7 +218,7 @@ class Fuzzer:
         base = self.region.end - (len(data) if kept is None else kept)
         for offset in image.pointers:
             own = image.data[offset : offset + 8]
-            # A pointer that was spoilt stays as it is; null stays null.
+            # A pointer that was corrupted stays as it is; null stays null.
             if placed[offset : offset + 8] == own and any(own):
                 placed[offset : offset + 8] = (int.from_bytes(own, "little") + base).to_bytes(8, "little")
         return self.region.write(bytes(placed[:kept]))

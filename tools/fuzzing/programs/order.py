@@ -15,7 +15,7 @@ class Order:
         for place, step in enumerate(steps):
             if isinstance(step, v.SignalStep):
                 signals.setdefault(step.fence, []).append((place, step.value))
-        self.endless = False
+        self.has_deadlock = False
         # What directly precedes each step, and what the CPU had last waited for at each.
         self._before: list[list[int]] = [[] for _ in steps]
         self._awaited: list[int | None] = []
@@ -33,7 +33,7 @@ class Order:
             if isinstance(step, (v.WaitStep, v.CpuWaitStep)):
                 reaching = [at for at, value in signals.get(step.fence, ()) if value >= step.value]
                 if not reaching or (isinstance(step, v.CpuWaitStep) and reaching[0] > place):
-                    self.endless = True
+                    self.has_deadlock = True
                     continue
                 # One queue signals a fence, with values that rise: the first to reach the value tells most surely.
                 before.append(reaching[0])
@@ -53,7 +53,7 @@ class Order:
                 if now != known[place]:
                     known[place] = now
                     changed = True
-        self.endless = self.endless or any(known[place] >> place & 1 for place in range(len(known)))
+        self.has_deadlock = self.has_deadlock or any(known[place] >> place & 1 for place in range(len(known)))
         return known
 
     def are_ordered(self, one: int, other: int) -> bool:

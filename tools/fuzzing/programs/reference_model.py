@@ -41,7 +41,7 @@ def look(program: v.FuzzProgram, since: int = 0) -> Told:
     order = Order(program)
     if any(isinstance(step, v.ResubmitStep) for step in program.steps):
         return Told(frozenset([SENSELESS]), frozenset())
-    if order.endless:
+    if order.has_deadlock:
         return Told(frozenset([DEADLOCK]), frozenset())
     hazards: set[str] = set()
     is_left_begun = False
