@@ -49,7 +49,7 @@ def test_what_a_program_did(builder, tmp_path):
         e.MarkerEvent("SetMarker", "halfway"),
         e.MarkerEvent("EndEvent", ""),
     ]
-    assert [moment.marker.text for moment in log.moments if isinstance(moment, e.QueueMarkerEvent)] == ["now"]
+    assert [event.marker.text for event in log.events if isinstance(event, e.QueueMarkerEvent)] == ["now"]
     written = {patch.content for patch in second.written}
     assert [log.bytes(content).view("<f4").tolist() for content in written] == [[4, 8, 12, 16]]
 

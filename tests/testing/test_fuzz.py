@@ -45,7 +45,7 @@ def test_flat_memory_is_what_a_c_program_would_write(seed):
     desc = valid_desc(RandomSource(seed))
     fuzzer = fuzz_cases.Fuzzer()
     image = image_of(desc)
-    address = fuzzer.place(image, bytes(image.data))
+    address = fuzzer.write_before_guard(image, bytes(image.data))
     assert decode_operator_desc(address) == (desc, ())
 
 
