@@ -38,7 +38,7 @@ from .validate import kernel_of
 
 
 class Halves(np.ndarray[Any, Any]):
-    """Floats whose arithmetic gives FLOAT16, whatever type a twin may have brought them to."""
+    """Floats whose arithmetic gives FLOAT16, whatever type a reference may have brought them to."""
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any

@@ -126,7 +126,7 @@ class Operator:
         return {}
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        """The twin: a function of one array per input (None for absent ones) to one per output, alone or in a tuple.
+        """The reference: a function of one array per input (None if absent) to one per output, alone or in a tuple.
 
         FLOAT16 arrives as FLOAT32, in which it is computed; results are rounded once, when they are stored.
         """
@@ -207,7 +207,7 @@ def own_rule(
 
 
 def computing_kernel(compute: Compute) -> Kernel:
-    """The kernel that computes all at once and then stores: the twin of whatever loop a family has."""
+    """The kernel that computes all at once and then stores: the reference of whatever loop a family has."""
 
     def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
         return partial(map_whole, compute, inputs, outputs)

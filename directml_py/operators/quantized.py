@@ -189,17 +189,17 @@ class QuantizedLinearConvolution(Operator):
         return convolve
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        twin, window = computing_kernel(self.compute(desc)), filter_window(desc)
+        reference, window = computing_kernel(self.compute(desc)), filter_window(desc)
         # Of more products a sum may be beyond INT32.
         if prod(desc.FilterTensor.sizes[1:]) * BYTE**2 >= 1 << 31:
-            return twin
+            return reference
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             x, x_scale, x_zero, filters, filter_scale, filter_zero, bias, scale, zero = inputs
             quantization = Quantization(x_scale, filter_scale, bias, scale, zero)
             (output,), groups = outputs, desc.GroupCount
             run = byte_convolution(x, x_zero, filters, filter_zero, output, window, groups, quantization)
-            return run or twin.bind(inputs, outputs, scratch)
+            return run or reference.bind(inputs, outputs, scratch)
 
         return Kernel(bind)
 
@@ -276,7 +276,7 @@ class QuantizedLinearAveragePooling(Operator):
         return average
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        twin, window = computing_kernel(self.compute(desc)), pool_window(desc)
+        reference, window = computing_kernel(self.compute(desc)), pool_window(desc)
         sizes, rank = desc.InputTensor.sizes, desc.InputTensor.dimension_count
         counts = element_counts(desc, sizes[2:], desc.OutputTensor.sizes[2:])
 
@@ -284,7 +284,7 @@ class QuantizedLinearAveragePooling(Operator):
             (x, *parameters), (output,) = inputs, outputs
             x_scale, x_zero, scale, zero = (along(one, 1, rank) for one in parameters)
             run = depthwise_pool.quantized_mean(x, output, window, counts, [x_scale, scale], [x_zero, zero])
-            return run or twin.bind(inputs, outputs, scratch)
+            return run or reference.bind(inputs, outputs, scratch)
 
         return Kernel(bind)
 

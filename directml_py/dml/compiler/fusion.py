@@ -51,7 +51,7 @@ def part_of(desc: OperatorDesc) -> FusiblePart | None:
     inputs = tuple(None if slot.tensor is None else elements.dtype(slot.tensor.dtype) for slot in desc.inputs)
     outputs = tuple(elements.dtype(one.dtype) for one in tensors if one is not None)
     program = program_of(elements.function, inputs, outputs)
-    return None if isinstance(program, Untraceable) else Part(program, inputs, outputs, *sizes)
+    return None if isinstance(program, Untraceable) else FusiblePart(program, inputs, outputs, *sizes)
 
 
 def fuse_elementwise(plan: Plan) -> Plan:

@@ -204,12 +204,12 @@ class MatrixMultiplyInteger(Operator):
         return lambda *inputs: integer_products(*inputs).reshape(sizes)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        twin = computing_kernel(self.compute(desc))
+        reference = computing_kernel(self.compute(desc))
         if not has_one_rank(desc):
-            return twin
+            return reference
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return byte_products(*inputs, *outputs) or twin.bind(inputs, outputs, scratch)
+            return byte_products(*inputs, *outputs) or reference.bind(inputs, outputs, scratch)
 
         return Kernel(bind)
 
@@ -228,11 +228,11 @@ def finishing_kernel(
     """The kernel of an operator whose first inputs are ``a`` and ``b``, each with a scale and a zero point: sums of
     INT32, and what ``finish`` makes of these, the two scales and the other inputs, ``laid`` beside a tensor of a rank.
 
-    Where sums may be larger, matrices differ in rank, or there is no loop for the tensors, the kernel is the twin.
+    Where sums may be larger, matrices differ in rank, or there is no loop for the tensors, the kernel is the reference.
     """
-    twin, sizes = computing_kernel(compute), desc.OutputTensor.sizes
+    reference, sizes = computing_kernel(compute), desc.OutputTensor.sizes
     if backend.native is None or not has_one_rank(desc) or desc.ATensor.sizes[-1] * BYTE**2 >= 1 << 31:
-        return twin
+        return reference
 
     def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
         a, a_scale, a_zero, b, b_scale, b_zero, *others = inputs

@@ -156,7 +156,7 @@ class Convolution(Operator):
         return convolution
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        twin = adding_kernel(self.compute(desc))
+        reference = adding_kernel(self.compute(desc))
         fused = desc.FusedActivation
         name = "IDENTITY" if fused is None else fused.name.removeprefix("ACTIVATION_")
         is_half = desc.OutputTensor.dtype == np.float16
@@ -164,7 +164,7 @@ class Convolution(Operator):
         is_stored = name in STORED or (name == "LEAKY_RELU" and not is_half)
         is_mapped = not is_stored and isinstance(operator_of(fused.name), ElementWise)
         if backend.native is None or not (is_stored or is_mapped):
-            return twin
+            return reference
         window, activation, backward = filter_window(desc), activated(fused), is_backward(desc)
         options = {
             "is_turned": desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION,
@@ -192,7 +192,7 @@ class Convolution(Operator):
             if is_mapped:
                 run = launch_in_order([run, map_elements(activation, [sums], [output])])
             if backward:
-                return partial(run_where_finite, filters, run, twin.bind(inputs, outputs, scratch))
+                return partial(run_where_finite, filters, run, reference.bind(inputs, outputs, scratch))
             return run
 
         return Kernel(bind, memory + more, packed=prepacked_filter(desc, partial(bind, is_kept=True)))
@@ -316,12 +316,12 @@ class ConvolutionInteger(Operator):
         return integer_convolution(desc)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        twin, window = computing_kernel(self.compute(desc)), filter_window(desc)
+        reference, window = computing_kernel(self.compute(desc)), filter_window(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x, x_zero, filters, filter_zero), (output,) = inputs, outputs
             run = byte_convolution(x, x_zero, filters, filter_zero, output, window, desc.GroupCount)
-            return run or twin.bind(inputs, outputs, scratch)
+            return run or reference.bind(inputs, outputs, scratch)
 
         return Kernel(bind)
 

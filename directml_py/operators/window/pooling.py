@@ -193,7 +193,7 @@ class LpPooling(Pool):
         window, (x,), (output,) = pool_window(desc), inputs, outputs
         plan: Plan = {}
         for axis, (size, steps) in enumerate(zip(x.shape[2:], output.shape[2:])):
-            if most_taps(window, axis, size, steps) > MOST_TAPS:
+            if most_window_elements(window, axis, size, steps) > MOST_TAPS:
                 return Declined("resample", f"a step sees more than {MOST_TAPS} elements along a dimension")
             plan[2 + axis] = (Taps.under(window, axis, range(size), steps),)
         return resampled(plan, x, output, desc.P)

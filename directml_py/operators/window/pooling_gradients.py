@@ -132,7 +132,7 @@ class MaxPoolingGrad(Operator):
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """The loop of MAX_POOLING2 finds the places, but not of steps that see nothing."""
         window, sizes, steps = pool_window(desc), desc.InputTensor.sizes, desc.InputGradientTensor.sizes
-        twin = computing_kernel(self.compute(desc))
+        reference = computing_kernel(self.compute(desc))
 
         @cache
         def all_see_something() -> bool:

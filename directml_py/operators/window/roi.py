@@ -117,7 +117,7 @@ class RoiPooling(Operator):
         return int(sum(desc.InputTensor.sizes[2:]) + prod(desc.OutputTensor.sizes[2:]))
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        twin, numbers = computing_kernel(self.compute(desc)), self.numbers(desc)
+        reference, numbers = computing_kernel(self.compute(desc)), self.numbers(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x, regions), (output,) = inputs, outputs
@@ -220,9 +220,9 @@ class RoiAlign(AlignedRegions):
         }
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        twin = computing_kernel(self.compute(desc))
+        reference = computing_kernel(self.compute(desc))
         if desc.ReductionFunction == DML_REDUCE_FUNCTION_MAX:
-            return twin
+            return reference
         count, steps, outside = (
             desc.OutputTensor.sizes[0],
             desc.OutputTensor.sizes[2:],
