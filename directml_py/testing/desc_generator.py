@@ -17,7 +17,7 @@ from ..validation.fact_expressions import Reader, names_in
 from ..validation.facts import facts_of, violations
 from ..validation.fused_activation_rules import ANYWHERE
 from ..validation.support_tables import Same, Support, same_of, support_of
-from .decisions import DecisionSource
+from .decision_source import DecisionSource
 
 MAX_ELEMENTS = 1 << 12
 ANY_RANK = range(1, 9)

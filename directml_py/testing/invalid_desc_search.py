@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..descs.operator_desc import OperatorDesc
 from ..operators import SCHEMAS, check
 from ..validation import Diagnostic
-from .decisions import RandomSource
+from .decision_source import RandomSource
 from .desc_changes import with_packed_tensors
 from .invalid_descs import derived_change
 from .levels import LEVELS

@@ -10,7 +10,7 @@ from ..abi.structure import Structure
 from ..api.structs import DML_BUFFER_TENSOR_DESC
 from ..descs.encode import encode
 from ..descs.operator_desc import OperatorDesc
-from .decisions import DecisionSource
+from .decision_source import DecisionSource
 
 
 class Broken(NamedTuple):

@@ -6,7 +6,7 @@ from ..api.enums import DML_FEATURE_LEVEL
 from ..descs.encode import encode
 from ..descs.operator_desc import OperatorDesc
 from ..operators import SCHEMAS, check
-from .decisions import DecisionSource
+from .decision_source import DecisionSource
 from .desc_changes import Change, change
 from .desc_generator import MAX_ELEMENTS
 from .invalid_descs import derived_change, derived_rules

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ..abi.structure import Structure
 from ..api.enums import DML_FEATURE_LEVEL
 from ..descs.encode import encode
-from .decisions import DecisionSource
+from .decision_source import DecisionSource
 from .desc_generator import MAX_ELEMENTS
 from .memory_mutations import Broken
 from .mutations import broken_desc

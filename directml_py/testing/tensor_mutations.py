@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN, DML_TENSOR_FLAG_OWNED_BY_DML
 from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
-from .decisions import DecisionSource
+from .decision_source import DecisionSource
 from .desc_changes import Change, change_tensor, reshaped, resized, retyped
 from .invalid_descs import alike
 

@@ -17,7 +17,7 @@ from ..operators.operator import Advisory, Broadcast
 from ..validation.fact_expressions import Reader
 from ..validation.facts import facts_of, violations
 from ..validation.support_tables import applies, same_of
-from .decisions import DecisionSource
+from .decision_source import DecisionSource
 from .desc_generator import MAX_ELEMENTS, DescGenerator, Fields
 from .recipes import recipe_of
 

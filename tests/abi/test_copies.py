@@ -19,7 +19,7 @@ from directml_py.abi.memory import MemoryFault
 from directml_py.descs import OperatorDesc, Scalar, decode_operator_desc, encode
 from directml_py.graph import GraphFileError
 from directml_py.operators import SCHEMAS
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
 from ..api.helpers import Thing, buffer_of, churn, sizes_of

@@ -13,7 +13,7 @@ from directml_py.descs.tensor_size import packed_strides
 from directml_py.operators import SCHEMAS, operator_of
 from directml_py.operators.element_wise import Native
 from directml_py.operators.operator import ElementWise
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
 from .graphs import graph

@@ -14,7 +14,7 @@ from directml_py.descs.build import build_operator_desc
 from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.descs.tensor import TensorDesc
 from directml_py.operators import SCHEMAS
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import make_desc, valid_desc
 
 SEEDS = range(2)

@@ -14,7 +14,7 @@ import pytest
 import directml_py as dml
 from directml_py.d3d12.observers import Observer, watchers
 from directml_py.operators import SCHEMAS, operator_of
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.invalid_descs import derived_rules
 from directml_py.testing.valid_descs import valid_desc
 

@@ -18,7 +18,7 @@ from directml_py.graph import Graph, GraphFileError, load
 from directml_py.graph.desc_json import read_operator, write_record
 from directml_py.graph.json_reader import Item
 from directml_py.operators import SCHEMAS
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
 from .random_graphs import random_graph, random_inputs

@@ -13,7 +13,7 @@ from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.graph import Graph
 from directml_py.graph.inference import output_shapes
 from directml_py.operators import check, operator_of
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import HIGHEST, valid_desc
 
 CASES = 150

@@ -21,7 +21,7 @@ from directml_py.graph import Graph, save
 from directml_py.graph.desc_parts import graph_desc, operator_node
 from directml_py.hardware.loading import OWN
 from directml_py.operators import SCHEMAS
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
 from ..operators.helpers import tensor

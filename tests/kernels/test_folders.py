@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("cffi")
 
 from building import native_kernels
-from building.kernel_list import KERNELS, Kernel
+from building.kernel_list import KERNELS, NativeKernel
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,8 +33,8 @@ def two_folders(tmp_path, monkeypatch):
         (tmp_path / "native" / name).mkdir(parents=True)
         (tmp_path / "native" / name / "declarations.h").write_text(text)
     monkeypatch.setattr(native_kernels, "SOURCES", tmp_path / "native")
-    again = Kernel("again", (), "", launches=("dml_again_run",))
-    zero = Kernel("zero", (), "", avx512="kernels.inc", array_launches=("dml_zero_run",))
+    again = NativeKernel("again", (), "", launches=("dml_again_run",))
+    zero = NativeKernel("zero", (), "", avx512="kernels.inc", array_launches=("dml_zero_run",))
     monkeypatch.setattr(native_kernels, "KERNELS", (again, zero))
     return tmp_path
 
@@ -66,7 +66,7 @@ def test_a_folder_that_the_list_lacks_is_named(two_folders, monkeypatch):
 
 
 def test_an_entry_without_a_folder_is_named(two_folders, monkeypatch):
-    monkeypatch.setattr(native_kernels, "KERNELS", (*native_kernels.KERNELS, Kernel("third", (), "")))
+    monkeypatch.setattr(native_kernels, "KERNELS", (*native_kernels.KERNELS, NativeKernel("third", (), "")))
     with pytest.raises(ValueError, match=r"has third, but .*native/third is missing"):
         native_kernels.write_source(two_folders / "build" / "kernels.c")
 

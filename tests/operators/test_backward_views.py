@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from directml_py.operators import SCHEMAS, kernel_of
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
 from .values import arrays_for

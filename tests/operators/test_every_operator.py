@@ -20,7 +20,7 @@ from directml_py.graph.json_reader import Item
 from directml_py.graph.operator_functions import argument_name, snake_case
 from directml_py.operators import SCHEMAS, kernel_of, operator_of
 from directml_py.operators.operator import Operator, computing_kernel
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.tolerances import FUNCTION_TOLERANCES, ulps_apart
 from directml_py.testing.valid_descs import valid_desc
 from directml_py.validation import RULES as KNOWN

@@ -10,7 +10,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.operators import kernel_of
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
 from .dispatch import FILL, Dispatch

@@ -10,7 +10,7 @@ from directml_py.kernels.backend import backend
 from directml_py.operators import SCHEMAS, kernel_of, operator_of
 from directml_py.operators.normalization.axis_normalization import InRows
 from directml_py.operators.operator import computing_kernel
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.tolerances import ulps_apart
 from directml_py.testing.valid_descs import valid_desc
 

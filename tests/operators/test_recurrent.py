@@ -9,7 +9,7 @@ import directml_py as dml
 from directml_py.descs import decode_operator_desc
 from directml_py.kernels.recurrent import layer
 from directml_py.operators import SCHEMAS
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.desc_changes import change
 from directml_py.testing.valid_descs import valid_desc
 

@@ -8,7 +8,7 @@ import pytest
 import directml_py as dml
 from directml_py.api.enums import DML_FEATURE_LEVEL
 from directml_py.operators import SCHEMAS
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.desc_changes import change
 from directml_py.testing.tolerances import ulps_apart
 from directml_py.testing.valid_descs import valid_desc

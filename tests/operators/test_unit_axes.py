@@ -13,7 +13,7 @@ import pytest
 import directml_py as dml
 from directml_py.api.schema_data import OPERATORS
 from directml_py.dml.program import OperatorProgram
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
 from .helpers import tensor

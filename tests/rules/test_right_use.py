@@ -16,7 +16,7 @@ from directml_py import samples
 from directml_py.d3d12 import ID3D12Device
 from directml_py.descs.encode import encode
 from directml_py.operators import SCHEMAS
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
 from ..dml.helpers import DEBUG, spans

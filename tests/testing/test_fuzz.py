@@ -14,7 +14,7 @@ from toolchain import later
 
 import directml_py as dml
 from directml_py.descs import decode_operator_desc
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
 FUZZ = Path(__file__).resolve().parents[2] / "tools" / "fuzz.py"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import directml_py as dml
 from directml_py.descs import decode_operator_desc
 from directml_py.operators import SCHEMAS
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.mutations import broken_desc
 from directml_py.testing.strategies import broken_descs, feature_levels, operators, valid_descs
 from directml_py.testing.valid_descs import valid_desc

@@ -6,7 +6,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.operators import SCHEMAS, check
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.desc_changes import change
 from directml_py.testing.valid_descs import valid_desc
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Kernel(NamedTuple):
+class NativeKernel(NamedTuple):
     """A folder ``name`` of C code, and where it is tested and measured.
 
     ``tests``: the files of tests/kernels that each of its variants must pass. ``benchmark``: how the title of a row
@@ -34,8 +34,8 @@ class Kernel(NamedTuple):
 
 
 KERNELS = (
-    Kernel("arange", ("test_arange.py",), "FILL_VALUE_SEQUENCE, float32"),
-    Kernel(
+    NativeKernel("arange", ("test_arange.py",), "FILL_VALUE_SEQUENCE, float32"),
+    NativeKernel(
         "conv",
         ("test_convolution.py", "test_byte_convolution.py"),
         "CONVOLUTION ResNet-50 3x3",
@@ -43,61 +43,61 @@ KERNELS = (
         amx=True,
         launches=("dml_conv_run",),
     ),
-    Kernel(
+    NativeKernel(
         "depthwise_pool",
         ("test_depthwise_pool.py",),
         "CONVOLUTION MobileNet-v2 depthwise",
         avx512="kernels.inc",
         launches=("dml_depthwise_pool_run", "dml_depthwise_pool_add"),
     ),
-    Kernel(
+    NativeKernel(
         "elementwise",
         ("test_lower.py", "test_fuse.py"),
         "ADD packed, float32",
         avx512="kernels.inc",
         launches=("dml_elementwise_run",),
     ),
-    Kernel("gather", ("test_gather.py",), "GATHER rows, float32", launches=("dml_gather_run",)),
-    Kernel(
+    NativeKernel("gather", ("test_gather.py",), "GATHER rows, float32", launches=("dml_gather_run",)),
+    NativeKernel(
         "gather_scatter_nd",
         ("test_gather_scatter_nd.py",),
         "GATHER_ND rows, float32",
         launches=("dml_gather_scatter_nd_run",),
     ),
-    Kernel("half", ("test_half.py",), "TOP_K half, float16", avx512="kernels.inc"),
-    Kernel(
+    NativeKernel("half", ("test_half.py",), "TOP_K half, float16", avx512="kernels.inc"),
+    NativeKernel(
         "matmul",
         ("test_matmul.py", "test_attention.py", "test_recurrent.py"),
         "GEMM 512, float32",
         avx512="kernels.inc",
         launches=("dml_matmul_run", "dml_byte_row_run"),
     ),
-    Kernel("move", ("test_move.py",), "identity transposed, float32", array_launches=("dml_move_run",)),
-    Kernel("nonzero", ("test_nonzero.py",), "NONZERO_COORDINATES half, float32"),
-    Kernel("philox", ("test_philox.py",), "RANDOM_GENERATOR, uint32"),
-    Kernel(
+    NativeKernel("move", ("test_move.py",), "identity transposed, float32", array_launches=("dml_move_run",)),
+    NativeKernel("nonzero", ("test_nonzero.py",), "NONZERO_COORDINATES half, float32"),
+    NativeKernel("philox", ("test_philox.py",), "RANDOM_GENERATOR, uint32"),
+    NativeKernel(
         "reduce",
         ("test_reduce.py",),
         "REDUCE SUM trailing, packed, float32",
         avx512="avx512.inc",
         launches=("dml_reduce_run",),
     ),
-    Kernel(
+    NativeKernel(
         "resample",
         ("test_resample.py",),
         "RESAMPLE linear, twice",
         avx512="kernels.inc",
         launches=("dml_resample_run",),
     ),
-    Kernel("scan", ("test_scan.py",), "CUMULATIVE_SUMMATION rows, float32", launches=("dml_scan_run",)),
-    Kernel(
+    NativeKernel("scan", ("test_scan.py",), "CUMULATIVE_SUMMATION rows, float32", launches=("dml_scan_run",)),
+    NativeKernel(
         "softmax_norm",
         ("test_softmax_norm.py",),
         "SOFTMAX trailing, float32",
         avx512="kernels.inc",
         launches=("dml_softmax_norm_run",),
     ),
-    Kernel("top_k", ("test_top_k.py",), "TOP_K 10, float32", launches=("dml_top_k_run",)),
+    NativeKernel("top_k", ("test_top_k.py",), "TOP_K 10, float32", launches=("dml_top_k_run",)),
 )
 
 

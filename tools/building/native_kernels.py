@@ -15,7 +15,7 @@ from pathlib import Path
 
 import cffi
 
-from .kernel_list import KERNELS, Kernel, launch_number
+from .kernel_list import KERNELS, NativeKernel, launch_number
 
 SOURCES = Path(__file__).resolve().parents[2] / "directml_py" / "kernels" / "native"
 MODULE = "directml_py.kernels._native"
@@ -68,7 +68,7 @@ def launch_enumeration() -> str:
     return f"enum {{ {', '.join(map(launch_number, functions))} }};"
 
 
-def listed_kernels(names: Sequence[str]) -> list[Kernel]:
+def listed_kernels(names: Sequence[str]) -> list[NativeKernel]:
     """The entries of folders, in the order of these."""
     by_name = {kernel.name: kernel for kernel in KERNELS}
     for name in names:
@@ -82,7 +82,7 @@ def listed_kernels(names: Sequence[str]) -> list[Kernel]:
     return [by_name[name] for name in names]
 
 
-def dispatch_macros(kernels: Sequence[Kernel]) -> list[str]:
+def dispatch_macros(kernels: Sequence[NativeKernel]) -> list[str]:
     """``DML_FOR_...(DO)``: DO of each kernel, of each that has AVX-512 variants, and of what can be launched."""
     launches = {
         "DML_FOR_LAUNCHES": [one for kernel in kernels for one in kernel.launches],

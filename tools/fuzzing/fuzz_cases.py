@@ -22,7 +22,7 @@ from directml_py.descs import decode_operator_desc, encode
 from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.dml import DMLCreateDevice, IDMLDevice
 from directml_py.dml.program import OperatorProgram
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.mutations import broken_desc
 from directml_py.testing.valid_descs import valid_desc
 

@@ -21,7 +21,7 @@ from directml_py.api.structs import (
 from directml_py.descs.decode import decode_operator_desc
 from directml_py.graph.desc_parts import graph_desc, operator_node
 from directml_py.hardware.real_directml import Library, Verdict
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 
 NAME = "CompileGraph"
 FLOAT32, FLOAT16 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from directml_py.api.enums import DML_FEATURE_LEVEL_6_2
 from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.descs.tensor import TensorDesc
-from directml_py.testing.decisions import RandomSource
+from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.desc_changes import change_tensor, retyped
 from directml_py.testing.valid_descs import operators_at, valid_desc
 

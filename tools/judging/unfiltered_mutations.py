@@ -14,7 +14,7 @@ from directml_py.descs.decode import enum_class
 from directml_py.descs.operator_desc import OperatorDesc, Record, Scalar
 from directml_py.descs.tensor import TensorDesc
 from directml_py.operators import SCHEMAS
-from directml_py.testing.decisions import DecisionSource
+from directml_py.testing.decision_source import DecisionSource
 
 UINT_MAX = 0xFFFFFFFF
 NUMBERS = (0, 1, 2, 3, 4, 5, 7, 8, 16, 100, 1 << 31, UINT_MAX - 1, UINT_MAX)
