@@ -37,7 +37,6 @@ SAME_MODULES = {
         "quantized",
         "recurrent",
         "sampling",
-        "training",
     },
     "a kernel is called like the operators that it computes": {
         "attention",
