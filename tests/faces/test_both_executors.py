@@ -19,7 +19,7 @@ from directml_py.testing.invalid_descs import derived_rules
 from directml_py.testing.valid_descs import valid_desc
 
 from ..operators.values import arrays_for, as_stored
-from ..rules.derived import breach_of
+from ..rules.derived import invalid_desc_of
 
 OPERATORS = sorted(SCHEMAS)
 HIGHEST = max(dml.DML_FEATURE_LEVEL)
@@ -153,9 +153,9 @@ def broken_rules(operator):
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_descs_that_break_rules(operator):
     for rule in broken_rules(operator):
-        breach = breach_of(rule)
+        breach = invalid_desc_of(rule)
         is_accepted = not dml.validate(breach.desc, feature_level=breach.level)
-        arrays = arrays_for(breach.desc if is_accepted else breach.twin, 0)
+        arrays = arrays_for(breach.desc if is_accepted else breach.valid_desc, 0)
         found = assert_alike(breach.desc, arrays, breach.level)
         if not is_accepted:
             _, _, hresult, diagnostics = found[0]
