@@ -3,6 +3,14 @@
 ``ffi.new("DML_JOIN_OPERATOR_DESC *")`` makes a desc; a pointer to it goes wherever this package takes a desc.
 """
 
-from .api.cdefs import ffi
+try:
+    from .api.cdefs import ffi
+except ModuleNotFoundError as missing:
+    if missing.name != "directml_py.api.cdefs":
+        raise
+    raise ImportError(
+        "directml_py/api/cdefs.py is missing: it is made when the package is built, so install the package "
+        "(in a clone: pip install -e .)"
+    ) from None
 
 __all__ = ["ffi"]

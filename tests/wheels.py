@@ -15,6 +15,8 @@ from sharing import built_once, shared_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTENT = ("pyproject.toml", "README.md", "LICENSE", "directml_py", "include", "tools")
+# What a clone has where nothing was built: without the files that a build makes, nor its libraries.
+UNBUILT = shutil.ignore_patterns("__pycache__", "*.so", "cdefs.py", "directml.h", "Windows.h")
 
 
 def build_wheel(folder: Path, **environment: str) -> Path:
@@ -25,7 +27,7 @@ def build_wheel(folder: Path, **environment: str) -> Path:
     for name in CONTENT:
         path = ROOT / name
         if path.is_dir():
-            shutil.copytree(path, source / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+            shutil.copytree(path, source / name, ignore=UNBUILT)
         else:
             shutil.copy(path, source / name)
     archive = source_distribution(source)

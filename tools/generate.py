@@ -1,6 +1,7 @@
 """Write every file that follows from the API catalog in ``tools/api``.
 
-``python tools/generate.py`` writes; ``--check`` writes nothing and fails if a file differs.
+``python tools/generate.py`` computes everything, then writes; if something is missing, it says what, and writes
+nothing. ``--check`` writes nothing and fails if a file differs.
 """
 
 from __future__ import annotations
@@ -12,15 +13,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from building import build_outputs
 from generators import (
-    cdefs,
+    attributes,
     com_interfaces,
-    directmlx,
     enums,
-    examples,
     expected_digest,
     exports,
-    graph_functions,
+    from_package,
     header,
     iids,
     schema,
@@ -28,15 +28,21 @@ from generators import (
     stubs,
 )
 from generators.catalog import Catalog
+from generators.incomplete import Incomplete
 
 ROOT = Path(__file__).resolve().parents[1]
-GENERATORS = (header, enums, structs, stubs, iids, schema, cdefs, com_interfaces, expected_digest)
+GENERATORS = (header, enums, structs, stubs, iids, schema, com_interfaces, expected_digest)
 
 
-def formatted(path: str, text: str) -> str:
+def formatted(files: dict[str, str]) -> dict[str, str]:
     """Python as ``ruff`` would leave it, so that generated files obey the house style."""
-    if not path.endswith((".py", ".pyi")):
-        return text
+    return {
+        path: formatted_python(path, text) if path.endswith((".py", ".pyi")) else text
+        for path, text in files.items()
+    }
+
+
+def formatted_python(path: str, text: str) -> str:
     for arguments in (["check", "--fix-only", "--quiet", "--select", "I,F401"], ["format"]):
         command = [sys.executable, "-m", "ruff", *arguments, "--stdin-filename", path, "-"]
         text = subprocess.run(
@@ -46,13 +52,16 @@ def formatted(path: str, text: str) -> str:
 
 
 def generated_files() -> dict[str, str]:
-    """Path relative to the repository, and content, of every generated file."""
+    """Path relative to the repository, and content, of every generated file. Raises ``Incomplete``."""
     catalog = Catalog()
     files: dict[str, str] = {}
     for generator in GENERATORS:
         files.update(generator.generate(catalog))
     files.update(exports.generate(ROOT, files))
-    return {path: formatted(path, text) for path, text in files.items()}
+    files = formatted(files)
+    files.update(formatted(from_package.generate(ROOT, files)))
+    files.update(attributes.generate(files))
+    return files
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -61,27 +70,24 @@ def main(argv: list[str] | None = None) -> int:
         "--check", action="store_true", help="fail if a generated file differs; write nothing"
     )
     check = parser.parse_args(argv).check
-    drifted = settle(generated_files(), check)
-    # What is left needs the package, as it has just been written.
-    of_graphs = {**graph_functions.generate(ROOT), **directmlx.generate(ROOT), **examples.generate(ROOT)}
-    drifted += settle({path: formatted(path, text) for path, text in of_graphs.items()}, check)
+    try:
+        files = generated_files()
+    except Incomplete as incomplete:
+        print(f"{incomplete}\nNothing was written.", file=sys.stderr)
+        return 2
+    drifted = [path for path, text in files.items() if differs(ROOT / path, text)]
+    for path in drifted:
+        print(f"{'differs' if check else 'wrote'}: {path}")
+        if not check:
+            build_outputs.write_changed(ROOT / path, files[path])
+    if not check:
+        # An install makes these; this clone may be one that is installed.
+        build_outputs.write(ROOT / "directml_py", ROOT / "include")
     return int(check and bool(drifted))
 
 
-def settle(files: dict[str, str], check: bool) -> list[str]:
-    """Write what differs, or with ``check`` only say so; the paths of what differs."""
-    drifted = []
-    for path, text in files.items():
-        target = ROOT / path
-        if target.is_file() and target.read_text(encoding="utf-8") == text:
-            continue
-        drifted.append(path)
-        if not check:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-    for path in drifted:
-        print(f"{'differs' if check else 'wrote'}: {path}")
-    return drifted
+def differs(target: Path, text: str) -> bool:
+    return not target.is_file() or target.read_text(encoding="utf-8") != text
 
 
 if __name__ == "__main__":

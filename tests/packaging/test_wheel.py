@@ -72,9 +72,9 @@ def test_an_editable_install_is_a_path_that_type_checkers_follow(tmp_path: Path)
     shutil.copytree(ROOT, copy, ignore=ignore)
     code = (
         "import sys; sys.path.insert(0, 'tools')\n"
-        "from building import backend, commands\n"
+        "from building import commands, pep517\n"
         "commands.BuildExt.run = lambda self: None\n"
-        f"backend.build_editable({str(tmp_path)!r})"
+        f"pep517.build_editable({str(tmp_path)!r})"
     )
     subprocess.run([sys.executable, "-c", code], cwd=copy, check=True, capture_output=True)
     (built,) = tmp_path.glob("*.whl")

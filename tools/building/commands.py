@@ -13,7 +13,7 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 from setuptools.errors import CompileError
 
-from building import libdirectml, native_kernels
+from building import build_outputs, libdirectml, native_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = "directml_py.com.lib."
@@ -100,22 +100,32 @@ class BuildExt(build_ext):
 
 
 class BuildPy(build_py):
-    """The headers of ``include`` go into the package, where ``python -m directml_py config`` finds them."""
+    """The headers of ``include`` go into the package, where ``python -m directml_py config`` finds them.
+
+    What a build makes goes where they are: into the clone, if that is what is installed.
+    """
 
     def run(self) -> None:
         super().run()
-        if not self.editable_mode:
-            target = Path(self.build_lib) / "directml_py" / "include"
-            shutil.copytree(ROOT / "include", target, dirs_exist_ok=True)
+        if self.editable_mode:
+            build_outputs.write(ROOT / "directml_py", ROOT / "include")
+            return
+        package = Path(self.build_lib) / "directml_py"
+        shutil.copytree(ROOT / "include", package / "include", dirs_exist_ok=True)
+        build_outputs.write(package, package / "include")
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
-        headers = [path.relative_to(ROOT) for path in (ROOT / "include").rglob("*") if path.is_file()]
-        target = Path(self.build_lib) / "directml_py"
-        return [*super().get_outputs(include_bytecode), *(str(target / path) for path in headers)]
+        headers = {
+            path.relative_to(ROOT).as_posix() for path in (ROOT / "include").rglob("*") if path.is_file()
+        }
+        headers |= {path for path in build_outputs.PATHS if path.startswith("include/")}
+        package = Path(self.build_lib) / "directml_py"
+        made = [package / build_outputs.CFFI_PATH, *(package / path for path in sorted(headers))]
+        return sorted({*super().get_outputs(include_bytecode), *map(str, made)})
 
 
 class SDist(sdist):
-    """What a wheel is built from, beside the package."""
+    """What a wheel is built from, beside the package; without what building it makes anew."""
 
     def make_distribution(self) -> None:
         # What add_defaults finds is asked of another class, which knows nothing of this one.
@@ -124,4 +134,7 @@ class SDist(sdist):
             self.filelist.extend(
                 str(path.relative_to(ROOT)) for path in paths if "__pycache__" not in path.parts
             )
+        self.filelist.files = [
+            name for name in self.filelist.files if Path(name).as_posix() not in build_outputs.PATHS
+        ]
         super().make_distribution()

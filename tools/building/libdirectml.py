@@ -8,7 +8,7 @@ from pathlib import Path
 
 import cffi
 from generators.catalog import Catalog, Function, Interface, Struct
-from generators.cdefs import FIXED, struct_text
+from generators.cffi_module import FIXED, struct_text
 from generators.com_interfaces import vtable_interfaces
 from generators.header.interface_vtables import inherited
 

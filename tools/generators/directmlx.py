@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
-from pathlib import Path
 
 from .graph_functions import written
 from .python_text import PYTHON_NOTICE, listing
@@ -35,8 +33,8 @@ class FusedActivation:
 """
 
 
-def generate(root: Path) -> dict[str, str]:
-    sys.path.insert(0, str(root))
+def generate() -> dict[str, str]:
+    """Of the package that is on the path."""
     from directml_py.graph import directmlx
     from directml_py.graph.directmlx.function_declarations import rows
     from directml_py.graph.directmlx.operators import STRUCT_TYPES, OperatorFunction

@@ -87,7 +87,7 @@ def resolved(play: Callable[..., Any], value: Any) -> str:
 
 
 def generate(root: Path) -> dict[str, str]:
-    sys.path.insert(0, str(root))
+    """Of the tests in ``root``, which is on the path."""
     for path in sorted((root / "tests").glob("*/*_cases.py")):
         importlib.import_module(f"tests.{path.parent.name}.{path.stem}")
     registry = importlib.import_module("tests.rules.registry")

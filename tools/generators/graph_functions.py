@@ -1,15 +1,13 @@
 """``directml_py/graph/functions.pyi``: the functions of ``Graph``, which are made at run time, for type checkers.
 
 Their signatures follow from the catalog and from what the operators ask about sizes, so that this one imports the
-package, after everything else has been written.
+package, as ``from_package`` calls it.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-import sys
-from pathlib import Path
 
 from .python_text import PYTHON_NOTICE
 
@@ -47,8 +45,8 @@ class Functions:
 """
 
 
-def generate(root: Path) -> dict[str, str]:
-    sys.path.insert(0, str(root))
+def generate() -> dict[str, str]:
+    """Of the package that is on the path."""
     from directml_py.graph.operator_functions import OperatorMethod, argument_name, method_names
     from directml_py.operators import SCHEMAS
 

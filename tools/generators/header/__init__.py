@@ -41,11 +41,8 @@ def uuids(catalog: Catalog) -> str:
 
 
 def generate(catalog: Catalog) -> dict[str, str]:
-    # Some file systems take these two names for one.
-    text = directml(catalog)
     return {
-        "include/DirectML.h": text,
-        "include/directml.h": text,
+        "include/DirectML.h": directml(catalog),
         "include/directml_uuids.h": uuids(catalog),
         **dxgi.generate(catalog),
     }

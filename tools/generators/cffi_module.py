@@ -1,4 +1,7 @@
-"""``directml_py/api/cdefs.py``: the cffi out-of-line ABI-mode module of the same structs and enums."""
+"""``directml_py/api/cdefs.py``: the cffi out-of-line ABI-mode module of the same structs and enums.
+
+It is made when the package is built, as every new operator moves most of its numbers.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,8 @@ def cdef(catalog: Catalog) -> str:
     return "\n".join(lines)
 
 
-def generate(catalog: Catalog) -> dict[str, str]:
+def module_text(catalog: Catalog) -> str:
+    """What cffi's compiler makes of the declarations; it is too long to be formatted, and nobody reads it."""
     ffi = cffi.FFI()
     ffi.cdef(cdef(catalog))
     ffi.set_source(MODULE, None)
@@ -81,5 +85,4 @@ def generate(catalog: Catalog) -> dict[str, str]:
         with contextlib.redirect_stdout(io.StringIO()):
             ffi.emit_python_code(str(path))
         lines = path.read_text(encoding="utf-8").splitlines()
-    text = "\n".join([PYTHON_NOTICE, *lines[1:]]) + "\n"
-    return {"directml_py/api/cdefs.py": text}
+    return "\n".join([PYTHON_NOTICE, *lines[1:]]) + "\n"

@@ -1,0 +1,66 @@
+"""What follows from the package and its tests, which have to know the new files already.
+
+The repository is copied, the new files are written into the copy, and a process of its own imports the package from
+there: nothing is written into the repository before everything is known.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from .incomplete import Incomplete
+
+ROOMS = ("directml_py", "tests", "tools")
+# The exit code by which the process says that something is missing; what, it has printed.
+INCOMPLETE = 3
+
+
+def generate(root: Path, files: Mapping[str, str]) -> dict[str, str]:
+    """Paths and texts; ``files`` are newer than what ``root`` has. Raises ``Incomplete``."""
+    with TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for room in ROOMS:
+            shutil.copytree(root / room, copy / room)
+        for path, text in files.items():
+            (copy / path).parent.mkdir(parents=True, exist_ok=True)
+            (copy / path).write_text(text, encoding="utf-8")
+        places = os.pathsep.join(str(place) for place in (copy / "tools", copy, copy / "tests"))
+        done = subprocess.run(
+            [sys.executable, "-m", f"{__package__}.from_package"],
+            cwd=copy,
+            env={**os.environ, "PYTHONPATH": places},
+            capture_output=True,
+            encoding="utf-8",
+        )
+    if done.returncode == INCOMPLETE:
+        raise Incomplete(done.stdout.rstrip())
+    if done.returncode:
+        raise Incomplete(f"{done.stderr.rstrip()}\nThe package or its tests fail with what was generated.")
+    generated: dict[str, str] = json.loads(done.stdout)
+    return generated
+
+
+def main() -> int:
+    """In the copy: prints the files as JSON."""
+    from . import directmlx, examples, graph_functions, operator_classes
+
+    try:
+        operator_classes.check()
+    except Incomplete as incomplete:
+        print(incomplete)
+        return INCOMPLETE
+    root = Path.cwd()
+    files = {**graph_functions.generate(), **directmlx.generate(), **examples.generate(root)}
+    sys.stdout.write(json.dumps(files))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
