@@ -47,7 +47,7 @@ else:
 
 
 class _Made(type):
-    """Makes the functions of operators when they are first asked for: the class has one for each of 177."""
+    """Makes the functions of operators when they are first asked for: the class has one for each of them."""
 
     def _make(cls, name: str) -> Any:
         if name not in method_names():

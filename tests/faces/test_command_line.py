@@ -48,7 +48,7 @@ def test_info(run):
     assert lines["directml-py"] == dml.__version__
     assert lines["DirectML API"] == "1.15"
     assert lines["feature level"] == "DML_FEATURE_LEVEL_6_4"
-    assert lines["operators"] == "177"
+    assert lines["operators"] == str(len(CATALOG))
     assert lines["NumPy"] == np.__version__
     assert lines["Python"] == ".".join(map(str, sys.version_info[:3]))
     assert "kernels" in lines
@@ -111,7 +111,6 @@ def test_tables_for_the_values_of_an_attribute(run):
 
 
 def test_every_operator_has_an_answer(capsys):
-    assert len(CATALOG) == 177
     for entry in CATALOG.values():
         assert main(["support", entry.name]) == 0
         table = capsys.readouterr().out
@@ -249,7 +248,7 @@ def test_rules_support_and_info_in_json(answer):
     assert json.loads(answer("support", "JOIN", "--json")[1])["DML_OPERATOR_JOIN"]["struct"] == (
         "DML_JOIN_OPERATOR_DESC"
     )
-    assert len(json.loads(answer("support", "--json")[1])) == 177
+    assert len(json.loads(answer("support", "--json")[1])) == len(CATALOG)
     assert json.loads(answer("info", "--json")[1])["DirectML API"] == "1.15"
 
 

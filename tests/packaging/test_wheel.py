@@ -6,10 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
+from building import build_outputs
 from wheels import shared_wheel
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +33,31 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
         if path.suffix in {".json", ".py", ".pyi", ".typed"} and "__pycache__" not in path.parts
     }
     assert sources <= set(names)
+
+
+@pytest.mark.slow
+def test_a_build_makes_what_no_commit_holds(wheel: Path) -> None:
+    """The source distribution has none of it, and the wheel that is built from it has all."""
+    (archive,) = wheel.parents[1].glob("source/dist/*.tar.gz")
+    with tarfile.open(archive) as source:
+        held = {name.partition("/")[2] for name in source.getnames()}
+    assert {"include/DirectML.h", "include/windows.h", "directml_py/api/cdefs.pyi"} <= held
+    assert held.isdisjoint(build_outputs.PATHS)
+    package = zipfile.ZipFile(wheel)
+    assert package.read("directml_py/include/directml.h") == (ROOT / "include" / "DirectML.h").read_bytes()
+    assert package.read("directml_py/include/Windows.h") == (ROOT / "include" / "windows.h").read_bytes()
+    assert b"DML_JOIN_OPERATOR_DESC" in package.read("directml_py/api/cdefs.py")
+
+
+@pytest.mark.parametrize("module", ["directml_py.api.cdefs", "_cffi_backend"])
+def test_a_package_that_was_never_built_says_so(module: str) -> None:
+    """Another module that is missing is not taken for it."""
+    code = f"import sys; sys.modules[{module!r}] = None; import directml_py.cffi"
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 1
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: directml_py/api/cdefs.py is missing:") == module.endswith("cdefs")
+    assert ("pip install -e ." in last) == module.endswith("cdefs")
 
 
 @pytest.mark.slow
@@ -66,10 +93,12 @@ def test_import_needs_no_compiler_and_no_cffi_parser(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_editable_install_is_a_path_that_type_checkers_follow(tmp_path: Path) -> None:
-    """Not a finder, which runs code. Nothing is compiled for this test."""
+    """Not a finder, which runs code. What a build makes lies in the clone then. Nothing is compiled for this test."""
     copy = tmp_path / "copy"
     ignore = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "*.so")
     shutil.copytree(ROOT, copy, ignore=ignore)
+    for made in build_outputs.PATHS:
+        (copy / made).unlink()
     code = (
         "import sys; sys.path.insert(0, 'tools')\n"
         "from building import commands, pep517\n"
@@ -81,3 +110,5 @@ def test_an_editable_install_is_a_path_that_type_checkers_follow(tmp_path: Path)
     archive = zipfile.ZipFile(built)
     (path,) = (name for name in archive.namelist() if name.endswith(".pth"))
     assert archive.read(path).decode().strip() == str(copy)
+    for made in build_outputs.PATHS:
+        assert (copy / made).read_bytes() == (ROOT / made).read_bytes(), f"{made}: install the package again"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from .operator_entries import FIELD, Entry, check
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -164,17 +167,12 @@ def read_enums(table: dict[str, Any]) -> list[Enum]:
     return enums
 
 
-_FIELD = re.compile(
-    r"(?P<type>\S+) (?P<name>\w+)(?:\[(?P<count>\w+)\])?(?P<optional>\?)?(?: of (?P<governed_by>\w+))?"
-)
-
-
 def read_field(text: str) -> dict[str, Any]:
     """``input XTensors[XCount]``, ``UINT Axis``, ``FLOAT* Scales[Count]?``, ``DML_SCALAR_UNION Value of DataType``.
 
     ``input`` and ``output`` are tensors; pointers are to constants; a question mark says that one may be null.
     """
-    match = _FIELD.fullmatch(text)
+    match = FIELD.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is no field")
     entry: dict[str, Any] = {name: value for name, value in match.groupdict().items() if value}
@@ -186,7 +184,7 @@ def read_field(text: str) -> dict[str, Any]:
     return entry
 
 
-def read_operator_entry(entry: dict[str, Any], family: str) -> dict[str, Any]:
+def read_operator_entry(entry: Mapping[str, Any], family: str) -> dict[str, Any]:
     return {
         "module": family,
         **entry,
@@ -250,11 +248,13 @@ class Catalog:
 
     @cached_property
     def operators(self) -> list[Operator]:
-        entries = {
-            name: read_operator_entry(entry, path.stem)
-            for path in (API / "operators").glob("*.toml")
-            for name, entry in load(f"operators/{path.stem}").items()
-        }
+        read = [
+            Entry(name, path.stem, values)
+            for path in sorted((API / "operators").glob("*.toml"))
+            for name, values in load(f"operators/{path.stem}").items()
+        ]
+        check(read, (*SCALARS, *load("enums"), *load("structs")))
+        entries = {entry.name: read_operator_entry(entry.values, entry.family) for entry in read}
         operators = []
         for name, entry in sorted(entries.items(), key=lambda item: int(item[1]["value"])):
             struct = read_struct(f"DML_{name}_OPERATOR_DESC", entry, name)
