@@ -33,7 +33,8 @@ def namespace(program):
 
 
 def test_every_operator_has_an_example():
-    assert all(examples_of(name) for name in SCHEMAS)
+    without = [name for name in SCHEMAS if not examples_of(name)]
+    assert without == [], "tools/documentation/illustrations.toml has no inputs and attributes for them"
 
 
 def test_no_example_of_ours_is_of_no_operator():
