@@ -253,7 +253,8 @@ class Catalog:
             for path in sorted((API / "operators").glob("*.toml"))
             for name, values in load(f"operators/{path.stem}").items()
         ]
-        check(read, (*SCALARS, *load("enums"), *load("structs")))
+        levels = {value["name"] for value in load("enums")["DML_FEATURE_LEVEL"]["values"]}
+        check(read, (*SCALARS, *load("enums"), *load("structs")), levels)
         entries = {entry.name: read_operator_entry(entry.values, entry.family) for entry in read}
         operators = []
         for name, entry in sorted(entries.items(), key=lambda item: int(item[1]["value"])):
