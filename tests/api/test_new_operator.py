@@ -14,6 +14,7 @@ about = "The largest element so far along Axis, in either direction."
 value = {value}
 since = "0x6400"
 level = "6_4"
+module = "reduction.cumulative"
 fields = [
   "input InputTensor",
   "output OutputTensor",
@@ -81,8 +82,9 @@ def test_an_operator_is_added(copy, highest_operator):
     run = generate(copy)
     assert run.returncode == 2
     assert run.stderr.splitlines() == [
-        "RUNNING_MAX has no class: add one with @operator('RUNNING_MAX'), or a row of a table that makes such "
-        "classes, to directml_py/operators/reduction",
+        "RUNNING_MAX has no class: add one with @operator('RUNNING_MAX') to "
+        "directml_py/operators/reduction/cumulative.py, the module that its entry in "
+        "tools/api/operators/reduction.toml names, or add another `module` to the entry",
         "Nothing was written.",
     ]
     assert contents(copy) == before
@@ -104,12 +106,23 @@ def test_an_operator_is_added(copy, highest_operator):
     ]
 
 
-def test_a_class_without_an_entry_is_named(copy):
+def test_classes_without_an_entry_and_in_another_module_are_named(copy):
+    entry = copy / "tools" / "api" / "operators" / "reduction.toml"
+    text = entry.read_text(encoding="utf-8")
+    head, _, tail = text.partition("[CUMULATIVE_PRODUCT]")
+    assert 'module = "reduction.cumulative"' in tail
+    entry.write_text(
+        f"{head}[CUMULATIVE_PRODUCT]{tail.replace('reduction.cumulative', 'reduction.reduce', 1)}",
+        encoding="utf-8",
+    )
     classes = copy / "directml_py" / "operators" / "reduction" / "cumulative.py"
     classes.write_text(classes.read_text(encoding="utf-8") + CLASS, encoding="utf-8")
     run = generate(copy, "--check")
     assert run.returncode == 2
-    assert run.stderr.splitlines()[0] == (
+    assert run.stderr.splitlines() == [
+        "CUMULATIVE_PRODUCT has its class in directml_py/operators/reduction/cumulative.py, but its entry in "
+        'tools/api/operators/reduction.toml names reduction.reduce: add module = "reduction.cumulative"',
         "RUNNING_MAX has no entry in the catalog, but a class in directml_py/operators/reduction/cumulative.py: "
-        "add the entry to tools/api/operators/<family>.toml"
-    )
+        "add the entry to tools/api/operators/<family>.toml",
+        "Nothing was written.",
+    ]

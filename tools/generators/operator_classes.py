@@ -1,47 +1,48 @@
-"""Whether every operator of the catalog has its class, and every class its operator."""
+"""Whether every operator of the catalog has its class where the catalog says, and every class its operator."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
+from pkgutil import walk_packages
 
 from .incomplete import Incomplete
 
 
 def check() -> None:
-    """Of the package that is on the path. Raises ``Incomplete``."""
-    from directml_py.operators import SCHEMAS
-    from directml_py.operators.operator import OPERATORS
-
-    for family in {schema.family for schema in SCHEMAS.values()}:
-        import_family(family)
-    lines = [
-        f"{name} has no class: add one with @operator({name!r}), or a row of a table that makes such classes, to "
-        f"directml_py/operators/{schema.family}"
-        for name, schema in SCHEMAS.items()
-        if name not in OPERATORS
-    ]
-    lines += [
-        f"{name} has no entry in the catalog, but a class in {place_of(OPERATORS[name])}: add the entry to "
-        "tools/api/operators/<family>.toml"
-        for name in sorted(OPERATORS.keys() - SCHEMAS.keys())
-    ]
+    """Of the package that is on the path. Raises ``Incomplete``, with all that is missing."""
+    operators = import_module("directml_py.operators")
+    for module in walk_packages(operators.__path__, f"{operators.__name__}."):
+        import_module(module.name)
+    lines = list(missing())
     if lines:
         raise Incomplete("\n".join(lines))
 
 
-def import_family(family: str) -> None:
-    module = f"directml_py.operators.{family}"
-    try:
-        import_module(module)
-    except ModuleNotFoundError as missing:
-        if missing.name != module:
-            raise
-        raise Incomplete(
-            f"the family {family} has no module: make directml_py/operators/{family}.py, or move what is in "
-            f"tools/api/operators/{family}.toml to the file of a family that has one"
-        ) from None
+def missing() -> Iterator[str]:
+    from directml_py.operators import SCHEMAS
+    from directml_py.operators.operator import OPERATORS
+
+    modules = {name: type(instance).__module__ for name, instance in OPERATORS.items()}
+    for name, schema in SCHEMAS.items():
+        entry = f"tools/api/operators/{schema.family}.toml"
+        named = f"directml_py.operators.{schema.module}"
+        if name not in modules:
+            yield (
+                f"{name} has no class: add one with @operator({name!r}) to {path_of(named)}, the module that its "
+                f"entry in {entry} names, or add another `module` to the entry"
+            )
+        elif modules[name] != named:
+            yield (
+                f"{name} has its class in {path_of(modules[name])}, but its entry in {entry} names "
+                f'{schema.module}: add module = "{modules[name].removeprefix("directml_py.operators.")}"'
+            )
+    for name in sorted(modules.keys() - SCHEMAS.keys()):
+        yield (
+            f"{name} has no entry in the catalog, but a class in {path_of(modules[name])}: add the entry to "
+            "tools/api/operators/<family>.toml"
+        )
 
 
-def place_of(instance: object) -> str:
-    """The file of its class, from the repository's root on."""
-    return type(instance).__module__.replace(".", "/") + ".py"
+def path_of(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
