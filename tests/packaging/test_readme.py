@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from pathlib import Path
+
+from generators.catalog import SCALARS, Catalog
+from generators.operator_entries import Entry, check
+
+from directml_py.api.enums import DML_FEATURE_LEVEL
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -46,3 +57,15 @@ def test_links_lead_somewhere() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) < 130
+
+
+def test_the_operator_that_contributing_shows_is_the_catalogs() -> None:
+    (shown,) = re.findall(r"^```toml\n(.*?)^```$", CONTRIBUTING, re.MULTILINE | re.DOTALL)
+    ((name, entry),) = tomllib.loads(shown).items()
+    operator = next(one for one in Catalog().operators if one.name == name)
+    check([Entry(name, operator.family, entry)], SCALARS, [level.name for level in DML_FEATURE_LEVEL])
+    assert (entry["about"], entry["value"], entry["module"]) == (
+        operator.about,
+        operator.value,
+        operator.module,
+    )
