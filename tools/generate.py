@@ -75,19 +75,16 @@ def main(argv: list[str] | None = None) -> int:
     except Incomplete as incomplete:
         print(f"{incomplete}\nNothing was written.", file=sys.stderr)
         return 2
-    drifted = [path for path, text in files.items() if differs(ROOT / path, text)]
+    drifted = [path for path, text in files.items() if build_outputs.differs(ROOT / path, text)]
     for path in drifted:
         print(f"{'differs' if check else 'wrote'}: {path}")
         if not check:
-            build_outputs.write_changed(ROOT / path, files[path])
+            (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+            (ROOT / path).write_text(files[path], encoding="utf-8")
     if not check:
         # An install makes these; this clone may be one that is installed.
         build_outputs.write(ROOT / "directml_py", ROOT / "include")
     return int(check and bool(drifted))
-
-
-def differs(target: Path, text: str) -> bool:
-    return not target.is_file() or target.read_text(encoding="utf-8") != text
 
 
 if __name__ == "__main__":

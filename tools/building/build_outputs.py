@@ -17,18 +17,15 @@ SPELLINGS = {"directml.h": "DirectML.h", "Windows.h": "windows.h"}
 PATHS = frozenset({f"directml_py/{CFFI_PATH}", *(f"include/{name}" for name in SPELLINGS)})
 
 
-def write(package: Path, include: Path) -> list[Path]:
-    """Write them into the package and beside the headers that are in ``include``; the paths of what was different."""
+def write(package: Path, include: Path) -> None:
+    """Write them into the package and beside the headers that are in ``include``."""
     texts = {package / CFFI_PATH: cffi_module.module_text(Catalog())}
     for name, original in SPELLINGS.items():
         texts[include / name] = (include / original).read_text(encoding="utf-8")
-    return [path for path, text in texts.items() if write_changed(path, text)]
+    for path, text in texts.items():
+        if differs(path, text):
+            path.write_text(text, encoding="utf-8")
 
 
-def write_changed(path: Path, text: str) -> bool:
-    """Whether there was something to write."""
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return True
+def differs(path: Path, text: str) -> bool:
+    return not path.is_file() or path.read_text(encoding="utf-8") != text
