@@ -15,12 +15,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from building import build_outputs
 from generators import (
-    attributes,
     com_interfaces,
     enums,
     expected_digest,
     exports,
     from_package,
+    git_attributes,
     header,
     iids,
     schema,
@@ -60,7 +60,7 @@ def generated_files() -> dict[str, str]:
     files.update(exports.generate(ROOT, files))
     files = formatted(files)
     files.update(formatted(from_package.generate(ROOT, files)))
-    files.update(attributes.generate(files))
+    files.update(git_attributes.generate(files))
     return files
 
 

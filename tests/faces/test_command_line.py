@@ -14,8 +14,8 @@ from toolchain import later
 
 import directml_py as dml
 from directml_py.api.schema_data import OPERATORS as CATALOG
-from directml_py.cli import config, main, progress
-from directml_py.cli.catalog import API_VERSION
+from directml_py.cli import config_command, main, progress
+from directml_py.cli.catalog_document import API_VERSION
 from directml_py.operators import SCHEMAS
 
 
@@ -105,7 +105,7 @@ def test_a_support_table(answer, name):
 
 
 def test_pkg_config_has_the_version_of_the_api():
-    text = (config.FOLDER / "directml.pc").read_text(encoding="utf-8")
+    text = (config_command.FOLDER / "directml.pc").read_text(encoding="utf-8")
     assert f"\nVersion: {API_VERSION}\n" in text
 
 
@@ -276,8 +276,8 @@ import os, sys
 os.environ.update({asking!r})
 os.dup2(os.open({str(told)!r}, os.O_WRONLY | os.O_CREAT), 8)
 sys.argv[0] = "directml-py"
-from directml_py.cli import config, main, progress
-from directml_py.cli.catalog import API_VERSION
+from directml_py.cli import config_command, main, progress
+from directml_py.cli.catalog_document import API_VERSION
 main()
 """
     python("-c", code)
