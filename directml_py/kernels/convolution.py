@@ -99,7 +99,7 @@ def transform(filters: Array, groups: int, memory: Array, is_turned: bool) -> No
         "dml_conv *",
         {
             "groups": groups,
-            "outputs": filters.shape[0] // groups,
+            "m": filters.shape[0] // groups,
             "channels": filters.shape[1],
             "filter_stride": 9 * filters.shape[1],
             "filters": address(filters),
@@ -256,7 +256,7 @@ def bound_task(
             "batches": x.shape[0],
             "groups": groups,
             "channels": x.shape[1] // groups,
-            "outputs": output.shape[1] // groups,
+            "m": output.shape[1] // groups,
             "sizes": ones + x.shape[2:],
             "steps": ones + output.shape[2:],
             "window": ones + window.size,

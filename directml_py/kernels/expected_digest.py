@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "f6ecaf71"
+DECLARATIONS = "b588ef29"

@@ -100,9 +100,9 @@ static int dml_amx_multiply(int32_t *tile, const int8_t *filters, int64_t row, i
         return 0;
     memset(panel + fours * width, 0, (size_t)((steps * DML_AMX_FOURS - fours) * width) * 4);
     for (int64_t i = 0; i < rows; i += DML_AMX_ROWS, tile += DML_AMX_ROWS * width, filters += DML_AMX_ROWS * row) {
-        int64_t some = rows - i < DML_AMX_ROWS ? rows - i : DML_AMX_ROWS;
-        if (some != shaped)
-            dml_amx_configure(shaped = some);
+        int64_t tile_rows = rows - i < DML_AMX_ROWS ? rows - i : DML_AMX_ROWS;
+        if (tile_rows != shaped)
+            dml_amx_configure(shaped = tile_rows);
         switch (vectors) {
         case 1:
             dml_amx_products(tile, filters, row, panel, 1, steps, adds);

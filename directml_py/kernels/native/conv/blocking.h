@@ -1,34 +1,36 @@
-/* How a convolution is cut: into panels of pixels, parts of the filters, and slices of their depth. */
+/* How a convolution, the product of its filters {m, k} and of the im2col matrix {k, n} of each image, is blocked: in
+   panels of nr pixels, which are packed a slice of kc taps and channels at a time, and in blocks of mc filters and nc
+   pixels. */
 
 #ifndef DML_UNIT
 #include "../common/editor.h"
 #include "window.h"
 #endif
 
-/* Taps of a panel that are gathered at a time, and filters whose sums are kept meanwhile. Both are on the stack. */
-#define DML_CONV_DEPTH 192
-#define DML_CONV_DEEPEST 1024
-/* Taps of all pixels that fill no vector. */
-#define DML_CONV_COLUMNS (DML_CONV_LONGEST / DML_CONV_PART * DML_CONV_DEEPEST)
-#define DML_CONV_FILTERS 384
-#define DML_CONV_HIGHEST 8
-/* Operations that are worth as much as a byte of memory. */
-#define DML_CONV_WORTH 2.5
-/* Gathering a panel again is nothing against so many filters. */
-#define DML_CONV_FEW 128
-/* Nor is it much against these, if threads have nothing to do otherwise. */
-#define DML_CONV_LEAST 48
-/* For so many, panels need not be gathered that lie in the input as they are. */
-#define DML_CONV_FEWER 64
-/* A last vector that has less than such a part of its pixels is not worth the others, unless there are so few taps
-   that adding up the lanes of their sums, which takes as long as some more of them, is worth more. */
-#define DML_CONV_PART 4
-#define DML_CONV_ADDING 240
-/* Places that are so many bytes apart have the same place in the nearest cache. */
-#define DML_CONV_PAGE 4096
+/* Rows of a panel that are packed at a time, and filters whose sums are kept meanwhile. Both are on the stack. */
+#define DML_CONV_KC 192
+#define DML_CONV_MAX_KC 1024
+#define DML_CONV_MAX_MC 384
+#define DML_CONV_MAX_MR 8
+/* The tail of n: columns of the im2col matrix that fill no vector, over all of k if they are all there is. */
+#define DML_CONV_TAIL_FLOATS (DML_CONV_MAX_LANES / DML_CONV_TAIL_PART * DML_CONV_MAX_KC)
+/* Operations that take as long as a byte of memory. */
+#define DML_CONV_OPERATIONS_PER_BYTE 2.5
+/* Filters of a block that pay for packing the panel once more, */
+#define DML_CONV_MIN_MC 128
+/* and those that do where threads would be idle. */
+#define DML_CONV_IDLE_MC 48
+/* For so few filters panels are not packed that can be read in place. */
+#define DML_CONV_IN_PLACE_M 64
+/* Remainders below such a part of a vector are computed as dot products, unless k is so small that the horizontal sums,
+   which take as long as some more rows, cost more. */
+#define DML_CONV_TAIL_PART 4
+#define DML_CONV_HORIZONTAL_SUM_K 240
+/* Addresses that are so many bytes apart fall into the same set of the L1 cache. */
+#define DML_CONV_PAGE_BYTES 4096
 #define DML_CONV_LINE_BYTES 64
-/* Panels side by side whose results are stored row by row: what is short of a page costs as much as one. */
-#define DML_CONV_NEIGHBOURS 8
+/* Panels of a block whose results are stored row by row: what is short of a page costs as much as one. */
+#define DML_CONV_MAX_PANELS 8
 
 static int64_t dml_conv_size(int type)
 {
@@ -40,13 +42,13 @@ static int dml_conv_is_bytes(const dml_conv *task)
     return task->type == DML_CONV_UINT8 || task->type == DML_CONV_INT8;
 }
 
-/* Panels have as many vectors as fit, three where there may be four: a last one of four is better than one alone.
-   Loops that multiply all rows at once have the more of them the better. */
-static int64_t dml_conv_usual(const dml_conv *task)
+/* Vectors of a panel: as many as fit, three where there may be four, since a last panel of four beats one of a single
+   vector. Kernels that multiply all of mc at once gain with each. */
+static int64_t dml_conv_panel_vectors(const dml_conv *task)
 {
-    const dml_conv_table *loops = dml_loop->conv;
-    int is_shorter = loops->vectors == 4 && !(dml_conv_is_bytes(task) && loops->bytes->multiply);
-    return is_shorter ? 3 : loops->vectors;
+    const dml_conv_table *kernels = dml_loop->conv;
+    int is_shorter = kernels->vectors == 4 && !(dml_conv_is_bytes(task) && kernels->bytes->multiply);
+    return is_shorter ? 3 : kernels->vectors;
 }
 
 /* An image of which each pixel is seen once, as it lies, has a single row. */
@@ -66,51 +68,79 @@ static void dml_conv_flatten(dml_conv *task)
 }
 
 /* What a slice of a filter takes in whole fours. */
-static int64_t dml_conv_signed_depth(int64_t depth)
+static int64_t dml_conv_signed_kc(int64_t kc)
 {
-    return dml_quotient_up(depth, 4) * 4;
+    return dml_quotient_up(kc, 4) * 4;
 }
 
-static void dml_conv_cut(dml_conv *task)
+/* Panels of n, and its tail, in whose place there are no panels if it is all there is. */
+static void dml_conv_plan_panels(const dml_conv *task, dml_conv_blocking *plan)
 {
-    int64_t usual = dml_conv_usual(task), vectors, units, depth, threads = dml_get_threads();
-    task->taps = task->window[0] * task->window[1] * task->window[2];
-    task->depth = task->taps * task->channels;
-    task->pixels = task->steps[0] * task->steps[1] * task->steps[2];
-    task->rest = task->pixels % dml_loop->conv->lanes;
-    if (dml_conv_is_bytes(task) || task->rest > dml_loop->conv->lanes / DML_CONV_PART ||
-        (task->rest < task->pixels && task->rest * (task->depth + DML_CONV_ADDING) > 8 * task->depth))
-        task->rest = 0;
-    depth = dml_conv_is_bytes(task) ? DML_CONV_DEEPEST : DML_CONV_DEPTH;
+    int64_t lanes = dml_loop->conv->lanes, usual = dml_conv_panel_vectors(task), vectors;
+    plan->nr = usual * lanes;
+    plan->n_tail = plan->n % lanes;
+    if (dml_conv_is_bytes(task) || plan->n_tail > lanes / DML_CONV_TAIL_PART ||
+        (plan->n_tail < plan->n && plan->n_tail * (plan->k + DML_CONV_HORIZONTAL_SUM_K) > 8 * plan->k))
+        plan->n_tail = 0;
+    vectors = dml_quotient_up(plan->n - plan->n_tail, lanes);
+    plan->panels = vectors <= dml_loop->conv->vectors ? 1 : dml_quotient_up(vectors, usual);
+    /* A last vector alone joins the panel before. */
+    if (plan->panels > 1 && vectors % usual == 1 && dml_loop->conv->vectors > usual)
+        plan->panels--;
+}
+
+/* Slices of k: all taps of some channels, or some taps of one. */
+static void dml_conv_plan_slices(const dml_conv *task, dml_conv_blocking *plan)
+{
+    int64_t kc = dml_conv_is_bytes(task) ? DML_CONV_MAX_KC : DML_CONV_KC;
     /* Without panels filters are read once, and best from end to end. */
-    if (task->rest == task->pixels)
-        depth = task->type == DML_CONV_FLOATS ? DML_CONV_COLUMNS / task->pixels : DML_CONV_DEEPEST;
-    task->slice_taps = task->taps < DML_CONV_DEEPEST ? task->taps : DML_CONV_DEEPEST;
-    task->slice_channels = task->slice_taps < task->taps || depth < task->taps ? 1 : depth / task->taps;
-    vectors = dml_quotient_up(task->pixels - task->rest, dml_loop->conv->lanes);
-    task->panels = vectors <= dml_loop->conv->vectors ? 1 : dml_quotient_up(vectors, usual);
-    if (task->panels > 1 && vectors % usual == 1 && dml_loop->conv->vectors > usual)
-        task->panels--;
-    task->parts = dml_quotient_up(task->outputs, DML_CONV_FILTERS);
-    units = task->batches * task->groups * task->panels;
-    task->neighbours = 1;
-    task->is_whole = !dml_conv_is_bytes(task) && task->slice_channels >= task->channels &&
-                     task->slice_taps == task->taps;
-    if (task->is_whole && (task->taps > 1 || task->outputs >= DML_CONV_FEWER / 2)) {
-        int64_t room = DML_CONV_DEEPEST * DML_CONV_WIDEST / (task->depth * usual * dml_loop->conv->lanes);
-        task->neighbours = dml_least(dml_least(DML_CONV_NEIGHBOURS, room), units / (4 * threads));
-        task->neighbours = task->neighbours < 1 ? 1 : dml_least(task->neighbours, task->panels);
+    if (plan->n_tail == plan->n)
+        kc = task->type == DML_CONV_FLOATS ? DML_CONV_TAIL_FLOATS / plan->n : DML_CONV_MAX_KC;
+    plan->kc_taps = plan->taps < DML_CONV_MAX_KC ? plan->taps : DML_CONV_MAX_KC;
+    plan->kc_channels = plan->kc_taps < plan->taps || kc < plan->taps ? 1 : kc / plan->taps;
+    plan->is_single_slice =
+        !dml_conv_is_bytes(task) && plan->kc_channels >= task->channels && plan->kc_taps == plan->taps;
+    for (int64_t c = 0; c < task->channels; c += plan->kc_channels)
+        for (int64_t t = 0; t < plan->taps; t += plan->kc_taps)
+            plan->signed_row += dml_conv_signed_kc(dml_least(task->channels - c, plan->kc_channels) *
+                                                   dml_least(plan->taps - t, plan->kc_taps));
+}
+
+/* Blocks of n: several panels where all of k fits into the memory for one, as long as all threads have units. */
+static void dml_conv_plan_n_blocks(const dml_conv *task, dml_conv_blocking *plan, int64_t threads)
+{
+    int64_t images = task->batches * task->groups, panels = 1;
+    if (plan->is_single_slice && (plan->taps > 1 || task->m >= DML_CONV_IN_PLACE_M / 2)) {
+        int64_t room = DML_CONV_MAX_KC * DML_CONV_MAX_NR / (plan->k * plan->nr);
+        panels = dml_least(dml_least(DML_CONV_MAX_PANELS, room), images * plan->panels / (4 * threads));
+        panels = panels < 1 ? 1 : dml_least(panels, plan->panels);
     }
-    units = task->batches * task->groups * dml_quotient_up(task->panels, task->neighbours);
-    while (units * task->parts < 4 * threads && task->outputs >= 2 * DML_CONV_FEW * task->parts)
-        task->parts *= 2;
-    while (threads > 1 && units * task->parts < 2 * threads && task->outputs >= 2 * DML_CONV_LEAST * task->parts)
-        task->parts *= 2;
-    task->part_rows = dml_quotient_up(dml_quotient_up(task->outputs, task->parts), 8) * 8;
-    task->parts = dml_quotient_up(task->outputs, task->part_rows);
-    task->signed_row = 0;
-    for (int64_t c = 0; c < task->channels; c += task->slice_channels)
-        for (int64_t t = 0; t < task->taps; t += task->slice_taps)
-            task->signed_row += dml_conv_signed_depth(dml_least(task->channels - c, task->slice_channels) *
-                                                      dml_least(task->taps - t, task->slice_taps));
+    plan->nc = panels * plan->nr;
+    plan->n_blocks = dml_quotient_up(plan->panels, panels);
+}
+
+/* Blocks of m: as few as keep the sums of one on the stack, and threads busy. */
+static void dml_conv_plan_m_blocks(const dml_conv *task, dml_conv_blocking *plan, int64_t threads)
+{
+    int64_t units = task->batches * task->groups * plan->n_blocks, blocks = dml_quotient_up(task->m, DML_CONV_MAX_MC);
+    while (units * blocks < 4 * threads && task->m >= 2 * DML_CONV_MIN_MC * blocks)
+        blocks *= 2;
+    while (threads > 1 && units * blocks < 2 * threads && task->m >= 2 * DML_CONV_IDLE_MC * blocks)
+        blocks *= 2;
+    plan->mc = dml_quotient_up(dml_quotient_up(task->m, blocks), DML_CONV_MAX_MR) * DML_CONV_MAX_MR;
+    plan->m_blocks = dml_quotient_up(task->m, plan->mc);
+}
+
+static dml_conv_blocking dml_conv_plan_blocking(const dml_conv *task)
+{
+    int64_t threads = dml_get_threads();
+    dml_conv_blocking plan = {.taps = task->window[0] * task->window[1] * task->window[2],
+                              .n = task->steps[0] * task->steps[1] * task->steps[2]};
+    plan.k = plan.taps * task->channels;
+    dml_conv_plan_panels(task, &plan);
+    dml_conv_plan_slices(task, &plan);
+    dml_conv_plan_n_blocks(task, &plan, threads);
+    dml_conv_plan_m_blocks(task, &plan, threads);
+    plan.units = task->batches * task->groups * plan.n_blocks * plan.m_blocks;
+    return plan;
 }

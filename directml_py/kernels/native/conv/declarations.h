@@ -6,37 +6,47 @@
 enum { DML_CONV_FLOATS, DML_CONV_HALVES, DML_CONV_UINT8, DML_CONV_INT8, DML_CONV_INT32 };
 /* What becomes of a sum and its bias: max(x, 0), and x times `slope` where it is less than 0. */
 enum { DML_CONV_IDENTITY, DML_CONV_RELU, DML_CONV_LEAKY_RELU };
-/* There are three spatial dimensions, outermost first; those that are missing have the size 1. `channels` and
-   `outputs` are those of one group. Sizes are at least 1. Strides are in elements, and those of the input may be any:
-   of batches, channels and spatial dimensions. An output's plane lies together; so does each of the filters, which
-   begin `filter_stride` elements apart and are taken from their end if `is_turned`. The bias, one element an output
-   channel, may be absent.
+/* How a convolution is blocked, as the product of filters {m, k} and of the im2col matrix {k, n}: k is taps times
+   channels, and n the output's pixels, of which the last `n_tail` are in no panel of nr. A slice of k has `kc_taps` of
+   `kc_channels`. Units of work are blocks of mc filters and nc pixels. */
+typedef struct {
+    int64_t n, k, taps, n_tail, nr, panels, kc_taps, kc_channels, signed_row, nc, n_blocks, mc, m_blocks, units;
+    int32_t is_single_slice;
+} dml_conv_blocking;
+
+/* There are three spatial dimensions, outermost first; those that are missing have the size 1. `channels`, and `m`, the
+   number of filters, are those of one group. Sizes are at least 1. Strides are in elements, and those of the input may
+   be any: of batches, channels and spatial dimensions. An output's plane lies together; so does each of the filters,
+   which begin `filter_stride` elements apart and are taken from their end if `is_turned`. The bias, one element an
+   output channel, may be absent.
 
    Of floats, `type` is that of all but the output, which has its own. Activated sums of FLOAT32 may be normalized.
 
    Of integers, `type` is that of the input, and there is no activation. Zero points have the type of what they belong
    to, and may be absent; those of filters lie `filter_zero_stride` elements apart. The output is INT32, of sums that
-   wrap, without a bias, or quantized: sums with a bias in INT32, none of which is beyond that, times the scales of
-   the input and the filter, by the scale of the output, and its zero point more. */
+   wrap, without a bias, or quantized: sums with a bias in INT32, none of which is beyond that, times the scales of the
+   input and the filter, by the scale of the output, and its zero point more. */
 typedef struct {
     int32_t type, filter_type, output_type, activation, is_turned, is_transformed;
     float slope;
-    int64_t batches, groups, channels, outputs;
+    int64_t batches, groups, channels, m;
     int64_t sizes[3], steps[3], window[3], strides[3], dilations[3], padding[3];
     int64_t input_strides[5], output_strides[2], filter_stride, bias_stride, filter_zero_stride, filter_scale_stride;
-    uintptr_t input, filters, bias, output, input_zero, filter_zero, output_zero, input_scale, filter_scale, output_scale;
+    uintptr_t input, filters, bias, output;
+    uintptr_t input_zero, filter_zero, output_zero, input_scale, filter_scale, output_scale;
     dml_batch_norm_post_op normalization;
     uintptr_t signed_filters;
     /* Memory for filters of 3 by 3 that are multiplied by Winograd's method, 16 floats for each channel of each; or
        0. They are there already if `is_transformed`. */
     uintptr_t transformed;
-    /* How the work is cut; dml_conv_run finds these. */
-    int64_t taps, depth, slice_channels, slice_taps, pixels, rest, panels, neighbours, parts, part_rows, signed_row;
-    int32_t is_whole, is_direct, is_plain;
+    /* dml_conv_run finds these: whether sums are stored from registers, and whether the input is the im2col matrix. */
+    dml_conv_blocking blocking;
+    int32_t is_direct, is_plain;
 } dml_conv;
 /* Of integers, the bytes that `signed_filters` must have: the filters come there as they are multiplied. */
 int64_t dml_conv_signed_size(const dml_conv *task);
-/* What filters may be transformed: FLOAT32, 3 by 3, strides and dilations of 1, so many channels and outputs a group. */
+/* What filters may be transformed: FLOAT32, 3 by 3, strides and dilations of 1, so many channels and filters a
+   group. */
 enum { DML_CONV_LEAST_TRANSFORMED = 16, DML_CONV_MOST_TRANSFORMED = 128 };
 /* Of a task, what `transformed` is to hold. */
 void dml_conv_transform(const dml_conv *task);

@@ -7,27 +7,27 @@
 
 #include "microkernel.h"
 
-enum { DML_CONV_VECTORS = 4, DML_CONV_ROWS = 4, DML_CONV_LONGEST = 16, DML_CONV_WIDEST = 64 };
-/* Elements of a filter that are fetched at once. */
-enum { DML_CONV_LINE = 16 };
+enum { DML_CONV_MAX_VECTORS = 4, DML_CONV_MR_COUNT = 4, DML_CONV_MAX_LANES = 16, DML_CONV_MAX_NR = 64 };
+/* FLOAT32 elements of a cache line. */
+enum { DML_CONV_LINE_ELEMENTS = 16 };
 
-/* Where the sums of filters of FLOAT32 go that begin at one: to `target`, so many elements apart, with a bias each,
-   unless that is NULL, normalized in FLOAT32, unless `channels` is, and not below 0 if `relu`. Of the last vector of
-   each there are `last` elements. */
+/* The epilogue of a register tile of FLOAT32: its rows are stored at `target`, `stride` elements apart, with a bias
+   each, unless that is NULL, normalized in FLOAT32, unless `channels` is, and not below 0 if `relu`. The last vector of
+   a row has `last_count` elements. */
 typedef struct {
     float *target;
-    int64_t apart, last, bias_stride;
+    int64_t stride, last_count, bias_stride;
     const float *bias;
     const dml_batch_norm_channel *channels;
     int relu;
-} dml_conv_finish;
+} dml_conv_epilogue;
 
-/* Products of a panel, whose row of neighbouring pixels for the k-th of `depth` taps is at `places[k]`, and of
-   filters that begin `row` elements apart. They are added to the tile if `adds`. With `finish` the sums go there, and
-   not to the tile; of bytes it is NULL. */
+/* A microkernel: mr filters, `row` elements apart, times a panel of nr pixels, whose k-th of `kc` rows is at
+   `places[k]`. It accumulates in the tile if `adds`. With an `epilogue` the sums go there, and not to the tile; of
+   bytes it is NULL. */
 typedef void (*dml_conv_tile)(void *tile, const void *filters, int64_t row, const void *panel, const int64_t *places,
-                              int64_t depth, int adds, const dml_conv_finish *finish);
-typedef dml_conv_tile dml_conv_tiles[DML_CONV_VECTORS][DML_CONV_ROWS];
+                              int64_t kc, int adds, const dml_conv_epilogue *epilogue);
+typedef dml_conv_tile dml_conv_tiles[DML_CONV_MAX_VECTORS][DML_CONV_MR_COUNT];
 
 /* A part of a panel's row that comes from one row of the input: `count` pixels from `first` on, and where, in
    elements, the first pixel of its vector would lie. */
@@ -42,25 +42,25 @@ typedef struct {
     const dml_conv_run_of_pixels *run;
 } dml_conv_packing;
 
-/* A tile of `rows` filters from `channel` on, and where in the output its `count` pixels go. */
+/* A tile of m filters from `channel` on, and where in the output its n pixels go. */
 typedef struct {
     const float *tile;
-    int64_t vectors, rows, count, place, channel;
-} dml_conv_storing;
+    int64_t vectors, m, n, place, channel;
+} dml_conv_tile_store;
 
-/* What makes bytes of the sums of a filter, their bias added: `unit` is what one of them stands for. */
+/* Requantizes the sums of a filter, their bias added: `unit` is what one of them stands for. */
 typedef struct {
     double bias, unit;
     float scale, zero, low, high;
-} dml_conv_quantum;
+} dml_conv_requantization;
 
 typedef struct {
     dml_conv_tiles tiles;
-    void (*join)(uint32_t *panel, const uint8_t *rows, int64_t width, int64_t count, int is_signed);
-    int32_t (*sign)(int8_t *filter, const uint8_t *bytes, int64_t depth, int is_signed);
-    void (*store)(int32_t *output, const int32_t *tile, const int32_t *seen, int64_t count, int32_t filter_zero,
-                  uint32_t rest);
-    void (*quantize)(uint8_t *output, const int32_t *sums, int64_t count, const dml_conv_quantum *quantum);
+    void (*interleave)(uint32_t *panel, const uint8_t *rows, int64_t width, int64_t count, int is_signed);
+    int32_t (*sign)(int8_t *filter, const uint8_t *bytes, int64_t kc, int is_signed);
+    void (*store)(int32_t *output, const int32_t *tile, const int32_t *pixel_sums, int64_t count, int32_t filter_zero,
+                  uint32_t correction);
+    void (*requantize)(uint8_t *output, const int32_t *sums, int64_t count, const dml_conv_requantization *to);
     /* All `rows` of a panel's tile at once, of filters that begin `row` bytes apart; 0 if that cannot be. May be
        NULL. */
     int (*multiply)(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel, int64_t vectors,
@@ -74,15 +74,16 @@ typedef struct {
 
 typedef struct {
     int lanes, vectors;
-    /* By the vectors of a panel, from 1 on: how many filters are worked on at a time, most first, and how. */
-    int rows[DML_CONV_VECTORS][DML_CONV_ROWS];
+    /* By the vectors of a panel, from 1 on: the heights of the register tiles, largest first, and their
+       microkernels. */
+    int mr[DML_CONV_MAX_VECTORS][DML_CONV_MR_COUNT];
     dml_conv_tiles tiles;
-    void (*dots)(float *sums, const float *filters, int64_t row, const float *column, int64_t depth, int64_t count,
+    void (*dots)(float *sums, const float *filters, int64_t row, const float *column, int64_t kc, int64_t count,
                  int adds);
     void (*pack)(void *panel, const void *input, const dml_conv_packing *packing);
-    void (*store)(const dml_conv *task, const dml_conv_storing *storing);
-    /* Of 3 by 3 filters, 4 by 4 elements of the input, and their products: see transforms.h. Each of the 16 numbers
-       that stand for one of them is `apart` from the next. */
+    void (*store)(const dml_conv *task, const dml_conv_tile_store *tile_store);
+    /* Of 3 by 3 filters, 4 by 4 elements of the input, and their products: see winograd_transform.inc. Each of the 16
+       numbers that stand for one of them is `apart` from the next. */
     void (*transform_filters)(float *transformed, int64_t apart, const float *filters, int64_t channels, int is_turned);
     void (*transform)(float *transformed, int64_t apart, const float *seen, int64_t vectors);
     int (*transform_back)(const dml_conv *task, int64_t channel, float *output, const float *products, int64_t apart,

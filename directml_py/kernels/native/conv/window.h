@@ -1,12 +1,12 @@
-/* What the steps of a window see of the input: lines of pixels, taps, and where both meet. */
+/* im2col: where the pixels of the output, taken line by line, see each tap of the window in the input. */
 
 #ifndef DML_UNIT
 #include "../common/editor.h"
 #endif
 
-static int64_t dml_least(int64_t one, int64_t other)
+static int64_t dml_least(int64_t first, int64_t second)
 {
-    return one < other ? one : other;
+    return first < second ? first : second;
 }
 
 /* The least number whose `times` fold is at least `least`; `times` is above 0. */
@@ -25,19 +25,19 @@ static int dml_conv_find_lines(const dml_conv *task, int64_t begin, int64_t coun
 {
     int64_t x = begin % task->steps[2], y = begin / task->steps[2] % task->steps[1];
     int64_t z = begin / task->steps[2] / task->steps[1], lane = 0;
-    int found = 0;
+    int line_count = 0;
     while (lane < count) {
-        int64_t some = task->steps[2] - x < count - lane ? task->steps[2] - x : count - lane;
-        lines[found++] = (dml_conv_line){z * task->strides[0] - task->padding[0],
-                                         y * task->strides[1] - task->padding[1], x, lane, some};
-        lane += some;
+        int64_t length = dml_least(task->steps[2] - x, count - lane);
+        lines[line_count++] = (dml_conv_line){z * task->strides[0] - task->padding[0],
+                                              y * task->strides[1] - task->padding[1], x, lane, length};
+        lane += length;
         x = 0;
         if (++y == task->steps[1]) {
             y = 0;
             z++;
         }
     }
-    return found;
+    return line_count;
 }
 
 /* A tap of the window, by its number in each dimension, and how far it lies from the first one. */
@@ -91,7 +91,7 @@ static int dml_conv_find_runs(const dml_conv *task, const dml_conv_tap *tap, con
     int64_t lanes = dml_loop->conv->lanes, step = task->strides[2] * task->input_strides[4];
     int64_t left = task->padding[2] - tap->x, low = dml_conv_first(left, task->strides[2]);
     int64_t high = dml_conv_first(task->sizes[2] + left, task->strides[2]);
-    int shift = __builtin_ctz((unsigned int)lanes), found = 0;
+    int shift = __builtin_ctz((unsigned int)lanes), run_count = 0;
     for (const dml_conv_line *line = lines; line < lines + count; line++) {
         int64_t z = line->z + tap->z, y = line->y + tap->y, behind = dml_least(line->x + line->count, high);
         int64_t place = z * task->input_strides[2] + y * task->input_strides[3] - left * task->input_strides[4];
@@ -99,11 +99,11 @@ static int dml_conv_find_runs(const dml_conv *task, const dml_conv_tap *tap, con
             continue;
         for (int64_t x = line->x < low ? low : line->x; x < behind;) {
             int64_t lane = line->lane + x - line->x, first = lane & (lanes - 1);
-            int64_t some = dml_least(lanes - first, behind - x);
-            runs[found++] = (dml_conv_run_of_pixels){place + (x - first) * step, (int32_t)(lane >> shift),
-                                                     (int32_t)first, (int32_t)some};
-            x += some;
+            int64_t length = dml_least(lanes - first, behind - x);
+            runs[run_count++] = (dml_conv_run_of_pixels){place + (x - first) * step, (int32_t)(lane >> shift),
+                                                         (int32_t)first, (int32_t)length};
+            x += length;
         }
     }
-    return found;
+    return run_count;
 }
