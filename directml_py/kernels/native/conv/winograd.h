@@ -57,8 +57,9 @@ static int64_t dml_conv_find_pieces(const dml_conv *task, const dml_conv_line *l
         const dml_conv_line *line = lines + i / 2;
         int64_t y = line->y + task->padding[1] + i % 2, x = 2 * line->x;
         if (y < task->steps[1])
-            pieces[piece_count++] = (dml_conv_piece){y * task->steps[2] + x, i % 2 * 2 * DML_CONV_MAX_NR + 2 * line->lane,
-                                               dml_least(2 * line->count, task->steps[2] - x)};
+            pieces[piece_count++] =
+                (dml_conv_piece){y * task->steps[2] + x, i % 2 * 2 * DML_CONV_MAX_NR + 2 * line->lane,
+                                 dml_least(2 * line->count, task->steps[2] - x)};
     }
     return piece_count;
 }
