@@ -39,5 +39,5 @@ def kernel_lines(desc: Any) -> str:
 def title(kernels: list[str]) -> str:
     computing = [name for name in kernels if name not in CONVERSIONS]
     if computing:
-        return f"{', '.join(computing)}, native ({backend.loops})"
-    return f"NumPy, with {', '.join(kernels)}, native ({backend.loops})" if kernels else "NumPy"
+        return f"{', '.join(computing)}, native ({backend.isa})"
+    return f"NumPy, with {', '.join(kernels)}, native ({backend.isa})" if kernels else "NumPy"

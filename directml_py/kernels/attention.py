@@ -13,7 +13,7 @@ from .native_arrays import Array, address
 FLOAT32, INT32 = np.dtype(np.float32), np.dtype(np.int32)
 # As many scores as are held at a time, at least those of one query: few enough to stay in a nearer cache.
 SCORES = 1 << 18
-# A thread's scores of the native loop, whose memory is there for so many threads.
+# A thread's scores in the native kernel, which has scratch memory for so many threads.
 QUERIES_AT_A_TIME = 32
 MOST_PLACES = 16
 
@@ -85,7 +85,7 @@ def attend_heads(
     added: Added,
     scratch: Array,
 ) -> None:
-    """``attend`` of all heads of a batch in the native loop: {heads, queries, size}, {heads, keys, size} for keys and
+    """``attend`` of all heads of a batch in the native kernel: {heads, queries, size}, {heads, keys, size} for keys and
     values, all FLOAT32, and the output in rows.
 
     ``scratch`` is what ``scratch_for`` says for as many heads of these sizes.

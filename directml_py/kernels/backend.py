@@ -72,16 +72,16 @@ class Backend:
 
     @property
     def title(self) -> str:
-        """``numpy``, or ``native`` with the kind of processor that the kernels were compiled for."""
+        """``numpy``, or ``native`` with the ISA variant and the number of threads."""
         if self.native is None:
             return "numpy"
-        return f"native ({self.loops}, {self.threads} {'thread' if self.threads == 1 else 'threads'})"
+        return f"native ({self.isa}, {self.threads} {'thread' if self.threads == 1 else 'threads'})"
 
     @property
-    def loops(self) -> str:
-        """The kind of processor that the native kernels in use were compiled for."""
-        kind: bytes = self.native.ffi.string(self.native.lib.dml_chosen_loops())
-        return kind.decode()
+    def isa(self) -> str:
+        """The ISA variant of the native kernels in use: ``baseline``, ``avx2``, ``avx512`` or ``amx``."""
+        name: bytes = self.native.ffi.string(self.native.lib.dml_chosen_isa())
+        return name.decode()
 
 
 backend = Backend()

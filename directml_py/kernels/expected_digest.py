@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "b588ef29"
+DECLARATIONS = "ebb97d57"

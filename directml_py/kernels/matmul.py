@@ -111,7 +111,7 @@ def unsupported(a: Array, b: Array, out: Array) -> str | None:
 def is_for_blas(a: Array, b: Array) -> bool:
     """Whether both are FLOAT32 as BLAS takes it, and many."""
     products = a.shape[-2] * a.shape[-1] * b.shape[-1]
-    worth = WORTH_BLAS[backend.loops] if a.shape[-2] > 1 else WORTH_BLAS_ROW
+    worth = WORTH_BLAS[backend.isa] if a.shape[-2] > 1 else WORTH_BLAS_ROW
     return products >= worth and all(is_blas_matrix(x) for x in (a, b))
 
 

@@ -1,4 +1,4 @@
-"""Matrices in panels, as the native loop of products takes them: brought there once, if they stay as they are."""
+"""Prepacked weights: matrices in the panels of the native matmul, packed once if they stay as they are."""
 
 from __future__ import annotations
 

@@ -37,9 +37,9 @@ from directml_py.kernels.launch import NativeRun
 
 lib = backend.native.lib
 rng = np.random.default_rng(1)
-kinds = [kind for kind in (b"baseline", b"avx2", b"avx512") if lib.dml_use_loops(kind)]
+kinds = [kind for kind in (b"baseline", b"avx2", b"avx512") if lib.dml_use_isa(kind)]
 for kind in kinds:
-    lib.dml_use_loops(kind)
+    lib.dml_use_isa(kind)
     for threads in (1, 3):
         lib.dml_set_threads(threads)
         for count in (0, 1, 15, 16, 17, 1023, 1024, 1025, 300_001):

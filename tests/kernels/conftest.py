@@ -7,13 +7,13 @@ import pytest
 
 from directml_py.kernels.backend import backend
 
-from .loops import KIND, use_loops
+from .variants import ISA, use_isa
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _variants() -> None:
     if backend.native is not None:
-        use_loops(backend.native)
+        use_isa(backend.native)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def set_threads(native: Any) -> Iterator[Any]:
     native.lib.dml_set_threads(before)
 
 
-@pytest.fixture(params=[2] if KIND else [1, 2, 3])
+@pytest.fixture(params=[2] if ISA else [1, 2, 3])
 def threads(request: pytest.FixtureRequest, set_threads: Any) -> int:
     set_threads(request.param)
     return int(request.param)

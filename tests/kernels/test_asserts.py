@@ -86,7 +86,7 @@ def build(folder: Path) -> None:
 @pytest.fixture
 def debug_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if backend.native is None:
-        pytest.skip("there is no compiler for the native loops")
+        pytest.skip("there is no compiler for the native kernels")
     folder = built_once(shared_folder(tmp_path_factory, "debug-kernels"), build)
     return next(folder.glob("_native*.so"))
 
@@ -112,5 +112,5 @@ def test_a_debug_build_aborts_at_a_broken_task(
 
 def test_a_release_has_no_asserts() -> None:
     if backend.native is None:
-        pytest.skip("there are no native loops")
+        pytest.skip("there are no native kernels")
     assert MESSAGE not in Path(backend.native.__file__).read_bytes()

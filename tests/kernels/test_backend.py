@@ -1,4 +1,4 @@
-"""Which loops are in use, how many threads, and what forks and missing builds do to them."""
+"""Which kernels are in use, how many threads, and what forks and missing builds do to them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_numpy_is_chosen():
     assert run(SHOW, DIRECTML_PY_KERNELS="numpy").stdout.strip() == "numpy"
 
 
-@pytest.mark.skipif(backend.native is None, reason="no native loops")
+@pytest.mark.skipif(backend.native is None, reason="no native kernels")
 def test_native_is_chosen_and_is_the_default():
     asked, default = run(SHOW, DIRECTML_PY_KERNELS="native", DIRECTML_PY_THREADS="3"), run(SHOW)
     assert asked.stdout.startswith("native (")
@@ -90,8 +90,8 @@ def test_without_the_module_numpy_computes():
 OTHER = "import sys, directml_py.kernels\nsys.modules['directml_py.kernels.backend'].DECLARATIONS = '0'\n"
 
 
-@pytest.mark.skipif(backend.native is None, reason="no native loops")
-def test_loops_of_other_sources_are_left_alone():
+@pytest.mark.skipif(backend.native is None, reason="no native kernels")
+def test_kernels_of_other_sources_are_left_alone():
     result = run(OTHER + SHOW)
     assert result.stdout.strip() == "numpy"
     assert result.stderr.count("RuntimeWarning: ") == 1
@@ -101,19 +101,19 @@ def test_loops_of_other_sources_are_left_alone():
     )
 
 
-@pytest.mark.skipif(backend.native is None, reason="no native loops")
-def test_loops_of_other_sources_cannot_be_asked_for():
+@pytest.mark.skipif(backend.native is None, reason="no native kernels")
+def test_kernels_of_other_sources_cannot_be_asked_for():
     result = run(OTHER + SHOW, DIRECTML_PY_KERNELS="native")
     assert result.returncode == 1
     assert "ImportError: DIRECTML_PY_KERNELS is native, but " in result.stderr
     assert "was built from other sources" in result.stderr
 
 
-def test_loops_of_other_sources_are_no_matter_to_numpy():
+def test_kernels_of_other_sources_are_no_matter_to_numpy():
     assert run(OTHER + SHOW, DIRECTML_PY_KERNELS="numpy").stderr == ""
 
 
-DECLARED = """\
+DECLARED = """ \
 #define DML_MOST 4
 typedef struct { int64_t count; int32_t *sizes; } dml_thing;
 void dml_run(const dml_thing *thing, int64_t from);

@@ -1,4 +1,4 @@
-"""The whole suite, with the loops that this run does not use."""
+"""The whole suite, with the kernels that this run does not use."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from directml_py.kernels import backend
 
 TESTS = Path(__file__).resolve().parents[1]
 # Headers and wheels execute nothing, C programs what Python programs do, after minutes of compiling; the kernels' own
-# tests choose their loops themselves.
+# tests choose their kernels themselves.
 ELSEWHERE = {"com", "include", "kernels", "packaging"}
 
 
 @pytest.mark.slow
 def test_the_suite_passes_with_the_other_loops(tmp_path: Path) -> None:
     if backend.native is None:
-        pytest.skip("there are no native loops to switch off")
+        pytest.skip("there are no native kernels to switch off")
     files = [
         path
         for path in sorted(TESTS.rglob("test_*.py"))

@@ -1,4 +1,4 @@
-"""The native loop of convolutions of 8-bit integers against its twin, and those of other processors."""
+"""The native kernel of convolutions of 8-bit integers against its reference, and other ISA variants."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from directml_py.kernels.windows import Window
 from .test_convolution import ONE, SQUARE, at_the_end
 from .test_windows import WINDOWS, sizes_for
 
-pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
+pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernels")
 
 
 def random_bytes(shape, dtype, seed=2):

@@ -1,4 +1,4 @@
-"""The native loop of convolutions against its twin, at the borders of its blocks, and what lies beside the tensors."""
+"""The native kernel of convolutions against its reference, at block borders, and what lies beside the tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from directml_py.kernels.windows import Window
 
 from .test_windows import WINDOWS, sizes_for
 
-pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
+pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernels")
 TYPES = [np.float32, np.float16]
 ONE = Window.of((1,))
 SQUARE = Window.of((3, 3), start_padding=(1, 1), end_padding=(1, 1))

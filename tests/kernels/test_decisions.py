@@ -161,7 +161,7 @@ def test_every_kernel_is_here():
 @pytest.mark.parametrize("name", TAKEN)
 def test_the_kernel_is_named(name):
     first = kernel_lines(TAKEN[name]).splitlines()[0]
-    assert first == f"kernel: {name}, native ({backend.loops})"
+    assert first == f"kernel: {name}, native ({backend.isa})"
 
 
 @native
@@ -184,7 +184,7 @@ def test_arrays_are_declined(name):
 @native
 def test_conversions_are_not_what_computes():
     lines = kernel_lines(largest(500, "FLOAT16")).splitlines()
-    assert lines[0] == f"kernel: NumPy, with half, native ({backend.loops})"
+    assert lines[0] == f"kernel: NumPy, with half, native ({backend.isa})"
 
 
 def test_kernels_that_are_not_in_use(monkeypatch):
@@ -232,7 +232,7 @@ def test_a_model_is_explained(tmp_path, capsys):
     }
     model.write_text(json.dumps({"dispatchables": {"abs": desc}}))
     assert main(["explain", str(model)]) == 0
-    assert capsys.readouterr().out == f"abs\n  kernel: elementwise, native ({backend.loops})\n"
+    assert capsys.readouterr().out == f"abs\n  kernel: elementwise, native ({backend.isa})\n"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The native loops of windows that slide over a channel: against their twins, over windows and layouts of all kinds."""
+"""Native depthwise convolution and pooling against their references, over windows and layouts of all kinds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from directml_py.kernels.elementwise.functions import quantize
 from directml_py.kernels.im2col import convolve
 from directml_py.kernels.windows import Window
 
-pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
+pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernels")
 TYPES = [np.float32, np.float16]
 # Where a vector ends, and a block of vectors; and what is longer than a unit of work.
 WIDTHS = [1, 2, 7, 15, 16, 17, 33, 63, 64, 65, 130, 5000]
@@ -85,7 +85,7 @@ def convolved(x, filters, bias, window, steps, groups):
 
 
 def largest(x, window, steps):
-    """The twin of the loop, as MAX_POOLING puts it."""
+    """The reference of the kernel, as MAX_POOLING puts it."""
     sizes = x.shape[2:]
     seen = [count > 0 for count in window.counts(sizes, steps, with_padding=False)]
     nothing = ~reduce(np.logical_and.outer, seen)
@@ -361,7 +361,7 @@ def test_what_there_are_no_loops_for():
     assert isinstance(
         depthwise_pool.maximum(x.astype(np.int32), np.empty(output.shape, np.int32), None, window), Declined
     )
-    # More elements than the loops keep places of.
+    # More elements than the kernel keeps places of.
     assert isinstance(
         depthwise_pool.maximum(
             np.ones((1, 1, 40, 40), np.float32), output[:, :1, :1, :1], None, Window.of((40, 40))
@@ -431,14 +431,14 @@ def test_quantized_means_that_there_is_no_loop_for():
     window = Window.of((3, 3))
     counts = window.counts((4, 4), (2, 2), False)
 
-    def loop(x, output, scale, zero):
+    def pool(x, output, scale, zero):
         return depthwise_pool.quantized_mean(x, output, window, counts, [scale, scale], [zero, zero])
 
-    assert loop(x, output, scale, zero)
-    assert isinstance(loop(x, output, scale.astype(np.float16), zero), Declined)
-    assert isinstance(loop(x, output, scale, zero.astype(np.int8)), Declined)
-    assert isinstance(loop(x.astype(np.int16), output, scale, zero), Declined)
-    assert isinstance(loop(x, x[..., :2, :2], scale, zero), Declined)
+    assert pool(x, output, scale, zero)
+    assert isinstance(pool(x, output, scale.astype(np.float16), zero), Declined)
+    assert isinstance(pool(x, output, scale, zero.astype(np.int8)), Declined)
+    assert isinstance(pool(x.astype(np.int16), output, scale, zero), Declined)
+    assert isinstance(pool(x, x[..., :2, :2], scale, zero), Declined)
 
 
 def test_bytes_that_lie_as_far_apart_as_floats():

@@ -42,15 +42,15 @@ def two_folders(tmp_path, monkeypatch):
 def test_a_kernel_is_a_folder(two_folders):
     native_kernels.write_source(two_folders / "build" / "kernels.c")
     source = (two_folders / "build" / "kernels.c").read_text()
-    assert "#define DML_FOR_LOOPS(DO) DO(zero) DO(again)\n" in source
-    assert "#define DML_FOR_AVX512_LOOPS(DO) DO(zero)\n" in source
+    assert "#define DML_FOR_KERNELS(DO) DO(zero) DO(again)\n" in source
+    assert "#define DML_FOR_AVX512_KERNELS(DO) DO(zero)\n" in source
     assert "#define DML_FOR_LAUNCHES(DO) DO(DML_LAUNCH_AGAIN_RUN, dml_again_run)\n" in source
     assert "#define DML_FOR_ARRAY_LAUNCHES(DO) DO(DML_LAUNCH_ZERO_RUN, dml_zero_run)\n" in source
     assert source.index("typedef int zero;") < source.index("int again_one(zero);")
     for listing, names in (
         ("dml_tables", ["zero/dispatch.h", "again/dispatch.h"]),
-        ("dml_loops", ["zero/kernels.inc", "again/kernels.inc"]),
-        ("dml_avx512_loops", ["zero/kernels.inc"]),
+        ("dml_kernels", ["zero/kernels.inc", "again/kernels.inc"]),
+        ("dml_avx512_kernels", ["zero/kernels.inc"]),
         ("dml_sources", ["zero/zero.c", "again/again.c"]),
     ):
         lines = (two_folders / "build" / f"{listing}.h").read_text().splitlines()

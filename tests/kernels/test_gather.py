@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from directml_py.kernels.backend import backend
 from directml_py.kernels.gather import pick, pick_indexed, safe_indices, spread_strides
 
-from .loops import DTYPES, LAYOUTS, guarded
+from .variants import DTYPES, LAYOUTS, guarded
 
 INDEX_TYPES = [np.uint32, np.int32, np.uint64, np.int64]
 
@@ -183,7 +183,7 @@ def test_output_sizes_of_one_are_free():
     assert spread_strides((1, 3, 6), np.zeros((3, 1, 6), np.int8)) == [0, 6, 1]
 
 
-def test_other_index_types_have_no_native_loop():
+def test_other_index_types_have_no_native_kernel():
     output = np.zeros(3)
     run = pick(np.arange(5.0), np.array([1, -1, 9], np.int16), output, 0)
     run()

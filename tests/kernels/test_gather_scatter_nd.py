@@ -20,8 +20,8 @@ from directml_py.kernels.gather_scatter_nd import (
 )
 from directml_py.kernels.launch import NativeRun
 
-from .loops import DTYPES, LAYOUTS
 from .test_gather import INDEX_TYPES, fill_indices, laid_out
+from .variants import DTYPES, LAYOUTS
 
 # sizes of the array, and of the places for its first dimensions: a number is that of an index, None the place's own
 CASES = [

@@ -14,7 +14,7 @@ from directml_py.kernels.elementwise.map import map_whole
 from directml_py.kernels.elementwise.trace import traced
 from directml_py.testing.tolerances import ulps_apart
 
-from .loops import LAYOUTS, guarded
+from .variants import LAYOUTS, guarded
 
 INF, NAN = np.inf, np.nan
 TYPES = ("float16", "float32", "int8", "int16", "int32", "uint8", "uint16", "uint32")
@@ -253,7 +253,7 @@ def test_half_is_scaled_and_biased_with_one_rounding(native, scale, bias):
 
 
 def test_half_is_biased_by_what_is_one_number_along_rows(native):
-    """Biases of channels, which the loop reads once a row as it does the scale."""
+    """Biases of channels, which the kernel reads once a row as it does the scale."""
     scale, bias = float(np.float32(1 / 3)), np.float32([1, -(1 + 2.0**-11), 2.0**-25, 1e-30, 0])
     x = np.tile(every_half(), (len(bias), 1))
     for biases in (bias[:, None], bias[:, None] + np.linspace(0, 1, 2, dtype=np.float32).repeat(1 << 15)):

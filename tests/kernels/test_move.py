@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from directml_py.kernels.backend import backend
 from directml_py.kernels.move import move, move_all
 
-from .loops import DTYPES, LAYOUTS, guarded
+from .variants import DTYPES, LAYOUTS, guarded
 
 pytestmark = pytest.mark.usefixtures("native")
 

@@ -1,4 +1,4 @@
-"""The threads that loops share their work with: a program in C, as it is and under sanitizers."""
+"""The threads that kernels share their work with: a program in C, as it is and under sanitizers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of recurrent networks in the native loop against the twin, in all their forms."""
+"""Steps of recurrent networks in the native kernel against the reference, in all their forms."""
 
 from __future__ import annotations
 

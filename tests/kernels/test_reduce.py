@@ -1,4 +1,4 @@
-"""Folds: the native loops against NumPy's, and both against arithmetic that rounds once."""
+"""Folds: the native kernels against NumPy's, and both against arithmetic that rounds once."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: str, kind: 
 
 
 def signs(function: str, x: Array) -> Array:
-    """For products: FLOAT64, which the native loops multiply in, neither overflows nor vanishes where FLOAT32 does."""
+    """For products: FLOAT64, which native kernels multiply in, neither overflows nor vanishes where FLOAT32 does."""
     if function != "MULTIPLY" or x.dtype.kind != "f":
         return x
     return np.where(np.isinf(x), x, np.sign(x))

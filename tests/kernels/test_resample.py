@@ -1,4 +1,4 @@
-"""The native loop of resampled images: against sums of taps in NumPy, in all layouts."""
+"""The native kernel of resampled images: against sums of taps in NumPy, in all layouts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from directml_py.kernels.roi.patches import patches
 from directml_py.kernels.roi.sample_points import Grid, windows_of
 from directml_py.kernels.windows import Window
 
-pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
+pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernels")
 TYPES = [np.float32, np.float16]
 GUARD = 3
 

@@ -12,8 +12,8 @@ from directml_py.kernels import cache_blocks, threads
 from directml_py.kernels.backend import backend
 from directml_py.kernels.scan import Tiles, scan
 
-from .loops import LAYOUTS
 from .test_gather import laid_out
+from .variants import LAYOUTS
 
 BLOCK = 1 << 14
 SHAPES = [(7,), (3 * BLOCK + 5,), (300, 200), (3, 70_000), (70_000, 3), (40, 50, 30), (1, 9, 130, 70)]
@@ -21,7 +21,7 @@ FLOATS = (np.float16, np.float32, np.float64)
 
 
 @pytest.fixture(autouse=True, params=["native", "numpy"])
-def loops(request, monkeypatch):
+def kernels(request, monkeypatch):
     """Small work has blocks and threads."""
     if request.param == "native":
         request.getfixturevalue("set_threads")(3)
@@ -56,12 +56,12 @@ def expected(function, x, axis, exclusive, decreasing):
 
 @pytest.mark.parametrize("dtype", [*FLOATS, np.int8, np.uint32, np.int64])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_shape_axis_and_direction(shape, dtype, loops):
+def test_every_shape_axis_and_direction(shape, dtype, kernels):
     x = numbers(shape, dtype)
     for axis, exclusive, decreasing in itertools.product(range(len(shape)), [False, True], [False, True]):
         output = np.empty_like(x)
         run = scan(np.add, x, output, axis, exclusive=exclusive, decreasing=decreasing)
-        assert isinstance(run, Tiles) == (loops == "numpy" and math.prod(shape) > BLOCK)
+        assert isinstance(run, Tiles) == (kernels == "numpy" and math.prod(shape) > BLOCK)
         for _ in range(2):
             run()
             np.testing.assert_array_equal(output, expected(np.add, x, axis, exclusive, decreasing))

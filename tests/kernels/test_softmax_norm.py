@@ -1,4 +1,4 @@
-"""The native loops of rows against their twins, in any layout, and what lies beside the tensors."""
+"""The native kernels of rows against their references, in any layout, and what lies beside the tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from directml_py.kernels.decisions import Declined
 from directml_py.kernels.elementwise import activations
 from directml_py.kernels.half import as_halves
 
-pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
+pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernels")
 EPSILON = 1e-3
 TYPES = {np.float32: 2, np.float16: 1}
 COUNTS = [2, 3, 4, 15, 16, 17, 31, 33, 100, 1000, 4099]

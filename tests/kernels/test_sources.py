@@ -1,4 +1,4 @@
-"""What the files of the native loops are like: short macros, and files that an editor can open."""
+"""What the files of the native kernels are like: short macros, and files that an editor can open."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def macros(text: str) -> dict[str, int]:
 
 
 def editor_flags() -> list[str]:
-    """The compiler flags that .clangd has for the native loops."""
+    """The compiler flags that .clangd has for the native kernels."""
     added = re.search(r"Add: \[(.*?)\]", (ROOT / ".clangd").read_text(encoding="utf-8"), re.DOTALL)
     assert added is not None
     return [flag for flag in re.split(r"[\s,]+", added[1]) if flag != "-xc"]

@@ -7,8 +7,8 @@ import pytest
 
 from directml_py.kernels.top_k import top
 
-from .loops import LAYOUTS
 from .test_gather import laid_out
+from .variants import LAYOUTS
 
 pytestmark = pytest.mark.usefixtures("native")
 

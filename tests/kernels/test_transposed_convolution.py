@@ -11,7 +11,7 @@ from directml_py.kernels.decisions import Declined
 from directml_py.kernels.im2col import convolve_back
 from directml_py.kernels.windows import Window
 
-pytestmark = pytest.mark.skipif(backend.native is None, reason="no native loops")
+pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernels")
 
 
 def whole(rng, shape, dtype):
@@ -110,7 +110,7 @@ def test_what_is_read_is_what_is_there_at_the_call():
     np.testing.assert_array_equal(output, np.maximum(convolve_back(x, filters, window, (7, 9)), 0))
 
 
-def test_elements_that_no_tap_reaches_have_no_loop():
+def test_elements_that_no_tap_reaches_have_no_kernel():
     window = Window.of((1, 2), (2, 1))
     x, filters = np.ones((1, 1, 3, 3), np.float32), np.ones((1, 1, 1, 2), np.float32)
     output, scratch = np.empty((1, 1, 5, 4), np.float32), np.empty(1000, np.uint8)

@@ -1,4 +1,4 @@
-"""Every kernel's tests once more, with its variants for other kinds of processors."""
+"""Every kernel's tests once more, with its other ISA variants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from building.kernel_list import KERNELS
 
 from directml_py.kernels.backend import backend
 
-from .loops import KIND, assert_passes_with_loops
+from .variants import ISA, assert_passes_with_isa
 
 FOLDER = Path(__file__).parent
 # What is the same in every variant, or takes too long to be repeated, is left out.
@@ -24,21 +24,19 @@ SLOW = {"test_gather.py", "test_half.py", "test_move.py", "test_reduce.py"}
 
 
 @pytest.mark.skipif(backend.native is None, reason="the native kernels are not built")
-@pytest.mark.skipif(bool(KIND), reason="this is such a run")
+@pytest.mark.skipif(bool(ISA), reason="this is such a run")
 @pytest.mark.parametrize(
-    ("kernel", "file", "kind"),
+    ("kernel", "file", "isa"),
     [
-        pytest.param(
-            kernel, file, kind, id=f"{file}-{kind}", marks=[pytest.mark.slow] if file in SLOW else []
-        )
+        pytest.param(kernel, file, isa, id=f"{file}-{isa}", marks=[pytest.mark.slow] if file in SLOW else [])
         for kernel in KERNELS
         for file in kernel.tests
-        for kind in kernel.variants
+        for isa in kernel.variants
     ],
 )
-def test_variants(kernel, file, kind):
-    # A processor of a newer kind than a kernel has variants for runs the last of them.
-    if kind == (backend.loops if backend.loops in kernel.variants else kernel.variants[-1]):
+def test_variants(kernel, file, isa):
+    # A processor with a newer ISA than a kernel has variants for runs the last of them.
+    if isa == (backend.isa if backend.isa in kernel.variants else kernel.variants[-1]):
         pytest.skip("the file itself tests these")
     options = ["-k", CHOSEN[file]] if file in CHOSEN else []
-    assert_passes_with_loops(kind, FOLDER / file, *options)
+    assert_passes_with_isa(isa, FOLDER / file, *options)

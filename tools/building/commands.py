@@ -84,7 +84,7 @@ class BuildExt(build_ext):
 
     def _prepare_kernels(self, ext: Extension) -> None:
         if sys.platform == "win32":
-            raise CompileError("the native loops need the vector types of gcc or clang, and POSIX threads")
+            raise CompileError("the native kernels need the vector types of gcc or clang, and POSIX threads")
         source = Path(self.build_temp) / "kernels.c"
         native_kernels.write_source(source)
         ext.sources = [str(source)]
@@ -94,7 +94,7 @@ class BuildExt(build_ext):
         # an element of a sum of absolute INT16 values under -fwrapv.
         flags = ["-fno-math-errno", "-fno-trapping-math", "-fno-wrapv"]
         ext.extra_compile_args = ["-std=gnu11", "-O3", "-g0", *flags]
-        # Threads of the loops live as long as the process, and so must the code that they run.
+        # Threads of the kernels live as long as the process, and so must the code that they run.
         stays = ["-Wl,-z,nodelete"] if sys.platform.startswith("linux") else []
         ext.extra_link_args = ["-pthread", "-lm", *stays]
 

@@ -22,15 +22,15 @@ MODULE = "directml_py.kernels._native"
 COMMON = "common"
 PARTS = {
     "DML_TABLES": "dispatch.h",
-    "DML_LOOPS": "kernels.inc",
-    "DML_AVX512_LOOPS": "{kernel.avx512}",
+    "DML_KERNELS": "kernels.inc",
+    "DML_AVX512_KERNELS": "{kernel.avx512}",
     "DML_SOURCES": "{kernel.name}.c",
 }
 # Takes the place of its mention in the declarations: cffi expands no macros.
 LAUNCHES = "/* DML_LAUNCH_... */"
 ONCE = "#pragma once\n"
 USED = re.compile(r'^#include "\.\./(\w+)/declarations\.h"\n', re.MULTILINE)
-INCLUDES = """\
+INCLUDES = """ \
 #include <fenv.h>
 #include <float.h>
 #include <math.h>
@@ -89,8 +89,8 @@ def dispatch_macros(kernels: Sequence[NativeKernel]) -> list[str]:
         "DML_FOR_ARRAY_LAUNCHES": [one for kernel in kernels for one in kernel.array_launches],
     }
     arguments = {
-        "DML_FOR_LOOPS": [kernel.name for kernel in kernels],
-        "DML_FOR_AVX512_LOOPS": [kernel.name for kernel in kernels if kernel.avx512 == "kernels.inc"],
+        "DML_FOR_KERNELS": [kernel.name for kernel in kernels],
+        "DML_FOR_AVX512_KERNELS": [kernel.name for kernel in kernels if kernel.avx512 == "kernels.inc"],
         **{name: [f"{launch_number(one)}, {one}" for one in found] for name, found in launches.items()},
     }
     return [

@@ -1,6 +1,6 @@
-/* The native loops, one translation unit. Every folder beside this file but `common` and `threads` is a loop: its
-   kernels.inc is compiled once for each kind of processor, and the best that the processor at hand can run is chosen
-   when the library is loaded. tools/building/native_kernels.py lists the folders: in DML_FOR_LOOPS, and as files that
+/* The native kernels, one translation unit. Every folder beside this file but `common` and `threads` is a kernel: its
+   kernels.inc is compiled once for each ISA variant, and the best that the processor can run is chosen when the library is
+   loaded. tools/building/native_kernels.py lists the folders: in DML_FOR_KERNELS, and as files that
    include one part of each. */
 
 /* Tells the files that follow that all they need is here: one that is opened alone includes common/editor.h. */
@@ -14,17 +14,17 @@
 #include "threads/parallel.h"
 #include "threads/barrier.h"
 
-/* What the rest of a loop calls its kernels.inc by: the table of the chosen processor. */
+/* A dispatch table for each kernel, by which its C file calls the chosen variant of its kernels.inc. */
 #include DML_TABLES
-#define DML_MEMBER(loop) const dml_##loop##_table *loop;
+#define DML_MEMBER(kernel) const dml_##kernel##_table *kernel;
 typedef struct {
-    DML_FOR_LOOPS(DML_MEMBER)
-} dml_loops;
-#define DML_ENTRY(loop) .loop = &LOOP(loop##_table),
+    DML_FOR_KERNELS(DML_MEMBER)
+} dml_dispatch_table;
+#define DML_ENTRY(kernel) .kernel = &KERNEL(kernel##_table),
 
 #define DML_SUFFIX _baseline
-#include DML_LOOPS
-static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
+#include DML_KERNELS
+static const dml_dispatch_table KERNEL(dml_dispatch_table) = {DML_FOR_KERNELS(DML_ENTRY)};
 #undef DML_SUFFIX
 
 #if defined(__x86_64__)
@@ -37,8 +37,8 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #pragma GCC target("avx2,fma,f16c")
 #endif
 #define DML_SUFFIX _avx2
-#include DML_LOOPS
-static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
+#include DML_KERNELS
+static const dml_dispatch_table KERNEL(dml_dispatch_table) = {DML_FOR_KERNELS(DML_ENTRY)};
 #undef DML_SUFFIX
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -55,7 +55,7 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #pragma GCC target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl")
 #endif
 #define DML_SUFFIX _avx512
-#include DML_AVX512_LOOPS
+#include DML_AVX512_KERNELS
 #undef DML_SUFFIX
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -101,35 +101,35 @@ static const dml_loops LOOP(dml_loops) = {DML_FOR_LOOPS(DML_ENTRY)};
 #undef DML_AVX512
 #undef DML_AVX2
 
-static dml_loops dml_loops_avx512;
+static dml_dispatch_table dml_dispatch_table_avx512;
 static dml_conv_table dml_conv_avx512;
 static dml_reduce_table dml_reduce_avx512;
 static dml_reduce_kernel dml_reduce_kernels_avx512[DML_FOLDS][DML_TYPES];
-static dml_loops dml_loops_amx;
+static dml_dispatch_table dml_dispatch_table_amx;
 static dml_conv_table dml_conv_amx;
 static dml_conv_bytes_table dml_conv_bytes_amx;
 #endif
 
-static const dml_loops *dml_loop = &dml_loops_baseline;
-static const char *dml_processor = "baseline";
+static const dml_dispatch_table *dml_dispatch = &dml_dispatch_table_baseline;
+static const char *dml_isa_name = "baseline";
 
-/* The kinds of processors, the best first, and the loops that were made for them. */
+/* The ISA variants, the best first. */
 typedef struct {
     const char *name;
-    const dml_loops *loops;
-} dml_kind;
-static const dml_kind dml_kinds[] = {
+    const dml_dispatch_table *kernels;
+} dml_isa;
+static const dml_isa dml_isas[] = {
 #if defined(DML_HAS_AVX2)
-    {"amx", &dml_loops_amx},
-    {"avx512", &dml_loops_avx512},
-    {"avx2", &dml_loops_avx2},
+    {"amx", &dml_dispatch_table_amx},
+    {"avx512", &dml_dispatch_table_avx512},
+    {"avx2", &dml_dispatch_table_avx2},
 #endif
-    {"baseline", &dml_loops_baseline},
+    {"baseline", &dml_dispatch_table_baseline},
 };
-enum { DML_KINDS = sizeof dml_kinds / sizeof *dml_kinds };
+enum { DML_ISA_COUNT = sizeof dml_isas / sizeof *dml_isas };
 
-/* How many of the kinds, from the last on, the processor at hand can run. */
-static int dml_able(void)
+/* How many of the variants, from the last on, the processor can run. */
+static int dml_supported_isas(void)
 {
     int able = 1;
 #if defined(DML_HAS_AVX2)
@@ -153,57 +153,57 @@ static int dml_able(void)
     return able;
 }
 
-int dml_use_loops(const char *kind)
+int dml_use_isa(const char *name)
 {
-    for (int i = DML_KINDS - dml_able(); i < DML_KINDS; i++)
-        if (!kind || strcmp(dml_kinds[i].name, kind) == 0) {
-            dml_loop = dml_kinds[i].loops;
-            dml_processor = dml_kinds[i].name;
+    for (int i = DML_ISA_COUNT - dml_supported_isas(); i < DML_ISA_COUNT; i++)
+        if (!name || strcmp(dml_isas[i].name, name) == 0) {
+            dml_dispatch = dml_isas[i].kernels;
+            dml_isa_name = dml_isas[i].name;
             return 1;
         }
     return 0;
 }
 
-__attribute__((constructor)) static void dml_choose_loops(void)
+__attribute__((constructor)) static void dml_choose_isa(void)
 {
 #if defined(DML_HAS_AVX2)
     __builtin_cpu_init();
-    dml_loops_avx512 = dml_loops_avx2;
-#define DML_LONG(loop) dml_loops_avx512.loop = &loop##_table_avx512;
-    DML_FOR_AVX512_LOOPS(DML_LONG)
-#undef DML_LONG
+    dml_dispatch_table_avx512 = dml_dispatch_table_avx2;
+#define DML_SET_AVX512(kernel) dml_dispatch_table_avx512.kernel = &kernel##_table_avx512;
+    DML_FOR_AVX512_KERNELS(DML_SET_AVX512)
+#undef DML_SET_AVX512
     memcpy(dml_reduce_kernels_avx512, reduce_table_avx2.kernels, sizeof dml_reduce_kernels_avx512);
     dml_reduce_kernels_avx512[DML_REDUCE_SUM][DML_TYPE_FLOAT32] = reduce_sum_avx512;
     dml_reduce_kernels_avx512[DML_REDUCE_EXP][DML_TYPE_FLOAT32] = reduce_exp_avx512;
     dml_reduce_avx512 = reduce_table_avx2;
     dml_reduce_avx512.logs = reduce_logs_avx512;
     dml_reduce_avx512.kernels = (const dml_reduce_kernel(*)[DML_TYPES])dml_reduce_kernels_avx512;
-    dml_loops_avx512.reduce = &dml_reduce_avx512;
+    dml_dispatch_table_avx512.reduce = &dml_reduce_avx512;
     if (__builtin_cpu_supports("avx512vnni")) {
         dml_conv_avx512 = conv_table_avx512;
         dml_conv_avx512.bytes = &conv_bytes_table_vnni;
-        dml_loops_avx512.conv = &dml_conv_avx512;
+        dml_dispatch_table_avx512.conv = &dml_conv_avx512;
     }
-    dml_loops_amx = dml_loops_avx512;
+    dml_dispatch_table_amx = dml_dispatch_table_avx512;
 #if defined(DML_HAS_AMX)
     dml_conv_bytes_amx = conv_bytes_table_vnni;
     dml_conv_bytes_amx.multiply = dml_amx_multiply;
     dml_conv_amx = conv_table_avx512;
     dml_conv_amx.bytes = &dml_conv_bytes_amx;
-    dml_loops_amx.conv = &dml_conv_amx;
+    dml_dispatch_table_amx.conv = &dml_conv_amx;
 #endif
 #endif
-    dml_use_loops(NULL);
+    dml_use_isa(NULL);
 }
 
-const char *dml_chosen_loops(void)
+const char *dml_chosen_isa(void)
 {
-    return dml_processor;
+    return dml_isa_name;
 }
 
-void dml_use_baseline_loops(void)
+void dml_use_baseline_isa(void)
 {
-    dml_use_loops("baseline");
+    dml_use_isa("baseline");
 }
 
 #include DML_SOURCES

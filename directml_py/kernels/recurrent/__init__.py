@@ -1,1 +1,1 @@
-"""Recurrent layers (RNN, LSTM, GRU), in NumPy and in native loops."""
+"""Recurrent layers (RNN, LSTM, GRU), in NumPy and in native kernels."""

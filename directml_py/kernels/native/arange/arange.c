@@ -23,17 +23,17 @@ static void dml_arange_share(void *context, int64_t begin, int64_t end)
         int64_t place = begin * DML_ARANGE_BLOCK, left = task->count - place, number = task->first + place;
         int64_t count = left < DML_ARANGE_BLOCK ? left : DML_ARANGE_BLOCK;
         if (task->is_float)
-            dml_loop->arange->floats[size](chunk, (double)number, task->wide_start, task->wide_delta, count);
+            dml_dispatch->arange->floats[size](chunk, (double)number, task->wide_start, task->wide_delta, count);
         else
-            dml_loop->arange->integers[size](chunk, task->start + (uint64_t)number * task->delta, task->delta, count);
+            dml_dispatch->arange->integers[size](chunk, task->start + (uint64_t)number * task->delta, task->delta, count);
         dml_span span = {.output = task->elements + place * task->item,
                          .input = (const char *)chunk,
                          .lines = 1,
                          .length = count * task->item};
-        dml_loop->move->rows(&span, task->stream);
+        dml_dispatch->move->rows(&span, task->stream);
     }
     if (task->stream)
-        dml_loop->move->stream_end();
+        dml_dispatch->move->stream_end();
 }
 
 void dml_arange(uintptr_t elements, int item, int is_float, int64_t first, int64_t count, uint64_t start,

@@ -1,9 +1,9 @@
 #pragma once
-const char *dml_chosen_loops(void);
-/* Chooses the loops for a kind of processor, the best for NULL; gives 0 if there are none, or this processor cannot
-   run them. While they are chosen none may run. */
-int dml_use_loops(const char *kind);
-void dml_use_baseline_loops(void);
+const char *dml_chosen_isa(void);
+/* Chooses the ISA variant of all kernels by its name, the best for NULL; gives 0 if there is none of that name, or the
+   processor cannot run it. No kernel may run meanwhile. */
+int dml_use_isa(const char *kind);
+void dml_use_baseline_isa(void);
 void dml_set_threads(int count);
 int dml_get_threads(void);
 

@@ -48,14 +48,14 @@
 #include "../conv/dispatch.h"
 #include "../depthwise_pool/dispatch.h"
 
-#define DML_FOR_LOOPS(DO) \
+#define DML_FOR_KERNELS(DO) \
     DO(half) DO(move) DO(elementwise) DO(gather) DO(reduce) DO(arange) DO(gather_scatter_nd) DO(matmul) \
     DO(nonzero) DO(philox) DO(resample) DO(scan) DO(softmax_norm) DO(top_k) DO(conv) DO(depthwise_pool)
-#define DML_MEMBER(loop) const dml_##loop##_table *loop;
+#define DML_MEMBER(kernel) const dml_##kernel##_table *kernel;
 typedef struct {
-    DML_FOR_LOOPS(DML_MEMBER)
-} dml_loops;
-static const dml_loops *dml_loop;
+    DML_FOR_KERNELS(DML_MEMBER)
+} dml_dispatch_table;
+static const dml_dispatch_table *dml_dispatch;
 #define DML_FOR_LAUNCHES(DO)
 #define DML_FOR_ARRAY_LAUNCHES(DO)
 

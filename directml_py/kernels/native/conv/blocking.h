@@ -46,7 +46,7 @@ static int dml_conv_is_bytes(const dml_conv *task)
    vector. Kernels that multiply all of mc at once gain with each. */
 static int64_t dml_conv_panel_vectors(const dml_conv *task)
 {
-    const dml_conv_table *kernels = dml_loop->conv;
+    const dml_conv_table *kernels = dml_dispatch->conv;
     int is_shorter = kernels->vectors == 4 && !(dml_conv_is_bytes(task) && kernels->bytes->multiply);
     return is_shorter ? 3 : kernels->vectors;
 }
@@ -76,16 +76,16 @@ static int64_t dml_conv_signed_kc(int64_t kc)
 /* Panels of n, and its tail, in whose place there are no panels if it is all there is. */
 static void dml_conv_plan_panels(const dml_conv *task, dml_conv_blocking *plan)
 {
-    int64_t lanes = dml_loop->conv->lanes, usual = dml_conv_panel_vectors(task), vectors;
+    int64_t lanes = dml_dispatch->conv->lanes, usual = dml_conv_panel_vectors(task), vectors;
     plan->nr = usual * lanes;
     plan->n_tail = plan->n % lanes;
     if (dml_conv_is_bytes(task) || plan->n_tail > lanes / DML_CONV_TAIL_PART ||
         (plan->n_tail < plan->n && plan->n_tail * (plan->k + DML_CONV_HORIZONTAL_SUM_K) > 8 * plan->k))
         plan->n_tail = 0;
     vectors = dml_quotient_up(plan->n - plan->n_tail, lanes);
-    plan->panels = vectors <= dml_loop->conv->vectors ? 1 : dml_quotient_up(vectors, usual);
+    plan->panels = vectors <= dml_dispatch->conv->vectors ? 1 : dml_quotient_up(vectors, usual);
     /* A last vector alone joins the panel before. */
-    if (plan->panels > 1 && vectors % usual == 1 && dml_loop->conv->vectors > usual)
+    if (plan->panels > 1 && vectors % usual == 1 && dml_dispatch->conv->vectors > usual)
         plan->panels--;
 }
 

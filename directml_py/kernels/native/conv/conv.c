@@ -16,10 +16,10 @@ static DML_ONCE void dml_conv_panel(const dml_conv *task, const dml_conv_unit *u
     dml_conv_work work;
     dml_conv_line lines[DML_CONV_MAX_NR];
     const dml_conv_blocking *plan = &task->blocking;
-    const dml_conv_table *loops = dml_loop->conv;
+    const dml_conv_table *kernels = dml_dispatch->conv;
     int count = dml_conv_find_lines(task, unit->begin, unit->n, lines), is_bytes = dml_conv_is_bytes(task);
     int reads_in_place = dml_conv_reads_in_place(task, unit, lines, count);
-    work.vectors = dml_quotient_up(unit->n, loops->lanes);
+    work.vectors = dml_quotient_up(unit->n, kernels->lanes);
     work.pixels = reads_in_place ? (const float *)unit->input : work.panel;
     work.signed_place = 0;
     for (int64_t c = 0; c < task->channels; c += plan->kc_channels)
@@ -40,7 +40,7 @@ static DML_ONCE void dml_conv_panel(const dml_conv *task, const dml_conv_unit *u
                 if (work.vectors)
                     dml_conv_pack_panel(task, unit, lines, count, &slice, panel, work.vectors);
                 for (int64_t k = 0; work.vectors && k < work.kc; k++)
-                    work.places[k] = k * work.vectors * loops->lanes;
+                    work.places[k] = k * work.vectors * kernels->lanes;
             }
             if (unit->n_tail)
                 dml_conv_pack_tail(task, unit, &slice, &work);
@@ -49,10 +49,10 @@ static DML_ONCE void dml_conv_panel(const dml_conv *task, const dml_conv_unit *u
     if (is_bytes)
         dml_conv_store_bytes(task, unit, &work);
     else if (work.vectors && !task->is_direct)
-        loops->store(task, &(dml_conv_tile_store){work.tile, work.vectors, unit->m, unit->n, unit->output,
+        kernels->store(task, &(dml_conv_tile_store){work.tile, work.vectors, unit->m, unit->n, unit->output,
                                                unit->channel});
     if (unit->n_tail)
-        loops->store(task, &(dml_conv_tile_store){work.tail_tile, 1, unit->m, unit->n_tail, unit->output + unit->n,
+        kernels->store(task, &(dml_conv_tile_store){work.tail_tile, 1, unit->m, unit->n_tail, unit->output + unit->n,
                                                unit->channel});
 }
 
@@ -72,11 +72,11 @@ static DML_ONCE void dml_conv_block(const dml_conv *task, const dml_conv_unit *u
 {
     dml_conv_work work;
     const dml_conv_blocking *plan = &task->blocking;
-    const dml_conv_table *loops = dml_loop->conv;
+    const dml_conv_table *kernels = dml_dispatch->conv;
     const dml_conv_slice slice = {0, task->channels, 0, plan->taps};
-    int64_t nr = unit->n, panel_size = plan->k * nr, mr = loops->mr[nr / loops->lanes - 1][0];
+    int64_t nr = unit->n, panel_size = plan->k * nr, mr = kernels->mr[nr / kernels->lanes - 1][0];
     dml_conv_unit tile = *unit;
-    work.vectors = nr / loops->lanes;
+    work.vectors = nr / kernels->lanes;
     work.kc = plan->k;
     work.pc = 0;
     if (task->is_plain)
@@ -97,7 +97,7 @@ static DML_ONCE void dml_conv_block(const dml_conv *task, const dml_conv_unit *u
             tile.output = unit->output + ir * task->output_strides[1] + i * nr;
             dml_conv_multiply(task, &tile, &work);
             if (!task->is_direct)
-                loops->store(task, &(dml_conv_tile_store){work.tile, work.vectors, tile.m, nr, tile.output,
+                kernels->store(task, &(dml_conv_tile_store){work.tile, work.vectors, tile.m, nr, tile.output,
                                                           tile.channel});
         }
     }

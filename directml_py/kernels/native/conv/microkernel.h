@@ -3,36 +3,36 @@
 #include "../common/compiler.h"
 
 /* A microkernel: a tile of MR filters and VECTORS vectors of pixels, whose MR * VECTORS accumulators stay in registers.
-   KIND names the vectors of sums, LOOP(conv_KIND), and those of pixels, LOOP(conv_unaligned_KIND); a filter has an ITEM
+   KIND names the vectors of sums, KERNEL(conv_KIND), and those of pixels, KERNEL(conv_unaligned_KIND); a filter has an ITEM
    for each of them. STEP adds a product. Sums go to the tile, or to the `epilogue`. The filters of the next tile are
    prefetched: over few pixels, reading all of them once takes as long as the products. */
 #define DML_CONV_PREFETCH(place) __builtin_prefetch((const void *)(uintptr_t)(place))
 #define DML_CONV_TILE(KIND, ITEM, STEP, MR, VECTORS)                                                                   \
-    static void LOOP(conv_##KIND##_##MR##_##VECTORS)(void *tile, const void *filters, int64_t row,                     \
-                                                     const void *panel, const int64_t *places, int64_t kc,             \
-                                                     int adds, const dml_conv_epilogue *epilogue)                      \
+    static void KERNEL(conv_##KIND##_##MR##_##VECTORS)(void *tile, const void *filters, int64_t row,                   \
+                                                       const void *panel, const int64_t *places, int64_t kc,           \
+                                                       int adds, const dml_conv_epilogue *epilogue)                    \
     {                                                                                                                  \
-        LOOP(conv_##KIND) sums[MR][VECTORS], *results = tile;                                                          \
+        KERNEL(conv_##KIND) sums[MR][VECTORS], *results = tile;                                                        \
         const ITEM *lines[MR];                                                                                         \
         _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                          \
         {                                                                                                              \
             lines[i] = (const ITEM *)filters + i * row;                                                                \
             _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) sums[i][j] =                                    \
-                adds ? results[i * VECTORS + j] : (LOOP(conv_##KIND)){0};                                              \
+                adds ? results[i * VECTORS + j] : (KERNEL(conv_##KIND)){0};                                            \
         }                                                                                                              \
         DML_ROLLED for (int64_t k = 0; k < kc; k++)                                                                    \
         {                                                                                                              \
-            const LOOP(conv_unaligned_##KIND) *pixels = (const void *)((const ITEM *)panel + places[k]);               \
+            const KERNEL(conv_unaligned_##KIND) *pixels = (const void *)((const ITEM *)panel + places[k]);             \
             if (k % DML_CONV_LINE_ELEMENTS == 0)                                                                       \
                 _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++) DML_CONV_PREFETCH(lines[i] + MR * row + k);      \
-            LOOP(conv_##KIND) b[VECTORS];                                                                              \
+            KERNEL(conv_##KIND) b[VECTORS];                                                                            \
             _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) b[j] = pixels[j];                               \
             _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                      \
                 _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) STEP(sums[i][j], b[j], lines[i][k]);        \
         }                                                                                                              \
         if (epilogue) {                                                                                                \
             _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                      \
-                LOOP(conv_epilogue_##KIND)(epilogue, i, sums[i], VECTORS);                                             \
+                KERNEL(conv_epilogue_##KIND)(epilogue, i, sums[i], VECTORS);                                           \
             return;                                                                                                    \
         }                                                                                                              \
         _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                          \
@@ -45,8 +45,8 @@
     DML_CONV_TILE(KIND, ITEM, STEP, 2, VECTORS)                                                                        \
     DML_CONV_TILE(KIND, ITEM, STEP, 1, VECTORS)
 #define DML_CONV_NAMES(KIND, VECTORS, MAX_MR)                                                                          \
-    {LOOP(conv_##KIND##_##MAX_MR##_##VECTORS), LOOP(conv_##KIND##_4_##VECTORS), LOOP(conv_##KIND##_2_##VECTORS),       \
-     LOOP(conv_##KIND##_1_##VECTORS)}
+    {KERNEL(conv_##KIND##_##MAX_MR##_##VECTORS), KERNEL(conv_##KIND##_4_##VECTORS), KERNEL(conv_##KIND##_2_##VECTORS), \
+     KERNEL(conv_##KIND##_1_##VECTORS)}
 
 /* As many accumulators as there are registers for: 32 of AVX-512, else 16. */
 #define DML_CONV_WIDE_TILES(KIND, ITEM, STEP)                                                                          \

@@ -39,7 +39,7 @@ static dml_conv_epilogue dml_conv_epilogue_of(const dml_conv *task, int64_t chan
 {
     dml_conv_epilogue epilogue = {.target = (float *)task->output + output,
                                   .stride = task->output_strides[1],
-                                  .last_count = (n - 1) % dml_loop->conv->lanes + 1,
+                                  .last_count = (n - 1) % dml_dispatch->conv->lanes + 1,
                                   .bias_stride = task->bias_stride,
                                   .channels = dml_batch_norm_channel_of(&task->normalization, channel),
                                   .relu = task->activation == DML_CONV_RELU || task->normalization.relu};
@@ -52,8 +52,8 @@ static dml_conv_epilogue dml_conv_epilogue_of(const dml_conv *task, int64_t chan
 static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, dml_conv_work *work)
 {
     float floats[DML_CONV_MAX_MR * DML_CONV_MAX_KC];
-    const dml_conv_table *loops = dml_loop->conv;
-    const int *mr = loops->mr[work->vectors ? work->vectors - 1 : 0];
+    const dml_conv_table *kernels = dml_dispatch->conv;
+    const int *mr = kernels->mr[work->vectors ? work->vectors - 1 : 0];
     int stores = task->is_direct && work->pc + work->kc == task->blocking.k;
     for (int64_t row = 0, size = 0; row < unit->m; row += mr[size]) {
         while (mr[size] > unit->m - row)
@@ -62,19 +62,19 @@ static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, d
         const void *filters = unit->filters + (row * stride + work->pc) * dml_conv_size(task->type);
         if (task->type == DML_CONV_HALVES) {
             for (int i = 0; i < mr[size]; i++)
-                dml_loop->half->widen(floats + i * work->kc, (const uint16_t *)filters + i * stride, work->kc);
+                dml_dispatch->half->widen(floats + i * work->kc, (const uint16_t *)filters + i * stride, work->kc);
             filters = floats;
             stride = work->kc;
         }
         const dml_conv_epilogue epilogue =
             dml_conv_epilogue_of(task, unit->channel + row, unit->output + row * task->output_strides[1], unit->n);
         if (work->vectors)
-            loops->tiles[work->vectors - 1][size](work->tile + row * work->vectors * loops->lanes, filters, stride,
-                                                  work->pixels, work->places, work->kc, work->pc > 0,
-                                                  stores ? &epilogue : NULL);
+            kernels->tiles[work->vectors - 1][size](work->tile + row * work->vectors * kernels->lanes, filters, stride,
+                                                    work->pixels, work->places, work->kc, work->pc > 0,
+                                                    stores ? &epilogue : NULL);
         for (int64_t i = 0; i < unit->n_tail; i++)
-            loops->dots(work->tail_tile + row * loops->lanes + i, filters, stride, work->columns + i * work->kc,
-                        work->kc, mr[size], work->pc > 0);
+            kernels->dots(work->tail_tile + row * kernels->lanes + i, filters, stride, work->columns + i * work->kc,
+                          work->kc, mr[size], work->pc > 0);
     }
 }
 
@@ -87,7 +87,7 @@ static int dml_conv_reads_in_place(const dml_conv *task, const dml_conv_unit *un
         return 0;
     if (x < 0 || line->z < 0 || line->y < 0)
         return 0;
-    if (task->strides[2] * task->input_strides[4] != 1 || line->count % dml_loop->conv->lanes != 0)
+    if (task->strides[2] * task->input_strides[4] != 1 || line->count % dml_dispatch->conv->lanes != 0)
         return 0;
     for (int i = 0; i < 3; i++)
         if (last[i] + (task->window[i] - 1) * task->dilations[i] >= task->sizes[i])
@@ -100,7 +100,7 @@ static void dml_conv_pack_panel(const dml_conv *task, const dml_conv_unit *unit,
                                 int line_count, const dml_conv_slice *slice, void *panel, int64_t vectors)
 {
     dml_conv_run_of_pixels runs[2 * DML_CONV_MAX_NR];
-    int64_t width = vectors * dml_loop->conv->lanes, stride = task->input_strides[1];
+    int64_t width = vectors * dml_dispatch->conv->lanes, stride = task->input_strides[1];
     int64_t size = dml_conv_is_bytes(task) ? 1 : 4;
     dml_conv_packing packing = {.channels = slice->channels,
                                 .channel_stride = stride,
@@ -114,7 +114,7 @@ static void dml_conv_pack_panel(const dml_conv *task, const dml_conv_unit *unit,
     dml_conv_tap tap = dml_conv_find_tap(task, slice->tap);
     for (int64_t i = 0; i < slice->taps; i++, dml_conv_next_tap(task, &tap)) {
         packing.runs = dml_conv_find_runs(task, &tap, lines, line_count, runs);
-        dml_loop->conv->pack((char *)panel + i * width * size, input, &packing);
+        dml_dispatch->conv->pack((char *)panel + i * width * size, input, &packing);
     }
 }
 
@@ -131,6 +131,6 @@ static void dml_conv_pack_tail(const dml_conv *task, const dml_conv_unit *unit, 
         dml_conv_pack_panel(task, unit, lines, count, &part, work->tail, 1);
         for (int64_t k = 0; k < part.channels * part.taps; k++)
             for (int64_t i = 0; i < unit->n_tail; i++)
-                work->columns[i * work->kc + first + k] = work->tail[k * dml_loop->conv->lanes + i];
+                work->columns[i * work->kc + first + k] = work->tail[k * dml_dispatch->conv->lanes + i];
     }
 }

@@ -30,7 +30,7 @@ static void dml_conv_sign_filters(void *context, int64_t begin, int64_t end)
             for (int64_t t = 0; t < plan->taps; t += plan->kc_taps) {
                 int64_t kc = dml_least(task->channels - c, plan->kc_channels) *
                              dml_least(plan->taps - t, plan->kc_taps);
-                sum += dml_loop->conv->bytes->sign(to, filter, kc, task->filter_type == DML_CONV_INT8);
+                sum += dml_dispatch->conv->bytes->sign(to, filter, kc, task->filter_type == DML_CONV_INT8);
                 filter += kc;
                 to += dml_conv_signed_kc(kc);
             }
@@ -51,28 +51,28 @@ static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *u
 {
     int32_t ones[DML_CONV_MAX_KC / 4], *tile = (int32_t *)work->tile;
     const char *filters = dml_conv_signed(task, unit->channel) + work->signed_place;
-    const dml_conv_table *loops = dml_loop->conv;
-    const int *mr = loops->mr[work->vectors - 1];
-    int64_t fours = dml_quotient_up(work->kc, 4), width = work->vectors * loops->lanes, adds = work->pc > 0;
+    const dml_conv_table *kernels = dml_dispatch->conv;
+    const int *mr = kernels->mr[work->vectors - 1];
+    int64_t fours = dml_quotient_up(work->kc, 4), width = work->vectors * kernels->lanes, adds = work->pc > 0;
     int64_t row = 0, size = 0, signed_row = task->blocking.signed_row;
     memset(work->rows + work->kc * width, 0, (size_t)((4 * fours - work->kc) * width));
-    loops->bytes->interleave((uint32_t *)work->panel, work->rows, width, fours, task->type == DML_CONV_INT8);
-    if (loops->bytes->multiply && loops->bytes->multiply(tile, (const int8_t *)filters, signed_row, unit->m,
-                                                         (uint32_t *)work->panel, work->vectors, fours, adds != 0))
+    kernels->bytes->interleave((uint32_t *)work->panel, work->rows, width, fours, task->type == DML_CONV_INT8);
+    if (kernels->bytes->multiply && kernels->bytes->multiply(tile, (const int8_t *)filters, signed_row, unit->m,
+                                                             (uint32_t *)work->panel, work->vectors, fours, adds != 0))
         row = unit->m;
     for (; row < unit->m; row += mr[size]) {
         while (mr[size] > unit->m - row)
             size++;
-        loops->bytes->tiles[work->vectors - 1][size](tile + row * width, filters + row * signed_row, signed_row / 4,
-                                                     work->pixels, work->places, fours, adds != 0, NULL);
+        kernels->bytes->tiles[work->vectors - 1][size](tile + row * width, filters + row * signed_row, signed_row / 4,
+                                                       work->pixels, work->places, fours, adds != 0, NULL);
     }
     work->signed_place += 4 * fours;
     if (task->filter_type == DML_CONV_INT8 && !task->filter_zero)
         return;
     memset(ones, 1, (size_t)work->kc);
     memset((char *)ones + work->kc, 0, (size_t)(4 * fours - work->kc));
-    loops->bytes->tiles[work->vectors - 1][DML_CONV_MR_COUNT - 1](tile + row * width, ones, fours, work->pixels,
-                                                                  work->places, fours, adds != 0, NULL);
+    kernels->bytes->tiles[work->vectors - 1][DML_CONV_MR_COUNT - 1](tile + row * width, ones, fours, work->pixels,
+                                                                    work->places, fours, adds != 0, NULL);
 }
 
 static int32_t dml_conv_byte(uintptr_t bytes, int64_t place, int type)
@@ -109,7 +109,7 @@ static dml_conv_requantization dml_conv_requantization_of(const dml_conv *task, 
    which the sums of the pixels and of the filter correct. */
 static void dml_conv_store_bytes(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_work *work)
 {
-    int64_t width = work->vectors * dml_loop->conv->lanes, size = dml_conv_size(task->output_type);
+    int64_t width = work->vectors * dml_dispatch->conv->lanes, size = dml_conv_size(task->output_type);
     const int32_t *tile = (const int32_t *)work->tile, *pixel_sums = tile + unit->m * width;
     uint32_t zero = (uint32_t)dml_conv_zero(task->input_zero, 0, task->type, 1);
     int32_t sums[DML_CONV_MAX_NR];
@@ -121,11 +121,11 @@ static void dml_conv_store_bytes(const dml_conv *task, const dml_conv_unit *unit
         uint32_t correction = zero * (filter_sum - (uint32_t)task->blocking.k * (uint32_t)filter_zero);
         char *output = (char *)task->output + (unit->output + row * task->output_strides[1]) * size;
         int is_quantized = task->output_type != DML_CONV_INT32;
-        dml_loop->conv->bytes->store(is_quantized ? sums : (int32_t *)output, tile + row * width, pixel_sums, unit->n,
-                                     filter_zero, correction);
+        dml_dispatch->conv->bytes->store(is_quantized ? sums : (int32_t *)output, tile + row * width, pixel_sums, unit->n,
+                                         filter_zero, correction);
         if (is_quantized) {
             dml_conv_requantization to = dml_conv_requantization_of(task, channel);
-            dml_loop->conv->bytes->requantize((uint8_t *)output, sums, unit->n, &to);
+            dml_dispatch->conv->bytes->requantize((uint8_t *)output, sums, unit->n, &to);
         }
     }
 }

@@ -88,7 +88,7 @@ static int64_t dml_conv_place(const dml_conv *task, const dml_conv_line *line, c
 static int dml_conv_find_runs(const dml_conv *task, const dml_conv_tap *tap, const dml_conv_line *lines, int count,
                               dml_conv_run_of_pixels *runs)
 {
-    int64_t lanes = dml_loop->conv->lanes, step = task->strides[2] * task->input_strides[4];
+    int64_t lanes = dml_dispatch->conv->lanes, step = task->strides[2] * task->input_strides[4];
     int64_t left = task->padding[2] - tap->x, low = dml_conv_first(left, task->strides[2]);
     int64_t high = dml_conv_first(task->sizes[2] + left, task->strides[2]);
     int shift = __builtin_ctz((unsigned int)lanes), run_count = 0;

@@ -37,9 +37,9 @@ static void dml_conv_transform_filters(void *context, int64_t begin, int64_t end
     const dml_conv *task = context;
     int64_t channels = task->channels, apart = task->groups * task->m * channels;
     for (; begin < end; begin++)
-        dml_loop->conv->transform_filters((float *)task->transformed + begin * channels, apart,
-                                          (const float *)task->filters + begin * task->filter_stride, channels,
-                                          task->is_turned);
+        dml_dispatch->conv->transform_filters((float *)task->transformed + begin * channels, apart,
+                                              (const float *)task->filters + begin * task->filter_stride, channels,
+                                              task->is_turned);
 }
 
 void dml_conv_transform(const dml_conv *task)
@@ -67,36 +67,36 @@ static int64_t dml_conv_find_pieces(const dml_conv *task, const dml_conv_line *l
 static DML_ONCE int dml_conv_winograd_unit(const dml_conv_winograd *winograd, const dml_conv_unit *unit)
 {
     const dml_conv *task = winograd->task, *seen = &winograd->seen;
-    const dml_conv_table *loops = dml_loop->conv;
+    const dml_conv_table *kernels = dml_dispatch->conv;
     dml_conv_transforms work;
     dml_conv_line lines[DML_CONV_MAX_NR];
     int count = dml_conv_find_lines(seen, unit->begin, unit->n, lines), is_finite = 1;
-    int64_t vectors = dml_quotient_up(unit->n, loops->lanes), width = vectors * loops->lanes;
+    int64_t vectors = dml_quotient_up(unit->n, kernels->lanes), width = vectors * kernels->lanes;
     int64_t pieces = dml_conv_find_pieces(task, lines, count, work.pieces), apart = task->channels * width;
     int64_t behind = task->groups * task->m * task->channels;
     for (int64_t c = 0; c < task->channels; c += DML_CONV_WINOGRAD_CHANNELS) {
         dml_conv_slice slice = {c, dml_least(task->channels - c, DML_CONV_WINOGRAD_CHANNELS), 0, 16};
         dml_conv_pack_panel(seen, unit, lines, count, &slice, work.seen, vectors);
         for (int64_t k = 0; k < slice.channels; k++)
-            loops->transform(work.input + (c + k) * width, apart, work.seen + k * 16 * width, vectors);
+            kernels->transform(work.input + (c + k) * width, apart, work.seen + k * 16 * width, vectors);
     }
     for (int64_t k = 0; k < task->channels; k++)
         work.places[k] = k * width;
     for (int64_t first = 0; first < unit->m; first += DML_CONV_WINOGRAD_MC) {
         int64_t rows = dml_least(unit->m - first, DML_CONV_WINOGRAD_MC), channel = unit->channel + first;
-        const int *mr = loops->mr[vectors - 1];
+        const int *mr = kernels->mr[vectors - 1];
         for (int i = 0; i < 16; i++)
             for (int64_t row = 0, size = 0; row < rows; row += mr[size]) {
                 while (mr[size] > rows - row)
                     size++;
-                loops->tiles[vectors - 1][size](work.products + (i * DML_CONV_WINOGRAD_MC + row) * width,
-                                                (const float *)task->transformed + i * behind +
+                kernels->tiles[vectors - 1][size](work.products + (i * DML_CONV_WINOGRAD_MC + row) * width,
+                                                  (const float *)task->transformed + i * behind +
                                                  (channel + row) * task->channels,
-                                                task->channels, work.input + i * apart, work.places, task->channels, 0,
-                                                NULL);
+                                                  task->channels, work.input + i * apart, work.places, task->channels, 0,
+                                                  NULL);
             }
         for (int64_t row = 0; row < rows; row++)
-            is_finite &= loops->transform_back(
+            is_finite &= kernels->transform_back(
                 task, channel + row, (float *)task->output + unit->output + (first + row) * task->output_strides[1],
                 work.products + row * width, DML_CONV_WINOGRAD_MC * width, vectors, work.pieces, pieces);
     }
@@ -113,7 +113,7 @@ static void dml_conv_winograd_units(void *context, int64_t begin, int64_t end)
         int64_t image = begin / plan->m_blocks / plan->panels;
         int64_t group = image % task->groups, batch = image / task->groups;
         int64_t channel = group * task->m + ic;
-        int64_t lanes = dml_loop->conv->lanes, vectors = dml_quotient_up(plan->n, lanes);
+        int64_t lanes = dml_dispatch->conv->lanes, vectors = dml_quotient_up(plan->n, lanes);
         dml_conv_unit unit = {.begin = panel * vectors / plan->panels * lanes, .channel = channel};
         unit.input = (const char *)((const float *)task->input + batch * task->input_strides[0] +
                                     group * task->channels * task->input_strides[1]);
@@ -129,10 +129,10 @@ static void dml_conv_winograd_units(void *context, int64_t begin, int64_t end)
    idle. */
 static dml_conv_blocking dml_conv_plan_winograd_blocking(const dml_conv *seen)
 {
-    int64_t max_vectors = dml_loop->conv->vectors, threads = dml_get_threads(), images = seen->batches * seen->groups;
+    int64_t max_vectors = dml_dispatch->conv->vectors, threads = dml_get_threads(), images = seen->batches * seen->groups;
     dml_conv_blocking plan = {.n = seen->steps[1] * seen->steps[2], .k = seen->channels, .m_blocks = 1};
-    int64_t vectors = dml_quotient_up(plan.n, dml_loop->conv->lanes);
-    while (max_vectors * dml_loop->conv->lanes * seen->channels > DML_CONV_PAIRS)
+    int64_t vectors = dml_quotient_up(plan.n, dml_dispatch->conv->lanes);
+    while (max_vectors * dml_dispatch->conv->lanes * seen->channels > DML_CONV_PAIRS)
         max_vectors--;
     plan.panels = vectors <= max_vectors
                       ? 1

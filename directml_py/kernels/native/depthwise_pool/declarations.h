@@ -46,7 +46,7 @@ typedef struct {
     uintptr_t indices, gradients, sums, output;
 } dml_depthwise_pool_gradients;
 
-/* 0 if the loops cannot: windows that reach too far. */
+/* 0 if there is no kernel: windows that reach too far. */
 int dml_depthwise_pool_check(const dml_depthwise_pool *task);
 void dml_depthwise_pool_run(const dml_depthwise_pool *task);
 void dml_depthwise_pool_add(const dml_depthwise_pool_gradients *task);

@@ -56,7 +56,7 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
         plan->is_whole = plan->is_whole && task->steps[i] == 1 && task->padding[i] == 0 && task->dilations[i] == 1 &&
                          task->window[i] == task->sizes[i] &&
                          (task->sizes[i] == 1 || task->x_strides[i + 2] == together);
-    plan->is_near = !task->bytes.is_there && dml_loop->depthwise_pool->is_near && dml_loop->depthwise_pool->is_near(task);
+    plan->is_near = !task->bytes.is_there && dml_dispatch->depthwise_pool->is_near && dml_dispatch->depthwise_pool->is_near(task);
     dml_depthwise_pool_measure(plan, 1, columns);
     while (plan->memory > DML_DEPTHWISE_POOL_MEMORY && columns > 1) {
         columns = columns > 64 ? columns / 2 : 1;
@@ -64,7 +64,7 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
     }
     if (plan->memory > DML_DEPTHWISE_POOL_MEMORY)
         return 0;
-    plan->is_endless = plan->is_near && columns == steps[2] && dml_loop->depthwise_pool->is_endless(task);
+    plan->is_endless = plan->is_near && columns == steps[2] && dml_dispatch->depthwise_pool->is_endless(task);
     first = plan->memory;
     dml_depthwise_pool_measure(plan, 2, columns);
     more = plan->memory - first;
@@ -110,7 +110,7 @@ int dml_depthwise_pool_check(const dml_depthwise_pool *task)
 
 static void dml_depthwise_pool_share(void *context, int64_t begin, int64_t end)
 {
-    dml_loop->depthwise_pool->run(context, begin, end);
+    dml_dispatch->depthwise_pool->run(context, begin, end);
 }
 
 void dml_depthwise_pool_run(const dml_depthwise_pool *task)
@@ -141,7 +141,7 @@ void dml_depthwise_pool_run(const dml_depthwise_pool *task)
 
 static void dml_depthwise_pool_share_channels(void *context, int64_t begin, int64_t end)
 {
-    dml_loop->depthwise_pool->add(context, begin, end);
+    dml_dispatch->depthwise_pool->add(context, begin, end);
 }
 
 void dml_depthwise_pool_add(const dml_depthwise_pool_gradients *task)

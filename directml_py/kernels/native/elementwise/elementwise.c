@@ -95,7 +95,7 @@ static void dml_elementwise_gather(char *output, int64_t output_step, const char
                            int64_t size)
 {
     const dml_span span = {output, input, 1, 0, 0, count, output_step, input_step};
-    dml_loop->move->strided[dml_elementwise_logarithm(size)](&span, 0);
+    dml_dispatch->move->strided[dml_elementwise_logarithm(size)](&span, 0);
 }
 
 /* A row of lanes, of elements that may be one and the same. */
@@ -103,7 +103,7 @@ static void dml_elementwise_load_row(int type, char *lanes, const char *elements
 {
     int64_t size = dml_elementwise_sizes[type];
     char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
-    void (*load)(void *, const void *, int64_t) = dml_loop->elementwise->load[type];
+    void (*load)(void *, const void *, int64_t) = dml_dispatch->elementwise->load[type];
     if (step == 0) {
         uint32_t lane = 0;
         if (load)
@@ -154,7 +154,7 @@ static void dml_elementwise_load(dml_elementwise_worker *worker, int index, int6
     }
     view->filled = NULL;
     if (dml_elementwise_is_packed(view, size, rows, columns)) {
-        if (dml_loop->elementwise->load[tensor->type] || (uintptr_t)elements % (uintptr_t)size != 0)
+        if (dml_dispatch->elementwise->load[tensor->type] || (uintptr_t)elements % (uintptr_t)size != 0)
             view->later = elements;
         else
             *value = (dml_elementwise_lanes){(char *)elements, 4, 0};
@@ -180,7 +180,7 @@ static void dml_elementwise_put(dml_elementwise_worker *worker, char *elements, 
         int64_t step = worker->ahead[i].step;
         ahead[i] = (dml_elementwise_ahead){worker->ahead[i].from + (done + DML_ELEMENTWISE_FETCHED) * step, step * 64 / size};
     }
-    dml_loop->elementwise->stream(elements, results, count * size, ahead, worker->fetches ? worker->following : 0);
+    dml_dispatch->elementwise->stream(elements, results, count * size, ahead, worker->fetches ? worker->following : 0);
     worker->fetches = 0;
 }
 
@@ -190,7 +190,7 @@ static void dml_elementwise_store_row(dml_elementwise_worker *worker, int type, 
     int64_t size = dml_elementwise_sizes[type];
     char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
     void (*store)(void *, const void *, int64_t) =
-        is_wide ? dml_loop->elementwise->store_wide[type] : dml_loop->elementwise->store[type];
+        is_wide ? dml_dispatch->elementwise->store_wide[type] : dml_dispatch->elementwise->store[type];
     int direct = step == size && !worker->stream && (uintptr_t)elements % (uintptr_t)size == 0;
     if (store) {
         store(direct ? elements : together, lanes, count);
@@ -229,7 +229,7 @@ static char *dml_elementwise_target(const dml_elementwise_worker *worker, char *
     const dml_elementwise *task = worker->task;
     const dml_elementwise_tensor *tensor = task->tensors + task->inputs;
     if (task->outputs > 1 || task->steps == 0 || task->first_step[task->steps - 1].result != tensor->value ||
-        task->wide[tensor->value] || dml_loop->elementwise->store[tensor->type] || worker->stream ||
+        task->wide[tensor->value] || dml_dispatch->elementwise->store[tensor->type] || worker->stream ||
         (uintptr_t)elements % 4 != 0)
         return NULL;
     return elements;
@@ -251,7 +251,7 @@ static void dml_elementwise_steps(const dml_elementwise_worker *worker, int64_t 
         }
         operands[3] = (const void *)(ones & dml_elementwise_reads_one[step->code]);
         char *results = target && i == task->steps - 1 ? target : result->place;
-        dml_loop->elementwise->steps[step->code](results, operands, count);
+        dml_dispatch->elementwise->steps[step->code](results, operands, count);
     }
 }
 
@@ -305,7 +305,7 @@ static void dml_elementwise_turn(dml_elementwise_worker *worker, int index, int6
     if (!worker->turned || view->line == 0 || dml_magnitude(view->step) <= dml_magnitude(view->line) ||
         rows * columns == 1)
         return;
-    dml_loop->move->tiles[dml_elementwise_logarithm(size)](&span, 0);
+    dml_dispatch->move->tiles[dml_elementwise_logarithm(size)](&span, 0);
     view->first = turned;
     view->line = columns * size;
     view->step = size;
@@ -357,7 +357,7 @@ static int64_t dml_elementwise_longest(const dml_elementwise *task)
         uintptr_t places = tensor->memory;
         for (int axis = 0; axis < last; axis++)
             places |= (uintptr_t)tensor->strides[axis];
-        if (dml_loop->elementwise->load[tensor->type] || dml_loop->elementwise->store[tensor->type] || tensor->strides[last] != 4 ||
+        if (dml_dispatch->elementwise->load[tensor->type] || dml_dispatch->elementwise->store[tensor->type] || tensor->strides[last] != 4 ||
             places % 4 != 0)
             return DML_ELEMENTWISE_BLOCK;
     }
@@ -390,7 +390,7 @@ static void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
         dml_elementwise_part(&worker, begin);
     free(worker.turned);
     if (worker.stream)
-        dml_loop->move->stream_end();
+        dml_dispatch->move->stream_end();
 }
 
 void dml_elementwise_prepare(dml_elementwise *task)

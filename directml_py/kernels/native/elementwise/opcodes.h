@@ -64,7 +64,7 @@
     UNARY(float64_float32, double, float, x) \
     UNARY(float32_float64, float, double, (float)x)
 
-/* OWN steps have loops of their own: x y + z rounded to FLOAT32, or to one that FLOAT16 rounds as if it were x y + z;
+/* OWN steps have kernels of their own: x y + z rounded to FLOAT32, or to one that FLOAT16 rounds as if it were x y + z;
    what is left of a number that FLOAT16 rounds, in a FLOAT32 lane; its 16 bits in a lane of integers; and back. */
 #define DML_ELEMENTWISE_STEPS(UNARY, BINARY, TERNARY, OWN, FUNCTION, FUNCTION2) \
     DML_OF_FLOATS(UNARY, BINARY, float32, float, f) \

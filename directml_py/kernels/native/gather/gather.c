@@ -154,9 +154,9 @@ static void dml_gather_block(const dml_gather *task, int64_t begin, int64_t end,
 static void dml_gather_some(const dml_gather *task, const dml_gather_items *picks, int stream)
 {
     if (task->kind == DML_GATHER_ROWS) {
-        dml_loop->gather->rows(picks, stream);
+        dml_dispatch->gather->rows(picks, stream);
     } else if (task->kind == DML_GATHER_ITEMS) {
-        dml_loop->gather->items[__builtin_ctzll((unsigned long long)task->trail.item)](picks, stream);
+        dml_dispatch->gather->items[__builtin_ctzll((unsigned long long)task->trail.item)](picks, stream);
     } else {
         char *output = picks->output + (intptr_t)task->trail.output;
         const char *x = picks->x + (intptr_t)task->trail.input;
@@ -211,7 +211,7 @@ static void dml_gather_share(void *context, int64_t begin, int64_t end)
         }
     }
     if (stream)
-        dml_loop->move->stream_end();
+        dml_dispatch->move->stream_end();
 }
 
 /* One copy for each index. */

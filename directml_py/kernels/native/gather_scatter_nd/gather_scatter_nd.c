@@ -88,7 +88,7 @@ static void dml_gather_scatter_nd_find(const dml_gather_scatter_nd *task, const 
         for (int64_t i = 0; line.stride > 0 && line.stride <= 8 && i < count * line.stride; i += 64)
             __builtin_prefetch(indices + count * line.stride + i);
 #endif
-        dml_loop->gather_scatter_nd->add[task->mode][task->given[k].type](&line);
+        dml_dispatch->gather_scatter_nd->add[task->mode][task->given[k].type](&line);
     }
 }
 
@@ -120,11 +120,11 @@ static void dml_gather_scatter_nd_one_by_one(const dml_gather_scatter_nd *task, 
             __builtin_prefetch(single.array + task->own[last - 1] + i);
 #endif
     if (task->mode == DML_GATHER_SCATTER_ND_CLAMPED)
-        dml_loop->gather_scatter_nd->single_clamped[type][item](&single);
+        dml_dispatch->gather_scatter_nd->single_clamped[type][item](&single);
     else if (task->mode == DML_GATHER_SCATTER_ND_EXACT)
-        dml_loop->gather_scatter_nd->single_exact[type][item](&single);
+        dml_dispatch->gather_scatter_nd->single_exact[type][item](&single);
     else
-        dml_loop->gather_scatter_nd->single_reversed[type][item](&single);
+        dml_dispatch->gather_scatter_nd->single_reversed[type][item](&single);
 }
 
 static int64_t dml_gather_scatter_nd_length(int type, const char *place, int64_t size)
@@ -162,16 +162,16 @@ static void dml_gather_scatter_nd_reverse(const dml_gather_scatter_nd *task, con
                      .output_step = values_step,
                      .input_step = -step};
     if (turn > begin)
-        dml_loop->move->strided[item](&span, stream);
+        dml_dispatch->move->strided[item](&span, stream);
     span.output += span.length * values_step;
     span.input = array + turn * step;
     span.length = end - turn;
     span.input_step = step;
     if (step == task->trail.item && values_step == step) {
         span.length *= step;
-        dml_loop->move->rows(&span, stream);
+        dml_dispatch->move->rows(&span, stream);
     } else if (turn < end) {
-        dml_loop->move->strided[item](&span, stream);
+        dml_dispatch->move->strided[item](&span, stream);
     }
 }
 
@@ -213,7 +213,7 @@ static void dml_gather_scatter_nd_share_strips(void *context, int64_t begin, int
             dml_span span = {strip, array, lines, count * item, task->given[0].step, count, item, task->own[last]};
             if (is_row)
                 span.length *= item;
-            (is_row ? dml_loop->move->rows : dml_loop->move->strided[size])(&span, 0);
+            (is_row ? dml_dispatch->move->rows : dml_dispatch->move->strided[size])(&span, 0);
             single.array = strip;
             single.own = item;
             single.line.step = count * item;
@@ -222,13 +222,13 @@ static void dml_gather_scatter_nd_share_strips(void *context, int64_t begin, int
             dml_span span = {.output = values, .input = together, .lines = 1, .length = count * item};
             single.line.own = line;
             single.values = stream && values_step == item ? together : values;
-            dml_loop->gather_scatter_nd->single_reversed[type][size](&single);
+            dml_dispatch->gather_scatter_nd->single_reversed[type][size](&single);
             if (single.values == together)
-                dml_loop->move->rows(&span, stream);
+                dml_dispatch->move->rows(&span, stream);
         }
     }
     if (stream)
-        dml_loop->move->stream_end();
+        dml_dispatch->move->stream_end();
     free(strip);
 }
 
@@ -238,12 +238,12 @@ static void dml_gather_scatter_nd_write(const dml_gather_scatter_nd *task, const
     char *array = (char *)task->array + (task->kind == DML_GATHER_ITEMS ? 0 : (intptr_t)task->trail.output);
     int stream = task->bytes >= DML_STREAM_BYTES;
     if (task->kind == DML_GATHER_ITEMS) {
-        dml_loop->gather_scatter_nd->write[__builtin_ctzll((unsigned long long)task->trail.item)](array, offsets, values, step, count);
+        dml_dispatch->gather_scatter_nd->write[__builtin_ctzll((unsigned long long)task->trail.item)](array, offsets, values, step, count);
         return;
     }
     values += (intptr_t)task->trail.input;
     if (task->kind == DML_GATHER_ROWS) {
-        dml_loop->gather_scatter_nd->write_rows(array, offsets, values, step, count, task->trail.bytes, stream);
+        dml_dispatch->gather_scatter_nd->write_rows(array, offsets, values, step, count, task->trail.bytes, stream);
         return;
     }
     for (int64_t i = 0; i < count; i++)
@@ -282,7 +282,7 @@ static void dml_gather_scatter_nd_write_box(const dml_gather_scatter_nd *task, c
         }
     }
     if (task->kind == DML_GATHER_ROWS && task->bytes >= DML_STREAM_BYTES)
-        dml_loop->move->stream_end();
+        dml_dispatch->move->stream_end();
 }
 
 static void dml_gather_scatter_nd_share_writes(void *context, int64_t begin, int64_t end)
@@ -338,7 +338,7 @@ static void dml_gather_scatter_nd_share_reads(void *context, int64_t begin, int6
         } else if (task->is_single && stream && step == item) {
             dml_gather_scatter_nd_one_by_one(task, at, picks.count, together);
             dml_span span = {.output = picks.output, .input = together, .lines = 1, .length = picks.count * item};
-            dml_loop->move->rows(&span, stream);
+            dml_dispatch->move->rows(&span, stream);
         } else if (task->is_single) {
             dml_gather_scatter_nd_one_by_one(task, at, picks.count, picks.output);
         } else {
@@ -347,7 +347,7 @@ static void dml_gather_scatter_nd_share_reads(void *context, int64_t begin, int6
         }
     }
     if (stream)
-        dml_loop->move->stream_end();
+        dml_dispatch->move->stream_end();
 }
 
 void dml_gather_scatter_nd_run(const dml_gather_scatter_nd *task)

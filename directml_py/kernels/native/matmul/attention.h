@@ -51,18 +51,18 @@ static const char *dml_attention_head(const dml_matrix *matrix, int64_t head)
 static void dml_attention_pack(void *context, int64_t begin, int64_t end)
 {
     const dml_attention *task = context;
-    const dml_matmul_table *loops = dml_loop->matmul;
-    const int64_t width = loops->nr;
+    const dml_matmul_table *kernels = dml_dispatch->matmul;
+    const int64_t width = kernels->nr;
     const dml_attention_room room = dml_attention_rooms(task, width);
     for (; begin < end; begin++) {
         const char *k = dml_attention_head(&task->k, begin), *v = dml_attention_head(&task->v, begin);
         float *keys = dml_attention_memory(task) + begin * room.keys * task->size;
         float *values = dml_attention_memory(task) + room.value_panels + begin * task->keys * room.values;
         for (int64_t j = 0; j < task->keys; j += width)
-            loops->pack(keys + j * task->size, width, k + j * task->k.row, task->k.row, task->k.column,
+            kernels->pack(keys + j * task->size, width, k + j * task->k.row, task->k.row, task->k.column,
                          task->keys - j < width ? task->keys - j : width, task->size, task->k.is_half);
         for (int64_t j = 0; j < task->value_size; j += width)
-            loops->pack(values + j * task->keys, width, v + j * task->v.column, task->v.column, task->v.row,
+            kernels->pack(values + j * task->keys, width, v + j * task->v.column, task->v.column, task->v.row,
                          task->value_size - j < width ? task->value_size - j : width, task->keys, task->v.is_half);
     }
 }
@@ -71,16 +71,16 @@ static void dml_attention_pack(void *context, int64_t begin, int64_t end)
 static void dml_attention_values(const dml_attention *task, const float *weights, int64_t row_step, const float *panels,
                                  char *out, int64_t rows)
 {
-    const dml_matmul_table *loops = dml_loop->matmul;
-    const int64_t width = loops->nr;
+    const dml_matmul_table *kernels = dml_dispatch->matmul;
+    const int64_t width = kernels->nr;
     float part[DML_ATTENTION_ROWS * DML_MATMUL_MAX_NR] __attribute__((aligned(64)));
     for (int64_t j = 0; j < task->value_size; j += width, panels += task->keys * width) {
         int is_whole = task->value_size - j >= width;
         float *target = is_whole ? (float *)out + j : part;
         int64_t target_row = is_whole ? task->out.row / 4 : width;
         for (int64_t k = 0; k < task->keys; k += DML_MATMUL_KC)
-            loops->tiles(rows, task->keys - k < DML_MATMUL_KC ? task->keys - k : DML_MATMUL_KC, weights + k,
-                         row_step, 1, panels + k * width, width, target, target_row, k > 0);
+            kernels->tiles(rows, task->keys - k < DML_MATMUL_KC ? task->keys - k : DML_MATMUL_KC, weights + k,
+                           row_step, 1, panels + k * width, width, target, target_row, k > 0);
         for (int64_t row = 0; row < rows && !is_whole; row++)
             memcpy(out + row * task->out.row + j * 4, part + row * width, (size_t)(task->value_size - j) * 4);
     }
@@ -93,22 +93,22 @@ static const void *dml_attention_row(const dml_attention *task, uintptr_t memory
 
 static void dml_attention_queries(const dml_attention *task, int64_t head, int64_t first, float *scores)
 {
-    const dml_matmul_table *loops = dml_loop->matmul;
-    const int64_t width = loops->nr, left = task->queries - first;
+    const dml_matmul_table *kernels = dml_dispatch->matmul;
+    const int64_t width = kernels->nr, left = task->queries - first;
     const int64_t rows = left < DML_ATTENTION_ROWS ? left : DML_ATTENTION_ROWS;
     const dml_attention_room room = dml_attention_rooms(task, width);
     const float *q = (const float *)(dml_attention_head(&task->q, head) + first * task->q.row);
     const float *keys = dml_attention_memory(task) + head * room.keys * task->size;
     const float *values = dml_attention_memory(task) + room.value_panels + head * task->keys * room.values;
     for (int64_t j = 0; j < task->keys; j += width)
-        loops->tiles(rows, task->size, q, task->q.row / 4, task->q.column / 4, keys + j * task->size, width, scores + j,
-                     room.keys, 0);
+        kernels->tiles(rows, task->size, q, task->q.row / 4, task->q.column / 4, keys + j * task->size, width, scores + j,
+                       room.keys, 0);
     for (int64_t row = 0; row < rows; row++) {
         dml_weights weights = {task->scale, task->mask_value,
                                dml_attention_row(task, task->others[0], 0, head, first + row),
                                dml_attention_row(task, task->others[1], 1, head, first + row),
                                dml_attention_row(task, task->marks, 2, head, first + row)};
-        loops->weigh(scores + row * room.keys, &weights, task->keys);
+        kernels->weigh(scores + row * room.keys, &weights, task->keys);
     }
     dml_attention_values(task, scores, room.keys, values,
                          (char *)dml_attention_head(&task->out, head) + first * task->out.row, rows);
@@ -124,7 +124,7 @@ static void dml_attention_places(void *context, int64_t begin, int64_t end)
 {
     dml_attention_share *share = context;
     const dml_attention *task = share->task;
-    const dml_attention_room room = dml_attention_rooms(task, dml_loop->matmul->nr);
+    const dml_attention_room room = dml_attention_rooms(task, dml_dispatch->matmul->nr);
     const int64_t blocks = dml_quotient_up(task->queries, DML_ATTENTION_ROWS);
     float *scores = dml_attention_memory(task) + room.scores + begin * DML_ATTENTION_ROWS * room.keys;
     (void)end;

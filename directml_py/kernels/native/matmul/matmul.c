@@ -23,19 +23,19 @@ static char *dml_matmul_place(const dml_matmul_products *task, const dml_matrix 
 static void dml_matmul_row(const dml_matmul_products *task, const char *a, const char *b, float *out, int64_t columns)
 {
     float room[DML_MATMUL_ROW_KC];
-    const dml_matmul_table *loops = dml_loop->matmul;
+    const dml_matmul_table *kernels = dml_dispatch->matmul;
     const dml_matrix *left = &task->a, *right = &task->b;
     int64_t item = right->is_half ? 2 : 4;
     for (int64_t j = 0; j < columns; j++)
         out[j] = 0.0f;
     for (int64_t k = 0; k < task->k; k += DML_MATMUL_ROW_KC) {
         int64_t depth = task->k - k < DML_MATMUL_ROW_KC ? task->k - k : DML_MATMUL_ROW_KC;
-        loops->pack(room, 1, a + k * left->column, 0, left->column, 1, depth, left->is_half);
+        kernels->pack(room, 1, a + k * left->column, 0, left->column, 1, depth, left->is_half);
         if (right->column == item)
-            loops->add_rows(out, room, b + k * right->row, right->row, columns, depth, right->is_half);
+            kernels->add_rows(out, room, b + k * right->row, right->row, columns, depth, right->is_half);
         else
             for (int64_t j = 0; j < columns; j++)
-                out[j] += loops->dot(room, b + k * right->row + j * right->column, depth, right->is_half);
+                out[j] += kernels->dot(room, b + k * right->row + j * right->column, depth, right->is_half);
     }
 }
 
@@ -54,10 +54,10 @@ static void dml_matmul_store_tail(float *c, int64_t c_row, const float *tile, in
 static void dml_matmul_block(const dml_matmul_products *task, const char *a, const char *b, char *c, int64_t mc,
                              int64_t nc)
 {
-    const dml_matmul_table *loops = dml_loop->matmul;
+    const dml_matmul_table *kernels = dml_dispatch->matmul;
     const dml_matmul_blocking plan = dml_matmul_plan_blocking(task);
     const dml_matrix *left = &task->a, *right = &task->b;
-    const int64_t nr = loops->nr;
+    const int64_t nr = kernels->nr;
     float b_panels[DML_MATMUL_KC * DML_MATMUL_MAX_NC] __attribute__((aligned(64)));
     float a_panel[DML_MATMUL_MR * DML_MATMUL_KC] __attribute__((aligned(64)));
     float tail[DML_MATMUL_MR * DML_MATMUL_MAX_NR] __attribute__((aligned(64)));
@@ -67,14 +67,14 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
         /* Of what is read where it lies, the last columns that do not fill a tile. */
         int64_t first = plan.packs_b ? 0 : task->is_packed ? nc : nc / nr * nr;
         for (int64_t jr = first; jr < nc; jr += nr)
-            loops->pack(b_panels + jr * DML_MATMUL_KC, nr, b_block + jr * right->column, right->column, right->row,
-                        nc - jr < nr ? nc - jr : nr, kc, right->is_half);
+            kernels->pack(b_panels + jr * DML_MATMUL_KC, nr, b_block + jr * right->column, right->column, right->row,
+                          nc - jr < nr ? nc - jr : nr, kc, right->is_half);
         for (int64_t ir = 0; ir < mc; ir += DML_MATMUL_MR) {
             int64_t mr = mc - ir < DML_MATMUL_MR ? mc - ir : DML_MATMUL_MR, a_row = left->row / 4, a_step = 1;
             const char *a_block = a + ir * left->row + pc * left->column;
             const float *a_lines = (const float *)a_block;
             if (plan.packs_a) {
-                loops->pack(a_panel, DML_MATMUL_MR, a_block, left->row, left->column, mr, kc, left->is_half);
+                kernels->pack(a_panel, DML_MATMUL_MR, a_block, left->row, left->column, mr, kc, left->is_half);
                 a_lines = a_panel;
                 a_row = 1;
                 a_step = DML_MATMUL_MR;
@@ -87,10 +87,10 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
                 if (task->is_packed)
                     b_panel = (const float *)b + jr * task->k + pc * nr;
                 if (is_whole) {
-                    loops->tiles(mr, kc, a_lines, a_row, a_step, b_panel, b_step, c_tile, task->out.row / 4, pc > 0);
+                    kernels->tiles(mr, kc, a_lines, a_row, a_step, b_panel, b_step, c_tile, task->out.row / 4, pc > 0);
                     continue;
                 }
-                loops->tiles(mr, kc, a_lines, a_row, a_step, b_panel, b_step, tail, nr, 0);
+                kernels->tiles(mr, kc, a_lines, a_row, a_step, b_panel, b_step, tail, nr, 0);
                 dml_matmul_store_tail(c_tile, task->out.row, tail, nr, mr, nc - jr, pc > 0);
             }
         }
@@ -125,24 +125,24 @@ int64_t dml_prepack_size(int64_t gates, int64_t hidden, int64_t k)
 static void dml_prepack_blocks(void *context, int64_t begin, int64_t end)
 {
     const dml_prepack *task = context;
-    const dml_matmul_table *loops = dml_loop->matmul;
+    const dml_matmul_table *kernels = dml_dispatch->matmul;
     const dml_matrix *from = &task->matrix;
-    const int64_t blocks = dml_quotient_up(task->hidden, loops->nr), size = task->k * loops->nr;
+    const int64_t blocks = dml_quotient_up(task->hidden, kernels->nr), size = task->k * kernels->nr;
     for (; begin < end; begin++) {
-        int64_t number = begin / blocks, unit = begin % blocks * loops->nr, left = task->hidden - unit;
+        int64_t number = begin / blocks, unit = begin % blocks * kernels->nr, left = task->hidden - unit;
         float *panels = (float *)task->panels + unit * task->gates * task->k +
                         number * dml_prepack_size(task->gates, task->hidden, task->k) / (int64_t)sizeof(float);
         for (int64_t gate = 0; gate < task->gates; gate++)
-            loops->pack(panels + gate * size, loops->nr,
+            kernels->pack(panels + gate * size, kernels->nr,
                          (const char *)from->memory + number * from->batch[0] + (gate * task->hidden + unit) * from->row,
-                         from->row, from->column, left < loops->nr ? left : loops->nr, task->k,
+                         from->row, from->column, left < kernels->nr ? left : kernels->nr, task->k,
                          from->is_half);
     }
 }
 
 void dml_prepack_pack(const dml_prepack *task)
 {
-    const int64_t blocks = dml_quotient_up(task->hidden, dml_loop->matmul->nr);
+    const int64_t blocks = dml_quotient_up(task->hidden, dml_dispatch->matmul->nr);
     dml_parallel(dml_prepack_blocks, (void *)task, task->count * blocks, 1,
                  task->count * dml_prepack_size(task->gates, task->hidden, task->k));
 }
@@ -200,7 +200,7 @@ static void dml_byte_columns(void *context, int64_t begin, int64_t end)
             room[i] = dml_byte(a + (k + i) * task->a_step, task->a_is_signed) - a_zero;
             total += (uint32_t)room[i];
         }
-        dml_loop->matmul->add_bytes(out + begin, room, (const uint8_t *)task->b + k * task->b_step + begin,
+        dml_dispatch->matmul->add_bytes(out + begin, room, (const uint8_t *)task->b + k * task->b_step + begin,
                                      task->b_step, end - begin, depth, task->b_is_signed);
     }
     if (task->b_zero)

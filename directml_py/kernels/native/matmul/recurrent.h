@@ -47,13 +47,13 @@ int64_t dml_recurrent_scratch(int64_t batch, int64_t hidden, int64_t slots)
 
 static int64_t dml_recurrent_room(const dml_recurrent *task)
 {
-    return dml_quotient_up(task->hidden, dml_loop->matmul->nr) * dml_loop->matmul->nr;
+    return dml_quotient_up(task->hidden, dml_dispatch->matmul->nr) * dml_dispatch->matmul->nr;
 }
 
 /* Slots of `count` steps: the bias, and products of the inputs. */
 static void dml_recurrent_inputs(const dml_recurrent_worker *worker, int64_t step, int64_t count)
 {
-    const dml_matmul_table *loops = dml_loop->matmul;
+    const dml_matmul_table *kernels = dml_dispatch->matmul;
     const dml_recurrent *task = worker->task;
     const int64_t line = task->slots * worker->room, rows = count * task->batch;
     const char *x = (const char *)task->x + (task->backward ? task->steps - step - count : step) * task->x_step;
@@ -62,31 +62,31 @@ static void dml_recurrent_inputs(const dml_recurrent_worker *worker, int64_t ste
         for (int64_t row = 0; row < rows; row++) {
             float *target = worker->slots + row * line + slot * worker->room;
             memcpy(target, bias, (size_t)worker->units * sizeof(float));
-            for (int64_t unit = worker->units; unit % loops->nr != 0; unit++)
+            for (int64_t unit = worker->units; unit % kernels->nr != 0; unit++)
                 target[unit] = 0.0f;
         }
     }
     const float *panel = worker->weights;
-    for (int64_t unit = 0; unit < worker->units; unit += loops->nr)
-        for (int64_t gate = 0; gate < task->gates; gate++, panel += task->input * loops->nr)
-            loops->tiles(rows, task->input, (const float *)x, task->x_row / 4, 1, panel, loops->nr,
-                         worker->slots + gate * worker->room + unit, line, 1);
+    for (int64_t unit = 0; unit < worker->units; unit += kernels->nr)
+        for (int64_t gate = 0; gate < task->gates; gate++, panel += task->input * kernels->nr)
+            kernels->tiles(rows, task->input, (const float *)x, task->x_row / 4, 1, panel, kernels->nr,
+                           worker->slots + gate * worker->room + unit, line, 1);
 }
 
 /* Blocks of units are gone through to and fro: what one step has ended with is still near when the next begins. */
 static void dml_recurrent_products(const dml_recurrent_worker *worker, const dml_recurrent_phase *phase, const char *operand,
                                int64_t operand_row, float *slots, int forth)
 {
-    const dml_matmul_table *loops = dml_loop->matmul;
+    const dml_matmul_table *kernels = dml_dispatch->matmul;
     const dml_recurrent *task = worker->task;
-    const int64_t line = task->slots * worker->room, blocks = dml_quotient_up(worker->units, loops->nr);
+    const int64_t line = task->slots * worker->room, blocks = dml_quotient_up(worker->units, kernels->nr);
     for (int64_t i = 0; i < blocks * phase->gates; i++) {
         int64_t number = forth ? i : blocks * phase->gates - 1 - i;
         int64_t block = number / phase->gates, gate = number % phase->gates;
         const float *panel =
-            worker->recurrence + (block * task->gates + phase->first_gate + gate) * task->hidden * loops->nr;
-        loops->tiles(task->batch, task->hidden, (const float *)operand, operand_row / 4, 1, panel, loops->nr,
-                     slots + phase->slots[gate] * worker->room + block * loops->nr, line, 1);
+            worker->recurrence + (block * task->gates + phase->first_gate + gate) * task->hidden * kernels->nr;
+        kernels->tiles(task->batch, task->hidden, (const float *)operand, operand_row / 4, 1, panel, kernels->nr,
+                       slots + phase->slots[gate] * worker->room + block * kernels->nr, line, 1);
     }
 }
 
@@ -173,7 +173,7 @@ static void dml_recurrent_member(void *context, dml_side_by_side *team, int inde
 {
     const dml_recurrent_span *span = context;
     const dml_recurrent *task = span->task;
-    const int64_t width = dml_loop->matmul->nr, room = dml_recurrent_room(task), blocks = room / width;
+    const int64_t width = dml_dispatch->matmul->nr, room = dml_recurrent_room(task), blocks = room / width;
     const int64_t first = blocks * index / dml_members(team) * width;
     const int64_t last = blocks * (index + 1) / dml_members(team) * width;
     dml_recurrent_worker worker = {.task = task, .team = team, .first = first, .room = room};
@@ -193,7 +193,7 @@ void dml_recurrent_run(const dml_recurrent *task)
     DML_ASSERT_EACH(i, task->batch, DML_IS_INDEX(((const int64_t *)task->lengths)[i], task->steps + 1));
     DML_ASSERT(DML_IS_ALIGNED(task->x, 4) && DML_IS_ALIGNED(task->states, 4) && DML_IS_ALIGNED(task->scratch, 4));
     DML_ASSERT(DML_IS_ALIGNED(task->weights, 4) && DML_IS_ALIGNED(task->recurrence, 4));
-    const int64_t blocks = dml_recurrent_room(task) / dml_loop->matmul->nr;
+    const int64_t blocks = dml_recurrent_room(task) / dml_dispatch->matmul->nr;
     const int64_t weights = task->gates * task->hidden * task->hidden;
     const int64_t worth = task->batch * weights / DML_RECURRENT_WORTH, wanted = worth < blocks ? worth : blocks;
     const int64_t most = 1 + DML_RECURRENT_SPAN / (weights * (task->batch + DML_RECURRENT_READING));

@@ -1,7 +1,7 @@
 #pragma once
 #include "../common/declarations.h"
 /* A copy between two memory layouts of the same sizes, as dml_move_prepare understood it. The last two dimensions are
-   the ones that the loops know; there are always at least two. */
+   the ones that the kernels know; there are always at least two. */
 typedef struct {
     dml_dimension dimensions[8];
     uintptr_t output, input;

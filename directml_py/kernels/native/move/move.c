@@ -93,7 +93,7 @@ static void dml_move_choose(dml_move *task)
     }
 }
 
-/* The loops take lines of lines. */
+/* The kernels take lines of lines. */
 static void dml_move_pad(dml_move *task)
 {
     while (task->rank < 2) {
@@ -184,16 +184,16 @@ static void dml_move_span(const dml_move *task, const dml_span *span, int stream
     int index = __builtin_ctzll((unsigned long long)task->item);
     switch (task->kind) {
     case DML_MOVE_ROWS:
-        dml_loop->move->rows(span, stream);
+        dml_dispatch->move->rows(span, stream);
         break;
     case DML_MOVE_FILL:
-        dml_loop->move->fill[index](span, stream);
+        dml_dispatch->move->fill[index](span, stream);
         break;
     case DML_MOVE_STRIDED:
-        dml_loop->move->strided[index](span, stream);
+        dml_dispatch->move->strided[index](span, stream);
         break;
     default:
-        dml_loop->move->tiles[index](span, stream);
+        dml_dispatch->move->tiles[index](span, stream);
         break;
     }
 }
@@ -266,7 +266,7 @@ static void dml_move_share(void *context, int64_t begin, int64_t end)
         }
     }
     if (stream)
-        dml_loop->move->stream_end();
+        dml_dispatch->move->stream_end();
 }
 
 void dml_move_run(const dml_move *tasks, int64_t count)

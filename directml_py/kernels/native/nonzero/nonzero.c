@@ -37,9 +37,9 @@ static const char *dml_nonzero_items(const dml_nonzero *task, const char *x, int
     if (span.input_step == task->item || count == 1)
         return x;
     if (span.input_step == 0)
-        dml_loop->move->fill[__builtin_ctzll((unsigned long long)task->item)](&span, 0);
+        dml_dispatch->move->fill[__builtin_ctzll((unsigned long long)task->item)](&span, 0);
     else
-        dml_loop->move->strided[__builtin_ctzll((unsigned long long)task->item)](&span, 0);
+        dml_dispatch->move->strided[__builtin_ctzll((unsigned long long)task->item)](&span, 0);
     return line;
 }
 
@@ -56,7 +56,7 @@ static void dml_nonzero_share_counts(void *context, int64_t begin, int64_t end)
             dml_nonzero_place place = dml_nonzero_seek(task, i);
             part = place.left < last - i ? place.left : last - i;
             part = part < DML_NONZERO_LINE ? part : DML_NONZERO_LINE;
-            total += dml_loop->nonzero->count[index](dml_nonzero_items(task, place.x, part, line), part, task->mask);
+            total += dml_dispatch->nonzero->count[index](dml_nonzero_items(task, place.x, part, line), part, task->mask);
         }
         plan->firsts[begin] = total;
     }
@@ -68,7 +68,7 @@ static void dml_nonzero_write(const dml_nonzero_plan *plan, int64_t first, const
     const dml_nonzero *task = plan->task;
     char *output = (char *)task->coordinates + first * task->row_step;
     if (task->column_step == 4 && task->row_step == 4 * task->width) {
-        dml_loop->nonzero->write(output, (const char *)rows, count * task->row_step, plan->stream);
+        dml_dispatch->nonzero->write(output, (const char *)rows, count * task->row_step, plan->stream);
         return;
     }
     for (int64_t i = 0; i < count; i++)
@@ -93,14 +93,14 @@ static void dml_nonzero_share_places(void *context, int64_t begin, int64_t end)
             part = part < DML_NONZERO_LINE ? part : DML_NONZERO_LINE;
             for (int k = 0; k < width; k++)
                 before[k] = (uint32_t)place.at[outer + k];
-            many = dml_loop->nonzero->find[index](dml_nonzero_items(task, place.x, part, line), part, task->mask, found);
-            dml_loop->nonzero->spread(rows, found, many, before, width, before[width - 1]);
+            many = dml_dispatch->nonzero->find[index](dml_nonzero_items(task, place.x, part, line), part, task->mask, found);
+            dml_dispatch->nonzero->spread(rows, found, many, before, width, before[width - 1]);
             dml_nonzero_write(plan, target, rows, many);
             target += many;
         }
     }
     if (plan->stream)
-        dml_loop->move->stream_end();
+        dml_dispatch->move->stream_end();
 }
 
 int64_t dml_nonzero_run(const dml_nonzero *task)

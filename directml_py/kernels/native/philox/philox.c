@@ -22,12 +22,12 @@ static void dml_philox_share(void *context, int64_t begin, int64_t end)
         int64_t first = begin * DML_PHILOX_BLOCK, left = task->count - 4 * first;
         int64_t count = left < 4 * DML_PHILOX_BLOCK ? left : 4 * DML_PHILOX_BLOCK;
         uint64_t low = task->low + (uint64_t)first, high = task->high + (low < task->low);
-        dml_loop->philox->words(words, low, high, task->key_low, task->key_high, (count + 3) / 4);
+        dml_dispatch->philox->words(words, low, high, task->key_low, task->key_high, (count + 3) / 4);
         dml_span span = {.output = task->words + 16 * first, .input = (const char *)words, .lines = 1, .length = 4 * count};
-        dml_loop->move->rows(&span, task->stream);
+        dml_dispatch->move->rows(&span, task->stream);
     }
     if (task->stream)
-        dml_loop->move->stream_end();
+        dml_dispatch->move->stream_end();
 }
 
 void dml_philox(uintptr_t words, uint64_t low, uint64_t high, uint32_t key_low, uint32_t key_high, int64_t count)

@@ -1,4 +1,4 @@
-/* What the loops of reductions are called with. */
+/* The dispatch table of reductions. */
 
 #pragma once
 

@@ -94,10 +94,10 @@ static void dml_reduce_finish_doubles(const dml_reduce *task, char *output, int6
             values[i] = sqrt(dml_reduce_in_range(values[i]));
         break;
     case DML_FUNCTION_LOG_SUM:
-        dml_loop->reduce->logs(values, m);
+        dml_dispatch->reduce->logs(values, m);
         break;
     case DML_FUNCTION_LOG_SUM_EXP:
-        dml_loop->reduce->logs(values, m);
+        dml_dispatch->reduce->logs(values, m);
         for (int64_t i = 0; i < m; i++)
             values[i] = isinf(largest[i]) && !isnan(values[i]) ? largest[i]
                                                                : dml_reduce_log_in_range(values[i] + largest[i]);

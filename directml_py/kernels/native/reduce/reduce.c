@@ -99,7 +99,7 @@ static uint64_t dml_reduce_identity(int fold, int type)
     }
 }
 
-/* Whether there are loops for what the task says; if so, the types that it is computed in. */
+/* Whether there are kernels for what the task says; if so, the types that it is computed in. */
 static int dml_reduce_choose(dml_reduce *task)
 {
     int is_float = task->type <= DML_TYPE_FLOAT32, is_arg, fold = dml_reduce_of(task->function);

@@ -44,14 +44,14 @@ static void dml_reduce_begin(const dml_reduce *task, int64_t m, void *state, voi
 static const dml_reduce_kernel *dml_reduce_joining(const dml_reduce *task)
 {
     int adds = task->fold == DML_REDUCE_ABSOLUTE || task->fold == DML_REDUCE_SQUARE;
-    return &dml_loop->reduce->kernels[adds ? DML_REDUCE_SUM : task->fold][task->state_type];
+    return &dml_dispatch->reduce->kernels[adds ? DML_REDUCE_SUM : task->fold][task->state_type];
 }
 
-/* m x n elements that lie apart, or whose type there are no loops for, by way of a packed copy. */
+/* m x n elements that lie apart, or whose type there are no kernels for, by way of a packed copy. */
 static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, char *state, char *second, const char *source,
                                                       int64_t m, int64_t n, int64_t index)
 {
-    const dml_reduce_kernel *kernel = &dml_loop->reduce->kernels[task->fold][task->computed_type];
+    const dml_reduce_kernel *kernel = &dml_dispatch->reduce->kernels[task->fold][task->computed_type];
     int64_t kept_stride = task->kept[0].input, reduced_stride = task->reduced[0].input;
     int64_t size = dml_type_sizes[task->computed_type], state_size = dml_type_sizes[task->state_type];
     int64_t second_size = task->fold == DML_REDUCE_EXP ? 8 : state_size;
@@ -65,11 +65,11 @@ static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, 
         for (int64_t j = 0; j < inner; j += width) {
             int64_t h = outer - i < height ? outer - i : height, w = inner - j < width ? inner - j : width;
             if (task->rows) {
-                dml_loop->reduce->pack(packed, source + i * kept_stride + j * reduced_stride, task->type, widen, h, kept_stride,
+                dml_dispatch->reduce->pack(packed, source + i * kept_stride + j * reduced_stride, task->type, widen, h, kept_stride,
                                      w, reduced_stride);
                 kernel->rows(state + i * state_size, second + i * second_size, packed, h, w * size, w, size, index + j);
             } else {
-                dml_loop->reduce->pack(packed, source + i * reduced_stride + j * kept_stride, task->type, widen, h,
+                dml_dispatch->reduce->pack(packed, source + i * reduced_stride + j * kept_stride, task->type, widen, h,
                                      reduced_stride, w, kept_stride);
                 kernel->columns(state + j * state_size, second + j * second_size, packed, w, size, h, w * size, index + i);
             }
@@ -99,7 +99,7 @@ static int64_t dml_reduce_few_columns(const dml_reduce *task, const dml_reduce_k
 static void dml_reduce_tile(const dml_reduce *task, char *state, char *second, const char *source, int64_t m, int64_t n,
                           int64_t index)
 {
-    const dml_reduce_kernel *kernel = &dml_loop->reduce->kernels[task->fold][task->type];
+    const dml_reduce_kernel *kernel = &dml_dispatch->reduce->kernels[task->fold][task->type];
     int64_t kept_stride = task->kept[0].input, reduced_stride = task->reduced[0].input;
     int64_t size = dml_type_sizes[task->type], done = 0;
     int packed = task->rows ? reduced_stride == size : m == 1 || kept_stride == size;

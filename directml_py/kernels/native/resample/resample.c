@@ -7,7 +7,7 @@
 
 static void dml_resample_share(void *context, int64_t begin, int64_t end)
 {
-    dml_loop->resample->rows(context, begin, end);
+    dml_dispatch->resample->rows(context, begin, end);
 }
 
 /* Whether the elements of each step begin where those of the step before it end. */

@@ -34,8 +34,8 @@ typedef struct {
     /* What is kept at the end of each of `count` parts, every `step` bytes, becomes what is kept before it, and
        `value` goes on behind all of them. */
     void (*carry)(char *kept, int64_t count, int64_t step, char *value);
-} dml_scan_loops;
+} dml_scan_kernels;
 
 typedef struct {
-    dml_scan_loops loops[2][7];
+    dml_scan_kernels kernels[2][7];
 } dml_scan_table;

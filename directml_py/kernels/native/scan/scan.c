@@ -12,7 +12,7 @@
 
 typedef struct {
     const dml_scan *task;
-    const dml_scan_loops *loops;
+    const dml_scan_kernels *kernels;
     int64_t items, stream;
     /* The dimension that columns lie side by side along, its columns in one block, and the blocks that makes. */
     int across;
@@ -58,10 +58,10 @@ static void dml_scan_share_columns(void *context, int64_t begin, int64_t end)
                                     task->output_step,
                                     task->exclusive,
                                     (int)plan->stream};
-        plan->loops->columns(&columns);
+        plan->kernels->columns(&columns);
     }
     if (plan->stream)
-        dml_loop->move->stream_end();
+        dml_dispatch->move->stream_end();
 }
 
 /* Units are rows, or parts of rows: a part of all rows, then the next of all. Those that follow each other are
@@ -86,14 +86,14 @@ static void dml_scan_share_rows(void *context, int64_t begin, int64_t end)
             rows.output[k] = plan->writes ? (char *)task->output + output + first * task->output_step : NULL;
             rows.kept[k] = plan->kept ? plan->kept[unit] : kept[k];
             if (!plan->kept)
-                plan->loops->start(kept[k], task->exclusive);
+                plan->kernels->start(kept[k], task->exclusive);
             else if (!plan->writes)
-                plan->loops->start(plan->kept[unit], 0);
+                plan->kernels->start(plan->kept[unit], 0);
         }
-        plan->loops->rows(&rows);
+        plan->kernels->rows(&rows);
     }
     if (plan->stream)
-        dml_loop->move->stream_end();
+        dml_dispatch->move->stream_end();
 }
 
 /* First what is kept of each part, then, with that, the results. What is left behind the last part of a row, less
@@ -107,8 +107,8 @@ static void dml_scan_run_parts(dml_scan_plan *plan, int64_t bytes)
     plan->writes = 0;
     dml_parallel(dml_scan_share_rows, plan, plan->rows * plan->parts, DML_SCAN_ROWS, bytes);
     for (int64_t row = 0; row < plan->rows; row++) {
-        plan->loops->start(ends[row], task->exclusive);
-        plan->loops->carry(kept[row], plan->parts, 8 * plan->rows, ends[row]);
+        plan->kernels->start(ends[row], task->exclusive);
+        plan->kernels->carry(kept[row], plan->parts, 8 * plan->rows, ends[row]);
     }
     /* Before the rest of an input is overwritten, of which it would be the sum. */
     plan->writes = 1;
@@ -126,7 +126,7 @@ static void dml_scan_run_parts(dml_scan_plan *plan, int64_t bytes)
             rest.output[k] = (char *)task->output + output + done * task->output_step;
             rest.kept[k] = ends[row];
         }
-        plan->loops->rows(&rest);
+        plan->kernels->rows(&rest);
     }
 }
 
@@ -156,7 +156,7 @@ void dml_scan_run(const dml_scan *task)
     DML_ASSERT(DML_IS_INDEX(task->function, 2) && DML_IS_INDEX(task->type, 7));
     DML_ASSERT(DML_IS_RANK(task->rank) && task->length >= 0);
     DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 0);
-    dml_scan_plan plan = {.task = task, .loops = &dml_loop->scan->loops[task->function][task->type]};
+    dml_scan_plan plan = {.task = task, .kernels = &dml_dispatch->scan->kernels[task->function][task->type]};
     int64_t bytes, share;
     plan.rows = 1;
     for (int i = 0; i < task->rank; i++)

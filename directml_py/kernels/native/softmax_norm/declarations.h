@@ -30,7 +30,7 @@ typedef struct {
     float mean, shift, short_factor;
     int32_t is_short, relu;
 } dml_batch_norm_channel;
-/* The same as GIVEN, of what other loops store in FLOAT32: a mean, a variance, a scale and a bias for each channel,
+/* The same as GIVEN, of what other kernels store in FLOAT32: a mean, a variance, a scale and a bias for each channel,
    so many bytes apart. `prepared` is memory for a dml_batch_norm_channel for each; it is 0 if there is nothing to do. */
 typedef struct {
     int32_t relu;

@@ -12,12 +12,12 @@ typedef struct {
     int64_t size;
 } dml_softmax_norm_next;
 
-/* What the loops of rows are called with: where the tensors' elements of a row begin, and whether what lies behind
+/* What the kernels of rows are called with: where the tensors' elements of a row begin, and whether what lies behind
    its input is to be fetched. */
-typedef void (*dml_softmax_norm_loop)(const dml_softmax_norm *task, char *const *places, int fetches);
+typedef void (*dml_softmax_norm_kernel)(const dml_softmax_norm *task, char *const *places, int fetches);
 
 typedef struct {
-    dml_softmax_norm_loop floats, halves;
+    dml_softmax_norm_kernel floats, halves;
 } dml_softmax_norm_table;
 
 /* As FLOAT16 has it. */

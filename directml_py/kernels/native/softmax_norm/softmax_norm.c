@@ -14,26 +14,26 @@
 
 /* A row that is written past the caches is made in one of them. What lies behind its input is fetched when
    the row is made, if it is more than shifted, or else meanwhile. */
-static void dml_softmax_norm_row(const dml_softmax_norm *task, dml_softmax_norm_loop loop, char *const *places)
+static void dml_softmax_norm_row(const dml_softmax_norm *task, dml_softmax_norm_kernel kernel, char *const *places)
 {
     char made[DML_SOFTMAX_NORM_STREAMED] __attribute__((aligned(64))), *aside[DML_SOFTMAX_NORM_TENSORS];
     int64_t bytes = task->count * (task->is_half ? 2 : 4);
     const dml_elementwise_ahead next = {places[1] + bytes, 64};
     int fetches = task->function == DML_SOFTMAX_NORM_MEAN_VARIANCE ? task->uses_variance : task->function != DML_SOFTMAX_NORM_BATCH_NORM;
     if (bytes > DML_SOFTMAX_NORM_STREAMED || task->rows * bytes < DML_STREAM_BYTES) {
-        loop(task, places, 0);
+        kernel(task, places, 0);
         return;
     }
     memcpy(aside, places, sizeof aside);
     aside[0] = made;
-    loop(task, aside, fetches);
-    dml_loop->elementwise->stream(places[0], made, bytes, &next, !fetches);
+    kernel(task, aside, fetches);
+    dml_dispatch->elementwise->stream(places[0], made, bytes, &next, !fetches);
 }
 
 static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
 {
     const dml_softmax_norm *task = context;
-    dml_softmax_norm_loop loop = task->is_half ? dml_loop->softmax_norm->halves : dml_loop->softmax_norm->floats;
+    dml_softmax_norm_kernel kernel = task->is_half ? dml_dispatch->softmax_norm->halves : dml_dispatch->softmax_norm->floats;
     int64_t at[DML_MAX_DIMENSIONS] = {0}, rest = begin;
     char *places[DML_SOFTMAX_NORM_TENSORS];
     for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
@@ -45,7 +45,7 @@ static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
             places[k] += at[i] * task->strides[i][k];
     }
     for (int64_t row = begin; row < end; row++) {
-        dml_softmax_norm_row(task, loop, places);
+        dml_softmax_norm_row(task, kernel, places);
         for (int i = 0; i < task->rank; i++) {
             int is_last = ++at[i] == task->sizes[i];
             for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
@@ -55,7 +55,7 @@ static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
             at[i] = 0;
         }
     }
-    dml_loop->move->stream_end();
+    dml_dispatch->move->stream_end();
 }
 
 void dml_softmax_norm_run(const dml_softmax_norm *task)

@@ -19,7 +19,7 @@ static void dml_top_k_share(void *context, int64_t begin, int64_t end)
             values += at * task->value_strides[i];
             indices += at * task->index_strides[i];
         }
-        dml_loop->top_k->find[task->type][task->decreasing](row, task->length, task->count, found);
+        dml_dispatch->top_k->find[task->type][task->decreasing](row, task->length, task->count, found);
         for (int64_t k = 0; k < task->count; k++) {
             uint64_t wide = (uint64_t)found[k];
             uint32_t narrow = (uint32_t)wide;

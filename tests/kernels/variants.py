@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-VARIABLE = "DIRECTML_PY_TEST_LOOPS"
-# The kind of processor whose variants a process tests that was started for them; empty for those of the one at hand.
-KIND = os.environ.get(VARIABLE, "")
+VARIABLE = "DIRECTML_PY_TEST_ISA"
+# The ISA variant that a process tests which was started for it; empty for the best of this processor.
+ISA = os.environ.get(VARIABLE, "")
 # Elements that are moved, by their bytes.
 DTYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 LAYOUTS = ("packed", "padded", "gapped", "permuted", "negative", "broadcast")
@@ -32,14 +32,14 @@ def guarded(
     return np.frombuffer(rng.bytes(count), np.uint8).copy(), low
 
 
-def use_loops(native: Any) -> None:
+def use_isa(native: Any) -> None:
     """Choose the variants that this process is for."""
-    if KIND and not native.lib.dml_use_loops(KIND.encode()):
-        pytest.skip(f"this processor runs no {KIND} variants")
+    if ISA and not native.lib.dml_use_isa(ISA.encode()):
+        pytest.skip(f"this processor runs no {ISA} variants")
 
 
-def assert_passes_with_loops(kind: str, file: Path, *options: str) -> None:
-    """Run a test file once more, in a process of its own, with the variants for a kind of processor."""
+def assert_passes_with_isa(isa: str, file: Path, *options: str) -> None:
+    """Run a test file once more, in a process of its own, with the variants for an ISA."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *options, str(file)]
-    done = subprocess.run(command, env={**os.environ, VARIABLE: kind}, capture_output=True, text=True)
+    done = subprocess.run(command, env={**os.environ, VARIABLE: isa}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
