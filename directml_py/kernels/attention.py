@@ -14,8 +14,8 @@ FLOAT32, INT32 = np.dtype(np.float32), np.dtype(np.int32)
 # As many scores as are held at a time, at least those of one query: few enough to stay in a nearer cache.
 SCORES = 1 << 18
 # A thread's scores in the native kernel, which has scratch memory for so many threads.
-QUERIES_AT_A_TIME = 32
-MOST_PLACES = 16
+QUERIES_PER_BLOCK = 32
+MAX_WORKERS = 16
 
 
 def attend(
@@ -45,21 +45,21 @@ def attend(
     masked = None if masked is None else np.broadcast_to(masked, sizes)
     rows = max(1, SCORES // total)
     for start in range(0, count, rows):
-        some = slice(start, start + rows)
-        scores = np.matmul(queries[some], keys.T)
+        block = slice(start, start + rows)
+        scores = np.matmul(queries[block], keys.T)
         scores *= scale
         if bias is not None:
-            scores += bias[some]
+            scores += bias[block]
         later = None if past is None else later_keys(past + start, *scores.shape)
         if masked is not None:
-            hidden = masked[some] if later is None else masked[some] | later
-            np.add(scores, mask_value, out=scores, where=masked[some] & ~hidden.all(1, keepdims=True))
+            hidden = masked[block] if later is None else masked[block] | later
+            np.add(scores, mask_value, out=scores, where=masked[block] & ~hidden.all(1, keepdims=True))
         if later is not None:
             scores[later] = -np.inf
         scores -= scores.max(1, keepdims=True)
         np.exp(scores, out=scores)
         scores /= scores.sum(1, keepdims=True)
-        output[some] = np.matmul(scores, values)
+        output[block] = np.matmul(scores, values)
 
 
 def later_keys(past: int, queries: int, keys: int) -> Array:
@@ -97,13 +97,13 @@ def attend_heads(
     for matrix, x in ((task.q, queries), (task.k, keys), (task.v, values), (task.out, output)):
         matrix.memory = address(x)
         matrix.batch[0], matrix.row, matrix.column = x.strides
-    rows = [near(one, FLOAT32) for one in added.others] + [near(added.marks, INT32)]
-    for number, one in enumerate(rows):
-        if one is not None:
-            task.head_steps[number], task.row_steps[number], _ = one.strides
-    task.others[0:2] = [address_of(one) for one in rows[:2]]
-    task.marks = address_of(rows[2])
-    task.places, task.scratch = places_of(task.heads, task.queries), address(scratch)
+    rows = [near(tensor, FLOAT32) for tensor in added.others] + [near(added.marks, INT32)]
+    for number, tensor in enumerate(rows):
+        if tensor is not None:
+            task.head_strides[number], task.row_strides[number], _ = tensor.strides
+    task.biases[0:2] = [address_of(tensor) for tensor in rows[:2]]
+    task.key_mask = address_of(rows[2])
+    task.workers, task.scratch = workers_of(task.heads, task.queries), address(scratch)
     with np.errstate(all="ignore"):
         NativeRun("dml_attention_run", task, keepalive=(queries, keys, values, output, rows, scratch))()
 
@@ -119,15 +119,15 @@ def address_of(x: Array | None) -> int:
     return 0 if x is None else address(x)
 
 
-def places_of(heads: int, queries: int) -> int:
+def workers_of(heads: int, queries: int) -> int:
     """How many threads are worth scratch memory of their own."""
-    return min(MOST_PLACES, heads * -(-queries // QUERIES_AT_A_TIME))
+    return min(MAX_WORKERS, heads * -(-queries // QUERIES_PER_BLOCK))
 
 
 def scratch_for(heads: int, queries: int, keys: int, size: int, value_size: int) -> int:
     """The bytes of scratch memory that ``attend_heads`` takes."""
-    places = places_of(heads, queries)
-    return int(backend.native.lib.dml_attention_scratch(heads, queries, keys, size, value_size, places))
+    workers = workers_of(heads, queries)
+    return int(backend.native.lib.dml_attention_scratch(heads, queries, keys, size, value_size, workers))
 
 
 def added_by(masked: Array, mask_value: float) -> Array:

@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "ebb97d57"
+DECLARATIONS = "660dcbfa"

@@ -146,7 +146,7 @@ def byte_products(
     """
     batch = out.shape[:-2]
     if prod(batch) > MAX_BATCH:
-        return Declined("byte_row", f"{prod(batch)} products are more than {MAX_BATCH}")
+        return Declined("int8_gemv", f"{prod(batch)} products are more than {MAX_BATCH}")
     runs: list[Run] = []
     for index in np.ndindex(batch):
         run = byte_product(a[index], a_zero, b[index], b_zero, out[index], quantization)
@@ -166,7 +166,7 @@ def byte_product(
 ) -> Run | Declined:
     """``byte_products`` of two matrices."""
     if quantization is None:
-        run = byte_row(a, a_zero, b, b_zero, out)
+        run = int8_gemv(a, a_zero, b, b_zero, out)
         if run:
             return run
     if b_zero is not None and b_zero.size > 1:
@@ -175,20 +175,20 @@ def byte_product(
     return byte_convolution(right, b_zero, left, a_zero, out[np.newaxis], ONE_BY_ONE, 1, quantization)
 
 
-def byte_row(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out: Array) -> Run | Declined:
+def int8_gemv(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out: Array) -> Run | Declined:
     """``byte_products`` of one row, {1, K}, with one whose elements of a row lie next to each other."""
     if backend.native is None:
-        return Declined("byte_row", ABSENT)
+        return Declined("int8_gemv", ABSENT)
     for x, zero in ((a, a_zero), (b, b_zero)):
         if x.dtype not in BYTES:
-            return Declined("byte_row", f"{type_name(x)} has no native kernel")
+            return Declined("int8_gemv", f"{type_name(x)} has no native kernel")
         if zero is not None and zero.dtype != x.dtype:
-            return Declined("byte_row", "a zero point has another data type than its tensor")
+            return Declined("int8_gemv", "a zero point has another data type than its tensor")
     if len(a) > 1:
-        return Declined("byte_row", f"{len(a)} rows are more than 1")
+        return Declined("int8_gemv", f"{len(a)} rows are more than 1")
     if 1 not in (b.shape[1], b.strides[1]) or not out.flags.c_contiguous:
-        return Declined("byte_row", "rows do not lie together in memory")
-    task = backend.native.ffi.new("dml_byte_row *")
+        return Declined("int8_gemv", "rows do not lie together in memory")
+    task = backend.native.ffi.new("dml_int8_gemv *")
     task.k, task.n = b.shape
     task.a, task.b, task.out = address(a), address(b), address(out)
     task.a_step, task.b_step = a.strides[1], b.strides[0]
@@ -198,4 +198,4 @@ def byte_row(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out
         task.a_zero = address(a_zero)
     if zeros is not None:
         task.b_zero, task.b_zero_step = address(zeros), zeros.strides[0] if zeros.size > 1 else 0
-    return NativeRun("dml_byte_row_run", task, keepalive=(a, a_zero, b, zeros, out))
+    return NativeRun("dml_int8_gemv_run", task, keepalive=(a, a_zero, b, zeros, out))

@@ -1,7 +1,7 @@
 /* The native kernels, one translation unit. Every folder beside this file but `common` and `threads` is a kernel: its
-   kernels.inc is compiled once for each ISA variant, and the best that the processor can run is chosen when the library is
-   loaded. tools/building/native_kernels.py lists the folders: in DML_FOR_KERNELS, and as files that
-   include one part of each. */
+   kernels.inc is compiled once for each ISA variant, and the best that the processor can run is chosen when the library
+   is loaded. tools/building/native_kernels.py lists the folders: in DML_FOR_KERNELS, and as files that include one part
+   of each. */
 
 /* Tells the files that follow that all they need is here: one that is opened alone includes common/editor.h. */
 #define DML_UNIT

@@ -119,7 +119,7 @@ def fill(target: Any, phase: Phase, code: Code, held: Mapping[str, Array]) -> An
         if isinstance(name, int):
             place.kind, place.slot = lib_kind("SLOT"), name
         elif name == STATES[0]:
-            place.kind = lib_kind("BEFORE" if number < len(code.inputs) else "BEHIND")
+            place.kind = lib_kind("BEFORE" if number < len(code.inputs) else "AFTER")
         else:
             place.kind, place.memory = lib_kind("MEMORY"), address(held[name])
             place.row = held[name].strides[0] if held[name].ndim > 1 else 0

@@ -25,7 +25,8 @@ static void dml_arange_share(void *context, int64_t begin, int64_t end)
         if (task->is_float)
             dml_dispatch->arange->floats[size](chunk, (double)number, task->wide_start, task->wide_delta, count);
         else
-            dml_dispatch->arange->integers[size](chunk, task->start + (uint64_t)number * task->delta, task->delta, count);
+            dml_dispatch->arange->integers[size](chunk, task->start + (uint64_t)number * task->delta, task->delta,
+                                                 count);
         dml_span span = {.output = task->elements + place * task->item,
                          .input = (const char *)chunk,
                          .lines = 1,
@@ -37,10 +38,10 @@ static void dml_arange_share(void *context, int64_t begin, int64_t end)
 }
 
 void dml_arange(uintptr_t elements, int item, int is_float, int64_t first, int64_t count, uint64_t start,
-                  uint64_t delta)
+                uint64_t delta)
 {
-    dml_arange_task task = {(char *)elements, item, is_float, item * count >= DML_STREAM_BYTES, first, count,
-                              start,            delta};
+    dml_arange_task task = {
+        (char *)elements, item, is_float, item * count >= DML_STREAM_BYTES, first, count, start, delta};
     memcpy(&task.wide_start, &start, sizeof start);
     memcpy(&task.wide_delta, &delta, sizeof delta);
     dml_parallel(dml_arange_share, &task, (count + DML_ARANGE_BLOCK - 1) / DML_ARANGE_BLOCK, DML_ARANGE_SHARE,

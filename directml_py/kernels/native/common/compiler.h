@@ -4,7 +4,8 @@
 #include "system.h"
 
 #define DML_MAX_DIMENSIONS 8
-/* Results beyond this size are written by streaming (non-temporal) stores: they would be evicted before they are read. */
+/* Results beyond this size are written by streaming (non-temporal) stores: they would be evicted before they are
+   read. */
 #define DML_STREAM_BYTES (8 << 20)
 
 #define DML_JOINED_(name, suffix) name##suffix

@@ -14,7 +14,8 @@ typedef struct {
 
 /* The number of a function, which takes a task, or an array of them. */
 /* DML_LAUNCH_... */
-/* A kernel to be run: the number of its function, the address of its task or tasks, and how many of an array there are. */
+/* A kernel to be run: the number of its function, the address of its task or tasks, and how many of an array there
+   are. */
 typedef struct {
     uintptr_t task;
     int64_t kernel, count;

@@ -1,5 +1,6 @@
 /* What kernels.c has before each of its files, for a file that is opened alone: in an editor, or by a compiler that
-   checks its syntax. By the flags in .clangd the processor is one that has all vectors, whose code is not greyed out. */
+   checks its syntax. By the flags in .clangd the processor is one that has all vectors, whose code is not greyed
+   out. */
 #pragma once
 
 #define DML_UNIT

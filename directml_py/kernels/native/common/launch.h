@@ -1,5 +1,5 @@
-/* Kernels one after the other. Between two calls from Python, what an interpreter needs is fetched from far away again: by
-   the time that a network's next step begins, the last one has filled the caches. */
+/* Kernels one after the other. Between two calls from Python, what an interpreter needs is fetched from far away again:
+   by the time that a network's next step begins, the last one has filled the caches. */
 
 #ifndef DML_UNIT
 #include "editor.h"

@@ -49,11 +49,11 @@ static DML_ONCE void dml_conv_panel(const dml_conv *task, const dml_conv_unit *u
     if (is_bytes)
         dml_conv_store_bytes(task, unit, &work);
     else if (work.vectors && !task->is_direct)
-        kernels->store(task, &(dml_conv_tile_store){work.tile, work.vectors, unit->m, unit->n, unit->output,
-                                               unit->channel});
+        kernels->store(task,
+                       &(dml_conv_tile_store){work.tile, work.vectors, unit->m, unit->n, unit->output, unit->channel});
     if (unit->n_tail)
         kernels->store(task, &(dml_conv_tile_store){work.tail_tile, 1, unit->m, unit->n_tail, unit->output + unit->n,
-                                               unit->channel});
+                                                    unit->channel});
 }
 
 /* Full panels, side by side, where the input is the im2col matrix: channel by channel, so that the prefetcher sees long
@@ -97,8 +97,8 @@ static DML_ONCE void dml_conv_block(const dml_conv *task, const dml_conv_unit *u
             tile.output = unit->output + ir * task->output_strides[1] + i * nr;
             dml_conv_multiply(task, &tile, &work);
             if (!task->is_direct)
-                kernels->store(task, &(dml_conv_tile_store){work.tile, work.vectors, tile.m, nr, tile.output,
-                                                          tile.channel});
+                kernels->store(task,
+                               &(dml_conv_tile_store){work.tile, work.vectors, tile.m, nr, tile.output, tile.channel});
         }
     }
 }
@@ -115,8 +115,8 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
         int64_t jc = begin % plan->n_blocks * plan->nc, block_end = dml_least(jc + plan->nc, last + plan->nr);
         int64_t full = (dml_least(block_end, last) - jc) / plan->nr;
         dml_conv_unit unit = {.begin = jc, .channel = channel, .m = dml_least(task->m - ic, plan->mc), .n = plan->nr};
-        unit.input = (const char *)task->input + size * (batch * task->input_strides[0] +
-                                                         group * task->channels * task->input_strides[1]);
+        unit.input = (const char *)task->input +
+                     size * (batch * task->input_strides[0] + group * task->channels * task->input_strides[1]);
         unit.filters = (const char *)task->filters + size * channel * task->filter_stride;
         unit.output = batch * task->output_strides[0] + channel * task->output_strides[1] + jc;
         if (full > 1 || (full == 1 && plan->is_single_slice && unit.m >= DML_CONV_IN_PLACE_M / 2)) {

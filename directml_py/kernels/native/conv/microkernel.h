@@ -3,14 +3,14 @@
 #include "../common/compiler.h"
 
 /* A microkernel: a tile of MR filters and VECTORS vectors of pixels, whose MR * VECTORS accumulators stay in registers.
-   KIND names the vectors of sums, KERNEL(conv_KIND), and those of pixels, KERNEL(conv_unaligned_KIND); a filter has an ITEM
-   for each of them. STEP adds a product. Sums go to the tile, or to the `epilogue`. The filters of the next tile are
-   prefetched: over few pixels, reading all of them once takes as long as the products. */
+   KIND names the vectors of sums, KERNEL(conv_KIND), and those of pixels, KERNEL(conv_unaligned_KIND); a filter has an
+   ITEM for each of them. STEP adds a product. Sums go to the tile, or to the `epilogue`. The filters of the next tile
+   are prefetched: over few pixels, reading all of them once takes as long as the products. */
 #define DML_CONV_PREFETCH(place) __builtin_prefetch((const void *)(uintptr_t)(place))
 #define DML_CONV_TILE(KIND, ITEM, STEP, MR, VECTORS)                                                                   \
     static void KERNEL(conv_##KIND##_##MR##_##VECTORS)(void *tile, const void *filters, int64_t row,                   \
-                                                       const void *panel, const int64_t *places, int64_t kc,           \
-                                                       int adds, const dml_conv_epilogue *epilogue)                    \
+                                                       const void *panel, const int64_t *places, int64_t kc, int adds, \
+                                                       const dml_conv_epilogue *epilogue)                              \
     {                                                                                                                  \
         KERNEL(conv_##KIND) sums[MR][VECTORS], *results = tile;                                                        \
         const ITEM *lines[MR];                                                                                         \
@@ -56,9 +56,21 @@
     DML_CONV_TILES(KIND, ITEM, STEP, 4, 6)
 #define DML_CONV_WIDE_NAMES(KIND)                                                                                      \
     {DML_CONV_NAMES(KIND, 1, 8), DML_CONV_NAMES(KIND, 2, 6), DML_CONV_NAMES(KIND, 3, 8), DML_CONV_NAMES(KIND, 4, 6)}
-#define DML_CONV_WIDE_MR {{8, 4, 2, 1}, {6, 4, 2, 1}, {8, 4, 2, 1}, {6, 4, 2, 1}}
+#define DML_CONV_WIDE_MR                                                                                               \
+    {                                                                                                                  \
+        {8, 4, 2, 1}, {6, 4, 2, 1}, {8, 4, 2, 1},                                                                      \
+        {                                                                                                              \
+            6, 4, 2, 1                                                                                                 \
+        }                                                                                                              \
+    }
 #define DML_CONV_NARROW_TILES(KIND, ITEM, STEP)                                                                        \
     DML_CONV_TILES(KIND, ITEM, STEP, 1, 8)                                                                             \
     DML_CONV_TILES(KIND, ITEM, STEP, 2, 6)
 #define DML_CONV_NARROW_NAMES(KIND) {DML_CONV_NAMES(KIND, 1, 8), DML_CONV_NAMES(KIND, 2, 6)}
-#define DML_CONV_NARROW_MR {{8, 4, 2, 1}, {6, 4, 2, 1}}
+#define DML_CONV_NARROW_MR                                                                                             \
+    {                                                                                                                  \
+        {8, 4, 2, 1},                                                                                                  \
+        {                                                                                                              \
+            6, 4, 2, 1                                                                                                 \
+        }                                                                                                              \
+    }

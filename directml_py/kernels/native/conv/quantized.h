@@ -28,8 +28,8 @@ static void dml_conv_sign_filters(void *context, int64_t begin, int64_t end)
         int32_t sum = 0;
         for (int64_t c = 0; c < task->channels; c += plan->kc_channels)
             for (int64_t t = 0; t < plan->taps; t += plan->kc_taps) {
-                int64_t kc = dml_least(task->channels - c, plan->kc_channels) *
-                             dml_least(plan->taps - t, plan->kc_taps);
+                int64_t kc =
+                    dml_least(task->channels - c, plan->kc_channels) * dml_least(plan->taps - t, plan->kc_taps);
                 sum += dml_dispatch->conv->bytes->sign(to, filter, kc, task->filter_type == DML_CONV_INT8);
                 filter += kc;
                 to += dml_conv_signed_kc(kc);
@@ -121,8 +121,8 @@ static void dml_conv_store_bytes(const dml_conv *task, const dml_conv_unit *unit
         uint32_t correction = zero * (filter_sum - (uint32_t)task->blocking.k * (uint32_t)filter_zero);
         char *output = (char *)task->output + (unit->output + row * task->output_strides[1]) * size;
         int is_quantized = task->output_type != DML_CONV_INT32;
-        dml_dispatch->conv->bytes->store(is_quantized ? sums : (int32_t *)output, tile + row * width, pixel_sums, unit->n,
-                                         filter_zero, correction);
+        dml_dispatch->conv->bytes->store(is_quantized ? sums : (int32_t *)output, tile + row * width, pixel_sums,
+                                         unit->n, filter_zero, correction);
         if (is_quantized) {
             dml_conv_requantization to = dml_conv_requantization_of(task, channel);
             dml_dispatch->conv->bytes->requantize((uint8_t *)output, sums, unit->n, &to);

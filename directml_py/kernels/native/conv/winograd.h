@@ -89,11 +89,10 @@ static DML_ONCE int dml_conv_winograd_unit(const dml_conv_winograd *winograd, co
             for (int64_t row = 0, size = 0; row < rows; row += mr[size]) {
                 while (mr[size] > rows - row)
                     size++;
-                kernels->tiles[vectors - 1][size](work.products + (i * DML_CONV_WINOGRAD_MC + row) * width,
-                                                  (const float *)task->transformed + i * behind +
-                                                 (channel + row) * task->channels,
-                                                  task->channels, work.input + i * apart, work.places, task->channels, 0,
-                                                  NULL);
+                kernels->tiles[vectors - 1][size](
+                    work.products + (i * DML_CONV_WINOGRAD_MC + row) * width,
+                    (const float *)task->transformed + i * behind + (channel + row) * task->channels, task->channels,
+                    work.input + i * apart, work.places, task->channels, 0, NULL);
             }
         for (int64_t row = 0; row < rows; row++)
             is_finite &= kernels->transform_back(
@@ -129,14 +128,14 @@ static void dml_conv_winograd_units(void *context, int64_t begin, int64_t end)
    idle. */
 static dml_conv_blocking dml_conv_plan_winograd_blocking(const dml_conv *seen)
 {
-    int64_t max_vectors = dml_dispatch->conv->vectors, threads = dml_get_threads(), images = seen->batches * seen->groups;
+    int64_t max_vectors = dml_dispatch->conv->vectors, threads = dml_get_threads(),
+            images = seen->batches * seen->groups;
     dml_conv_blocking plan = {.n = seen->steps[1] * seen->steps[2], .k = seen->channels, .m_blocks = 1};
     int64_t vectors = dml_quotient_up(plan.n, dml_dispatch->conv->lanes);
     while (max_vectors * dml_dispatch->conv->lanes * seen->channels > DML_CONV_PAIRS)
         max_vectors--;
-    plan.panels = vectors <= max_vectors
-                      ? 1
-                      : dml_quotient_up(vectors, dml_least(max_vectors, dml_conv_panel_vectors(seen)));
+    plan.panels =
+        vectors <= max_vectors ? 1 : dml_quotient_up(vectors, dml_least(max_vectors, dml_conv_panel_vectors(seen)));
     /* As many for each thread, and as wide: all transformed filters pass by each of them. */
     if (images % threads != 0 && vectors >= threads) {
         plan.panels = dml_quotient_up(plan.panels, threads) * threads;

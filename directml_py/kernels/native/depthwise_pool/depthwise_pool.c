@@ -32,7 +32,8 @@ static void dml_depthwise_pool_measure(dml_depthwise_pool_plan *plan, int64_t ro
     plan->columns = columns;
     plan->height = rows + plan->axes[1].reach;
     plan->width = columns + plan->axes[2].reach;
-    plan->packed = (plan->is_joined ? plan->axes[2].phases * rows : all * plan->height) * plan->width + DML_DEPTHWISE_POOL_SLACK;
+    plan->packed =
+        (plan->is_joined ? plan->axes[2].phases * rows : all * plan->height) * plan->width + DML_DEPTHWISE_POOL_SLACK;
     plan->values = rows * plan->width + DML_DEPTHWISE_POOL_SLACK;
     plan->memory = plan->packed + plan->values * (task->indices ? 2 : 1);
     plan->memory += ((task->is_half || task->bytes.is_there || task->x_strides[4] != 4) + plan->is_joined) * span;
@@ -42,7 +43,8 @@ static void dml_depthwise_pool_measure(dml_depthwise_pool_plan *plan, int64_t ro
 static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dml_depthwise_pool *task)
 {
     const int64_t *window = task->window, *steps = task->steps;
-    int64_t rows = 1, columns = steps[2] < DML_DEPTHWISE_POOL_COLUMNS ? steps[2] : DML_DEPTHWISE_POOL_COLUMNS, first, more;
+    int64_t rows = 1, columns = steps[2] < DML_DEPTHWISE_POOL_COLUMNS ? steps[2] : DML_DEPTHWISE_POOL_COLUMNS, first,
+            more;
     plan->task = task;
     plan->taps = 1;
     for (int i = 0; i < 3; i++) {
@@ -56,7 +58,8 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
         plan->is_whole = plan->is_whole && task->steps[i] == 1 && task->padding[i] == 0 && task->dilations[i] == 1 &&
                          task->window[i] == task->sizes[i] &&
                          (task->sizes[i] == 1 || task->x_strides[i + 2] == together);
-    plan->is_near = !task->bytes.is_there && dml_dispatch->depthwise_pool->is_near && dml_dispatch->depthwise_pool->is_near(task);
+    plan->is_masked = !task->bytes.is_there && dml_dispatch->depthwise_pool->is_masked &&
+                      dml_dispatch->depthwise_pool->is_masked(task);
     dml_depthwise_pool_measure(plan, 1, columns);
     while (plan->memory > DML_DEPTHWISE_POOL_MEMORY && columns > 1) {
         columns = columns > 64 ? columns / 2 : 1;
@@ -64,13 +67,13 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
     }
     if (plan->memory > DML_DEPTHWISE_POOL_MEMORY)
         return 0;
-    plan->is_endless = plan->is_near && columns == steps[2] && dml_dispatch->depthwise_pool->is_endless(task);
+    plan->is_flat = plan->is_masked && columns == steps[2] && dml_dispatch->depthwise_pool->is_flat(task);
     first = plan->memory;
     dml_depthwise_pool_measure(plan, 2, columns);
     more = plan->memory - first;
-    if (first < DML_DEPTHWISE_POOL_NEAR)
-        rows = (DML_DEPTHWISE_POOL_NEAR - first) / more + 1;
-    rows = rows < steps[1] && !plan->is_endless ? rows : steps[1];
+    if (first < DML_DEPTHWISE_POOL_L1_FLOATS)
+        rows = (DML_DEPTHWISE_POOL_L1_FLOATS - first) / more + 1;
+    rows = rows < steps[1] && !plan->is_flat ? rows : steps[1];
     /* All units alike. */
     plan->row_blocks = dml_quotient_up(steps[1], rows);
     rows = dml_quotient_up(steps[1], plan->row_blocks);
@@ -148,5 +151,6 @@ void dml_depthwise_pool_add(const dml_depthwise_pool_gradients *task)
 {
     int64_t seen = task->steps[0] * task->steps[1] * task->steps[2], planes = task->batches * task->channels;
     int64_t made = task->sizes[0] * task->sizes[1] * task->sizes[2];
-    dml_parallel(dml_depthwise_pool_share_channels, (void *)(uintptr_t)task, planes, 1, planes * (seen * 12 + made * 20));
+    dml_parallel(dml_depthwise_pool_share_channels, (void *)(uintptr_t)task, planes, 1,
+                 planes * (seen * 12 + made * 20));
 }

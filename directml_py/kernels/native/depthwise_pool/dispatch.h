@@ -8,9 +8,9 @@
 
 /* So many results of a row are computed at once. */
 #define DML_DEPTHWISE_POOL_COLUMNS 2048
-/* What a unit keeps in memory, in floats: at most, and as much as is meant to stay in the nearest cache. */
+/* The scratch memory of a unit, in floats: at most, and as much as is meant to stay in the L1 cache. */
 #define DML_DEPTHWISE_POOL_MEMORY (60 << 10)
-#define DML_DEPTHWISE_POOL_NEAR (8 << 10)
+#define DML_DEPTHWISE_POOL_L1_FLOATS (8 << 10)
 /* Vectors run on for up to so many places. */
 #define DML_DEPTHWISE_POOL_SLACK 64
 
@@ -19,7 +19,8 @@
    are seen; `firsts` is where it begins. */
 typedef struct {
     int64_t phases, reach;
-    int64_t phase_of[DML_DEPTHWISE_POOL_TAPS], offsets[DML_DEPTHWISE_POOL_TAPS], firsts[DML_DEPTHWISE_POOL_TAPS], reaches[DML_DEPTHWISE_POOL_TAPS];
+    int64_t phase_of[DML_DEPTHWISE_POOL_TAPS], offsets[DML_DEPTHWISE_POOL_TAPS], firsts[DML_DEPTHWISE_POOL_TAPS],
+        reaches[DML_DEPTHWISE_POOL_TAPS];
 } dml_depthwise_pool_axis;
 
 /* A task cut in units: so many `rows` and `columns` of the output at a time. Their input is packed as
@@ -31,10 +32,10 @@ typedef struct {
     dml_depthwise_pool_axis axes[3];
     int64_t rows, columns, height, width, taps, row_blocks, column_blocks, units;
     int is_joined;
-    /* Whether the input is read where it lies. */
-    int is_near;
-    /* Whether vectors run on over the ends of its rows. */
-    int is_endless;
+    /* Whether the input is read in place by masked loads, without packing. */
+    int is_masked;
+    /* Whether vectors run across the ends of its rows: a plane is one flat row. */
+    int is_flat;
     /* Whether a unit is all bytes of a channel, one behind the other. */
     int is_whole;
     /* In floats, all but the last of one part of a unit's memory. */
@@ -45,10 +46,10 @@ typedef struct {
 } dml_depthwise_pool_plan;
 
 typedef struct {
-    /* Whether units can be computed from the input as it lies; NULL if none can. */
-    int (*is_near)(const dml_depthwise_pool *task);
-    /* The same of planes, one after the other. */
-    int (*is_endless)(const dml_depthwise_pool *task);
+    /* Whether masked loads can read the input in place; NULL if there are none. */
+    int (*is_masked)(const dml_depthwise_pool *task);
+    /* The same of planes as flat rows. */
+    int (*is_flat)(const dml_depthwise_pool *task);
     /* Units from `begin` to `end`. */
     void (*run)(const dml_depthwise_pool_plan *plan, int64_t begin, int64_t end);
     /* Channels from `begin` to `end`. */
@@ -58,7 +59,7 @@ typedef struct {
 /* A step, and where its channel begins. */
 typedef struct {
     const char *x;
-    int64_t plane, at[3];
+    int64_t plane, step[3];
 } dml_depthwise_pool_place;
 
 static inline const char *dml_depthwise_pool_channel(const dml_depthwise_pool *task, int64_t plane)
@@ -90,38 +91,40 @@ static void dml_depthwise_pool_weights(const dml_depthwise_pool *task, int64_t c
 
 /* The largest that one step sees, found one by one, and -FLT_MAX at least, also of NaN and of nothing; and, if it is
    asked for, where it is among the channel's elements, 0 of nothing. */
-static float dml_depthwise_pool_exact(const dml_depthwise_pool *task, const dml_depthwise_pool_place *place, int64_t *index)
+static float dml_depthwise_pool_exact(const dml_depthwise_pool *task, const dml_depthwise_pool_place *place,
+                                      int64_t *index)
 {
     float best = -INFINITY;
     int is_first = 1;
-    int64_t found = 0, at[3];
+    int64_t largest = 0, element[3];
     for (int64_t tap = 0; tap < task->window[0] * task->window[1] * task->window[2]; tap++) {
         int64_t rest = tap, inside = 1, offset = 0, within = 0;
         for (int i = 2; i >= 0; i--) {
-            at[i] = place->at[i] * task->strides[i] - task->padding[i] + rest % task->window[i] * task->dilations[i];
+            element[i] =
+                place->step[i] * task->strides[i] - task->padding[i] + rest % task->window[i] * task->dilations[i];
             rest /= task->window[i];
-            inside = inside && at[i] >= 0 && at[i] < task->sizes[i];
+            inside = inside && element[i] >= 0 && element[i] < task->sizes[i];
         }
         if (!inside)
             continue;
         for (int i = 0; i < 3; i++) {
-            offset += at[i] * task->x_strides[i + 2];
-            within = within * task->sizes[i] + at[i];
+            offset += element[i] * task->x_strides[i + 2];
+            within = within * task->sizes[i] + element[i];
         }
         float value = dml_load_float(place->x + offset, task->is_half);
         if (is_first || value > best || (isnan(best) && !isnan(value))) {
             best = value;
-            found = within;
+            largest = within;
         }
         is_first = 0;
     }
     if (index)
-        *index = found + (is_first ? 0 : place->plane * task->sizes[0] * task->sizes[1] * task->sizes[2]);
+        *index = largest + (is_first ? 0 : place->plane * task->sizes[0] * task->sizes[1] * task->sizes[2]);
     return best >= -FLT_MAX ? best : -FLT_MAX;
 }
 
-static void dml_depthwise_pool_indices(const dml_depthwise_pool_plan *plan, const dml_depthwise_pool_place *start, const int32_t *which,
-                              int64_t count)
+static void dml_depthwise_pool_indices(const dml_depthwise_pool_plan *plan, const dml_depthwise_pool_place *start,
+                                       const int32_t *which, int64_t count)
 {
     const dml_depthwise_pool *task = plan->task;
     dml_depthwise_pool_place place = *start;
@@ -129,10 +132,10 @@ static void dml_depthwise_pool_indices(const dml_depthwise_pool_plan *plan, cons
     char *indices = (char *)task->indices + place.plane / task->channels * task->index_strides[0] +
                     place.plane % task->channels * task->index_strides[1];
     for (int i = 0; i < 3; i++) {
-        indices += place.at[i] * task->index_strides[i + 2];
-        first = first * task->sizes[i] + place.at[i] * task->strides[i] - task->padding[i];
+        indices += place.step[i] * task->index_strides[i + 2];
+        first = first * task->sizes[i] + place.step[i] * task->strides[i] - task->padding[i];
     }
-    for (int64_t i = 0; i < count; i++, place.at[2]++, indices += task->index_strides[4]) {
+    for (int64_t i = 0; i < count; i++, place.step[2]++, indices += task->index_strides[4]) {
         int64_t index = first + i * task->strides[2];
         if (which[i] < 0)
             dml_depthwise_pool_exact(task, &place, &index);

@@ -24,7 +24,8 @@ static const char *const dml_elementwise_step_names[] = {
 #undef DML_NAME
 #undef DML_NAMES
         NULL};
-/* Operands of each step of which it reads one element if they are the same everywhere, as bits: all of them, or none. */
+/* Operands of each step of which it reads one element if they are the same everywhere, as bits: all of them, or
+   none. */
 static const uint8_t dml_elementwise_reads_one[] = {
 #define DML_NONE(NAME, ...) 0,
 #define DML_SECOND(NAME, ...) 2,
@@ -37,8 +38,8 @@ static const uint8_t dml_elementwise_reads_one[] = {
 #undef DML_NEITHER
 };
 enum { DML_ELEMENTWISE_CODES = sizeof dml_elementwise_reads_one };
-static const char *const dml_elementwise_type_names[] = {"float16", "float32", "int8",    "int16",   "int32",
-                                                 "uint8",   "uint16",  "uint32", "float64", NULL};
+static const char *const dml_elementwise_type_names[] = {"float16", "float32", "int8",   "int16",   "int32",
+                                                         "uint8",   "uint16",  "uint32", "float64", NULL};
 static const int64_t dml_elementwise_sizes[DML_ELEMENTWISE_TYPES] = {2, 4, 1, 2, 4, 1, 2, 4, 8};
 
 const char *dml_elementwise_step_name(int code)
@@ -91,8 +92,8 @@ static int dml_elementwise_logarithm(int64_t size)
 }
 
 /* `count` elements in steps, to or from where they lie together. */
-static void dml_elementwise_gather(char *output, int64_t output_step, const char *input, int64_t input_step, int64_t count,
-                           int64_t size)
+static void dml_elementwise_gather(char *output, int64_t output_step, const char *input, int64_t input_step,
+                                   int64_t count, int64_t size)
 {
     const dml_span span = {output, input, 1, 0, 0, count, output_step, input_step};
     dml_dispatch->move->strided[dml_elementwise_logarithm(size)](&span, 0);
@@ -133,7 +134,8 @@ static int dml_elementwise_is_packed(const dml_elementwise_view *view, int64_t s
 }
 
 /* Has a value ready, or `later`: elements that lie together are made lanes a tile at a time. */
-static void dml_elementwise_load(dml_elementwise_worker *worker, int index, int64_t row, int64_t column, int64_t rows, int64_t columns)
+static void dml_elementwise_load(dml_elementwise_worker *worker, int index, int64_t row, int64_t column, int64_t rows,
+                                 int64_t columns)
 {
     const dml_elementwise_tensor *tensor = worker->task->tensors + index;
     dml_elementwise_view *view = worker->views + index;
@@ -164,12 +166,13 @@ static void dml_elementwise_load(dml_elementwise_worker *worker, int index, int6
     }
     value->moves = 4;
     for (int64_t i = 0; i < rows; i++)
-        dml_elementwise_load_row(tensor->type, value->place + 4 * i * columns, elements + i * view->line, view->step, columns);
+        dml_elementwise_load_row(tensor->type, value->place + 4 * i * columns, elements + i * view->line, view->step,
+                                 columns);
 }
 
 /* Results that lie together, of which `done` are there. What is read soon is fetched along with the first of them. */
-static void dml_elementwise_put(dml_elementwise_worker *worker, char *elements, const char *results, int64_t size, int64_t count,
-                        int64_t done)
+static void dml_elementwise_put(dml_elementwise_worker *worker, char *elements, const char *results, int64_t size,
+                                int64_t count, int64_t done)
 {
     dml_elementwise_ahead ahead[DML_ELEMENTWISE_TENSORS];
     if (!worker->stream) {
@@ -178,14 +181,15 @@ static void dml_elementwise_put(dml_elementwise_worker *worker, char *elements, 
     }
     for (int i = 0; i < worker->following; i++) {
         int64_t step = worker->ahead[i].step;
-        ahead[i] = (dml_elementwise_ahead){worker->ahead[i].from + (done + DML_ELEMENTWISE_FETCHED) * step, step * 64 / size};
+        ahead[i] =
+            (dml_elementwise_ahead){worker->ahead[i].from + (done + DML_ELEMENTWISE_FETCHED) * step, step * 64 / size};
     }
     dml_dispatch->elementwise->stream(elements, results, count * size, ahead, worker->fetches ? worker->following : 0);
     worker->fetches = 0;
 }
 
-static void dml_elementwise_store_row(dml_elementwise_worker *worker, int type, char *elements, int64_t step, const char *lanes,
-                              int is_wide, int64_t count, int64_t done)
+static void dml_elementwise_store_row(dml_elementwise_worker *worker, int type, char *elements, int64_t step,
+                                      const char *lanes, int is_wide, int64_t count, int64_t done)
 {
     int64_t size = dml_elementwise_sizes[type];
     char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
@@ -205,8 +209,8 @@ static void dml_elementwise_store_row(dml_elementwise_worker *worker, int type, 
 }
 
 /* A tile of an output whose rows lie one after the other, or the whole block. */
-static void dml_elementwise_store(dml_elementwise_worker *worker, int index, char *elements, int64_t rows, int64_t columns,
-                          int64_t done)
+static void dml_elementwise_store(dml_elementwise_worker *worker, int index, char *elements, int64_t rows,
+                                  int64_t columns, int64_t done)
 {
     const dml_elementwise *task = worker->task;
     const dml_elementwise_tensor *tensor = task->tensors + index;
@@ -219,8 +223,8 @@ static void dml_elementwise_store(dml_elementwise_worker *worker, int index, cha
     if (elements == lanes)
         return;
     for (int64_t i = 0; i < rows; i++)
-        dml_elementwise_store_row(worker, tensor->type, elements + i * view->line, view->step, lanes + i * columns * lane,
-                          is_wide, columns, done);
+        dml_elementwise_store_row(worker, tensor->type, elements + i * view->line, view->step,
+                                  lanes + i * columns * lane, is_wide, columns, done);
 }
 
 /* Where the last step may leave its results: in the output itself, if that takes them as they are; NULL if not. */
@@ -257,7 +261,8 @@ static void dml_elementwise_steps(const dml_elementwise_worker *worker, int64_t 
 
 /* A block: rows that are worked on together, or a part of a long one. What goes past the caches does so a tile after
    the other, so that memory has something to do while the next is computed. */
-static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, int64_t column, int64_t rows, int64_t columns)
+static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, int64_t column, int64_t rows,
+                                  int64_t columns)
 {
     const dml_elementwise *task = worker->task;
     int64_t count = rows * columns, tile = worker->stream ? DML_ELEMENTWISE_TILE : count, n;
@@ -277,18 +282,20 @@ static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, i
         n = count - done < tile ? count - done : tile;
         /* All tiles but the first begin with a line of the cache. */
         if (done == 0 && n < count)
-            n -= (int64_t)((uintptr_t)elements[task->inputs] & 63) / dml_elementwise_sizes[task->tensors[task->inputs].type];
+            n -= (int64_t)((uintptr_t)elements[task->inputs] & 63) /
+                 dml_elementwise_sizes[task->tensors[task->inputs].type];
         for (int i = 0; i < task->inputs; i++)
             if (worker->views[i].later) {
                 const dml_elementwise_tensor *tensor = task->tensors + i;
                 int64_t size = dml_elementwise_sizes[tensor->type];
                 dml_elementwise_load_row(tensor->type, worker->values[tensor->value].place,
-                                 worker->views[i].later + done * size, size, n);
+                                         worker->views[i].later + done * size, size, n);
             }
         dml_elementwise_steps(worker, done, n, target);
         worker->fetches = 1;
         for (int i = task->inputs; i < task->inputs + task->outputs && !target; i++) {
-            int together = dml_elementwise_is_packed(worker->views + i, dml_elementwise_sizes[task->tensors[i].type], rows, columns);
+            int together = dml_elementwise_is_packed(worker->views + i, dml_elementwise_sizes[task->tensors[i].type],
+                                                     rows, columns);
             dml_elementwise_store(worker, i, elements[i], together ? 1 : rows, together ? n : columns, done);
         }
     }
@@ -318,7 +325,8 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
     int last = task->rank - 1;
     int64_t columns = task->sizes[last], rows = task->sizes[last - 1];
     int64_t across = dml_quotient_up(columns, task->columns), down = dml_quotient_up(rows, task->rows);
-    int64_t column = unit % across * task->columns, row = unit / across % down * task->rows, left = unit / across / down;
+    int64_t column = unit % across * task->columns, row = unit / across % down * task->rows,
+            left = unit / across / down;
     int64_t together;
     columns = columns - column < task->columns ? columns - column : task->columns;
     rows = rows - row < task->rows ? rows - row : task->rows;
@@ -339,7 +347,7 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
     for (int64_t i = 0; i < rows; i += together)
         for (int64_t j = 0; j < columns; j += worker->block)
             dml_elementwise_block(worker, i, j, rows - i < together ? rows - i : together,
-                          columns - j < worker->block ? columns - j : worker->block);
+                                  columns - j < worker->block ? columns - j : worker->block);
 }
 
 /* Values that are kept between steps must fit into a block; one step between tensors as they lie keeps none. */
@@ -357,8 +365,8 @@ static int64_t dml_elementwise_longest(const dml_elementwise *task)
         uintptr_t places = tensor->memory;
         for (int axis = 0; axis < last; axis++)
             places |= (uintptr_t)tensor->strides[axis];
-        if (dml_dispatch->elementwise->load[tensor->type] || dml_dispatch->elementwise->store[tensor->type] || tensor->strides[last] != 4 ||
-            places % 4 != 0)
+        if (dml_dispatch->elementwise->load[tensor->type] || dml_dispatch->elementwise->store[tensor->type] ||
+            tensor->strides[last] != 4 || places % 4 != 0)
             return DML_ELEMENTWISE_BLOCK;
     }
     return DML_ELEMENTWISE_PART;
@@ -374,8 +382,8 @@ static void dml_elementwise_fill(char *place, const dml_elementwise_constant *co
 static void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
 {
     const dml_elementwise *task = context;
-    dml_elementwise_worker worker = {.task = task, .stream = task->output_bytes >= DML_STREAM_BYTES,
-                             .block = dml_elementwise_longest(task)};
+    dml_elementwise_worker worker = {
+        .task = task, .stream = task->output_bytes >= DML_STREAM_BYTES, .block = dml_elementwise_longest(task)};
     char memory[task->memory + 64];
     worker.memory = memory + (-(uintptr_t)memory & 63);
     for (int i = 0; i < task->values; i++)
@@ -400,8 +408,11 @@ void dml_elementwise_prepare(dml_elementwise *task)
         task->columns = columns < DML_ELEMENTWISE_SIDE ? columns : DML_ELEMENTWISE_SIDE;
         task->rows = rows < DML_ELEMENTWISE_SIDE ? rows : DML_ELEMENTWISE_SIDE;
     } else {
-        int64_t part = dml_element_count(task->rank, task->sizes) / DML_ELEMENTWISE_PARTS / DML_ELEMENTWISE_BLOCK * DML_ELEMENTWISE_BLOCK;
-        part = part < DML_ELEMENTWISE_BLOCK ? DML_ELEMENTWISE_BLOCK : part < DML_ELEMENTWISE_PART ? part : DML_ELEMENTWISE_PART;
+        int64_t part = dml_element_count(task->rank, task->sizes) / DML_ELEMENTWISE_PARTS / DML_ELEMENTWISE_BLOCK *
+                       DML_ELEMENTWISE_BLOCK;
+        part = part < DML_ELEMENTWISE_BLOCK  ? DML_ELEMENTWISE_BLOCK
+               : part < DML_ELEMENTWISE_PART ? part
+                                             : DML_ELEMENTWISE_PART;
         task->columns = columns < part ? columns : part;
         task->rows = part / task->columns < rows ? part / task->columns : rows;
     }

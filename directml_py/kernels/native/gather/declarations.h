@@ -17,6 +17,6 @@ typedef struct {
 /* Types of indices: 0 is UINT32, 1 INT32, 2 UINT64, 3 INT64. Strides are in bytes; the output's sizes are those of x
    with the index sizes in place of `axis`. Gives 0, having done nothing, for what there is no kernel for. */
 int dml_gather_prepare(dml_gather *task, int64_t item, int rank, const int64_t *x_sizes, const int64_t *x_strides,
-                     int axis, int index_rank, const int64_t *index_sizes, const int64_t *index_strides,
-                     int index_type, const int64_t *output_strides, uintptr_t x, uintptr_t indices, uintptr_t output);
+                       int axis, int index_rank, const int64_t *index_sizes, const int64_t *index_strides,
+                       int index_type, const int64_t *output_strides, uintptr_t x, uintptr_t indices, uintptr_t output);
 void dml_gather_run(const dml_gather *task);

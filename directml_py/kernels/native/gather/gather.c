@@ -15,8 +15,8 @@ enum { DML_INDEX_UINT32, DML_INDEX_INT32, DML_INDEX_UINT64, DML_INDEX_INT64 };
 #define DML_GATHER_AHEAD_BYTES (1 << 16)
 
 /* The dimensions of the output's places and of what is read for them, as few as possible. */
-static int dml_gather_dimensions(dml_dimension *dimensions, int rank, const int64_t *sizes, const int64_t *output_strides,
-                               const int64_t *input_strides)
+static int dml_gather_dimensions(dml_dimension *dimensions, int rank, const int64_t *sizes,
+                                 const int64_t *output_strides, const int64_t *input_strides)
 {
     for (int i = 0; i < rank; i++)
         dimensions[i] = (dml_dimension){sizes[i], output_strides[i], input_strides[i]};
@@ -39,8 +39,8 @@ static void dml_gather_trail(const dml_move *trail, int64_t moved, int64_t most,
 }
 
 int dml_gather_prepare(dml_gather *task, int64_t item, int rank, const int64_t *x_sizes, const int64_t *x_strides,
-                     int axis, int index_rank, const int64_t *index_sizes, const int64_t *index_strides,
-                     int index_type, const int64_t *output_strides, uintptr_t x, uintptr_t indices, uintptr_t output)
+                       int axis, int index_rank, const int64_t *index_sizes, const int64_t *index_strides,
+                       int index_type, const int64_t *output_strides, uintptr_t x, uintptr_t indices, uintptr_t output)
 {
     const int64_t *trail_output = output_strides + axis + index_rank;
     int trail_rank = rank - 1 - axis;
@@ -91,7 +91,7 @@ static int64_t dml_place(int64_t index, int64_t size)
 
 /* `count` indices as offsets into x. */
 static void dml_gather_offsets(const dml_gather *task, const char *indices, int64_t stride, int64_t count,
-                             int64_t *offsets)
+                               int64_t *offsets)
 {
     int64_t size = task->axis_size, axis_stride = task->axis_stride;
     if (task->index_type == DML_INDEX_INT32) {
@@ -147,7 +147,7 @@ static void dml_gather_block(const dml_gather *task, int64_t begin, int64_t end,
         run = dml_gather_seek(task, i, &index, &output);
         run = run < end - i ? run : end - i;
         dml_gather_offsets(task, (const char *)task->indices + index, task->index[task->index_rank - 1].input, run,
-                         offsets + (i - begin));
+                           offsets + (i - begin));
     }
 }
 

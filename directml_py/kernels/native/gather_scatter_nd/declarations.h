@@ -31,6 +31,6 @@ typedef struct {
 } dml_gather_scatter_nd;
 
 /* Gives 0, having done nothing, for what there is no kernel for. */
-int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int rank, const int64_t *sizes, const int64_t *array_strides,
-                       const int64_t *values_strides);
+int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int rank, const int64_t *sizes,
+                                  const int64_t *array_strides, const int64_t *values_strides);
 void dml_gather_scatter_nd_run(const dml_gather_scatter_nd *task);

@@ -34,8 +34,8 @@ static int64_t dml_gather_scatter_nd_strip(const dml_gather_scatter_nd *task, in
     return (bytes > 1024 ? 1024 : bytes) / item;
 }
 
-int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int rank, const int64_t *sizes, const int64_t *array_strides,
-                       const int64_t *values_strides)
+int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int rank, const int64_t *sizes,
+                                  const int64_t *array_strides, const int64_t *values_strides)
 {
     int64_t moved = item * dml_element_count(rank, sizes), places = dml_element_count(task->rank, task->sizes);
     if (rank < 0 || rank > 8 || (item != 1 && item != 2 && item != 4 && item != 8))
@@ -49,7 +49,8 @@ int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int
         return 1;
     dml_gather_trail(&task->trail, moved, DML_GATHER_SCATTER_ND_BLOCK, &task->kind, &task->block);
     task->is_single = task->count == 1 && task->kind == DML_GATHER_ITEMS && task->trail.item <= 8;
-    task->is_lines = task->is_single && task->mode == DML_GATHER_SCATTER_ND_REVERSED && task->given[0].along == task->rank - 1;
+    task->is_lines =
+        task->is_single && task->mode == DML_GATHER_SCATTER_ND_REVERSED && task->given[0].along == task->rank - 1;
     if (task->is_lines)
         task->block = DML_GATHER_SCATTER_ND_LINE;
     task->strip = dml_gather_scatter_nd_strip(task, item);
@@ -62,7 +63,8 @@ int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int
 }
 
 /* Where `count` places are that follow each other along the last dimension, from these coordinates on. */
-static void dml_gather_scatter_nd_find(const dml_gather_scatter_nd *task, const int64_t *at, int64_t count, int64_t *offsets)
+static void dml_gather_scatter_nd_find(const dml_gather_scatter_nd *task, const int64_t *at, int64_t count,
+                                       int64_t *offsets)
 {
     int last = task->rank - 1;
     int64_t first = 0;
@@ -76,13 +78,13 @@ static void dml_gather_scatter_nd_find(const dml_gather_scatter_nd *task, const 
         for (int i = 0; i <= last; i++)
             indices += at[i] * task->given[k].strides[i];
         dml_gather_scatter_nd_line line = {indices,
-                                task->given[k].strides[last],
-                                count,
-                                task->given[k].size,
-                                task->given[k].step,
-                                along < 0 ? 0 : at[along],
-                                along == last,
-                                offsets};
+                                           task->given[k].strides[last],
+                                           count,
+                                           task->given[k].size,
+                                           task->given[k].step,
+                                           along < 0 ? 0 : at[along],
+                                           along == last,
+                                           offsets};
 #if defined(__x86_64__)
         /* Indices are read once, with pauses: the next ones are fetched meanwhile. */
         for (int64_t i = 0; line.stride > 0 && line.stride <= 8 && i < count * line.stride; i += 64)
@@ -93,21 +95,22 @@ static void dml_gather_scatter_nd_find(const dml_gather_scatter_nd *task, const 
 }
 
 /* What the one coordinate of each of `count` places names, from these coordinates on. */
-static void dml_gather_scatter_nd_one_by_one(const dml_gather_scatter_nd *task, const int64_t *at, int64_t count, char *values)
+static void dml_gather_scatter_nd_one_by_one(const dml_gather_scatter_nd *task, const int64_t *at, int64_t count,
+                                             char *values)
 {
     int last = task->rank - 1, along = task->given[0].along, type = task->given[0].type;
     int item = __builtin_ctzll((unsigned long long)task->trail.item);
     int64_t span = task->given[0].size * task->given[0].step, values_step = task->values_strides[last];
     dml_gather_scatter_nd_single single = {.line = {.indices = (const char *)task->given[0].indices,
-                                         .stride = task->given[0].strides[last],
-                                         .count = count,
-                                         .size = task->given[0].size,
-                                         .step = task->given[0].step,
-                                         .own = along < 0 ? 0 : at[along]},
-                                .array = (char *)task->array,
-                                .values = values,
-                                .own = task->own[last],
-                                .values_step = values_step};
+                                                    .stride = task->given[0].strides[last],
+                                                    .count = count,
+                                                    .size = task->given[0].size,
+                                                    .step = task->given[0].step,
+                                                    .own = along < 0 ? 0 : at[along]},
+                                           .array = (char *)task->array,
+                                           .values = values,
+                                           .own = task->own[last],
+                                           .values_step = values_step};
     for (int i = 0; i <= last; i++) {
         single.array += at[i] * task->own[i];
         single.line.indices += at[i] * task->given[0].strides[i];
@@ -144,7 +147,8 @@ static int64_t dml_gather_scatter_nd_length(int type, const char *place, int64_t
 }
 
 /* Part of a line: as far as its length reaches it is read backwards. */
-static void dml_gather_scatter_nd_reverse(const dml_gather_scatter_nd *task, const int64_t *at, int64_t count, char *values, int stream)
+static void dml_gather_scatter_nd_reverse(const dml_gather_scatter_nd *task, const int64_t *at, int64_t count,
+                                          char *values, int stream)
 {
     int last = task->rank - 1, item = __builtin_ctzll((unsigned long long)task->trail.item);
     int64_t begin = at[last], end = begin + count, step = task->given[0].step, values_step = task->values_strides[last];
@@ -182,11 +186,13 @@ static void dml_gather_scatter_nd_share_strips(void *context, int64_t begin, int
     const dml_gather_scatter_nd *task = context;
     int last = task->rank - 1, along = last - 1, stream = task->bytes >= DML_STREAM_BYTES;
     int type = task->given[0].type, size = __builtin_ctzll((unsigned long long)task->trail.item);
-    int64_t item = task->trail.item, lines = task->sizes[along], pieces = dml_quotient_up(task->sizes[last], task->strip);
+    int64_t item = task->trail.item, lines = task->sizes[along],
+            pieces = dml_quotient_up(task->sizes[last], task->strip);
     char *strip = malloc((size_t)(lines * task->strip * item));
     char together[1024] __attribute__((aligned(64)));
     for (; begin < end; begin++) {
-        int64_t at[8] = {0}, rest = begin / pieces, first = begin % pieces * task->strip, left = task->sizes[last] - first;
+        int64_t at[8] = {0}, rest = begin / pieces, first = begin % pieces * task->strip,
+                left = task->sizes[last] - first;
         int64_t count = left < task->strip ? left : task->strip, values_step = task->values_strides[last];
         const char *array = (const char *)task->array, *lengths = (const char *)task->given[0].indices;
         char *values = (char *)task->values;
@@ -201,13 +207,13 @@ static void dml_gather_scatter_nd_share_strips(void *context, int64_t begin, int
             values += at[i] * task->values_strides[i];
         }
         dml_gather_scatter_nd_single single = {.line = {.indices = lengths,
-                                             .stride = task->given[0].strides[last],
-                                             .count = count,
-                                             .size = task->given[0].size,
-                                             .step = task->given[0].step},
-                                    .array = (char *)array,
-                                    .own = task->own[last],
-                                    .values_step = values_step};
+                                                        .stride = task->given[0].strides[last],
+                                                        .count = count,
+                                                        .size = task->given[0].size,
+                                                        .step = task->given[0].step},
+                                               .array = (char *)array,
+                                               .own = task->own[last],
+                                               .values_step = values_step};
         if (strip) {
             int is_row = task->own[last] == item;
             dml_span span = {strip, array, lines, count * item, task->given[0].step, count, item, task->own[last]};
@@ -232,13 +238,15 @@ static void dml_gather_scatter_nd_share_strips(void *context, int64_t begin, int
     free(strip);
 }
 
-static void dml_gather_scatter_nd_write(const dml_gather_scatter_nd *task, const int64_t *offsets, const char *values, int64_t count)
+static void dml_gather_scatter_nd_write(const dml_gather_scatter_nd *task, const int64_t *offsets, const char *values,
+                                        int64_t count)
 {
     int64_t step = task->values_strides[task->rank - 1];
     char *array = (char *)task->array + (task->kind == DML_GATHER_ITEMS ? 0 : (intptr_t)task->trail.output);
     int stream = task->bytes >= DML_STREAM_BYTES;
     if (task->kind == DML_GATHER_ITEMS) {
-        dml_dispatch->gather_scatter_nd->write[__builtin_ctzll((unsigned long long)task->trail.item)](array, offsets, values, step, count);
+        dml_dispatch->gather_scatter_nd->write[__builtin_ctzll((unsigned long long)task->trail.item)](
+            array, offsets, values, step, count);
         return;
     }
     values += (intptr_t)task->trail.input;
@@ -251,8 +259,10 @@ static void dml_gather_scatter_nd_write(const dml_gather_scatter_nd *task, const
             dml_move_part(&task->trail, array + offsets[i], values + i * step, 0, task->trail.units, 0);
 }
 
-/* All places from `at` up to `end`, in the order of their coordinates, whose offsets are in `range`, if there is one. */
-static void dml_gather_scatter_nd_write_box(const dml_gather_scatter_nd *task, const int64_t *begin, const int64_t *end, const int64_t *range)
+/* All places from `at` up to `end`, in the order of their coordinates, whose offsets are in `range`, if there is
+   one. */
+static void dml_gather_scatter_nd_write_box(const dml_gather_scatter_nd *task, const int64_t *begin, const int64_t *end,
+                                            const int64_t *range)
 {
     int last = task->rank - 1, i = last;
     int64_t offsets[DML_GATHER_SCATTER_ND_BLOCK], at[8];
@@ -271,7 +281,8 @@ static void dml_gather_scatter_nd_write_box(const dml_gather_scatter_nd *task, c
             dml_gather_scatter_nd_find(task, at, count, offsets);
             if (range)
                 for (i = 0; i < count; i++)
-                    offsets[i] = (uint64_t)(offsets[i] - range[0]) < (uint64_t)(range[1] - range[0]) ? offsets[i] : elsewhere;
+                    offsets[i] =
+                        (uint64_t)(offsets[i] - range[0]) < (uint64_t)(range[1] - range[0]) ? offsets[i] : elsewhere;
             dml_gather_scatter_nd_write(task, offsets, values, count);
         }
         at[last] += count;
@@ -360,7 +371,8 @@ void dml_gather_scatter_nd_run(const dml_gather_scatter_nd *task)
     DML_ASSERT_EACH(i, task->count, task->given[i].size >= (task->bytes > 0));
     DML_ASSERT(task->bytes >= 0 && task->strip >= 0 && (task->strip > 0 || task->bytes == 0 || task->block >= 1));
     int last = task->rank - 1, threads = dml_get_threads();
-    dml_gather_scatter_nd_ranges ranges = {task, threads < DML_GATHER_SCATTER_ND_RANGES ? threads : DML_GATHER_SCATTER_ND_RANGES};
+    dml_gather_scatter_nd_ranges ranges = {task, threads < DML_GATHER_SCATTER_ND_RANGES ? threads
+                                                                                        : DML_GATHER_SCATTER_ND_RANGES};
     if (task->bytes == 0)
         return;
     if (task->strip > 0)
@@ -369,10 +381,11 @@ void dml_gather_scatter_nd_run(const dml_gather_scatter_nd *task)
                      task->bytes);
     else if (!task->is_write)
         dml_parallel(dml_gather_scatter_nd_share_reads, (void *)task,
-                     dml_element_count(last, task->sizes) * dml_quotient_up(task->sizes[last], task->block), 1, task->bytes);
-    else if (task->apart >= 0)
-        dml_parallel(dml_gather_scatter_nd_share_writes, (void *)task, task->sizes[task->apart], task->apart == last ? 64 : 1,
+                     dml_element_count(last, task->sizes) * dml_quotient_up(task->sizes[last], task->block), 1,
                      task->bytes);
+    else if (task->apart >= 0)
+        dml_parallel(dml_gather_scatter_nd_share_writes, (void *)task, task->sizes[task->apart],
+                     task->apart == last ? 64 : 1, task->bytes);
     else
         dml_parallel(dml_gather_scatter_nd_share_ranges, &ranges, ranges.count, 1, task->bytes);
 }

@@ -1,5 +1,5 @@
-/* How C = A x B, {m, k} x {k, n}, is cut: blocks of mc rows and nc columns of C, each a unit of work for a thread, whose
-   products are added up kc at a time by the microkernel, in register tiles of mr rows and nr columns. */
+/* How C = A x B, {m, k} x {k, n}, is cut: blocks of mc rows and nc columns of C, each a unit of work for a thread,
+   whose products are added up kc at a time by the microkernel, in register tiles of mr rows and nr columns. */
 
 #ifndef DML_UNIT
 #include "../common/editor.h"
@@ -12,7 +12,7 @@
 /* The widest register tile of any kind of processor. */
 #define DML_MATMUL_MAX_NR 32
 /* A single row of A is converted so many elements at a time. */
-#define DML_MATMUL_ROW_KC 4096
+#define DML_MATMUL_GEMV_KC 4096
 /* More rows than these pay for packing B, if it does not fit into the L1 cache. */
 #define DML_MATMUL_FEW_ROWS 16
 #define DML_MATMUL_L1_BYTES (32 << 10)
@@ -27,28 +27,28 @@ typedef struct {
 } dml_matmul_blocking;
 
 /* A single row: nothing is used twice, so that B is read where it lies if its elements are in order. */
-static int dml_matmul_is_row(const dml_matmul_products *task)
+static int dml_matmul_is_gemv(const dml_matmul_products *task)
 {
     int64_t item = task->b.is_half ? 2 : 4;
     return !task->is_packed && task->m == 1 && (task->b.column == item || task->b.row == item);
 }
 
-/* Blocks of equal sizes, enough of them for all threads; packing where the microkernel cannot read the matrix as it lies,
-   or, for B, would read it too often. */
+/* Blocks of equal sizes, enough of them for all threads; packing where the microkernel cannot read the matrix as it
+   lies, or, for B, would read it too often. */
 static dml_matmul_blocking dml_matmul_plan_blocking(const dml_matmul_products *task)
 {
-    int64_t batch = 1, across = DML_MATMUL_MAX_NC * (dml_matmul_is_row(task) ? 4 : 1);
-    int is_near = task->m <= DML_MATMUL_FEW_ROWS || task->k * task->n * 4 <= DML_MATMUL_L1_BYTES;
+    int64_t batch = 1, n_blocks = DML_MATMUL_MAX_NC * (dml_matmul_is_gemv(task) ? 4 : 1);
+    int reads_b_in_place = task->m <= DML_MATMUL_FEW_ROWS || task->k * task->n * 4 <= DML_MATMUL_L1_BYTES;
     dml_matmul_blocking plan = {.mc = task->m};
     plan.packs_a = task->a.is_half || task->a.column != 4;
-    plan.packs_b = !task->is_packed && (task->b.is_half || task->b.column != 4 || !is_near);
+    plan.packs_b = !task->is_packed && (task->b.is_half || task->b.column != 4 || !reads_b_in_place);
     for (int i = 0; i < task->rank; i++)
         batch *= task->sizes[i];
-    across = dml_quotient_up(task->n, across);
-    plan.nc = dml_quotient_up(dml_quotient_up(task->n, across), DML_MATMUL_MAX_NR) * DML_MATMUL_MAX_NR;
-    across = dml_quotient_up(task->n, plan.nc);
-    while (batch * across * dml_quotient_up(task->m, plan.mc) < 4 && plan.mc > DML_MATMUL_MIN_MC)
+    n_blocks = dml_quotient_up(task->n, n_blocks);
+    plan.nc = dml_quotient_up(dml_quotient_up(task->n, n_blocks), DML_MATMUL_MAX_NR) * DML_MATMUL_MAX_NR;
+    n_blocks = dml_quotient_up(task->n, plan.nc);
+    while (batch * n_blocks * dml_quotient_up(task->m, plan.mc) < 4 && plan.mc > DML_MATMUL_MIN_MC)
         plan.mc = dml_quotient_up(plan.mc, 2 * DML_MATMUL_MR) * DML_MATMUL_MR;
-    plan.units = batch * across * dml_quotient_up(task->m, plan.mc);
+    plan.units = batch * n_blocks * dml_quotient_up(task->m, plan.mc);
     return plan;
 }

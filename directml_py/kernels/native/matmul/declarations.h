@@ -10,8 +10,8 @@ typedef struct {
     int32_t is_half;
 } dml_matrix;
 
-/* Matrices in panels as wide as a tile: of as many rows of each of the `gates`, {hidden, k}, the elements that
-   are multiplied by the same one lie next to each other, and panels of all gates behind each other. */
+/* Prepacked weights: panels {k, nr} of nr rows of each of the `gates`, {hidden, k}; panels of all gates follow each
+   other. */
 typedef struct {
     int64_t count, gates, hidden, k;
     dml_matrix matrix;
@@ -40,32 +40,32 @@ typedef struct {
     int64_t n, k, a_step, b_step, b_zero_step;
     uintptr_t a, b, out, a_zero, b_zero;
     int32_t a_is_signed, b_is_signed;
-} dml_byte_row;
-void dml_byte_row_run(const dml_byte_row *task);
+} dml_int8_gemv;
+void dml_int8_gemv_run(const dml_int8_gemv *task);
 
-/* Attention of heads: `out` {queries, value_size} is softmax(scale * `q` x `k` transposed + others) x `v` of each,
-   with FLOAT32 that is added to the scores where `others` are not 0. INT32 of `marks`, where there are any, have 0
-   where `mask_value` is added, too, but not in a row of nothing else. Elements of a row of `out`, of others and marks
-   lie next to each other; steps of others and of marks, the last of the three, are in bytes. */
+/* Attention of heads: `out` {queries, value_size} is softmax(scale * `q` x `k` transposed + biases) x `v` of each,
+   with FLOAT32 that is added to the scores where `biases` are not 0. The INT32 of `key_mask`, if there is one, are 0
+   where `mask_value` is added, too, but not in a row of nothing else. Rows of `out`, of biases and of the key mask are
+   contiguous; strides of biases and of the key mask, the last of the three, are in bytes. */
 typedef struct {
     int64_t heads, queries, keys, size, value_size;
     dml_matrix q, k, v, out;
     float scale, mask_value;
-    uintptr_t others[2], marks;
-    int64_t head_steps[3], row_steps[3];
-    int64_t places;
+    uintptr_t biases[2], key_mask;
+    int64_t head_strides[3], row_strides[3];
+    int64_t workers;
     uintptr_t scratch;
 } dml_attention;
-/* Bytes of memory that `scratch` must have for so many `places`, of which each thread takes one. */
+/* Bytes of memory that `scratch` must have for so many `workers`, of which each thread takes one. */
 int64_t dml_attention_scratch(int64_t heads, int64_t queries, int64_t keys, int64_t size, int64_t value_size,
-                              int64_t places);
+                              int64_t workers);
 void dml_attention_run(const dml_attention *task);
 
 /* Steps of a recurrent network: products with weights, and programs of the elements of what they add up to. */
 enum { DML_RECURRENT_GATES = 4, DML_RECURRENT_TENSORS = 16, DML_RECURRENT_PHASES = 2 };
 /* Where a tensor {batch, hidden} of a program lies: in a slot, where products are added up, in the hidden state
-   before the step or behind it, or in memory. */
-enum { DML_RECURRENT_SLOT, DML_RECURRENT_BEFORE, DML_RECURRENT_BEHIND, DML_RECURRENT_MEMORY };
+   before the step or after it, or in memory. */
+enum { DML_RECURRENT_SLOT, DML_RECURRENT_BEFORE, DML_RECURRENT_AFTER, DML_RECURRENT_MEMORY };
 typedef struct {
     int32_t kind, slot;
     uintptr_t memory;
@@ -83,7 +83,7 @@ typedef struct {
 
 /* All is FLOAT32, in rows of elements next to each other; `weights` and `recurrence` are panels of matrices {gates *
    hidden, input or hidden}. Strides are in bytes. Step t of x is at `x` + t * x_step; with `backward` it is the other
-   way round. Behind step t the hidden state is at `states` + t % period * state_step. Rows of the bias are the
+   way round. After step t the hidden state is at `states` + t % period * state_step. Rows of the bias are the
    slots'. Of each sequence the last states are copied to `last`, from the hidden state and from `cell` if that is
    there. */
 typedef struct {

@@ -5,26 +5,25 @@
 #include "declarations.h"
 #endif
 
-/* What is added to a row of scores that are multiplied by `scale`; what is not there is 0. */
+/* A row of attention scores is multiplied by `scale`, then these are added; those that are NULL are 0. */
 typedef struct {
     float scale, mask_value;
     const float *bias, *added;
-    const int32_t *marks;
-} dml_weights;
+    const int32_t *key_mask;
+} dml_attention_scores;
 
-/* Factors are where a row and a step begin, and how far the next ones are, in elements. Two functions of rows, where
-   there is one: of columns whose elements, and of steps whose elements lie next to each other; these take steps in
-   bytes. A panel has `width` elements of each step next to each other, 0 behind `count`. */
+/* Register tiles accumulate C = A x B, {m, kc} x {kc, nr}; strides of A, B and C are in elements. A GEMV of one row
+   runs over rows of B that are contiguous (`gemv_axpy`), or over its columns (`gemv_dot`); strides are in bytes. `pack`
+   makes a panel {kc, nr} of n lines, which are `line_stride` bytes apart, followed by 0. */
 typedef struct {
     int64_t nr;
-    void (*tiles)(int64_t m, int64_t kc, const float *a, int64_t a_row, int64_t a_step, const float *b,
-                  int64_t b_step, float *c, int64_t c_row, int adds);
-    void (*pack)(float *to, int64_t width, const char *from, int64_t across, int64_t along, int64_t count,
-                  int64_t depth, int is_half);
-    void (*add_rows)(float *to, const float *a, const char *b, int64_t b_step, int64_t count, int64_t depth,
-                     int is_half);
-    float (*dot)(const float *a, const char *b, int64_t depth, int is_half);
-    void (*add_bytes)(int32_t *to, const int32_t *a, const uint8_t *b, int64_t b_step, int64_t count, int64_t depth,
+    void (*tiles)(int64_t m, int64_t kc, const float *a, int64_t a_row, int64_t a_step, const float *b, int64_t b_step,
+                  float *c, int64_t c_row, int adds);
+    void (*pack)(float *panel, int64_t nr, const char *from, int64_t line_stride, int64_t k_stride, int64_t n,
+                 int64_t kc, int is_half);
+    void (*gemv_axpy)(float *to, const float *a, const char *b, int64_t b_step, int64_t count, int64_t kc, int is_half);
+    float (*gemv_dot)(const float *a, const char *b, int64_t kc, int is_half);
+    void (*gemv_int8)(int32_t *to, const int32_t *a, const uint8_t *b, int64_t b_step, int64_t count, int64_t kc,
                       int is_signed);
-    void (*weigh)(float *x, const dml_weights *weights, int64_t count);
+    void (*softmax)(float *x, const dml_attention_scores *scores, int64_t count);
 } dml_matmul_table;

@@ -1,5 +1,5 @@
-/* Matrix multiplication: C = A x B. B is packed into panels of nr columns, a block of which stays in the L2 cache; it is
-   read in place if it is small, or if few rows of A use it. */
+/* Matrix multiplication: C = A x B. B is packed into panels of nr columns, a block of which stays in the L2 cache; it
+   is read in place if it is small, or if few rows of A use it. */
 
 #ifndef DML_UNIT
 #include "../common/editor.h"
@@ -20,26 +20,27 @@ static char *dml_matmul_place(const dml_matmul_products *task, const dml_matrix 
     return place;
 }
 
-static void dml_matmul_row(const dml_matmul_products *task, const char *a, const char *b, float *out, int64_t columns)
+/* A row of C: a GEMV, for which B is read in place. */
+static void dml_matmul_gemv(const dml_matmul_products *task, const char *a, const char *b, float *out, int64_t n)
 {
-    float room[DML_MATMUL_ROW_KC];
+    float a_block[DML_MATMUL_GEMV_KC];
     const dml_matmul_table *kernels = dml_dispatch->matmul;
     const dml_matrix *left = &task->a, *right = &task->b;
     int64_t item = right->is_half ? 2 : 4;
-    for (int64_t j = 0; j < columns; j++)
+    for (int64_t j = 0; j < n; j++)
         out[j] = 0.0f;
-    for (int64_t k = 0; k < task->k; k += DML_MATMUL_ROW_KC) {
-        int64_t depth = task->k - k < DML_MATMUL_ROW_KC ? task->k - k : DML_MATMUL_ROW_KC;
-        kernels->pack(room, 1, a + k * left->column, 0, left->column, 1, depth, left->is_half);
+    for (int64_t pc = 0; pc < task->k; pc += DML_MATMUL_GEMV_KC) {
+        int64_t kc = task->k - pc < DML_MATMUL_GEMV_KC ? task->k - pc : DML_MATMUL_GEMV_KC;
+        kernels->pack(a_block, 1, a + pc * left->column, 0, left->column, 1, kc, left->is_half);
         if (right->column == item)
-            kernels->add_rows(out, room, b + k * right->row, right->row, columns, depth, right->is_half);
+            kernels->gemv_axpy(out, a_block, b + pc * right->row, right->row, n, kc, right->is_half);
         else
-            for (int64_t j = 0; j < columns; j++)
-                out[j] += kernels->dot(room, b + k * right->row + j * right->column, depth, right->is_half);
+            for (int64_t j = 0; j < n; j++)
+                out[j] += kernels->gemv_dot(a_block, b + pc * right->row + j * right->column, kc, right->is_half);
     }
 }
 
-/* A tile of C beyond whose columns there are no others: computed aside, in whole vectors. */
+/* Stores the remainder of a row of tiles, which is computed aside in whole vectors. */
 static void dml_matmul_store_tail(float *c, int64_t c_row, const float *tile, int64_t nr, int64_t rows, int64_t columns,
                                   int adds)
 {
@@ -100,18 +101,18 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
 static void dml_matmul_units(void *context, int64_t begin, int64_t end)
 {
     const dml_matmul_products *task = context;
-    int64_t across = dml_quotient_up(task->n, task->nc), down = dml_quotient_up(task->m, task->mc);
+    int64_t n_blocks = dml_quotient_up(task->n, task->nc), m_blocks = dml_quotient_up(task->m, task->mc);
     for (; begin < end; begin++) {
-        int64_t jc = begin % across * task->nc, ic = begin / across % down * task->mc;
-        int64_t number = begin / across / down;
+        int64_t jc = begin % n_blocks * task->nc, ic = begin / n_blocks % m_blocks * task->mc;
+        int64_t number = begin / n_blocks / m_blocks;
         int64_t mc = task->m - ic < task->mc ? task->m - ic : task->mc;
         int64_t nc = task->n - jc < task->nc ? task->n - jc : task->nc;
         const char *a = dml_matmul_place(task, &task->a, number) + ic * task->a.row;
         const char *b = dml_matmul_place(task, &task->b, number);
         b += jc * (task->is_packed ? task->k * (int64_t)sizeof(float) : task->b.column);
         char *c = dml_matmul_place(task, &task->out, number) + ic * task->out.row + jc * 4;
-        if (dml_matmul_is_row(task))
-            dml_matmul_row(task, a, b, (float *)c, nc);
+        if (dml_matmul_is_gemv(task))
+            dml_matmul_gemv(task, a, b, (float *)c, nc);
         else
             dml_matmul_block(task, a, b, c, mc, nc);
     }
@@ -134,9 +135,9 @@ static void dml_prepack_blocks(void *context, int64_t begin, int64_t end)
                         number * dml_prepack_size(task->gates, task->hidden, task->k) / (int64_t)sizeof(float);
         for (int64_t gate = 0; gate < task->gates; gate++)
             kernels->pack(panels + gate * size, kernels->nr,
-                         (const char *)from->memory + number * from->batch[0] + (gate * task->hidden + unit) * from->row,
-                         from->row, from->column, left < kernels->nr ? left : kernels->nr, task->k,
-                         from->is_half);
+                          (const char *)from->memory + number * from->batch[0] +
+                              (gate * task->hidden + unit) * from->row,
+                          from->row, from->column, left < kernels->nr ? left : kernels->nr, task->k, from->is_half);
     }
 }
 
@@ -168,7 +169,7 @@ static void dml_matmul_check(const dml_matmul_products *task)
     DML_ASSERT(!task->out.is_half && DML_IS_ALIGNED(task->out.memory, 4) && DML_IS_ALIGNED(task->out.row, 4));
     DML_ASSERT(task->n == 1 || task->out.column == 4);
     DML_ASSERT(task->units >= 1 && task->mc >= 1 && task->nc >= 1);
-    DML_ASSERT(dml_matmul_is_row(task) || task->nc <= DML_MATMUL_MAX_NC);
+    DML_ASSERT(dml_matmul_is_gemv(task) || task->nc <= DML_MATMUL_MAX_NC);
     (void)task;
 }
 
@@ -186,22 +187,22 @@ static int32_t dml_byte(const uint8_t *place, int is_signed)
     return is_signed ? (int8_t)*place : *place;
 }
 
-static void dml_byte_columns(void *context, int64_t begin, int64_t end)
+static void dml_int8_gemv_columns(void *context, int64_t begin, int64_t end)
 {
-    const dml_byte_row *task = context;
+    const dml_int8_gemv *task = context;
     const uint8_t *a = (const uint8_t *)task->a;
     const int32_t a_zero = task->a_zero ? dml_byte((const uint8_t *)task->a_zero, task->a_is_signed) : 0;
-    int32_t room[DML_MATMUL_ROW_KC], *out = (int32_t *)task->out;
+    int32_t a_block[DML_MATMUL_GEMV_KC], *out = (int32_t *)task->out;
     uint32_t total = 0;
     memset(out + begin, 0, (size_t)(end - begin) * sizeof *out);
-    for (int64_t k = 0; k < task->k; k += DML_MATMUL_ROW_KC) {
-        int64_t depth = task->k - k < DML_MATMUL_ROW_KC ? task->k - k : DML_MATMUL_ROW_KC;
-        for (int64_t i = 0; i < depth; i++) {
-            room[i] = dml_byte(a + (k + i) * task->a_step, task->a_is_signed) - a_zero;
-            total += (uint32_t)room[i];
+    for (int64_t pc = 0; pc < task->k; pc += DML_MATMUL_GEMV_KC) {
+        int64_t kc = task->k - pc < DML_MATMUL_GEMV_KC ? task->k - pc : DML_MATMUL_GEMV_KC;
+        for (int64_t i = 0; i < kc; i++) {
+            a_block[i] = dml_byte(a + (pc + i) * task->a_step, task->a_is_signed) - a_zero;
+            total += (uint32_t)a_block[i];
         }
-        dml_dispatch->matmul->add_bytes(out + begin, room, (const uint8_t *)task->b + k * task->b_step + begin,
-                                     task->b_step, end - begin, depth, task->b_is_signed);
+        dml_dispatch->matmul->gemv_int8(out + begin, a_block, (const uint8_t *)task->b + pc * task->b_step + begin,
+                                        task->b_step, end - begin, kc, task->b_is_signed);
     }
     if (task->b_zero)
         for (int64_t i = begin; i < end; i++) {
@@ -210,11 +211,11 @@ static void dml_byte_columns(void *context, int64_t begin, int64_t end)
         }
 }
 
-void dml_byte_row_run(const dml_byte_row *task)
+void dml_int8_gemv_run(const dml_int8_gemv *task)
 {
     DML_ASSERT(task->n >= 0 && task->k >= 0);
     DML_ASSERT(DML_IS_ALIGNED(task->out, 4));
-    dml_parallel(dml_byte_columns, (void *)task, task->n, 512, task->n * task->k);
+    dml_parallel(dml_int8_gemv_columns, (void *)task, task->n, 512, task->n * task->k);
 }
 
 #include "attention.h"

@@ -85,8 +85,8 @@ static void dml_move_choose(dml_move *task)
             dml_swap(&task->dimensions[nearest], &task->dimensions[nearest + 1]);
         /* A few items side by side become lines elsewhere: where these lie matters less than to read on. */
         for (int i = 0; i < last - 1 && task->dimensions[last - 1].size * task->item <= 16; i++)
-            for (int k = i; k > 0 && dml_magnitude(task->dimensions[k - 1].input) < dml_magnitude(task->dimensions[k].input);
-                 k--)
+            for (int k = i;
+                 k > 0 && dml_magnitude(task->dimensions[k - 1].input) < dml_magnitude(task->dimensions[k].input); k--)
                 dml_swap(&task->dimensions[k - 1], &task->dimensions[k]);
     } else {
         task->kind = DML_MOVE_STRIDED;
@@ -104,8 +104,8 @@ static void dml_move_pad(dml_move *task)
 }
 
 /* All of a task but the addresses; the fields for them take what is to be added. */
-static void dml_move_layout(dml_move *task, int64_t item, int rank, const int64_t *sizes,
-                            const int64_t *output_strides, const int64_t *input_strides)
+static void dml_move_layout(dml_move *task, int64_t item, int rank, const int64_t *sizes, const int64_t *output_strides,
+                            const int64_t *input_strides)
 {
     int64_t count = 1, last;
     memset(task, 0, sizeof *task);
@@ -126,8 +126,8 @@ static void dml_move_layout(dml_move *task, int64_t item, int rank, const int64_
         task->pieces = dml_quotient_up(task->dimensions[last].size, DML_BLOCK);
         task->units *= dml_quotient_up(task->dimensions[last - 1].size, DML_BLOCK);
     } else {
-        task->pieces =
-            dml_quotient_up(task->dimensions[last].size, task->kind == DML_MOVE_ROWS ? DML_PIECE_BYTES : DML_PIECE_ITEMS);
+        task->pieces = dml_quotient_up(task->dimensions[last].size,
+                                       task->kind == DML_MOVE_ROWS ? DML_PIECE_BYTES : DML_PIECE_ITEMS);
         task->units *= task->dimensions[last - 1].size;
     }
     task->units *= task->pieces;

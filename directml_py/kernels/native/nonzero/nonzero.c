@@ -56,7 +56,8 @@ static void dml_nonzero_share_counts(void *context, int64_t begin, int64_t end)
             dml_nonzero_place place = dml_nonzero_seek(task, i);
             part = place.left < last - i ? place.left : last - i;
             part = part < DML_NONZERO_LINE ? part : DML_NONZERO_LINE;
-            total += dml_dispatch->nonzero->count[index](dml_nonzero_items(task, place.x, part, line), part, task->mask);
+            total +=
+                dml_dispatch->nonzero->count[index](dml_nonzero_items(task, place.x, part, line), part, task->mask);
         }
         plan->firsts[begin] = total;
     }
@@ -93,7 +94,8 @@ static void dml_nonzero_share_places(void *context, int64_t begin, int64_t end)
             part = part < DML_NONZERO_LINE ? part : DML_NONZERO_LINE;
             for (int k = 0; k < width; k++)
                 before[k] = (uint32_t)place.at[outer + k];
-            many = dml_dispatch->nonzero->find[index](dml_nonzero_items(task, place.x, part, line), part, task->mask, found);
+            many = dml_dispatch->nonzero->find[index](dml_nonzero_items(task, place.x, part, line), part, task->mask,
+                                                      found);
             dml_dispatch->nonzero->spread(rows, found, many, before, width, before[width - 1]);
             dml_nonzero_write(plan, target, rows, many);
             target += many;

@@ -23,7 +23,8 @@ static void dml_philox_share(void *context, int64_t begin, int64_t end)
         int64_t count = left < 4 * DML_PHILOX_BLOCK ? left : 4 * DML_PHILOX_BLOCK;
         uint64_t low = task->low + (uint64_t)first, high = task->high + (low < task->low);
         dml_dispatch->philox->words(words, low, high, task->key_low, task->key_high, (count + 3) / 4);
-        dml_span span = {.output = task->words + 16 * first, .input = (const char *)words, .lines = 1, .length = 4 * count};
+        dml_span span = {
+            .output = task->words + 16 * first, .input = (const char *)words, .lines = 1, .length = 4 * count};
         dml_dispatch->move->rows(&span, task->stream);
     }
     if (task->stream)

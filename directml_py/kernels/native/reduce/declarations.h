@@ -47,6 +47,6 @@ typedef struct {
 /* Strides are in bytes and may be negative or 0; `axes` has a bit for each reduced dimension, whose output stride
    does not matter. Returns 0 if there is no kernel for the combination. */
 int dml_reduce_prepare(dml_reduce *task, int function, int type, int output_type, int rank, const int64_t *sizes,
-                     const int64_t *input_strides, const int64_t *output_strides, uint32_t axes, uintptr_t input,
-                     uintptr_t output);
+                       const int64_t *input_strides, const int64_t *output_strides, uint32_t axes, uintptr_t input,
+                       uintptr_t output);
 void dml_reduce_run(const dml_reduce *task);

@@ -35,8 +35,8 @@ enum { DML_TYPE_FLOAT64 = DML_TYPE_UINT64 + 1, DML_TYPES };
 
 /* Fold n elements into each of m results, which are kept in `state` (and `second`, where a result is two numbers).
    `index` is where among the reduced elements the first of the n stands. */
-typedef void (*dml_reduce_loop)(void *state, void *second, const char *source, int64_t m, int64_t kept_stride, int64_t n,
-                              int64_t reduced_stride, int64_t index);
+typedef void (*dml_reduce_loop)(void *state, void *second, const char *source, int64_t m, int64_t kept_stride,
+                                int64_t n, int64_t reduced_stride, int64_t index);
 
 /* `rows` takes reduced elements that lie next to each other, `columns` kept ones. NULL where a type must be converted
    first. */
@@ -46,7 +46,7 @@ typedef struct {
 
 typedef struct {
     const dml_reduce_kernel (*kernels)[DML_TYPES];
-    void (*pack)(void *packed, const char *source, int type, int widen, int64_t outer, int64_t outer_stride, int64_t inner,
-                 int64_t inner_stride);
+    void (*pack)(void *packed, const char *source, int type, int widen, int64_t outer, int64_t outer_stride,
+                 int64_t inner, int64_t inner_stride);
     void (*logs)(double *values, int64_t count);
 } dml_reduce_table;

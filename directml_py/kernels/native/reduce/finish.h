@@ -81,7 +81,8 @@ static double dml_reduce_log_in_range(double value)
 }
 
 /* Everything is computed in FLOAT64, of FLOAT16 too: per result it costs nothing that could be seen. */
-static void dml_reduce_finish_doubles(const dml_reduce *task, char *output, int64_t m, double *values, const float *largest)
+static void dml_reduce_finish_doubles(const dml_reduce *task, char *output, int64_t m, double *values,
+                                      const float *largest)
 {
     float rounded[DML_REDUCE_BLOCK];
     switch (task->function) {
@@ -99,8 +100,8 @@ static void dml_reduce_finish_doubles(const dml_reduce *task, char *output, int6
     case DML_FUNCTION_LOG_SUM_EXP:
         dml_dispatch->reduce->logs(values, m);
         for (int64_t i = 0; i < m; i++)
-            values[i] = isinf(largest[i]) && !isnan(values[i]) ? largest[i]
-                                                               : dml_reduce_log_in_range(values[i] + largest[i]);
+            values[i] =
+                isinf(largest[i]) && !isnan(values[i]) ? largest[i] : dml_reduce_log_in_range(values[i] + largest[i]);
         break;
     }
     for (int64_t i = 0; i < m; i++)
@@ -110,7 +111,8 @@ static void dml_reduce_finish_doubles(const dml_reduce *task, char *output, int6
 
 /* NaN never became a result. If nothing else is there, it is the result; whether there is can be doubted only where
    the result is the infinity that the fold began with. */
-static void dml_reduce_finish_extremes(const dml_reduce *task, const char *input, char *output, int64_t m, float *values)
+static void dml_reduce_finish_extremes(const dml_reduce *task, const char *input, char *output, int64_t m,
+                                       float *values)
 {
     float worst = task->fold == DML_REDUCE_MIN ? INFINITY : -INFINITY;
     for (int64_t i = 0; i < m; i++)
@@ -127,7 +129,8 @@ static int dml_reduce_begins_with_nan(const dml_reduce *task, const char *source
     return task->type == DML_TYPE_FLOAT32 && isnan(*(const float *)source);
 }
 
-static void dml_reduce_finish_indices(const dml_reduce *task, const char *input, char *output, int64_t m, const void *found)
+static void dml_reduce_finish_indices(const dml_reduce *task, const char *input, char *output, int64_t m,
+                                      const void *found)
 {
     int wide = dml_type_sizes[task->computed_type] == 8;
     for (int64_t i = 0; i < m; i++) {
@@ -143,7 +146,8 @@ static void dml_reduce_finish_indices(const dml_reduce *task, const char *input,
     }
 }
 
-static void dml_reduce_finish(const dml_reduce *task, const char *input, char *output, int64_t m, void *state, void *second)
+static void dml_reduce_finish(const dml_reduce *task, const char *input, char *output, int64_t m, void *state,
+                              void *second)
 {
     if (task->fold >= DML_REDUCE_ARGMIN)
         dml_reduce_finish_indices(task, input, output, m, second);

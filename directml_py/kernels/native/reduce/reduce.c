@@ -103,8 +103,9 @@ static uint64_t dml_reduce_identity(int fold, int type)
 static int dml_reduce_choose(dml_reduce *task)
 {
     int is_float = task->type <= DML_TYPE_FLOAT32, is_arg, fold = dml_reduce_of(task->function);
-    if (task->function < DML_FUNCTION_SUM || task->function > DML_FUNCTION_ARGMAX_LAST || task->type < DML_TYPE_FLOAT16 ||
-        task->type > DML_TYPE_UINT64 || task->output_type < DML_TYPE_FLOAT16 || task->output_type > DML_TYPE_UINT64)
+    if (task->function < DML_FUNCTION_SUM || task->function > DML_FUNCTION_ARGMAX_LAST ||
+        task->type < DML_TYPE_FLOAT16 || task->type > DML_TYPE_UINT64 || task->output_type < DML_TYPE_FLOAT16 ||
+        task->output_type > DML_TYPE_UINT64)
         return 0;
     is_arg = fold >= DML_REDUCE_ARGMIN;
     task->fold = fold;
@@ -119,8 +120,8 @@ static int dml_reduce_choose(dml_reduce *task)
     } else if (task->output_type != task->type) {
         return 0;
     }
-    if (!is_float && (fold == DML_REDUCE_EXP || task->function == DML_FUNCTION_AVERAGE || task->function == DML_FUNCTION_L2 ||
-                      task->function == DML_FUNCTION_LOG_SUM))
+    if (!is_float && (fold == DML_REDUCE_EXP || task->function == DML_FUNCTION_AVERAGE ||
+                      task->function == DML_FUNCTION_L2 || task->function == DML_FUNCTION_LOG_SUM))
         return 0;
     task->state_type = is_float && fold <= DML_REDUCE_PRODUCT ? DML_TYPE_FLOAT64 : task->computed_type;
     task->identity = dml_reduce_identity(fold, task->state_type);
@@ -156,8 +157,8 @@ static void dml_reduce_cut(dml_reduce *task)
 }
 
 int dml_reduce_prepare(dml_reduce *task, int function, int type, int output_type, int rank, const int64_t *sizes,
-                     const int64_t *input_strides, const int64_t *output_strides, uint32_t axes, uintptr_t input,
-                     uintptr_t output)
+                       const int64_t *input_strides, const int64_t *output_strides, uint32_t axes, uintptr_t input,
+                       uintptr_t output)
 {
     dml_dimension *kept = task->kept, *reduced = task->reduced;
     int is_arg = function >= DML_FUNCTION_ARGMIN;
@@ -188,7 +189,8 @@ int dml_reduce_prepare(dml_reduce *task, int function, int type, int output_type
         else
             kept[task->kept_rank++] = one;
     }
-    if (!dml_reduce_choose(task) || input_alignment % dml_type_sizes[type] || output_alignment % dml_type_sizes[output_type])
+    if (!dml_reduce_choose(task) || input_alignment % dml_type_sizes[type] ||
+        output_alignment % dml_type_sizes[output_type])
         return 0;
     dml_reduce_sort(kept, task->kept_rank);
     if (!is_arg)

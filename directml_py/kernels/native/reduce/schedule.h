@@ -48,8 +48,8 @@ static const dml_reduce_kernel *dml_reduce_joining(const dml_reduce *task)
 }
 
 /* m x n elements that lie apart, or whose type there are no kernels for, by way of a packed copy. */
-static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, char *state, char *second, const char *source,
-                                                      int64_t m, int64_t n, int64_t index)
+static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, char *state, char *second,
+                                                        const char *source, int64_t m, int64_t n, int64_t index)
 {
     const dml_reduce_kernel *kernel = &dml_dispatch->reduce->kernels[task->fold][task->computed_type];
     int64_t kept_stride = task->kept[0].input, reduced_stride = task->reduced[0].input;
@@ -65,13 +65,14 @@ static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, 
         for (int64_t j = 0; j < inner; j += width) {
             int64_t h = outer - i < height ? outer - i : height, w = inner - j < width ? inner - j : width;
             if (task->rows) {
-                dml_dispatch->reduce->pack(packed, source + i * kept_stride + j * reduced_stride, task->type, widen, h, kept_stride,
-                                     w, reduced_stride);
+                dml_dispatch->reduce->pack(packed, source + i * kept_stride + j * reduced_stride, task->type, widen, h,
+                                           kept_stride, w, reduced_stride);
                 kernel->rows(state + i * state_size, second + i * second_size, packed, h, w * size, w, size, index + j);
             } else {
                 dml_dispatch->reduce->pack(packed, source + i * reduced_stride + j * kept_stride, task->type, widen, h,
-                                     reduced_stride, w, kept_stride);
-                kernel->columns(state + j * state_size, second + j * second_size, packed, w, size, h, w * size, index + i);
+                                           reduced_stride, w, kept_stride);
+                kernel->columns(state + j * state_size, second + j * second_size, packed, w, size, h, w * size,
+                                index + i);
             }
         }
 }
@@ -79,8 +80,8 @@ static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, 
 /* Columns so few that vectors would stay empty, or much memory: if rows follow each other without a gap, several of
    them are folded as one, for wide vectors or for streams of memory to read in step, and the results of these at the
    end. Returns the rows that are done. */
-static int64_t dml_reduce_few_columns(const dml_reduce *task, const dml_reduce_kernel *kernel, char *state, const char *source,
-                                    int64_t m, int64_t n)
+static int64_t dml_reduce_few_columns(const dml_reduce *task, const dml_reduce_kernel *kernel, char *state,
+                                      const char *source, int64_t m, int64_t n)
 {
     char wide[DML_REDUCE_BLOCK * sizeof(uint64_t)] __attribute__((aligned(64)));
     int64_t size = dml_type_sizes[task->type], together, steps;
@@ -97,7 +98,7 @@ static int64_t dml_reduce_few_columns(const dml_reduce *task, const dml_reduce_k
 }
 
 static void dml_reduce_tile(const dml_reduce *task, char *state, char *second, const char *source, int64_t m, int64_t n,
-                          int64_t index)
+                            int64_t index)
 {
     const dml_reduce_kernel *kernel = &dml_dispatch->reduce->kernels[task->fold][task->type];
     int64_t kept_stride = task->kept[0].input, reduced_stride = task->reduced[0].input;
@@ -110,13 +111,14 @@ static void dml_reduce_tile(const dml_reduce *task, char *state, char *second, c
     } else {
         if (n >= 32)
             done = dml_reduce_few_columns(task, kernel, state, source, m, n);
-        kernel->columns(state, second, source + done * reduced_stride, m, kept_stride, n - done, reduced_stride, index + done);
+        kernel->columns(state, second, source + done * reduced_stride, m, kept_stride, n - done, reduced_stride,
+                        index + done);
     }
 }
 
 /* Fold the reduced elements [begin, end) into m results. */
 static void dml_reduce_range(const dml_reduce *task, char *state, char *second, const char *source, int64_t m,
-                           int64_t begin, int64_t end)
+                             int64_t begin, int64_t end)
 {
     int64_t at[DML_MAX_DIMENSIONS] = {0}, rest = begin;
     for (int i = 0; i < task->reduced_rank && rest > 0; i++) {
@@ -155,7 +157,8 @@ static void dml_reduce_units(void *context, int64_t begin, int64_t end)
 {
     const dml_reduce_work *work = context;
     const dml_reduce *task = work->task;
-    uint64_t state[DML_REDUCE_BLOCK] __attribute__((aligned(64))), second[DML_REDUCE_BLOCK] __attribute__((aligned(64)));
+    uint64_t state[DML_REDUCE_BLOCK] __attribute__((aligned(64))),
+        second[DML_REDUCE_BLOCK] __attribute__((aligned(64)));
     for (int64_t i = begin; i < end; i++) {
         const char *input;
         char *output, *partial;
@@ -177,7 +180,8 @@ static void dml_reduce_units(void *context, int64_t begin, int64_t end)
     }
 }
 
-static void dml_reduce_join_sums(int64_t m, float *largest, double *sum, const float *other_largest, const double *other_sum)
+static void dml_reduce_join_sums(int64_t m, float *largest, double *sum, const float *other_largest,
+                                 const double *other_sum)
 {
     for (int64_t i = 0; i < m; i++) {
         float most = other_largest[i] > largest[i] ? other_largest[i] : largest[i];
@@ -190,20 +194,20 @@ static void dml_reduce_join_sums(int64_t m, float *largest, double *sum, const f
 
 /* The indices of a later piece take the place of those before if their elements are better, or as good where the last
    of equals counts. A piece of NaN has found nothing. */
-#define DML_REDUCE_JOIN_ARG(T, I) \
-    for (int64_t i = 0; i < m; i++) { \
-        T *best = (T *)state + i, other = ((const T *)other_state)[i]; \
-        I place = ((const I *)other_second)[i]; \
-        int wins = least ? other < *best : other > *best; \
-        if (place >= 0 && (wins || (last && other == *best))) { \
-            *best = other; \
-            ((I *)second)[i] = place; \
-        } \
-    } \
+#define DML_REDUCE_JOIN_ARG(T, I)                                                                                      \
+    for (int64_t i = 0; i < m; i++) {                                                                                  \
+        T *best = (T *)state + i, other = ((const T *)other_state)[i];                                                 \
+        I place = ((const I *)other_second)[i];                                                                        \
+        int wins = least ? other < *best : other > *best;                                                              \
+        if (place >= 0 && (wins || (last && other == *best))) {                                                        \
+            *best = other;                                                                                             \
+            ((I *)second)[i] = place;                                                                                  \
+        }                                                                                                              \
+    }                                                                                                                  \
     break
 
-static void dml_reduce_join_indices(const dml_reduce *task, int64_t m, void *state, void *second, const void *other_state,
-                                  const void *other_second)
+static void dml_reduce_join_indices(const dml_reduce *task, int64_t m, void *state, void *second,
+                                    const void *other_state, const void *other_second)
 {
     int least = task->fold == DML_REDUCE_ARGMIN || task->fold == DML_REDUCE_ARGMIN_LAST;
     int last = task->fold == DML_REDUCE_ARGMIN_LAST || task->fold == DML_REDUCE_ARGMAX_LAST;
@@ -232,7 +236,8 @@ static void dml_reduce_combine(const dml_reduce_work *work, int64_t unit)
     for (int64_t piece = 1; piece < task->pieces; piece++) {
         const char *other = result + piece * 2 * half;
         if (task->fold == DML_REDUCE_EXP)
-            dml_reduce_join_sums(m, (float *)result, (double *)(result + half), (const float *)other, (const double *)(other + half));
+            dml_reduce_join_sums(m, (float *)result, (double *)(result + half), (const float *)other,
+                                 (const double *)(other + half));
         else if (task->fold > DML_REDUCE_EXP)
             dml_reduce_join_indices(task, m, result, result + half, other, other + half);
         else

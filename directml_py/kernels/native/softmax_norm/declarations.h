@@ -4,7 +4,12 @@
 
 /* Functions of rows: SOFTMAX and its logarithm, normalization with the row's own mean and variance, and with those
    that are given. */
-enum { DML_SOFTMAX_NORM_SOFTMAX, DML_SOFTMAX_NORM_LOG_SOFTMAX, DML_SOFTMAX_NORM_MEAN_VARIANCE, DML_SOFTMAX_NORM_BATCH_NORM };
+enum {
+    DML_SOFTMAX_NORM_SOFTMAX,
+    DML_SOFTMAX_NORM_LOG_SOFTMAX,
+    DML_SOFTMAX_NORM_MEAN_VARIANCE,
+    DML_SOFTMAX_NORM_BATCH_NORM
+};
 /* The tensors of a task: its output, its input, and up to four that the function takes besides: of MEAN_VARIANCE the
    scale and the bias, of GIVEN the mean, the variance, the scale and the bias. */
 enum { DML_SOFTMAX_NORM_TENSORS = 6, DML_SOFTMAX_NORM_LONGEST_HALVES = 8192 };
@@ -31,7 +36,8 @@ typedef struct {
     int32_t is_short, relu;
 } dml_batch_norm_channel;
 /* The same as GIVEN, of what other kernels store in FLOAT32: a mean, a variance, a scale and a bias for each channel,
-   so many bytes apart. `prepared` is memory for a dml_batch_norm_channel for each; it is 0 if there is nothing to do. */
+   so many bytes apart. `prepared` is memory for a dml_batch_norm_channel for each; it is 0 if there is nothing to
+   do. */
 typedef struct {
     int32_t relu;
     double epsilon;

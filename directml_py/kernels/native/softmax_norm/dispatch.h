@@ -46,15 +46,16 @@ static inline int dml_softmax_norm_prepare(const dml_batch_norm_post_op *given)
         float numbers[4];
         for (int k = 0; k < 4; k++)
             numbers[k] = *(const float *)(given->memory[k] + (uintptr_t)(i * given->strides[k]));
-        channels[i] = dml_batch_norm_channel_by(numbers[0], dml_softmax_norm_factor(numbers[1], given->epsilon, numbers[2]),
-                                          numbers[3], given->relu);
+        channels[i] = dml_batch_norm_channel_by(
+            numbers[0], dml_softmax_norm_factor(numbers[1], given->epsilon, numbers[2]), numbers[3], given->relu);
         is_short &= channels[i].is_short;
     }
     return is_short;
 }
 
 /* NULL if there is nothing to do. */
-static inline const dml_batch_norm_channel *dml_batch_norm_channel_of(const dml_batch_norm_post_op *given, int64_t channel)
+static inline const dml_batch_norm_channel *dml_batch_norm_channel_of(const dml_batch_norm_post_op *given,
+                                                                      int64_t channel)
 {
     return given->prepared ? (const dml_batch_norm_channel *)given->prepared + channel : NULL;
 }

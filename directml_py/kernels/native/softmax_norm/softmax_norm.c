@@ -19,7 +19,8 @@ static void dml_softmax_norm_row(const dml_softmax_norm *task, dml_softmax_norm_
     char made[DML_SOFTMAX_NORM_STREAMED] __attribute__((aligned(64))), *aside[DML_SOFTMAX_NORM_TENSORS];
     int64_t bytes = task->count * (task->is_half ? 2 : 4);
     const dml_elementwise_ahead next = {places[1] + bytes, 64};
-    int fetches = task->function == DML_SOFTMAX_NORM_MEAN_VARIANCE ? task->uses_variance : task->function != DML_SOFTMAX_NORM_BATCH_NORM;
+    int fetches = task->function == DML_SOFTMAX_NORM_MEAN_VARIANCE ? task->uses_variance
+                                                                   : task->function != DML_SOFTMAX_NORM_BATCH_NORM;
     if (bytes > DML_SOFTMAX_NORM_STREAMED || task->rows * bytes < DML_STREAM_BYTES) {
         kernel(task, places, 0);
         return;
@@ -33,7 +34,8 @@ static void dml_softmax_norm_row(const dml_softmax_norm *task, dml_softmax_norm_
 static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
 {
     const dml_softmax_norm *task = context;
-    dml_softmax_norm_kernel kernel = task->is_half ? dml_dispatch->softmax_norm->halves : dml_dispatch->softmax_norm->floats;
+    dml_softmax_norm_kernel kernel =
+        task->is_half ? dml_dispatch->softmax_norm->halves : dml_dispatch->softmax_norm->floats;
     int64_t at[DML_MAX_DIMENSIONS] = {0}, rest = begin;
     char *places[DML_SOFTMAX_NORM_TENSORS];
     for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
@@ -69,7 +71,9 @@ void dml_softmax_norm_run(const dml_softmax_norm *task)
     DML_ASSERT_EACH(i, DML_SOFTMAX_NORM_TENSORS, DML_IS_ALIGNED(task->memory[i], task->is_half ? 2 : 4));
     int64_t size = task->count * (task->is_half ? 2 : 4), bytes = 2 * task->rows * size;
     int64_t part = task->rows * size / DML_SOFTMAX_NORM_PARTS;
-    part = part < DML_SOFTMAX_NORM_LEAST_GRAIN ? DML_SOFTMAX_NORM_LEAST_GRAIN : part < DML_SOFTMAX_NORM_GRAIN ? part : DML_SOFTMAX_NORM_GRAIN;
+    part = part < DML_SOFTMAX_NORM_LEAST_GRAIN ? DML_SOFTMAX_NORM_LEAST_GRAIN
+           : part < DML_SOFTMAX_NORM_GRAIN     ? part
+                                               : DML_SOFTMAX_NORM_GRAIN;
     /* Exponentials are worth more threads than memory alone. */
     dml_parallel(dml_softmax_norm_range, (void *)task, task->rows, part < size ? 1 : part / size,
                  task->function <= DML_SOFTMAX_NORM_LOG_SOFTMAX ? 4 * bytes : bytes);

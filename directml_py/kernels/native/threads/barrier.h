@@ -5,10 +5,10 @@
 
 #include "parallel.h"
 
-typedef struct dml_side_by_side dml_side_by_side;
-typedef void (*dml_member)(void *context, dml_side_by_side *team, int index);
+typedef struct dml_barrier_team dml_barrier_team;
+typedef void (*dml_member)(void *context, dml_barrier_team *team, int index);
 
-struct dml_side_by_side {
+struct dml_barrier_team {
     dml_member member;
     void *context;
     /* How many are here, with a mark when nobody else is let in. */
@@ -24,7 +24,7 @@ struct dml_side_by_side {
 /* Others that take longer than this do not run, and may need the processor. */
 #define DML_MEETING_NANOSECONDS 100000
 
-static int dml_members(const dml_side_by_side *team)
+static int dml_barrier_team_size(const dml_barrier_team *team)
 {
     return __atomic_load_n(&team->members, __ATOMIC_ACQUIRE) & ~DML_CLOSED;
 }
@@ -43,7 +43,7 @@ static void dml_pause(int32_t *count)
 }
 
 /* Returns when the round is over, or it takes too long. */
-static int dml_watch_round(const dml_side_by_side *team, int32_t round)
+static int dml_spin_on_round(const dml_barrier_team *team, int32_t round)
 {
     int64_t began = dml_nanoseconds();
     int32_t pauses = 0;
@@ -56,10 +56,10 @@ static int dml_watch_round(const dml_side_by_side *team, int32_t round)
 }
 
 /* Returns when all have come here. */
-static void dml_meet(dml_side_by_side *team)
+static void dml_barrier_wait(dml_barrier_team *team)
 {
     int32_t round = __atomic_load_n(&team->round, __ATOMIC_RELAXED);
-    if (__atomic_add_fetch(&team->met, 1, __ATOMIC_ACQ_REL) == dml_members(team)) {
+    if (__atomic_add_fetch(&team->met, 1, __ATOMIC_ACQ_REL) == dml_barrier_team_size(team)) {
         __atomic_store_n(&team->met, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&team->round, round + 1, __ATOMIC_SEQ_CST);
         /* Whoever sleeps has looked at the round with the lock held before. */
@@ -70,7 +70,7 @@ static void dml_meet(dml_side_by_side *team)
         }
         return;
     }
-    if (dml_watch_round(team, round))
+    if (dml_spin_on_round(team, round))
         return;
     pthread_mutex_lock(&team->lock);
     __atomic_add_fetch(&team->sleepers, 1, __ATOMIC_SEQ_CST);
@@ -82,7 +82,7 @@ static void dml_meet(dml_side_by_side *team)
 
 static void dml_enter(void *context, int64_t begin, int64_t end)
 {
-    dml_side_by_side *team = context;
+    dml_barrier_team *team = context;
     int32_t index = __atomic_load_n(&team->members, __ATOMIC_ACQUIRE), pauses = 0;
     (void)begin;
     (void)end;
@@ -92,7 +92,7 @@ static void dml_enter(void *context, int64_t begin, int64_t end)
     } while (!__atomic_compare_exchange_n(&team->members, &index, index + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
     if (index == 0) {
         int64_t began = dml_nanoseconds();
-        while (dml_members(team) < team->wanted && dml_nanoseconds() - began < DML_GATHERING_NANOSECONDS)
+        while (dml_barrier_team_size(team) < team->wanted && dml_nanoseconds() - began < DML_GATHERING_NANOSECONDS)
             dml_pause(&pauses);
         __atomic_or_fetch(&team->members, DML_CLOSED, __ATOMIC_ACQ_REL);
     }
@@ -101,13 +101,17 @@ static void dml_enter(void *context, int64_t begin, int64_t end)
     team->member(team->context, team, index);
 }
 
-/* Run `member` in up to `count` threads at once, with indices from 0; `dml_members` says how many they are. */
-static void dml_together(dml_member member, void *context, int64_t count)
+/* Run `member` in up to `count` threads at once, with indices from 0; `dml_barrier_team_size` says how many they
+   are. */
+static void dml_run_barrier_team(dml_member member, void *context, int64_t count)
 {
     int64_t limit = dml_get_threads();
     count = count < 1 ? 1 : count < limit ? count : limit;
-    dml_side_by_side team = {.member = member, .context = context, .wanted = (int32_t)count,
-                             .lock = PTHREAD_MUTEX_INITIALIZER, .turned = PTHREAD_COND_INITIALIZER};
+    dml_barrier_team team = {.member = member,
+                             .context = context,
+                             .wanted = (int32_t)count,
+                             .lock = PTHREAD_MUTEX_INITIALIZER,
+                             .turned = PTHREAD_COND_INITIALIZER};
     if (count == 1)
         dml_enter(&team, 0, 1);
     else
