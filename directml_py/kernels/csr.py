@@ -87,8 +87,8 @@ class Taps(NamedTuple):
             return sum_tap_by_tap(x, self.indices, self.weights, int(lengths[0]), axis)
         products = weighted(np.moveaxis(x, axis, -1), self.indices, self.weights, -1)
         result = np.zeros((*products.shape[:-1], len(lengths)))
-        some = lengths > 0
-        result[..., some] = np.add.reduceat(products, self.starts[:-1][some], axis=-1)
+        nonempty = lengths > 0
+        result[..., nonempty] = np.add.reduceat(products, self.starts[:-1][nonempty], axis=-1)
         return np.moveaxis(result, -1, axis)
 
 
@@ -174,7 +174,7 @@ def map_apart(function: Function, x: Array, output: Array, along: Iterable[int])
     """Bind ``output = function(x)``, where a function has to see the dimensions ``along`` as a whole but no others, and
     give the call that does it."""
     whole = set(along)
-    inner = max(prod(one.shape[axis] for axis in whole) for one in (x, output))
+    inner = max(prod(tensor.shape[axis] for axis in whole) for tensor in (x, output))
     left = max(1, BLOCK // inner)
     steps = [1] * x.ndim
     for axis in reversed(range(x.ndim)):

@@ -76,7 +76,9 @@ def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Ru
 
 def divided(task: Any, counts: Sequence[Array]) -> list[Array]:
     """Give a task its divisors, which must be kept alive."""
-    factors = [np.ones(1, np.float32)] * (RANK - len(counts)) + [one.astype(np.float32) for one in counts]
+    factors = [np.ones(1, np.float32)] * (RANK - len(counts)) + [
+        counted.astype(np.float32) for counted in counts
+    ]
     task.counts = list(map(address, factors))
     return factors
 
@@ -109,7 +111,7 @@ def quantized_mean(
         return Declined("depthwise_pool", "a zero point has another data type than its tensor")
     factors, bytes_ = divided(task, counts), task.bytes
     bytes_.is_there = True
-    bytes_.is_signed, bytes_.stores_signed = (one.dtype.kind == "i" for one in (x, output))
+    bytes_.is_signed, bytes_.stores_signed = (tensor.dtype.kind == "i" for tensor in (x, output))
     bytes_.scale, bytes_.stored_scale = map(address, scales)
     bytes_.scale_stride, bytes_.stored_scale_stride = map(channel_stride, scales)
     bytes_.zero, bytes_.stored_zero = (0 if zero is None else address(zero) for zero in zeros)
@@ -179,7 +181,7 @@ def task_of(
         return Declined("depthwise_pool", reason)
     task = backend.native.ffi.new("dml_depthwise_pool *")
     task.function = getattr(backend.native.lib, f"DML_DEPTHWISE_POOL_{function}")
-    task.is_half, task.stores_half = (one.dtype == np.float16 for one in (x, output))
+    task.is_half, task.stores_half = (tensor.dtype == np.float16 for tensor in (x, output))
     task.batches, task.channels = output.shape[:2]
     task.multiplier = 1
     task.sizes, task.steps = spatial(x.shape[2:], 1), spatial(output.shape[2:], 1)

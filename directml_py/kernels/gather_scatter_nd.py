@@ -34,15 +34,15 @@ def exact_indices(indices: Array, last: int) -> Array:
 
 def sizes_of(coordinates: Coordinates) -> tuple[int, ...]:
     """The sizes of the places."""
-    return next(one.shape for one in coordinates if one is not None)
+    return next(indices.shape for indices in coordinates if indices is not None)
 
 
 def located(sizes: Sequence[int], coordinates: Coordinates, locate: Locate) -> tuple[Array, ...]:
     """Numbers in the stead of all coordinates, as NumPy indexes an array of ``sizes`` with."""
     own = np.ix_(*map(np.arange, sizes_of(coordinates)))
     return tuple(
-        own[dimension] if one is None else locate(one, size - 1)
-        for dimension, (one, size) in enumerate(zip(coordinates, sizes))
+        own[dimension] if indices is None else locate(indices, size - 1)
+        for dimension, (indices, size) in enumerate(zip(coordinates, sizes))
     )
 
 
@@ -125,7 +125,7 @@ def read_reversed(x: Array, coordinates: Coordinates, output: Array) -> Run | De
 def native_places(mode: str, array: Array, coordinates: Coordinates, values: Array) -> Run | Declined:
     """Reads of ``array`` into ``values`` or, if ``mode`` is EXACT, writes of them, in the native kernel."""
     native = backend.native
-    given = [(along, one) for along, one in enumerate(coordinates) if one is not None]
+    given = [(along, indices) for along, indices in enumerate(coordinates) if indices is not None]
     sizes, trail = sizes_of(coordinates), array.shape[len(coordinates) :]
     if native is None:
         return Declined("gather_scatter_nd", ABSENT)
@@ -138,13 +138,13 @@ def native_places(mode: str, array: Array, coordinates: Coordinates, values: Arr
             return Declined("gather_scatter_nd", f"indices of {type_name(indices)} have no native kernel")
     strides = spread_strides((*sizes, *trail), values)
     own = [0] * len(sizes)
-    for along, one in enumerate(coordinates):
-        if one is None:
+    for along, indices in enumerate(coordinates):
+        if indices is None:
             own[along] = array.strides[along]
     # Lengths along the dimension that they reverse count places there, which must not become one with others.
     alone = [along for along, _ in given] if mode == "REVERSED" else []
     joined, places, kept = merged(
-        sizes, [own, strides[: len(sizes)], *(one.strides for _, one in given)], alone
+        sizes, [own, strides[: len(sizes)], *(indices.strides for _, indices in given)], alone
     )
     # Places that differ in a coordinate of their own are different.
     apart = [size if stride else 0 for size, stride in zip(joined, places[0])]
@@ -162,14 +162,14 @@ def native_places(mode: str, array: Array, coordinates: Coordinates, values: Arr
             "values": address(values),
             "given": [
                 {
-                    "indices": address(one),
+                    "indices": address(indices),
                     "strides": steps,
                     "size": array.shape[along],
                     "step": array.strides[along],
-                    "type": INDEX_TYPES[one.dtype],
+                    "type": INDEX_TYPES[indices.dtype],
                     "along": kept.get(along, -1),
                 }
-                for (along, one), steps in zip(given, places[2:])
+                for (along, indices), steps in zip(given, places[2:])
             ],
             "apart": apart.index(max(apart)) if any(apart) else -1,
         },
@@ -183,7 +183,9 @@ def native_places(mode: str, array: Array, coordinates: Coordinates, values: Arr
         strides[len(strides) - len(trail) :],
     ):
         return Declined("gather_scatter_nd", f"elements of {array.itemsize} bytes have no native kernel")
-    return NativeRun("dml_gather_scatter_nd_run", task, keepalive=(array, values, *(one for _, one in given)))
+    return NativeRun(
+        "dml_gather_scatter_nd_run", task, keepalive=(array, values, *(indices for _, indices in given))
+    )
 
 
 def merged(
@@ -223,11 +225,13 @@ def bind_places(
     places = scratch[: scratch_for(sizes)].view(np.int64).reshape(sizes)
     steps = [stride // x.itemsize for stride in x.strides[: len(coordinates)]]
     own = np.array(first)
-    for dimension, (one, step) in enumerate(zip(coordinates, steps)):
-        if one is None:
+    for dimension, (indices, step) in enumerate(zip(coordinates, steps)):
+        if indices is None:
             numbers = np.arange(sizes[dimension], dtype=np.int64) * step
             own = own + numbers.reshape(-1, *(1,) * (len(sizes) - 1 - dimension))
-    given = [(size - 1, step) for one, size, step in zip(coordinates, x.shape, steps) if one is not None]
+    given = [
+        (size - 1, step) for indices, size, step in zip(coordinates, x.shape, steps) if indices is not None
+    ]
 
     def place(own: Array, *indices: Array) -> Array:
         located_indices = [locate(numbers, last) for numbers, (last, _) in zip(indices, given)]
@@ -236,7 +240,7 @@ def bind_places(
             total if locate is safe_indices else np.where(reduce(np.minimum, located_indices) < 0, -1, total)
         )
 
-    find = map_blocks(place, [own, *(one for one in coordinates if one is not None)], [places])
+    find = map_blocks(place, [own, *(indices for indices in coordinates if indices is not None)], [places])
     return find, rows, places
 
 

@@ -140,14 +140,16 @@ def _unroll(x: Array, rows: Array, window: Window, steps: Sizes, target: Array) 
     together = min(groups, max(1, BLOCK_BYTES // (limit * depth * rows.itemsize)))
     buffer = np.empty(together * depth * limit, rows.dtype)
     for group in range(0, groups, together):
-        some = slice(group, group + together)
+        group_slice = slice(group, group + together)
         for start, place in blocks(steps, limit):
-            every = (some, *(slice(None),) * (1 + dimensions))
-            seen = view[every + tuple(slice(part.start, part.stop) for part in place)]
-            unrolled = buffer[: seen.size].reshape(seen.shape)
-            np.copyto(unrolled, seen)
-            columns = unrolled.reshape(seen.shape[0], depth, -1)
-            np.matmul(rows[some], columns, out=target[some, :, start : start + columns.shape[2]])
+            every = (group_slice, *(slice(None),) * (1 + dimensions))
+            taps = view[every + tuple(slice(part.start, part.stop) for part in place)]
+            unrolled = buffer[: taps.size].reshape(taps.shape)
+            np.copyto(unrolled, taps)
+            columns = unrolled.reshape(taps.shape[0], depth, -1)
+            np.matmul(
+                rows[group_slice], columns, out=target[group_slice, :, start : start + columns.shape[2]]
+            )
 
 
 def _add_products(x: Array, rows: Array, window: Window, target: Array, forward: bool) -> None:
@@ -160,15 +162,15 @@ def _add_products(x: Array, rows: Array, window: Window, target: Array, forward:
         for tap in np.ndindex(*window.size):
             parts = zip(place, whole) if forward else zip(whole, place)
             hits = [
-                window.hits(axis, one, elements, steps)
-                for axis, (one, (elements, steps)) in enumerate(zip(tap, parts))
+                window.hits(axis, number, elements, steps)
+                for axis, (number, (elements, steps)) in enumerate(zip(tap, parts))
             ]
             met = [hit for hit in hits if hit is not None]
             if len(met) == len(hits):
                 elements, steps = (tuple(slices) for slices in zip(*met))
-                source, at = (elements, steps) if forward else (steps, elements)
+                source, destination = (elements, steps) if forward else (steps, elements)
                 every = (slice(None), slice(None))
-                target[every + at] += products[every + tap + source]
+                target[every + destination] += products[every + tap + source]
 
 
 def _products(x: Array, rows: Array, window: Window) -> Iterator[tuple[tuple[range, ...], Array]]:
@@ -193,8 +195,8 @@ def blocks(sizes: Sizes, limit: int) -> Iterator[tuple[int, tuple[range, ...]]]:
     length = limit // inner[axis]
     whole = [range(size) for size in sizes[axis + 1 :]]
     for outer in np.ndindex(*sizes[:axis]):
-        start = sum(one * count for one, count in zip(outer, inner))
-        before = [range(one, one + 1) for one in outer]
+        start = sum(index * count for index, count in zip(outer, inner))
+        before = [range(index, index + 1) for index in outer]
         for first in range(0, sizes[axis], length):
             last = min(first + length, sizes[axis])
             yield start + first * inner[axis], (*before, range(first, last), *whole)

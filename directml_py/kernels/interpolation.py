@@ -66,8 +66,8 @@ class Stretched:
                 self.up_to(places - last - 1),
             ]
         )
-        some = weights > 0
-        results, indices, weights = results[some], indices[some], weights[some]
+        weighted = weights > 0
+        results, indices, weights = results[weighted], indices[weighted], weights[weighted]
         return Taps.of(
             results, indices, weights / np.bincount(results, weights, count)[results], count, self.size
         )

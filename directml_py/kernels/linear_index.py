@@ -56,11 +56,11 @@ def read_places(x: Array, coordinates: Coordinates) -> Array:
     trail = x.shape[len(coordinates) :]
     rank = len(sizes) + len(trail)
     addresses = np.zeros((1,) * rank, np.int64)
-    for dimension, (one, size, step) in enumerate(zip(coordinates, x.shape, steps)):
-        if one is None:
+    for dimension, (indices, size, step) in enumerate(zip(coordinates, x.shape, steps)):
+        if indices is None:
             addresses = addresses + spread(np.arange(sizes[dimension]), step, dimension, rank)
         else:
-            own = wrapped(one, size) * step
+            own = wrapped(indices, size) * step
             addresses = addresses + own.reshape((*own.shape, *(1,) * len(trail)))
     for axis, (size, step) in enumerate(zip(trail, steps[len(coordinates) :]), len(sizes)):
         addresses = addresses + spread(np.arange(size), step, axis, rank)

@@ -190,7 +190,7 @@ def arg_fold(x: Array, output: Array, axes: Axes, largest: bool, decreasing: boo
     kept_sizes = [x.shape[axis] for axis in kept]
     # Along a broadcast axis all are equal: one is looked at, and the first or the last of them is meant.
     repeated = [axis in reduced and not x.strides[axis] for axis in range(x.ndim)]
-    unrepeated = x[tuple(slice(0, 1) if one else slice(None) for one in repeated)]
+    unrepeated = x[tuple(slice(0, 1) if is_repeated else slice(None) for is_repeated in repeated)]
 
     def run() -> None:
         rows = unrepeated.transpose(order).reshape((*kept_sizes, -1))

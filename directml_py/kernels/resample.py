@@ -77,13 +77,13 @@ def blend_regions(
 ) -> None:
     """Store the means of the samples of regions of ``x``, of which those outside the image are worth ``outside``."""
     run_regions(
-        "SUM", x, batches, [counted(*samples_of(one), one) for one in (rows, columns)], output, outside
+        "SUM", x, batches, [counted(*samples_of(axis), axis) for axis in (rows, columns)], output, outside
     )
 
 
 def largest_of_regions(x: Array, batches: Array, rows: Steps, columns: Steps, output: Array) -> None:
     """Store the largest elements of regions of ``x``, of which a step is either inside the image or outside: 0."""
-    run_regions("MAXIMUM", x, batches, [samples_of(one) for one in (rows, columns)], output)
+    run_regions("MAXIMUM", x, batches, [samples_of(axis) for axis in (rows, columns)], output)
 
 
 def run_regions(

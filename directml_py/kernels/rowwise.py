@@ -66,4 +66,4 @@ def run_rows(function: Function, inputs: Arrays, outputs: Arrays, grid: Grid, nu
 
 def part(array: Array, place: Place) -> Array:
     """``array`` at ``place``; what it broadcasts there is everywhere the same."""
-    return array[tuple(slice(None) if size == 1 else one for size, one in zip(array.shape, place))]
+    return array[tuple(slice(None) if size == 1 else index for size, index in zip(array.shape, place))]

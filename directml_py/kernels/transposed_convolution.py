@@ -91,9 +91,12 @@ def convolution_back(
     memory = scratch[4 * (prod(filters.shape) + prod(window.strides)) :].view(output.dtype)
     for numbers in np.ndindex(*window.strides):
         place = [phase[number] for phase, number in zip(phases, numbers)]
-        every: Any = (..., *(slice(one.first, None, by) for one, by in zip(place, window.strides)))
-        chosen: Any = (..., *(one.taps for one in place))
-        inside: Any = (..., *(slice(max(0, one.offset), None) for one in place))
+        every: Any = (
+            ...,
+            *(slice(axis_phase.first, None, by) for axis_phase, by in zip(place, window.strides)),
+        )
+        chosen: Any = (..., *(axis_phase.taps for axis_phase in place))
+        inside: Any = (..., *(slice(max(0, axis_phase.offset), None) for axis_phase in place))
         target, taps = output[every], by_group[chosen]
         if target.size == 0:
             continue
@@ -127,16 +130,16 @@ def pieces(
         yield x, filters, bias, output
         return
     most = max(1, PART_BYTES // (4 * prod(output.shape[2:])))
-    some, each = max(1, most // features), min(most, features)
+    groups_at_once, features_at_once = max(1, most // features), min(most, features)
     for image in range(len(x)):
-        for group in range(0, groups, some):
-            for first in range(0, features, each):
-                part = filters[group : group + some, first : first + each]
+        for group in range(0, groups, groups_at_once):
+            for first in range(0, features, features_at_once):
+                part = filters[group : group + groups_at_once, first : first + features_at_once]
                 begin = group * features + first
                 out = slice(begin, begin + part.shape[0] * part.shape[1])
-                seen = slice(group * channels, (group + part.shape[0]) * channels)
+                seen_channels = slice(group * channels, (group + part.shape[0]) * channels)
                 yield (
-                    x[image : image + 1, seen],
+                    x[image : image + 1, seen_channels],
                     part,
                     None if bias is None else bias[:, out],
                     output[image : image + 1, out],
@@ -154,9 +157,9 @@ def forward(
 ) -> Run | Declined:
     """A phase of the output, or a part of it, by way of ``memory`` where its elements lie apart."""
     window = Window.of(
-        [one.length for one in place],
-        dilations=[one.dilation for one in place],
-        start_padding=[max(0, -one.offset) for one in place],
+        [phase.length for phase in place],
+        dilations=[phase.dilation for phase in place],
+        start_padding=[max(0, -phase.offset) for phase in place],
     )
     # A view: what is taken of several groups is all of them.
     flat = filters.reshape(-1, *filters.shape[2:])

@@ -207,15 +207,15 @@ class Window(NamedTuple):
             places = self.hits(axis, tap, range(size), range(count))
             if places is None:
                 continue
-            met, at = places
-            old, old_offsets = target[..., at], targets[..., at]
-            new, new_offsets = source[..., met], sources[..., met]
+            elements, steps = places
+            old, old_offsets = target[..., steps], targets[..., steps]
+            new, new_offsets = source[..., elements], sources[..., elements]
             better = (new > old) | (old_offsets < 0)
             if may_be_nan:
                 better |= np.isnan(old) & ~np.isnan(new)
             better &= new_offsets >= 0
             np.copyto(old, new, where=better)
-            np.copyto(old_offsets, new_offsets + np.arange(size)[met] * weight, where=better)
+            np.copyto(old_offsets, new_offsets + np.arange(size)[elements] * weight, where=better)
         return best, best_offsets
 
     def counts(self, sizes: Sizes, steps: Sizes, with_padding: bool) -> list[npt.NDArray[np.int64]]:

@@ -54,7 +54,9 @@ class Chain:
                 assert dtype is not None
                 places[place] = self.loaded(source, dtype)
             else:
-                places[place] = self.program.add(name, lane, *(places[one] for one in operands), bits=bits)
+                places[place] = self.program.add(
+                    name, lane, *(places[operand] for operand in operands), bits=bits
+                )
         return [Stored(places[place], dtype) for place, dtype in zip(program.outputs, outputs)]
 
     def loaded(self, value: Stored, dtype: np.dtype[Any]) -> int:

@@ -63,7 +63,7 @@ class Program:
         return self.add("constant", lane, bits=int(kept) & 0xFFFFFFFF)
 
     def compared(self, name: str, lane: str, *operands: int) -> int:
-        narrow = [self.exact(one) for one in operands] if lane == "float64" else [None]
+        narrow = [self.exact(operand) for operand in operands] if lane == "float64" else [None]
         if None not in narrow:
             return self.add(f"{name}_float32", "bits", *narrow)
         return self.add(f"{name}_{lane}", "bits", *operands)
@@ -81,7 +81,7 @@ class Program:
             return self.constant(narrow, FLOAT32) if narrow == value else None
         function = node.name.removesuffix("_float64")
         if function in CHOOSING or function in WHOLE or function == "where":
-            return self.narrowed(node, [self.exact(one) for one in values_of(node)])
+            return self.narrowed(node, [self.exact(operand) for operand in values_of(node)])
         return None
 
     def rounded(self, place: int, is_half: bool) -> int | None:
@@ -91,20 +91,22 @@ class Program:
         operands that FLOAT16 has: FLOAT32 has more than twice as many digits (Figueroa 1995, "When is double rounding
         innocuous?").
         """
-        found = self.exact(place)
-        if found is not None:
-            return found
+        float32_place = self.exact(place)
+        if float32_place is not None:
+            return float32_place
         node = self.nodes[place]
         function = node.name.removesuffix("_float64")
         if function in CHOOSING or function == "where":
-            return self.narrowed(node, [self.rounded(one, is_half) for one in values_of(node)])
-        operands = [self.exact(one) for one in node.operands]
+            return self.narrowed(node, [self.rounded(operand, is_half) for operand in values_of(node)])
+        operands = [self.exact(operand) for operand in node.operands]
         is_once = function in ARITHMETIC and (not is_half or all(map(self.is_half, operands)))
         if function in FUNCTIONS or is_once:
-            found = self.narrowed(node, operands)
-        if found is None and function == "add":
-            found = self.multiplied_and_added(node, "multiply_add_odd" if is_half else "multiply_add_float32")
-        return found
+            float32_place = self.narrowed(node, operands)
+        if float32_place is None and function == "add":
+            float32_place = self.multiplied_and_added(
+                node, "multiply_add_odd" if is_half else "multiply_add_float32"
+            )
+        return float32_place
 
     def is_half(self, place: int | None) -> bool:
         """Whether FLOAT16 has all digits of a FLOAT32 node."""
@@ -123,19 +125,19 @@ class Program:
         for first, second in (node.operands, node.operands[::-1]):
             product = self.nodes[first]
             if product.name == "multiply_float64":
-                parts = [self.exact(one) for one in (*product.operands, second)]
+                parts = [self.exact(operand) for operand in (*product.operands, second)]
                 if None not in parts:
-                    return self.add(name, "float32", *[one for one in parts if one is not None])
+                    return self.add(name, "float32", *[operand for operand in parts if operand is not None])
         return None
 
     def narrowed(self, node: Node, values: Sequence[int | None]) -> int | None:
         """A node of FLOAT64 for FLOAT32 ``values``."""
-        found = [one for one in values if one is not None]
-        if len(found) < len(values):
+        operands = [operand for operand in values if operand is not None]
+        if len(operands) < len(values):
             return None
         if node.name == "where_float64":
-            return self.add("where_bits", "float32", node.operands[0], *found)
-        return self.add(node.name.replace("float64", "float32"), "float32", *found)
+            return self.add("where_bits", "float32", node.operands[0], *operands)
+        return self.add(node.name.replace("float64", "float32"), "float32", *operands)
 
     def needed(self) -> list[int]:
         """The places of the nodes that outputs are made of, in order."""

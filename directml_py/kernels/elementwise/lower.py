@@ -68,16 +68,16 @@ class Code:
             elif node.name == "constant":
                 self.constants.append((self.new(place, is_wide), 8 if is_wide else 4, node.bits))
             else:
-                operands = [self.values[one] for one in node.operands]
+                operands = [self.values[operand] for operand in node.operands]
                 if free[is_wide]:
                     self.values[place] = free[is_wide].pop()
                 else:
                     self.new(place, is_wide)
                 # Only now: a step does not write what it reads.
-                for one in set(node.operands):
-                    kept = one in program.outputs or nodes[one].name in ("input", "constant")
-                    if last[one] == place and not kept:
-                        free[self.wide[self.values[one]]].append(self.values[one])
+                for operand in set(node.operands):
+                    kept = operand in program.outputs or nodes[operand].name in ("input", "constant")
+                    if last[operand] == place and not kept:
+                        free[self.wide[self.values[operand]]].append(self.values[operand])
                 self.steps.append((vocabulary.steps[node.name], self.values[place], operands))
                 self.functions += node.name.rpartition("_")[0] in FUNCTIONS
         self.outputs = [self.values[place] for place in program.outputs]
@@ -94,7 +94,7 @@ class Code:
         steps = ffi.new("dml_elementwise_step[]", max(1, len(self.steps)))
         fixed = {value for value, _, _ in self.constants}
         for number, (code, result, operands) in enumerate(self.steps):
-            uniform = sum(1 << place for place, one in enumerate(operands) if one in fixed)
+            uniform = sum(1 << place for place, operand in enumerate(operands) if operand in fixed)
             steps[number] = code, result, [*operands, 0, 0][:3], uniform
         constants = ffi.new("dml_elementwise_constant[]", max(1, len(self.constants)))
         for number, constant in enumerate(self.constants):

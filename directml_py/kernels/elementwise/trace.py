@@ -49,10 +49,10 @@ def primitive(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def call(*args: Any) -> Any:
-            symbols = [one for one in args if isinstance(one, Symbol)]
+            symbols = [arg for arg in args if isinstance(arg, Symbol)]
             if not symbols:
                 return function(*args)
-            if any(one.dtype.kind != "f" for one in symbols):
+            if any(arg.dtype.kind != "f" for arg in symbols):
                 raise Untraceable(f"{name} of integers has no native kernel")
             return symbols[0].step(name, FLOAT64, args)
 
@@ -94,7 +94,7 @@ class Symbol(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         if method != "__call__" or set(kwargs) - {"dtype"}:
             raise Untraceable(f"{ufunc.__name__} with options has no native kernel")
-        samples = [sample(one) for one in args]
+        samples = [sample(arg) for arg in args]
         with np.errstate(all="ignore"):
             result = ufunc(*samples, **kwargs).dtype
         if ufunc in LOGICAL:
@@ -102,9 +102,9 @@ class Symbol(NDArrayOperatorsMixin):
         if ufunc is np.logical_not:
             return self.step("invert", BOOL, args, BOOL)
         if ufunc in COMPARED or ufunc in SWAPPED:
-            loop = np.result_type(*samples)
-            places = [self.taken(one, loop) for one in (args if ufunc in COMPARED else args[::-1])]
-            return self.compared(COMPARED.get(ufunc) or SWAPPED[ufunc], places, loop)
+            operand_type = np.result_type(*samples)
+            places = [self.taken(arg, operand_type) for arg in (args if ufunc in COMPARED else args[::-1])]
+            return self.compared(COMPARED.get(ufunc) or SWAPPED[ufunc], places, operand_type)
         if ufunc is np.isnan:
             return args[0] != args[0] if args[0].dtype.kind == "f" else np.logical_and(args[0], False)
         if ufunc is np.isinf and args[0].dtype.kind == "f":
@@ -126,18 +126,18 @@ class Symbol(NDArrayOperatorsMixin):
         suffix = "float64" if result == FLOAT64 else "bits"
         return self.made(f"where_{suffix}", result, places)
 
-    def compared(self, name: str, places: Sequence[int], loop: np.dtype[Any]) -> Symbol:
-        lane = lane_of(loop)
+    def compared(self, name: str, places: Sequence[int], operand_type: np.dtype[Any]) -> Symbol:
+        lane = lane_of(operand_type)
         if lane in ("int32", "uint32") and name.endswith("equal") and name != "less_equal":
             lane = "bits"
         return Symbol(self.program, self.program.compared(name, lane, *places), BOOL)
 
     def step(
-        self, name: str, dtype: np.dtype[Any], args: Sequence[Any], loop: np.dtype[Any] | None = None
+        self, name: str, dtype: np.dtype[Any], args: Sequence[Any], operand_type: np.dtype[Any] | None = None
     ) -> Symbol:
         """A step in the lane of ``dtype``, which operands are brought to."""
         lane = lane_of(dtype)
-        places = [self.taken(one, loop or dtype) for one in args]
+        places = [self.taken(arg, operand_type or dtype) for arg in args]
         if dtype.kind == "f":
             return self.made(f"{name}_{lane}", dtype, places)
         if name in EXTREMES and dtype.kind in "iu":
@@ -192,8 +192,8 @@ class Symbol(NDArrayOperatorsMixin):
         if kind == "b":
             return self.compared("not_equal", [self.place, self.taken(0, self.dtype)], self.dtype)
         if own == "b":
-            one = self.made("and_bits", np.dtype(np.uint32), [self.place, self.taken(1, np.dtype(np.uint32))])
-            return Symbol(self.program, one.place, dtype) if kind in "iu" else one.astype(dtype)
+            bit = self.made("and_bits", np.dtype(np.uint32), [self.place, self.taken(1, np.dtype(np.uint32))])
+            return Symbol(self.program, bit.place, dtype) if kind in "iu" else bit.astype(dtype)
         if kind == "f":
             return self.made(f"{lane}_{lane_of(self.dtype)}", dtype, [self.place])
         if own == "f":

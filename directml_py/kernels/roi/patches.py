@@ -151,7 +151,7 @@ def patches_of(rows: Steps, columns: Steps, most: int) -> Iterator[Patch]:
     shape = (*rows.counts.shape, columns.counts.shape[1])
     ends = np.cumsum(sizes)
     first_row, first_column = (
-        np.cumsum(one.counts).reshape(one.counts.shape) - one.counts for one in (rows, columns)
+        np.cumsum(axis.counts).reshape(axis.counts.shape) - axis.counts for axis in (rows, columns)
     )
     begin = 0
     while begin < len(sizes):

@@ -29,7 +29,7 @@ class Places(NamedTuple):
     share: Array
 
     def at(self, entries: Array) -> Places:
-        return Places(*(one[entries] for one in self))
+        return Places(*(field[entries] for field in self))
 
     def taps(self) -> Taps:
         """The elements that have a weight, and the weights."""
@@ -111,7 +111,7 @@ class Grid(NamedTuple):
             entries = 1 + ((times > 1) & self.is_linear)
             numbers = np.repeat(first, entries)
             numbers[np.cumsum(entries) - 1] = np.where(entries > 1, last, first)
-            region, step, times = (np.repeat(one, entries) for one in (region, step, times))
+            region, step, times = (np.repeat(array, entries) for array in (region, step, times))
             middle = position(numbers[:, None], region)[:, 0]
         else:
             numbers = (first + last) / 2
