@@ -7,7 +7,7 @@ void dml_use_baseline_isa(void);
 void dml_set_threads(int count);
 int dml_get_threads(void);
 
-/* A dimension of two layouts that are gone through together: strides are in bytes. */
+/* A dimension of two layouts that are traversed together: strides are in bytes. */
 typedef struct {
     int64_t size, output, input;
 } dml_dimension;

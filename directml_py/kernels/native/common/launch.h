@@ -1,4 +1,4 @@
-/* Kernels one after the other. Between two calls from Python, what an interpreter needs is fetched from far away again:
+/* Kernels one after the other. Between two calls from Python, what an interpreter needs is loaded from memory again:
    by the time that a network's next step begins, the last one has filled the caches. */
 
 #ifndef DML_UNIT

@@ -48,7 +48,7 @@ typedef struct {
 static void dml_conv_place_tap(const dml_conv *task, dml_conv_tap *tap)
 {
     int64_t places[3];
-    /* Filters that are turned round are taken from their end: as they stand, with the window turned round. */
+    /* Rotated filters are read from their end: as they stand, with the window rotated. */
     for (int i = 0; i < 3; i++)
         places[i] = task->dilations[i] * (task->is_turned ? task->window[i] - 1 - tap->number[i] : tap->number[i]);
     tap->z = places[0];

@@ -20,9 +20,9 @@ typedef struct {
     int64_t step;
 } dml_elementwise_ahead;
 
-/* `load` makes lanes of elements that lie next to each other, `store` elements of lanes; NULL where they are the
-   same. The last type is that of lanes alone, which `store_wide` rounds to the others. `stream` writes past the
-   caches, and has the memory of `count` others fetched meanwhile. */
+/* `load` makes lanes of contiguous elements, `store` elements of lanes; NULL where they are the same. The last type is
+   that of lanes alone, which `store_wide` rounds to the others. `stream` writes by streaming stores, and prefetches the
+   memory of `count` others meanwhile. */
 typedef struct {
     const dml_elementwise_function *steps;
     void (*load[DML_ELEMENTWISE_TYPES])(void *lanes, const void *elements, int64_t count);

@@ -1,4 +1,4 @@
-/* Maps: programs over blocks of elements, each of whose values stays in the nearest cache. */
+/* Maps: programs over blocks of elements, each of whose values stays in the L1 cache. */
 
 #ifndef DML_UNIT
 #include "../common/editor.h"
@@ -7,7 +7,7 @@
 
 /* Elements that a step is done for at a time. */
 #define DML_ELEMENTWISE_BLOCK 1024
-/* Elements of what goes past the caches at a time, and how far ahead of them others are fetched. */
+/* Elements that are written by streaming stores at a time, and how far ahead of them others are prefetched. */
 #define DML_ELEMENTWISE_TILE 256
 #define DML_ELEMENTWISE_FETCHED 512
 /* The most elements of the parts of a tensor that threads share, how many parts there are at least if they are not
@@ -79,7 +79,7 @@ typedef struct {
     int stream;
     /* The most columns of a block. */
     int64_t block;
-    /* What the block reads, as far as that lies together, and whether more of it is to be fetched. */
+    /* What the block reads, as far as that lies together, and whether more of it is to be prefetched. */
     int following, fetches;
     dml_elementwise_ahead ahead[DML_ELEMENTWISE_TENSORS];
     dml_elementwise_lanes values[DML_ELEMENTWISE_VALUES];
@@ -170,7 +170,8 @@ static void dml_elementwise_load(dml_elementwise_worker *worker, int index, int6
                                  columns);
 }
 
-/* Results that lie together, of which `done` are there. What is read soon is fetched along with the first of them. */
+/* Results that lie together, of which `done` are there. What is read soon is prefetched along with the first of
+   them. */
 static void dml_elementwise_put(dml_elementwise_worker *worker, char *elements, const char *results, int64_t size,
                                 int64_t count, int64_t done)
 {
@@ -259,8 +260,8 @@ static void dml_elementwise_steps(const dml_elementwise_worker *worker, int64_t 
     }
 }
 
-/* A block: rows that are worked on together, or a part of a long one. What goes past the caches does so a tile after
-   the other, so that memory has something to do while the next is computed. */
+/* A block: rows that are worked on together, or a part of a long one. What is written by streaming stores is so a tile
+   after the other, so that memory has something to do while the next is computed. */
 static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, int64_t column, int64_t rows,
                                   int64_t columns)
 {

@@ -11,7 +11,7 @@ enum { DML_INDEX_UINT32, DML_INDEX_INT32, DML_INDEX_UINT64, DML_INDEX_INT64 };
 /* So many are converted at once, on the stack; fewer if they move much memory, for threads to share. */
 #define DML_GATHER_BLOCK 4096
 #define DML_GATHER_BLOCK_BYTES (1 << 19)
-/* So much of x is fetched before it is needed. */
+/* So much of x is prefetched before it is needed. */
 #define DML_GATHER_AHEAD_BYTES (1 << 16)
 
 /* The dimensions of the output's places and of what is read for them, as few as possible. */
@@ -189,7 +189,7 @@ static void dml_gather_share(void *context, int64_t begin, int64_t end)
             x += at * task->lead[i].input;
         }
         picks.x = (const char *)task->x + x;
-        /* A row that is short against the picks from it is better fetched from end to end than in their order. */
+        /* A row that is short against the picks from it is better prefetched from end to end than in their order. */
         if (task->lead_rank == 1 && lead + 1 < task->leads && dense) {
             picks.ahead = picks.x + task->lead[0].input;
             picks.reach = span;

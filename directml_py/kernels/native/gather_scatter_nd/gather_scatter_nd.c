@@ -4,7 +4,7 @@
 #include "../gather/gather.c"
 #endif
 
-/* So many places are found at once, which leaves room for the elements in the nearest cache. */
+/* So many places are found at once, which leaves room for the elements in the L1 cache. */
 #define DML_GATHER_SCATTER_ND_BLOCK 1024
 /* So much of a line is reversed at once. */
 #define DML_GATHER_SCATTER_ND_LINE (1 << 14)
@@ -86,7 +86,7 @@ static void dml_gather_scatter_nd_find(const dml_gather_scatter_nd *task, const 
                                            along == last,
                                            offsets};
 #if defined(__x86_64__)
-        /* Indices are read once, with pauses: the next ones are fetched meanwhile. */
+        /* Indices are read once, with pauses: the next ones are prefetched meanwhile. */
         for (int64_t i = 0; line.stride > 0 && line.stride <= 8 && i < count * line.stride; i += 64)
             __builtin_prefetch(indices + count * line.stride + i);
 #endif
@@ -116,7 +116,7 @@ static void dml_gather_scatter_nd_one_by_one(const dml_gather_scatter_nd *task, 
         single.line.indices += at[i] * task->given[0].strides[i];
     }
 #if defined(__x86_64__)
-    /* A short line of the array is better fetched from end to end, before it is needed, than in the order of its
+    /* A short line of the array is better prefetched from end to end, before it is needed, than in the order of its
        indices. */
     if (single.own == 0 && last > 0 && span > 0 && span <= DML_GATHER_AHEAD_BYTES)
         for (int64_t i = at[last] * 64; i < (at[last] + count) * 64 && i < span; i += 64)
@@ -179,8 +179,8 @@ static void dml_gather_scatter_nd_reverse(const dml_gather_scatter_nd *task, con
     }
 }
 
-/* Units are strips. Their lines may lie so far apart that caches have no room for them together: they are brought
-   next to each other first, if there is memory. */
+/* Units are strips. Their lines may lie so far apart that caches have no room for them together: they are packed first,
+   if there is memory. */
 static void dml_gather_scatter_nd_share_strips(void *context, int64_t begin, int64_t end)
 {
     const dml_gather_scatter_nd *task = context;

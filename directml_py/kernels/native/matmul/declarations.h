@@ -22,7 +22,7 @@ int64_t dml_prepack_size(int64_t gates, int64_t hidden, int64_t k);
 void dml_prepack_pack(const dml_prepack *task);
 
 /* C = A x B, {m, k} x {k, n}, for each element of the `rank` leading dimensions. Elements of `out`, which is C, are
-   FLOAT32, in rows next to each other; all are aligned, and sizes at least 1. Blocks of mc by nc of C are computed at a
+   FLOAT32, in contiguous rows; all are aligned, and sizes at least 1. Blocks of mc by nc of C are computed at a
    time. If `is_packed`, `b` is panels. */
 typedef struct {
     int64_t m, n, k;
@@ -35,7 +35,7 @@ void dml_matmul_prepare(dml_matmul_products *task);
 void dml_matmul_run(const dml_matmul_products *task);
 
 /* A row of bytes times a matrix of bytes, both less their zero points, as INT32 that wraps. Elements of a row of `b`
-   lie next to each other; steps are in bytes. A zero point at 0 is 0. */
+   are contiguous; steps are in bytes. A zero point at 0 is 0. */
 typedef struct {
     int64_t n, k, a_step, b_step, b_zero_step;
     uintptr_t a, b, out, a_zero, b_zero;
@@ -81,7 +81,7 @@ typedef struct {
     dml_recurrent_tensor tensors[16];
 } dml_recurrent_phase;
 
-/* All is FLOAT32, in rows of elements next to each other; `weights` and `recurrence` are panels of matrices {gates *
+/* All is FLOAT32, in rows of contiguous elements; `weights` and `recurrence` are panels of matrices {gates *
    hidden, input or hidden}. Strides are in bytes. Step t of x is at `x` + t * x_step; with `backward` it is the other
    way round. After step t the hidden state is at `states` + t % period * state_step. Rows of the bias are the
    slots'. Of each sequence the last states are copied to `last`, from the hidden state and from `cell` if that is

@@ -40,7 +40,7 @@ static void dml_matmul_gemv(const dml_matmul_products *task, const char *a, cons
     }
 }
 
-/* Stores the remainder of a row of tiles, which is computed aside in whole vectors. */
+/* Stores the remainder of a row of tiles, which is computed in a buffer, in whole vectors. */
 static void dml_matmul_store_tail(float *c, int64_t c_row, const float *tile, int64_t nr, int64_t rows, int64_t columns,
                                   int adds)
 {

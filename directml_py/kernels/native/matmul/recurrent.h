@@ -73,7 +73,7 @@ static void dml_recurrent_inputs(const dml_recurrent_worker *worker, int64_t ste
                            worker->slots + gate * worker->padded_hidden + unit, row_stride, 1);
 }
 
-/* Blocks of units are gone through to and fro: what one step has ended with is still near when the next begins. */
+/* Blocks of units are traversed to and fro: what one step ends with is still in cache when the next begins. */
 static void dml_recurrent_products(const dml_recurrent_worker *worker, const dml_recurrent_phase *phase,
                                    const char *operand, int64_t operand_row, float *slots, int forward)
 {

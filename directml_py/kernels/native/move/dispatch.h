@@ -13,7 +13,7 @@ typedef struct {
     int64_t length, output_step, input_step;
 } dml_span;
 
-/* Arrays are indexed by the logarithm of the item's size, up to 16 bytes. `stream` asks for stores past the caches,
+/* Arrays are indexed by the logarithm of the item's size, up to 16 bytes. `stream` asks for streaming stores,
    which only `stream_end` makes visible to other threads. */
 typedef struct {
     void (*rows)(const dml_span *span, int stream);

@@ -28,7 +28,7 @@ enum { DML_TYPE_FLOAT64 = DML_TYPE_UINT64 + 1, DML_TYPES };
 #define DML_REDUCE_TILE 4096
 #define DML_REDUCE_BLOCK 4096
 /* So many bytes each of several streams of memory that are read in step: a few pages, or the processor takes them for
-   one and fetches nothing ahead. */
+   one and prefetches nothing. */
 #define DML_REDUCE_STREAM (16 << 10)
 /* Rows of fewer bytes are not worth it. */
 #define DML_REDUCE_LONG 2048
@@ -38,7 +38,7 @@ enum { DML_TYPE_FLOAT64 = DML_TYPE_UINT64 + 1, DML_TYPES };
 typedef void (*dml_reduce_loop)(void *state, void *second, const char *source, int64_t m, int64_t kept_stride,
                                 int64_t n, int64_t reduced_stride, int64_t index);
 
-/* `rows` takes reduced elements that lie next to each other, `columns` kept ones. NULL where a type must be converted
+/* `rows` takes contiguous reduced elements, `columns` kept ones. NULL where a type must be converted
    first. */
 typedef struct {
     dml_reduce_loop rows, columns;

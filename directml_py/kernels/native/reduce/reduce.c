@@ -1,8 +1,8 @@
 /* Folds over any dimensions of tensors of any strides.
 
-   What is reduced is brought into one of two forms. If reduced elements lie next to each other, rows of them are
+   What is reduced is brought into one of two forms. If reduced elements are contiguous, rows of them are
    folded; else kept ones do, and columns of them are folded row by row, as memory has them. Either is done for a
-   block of results at a time, small enough to stay in the nearest cache. */
+   block of results at a time, small enough to stay in the L1 cache. */
 
 #ifndef DML_UNIT
 #include "../common/editor.h"
@@ -13,7 +13,7 @@
 
 static int64_t dml_reduce_distance(int64_t stride)
 {
-    /* Elements at distance 0 are one and the same: such a dimension is best gone through last. */
+    /* Elements at distance 0 are one and the same: such a dimension is best traversed last. */
     return stride == 0 ? INT64_MAX : stride < 0 ? -stride : stride;
 }
 
@@ -177,7 +177,7 @@ int dml_reduce_prepare(dml_reduce *task, int function, int type, int output_type
             task->count *= one.size;
         input_alignment |= (uintptr_t)one.input;
         output_alignment |= (uintptr_t)one.output;
-        /* The order of elements matters to indices alone; else a dimension may as well be gone through backwards. */
+        /* The order of elements matters to indices alone; else a dimension may as well be traversed backwards. */
         if (one.input < 0 && !(is_arg && is_reduced)) {
             input += (uintptr_t)((one.size - 1) * one.input);
             output += (uintptr_t)((one.size - 1) * one.output);

@@ -7,7 +7,7 @@
 #endif
 
 #define DML_REDUCE_UNITS 16
-/* So many bytes come from beyond the nearest caches. */
+/* So many bytes come from beyond the L2 cache. */
 #define DML_REDUCE_MUCH (1 << 20)
 /* What one result takes while it is made. */
 #define DML_REDUCE_STATE (2 * sizeof(uint64_t))

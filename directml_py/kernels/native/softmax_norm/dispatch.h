@@ -6,14 +6,14 @@
 #include "declarations.h"
 #endif
 
-/* What is read after a row, and how many bytes of it to fetch for each element: 0 if it is in a cache anyway. */
+/* What is read after a row, and how many bytes of it to prefetch for each element: 0 if it is in a cache anyway. */
 typedef struct {
     const char *place;
     int64_t size;
 } dml_softmax_norm_next;
 
 /* What the kernels of rows are called with: where the tensors' elements of a row begin, and whether what lies behind
-   its input is to be fetched. */
+   its input is to be prefetched. */
 typedef void (*dml_softmax_norm_kernel)(const dml_softmax_norm *task, char *const *places, int fetches);
 
 typedef struct {

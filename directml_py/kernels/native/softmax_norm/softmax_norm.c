@@ -9,11 +9,11 @@
 #define DML_SOFTMAX_NORM_GRAIN (64 << 10)
 #define DML_SOFTMAX_NORM_LEAST_GRAIN (8 << 10)
 #define DML_SOFTMAX_NORM_PARTS 16
-/* The longest row that is made aside. */
+/* The longest row that is computed in a buffer first. */
 #define DML_SOFTMAX_NORM_STREAMED (32 << 10)
 
-/* A row that is written past the caches is made in one of them. What lies behind its input is fetched when
-   the row is made, if it is more than shifted, or else meanwhile. */
+/* A row that is written by streaming stores is computed in a buffer that stays in cache. What lies behind its input is
+   prefetched when the row is made, if it is more than shifted, or else meanwhile. */
 static void dml_softmax_norm_row(const dml_softmax_norm *task, dml_softmax_norm_kernel kernel, char *const *places)
 {
     char made[DML_SOFTMAX_NORM_STREAMED] __attribute__((aligned(64))), *aside[DML_SOFTMAX_NORM_TENSORS];
