@@ -260,7 +260,7 @@ static void dml_elementwise_steps(const dml_elementwise_worker *worker, int64_t 
     }
 }
 
-/* A block: rows that are worked on together, or a part of a long one. What is written by streaming stores is so a tile
+/* A block: rows that are worked on together, or a part of a long one. Streaming stores write one tile
    after the other, so that memory has something to do while the next is computed. */
 static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, int64_t column, int64_t rows,
                                   int64_t columns)
