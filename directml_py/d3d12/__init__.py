@@ -1,4 +1,4 @@
-"""The part of Direct3D 12 that DirectML programs touch, on NumPy memory. Knows nothing of DirectML."""
+"""The subset of Direct3D 12 that DirectML programs use, over NumPy memory. Independent of DirectML."""
 
 from __future__ import annotations
 

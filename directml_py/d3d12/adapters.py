@@ -1,4 +1,4 @@
-"""The adapters that DXGI and DXCore describe and that devices are created on."""
+"""The adapters that DXGI and DXCore enumerate and that devices are created on."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, Final, NamedTuple
 from ..api.d3d12_structs import LUID
 from .allocation import Allocation, physical_memory
 
-# No maker's: PCI has 16 bits for vendors. A real one, or that of WARP, would send programs the ways that they keep
-# for its drivers.
+# No vendor has it: PCI vendor IDs have 16 bits. A real vendor's, or WARP's, would trigger the workarounds that programs
+# have for its drivers.
 VENDOR_ID: Final = 0x444D4C
 DRIVER_VERSION: Final = (1, 0, 0, 0)
-# For systems that do not tell.
-_SOME_MEMORY: Final = 8 << 30
+# Assumed where the system does not report its memory.
+_DEFAULT_MEMORY: Final = 8 << 30
 
 
 class Adapter(NamedTuple):
-    """``number`` tells the adapters apart: it is the device ID and makes the LUID."""
+    """``number`` identifies the adapter: it is the device ID and part of the LUID."""
 
     description: str
     number: int
@@ -25,27 +25,27 @@ class Adapter(NamedTuple):
 
     @property
     def luid(self) -> LUID:
-        # Alike in all processes: they share the adapters of the machine.
+        # The same in all processes, which share the machine's adapters.
         return LUID(VENDOR_ID, self.number)
 
 
-# What programs take that look for hardware, for they skip software adapters and then give up.
+# For programs that look for hardware: they skip software adapters and fail if nothing else is left.
 HARDWARE: Final = Adapter("directml-py", 1, False)
-# The same machine under another name, for programs that ask for WARP and check that they have it.
+# The same machine under another name, for programs that ask for WARP and check that they got it.
 SOFTWARE: Final = Adapter("directml-py (software)", 2, True)
 
-# As on Windows, both can be found by LUID. Only the first is listed, so that nobody takes them for two.
+# As on Windows, both can be found by LUID. Only the first is enumerated, so that no program takes them for two GPUs.
 ADAPTERS: Final = (HARDWARE, SOFTWARE)
 
 
 class AdapterObject:
-    """What ``D3D12CreateDevice`` takes: base of the adapters of DXGI and DXCore."""
+    """Base class of the DXGI and DXCore adapters, which ``D3D12CreateDevice`` accepts."""
 
     adapter: Adapter
 
 
 def adapter_of(value: Any) -> Adapter:
-    """The adapter that the argument of ``D3D12CreateDevice`` means; None is the first."""
+    """The adapter that an argument of ``D3D12CreateDevice`` selects; None selects the first."""
     if value is None:
         return HARDWARE
     if not isinstance(value, AdapterObject):
@@ -60,7 +60,7 @@ def adapter_with(luid: LUID) -> Adapter | None:
 
 
 def driver_version() -> int:
-    """Four numbers of 16 bits, the first highest, as in a LARGE_INTEGER of Windows."""
+    """The driver version as a 64-bit integer: four 16-bit parts, the first one highest, as in DXGI's LARGE_INTEGER."""
     version = 0
     for part in DRIVER_VERSION:
         version = version << 16 | part
@@ -68,14 +68,14 @@ def driver_version() -> int:
 
 
 class AdapterMemory(NamedTuple):
-    """Bytes. The adapter has its own half of the machine's memory, and may share the other."""
+    """Memory sizes in bytes: half of the machine's memory is dedicated to the adapter, the other half shared."""
 
     dedicated: int
     shared: int
 
 
 def memory() -> AdapterMemory:
-    half = (physical_memory() or _SOME_MEMORY) // 2
+    half = (physical_memory() or _DEFAULT_MEMORY) // 2
     return AdapterMemory(half, half)
 
 
@@ -83,10 +83,10 @@ _allocations: weakref.WeakSet[Allocation] = weakref.WeakSet()
 
 
 def count_in(allocation: Allocation) -> None:
-    """Let ``used_memory`` know of it for as long as it lives."""
+    """Include ``allocation`` in ``used_memory`` for as long as it lives."""
     _allocations.add(allocation)
 
 
 def used_memory() -> int:
-    """Bytes of all heaps and resources of this process."""
+    """Bytes allocated for all heaps and resources of this process."""
     return sum(allocation.bytes.nbytes for allocation in list(_allocations))

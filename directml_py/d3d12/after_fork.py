@@ -1,4 +1,4 @@
-"""What becomes of devices in the child of a fork."""
+"""Handling of devices in the child process after ``fork``."""
 
 from __future__ import annotations
 

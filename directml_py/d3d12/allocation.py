@@ -1,4 +1,4 @@
-"""Memory and address ranges: what heaps, resources and descriptor heaps are made of."""
+"""Memory and virtual address ranges of heaps, resources and descriptor heaps."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from .sync_validation.shadow_memory import ShadowMemory
 
 CACHE_LINE = 64
-# What undefined bytes hold where they must not be zeros.
+# Fills undefined bytes where they must not be zeros.
 PATTERN = 0xCD
 
 
 class AddressSpace:
-    """Hands out address ranges that nobody dereferences. Ranges never touch one another and never come back,
-    so that a stale or overrun address is found to be wrong instead of meaning somebody else's memory."""
+    """Allocates virtual address ranges that are never dereferenced. Ranges are never adjacent and never reused, so that
+    a stale or overrun address is detected instead of aliasing another object's memory."""
 
     def __init__(self, start: int, alignment: int) -> None:
         self._next = start
@@ -41,7 +41,7 @@ GPU_DESCRIPTORS = AddressSpace(0x6_0000_0000_0000, 4096)
 
 
 def physical_memory() -> int | None:
-    """Bytes of RAM; None where the system does not tell."""
+    """Bytes of RAM; None where the system does not report it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
@@ -49,7 +49,7 @@ def physical_memory() -> int | None:
 
 
 class Allocation:
-    """``size`` bytes of zeros on a cache line, with GPU virtual addresses of their own.
+    """``size`` zeroed bytes, aligned to a cache line, with a GPU virtual address range of their own.
 
     Raises ``DMLError`` ``E_OUTOFMEMORY`` for more than the machine has.
     """
@@ -57,7 +57,7 @@ class Allocation:
     def __init__(self, size: int) -> None:
         limit = physical_memory()
         try:
-            # Some systems promise any amount and fail when it is touched; nobody can catch that.
+            # Systems that overcommit grant any amount and fail when it is touched, which cannot be caught.
             if limit is not None and size > limit:
                 raise MemoryError
             block = RECYCLING.zeros(size + CACHE_LINE)

@@ -1,4 +1,4 @@
-"""The methods of ``ID3D12Device`` that say how buffers and heaps would lie in memory, and create nothing."""
+"""The methods of ``ID3D12Device`` that query allocation sizes and layouts without creating anything."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from .device_base import DeviceBase
 
 
 class AllocationQueries(DeviceBase):
-    """A part of ``ID3D12Device``."""
+    """Mixin of ``ID3D12Device``: allocation queries."""
 
     def GetResourceAllocationInfo(
         self, visibleMask: int, numResourceDescs: Any, resourceDescs: Any = None
     ) -> D3D12_RESOURCE_ALLOCATION_INFO:
-        """Bytes that the buffers need one after the other in a heap, each on 64 KiB.
+        """Bytes that the buffers need when placed consecutively in a heap, each aligned to 64 KiB.
 
-        As documented, wrong descs give ``SizeInBytes`` UINT64_MAX.
+        As documented, an invalid desc makes ``SizeInBytes`` UINT64_MAX.
         """
         check_node_mask(uint(visibleMask, "visibleMask"), "visibleMask")
         size = 0
@@ -54,10 +54,10 @@ class AllocationQueries(DeviceBase):
     def GetCopyableFootprints(
         self, resourceDesc: Any, firstSubresource: int, numSubresources: int, baseOffset: int
     ) -> tuple[D3D12_PLACED_SUBRESOURCE_FOOTPRINT, int, int, int]:
-        """How a buffer's bytes lie in an upload buffer from ``baseOffset`` on: the one layout, the number of rows, the
-        bytes of a row and in all (nf-d3d12-id3d12device-getcopyablefootprints).
+        """The layout of a buffer's bytes in an upload buffer at ``baseOffset``: its footprint, the number of rows, the
+        bytes per row and the total bytes (nf-d3d12-id3d12device-getcopyablefootprints).
 
-        A buffer has one subresource. Raises ``E_INVALIDARG`` for others and for what is no desc of a buffer.
+        A buffer has one subresource. Raises ``E_INVALIDARG`` for any other, and for a desc that is not of a buffer.
         """
         buffer_desc = struct_at(resourceDesc, D3D12_RESOURCE_DESC, "resourceDesc")
         check_buffer_desc(buffer_desc, "resourceDesc")
@@ -69,7 +69,7 @@ class AllocationQueries(DeviceBase):
         return layout, 1, width, width
 
     def GetCustomHeapProperties(self, nodeMask: int, heapType: int) -> D3D12_HEAP_PROPERTIES:
-        """The custom heap that is the same as ``heapType`` on this device."""
+        """The custom heap properties equivalent to ``heapType`` on this device."""
         check_node_mask(uint(nodeMask, "nodeMask"), "nodeMask")
         kind = enumerator(heapType, D3D12_HEAP_TYPE, "heapType")
         if kind not in CUSTOM_EQUIVALENTS:

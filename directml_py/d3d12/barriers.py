@@ -1,4 +1,4 @@
-"""From D3D12_RESOURCE_BARRIER to barrier values, with the rules that hold whatever state a resource is in."""
+"""Decodes D3D12_RESOURCE_BARRIER structs and checks the rules that do not depend on a resource's current state."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Problem(NamedTuple):
 
 
 def _buffer(handle: int | None, name: str, device: ID3D12Device) -> Buffer | None:
-    """Null is None; a handle that is no live resource of ``device`` is ``E_INVALIDARG``."""
+    """The buffer of a handle, None for null. Raises ``E_INVALIDARG`` if it is not a live resource of ``device``."""
     if not handle:
         return None
     resource = ID3D12Resource.from_handle(handle)
@@ -58,9 +58,10 @@ def _buffer(handle: int | None, name: str, device: ID3D12Device) -> Buffer | Non
 def decode(
     desc: D3D12_RESOURCE_BARRIER, name: str, device: ID3D12Device, list_type: D3D12_COMMAND_LIST_TYPE
 ) -> Barrier | Problem:
-    """The barrier that ``desc`` describes, or what a command list of ``list_type`` has to complain of.
+    """The barrier that ``desc`` describes, or the problem that makes it invalid in a command list of ``list_type``.
 
-    Raises ``DMLError`` for what is not even a barrier: an unknown type or flag, a wild or foreign resource.
+    Raises ``DMLError`` for what is not even a barrier: an unknown type or flag, a dangling pointer, another device's
+    resource.
     """
     kind = enumerator(desc.Type, D3D12_RESOURCE_BARRIER_TYPE, f"{name}.Type")
     split = flags(desc.Flags, D3D12_RESOURCE_BARRIER_FLAGS, f"{name}.Flags")
@@ -139,6 +140,6 @@ def _state_problems(states: D3D12_RESOURCE_STATES, buffer: Buffer, name: str) ->
     combined = combined_write_state(states)
     if combined:
         yield Problem(ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_COMBINATION, f"{name} {combined}")
-    unfit = texture_state(states) or missing_flag(states, buffer.flags)
-    if unfit:
-        yield Problem(ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS, f"{name} {unfit}")
+    problem = texture_state(states) or missing_flag(states, buffer.flags)
+    if problem:
+        yield Problem(ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS, f"{name} {problem}")

@@ -1,5 +1,5 @@
-"""Memory of buffers that are gone, for new ones of the same size: to touch memory for the first time costs more than
-many an operator, in a virtual machine by far."""
+"""Buffer pool: reuses the memory of released buffers for new ones of the same size. The page faults of fresh memory
+cost more than many operators do, most of all in a virtual machine."""
 
 from __future__ import annotations
 
@@ -11,36 +11,37 @@ import numpy.typing as npt
 
 Bytes = npt.NDArray[np.uint8]
 
-# Less is the allocator's own business, and more is not kept from others.
+# The C allocator reuses smaller blocks itself; larger ones are returned to the system rather than held back.
 SIZES = range(1 << 18, (1 << 25) + 1)
 IDLE = 3
 
 
 class Recycling:
-    """Hands out zeros, and keeps the last few blocks that came back.
+    """Allocates zeroed memory, and keeps the most recently freed blocks.
 
-    A block comes back when no array looks at it any more, which may be within any statement of any thread: there is no
-    lock, and each step leaves the blocks in order.
+    A block is freed when no array views it any more, which may happen within any statement of any thread: there is no
+    lock, and every step leaves the deque consistent.
     """
 
     def __init__(self) -> None:
         self._idle: deque[Bytes] = deque(maxlen=IDLE)
 
     def zeros(self, size: int) -> Bytes:
-        """``size`` bytes."""
+        """``size`` zeroed bytes."""
         if size not in SIZES:
             return np.zeros(size, np.uint8)
-        memory = self._taken(size)
+        memory = self._pop_idle(size)
         if memory is None:
             memory = np.zeros(size, np.uint8)
         else:
             memory.fill(0)
-        # Arrays over this one refer to it, and not to the memory itself, since that is given as something else.
-        lent = np.frombuffer(memory.data, np.uint8)
-        weakref.finalize(lent, self._idle.append, memory).atexit = False
-        return lent
+        # NumPy collapses the bases of views to the array that owns the memory. Through a memoryview that chain ends at
+        # this array, so its finalizer runs when the last view is gone.
+        block = np.frombuffer(memory.data, np.uint8)
+        weakref.finalize(block, self._idle.append, memory).atexit = False
+        return block
 
-    def _taken(self, size: int) -> Bytes | None:
+    def _pop_idle(self, size: int) -> Bytes | None:
         for _ in range(IDLE):
             try:
                 memory = self._idle.popleft()

@@ -1,8 +1,8 @@
-"""The documents' rules for heap properties, heap flags and buffer descs.
+"""Validation of heap properties, heap flags and buffer descs.
 
-Each function raises one ``DMLError`` that lists everything that is wrong; parameter names in messages are
-those of the ``ID3D12Device`` methods. From the pages of D3D12_RESOURCE_DESC, D3D12_HEAP_PROPERTIES,
-D3D12_HEAP_DESC, D3D12_HEAP_FLAGS, D3D12_HEAP_TYPE and CreateCommittedResource.
+Each function raises one ``DMLError`` that lists every problem; messages use the parameter names of the
+``ID3D12Device`` methods. Source: the pages of D3D12_RESOURCE_DESC, D3D12_HEAP_PROPERTIES, D3D12_HEAP_DESC,
+D3D12_HEAP_FLAGS, D3D12_HEAP_TYPE and CreateCommittedResource.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ UNKNOWN_POOL: Final = D3D12_MEMORY_POOL_UNKNOWN
 
 ALLOW_UNORDERED_ACCESS: Final = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
 
-# What the abstracted types mean on an adapter with memory of its own (GetCustomHeapProperties).
+# What the abstracted heap types mean on a discrete adapter (GetCustomHeapProperties).
 CUSTOM_EQUIVALENTS: Final = {
     DEFAULT: (NO_CPU_ACCESS, D3D12_MEMORY_POOL_L1),
     UPLOAD: (
@@ -75,7 +75,7 @@ CUSTOM_EQUIVALENTS: Final = {
     ),
 }
 
-# The one state that a resource in such a heap is created in and stays in.
+# The only state in which a resource in such a heap can be created; it never leaves it.
 FIXED_STATES: Final[dict[int, D3D12_RESOURCE_STATES]] = {UPLOAD: GENERIC_READ, READBACK: COPY_DEST}
 
 _BUFFER_FIELDS: Final = (
@@ -138,7 +138,7 @@ def check_heap_flags(value: Any, name: str) -> D3D12_HEAP_FLAGS:
 
 
 def check_committed_flags(value: Any, name: str) -> D3D12_HEAP_FLAGS:
-    """The implicit heap of a committed resource takes its class of resources from the resource."""
+    """Heap flags of a committed resource, which must not restrict the resource class: the resource determines it."""
     heap_flags = check_heap_flags(value, name)
     if heap_flags & _CLASS_FLAGS:
         raise invalid(f"{name} must not have DENY_ or ALLOW_ONLY_ flags for a committed resource")
@@ -164,7 +164,7 @@ def check_heap_desc(desc: D3D12_HEAP_DESC, name: str) -> None:
 
 
 def check_buffer_desc(desc: D3D12_RESOURCE_DESC, name: str) -> None:
-    """Raises ``E_NOTIMPL`` for a texture, ``E_INVALIDARG`` for a desc that breaks the rules of buffers."""
+    """Raises ``E_NOTIMPL`` for a texture, ``E_INVALIDARG`` for an invalid buffer desc."""
     dimension = enumerator(desc.Dimension, D3D12_RESOURCE_DIMENSION, f"{name}.Dimension")
     if dimension == D3D12_RESOURCE_DIMENSION_UNKNOWN:
         raise invalid(f"{name}.Dimension must not be {dimension.name}")
@@ -178,8 +178,8 @@ def check_buffer_desc(desc: D3D12_RESOURCE_DESC, name: str) -> None:
     for field, required in _BUFFER_FIELDS:
         value = attrgetter(field)(desc)
         if value != required:
-            shown = getattr(required, "name", required)
-            problems.append(f"{name}.{field} must be {shown} for a buffer, not {value}")
+            required_text = getattr(required, "name", required)
+            problems.append(f"{name}.{field} must be {required_text} for a buffer, not {value}")
     if desc.Flags & ~int(ALLOW_UNORDERED_ACCESS):
         problems.append(
             f"{name}.Flags may have {ALLOW_UNORDERED_ACCESS.name} only for a buffer, not 0x{desc.Flags:X}"
@@ -190,8 +190,8 @@ def check_buffer_desc(desc: D3D12_RESOURCE_DESC, name: str) -> None:
 def check_placement(
     desc: D3D12_RESOURCE_DESC, properties: D3D12_HEAP_PROPERTIES, state: Any, names: tuple[str, str]
 ) -> D3D12_RESOURCE_STATES:
-    """Whether a buffer of this desc and initial state fits a heap of this type; ``names`` are the names of
-    the desc and of the state in messages."""
+    """Check that a buffer with this desc and initial state can be placed in a heap of this type, and return the state.
+    ``names`` are what messages call the desc and the state."""
     desc_name, state_name = names
     initial = flags(state, D3D12_RESOURCE_STATES, state_name)
     fixed = FIXED_STATES.get(properties.Type)
@@ -224,7 +224,7 @@ def check_subresources(first: Any, count: Any) -> None:
 
 
 def read_buffer_desc(desc: Any, optimized_clear_value: Any) -> D3D12_RESOURCE_DESC:
-    """The desc of a new buffer, checked; buffers have no optimized clear value."""
+    """The validated desc of a new buffer, which must have no optimized clear value."""
     buffer_desc = struct_at(desc, D3D12_RESOURCE_DESC, "desc")
     check_buffer_desc(buffer_desc, "desc")
     if optimized_clear_value is not None:

@@ -1,4 +1,4 @@
-"""Which combinations of D3D12_RESOURCE_STATES a buffer can be in."""
+"""The combinations of D3D12_RESOURCE_STATES that are valid for a buffer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..api.d3d12_enums import (
 GENERIC_READ = D3D12_RESOURCE_STATE_GENERIC_READ
 COPY_DEST = D3D12_RESOURCE_STATE_COPY_DEST
 
-# A state that the GPU writes in excludes every other state (d3d12 "Using resource barriers").
+# A write state excludes every other state (d3d12 "Using resource barriers").
 WRITE_STATES = (
     D3D12_RESOURCE_STATE_UNORDERED_ACCESS,
     D3D12_RESOURCE_STATE_COPY_DEST,
@@ -69,5 +69,5 @@ def missing_flag(states: D3D12_RESOURCE_STATES, flags: int) -> str | None:
 
 
 def state_problem(states: D3D12_RESOURCE_STATES, flags: int) -> str | None:
-    """Why a buffer with these D3D12_RESOURCE_FLAGS cannot be in ``states``, or None."""
+    """Why a buffer with these D3D12_RESOURCE_FLAGS cannot be in ``states``; None if it can."""
     return texture_state(states) or combined_write_state(states) or missing_flag(states, flags)

@@ -1,4 +1,4 @@
-"""ClearUnorderedAccessViewUint and -Float: what they check when they are recorded, and the command."""
+"""ClearUnorderedAccessViewUint and -Float: their validation at record time, and the recorded command."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ HANDLE: Final = D3D12_MESSAGE_ID_INVALID_DESCRIPTOR_HANDLE
 
 
 class Refused(Exception):
-    """The list cannot record it."""
+    """Raised for a clear that cannot be recorded and makes the list invalid."""
 
     def __init__(self, text: str, id: D3D12_MESSAGE_ID = D3D12_MESSAGE_ID_UNKNOWN) -> None:
         super().__init__(text)
@@ -48,7 +48,7 @@ class Refused(Exception):
 
 
 class ClearView(Command):
-    """One clear. The GPU reads the descriptor in the shader-visible heap when it gets to the command."""
+    """A recorded clear. The GPU reads the descriptor in the shader-visible heap at execution time."""
 
     is_dispatch = True
 
@@ -68,7 +68,7 @@ class ClearView(Command):
         self._heap = weakref.ref(heap)
         self._heap_life = heap.life
         self.format: Format = view.format
-        # The four of the call; the format says how many channels there are.
+        # All four arguments, though the format may have fewer channels.
         self.values = values
         bits = values.dtype.kind == "u"
         self._element = self.format.from_bits(values) if bits else self.format.from_floats(values)
@@ -91,11 +91,11 @@ class ClearView(Command):
                 f"{self.title}: descriptor {self._index} of {heap} was written since it was recorded",
             )
         if self._clamped:
-            yield CLEAR_RANGE, f"{self.title}: Values has values outside of what the view's format can hold"
+            yield CLEAR_RANGE, f"{self.title}: Values has values outside the range of the view's format"
 
 
 def clear_uint(commands: ID3D12GraphicsCommandList, *arguments: Any) -> ClearView:
-    """Raises ``Refused`` for what makes the list invalid."""
+    """The command of ClearUnorderedAccessViewUint. Raises ``Refused`` if the call makes the list invalid."""
     return _clear(commands, "ClearUnorderedAccessViewUint", np.dtype(np.uint32), *arguments)
 
 
@@ -115,14 +115,14 @@ def _clear(
     rects: Any,
 ) -> ClearView:
     child(resource, ID3D12Resource, "resource", commands.device)
-    four = _values(values, dtype)
+    channels = _values(values, dtype)
     gpu = struct_at(gpu_handle, D3D12_GPU_DESCRIPTOR_HANDLE, "viewGPUHandleInCurrentHeap").ptr
     cpu = struct_at(cpu_handle, D3D12_CPU_DESCRIPTOR_HANDLE, "viewCPUHandle").ptr
     if commands.type == D3D12_COMMAND_LIST_TYPE_COPY:
-        raise Refused("a copy command list has no unordered access views")
+        raise Refused("a copy command list cannot use unordered access views")
     if uint(rect_count, "numRects") or rects is not None:
         raise Refused("numRects must be 0 for a buffer: rectangles are not emulated")
-    seen, _ = _view(
+    cpu_view, _ = _view(
         commands, cpu, "viewCPUHandle", lambda heap: heap.has_cpu_handle(cpu) and not heap.shader_visible
     )
     view, slot = _view(
@@ -131,7 +131,7 @@ def _clear(
         "viewGPUHandleInCurrentHeap",
         lambda heap: heap in commands.descriptor_heaps and not heap.has_cpu_handle(gpu),
     )
-    if seen != view:
+    if cpu_view != view:
         raise Refused("viewGPUHandleInCurrentHeap and viewCPUHandle name different views", HANDLE)
     if view.range is None or view.range.buffer is not resource.buffer:
         raise Refused(
@@ -145,11 +145,11 @@ def _clear(
         )
     if dtype.kind != "u" and not view.format.takes_floats:
         raise Refused(f"the view has elements of {view.format.kind}; they must be FLOAT, UNORM or SNORM")
-    return ClearView(title, view, slot, four)
+    return ClearView(title, view, slot, channels)
 
 
 def _values(values: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The four values of a sequence or at an address."""
+    """The four channel values, from a sequence or an address."""
     if is_series(values) or isinstance(values, np.ndarray):
         if len(values) != CHANNELS:
             raise invalid(f"values must hold {CHANNELS} values, not {len(values)}")
@@ -167,15 +167,15 @@ def _values(values: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 def _view(
     commands: ID3D12GraphicsCommandList, pointer: int, name: str, fits: Callable[[ID3D12DescriptorHeap], bool]
 ) -> tuple[UnorderedAccessView, tuple[ID3D12DescriptorHeap, int]]:
-    place = commands.device.find_descriptors(pointer)
-    if place is None or not fits(place[0]):
+    location = commands.device.find_descriptors(pointer)
+    if location is None or not fits(location[0]):
         wanted = {
             "viewCPUHandle": "CPU handle of a heap that is not shader-visible",
             "viewGPUHandleInCurrentHeap": "GPU handle of a heap that SetDescriptorHeaps set",
         }[name]
         raise Refused(f"{name} is 0x{pointer:X}, which is no {wanted}", HANDLE)
-    heap, index = place
+    heap, index = location
     view = heap.read(index)
     if not isinstance(view, UnorderedAccessView):
         raise Refused(f"{name} is descriptor {index} of {heap}, which holds no unordered access view", HANDLE)
-    return view, place
+    return view, location

@@ -1,4 +1,4 @@
-"""``ID3D12CommandAllocator``: what recorded commands are kept in."""
+"""``ID3D12CommandAllocator``: the backing memory of recorded commands."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EXECUTION: Final = D3D12_MESSAGE_CATEGORY_EXECUTION
 
 
 def command_list_type(value: Any, name: str) -> D3D12_COMMAND_LIST_TYPE:
-    """DIRECT, COMPUTE or COPY. Raises ``E_NOTIMPL`` for the types that DirectML has no use for."""
+    """DIRECT, COMPUTE or COPY. Raises ``E_NOTIMPL`` for the other types, which DirectML does not use."""
     kind = enumerator(value, D3D12_COMMAND_LIST_TYPE, name)
     if kind == D3D12_COMMAND_LIST_TYPE_NONE:
         raise invalid(f"{name} must not be {kind.name}")
@@ -48,20 +48,20 @@ def command_list_type(value: Any, name: str) -> D3D12_COMMAND_LIST_TYPE:
 
 
 class CommandMemory(Lifetime):
-    """What an allocator is made of, which recordings go on naming when the allocator is released."""
+    """An allocator's memory, which recordings still refer to after the allocator is released."""
 
     __slots__ = ("generation", "in_flight")
 
     def __init__(self) -> None:
         super().__init__("ID3D12CommandAllocator")
         self.generation = 0
-        # Which recordings wait to run, and in which execution.
+        # Recordings that are submitted and have not finished, with their execution.
         self.in_flight: dict[Recording, Execution] = {}
 
 
 class ID3D12CommandAllocator(ID3D12Pageable):
-    """Stands for the memory of recorded commands: at most one list records into it at a time, and resetting
-    it makes what was recorded unusable."""
+    """The memory of recorded commands: at most one list records into it at a time, and ``Reset`` invalidates what was
+    recorded."""
 
     IID = IID_ID3D12CommandAllocator
 
@@ -76,7 +76,7 @@ class ID3D12CommandAllocator(ID3D12Pageable):
 
     @property
     def recording(self) -> bool:
-        """Whether some open list records into it."""
+        """Whether an open list is recording into it."""
         user = self._recording() if self._recording is not None else None
         return user is not None and user.open and user.recording.memory is self.memory
 
@@ -86,8 +86,7 @@ class ID3D12CommandAllocator(ID3D12Pageable):
     def Reset(self) -> None:
         """Raises ``E_FAIL`` while an open list records into it.
 
-        Under the debug layer it is an error too while recorded commands have yet to run. They run all the
-        same.
+        Under the debug layer a reset while recorded commands are in flight is reported as an error. They still run.
         """
         self.device.check_alive()
         if self.recording:
@@ -104,13 +103,13 @@ class ID3D12CommandAllocator(ID3D12Pageable):
 
 
 class Recording:
-    """What a list recorded from one beginning to ``Close``. It outlives a ``Reset`` of the list."""
+    """The commands of a list from creation or ``Reset`` to ``Close``. It outlives the next ``Reset`` of the list."""
 
     def __init__(self, memory: CommandMemory) -> None:
         self.memory = memory
         self.generation = memory.generation
         self.commands: tuple[Command, ...] = ()
-        # What is left to do where no debug layer watches.
+        # The calls to make without the debug layer.
         self.calls: tuple[Callable[[], None], ...] = ()
 
     @property
@@ -119,12 +118,12 @@ class Recording:
 
     @property
     def stale(self) -> bool:
-        """Whether the allocator was reset since."""
+        """Whether the allocator was reset after the recording began."""
         return self.generation != self.memory.generation
 
 
 def check_allocator(allocator: ID3D12CommandAllocator, type: D3D12_COMMAND_LIST_TYPE) -> None:
-    """Whether a list of ``type`` can record into ``allocator`` now."""
+    """Raises ``E_INVALIDARG`` if a list of ``type`` cannot record into ``allocator`` now."""
     if allocator.type != type:
         raise invalid(f"allocator is of type {allocator.type.name}, but the command list is {type.name}")
     if allocator.recording:

@@ -1,4 +1,4 @@
-"""``ID3D12CommandAllocator`` and ``ID3D12GraphicsCommandList``: recording."""
+"""``ID3D12CommandList`` and ``ID3D12GraphicsCommandList``: command recording."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ class ID3D12CommandList(ID3D12DeviceChild):
 class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
     """Records commands from its creation or ``Reset`` to ``Close``.
 
-    Recording methods cannot fail. What is wrong with a call makes the list invalid: the call records nothing,
-    ``Close`` and ``Reset`` raise ``E_INVALIDARG`` with everything that was wrong, and executing the list
-    removes the device. Under the debug layer each problem is a message too, and raised at the call as far as
-    ``ID3D12InfoQueue`` breaks on errors. Objects of a wrong type or of another device are raised always, and
-    leave the list as it is; C's callers, whom no exception reaches, get an invalid list for these too, and for
-    every method that is not emulated. On a removed device nothing is recorded.
+    Recording methods cannot fail. An invalid call makes the list invalid: the call records nothing, ``Close`` and
+    ``Reset`` raise ``E_INVALIDARG`` with every problem, and executing the list removes the device. Under the debug
+    layer each problem is also a message, which is raised at the call if ``ID3D12InfoQueue`` breaks on errors. An object
+    of the wrong type or of another device always raises and leaves the list unchanged; for C callers, which no
+    exception reaches, it makes the list invalid, as does every method that is not emulated. On a removed device nothing
+    is recorded.
     """
 
     IID = IID_ID3D12GraphicsCommandList
@@ -83,7 +83,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         type: D3D12_COMMAND_LIST_TYPE,
         allocator: ID3D12CommandAllocator | None = None,
     ) -> None:
-        """Without an allocator the list is closed, and has to be reset before it can record or run."""
+        """Without an allocator the list is closed, and must be reset before it can record or run."""
         super().__init__(device, type)
         self._start(CommandMemory() if allocator is None else allocator.memory)
         if allocator is None:
@@ -105,14 +105,15 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         self.descriptor_heaps: tuple[ID3D12DescriptorHeap, ...] = ()
         self._recorded: list[Command] = []
         self._append = (
-            self._recorded.append if self.device.sync_validator is None else _located(self._recorded)
+            self._recorded.append
+            if self.device.sync_validator is None
+            else _append_with_call_site(self._recorded)
         )
 
     def Reset(self, allocator: ID3D12CommandAllocator, initialState: None = None) -> None:
-        """Forget everything and record anew, also while the old commands have yet to run.
+        """Start a new recording; the previous one may still be in flight.
 
-        Raises ``E_FAIL`` if the list is open, ``E_INVALIDARG`` if it is invalid or the allocator does not
-        fit.
+        Raises ``E_FAIL`` if the list is open, ``E_INVALIDARG`` if it is invalid or the allocator cannot be used.
         """
         self.device.check_alive()
         check_initial_state(initialState)
@@ -126,7 +127,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         allocator.attach(self)
 
     def Close(self) -> None:
-        """Raises ``E_FAIL`` if the list is closed, ``E_INVALIDARG`` if recording went wrong."""
+        """End recording. Raises ``E_FAIL`` if the list is closed, ``E_INVALIDARG`` if it is invalid."""
         self.device.check_alive()
         if not self.open:
             raise DMLError(E_FAIL, f"{self} is closed already")
@@ -144,14 +145,14 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         raise invalid(f"{self} is invalid: {'; '.join(self.errors)}")
 
     def fail(self, id: D3D12_MESSAGE_ID, text: str) -> None:
-        """Make the list invalid; ``text`` says which call did what wrong."""
+        """Make the list invalid; ``text`` names the call and its error."""
         self.errors.append(text)
         self.device.report(ERROR, EXECUTION, id, text)
 
     def refuse(self, call: str, text: str) -> bool:
-        """Make the list invalid because ``call`` recorded nothing, for callers that no exception reaches.
+        """Make the list invalid because ``call`` recorded nothing, for C callers, which no exception reaches.
 
-        Whether the debug layer has said so.
+        Returns whether the debug layer has reported it.
         """
         if self.device.removed:
             return False
@@ -170,12 +171,12 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         return True
 
     def record(self, command: Command) -> None:
-        """Append a command of whatever kind, for those who build on Direct3D 12."""
+        """Append a command of any kind, for APIs built on Direct3D 12."""
         if self._ready(command.title):
             self._append(command)
 
     def ClearState(self, pipelineState: None = None) -> None:
-        """Back to the state of a list that was just opened: no descriptor heaps are set."""
+        """Restore the state of a newly opened list: no descriptor heaps are set."""
         check_initial_state(pipelineState, "pipelineState")
         if self._ready("ClearState"):
             self.descriptor_heaps = ()
@@ -191,9 +192,9 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         ]
         if not self._ready("ResourceBarrier"):
             return
-        good = tuple(barrier for barrier in decoded if not isinstance(barrier, Problem))
-        if len(good) == len(decoded):
-            self._append(Barriers(good))
+        valid = tuple(barrier for barrier in decoded if not isinstance(barrier, Problem))
+        if len(valid) == len(decoded):
+            self._append(Barriers(valid))
             return
         problems = [problem for problem in decoded if isinstance(problem, Problem)]
         text = "; ".join(f"ResourceBarrier: {problem.text}" for problem in problems)
@@ -231,7 +232,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         )
 
     def CopyResource(self, dstResource: ID3D12Resource, srcResource: ID3D12Resource) -> None:
-        """Both must be different buffers of one width."""
+        """Copy a whole buffer to another one of the same width."""
         ids = D3D12_MESSAGE_ID
         child(dstResource, ID3D12Resource, "dstResource", self.device)
         child(srcResource, ID3D12Resource, "srcResource", self.device)
@@ -247,7 +248,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
             self.fail(
                 ids.D3D12_MESSAGE_ID_COPYRESOURCE_INVALIDSRCRESOURCE,
                 f"CopyResource: dstResource has {dstResource.width} bytes, but srcResource has "
-                f"{srcResource.width}; they must be of one size",
+                f"{srcResource.width}; they must have the same size",
             )
             return
         self._copy(
@@ -264,7 +265,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         destination: tuple[str, D3D12_MESSAGE_ID],
         source: tuple[str, D3D12_MESSAGE_ID],
     ) -> None:
-        """Record ``copy`` unless its heaps or an overlap forbid it."""
+        """Record ``copy`` unless a heap type or an overlap makes it invalid."""
         for (name, id), part, forbidden in (
             (destination, copy.destination, D3D12_HEAP_TYPE_UPLOAD),
             (source, copy.source, D3D12_HEAP_TYPE_READBACK),
@@ -289,9 +290,9 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         numRects: int = 0,
         rects: None = None,
     ) -> None:
-        """Set every element of a raw or typed view of a buffer to four UINTs: to each channel go as many of the lowest
-        bits as it has; a raw view takes the first value alone (nf-d3d12-id3d12graphicscommandlist-
-        clearunorderedaccessviewuint, and nf-d3d11-id3d11devicecontext-clearunorderedaccessviewuint for the bits)."""
+        """Set every element of a raw or typed buffer view to four UINTs, each truncated to the low bits of its channel;
+        a raw view uses the first value only (nf-d3d12-id3d12graphicscommandlist-clearunorderedaccessviewuint, and
+        nf-d3d11-id3d11devicecontext-clearunorderedaccessviewuint for the bits)."""
         self._clear(clear_uint, viewGPUHandleInCurrentHeap, viewCPUHandle, resource, values, numRects, rects)
 
     def ClearUnorderedAccessViewFloat(
@@ -303,7 +304,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         numRects: int = 0,
         rects: None = None,
     ) -> None:
-        """As above, for formats of FLOAT, UNORM and SNORM, to which the four values are converted."""
+        """As ClearUnorderedAccessViewUint, for FLOAT, UNORM and SNORM formats, to which the values are converted."""
         self._clear(clear_float, viewGPUHandleInCurrentHeap, viewCPUHandle, resource, values, numRects, rects)
 
     def _clear(self, clear: Callable[..., Command], *arguments: Any) -> None:
@@ -317,13 +318,16 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         self.record(command)
 
     def BeginQuery(self, queryHeap: ID3D12QueryHeap, type: int, index: int) -> None:
-        """Makes the list invalid: timestamps have an end alone."""
+        """Makes the list invalid: timestamp queries have an EndQuery only."""
         self._check_query("BeginQuery", queryHeap, type, index)
         if self._ready("BeginQuery"):
-            self.fail(QUERY_PARAMETERS, "BeginQuery: a timestamp has no beginning; EndQuery takes it")
+            self.fail(
+                QUERY_PARAMETERS,
+                "BeginQuery: a timestamp query has no beginning; EndQuery takes the timestamp",
+            )
 
     def EndQuery(self, queryHeap: ID3D12QueryHeap, type: int, index: int) -> None:
-        """Take the time when the commands before have run."""
+        """Record a timestamp, taken when the preceding commands have run."""
         problem = self._check_query("EndQuery", queryHeap, type, index)
         if not self._ready("EndQuery"):
             return
@@ -339,7 +343,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         if kind != D3D12_QUERY_TYPE_TIMESTAMP:
             return f"type is {kind.name}; {heap} holds timestamps"
         if (self.type == COPY) != (heap.type == D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP):
-            return f"queryHeap is of type {heap.type.name}, which does not go with a list of {self.type.name}"
+            return f"queryHeap is of type {heap.type.name}, which a list of type {self.type.name} cannot use"
         return query_range_problem(heap, first, count)
 
     def ResolveQueryData(
@@ -351,7 +355,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         destinationBuffer: ID3D12Resource,
         alignedDestinationBufferOffset: int,
     ) -> None:
-        """Write ``numQueries`` results of 8 bytes to a buffer in a DEFAULT or READBACK heap."""
+        """Write ``numQueries`` results of 8 bytes each to a buffer in a DEFAULT or READBACK heap."""
         count = uint(numQueries, "numQueries")
         problem = self._check_query("ResolveQueryData", queryHeap, type, startIndex, count)
         child(destinationBuffer, ID3D12Resource, "destinationBuffer", self.device)
@@ -372,7 +376,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
             self._append(ResolveQueries(queryHeap.queries, startIndex, destination))
 
     def SetDescriptorHeaps(self, numDescriptorHeaps: Any, descriptorHeaps: Any = None) -> None:
-        """``(count, heaps)`` as in C, or a sequence: at most one heap of each shader visible type."""
+        """``(count, heaps)`` as in C, or a sequence: at most one heap of each shader-visible type."""
         heaps = tuple(
             child(heap, ID3D12DescriptorHeap, f"descriptorHeaps[{index}]", self.device)
             for index, heap in enumerate(
@@ -393,17 +397,17 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
 
     def _heaps_problem(self, heaps: tuple[ID3D12DescriptorHeap, ...]) -> str | None:
         if self.type == COPY:
-            return "a copy command list has no descriptor heaps"
+            return "a copy command list cannot use descriptor heaps"
         for index, heap in enumerate(heaps):
             if heap.type not in (CBV_SRV_UAV, SAMPLER) or not heap.shader_visible:
                 return f"descriptorHeaps[{index}] is not shader visible"
         if len({heap.type for heap in heaps}) < len(heaps):
-            return "descriptorHeaps has two heaps of one type"
+            return "descriptorHeaps has two heaps of the same type"
         return None
 
 
-def _located(recorded: list[Command]) -> Callable[[Command], None]:
-    """For the debug layer: a command remembers which line of the program recorded it."""
+def _append_with_call_site(recorded: list[Command]) -> Callable[[Command], None]:
+    """An ``append`` that also stores the call site in the command, for the debug layer's messages."""
 
     def append(command: Command) -> None:
         command.recorded = caller()

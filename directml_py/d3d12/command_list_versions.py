@@ -1,4 +1,4 @@
-"""``ID3D12GraphicsCommandList1`` to ``4``: what they add about textures, pipelines and rays is not emulated."""
+"""``ID3D12GraphicsCommandList1`` to ``4``, without their texture, pipeline and ray tracing methods."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class ID3D12GraphicsCommandList2(ID3D12GraphicsCommandList1):
     IID = IID_ID3D12GraphicsCommandList2
 
     def WriteBufferImmediate(self, count: Any, params: Any = None, modes: Any = None) -> None:
-        """``(count, params, modes)`` as in C, or ``params`` alone: write 32-bit values at GPU addresses of buffers in
-        the state COPY_DEST (nf-d3d12-id3d12graphicscommandlist2-writebufferimmediate)."""
+        """``(count, params, modes)`` as in C, or ``params`` alone: write 32-bit values to GPU virtual addresses of
+        buffers in state COPY_DEST (nf-d3d12-id3d12graphicscommandlist2-writebufferimmediate)."""
         writes = structs_at(count, params, D3D12_WRITEBUFFERIMMEDIATE_PARAMETER, "count", "params")
         check_modes(len(writes), modes)
         if not self._ready("WriteBufferImmediate"):
             return
         parts = [destination(self.device, write, f"params[{index}]") for index, write in enumerate(writes)]
-        good = [part for part in parts if isinstance(part, BufferRange)]
-        if len(good) < len(parts):
+        valid = [part for part in parts if isinstance(part, BufferRange)]
+        if len(valid) < len(parts):
             problems = [part for part in parts if not isinstance(part, BufferRange)]
             text = "; ".join(f"WriteBufferImmediate: {problem}" for _, problem in problems)
             self.fail(problems[0][0], text)
             return
-        self._append(WriteImmediate(tuple(zip(good, [write.Value for write in writes]))))
+        self._append(WriteImmediate(tuple(zip(valid, [write.Value for write in writes]))))
 
 
 class ID3D12GraphicsCommandList3(ID3D12GraphicsCommandList2):

@@ -1,4 +1,4 @@
-"""``ID3D12CommandQueue``: execution."""
+"""``ID3D12CommandQueue``: submission and execution of command lists."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def check_queue_desc(desc: D3D12_COMMAND_QUEUE_DESC, name: str) -> None:
 
 
 class Execution(Work):
-    """One ExecuteCommandLists call. The lists may be reset while it waits."""
+    """The work of one ExecuteCommandLists call. The lists may be reset while it is pending."""
 
     __slots__ = ("__weakref__", "_begun", "_position", "device", "recordings", "submission")
 
@@ -51,11 +51,11 @@ class Execution(Work):
         self.device = device
         self.recordings = recordings
         self.submission = submission
-        # How many commands have begun, and how many have ended: where they differ, one was left in the middle.
+        # Commands begun and commands completed: if they differ, one was interrupted.
         self._begun = self._position = 0
 
     def start(self) -> None:
-        """Take the lists, under the lock of the device."""
+        """Mark the recordings as in flight. Called with the device's lock held."""
         for recording in self.recordings:
             recording.memory.in_flight[recording] = self
         if self.submission is not None:
@@ -69,7 +69,7 @@ class Execution(Work):
             self.submission.finish()
 
     def run(self) -> None:
-        """An exception out of a command is a fault of the GPU: it removes the device."""
+        """An exception raised by a command stands for a GPU fault: it removes the device."""
         try:
             if watchers.all:
                 with running(self):
@@ -80,9 +80,9 @@ class Execution(Work):
                 self._run(self._calls())
         except BaseException as error:
             if self._begun != self._position:
-                what = "failed" if isinstance(error, Exception) else "was interrupted"
+                outcome = "failed" if isinstance(error, Exception) else "was interrupted"
                 reason = str(error) or type(error).__name__
-                self.device.mark_removed(DXGI_ERROR_DEVICE_HUNG, f"a command {what}: {reason}")
+                self.device.mark_removed(DXGI_ERROR_DEVICE_HUNG, f"a command {outcome}: {reason}")
             raise
 
     def _run(self, steps: Sequence[Callable[[], None]]) -> None:
@@ -99,8 +99,8 @@ class Execution(Work):
         if self.submission is not None:
             return self.submission.calls()
         if self.device.reorders:
-            together = [command for recording in self.recordings for command in recording.commands]
-            return [call for command in any_order(together) if (call := command.call())]
+            commands = [command for recording in self.recordings for command in recording.commands]
+            return [call for command in any_order(commands) if (call := command.call())]
         return [call for recording in self.recordings for call in recording.calls]
 
     def _observed_calls(self) -> Sequence[Callable[[], None]]:
@@ -122,8 +122,8 @@ def _observed(command: Command) -> None:
 class ID3D12CommandQueue(Marked, ID3D12Pageable):
     """A queue of command lists, signals and waits.
 
-    Work runs at once, in the calling thread, unless a ``Wait`` holds it back; then it runs in the thread that
-    brings the fence to the value. Under the debug layer it runs when a fence that it signals is looked at.
+    Work runs immediately, in the calling thread, unless a ``Wait`` blocks it; then it runs in the thread that signals
+    the fence. Under the debug layer it runs when a fence that it signals is polled or waited for.
     """
 
     IID = IID_ID3D12CommandQueue
@@ -143,8 +143,8 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
     def ExecuteCommandLists(self, numCommandLists: Any, commandLists: Any = None) -> None:
         """``(count, lists)`` as in C, or a sequence of lists.
 
-        A list that is open, invalid, of another type, still running, or whose allocator was reset makes the
-        call do nothing and removes the device with ``DXGI_ERROR_INVALID_CALL``.
+        If a list is open, invalid, in flight or of another type, or its allocator was reset, the call executes nothing
+        and removes the device with ``DXGI_ERROR_INVALID_CALL``.
         """
         lists = counted(numCommandLists, commandLists, "numCommandLists", "commandLists")
         device = self.device
@@ -174,12 +174,12 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
             device.remove(DXGI_ERROR_INVALID_CALL, f"ExecuteCommandLists: {problem.text}", problem.id)
 
     def _execution(self, device: ID3D12Device, lists: Sequence[ID3D12GraphicsCommandList]) -> Execution:
-        # Most calls have one list, and most devices no debug layer.
+        # Fast path: most calls have one list, and most devices have no debug layer.
         first = lists[0].recording
         recordings = (first,) if len(lists) == 1 else tuple([entry.recording for entry in lists])
-        monitor = device.sync_validator
+        validator = device.sync_validator
         return Execution(
-            device, recordings, None if monitor is None else monitor.submit(recordings, self.work)
+            device, recordings, None if validator is None else validator.submit(recordings, self.work)
         )
 
     def _mark(self, marker: Marker) -> None:
@@ -187,19 +187,19 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
             observer.marked(self, marker)
 
     def refuse(self, call: str, text: str) -> bool:
-        """Remove the device because ``call`` did nothing, for callers that no exception reaches.
+        """Remove the device because ``call`` did nothing, for C callers, which no exception reaches.
 
-        Whether the debug layer has said so.
+        Returns whether the debug layer has reported it.
         """
         return self.device.refuse(call, text)
 
     def GetTimestampFrequency(self) -> int:
-        """Ticks in a second of the timestamps that EndQuery takes."""
+        """Ticks per second of the timestamps that EndQuery takes."""
         self.device.check_alive()
         return TICKS_PER_SECOND
 
     def GetClockCalibration(self) -> tuple[int, int]:
-        """One moment on the clocks of the GPU and of the CPU (QueryPerformanceCounter), which are one clock here."""
+        """A simultaneous reading of the GPU and CPU clocks (QueryPerformanceCounter), which are the same clock here."""
         self.device.check_alive()
         now = ticks()
         return now, now
@@ -219,7 +219,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         return None
 
     def _explain(self, lists: Sequence[ID3D12GraphicsCommandList], index: int) -> Problem:
-        """What is wrong with the list at ``index``."""
+        """The problem with the list at ``index``."""
         ids = D3D12_MESSAGE_ID
         entry, name = lists[index], f"commandLists[{index}]"
         if entry.type != self.type:
@@ -244,7 +244,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         )
 
     def Signal(self, fence: ID3D12Fence, value: int) -> None:
-        """Set ``fence`` to ``value`` when everything before has run."""
+        """Set ``fence`` to ``value`` when all preceding work has run."""
         self.device.check_alive()
         child(fence, ID3D12Fence, "fence", self.device)
         target = unsigned(value, "value")
@@ -253,7 +253,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         self.device.submit(self.work, FenceSignal(self.work, fence.state, target))
 
     def Wait(self, fence: ID3D12Fence, value: int) -> None:
-        """Hold back what comes after until ``fence`` has reached ``value``. The caller does not wait."""
+        """Block the work submitted after this until ``fence`` reaches ``value``. The caller does not wait."""
         self.device.check_alive()
         child(fence, ID3D12Fence, "fence", self.device)
         target = unsigned(value, "value")

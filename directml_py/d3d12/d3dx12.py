@@ -43,7 +43,7 @@ from .resource import ID3D12Resource
 
 
 class CD3DX12_HEAP_PROPERTIES(D3D12_HEAP_PROPERTIES):
-    """Of an abstracted heap type; node masks are 1. ``type`` may be D3D12_HEAP_PROPERTIES to copy."""
+    """Properties of an abstracted heap type, with node masks of 1; or a copy of the D3D12_HEAP_PROPERTIES ``type``."""
 
     def __init__(
         self,
@@ -58,7 +58,8 @@ class CD3DX12_HEAP_PROPERTIES(D3D12_HEAP_PROPERTIES):
 
 
 class CD3DX12_HEAP_DESC(D3D12_HEAP_DESC):
-    """``properties`` are D3D12_HEAP_PROPERTIES or a D3D12_HEAP_TYPE. ``size`` may be a D3D12_HEAP_DESC to copy."""
+    """A heap desc. ``properties`` are D3D12_HEAP_PROPERTIES or a D3D12_HEAP_TYPE; ``size`` may be a D3D12_HEAP_DESC to
+    copy."""
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class CD3DX12_HEAP_DESC(D3D12_HEAP_DESC):
 
 
 class CD3DX12_RESOURCE_DESC(D3D12_RESOURCE_DESC):
-    """``Buffer`` takes the width in bytes, or a D3D12_RESOURCE_ALLOCATION_INFO in place of width and
+    """A resource desc. ``Buffer`` takes the width in bytes, or a D3D12_RESOURCE_ALLOCATION_INFO instead of width and
     alignment."""
 
     @classmethod
@@ -142,7 +143,7 @@ class CD3DX12_RESOURCE_BARRIER(D3D12_RESOURCE_BARRIER):
         )
 
 
-def _moved(handle: Any, kind: Any, offset: int, increment: int) -> int:
+def _offset_handle(handle: Any, kind: Any, offset: int, increment: int) -> int:
     start = 0 if handle is None else struct_at(handle, kind, "handle").ptr
     distance = integer(offset, "offset") * uint(increment, "increment")
     return unsigned(start + distance, "handle + offset")
@@ -152,11 +153,11 @@ class CD3DX12_CPU_DESCRIPTOR_HANDLE(D3D12_CPU_DESCRIPTOR_HANDLE):
     """``handle`` moved by ``offset`` descriptors of ``increment`` bytes, or by ``offset`` bytes."""
 
     def __init__(self, handle: Any = None, offset: int = 0, increment: int = 1) -> None:
-        super().__init__(ptr=_moved(handle, D3D12_CPU_DESCRIPTOR_HANDLE, offset, increment))
+        super().__init__(ptr=_offset_handle(handle, D3D12_CPU_DESCRIPTOR_HANDLE, offset, increment))
 
     def Offset(self, offset: int, increment: int = 1) -> CD3DX12_CPU_DESCRIPTOR_HANDLE:
         """Move this handle."""
-        self.ptr = _moved(self, D3D12_CPU_DESCRIPTOR_HANDLE, offset, increment)
+        self.ptr = _offset_handle(self, D3D12_CPU_DESCRIPTOR_HANDLE, offset, increment)
         return self
 
 
@@ -164,16 +165,16 @@ class CD3DX12_GPU_DESCRIPTOR_HANDLE(D3D12_GPU_DESCRIPTOR_HANDLE):
     """``handle`` moved by ``offset`` descriptors of ``increment`` bytes, or by ``offset`` bytes."""
 
     def __init__(self, handle: Any = None, offset: int = 0, increment: int = 1) -> None:
-        super().__init__(ptr=_moved(handle, D3D12_GPU_DESCRIPTOR_HANDLE, offset, increment))
+        super().__init__(ptr=_offset_handle(handle, D3D12_GPU_DESCRIPTOR_HANDLE, offset, increment))
 
     def Offset(self, offset: int, increment: int = 1) -> CD3DX12_GPU_DESCRIPTOR_HANDLE:
         """Move this handle."""
-        self.ptr = _moved(self, D3D12_GPU_DESCRIPTOR_HANDLE, offset, increment)
+        self.ptr = _offset_handle(self, D3D12_GPU_DESCRIPTOR_HANDLE, offset, increment)
         return self
 
 
 class CD3DX12_RANGE(D3D12_RANGE):
-    """``begin`` may be a D3D12_RANGE to copy."""
+    """A range of bytes. ``begin`` may be a D3D12_RANGE to copy."""
 
     def __init__(self, begin: int | D3D12_RANGE = 0, end: int = 0) -> None:
         if isinstance(begin, D3D12_RANGE):
@@ -185,7 +186,7 @@ class CD3DX12_RANGE(D3D12_RANGE):
 def GetRequiredIntermediateSize(
     destinationResource: ID3D12Resource, firstSubresource: int = 0, numSubresources: int = 1
 ) -> int:
-    """Bytes of an upload buffer through which ``destinationResource`` can be filled."""
+    """Bytes of the upload buffer needed to fill ``destinationResource``."""
     instance(destinationResource, ID3D12Resource, "destinationResource")
     check_subresources(firstSubresource, numSubresources)
     return destinationResource.width
@@ -200,11 +201,11 @@ def UpdateSubresources(
     numSubresources: int,
     srcData: Any,
 ) -> int:
-    """Write ``srcData`` (a D3D12_SUBRESOURCE_DATA) into ``intermediate`` now and record the copy to the whole
-    of ``destinationResource``. Returns the number of bytes.
+    """Write ``srcData`` (a D3D12_SUBRESOURCE_DATA) into ``intermediate`` immediately, and record its copy to all of
+    ``destinationResource``. Returns the number of bytes.
 
-    As many bytes are read as the destination has. Where d3dx12.h returns 0 this raises ``E_INVALIDARG``, and
-    it does so too if ``SlicePitch`` says that there are fewer bytes; 0 says nothing.
+    Reads as many bytes as the destination has. Raises ``E_INVALIDARG`` where d3dx12.h returns 0, and if a nonzero
+    ``SlicePitch`` is smaller than the destination.
     """
     device = instance(commandList, ID3D12GraphicsCommandList, "commandList").device
     child(destinationResource, ID3D12Resource, "destinationResource", device)

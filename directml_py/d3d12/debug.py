@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 WARNING = D3D12_MESSAGE_SEVERITY_WARNING
 LATE = "EnableDebugLayer was called after the device was created; enable the layer first"
 _enabled = False
-# Those that enabling the layer removes.
+# The devices that enabling the layer removes.
 devices_of_c: weakref.WeakSet[ID3D12Device] = weakref.WeakSet()
 
 
 class ID3D12Debug(IUnknown):
-    """Switches the debug layer for devices created afterwards.
+    """Enables the debug layer for devices created afterwards.
 
-    Existing devices stay as they are, those excepted that programs in C have made: enabling removes them, as the page
-    says (nf-d3d12sdklayers-id3d12debug-enabledebuglayer). A process of Python outlives many programs: cells of a
-    notebook, tests.
+    Existing devices are unaffected, except those created by C programs: enabling the layer removes them, as documented
+    (nf-d3d12sdklayers-id3d12debug-enabledebuglayer). A Python process hosts many programs in turn: notebook cells,
+    tests.
     """
 
     IID = IID_ID3D12Debug
@@ -56,20 +56,20 @@ class ID3D12Debug(IUnknown):
                 device.mark_removed(DXGI_ERROR_INVALID_CALL, LATE)
 
     def DisableDebugLayer(self) -> None:
-        """``ID3D12Debug4``'s, here for every caller."""
+        """The method of ``ID3D12Debug4``, available on every version in Python."""
         global _enabled
         _enabled = False
 
 
 class ID3D12Debug3(ID3D12Debug):
-    """What it switches on has nothing to add: the debug layer looks at memory while commands run, one after another."""
+    """Its settings change nothing: the debug layer always inspects memory while commands run, one after another."""
 
     IID = IID_ID3D12Debug3
 
     def QueryInterface(self, riid: Any) -> Any:
-        """Also gives ID3D12Debug1 and ID3D12Debug2, whose tables are not parts of this one's."""
-        aside = next((kind for kind in (ID3D12Debug1, ID3D12Debug2) if same_interface(riid, kind)), None)
-        return super().QueryInterface(riid) if aside is None else aside(self)
+        """Also returns ID3D12Debug1 and ID3D12Debug2, whose vtables are not prefixes of this one."""
+        tearoff = next((kind for kind in (ID3D12Debug1, ID3D12Debug2) if same_interface(riid, kind)), None)
+        return super().QueryInterface(riid) if tearoff is None else tearoff(self)
 
     def SetEnableGPUBasedValidation(self, enable: bool) -> None: ...
 
@@ -83,7 +83,9 @@ class ID3D12Debug4(ID3D12Debug3):
     IID = IID_ID3D12Debug4
 
 
-class _Aside(IUnknown):
+class _Tearoff(IUnknown):
+    """A tear-off interface: an object of its own with the identity of the debug object."""
+
     def __init__(self, debug: ID3D12Debug3) -> None:
         self._debug = debug
 
@@ -95,7 +97,7 @@ class _Aside(IUnknown):
         return self if same_interface(riid, type(self)) else self._debug.QueryInterface(riid)
 
 
-class ID3D12Debug1(_Aside):
+class ID3D12Debug1(_Tearoff):
     IID = IID_ID3D12Debug1
 
     def EnableDebugLayer(self) -> None:
@@ -106,7 +108,7 @@ class ID3D12Debug1(_Aside):
     def SetEnableSynchronizedCommandQueueValidation(self, enable: bool) -> None: ...
 
 
-class ID3D12Debug2(_Aside):
+class ID3D12Debug2(_Tearoff):
     IID = IID_ID3D12Debug2
 
     def SetGPUBasedValidationFlags(self, flags: int) -> None:
@@ -114,7 +116,7 @@ class ID3D12Debug2(_Aside):
 
 
 class ID3D12DebugDevice(IUnknown):
-    """Keeps a mask of features, and knows what lives; got from a device that was created under the debug layer."""
+    """Keeps a feature mask and reports live objects; queried from a device created under the debug layer."""
 
     IID = IID_ID3D12DebugDevice
 
@@ -126,15 +128,15 @@ class ID3D12DebugDevice(IUnknown):
         return self._device
 
     def QueryInterface(self, riid: Any) -> Any:
-        """The device's interfaces too: they are one COM object."""
+        """Also returns the device's interfaces: both belong to one COM object."""
         return self if same_interface(riid, ID3D12DebugDevice) else self._device.QueryInterface(riid)
 
     def SetFeatureMask(self, mask: int) -> None:
         self._device.debug_features = known_flags(mask, D3D12_DEBUG_FEATURE, "mask")
 
     def ReportLiveDeviceObjects(self, flags: int) -> None:
-        """A warning of the info queue for the device and for each object of it that lives, with its name and how many
-        references C has to it (nf-d3d12sdklayers-id3d12debugdevice-reportlivedeviceobjects)."""
+        """Report the device and each of its live objects as a warning, with name and C reference count
+        (nf-d3d12sdklayers-id3d12debugdevice-reportlivedeviceobjects)."""
         kind = known_flags(flags, D3D12_RLDO_FLAGS, "flags")
         for id, text in list(live_objects(self._device, kind)):
             self._device.report(WARNING, D3D12_MESSAGE_CATEGORY_STATE_CREATION, id, text)

@@ -1,4 +1,4 @@
-"""The logger ``directml_py``: the place of OutputDebugString, where the debug layers write."""
+"""The logger ``directml_py``, which the debug layers write to in place of OutputDebugString."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _raising_tells = True
 
 
 def exceptions_tell_nobody() -> None:
-    """For programs in C: what is raised is written as well."""
+    """For C programs: log raised messages too."""
     global _raising_tells
     _raising_tells = False
 
 
 def debug_output(severity: D3D12_MESSAGE_SEVERITY, text: str, *, raised: bool = False) -> None:
-    """Log ``text`` at the level that belongs to ``severity``.
+    """Log ``text`` at the level that corresponds to ``severity``.
 
-    What is ``raised`` besides would stand twice on a terminal, once in the traceback: it is logged only where the
-    program has given the logger a handler.
+    A message that is also ``raised`` would appear twice on a terminal, once in the traceback, so it is logged only if
+    the program has configured a handler.
     """
-    # Most programs never get here, and loading logging is a tenth of what importing this package costs.
+    # Imported here because most programs never log, and importing logging takes a tenth of this package's import time.
     import logging
 
     logger = logging.getLogger("directml_py")

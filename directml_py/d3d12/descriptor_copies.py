@@ -1,4 +1,4 @@
-"""``CopyDescriptors``: ranges of descriptors, and copying from some to others."""
+"""``CopyDescriptors``: copies between ranges of descriptors, and their validation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 RANGES = rule(
     "D3D12-CopyDescriptors-ranges",
-    "Descriptors are copied between ranges of CPU handles that lie in heaps of the given type and have one size in all",
+    "Descriptors are copied between ranges of CPU handles in heaps of the given type, with equal total sizes",
     "nf-d3d12-id3d12device-copydescriptors",
 )
 SOURCE = rule(
@@ -28,12 +28,12 @@ SOURCE = rule(
     "Descriptors are copied from heaps that are not shader-visible",
     "nf-d3d12-id3d12device-copydescriptors",
 )
-# Before a count that nobody gave an array for is followed.
+# Limits how far a count is trusted when the array is a bare pointer.
 MAX_RANGES = 1 << 20
 
 
 class HandleRange(NamedTuple):
-    """``size`` descriptors of a heap from ``start`` on."""
+    """``size`` descriptors of a heap, starting at index ``start``."""
 
     heap: ID3D12DescriptorHeap
     start: int
@@ -44,7 +44,7 @@ class HandleRange(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """One side of a copy (``src`` or ``dest``) as the caller gives it; sizes of None are all 1."""
+    """One side of a copy (``src`` or ``dest``), as passed by the caller; if ``sizes`` is None, all sizes are 1."""
 
     side: str
     count: Any
@@ -61,26 +61,28 @@ class Ranges(NamedTuple):
 
 
 def copy_descriptors(device: ID3D12Device, destination: Ranges, source: Ranges, kind: Any) -> None:
-    """Raises ``DMLError`` ``E_INVALIDARG`` and copies nothing if a rule is broken."""
-    wanted = heap_type(kind, "descriptorHeapsType")
-    into = _ranges(device, destination)
-    out_of = _ranges(device, source)
-    for given, ranges in ((destination, into), (source, out_of)):
+    """Copy descriptors. Raises ``DMLError`` ``E_INVALIDARG`` and copies nothing if a rule is violated."""
+    required_type = heap_type(kind, "descriptorHeapsType")
+    destination_ranges = _ranges(device, destination)
+    source_ranges = _ranges(device, source)
+    for given, ranges in ((destination, destination_ranges), (source, source_ranges)):
         for index, part in enumerate(ranges):
-            if part.heap.type != wanted:
-                text = f"is in a heap of {part.heap.type.name}; descriptorHeapsType is {wanted.name}"
+            if part.heap.type != required_type:
+                text = f"is in a heap of {part.heap.type.name}; descriptorHeapsType is {required_type.name}"
                 raise violation(RANGES, f"{given.starts_name}[{index}]", text)
-    for index, part in enumerate(out_of):
+    for index, part in enumerate(source_ranges):
         if part.heap.shader_visible:
             text = "is in a shader-visible heap, which the CPU cannot read"
             raise violation(SOURCE, f"{source.starts_name}[{index}]", text)
-    there, here = (sum(part.size for part in ranges) for ranges in (into, out_of))
-    if there != here:
-        text = f"make {here} descriptors; the destination ranges make {there}"
+    destination_count, source_count = (
+        sum(part.size for part in ranges) for ranges in (destination_ranges, source_ranges)
+    )
+    if destination_count != source_count:
+        text = f"add up to {source_count} descriptors; the destination ranges to {destination_count}"
         raise violation(RANGES, source.sizes_name, text)
-    descriptors = [heap.read(index) for part in out_of for heap, index in part.descriptors()]
+    descriptors = [heap.read(index) for part in source_ranges for heap, index in part.descriptors()]
     for (heap, index), descriptor in zip(
-        (place for part in into for place in part.descriptors()), descriptors
+        (slot for part in destination_ranges for slot in part.descriptors()), descriptors
     ):
         heap.write(index, descriptor)
 
@@ -97,15 +99,15 @@ def _ranges(device: ID3D12Device, given: Ranges) -> list[HandleRange]:
 
 
 def _items(value: Any, count: int, name: str) -> list[Any]:
-    """The first ``count`` handles of a sequence, of a single handle, or behind a pointer."""
+    """The first ``count`` handles of a sequence, a single handle, or an array at an address."""
     if is_series(value) or isinstance(value, D3D12_CPU_DESCRIPTOR_HANDLE):
         items = list(value) if is_series(value) else [value]
         if count > len(items):
-            raise violation(RANGES, name, f"has {len(items)} handles; {count} are to be copied")
+            raise violation(RANGES, name, f"has {len(items)} handles for {count} ranges")
         return items[:count]
     start = 0 if value is None else locate(value, name).address
     if count > MAX_RANGES:
-        raise violation(RANGES, name, f"is said to have {count} handles, more than there can be")
+        raise violation(RANGES, name, f"has a count of {count} handles, more than {MAX_RANGES}")
     return [start + index * ctypes.sizeof(D3D12_CPU_DESCRIPTOR_HANDLE) for index in range(count)]
 
 
@@ -122,18 +124,18 @@ def _sizes(value: Any, count: int, name: str) -> list[int]:
 
 
 def _range(device: ID3D12Device, pointer: int, size: int, name: str) -> HandleRange:
-    place = device.find_descriptors(pointer)
-    if place is None or not place[0].has_cpu_handle(pointer):
-        raise violation(RANGES, name, f"is 0x{pointer:X}, which is no CPU handle of a heap of this device")
-    heap, start = place
+    slot = device.find_descriptors(pointer)
+    if slot is None or not slot[0].has_cpu_handle(pointer):
+        raise violation(RANGES, name, f"is 0x{pointer:X}, which is not a CPU handle in a heap of this device")
+    heap, start = slot
     if start + size > heap.size:
-        text = f"starts {size} descriptors at descriptor {start} of a heap of {heap.size}"
+        text = f"starts a range of {size} descriptors at descriptor {start} of a heap of {heap.size}"
         raise violation(RANGES, name, text)
     return HandleRange(heap, start, size)
 
 
 def report_instead(device: ID3D12Device, error: DMLError) -> None:
-    """Where the debug layer is on, it says what is wrong, and raises only if it breaks on errors."""
+    """Under the debug layer, report the error as messages, which raise only if the info queue breaks on them."""
     if device.info_queue is None:
         raise error
     for diagnostic in error.diagnostics:

@@ -1,4 +1,4 @@
-"""The methods of ``ID3D12Device`` that make descriptor heaps, and write and copy what is in them."""
+"""The methods of ``ID3D12Device`` that create descriptor heaps, and write and copy descriptors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class DescriptorMethods(DeviceBase):
-    """A part of ``ID3D12Device``."""
+    """Mixin of ``ID3D12Device``: descriptors."""
 
     def __init__(self, adapter: Adapter = HARDWARE) -> None:
         super().__init__(adapter)
@@ -55,7 +55,7 @@ class DescriptorMethods(DeviceBase):
         srcDescriptorRangeStart: Any,
         descriptorHeapsType: int,
     ) -> None:
-        """As CopyDescriptors, for one range on each side."""
+        """CopyDescriptors with one range on each side."""
         self.CopyDescriptors(
             1,
             [destDescriptorRangeStart],
@@ -76,32 +76,34 @@ class DescriptorMethods(DeviceBase):
         srcDescriptorRangeSizes: Any,
         descriptorHeapsType: int,
     ) -> None:
-        """Copy descriptors from ranges of CPU handles to others, which are cut differently if need be; sizes of None
-        are all 1. What is wrong is raised, and nothing copied; under the debug layer it is a message."""
+        """Copy descriptors between ranges of CPU handles, which may be split differently on the two sides; if sizes are
+        None, all are 1. An error is raised and nothing copied; under the debug layer it is a message."""
         if self.removed:
             return
-        into = Ranges("dest", numDestDescriptorRanges, destDescriptorRangeStarts, destDescriptorRangeSizes)
-        out_of = Ranges("src", numSrcDescriptorRanges, srcDescriptorRangeStarts, srcDescriptorRangeSizes)
+        destination = Ranges(
+            "dest", numDestDescriptorRanges, destDescriptorRangeStarts, destDescriptorRangeSizes
+        )
+        source = Ranges("src", numSrcDescriptorRanges, srcDescriptorRangeStarts, srcDescriptorRangeSizes)
         try:
-            copy_descriptors(self._device, into, out_of, descriptorHeapsType)
+            copy_descriptors(self._device, destination, source, descriptorHeapsType)
         except DMLError as error:
             report_instead(self._device, error)
 
     def find_descriptors(self, ptr: int) -> tuple[ID3D12DescriptorHeap, int] | None:
-        """The descriptor heap and the index that the value of a CPU or GPU handle stands for, or None."""
+        """The descriptor heap and index that a CPU or GPU handle value refers to, or None."""
         return self._descriptors.find(ptr)
 
     def CreateUnorderedAccessView(
         self, resource: ID3D12Resource | None, counterResource: None, desc: Any, destDescriptor: Any
     ) -> None:
-        """Write a view of a buffer, raw, typed or structured, into a heap; without a resource a null descriptor."""
+        """Write a raw, typed or structured buffer view to a descriptor; without a resource, a null descriptor."""
         if self.removed:
             return
         heap, index = cpu_slot(self._device, destDescriptor, CBV_SRV_UAV, "destDescriptor")
         heap.write(index, unordered_access_view(self._device, resource, counterResource, desc))
 
     def CreateConstantBufferView(self, desc: Any, destDescriptor: Any) -> None:
-        """Nothing emulated reads it, nor what the next four write: it only takes the place of what was there."""
+        """Overwrites the descriptor. No emulated command reads it, nor those that the next four methods write."""
         self._other_view("CreateConstantBufferView", CBV_SRV_UAV, destDescriptor)
 
     def CreateShaderResourceView(self, resource: Any, desc: Any, destDescriptor: Any) -> None:

@@ -1,4 +1,4 @@
-"""``ID3D12DescriptorHeap``: slots for descriptors, found again by their CPU and GPU handles."""
+"""``ID3D12DescriptorHeap``: an array of descriptors, addressed by CPU and GPU handles."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CBV_SRV_UAV: Final = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 SAMPLER: Final = D3D12_DESCRIPTOR_HEAP_TYPE_SAMPLER
 SHADER_VISIBLE: Final = D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
 
-# Bytes from one handle to the next; any value would do, and programs have to ask for it.
+# Bytes from one handle to the next. Arbitrary values: programs must query them.
 INCREMENTS: Final = {
     CBV_SRV_UAV: 32,
     SAMPLER: 16,
@@ -52,7 +52,7 @@ INCREMENTS: Final = {
     D3D12_DESCRIPTOR_HEAP_TYPE_DSV: 8,
 }
 
-# Only these types can be shader visible, and only so many descriptors of them.
+# The types that can be shader-visible, with the maximum number of descriptors.
 SHADER_VISIBLE_LIMITS: Final = {
     CBV_SRV_UAV: D3D12_MAX_SHADER_VISIBLE_DESCRIPTOR_HEAP_SIZE_TIER_2,
     SAMPLER: D3D12_MAX_SHADER_VISIBLE_SAMPLER_HEAP_SIZE,
@@ -78,11 +78,11 @@ def check_descriptor_heap_desc(desc: D3D12_DESCRIPTOR_HEAP_DESC, name: str) -> N
     if limit is None:
         raise invalid(f"{name}.Flags must not have {SHADER_VISIBLE.name} for {kind.name}")
     if desc.NumDescriptors > limit:
-        raise invalid(f"{name}.NumDescriptors must be at most {limit} in a shader visible heap")
+        raise invalid(f"{name}.NumDescriptors must be at most {limit} in a shader-visible heap")
 
 
 class ID3D12DescriptorHeap(ID3D12Pageable):
-    """``NumDescriptors`` slots; what a slot holds is up to who writes it, and None until then."""
+    """An array of ``NumDescriptors`` descriptors. A descriptor is any object, None until one is written."""
 
     IID = IID_ID3D12DescriptorHeap
 
@@ -109,7 +109,7 @@ class ID3D12DescriptorHeap(ID3D12Pageable):
         return D3D12_CPU_DESCRIPTOR_HANDLE(ptr=self.cpu_start)
 
     def GetGPUDescriptorHandleForHeapStart(self) -> D3D12_GPU_DESCRIPTOR_HANDLE:
-        """A null handle, and an error of the debug layer, for a heap that is not shader visible."""
+        """The first GPU handle. A null handle, and a debug layer error, for a heap that is not shader-visible."""
         if not self.shader_visible:
             self.device.report(
                 D3D12_MESSAGE_SEVERITY_ERROR,
@@ -120,11 +120,11 @@ class ID3D12DescriptorHeap(ID3D12Pageable):
         return D3D12_GPU_DESCRIPTOR_HANDLE(ptr=self.gpu_start)
 
     def has_cpu_handle(self, ptr: int) -> bool:
-        """Whether ``ptr`` is one of its CPU handles, given that it is one of its handles."""
+        """Whether ``ptr``, a handle of this heap, is a CPU handle."""
         return 0 <= ptr - self.cpu_start < self.size * self.increment
 
     def read(self, index: int) -> Any:
-        """What slot ``index`` holds; None if nothing was written."""
+        """The descriptor at ``index``; None if none was written."""
         return self._slots.get(self._index(index))
 
     def write(self, index: int, descriptor: Any) -> None:
@@ -138,15 +138,15 @@ class ID3D12DescriptorHeap(ID3D12Pageable):
 
 
 class DescriptorIndex:
-    """The descriptor heaps of a device by address. CPU and GPU addresses come from disjoint ranges, so that
-    one look-up serves both. Heaps are held weakly."""
+    """Address index of a device's descriptor heaps. CPU and GPU handles come from disjoint ranges, so that one lookup
+    serves both. Heaps are held weakly."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._starts: list[int] = []
         self._heaps: dict[int, weakref.ref[ID3D12DescriptorHeap]] = {}
-        # Where heaps began that are gone. Whoever lets the last reference go may hold the lock, so nothing else is
-        # done in that moment.
+        # Start addresses of destroyed heaps. The thread that drops the last reference may hold the lock, so removal is
+        # deferred to the next ``add``.
         self._dead: deque[int] = deque()
 
     def add(self, heap: ID3D12DescriptorHeap) -> None:
@@ -155,7 +155,7 @@ class DescriptorIndex:
             for start in (heap.cpu_start, heap.gpu_start):
                 if start:
                     bisect.insort(self._starts, start)
-                    self._heaps[start] = weakref.ref(heap, partial(_note, self._dead, start))
+                    self._heaps[start] = weakref.ref(heap, partial(_note_dead, self._dead, start))
 
     def _forget_dead(self) -> None:
         while self._dead:
@@ -164,18 +164,18 @@ class DescriptorIndex:
             del self._starts[bisect.bisect_left(self._starts, start)]
 
     def find(self, ptr: int) -> tuple[ID3D12DescriptorHeap, int] | None:
-        """The live heap and the slot that ``ptr`` is the handle of, or None."""
+        """The live heap and index of the descriptor with the handle ``ptr``, or None."""
         with self._lock:
-            place = bisect.bisect_right(self._starts, ptr) - 1
-            if place < 0:
+            position = bisect.bisect_right(self._starts, ptr) - 1
+            if position < 0:
                 return None
-            start = self._starts[place]
+            start = self._starts[position]
             heap = self._heaps[start]()
         if heap is None:
             return None
-        index, rest = divmod(ptr - start, heap.increment)
-        return (heap, index) if not rest and index < heap.size else None
+        index, remainder = divmod(ptr - start, heap.increment)
+        return (heap, index) if not remainder and index < heap.size else None
 
 
-def _note(dead: deque[int], start: int, _: object) -> None:
+def _note_dead(dead: deque[int], start: int, _: object) -> None:
     dead.append(start)

@@ -1,4 +1,4 @@
-"""``ID3D12Device``: its queries, and the objects that it creates besides heaps, resources and descriptors."""
+"""``ID3D12Device``: queries, and creation of queues, lists, allocators, query heaps and fences."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from .work_submission import WorkSubmission
 
 
 class ID3D12Device(DescriptorMethods, ResourceCreation, AllocationQueries, Residency, WorkSubmission):
-    """An adapter with one node whose GPU is this process. Every method may be called from any thread.
+    """A device on a single-node adapter whose GPU is this process. All methods are thread-safe.
 
-    Creating methods raise ``E_INVALIDARG`` naming parameter, field and rule, ``E_NOTIMPL`` for what is not
-    emulated, ``E_OUTOFMEMORY``, and ``DXGI_ERROR_DEVICE_REMOVED`` once the device was removed.
+    Creation methods raise ``E_INVALIDARG`` naming parameter, field and requirement, ``E_NOTIMPL`` for what is not
+    emulated, ``E_OUTOFMEMORY``, and ``DXGI_ERROR_DEVICE_REMOVED`` after device removal.
     """
 
     IID = IID_ID3D12Device
@@ -50,7 +50,7 @@ class ID3D12Device(DescriptorMethods, ResourceCreation, AllocationQueries, Resid
         return f"{self._adapter.description}{debug}{removed}"
 
     def QueryInterface(self, riid: Any) -> Any:
-        """``ID3D12InfoQueue`` and ``ID3D12DebugDevice`` too, if the debug layer was on when the device was created."""
+        """Also returns ``ID3D12InfoQueue`` and ``ID3D12DebugDevice`` on a device created under the debug layer."""
         if self.info_queue is not None:
             if any(same_interface(riid, kind) for kind in (ID3D12InfoQueue, ID3D12InfoQueue1)):
                 return self.info_queue
@@ -62,11 +62,11 @@ class ID3D12Device(DescriptorMethods, ResourceCreation, AllocationQueries, Resid
         return 1
 
     def GetAdapterLuid(self) -> LUID:
-        """That of the adapter: ``IDXGIFactory4::EnumAdapterByLuid`` finds it."""
+        """The LUID of the adapter, which ``IDXGIFactory4::EnumAdapterByLuid`` finds."""
         return self._adapter.luid
 
     def CheckFeatureSupport(self, feature: int, data: Any, size: int | None = None) -> None:
-        """Fill the D3D12_FEATURE_DATA struct ``data`` (or what a typed pointer points to) in place."""
+        """Fill the D3D12_FEATURE_DATA struct ``data`` (or the one that a typed pointer points to) in place."""
         self.check_alive()
         answer_feature(feature, data, size)
 
@@ -86,7 +86,7 @@ class ID3D12Device(DescriptorMethods, ResourceCreation, AllocationQueries, Resid
     def CreateCommandList(
         self, nodeMask: int, type: int, commandAllocator: ID3D12CommandAllocator, initialState: None = None
     ) -> ID3D12GraphicsCommandList4:
-        """The list is open, as after ``Reset``."""
+        """A new list, open for recording."""
         self.check_alive()
         check_node_mask(uint(nodeMask, "nodeMask"), "nodeMask")
         kind = command_list_type(type, "type")
@@ -96,7 +96,7 @@ class ID3D12Device(DescriptorMethods, ResourceCreation, AllocationQueries, Resid
         return created(ID3D12GraphicsCommandList4(self, kind, allocator))
 
     def CreateQueryHeap(self, desc: Any) -> ID3D12QueryHeap:
-        """For timestamps."""
+        """A heap of timestamp queries; other types are not emulated."""
         self.check_alive()
         heap_desc = struct_at(desc, D3D12_QUERY_HEAP_DESC, "desc")
         check_query_heap_desc(heap_desc, "desc")

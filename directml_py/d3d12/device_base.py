@@ -1,4 +1,4 @@
-"""What all methods of ``ID3D12Device`` share: its state, messages of the debug layer, and removal."""
+"""Base class of ``ID3D12Device``: shared state, debug layer messages and device removal."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 
 class DeviceBase(ID3D12Object):
-    """The state of an ``ID3D12Device``, which ``lock`` guards. ``info_queue``, ``sync_validator`` and ``children`` are
-    None without the debug layer.
+    """The state of an ``ID3D12Device``, guarded by ``lock``. Without the debug layer ``info_queue``, ``sync_validator``
+    and ``children`` are None.
     """
 
     def __init__(self, adapter: Adapter = HARDWARE) -> None:
@@ -54,18 +54,18 @@ class DeviceBase(ID3D12Object):
         self.sync_validator: SyncValidator | None = None
         self._deferral: Deferral | None = None
         if debug_layer_enabled():
-            self._watch()
-        # Whether memory of heaps that are not zeroed holds anything but zeros, also without the debug layer.
+            self._start_validation()
+        # Whether CREATE_NOT_ZEROED heaps are filled with garbage even without the debug layer.
         self.leaves_garbage = False
-        # Whether lists run in another order than they were recorded in, where nothing asks for that one. The debug
-        # layer reports what depends on it, and so keeps it.
+        # Whether commands that no barrier orders run in another order than recorded. Not under the debug layer, which
+        # reports code that depends on the order.
         self.reorders = False
         self.removed = False
         self._removed_reason = S_OK
         self._removed_text = ""
-        # Queues that may have something to run.
+        # Queues that may have runnable work.
         self.ready: dict[WorkQueue, None] = {}
-        # What it has made that lives; under the debug layer alone.
+        # The live objects that it has created; tracked under the debug layer only.
         self.children: Living[ID3D12DeviceChild] | None = Living() if debug_layer_enabled() else None
         self.buffers = Buffers()
         self._fences: weakref.WeakSet[FenceValue] = weakref.WeakSet()
@@ -75,8 +75,8 @@ class DeviceBase(ID3D12Object):
     def _device(self) -> ID3D12Device:
         return cast("ID3D12Device", self)
 
-    def _watch(self) -> None:
-        # Loaded for the first device that asks for it: programs without the debug layer start faster.
+    def _start_validation(self) -> None:
+        # Imported with the first device that needs it: programs without the debug layer start faster.
         from .sync_validation.deferred_execution import Deferral
         from .sync_validation.validator import SyncValidator
 
@@ -90,12 +90,12 @@ class DeviceBase(ID3D12Object):
         text: str,
         hresult: int = E_INVALIDARG,
     ) -> None:
-        """A message of the debug layer; nothing without it. Raises ``DMLError`` with ``hresult`` if the info
-        queue breaks on the severity."""
+        """Report a debug layer message; does nothing without the layer. Raises ``DMLError`` with ``hresult`` if the
+        info queue breaks on the severity."""
         self.report_message(Message(category, severity, id, text), hresult)
 
     def report_rule(self, rule: Rule, text: str) -> None:
-        """As ``report``, for a rule with a name."""
+        """As ``report``, for a violation of a named rule."""
         self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
 
     def report_diagnostic(self, diagnostic: Diagnostic) -> None:
@@ -115,7 +115,7 @@ class DeviceBase(ID3D12Object):
             )
 
     def remove(self, reason: int, text: str, id: int) -> None:
-        """Remove the device and report why as an error with message ``id``."""
+        """Remove the device and report the reason as an error with message ``id``."""
         self.mark_removed(reason, text)
         self.report(
             D3D12_MESSAGE_SEVERITY_ERROR,
@@ -126,8 +126,8 @@ class DeviceBase(ID3D12Object):
         )
 
     def refuse(self, call: str, text: str) -> bool:
-        """Remove the device because ``call`` did nothing, for callers that no exception reaches. Questions do it no
-        harm. Whether the debug layer has said so."""
+        """Remove the device because ``call`` did nothing, for C callers, which no exception reaches. Failed queries do
+        not remove it. Returns whether the debug layer has reported it."""
         if self.removed or call.startswith("Get"):
             return False
         self.remove(
@@ -136,7 +136,7 @@ class DeviceBase(ID3D12Object):
         return self.info_queue is not None
 
     def mark_removed(self, reason: int, text: str) -> None:
-        """Drop all work and complete all fences; the first reason stays."""
+        """Remove the device: drop all pending work and complete all fences. Only the first reason is kept."""
         with self.lock:
             if self.removed:
                 return
@@ -154,31 +154,31 @@ class DeviceBase(ID3D12Object):
             fence.deliver()
 
     def after_fork(self) -> None:
-        """In the child: a device that another thread of the parent was using is removed, as that thread is not here."""
-        me = threading.get_ident()
+        """In the child process: reset locks, and remove the device if another thread of the parent was using it."""
+        this_thread = threading.get_ident()
         workers = [queue.worker for queue in list(self._queues)]
         if self._deferral is not None:
             workers.append(self._deferral.runner)
-        free = self.lock.acquire(blocking=False)
-        if free:
+        lock_is_free = self.lock.acquire(blocking=False)
+        if lock_is_free:
             self.lock.release()
         else:
             self.lock = threading.RLock()
         if self.info_queue is not None:
             self.info_queue.forget_other_threads()
-        for living in (self.buffers, self.children):
-            if living is not None:
-                living.forget_other_threads()
-        if free and all(worker is None or worker.thread == me for worker in workers):
+        for objects in (self.buffers, self.children):
+            if objects is not None:
+                objects.forget_other_threads()
+        if lock_is_free and all(worker is None or worker.thread == this_thread for worker in workers):
             return
-        # Events that waited belong to threads that are not here either.
+        # Fences are not completed: events that waited belong to threads that do not exist in the child.
         self.removed = True
         self._removed_reason = self._removed_reason or DXGI_ERROR_DEVICE_REMOVED
         self._removed_text = self._removed_text or (
-            "the process was forked while another thread used the device; the child has to make one of its own"
+            "the process was forked while another thread used the device; the child must create one of its own"
         )
         self.ready.clear()
 
     def GetDeviceRemovedReason(self) -> int:
-        """``S_OK``, or the code for which the device was removed; returned, not raised."""
+        """``S_OK``, or the reason why the device was removed; returned, not raised."""
         return self._removed_reason

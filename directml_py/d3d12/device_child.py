@@ -1,4 +1,4 @@
-"""The bases of the Direct3D 12 interfaces: private data and names, and belonging to a device."""
+"""Base classes of the Direct3D 12 interfaces: private data, names and the parent device."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class ID3D12Object(PrivateDataObject):
-    """Private data and a name, which work on a removed device too."""
+    """Private data and a debug name, which also work on a removed device."""
 
     IID = IID_ID3D12Object
 
     def __str__(self) -> str:
-        """With the name of the first version of its interface."""
+        """The interface name without its version, and the debug name."""
         kind = unversioned(type(self))
         return f"{kind} {self.name!r}" if self.name else kind
 
@@ -38,7 +38,7 @@ class ID3D12DeviceChild(ID3D12Object):
 
 
 class ID3D12Pageable(LivingObject, ID3D12DeviceChild):
-    """``life`` is what recorded commands hold instead of the object: they keep nothing alive, as on Windows."""
+    """Recorded commands refer to ``life`` instead of the object: they keep nothing alive, as on Windows."""
 
     IID = IID_ID3D12Pageable
 
@@ -48,10 +48,10 @@ class ID3D12Pageable(LivingObject, ID3D12DeviceChild):
 
 
 def short(member: Enum) -> str:
-    """``DIRECT`` for D3D12_COMMAND_LIST_TYPE_DIRECT."""
+    """The name of an enum member without its type prefix: ``DIRECT`` for D3D12_COMMAND_LIST_TYPE_DIRECT."""
     return member.name.removeprefix(f"{type(member).__name__}_")
 
 
 def unversioned(kind: type) -> str:
-    """``ID3D12Fence`` of ``ID3D12Fence1``."""
+    """The interface name without its version: ``ID3D12Fence`` for ``ID3D12Fence1``."""
     return kind.__name__.rstrip("0123456789")

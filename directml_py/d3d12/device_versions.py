@@ -1,4 +1,4 @@
-"""``ID3D12Device1`` to ``9``, and ``D3D12CreateDevice``: what newer versions add for buffers, lists and fences."""
+"""``ID3D12Device1`` to ``9``, with their additions for buffers, lists and fences, and ``D3D12CreateDevice``."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ AllocationInfo = tuple[D3D12_RESOURCE_ALLOCATION_INFO, list[D3D12_RESOURCE_ALLOC
 
 
 class _Countdown:
-    """Sets an event when it was set so many times itself."""
+    """A countdown latch: sets ``event`` once it has been set ``count`` times itself."""
 
     def __init__(self, count: int, event: Event) -> None:
         self._lock = threading.Lock()
-        self._left = count
+        self._remaining = count
         self._event = event
 
     def set(self) -> None:
         with self._lock:
-            self._left -= 1
-            done = not self._left
+            self._remaining -= 1
+            done = not self._remaining
         if done:
             self._event.set()
 
@@ -73,8 +73,8 @@ class ID3D12Device1(ID3D12Device):
     def SetEventOnMultipleFenceCompletion(
         self, fences: Any, fenceValues: Any, numFences: int, flags: int, event: Event | None = None
     ) -> None:
-        """Set ``event`` once all fences have reached their values, or any of them, as ``flags`` say; without an event,
-        return then (nf-d3d12-id3d12device1-seteventonmultiplefencecompletion)."""
+        """Set ``event`` once all fences, or with the flag ANY one of them, have reached their values; without an event,
+        block until then (nf-d3d12-id3d12device1-seteventonmultiplefencecompletion)."""
         self.check_alive()
         count = uint(numFences, "numFences")
         targets = _fence_values(count, fenceValues)
@@ -99,7 +99,7 @@ class ID3D12Device1(ID3D12Device):
                     awaited.wait()
 
     def SetResidencyPriority(self, numObjects: Any, objects: Any, priorities: Any = None) -> None:
-        """Memory here is always resident: this only checks the objects."""
+        """Validates the objects only; residency is not prioritized."""
         self.MakeResident(numObjects, objects)
 
 
@@ -125,7 +125,7 @@ class ID3D12Device3(ID3D12Device2):
     def EnqueueMakeResident(
         self, flags: int, numObjects: Any, objects: Any, fenceToSignal: ID3D12Fence, fenceValueToSignal: int
     ) -> None:
-        """MakeResident, and the fence at once."""
+        """MakeResident, which completes immediately, so that the fence is signaled at once."""
         _residency_flags(flags)
         child(fenceToSignal, ID3D12Fence, "fenceToSignal", self)
         self.MakeResident(numObjects, objects)
@@ -140,7 +140,7 @@ class ID3D12Device4(ID3D12Device3):
     IID = IID_ID3D12Device4
 
     def CreateCommandList1(self, nodeMask: int, type: int, flags: int = 0) -> ID3D12GraphicsCommandList4:
-        """The list is closed, and has no allocator before it is reset."""
+        """A closed list, which has no allocator until it is reset."""
         self.check_alive()
         check_node_mask(uint(nodeMask, "nodeMask"), "nodeMask")
         kind = command_list_type(type, "type")
@@ -156,42 +156,42 @@ class ID3D12Device4(ID3D12Device3):
         optimizedClearValue: None = None,
         protectedSession: None = None,
     ) -> ID3D12Resource2:
-        _no_session(protectedSession)
+        _check_no_session(protectedSession)
         return self.CreateCommittedResource(
             heapProperties, heapFlags, desc, initialState, optimizedClearValue
         )
 
     def CreateHeap1(self, desc: Any, protectedSession: None = None) -> ID3D12Heap1:
-        _no_session(protectedSession)
+        _check_no_session(protectedSession)
         return self.CreateHeap(desc)
 
     def GetResourceAllocationInfo1(
         self, visibleMask: int, numResourceDescs: Any, resourceDescs: Any = None
     ) -> AllocationInfo:
-        """As GetResourceAllocationInfo, and where each buffer lies then."""
+        """As GetResourceAllocationInfo, and the offset and size of each buffer."""
         names = "numResourceDescs", "resourceDescs"
         descs = structs_at(numResourceDescs, resourceDescs, D3D12_RESOURCE_DESC, *names)
         return self._allocation(visibleMask, descs)
 
     def _allocation(self, mask: int, descs: list[D3D12_RESOURCE_DESC]) -> AllocationInfo:
-        whole = self.GetResourceAllocationInfo(mask, descs)
+        total = self.GetResourceAllocationInfo(mask, descs)
         unit = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-        if whole.SizeInBytes == UINT64_MAX:
-            wrong = D3D12_RESOURCE_ALLOCATION_INFO1(UINT64_MAX, unit, UINT64_MAX)
-            return whole, [wrong for _ in descs]
+        if total.SizeInBytes == UINT64_MAX:
+            invalid_info = D3D12_RESOURCE_ALLOCATION_INFO1(UINT64_MAX, unit, UINT64_MAX)
+            return total, [invalid_info for _ in descs]
         parts, offset = [], 0
         for desc in descs:
             size = -(-desc.Width // unit) * unit
             parts.append(D3D12_RESOURCE_ALLOCATION_INFO1(offset, unit, size))
             offset += size
-        return whole, parts
+        return total, parts
 
 
 def _list_flags(value: Any) -> None:
     flags(value, D3D12_COMMAND_LIST_FLAGS, "flags")
 
 
-def _no_session(session: Any) -> None:
+def _check_no_session(session: Any) -> None:
     if session is not None:
         raise DMLError(E_NOTIMPL, "protectedSession must be None: protected resources are not emulated")
 
@@ -200,11 +200,11 @@ class ID3D12Device5(ID3D12Device4):
     IID = IID_ID3D12Device5
 
     def RemoveDevice(self) -> None:
-        """As if the adapter were gone."""
+        """Remove the device as if its adapter had been removed."""
         self.mark_removed(DXGI_ERROR_DEVICE_REMOVED, "ID3D12Device5::RemoveDevice was called")
 
     def EnumerateMetaCommands(self) -> list[Any]:
-        """None: meta commands are a driver's own implementations of operators, and there is no driver
+        """Always empty: meta commands are operators implemented by a driver, and there is no driver
         (nf-d3d12-id3d12device5-enumeratemetacommands)."""
         self.check_alive()
         return []
@@ -219,7 +219,7 @@ class ID3D12Device7(ID3D12Device6):
 
 
 class ID3D12Device8(ID3D12Device7):
-    """What takes a D3D12_RESOURCE_DESC1, of which a buffer leaves SamplerFeedbackMipRegion 0."""
+    """The methods that take a D3D12_RESOURCE_DESC1, whose SamplerFeedbackMipRegion must be 0 for a buffer."""
 
     IID = IID_ID3D12Device8
 
@@ -239,7 +239,7 @@ class ID3D12Device8(ID3D12Device7):
         optimizedClearValue: None = None,
         protectedSession: None = None,
     ) -> ID3D12Resource2:
-        _no_session(protectedSession)
+        _check_no_session(protectedSession)
         older = _older_desc(desc, "desc")
         return self.CreateCommittedResource(
             heapProperties, heapFlags, older, initialState, optimizedClearValue
@@ -274,20 +274,19 @@ class ID3D12Device9(ID3D12Device8):
     IID = IID_ID3D12Device9
 
     def CreateCommandQueue1(self, desc: Any, creatorID: GUID) -> ID3D12CommandQueue:
-        """``creatorID`` tells queues of several runtimes apart, of which there is one."""
+        """``creatorID`` distinguishes the queues of different runtimes, and is ignored: there is only one."""
         return self.CreateCommandQueue(desc)
 
 
 def D3D12CreateDevice(
     adapter: Any = None, minimumFeatureLevel: int = D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_11_0
 ) -> ID3D12Device9:
-    """A new device; each call makes its own. ``adapter`` is an IDXGIAdapter, an IDXCoreAdapter, or None for the
-    first.
+    """A new device on every call. ``adapter`` is an IDXGIAdapter, an IDXCoreAdapter, or None for the first adapter.
 
-    Raises ``E_INVALIDARG`` for what is no level of Direct3D 12, ``DXGI_ERROR_UNSUPPORTED`` for a higher level
-    than is emulated.
+    Raises ``E_INVALIDARG`` for a feature level that Direct3D 12 does not have, ``DXGI_ERROR_UNSUPPORTED`` for one that
+    is higher than emulated.
     """
-    chosen = adapter_of(adapter)
+    selected = adapter_of(adapter)
     level = enumerator(minimumFeatureLevel, D3D_FEATURE_LEVEL, "minimumFeatureLevel")
     if level not in DEVICE_LEVELS:
         raise invalid(f"minimumFeatureLevel must be at least D3D_FEATURE_LEVEL_11_0, not {level.name}")
@@ -295,4 +294,4 @@ def D3D12CreateDevice(
         raise DMLError(
             DXGI_ERROR_UNSUPPORTED, f"minimumFeatureLevel: {level.name} exceeds {MAX_FEATURE_LEVEL.name}"
         )
-    return ID3D12Device9(chosen)
+    return ID3D12Device9(selected)

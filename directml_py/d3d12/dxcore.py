@@ -1,4 +1,4 @@
-"""DXCore: adapters with their properties, without the display side of DXGI."""
+"""DXCore: adapter enumeration and properties, without the display functions of DXGI."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DXCORE_ADAPTER_ATTRIBUTE_D3D12_GENERIC_ML: Final = GUID("b71b0d41-1088-422f-a27c
 DXCORE_HARDWARE_TYPE_ATTRIBUTE_GPU: Final = GUID("b69eb219-3ded-4464-979f-a00bd4687006")
 DXCORE_HARDWARE_TYPE_ATTRIBUTE_NPU: Final = GUID("d46140c4-add7-451b-9e56-06fe8c3b58ed")
 
-# Graphics too: what lacks it, programs take for an NPU, and an NPU has no direct queues.
+# Includes graphics: programs take an adapter without it for an NPU, which has no direct queues.
 _ATTRIBUTES: Final = frozenset(
     {
         DXCORE_ADAPTER_ATTRIBUTE_D3D12_GRAPHICS,
@@ -60,8 +60,8 @@ Property = Callable[[Adapter], Any]
 
 _Is = DXCoreAdapterProperty
 
-# The values as ctypes values of the types that the page of the enumeration gives. KmdModelVersion is missing, for
-# there is no kernel driver.
+# Property values as the ctypes types that the enumeration's page specifies. KmdModelVersion is absent because there is
+# no kernel-mode driver.
 _PROPERTIES: Final[Mapping[DXCoreAdapterProperty, Property]] = {
     _Is.InstanceLuid: lambda adapter: adapter.luid,
     _Is.DriverVersion: lambda adapter: ctypes.c_uint64(driver_version()),
@@ -91,22 +91,22 @@ def _as_python(value: Any) -> Any:
 
 
 def _fill(value: Any, size: Any, buffer: Any, name: str) -> None:
-    """Zeros in the whole buffer, then the value."""
+    """Write ``value`` to a buffer of ``size`` bytes, padded with zeros."""
     location = locate(buffer, name)
     data = bytes(value)
-    room = unsigned(size, f"the size of {name}")
+    capacity = unsigned(size, f"the size of {name}")
     if not location.address:
         raise DMLError(E_POINTER, f"{name} is null; it receives {len(data)} bytes")
-    if room < len(data):
-        raise invalid(f"{name} has room for {room} bytes, but needs {len(data)}")
+    if capacity < len(data):
+        raise invalid(f"{name} has {capacity} bytes; it receives {len(data)}")
     try:
-        write(location.address, data.ljust(room, b"\0"))
+        write(location.address, data.ljust(capacity, b"\0"))
     except (MemoryFault, MemoryError, OverflowError) as fault:
         raise invalid(f"{name} cannot be written: {fault}") from None
 
 
 class IDXCoreAdapter(AdapterObject, IUnknown):
-    """There is one object for each adapter, whichever list it comes from."""
+    """An adapter. Every list returns the same object for it."""
 
     IID = IID_IDXCoreAdapter
 
@@ -126,10 +126,11 @@ class IDXCoreAdapter(AdapterObject, IUnknown):
         return integer(property, "property") in _PROPERTIES
 
     def GetProperty(self, property: int, bufferSize: int | None = None, propertyData: Any = None) -> Any:
-        """The value; with a buffer, as in C, it goes there (nf-dxcore_interface-idxcoreadapter-getproperty).
+        """The property's value, written to the buffer if one is passed, as in C
+        (nf-dxcore_interface-idxcoreadapter-getproperty).
 
-        Raises ``DXGI_ERROR_INVALID_CALL`` for what is no property, ``DXGI_ERROR_UNSUPPORTED`` for one that the
-        adapter has not, ``E_INVALIDARG`` for too little room and ``E_POINTER`` for null.
+        Raises ``DXGI_ERROR_INVALID_CALL`` for an unknown property, ``DXGI_ERROR_UNSUPPORTED`` for one that the adapter
+        does not have, ``E_INVALIDARG`` for a buffer that is too small and ``E_POINTER`` for a null one.
         """
         value = self._property(property)
         if bufferSize is None:
@@ -160,9 +161,10 @@ class IDXCoreAdapter(AdapterObject, IUnknown):
         outputBufferSize: int | None = None,
         outputBuffer: Any = None,
     ) -> Any:
-        """The state; with a buffer, as in C, it goes there. The struct of details may stand in place of its size.
+        """The state, written to the buffer if one is passed, as in C. The details struct may be passed as
+        ``inputStateDetailsSize``.
 
-        The codes are those of ``GetProperty`` (nf-dxcore_interface-idxcoreadapter-querystate).
+        Raises the same errors as ``GetProperty`` (nf-dxcore_interface-idxcoreadapter-querystate).
         """
         if not _is_known(state, DXCoreAdapterState, "state"):
             raise DMLError(DXGI_ERROR_INVALID_CALL, f"state must be a DXCoreAdapterState, not {state}")
@@ -174,7 +176,7 @@ class IDXCoreAdapter(AdapterObject, IUnknown):
         return _fill(value, outputBufferSize, outputBuffer, "outputBuffer")
 
     def IsSetStateSupported(self, property: int) -> bool:
-        """False: both kinds can only be queried (ne-dxcore_interface-dxcoreadapterstate)."""
+        """Always False: both states are read-only (ne-dxcore_interface-dxcoreadapterstate)."""
         integer(property, "property")
         return False
 
@@ -198,11 +200,11 @@ def _details(size: Any, details: Any) -> DXCoreAdapterMemoryBudgetNodeSegmentGro
     kind = DXCoreAdapterMemoryBudgetNodeSegmentGroup
     if isinstance(size, kind):
         size, details = ctypes.sizeof(kind), size
-    room = unsigned(size, "inputStateDetailsSize")
+    capacity = unsigned(size, "inputStateDetailsSize")
     if not locate(details, "inputStateDetails").address:
         raise DMLError(E_POINTER, f"inputStateDetails is null; a {kind.__name__} is required")
-    if room < ctypes.sizeof(kind):
-        raise invalid(f"inputStateDetailsSize must be at least {ctypes.sizeof(kind)}, not {room}")
+    if capacity < ctypes.sizeof(kind):
+        raise invalid(f"inputStateDetailsSize must be at least {ctypes.sizeof(kind)}, not {capacity}")
     return struct_at(details, kind, "inputStateDetails")
 
 
@@ -224,7 +226,7 @@ class IDXCoreAdapterList(IUnknown):
         self._adapters = adapters
 
     def GetAdapter(self, index: int) -> IDXCoreAdapter:
-        """``E_INVALIDARG`` for an index past the end."""
+        """The adapter at ``index``. Raises ``E_INVALIDARG`` past the end."""
         number = uint(index, "index")
         if number >= len(self._adapters):
             raise invalid(f"index is {number}, but the list has {len(self._adapters)} adapters")
@@ -234,16 +236,16 @@ class IDXCoreAdapterList(IUnknown):
         return len(self._adapters)
 
     def IsStale(self) -> bool:
-        """Never: adapters neither come nor go."""
+        """Always False: adapters are neither added nor removed."""
         return False
 
     def GetFactory(self) -> IDXCoreAdapterFactory:
         return DXCoreCreateAdapterFactory()
 
     def Sort(self, numPreferences: Any, preferences: Any = None) -> None:
-        """``(count, preferences)`` as in C, or ``(preferences)``. Changes nothing in lists of at most one adapter.
+        """``(count, preferences)`` as in C, or ``(preferences)``. A no-op, as lists have at most one adapter.
 
-        Unknown preferences are passed over (nf-dxcore_interface-idxcoreadapterlist-sort).
+        Unknown preferences are ignored (nf-dxcore_interface-idxcoreadapterlist-sort).
         """
         if not _series(numPreferences, preferences, "numPreferences", "preferences", ctypes.c_uint32):
             raise invalid("preferences must not be empty")
@@ -253,24 +255,24 @@ class IDXCoreAdapterList(IUnknown):
 
 
 class IDXCoreAdapterFactory(IUnknown):
-    """There is one in a process. Adapters neither come nor go, so no events are ever raised."""
+    """The process-wide factory. Adapters are neither added nor removed, so no events are ever raised."""
 
     IID = IID_IDXCoreAdapterFactory
 
     def CreateAdapterList(self, numAttributes: Any, filterAttributes: Any = None) -> IDXCoreAdapterList:
-        """``(count, attributes)`` as in C, or ``(attributes)``: what has all of them, perhaps nothing.
+        """``(count, attributes)`` as in C, or ``(attributes)``: the adapters that have all attributes, if any.
 
-        Raises ``E_INVALIDARG`` if no attribute is asked for.
+        Raises ``E_INVALIDARG`` if no attribute is given.
         """
-        wanted = _series(numAttributes, filterAttributes, "numAttributes", "filterAttributes", GUID)
-        if not wanted:
+        attributes = _series(numAttributes, filterAttributes, "numAttributes", "filterAttributes", GUID)
+        if not attributes:
             raise invalid("filterAttributes must hold at least one attribute")
         adapter = _object(HARDWARE)
-        missing = [attribute for attribute in wanted if not adapter.IsAttributeSupported(attribute)]
+        missing = [attribute for attribute in attributes if not adapter.IsAttributeSupported(attribute)]
         return IDXCoreAdapterList([] if missing else [adapter])
 
     def GetAdapterByLuid(self, adapterLUID: Any) -> IDXCoreAdapter:
-        """``E_INVALIDARG`` for the LUID of no adapter."""
+        """The adapter with the given LUID. Raises ``E_INVALIDARG`` if there is none."""
         adapter = adapter_with(struct_at(adapterLUID, LUID, "adapterLUID"))
         if adapter is None:
             raise invalid("adapterLUID belongs to no adapter")
@@ -287,13 +289,13 @@ class IDXCoreAdapterFactory(IUnknown):
         callbackFunction: Any,
         callbackContext: Any = None,
     ) -> int:
-        """``DXGI_ERROR_INVALID_CALL``, the page's code for a type that is not supported: none is."""
+        """Always raises ``DXGI_ERROR_INVALID_CALL``, the documented code for a type that is not supported."""
         enumerator(notificationType, DXCoreNotificationType, "notificationType")
         raise DMLError(DXGI_ERROR_INVALID_CALL, "notificationType: no notification is supported")
 
 
 def _series(first: Any, second: Any, count_name: str, items_name: str, kind: Any) -> list[Any]:
-    """C's (count, array), where the array may be an address."""
+    """The items of C's (count, array), where the array may be an address."""
     if second is None or not isinstance(second, int):
         return counted(first, second, count_name, items_name)
     count = uint(first, count_name)
@@ -313,11 +315,11 @@ def _guid(value: Any, name: str) -> GUID:
 
 @cache
 def _object(adapter: Adapter) -> IDXCoreAdapter:
-    """The same each time: programs compare them to see whether they have the same adapter."""
+    """The adapter's only object: programs compare objects to tell whether adapters are the same."""
     return IDXCoreAdapter(adapter)
 
 
 @cache
 def DXCoreCreateAdapterFactory() -> IDXCoreAdapterFactory:
-    """The factory of the process."""
+    """The process-wide factory."""
     return IDXCoreAdapterFactory()

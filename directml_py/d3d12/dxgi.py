@@ -1,6 +1,6 @@
-"""DXGI: how programs enumerate adapters. There are no outputs and no windows, hence no swap chains either.
+"""DXGI: adapter enumeration. There are no outputs and no windows, hence no swap chains.
 
-An object is of its newest interface; each older one is a base class of it.
+Objects implement the newest interface; the older ones are its base classes.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class IDXGIObject(PrivateDataObject):
     IID = IID_IDXGIObject
 
     def GetParent(self) -> IDXGIObject:
-        """The factory of an adapter. A factory has none: ``DXGI_ERROR_NOT_FOUND``."""
+        """The factory of an adapter. A factory has no parent and raises ``DXGI_ERROR_NOT_FOUND``."""
         raise not_found(f"an {type(self).__name__} has no parent")
 
 
@@ -98,7 +98,7 @@ class IDXGIAdapter(AdapterObject, IDXGIObject):
         return self._factory
 
     def EnumOutputs(self, Output: int) -> IDXGIObject:
-        """Always ``DXGI_ERROR_NOT_FOUND``, as on an adapter without monitors."""
+        """Always raises ``DXGI_ERROR_NOT_FOUND``, as on an adapter without monitors."""
         uint(Output, "Output")
         raise not_found("the adapter has no outputs")
 
@@ -121,9 +121,9 @@ class IDXGIAdapter(AdapterObject, IDXGIObject):
         return DXGI_ADAPTER_DESC(**self._description())
 
     def CheckInterfaceSupport(self, InterfaceName: GUID) -> int:
-        """The version of the driver, which programs ask for with the IID of ``IDXGIDevice``.
+        """The driver version, which programs query with the IID of ``IDXGIDevice``.
 
-        ``DXGI_ERROR_UNSUPPORTED`` for everything else, that of Direct3D 11 and 12 included
+        Raises ``DXGI_ERROR_UNSUPPORTED`` for every other interface, including those of Direct3D 11 and 12
         (nf-dxgi-idxgiadapter-checkinterfacesupport).
         """
         if not isinstance(InterfaceName, GUID):
@@ -155,18 +155,20 @@ class IDXGIAdapter3(IDXGIAdapter2):
         self._reserved = dict.fromkeys(DXGI_MEMORY_SEGMENT_GROUP, 0)
 
     def QueryVideoMemoryInfo(self, NodeIndex: int, MemorySegmentGroup: int) -> DXGI_QUERY_VIDEO_MEMORY_INFO:
-        """All heaps of this process count as local. The whole memory of a group is the budget."""
+        """The memory use of this process. All heaps count as local; the budget is all of a group's memory."""
         group = _segment_group(NodeIndex, MemorySegmentGroup)
         budget, used = _budget_and_use(group)
         return DXGI_QUERY_VIDEO_MEMORY_INFO(budget, used, budget // 2, self._reserved[group])
 
     def SetVideoMemoryReservation(self, NodeIndex: int, MemorySegmentGroup: int, Reservation: int) -> None:
-        """Remembered, and no more: nobody takes the memory away. At most what is available for it."""
+        """Stored without effect, as memory is never taken away. Raises ``E_INVALIDARG`` for more than is available."""
         group = _segment_group(NodeIndex, MemorySegmentGroup)
         reservation = unsigned(Reservation, "Reservation")
         available = _budget_and_use(group)[0] // 2
         if reservation > available:
-            raise invalid(f"Reservation is {reservation}, but {available} bytes are available for it")
+            raise invalid(
+                f"Reservation is {reservation}, but {available} bytes are available for reservation"
+            )
         self._reserved[group] = reservation
 
 
@@ -198,10 +200,10 @@ class IDXGIFactory(IDXGIObject):
         self._creation_flags = flags
 
     def EnumAdapters(self, Adapter: int) -> IDXGIAdapter:
-        """``DXGI_ERROR_NOT_FOUND`` for every index but 0."""
-        return self._listed(Adapter)
+        """The adapter at index 0. Raises ``DXGI_ERROR_NOT_FOUND`` for every other index."""
+        return self._enumerated(Adapter)
 
-    def _listed(self, index: Any) -> IDXGIAdapter4:
+    def _enumerated(self, index: Any) -> IDXGIAdapter4:
         if uint(index, "Adapter"):
             raise not_found(f"Adapter is {index}, but there is one adapter")
         return IDXGIAdapter4(self, HARDWARE)
@@ -211,10 +213,10 @@ class IDXGIFactory1(IDXGIFactory):
     IID = IID_IDXGIFactory1
 
     def EnumAdapters1(self, Adapter: int) -> IDXGIAdapter1:
-        return self._listed(Adapter)
+        return self._enumerated(Adapter)
 
     def IsCurrent(self) -> bool:
-        """Always: adapters neither come nor go."""
+        """Always True: adapters are neither added nor removed."""
         return True
 
 
@@ -236,14 +238,14 @@ class IDXGIFactory4(IDXGIFactory3):
     IID = IID_IDXGIFactory4
 
     def EnumAdapterByLuid(self, AdapterLuid: Any) -> IDXGIAdapter:
-        """Also finds that of ``EnumWarpAdapter``. The page names no code; ``DXGI_ERROR_NOT_FOUND`` as elsewhere."""
+        """Also finds the WARP adapter. The page names no error code; ``DXGI_ERROR_NOT_FOUND`` as elsewhere."""
         adapter = adapter_with(struct_at(AdapterLuid, LUID, "AdapterLuid"))
         if adapter is None:
             raise not_found("AdapterLuid belongs to no adapter")
         return IDXGIAdapter4(self, adapter)
 
     def EnumWarpAdapter(self) -> IDXGIAdapter:
-        """An adapter flagged as software, with a LUID of its own; devices on it are like any other."""
+        """An adapter flagged as software, with a LUID of its own; its devices behave like any other."""
         return IDXGIAdapter4(self, SOFTWARE)
 
 
@@ -253,7 +255,7 @@ class IDXGIFactory5(IDXGIFactory4):
     def CheckFeatureSupport(
         self, Feature: int, pFeatureSupportData: Any = None, FeatureSupportDataSize: int | None = None
     ) -> bool:
-        """False: nothing is presented. Written as a BOOL to ``pFeatureSupportData``, if that is given."""
+        """Always False, as there is no presentation; written as a BOOL to ``pFeatureSupportData`` if given."""
         enumerator(Feature, DXGI_FEATURE, "Feature")
         size = ctypes.sizeof(BOOL)
         if (
@@ -276,13 +278,13 @@ class IDXGIFactory6(IDXGIFactory5):
     IID = IID_IDXGIFactory6
 
     def EnumAdapterByGpuPreference(self, Adapter: int, GpuPreference: int) -> IDXGIAdapter:
-        """The one adapter is the first by every preference."""
+        """The only adapter, which comes first under every preference."""
         enumerator(GpuPreference, DXGI_GPU_PREFERENCE, "GpuPreference")
-        return self._listed(Adapter)
+        return self._enumerated(Adapter)
 
 
 def CreateDXGIFactory(riid: GUID | type[IUnknown] = IDXGIFactory6.IID) -> IDXGIFactory6:
-    """Raises ``DMLError`` ``E_NOINTERFACE`` for an interface ``riid`` that a factory lacks."""
+    """A new factory. Raises ``DMLError`` ``E_NOINTERFACE`` if it does not implement ``riid``."""
     factory: IDXGIFactory6 = IDXGIFactory6().QueryInterface(riid)
     return factory
 
@@ -293,7 +295,7 @@ def CreateDXGIFactory1(riid: GUID | type[IUnknown] = IDXGIFactory6.IID) -> IDXGI
 
 
 def CreateDXGIFactory2(Flags: int = 0, riid: GUID | type[IUnknown] = IDXGIFactory6.IID) -> IDXGIFactory6:
-    """As CreateDXGIFactory. ``Flags`` is 0 or ``DXGI_CREATE_FACTORY_DEBUG``, which changes nothing here."""
+    """As CreateDXGIFactory. ``Flags`` is 0 or ``DXGI_CREATE_FACTORY_DEBUG``, which has no effect."""
     flags = uint(Flags, "Flags")
     if flags & ~DXGI_CREATE_FACTORY_DEBUG:
         raise invalid(f"Flags must be 0 or DXGI_CREATE_FACTORY_DEBUG, not 0x{flags:X}")

@@ -1,7 +1,6 @@
-"""What the emulated device answers to ``ID3D12Device::CheckFeatureSupport``.
+"""The feature data that ``ID3D12Device::CheckFeatureSupport`` returns for the emulated device.
 
-The device presents itself as an adapter with memory of its own, so that programs upload and read back as they
-must on every adapter.
+The device presents itself as a discrete adapter, so that programs upload and read back as every adapter allows.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ MAX_SHADER_MODEL: Final = D3D_SHADER_MODEL.D3D_SHADER_MODEL_6_6
 MAX_ROOT_SIGNATURE: Final = D3D_ROOT_SIGNATURE_VERSION.D3D_ROOT_SIGNATURE_VERSION_1_1
 ADDRESS_BITS: Final = 40
 
-# What Direct3D 12 accepts as a feature level: those of its own devices, and compute-only ones.
+# The feature levels of Direct3D 12: 11_0 and up, and the compute-only ones.
 DEVICE_LEVELS: Final = tuple(
     level
     for level in D3D_FEATURE_LEVEL
@@ -105,22 +104,22 @@ def _feature_levels(data: Any) -> Mapping[str, int]:
 
 
 def _shader_model(data: Any) -> Mapping[str, int]:
-    asked = enumerator(data.HighestShaderModel, D3D_SHADER_MODEL, "data.HighestShaderModel")
-    return {"HighestShaderModel": min(asked, MAX_SHADER_MODEL)}
+    requested = enumerator(data.HighestShaderModel, D3D_SHADER_MODEL, "data.HighestShaderModel")
+    return {"HighestShaderModel": min(requested, MAX_SHADER_MODEL)}
 
 
 def _root_signature(data: Any) -> Mapping[str, int]:
-    asked = enumerator(data.HighestVersion, D3D_ROOT_SIGNATURE_VERSION, "data.HighestVersion")
-    return {"HighestVersion": min(asked, MAX_ROOT_SIGNATURE)}
+    requested = enumerator(data.HighestVersion, D3D_ROOT_SIGNATURE_VERSION, "data.HighestVersion")
+    return {"HighestVersion": min(requested, MAX_ROOT_SIGNATURE)}
 
 
 def _queue_priority(data: Any) -> Mapping[str, int]:
     enumerator(data.CommandListType, D3D12_COMMAND_LIST_TYPE, "data.CommandListType")
-    usual = (
+    supported = (
         D3D12_COMMAND_QUEUE_PRIORITY_NORMAL,
         D3D12_COMMAND_QUEUE_PRIORITY_HIGH,
     )
-    return {"PriorityForTypeIsSupported": int(data.Priority in usual)}
+    return {"PriorityForTypeIsSupported": int(data.Priority in supported)}
 
 
 _FEATURES: Final[dict[D3D12_FEATURE, tuple[Any, Answer]]] = {
@@ -179,11 +178,10 @@ _INPUTS: Final = frozenset(
 
 
 def answer_feature(feature: Any, data: Any, size: Any) -> None:
-    """Fill the D3D12_FEATURE_DATA struct at ``data`` in place; its input fields stay.
+    """Fill the D3D12_FEATURE_DATA struct at ``data`` in place, except for its input fields.
 
     ``data`` is a struct, a typed pointer to one, or an address with a ``size`` in bytes. Raises ``E_INVALIDARG`` for
-    an unknown feature and for inputs that the page of the struct forbids, ``E_NOTIMPL`` for a feature that nobody here
-    can answer.
+    an unknown feature and for inputs that the struct's page forbids, ``E_NOTIMPL`` for a feature that is not emulated.
     """
     kind = enumerator(feature, D3D12_FEATURE, "feature")
     if kind not in _FEATURES:

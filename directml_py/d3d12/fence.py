@@ -1,4 +1,4 @@
-"""``ID3D12Fence``, and what queues do with fences."""
+"""``ID3D12Fence``, and the signals and waits of queues."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class Event(Protocol):
-    """What ``SetEventOnCompletion`` sets: a ``threading.Event`` or anything alike."""
+    """An event for ``SetEventOnCompletion``: a ``threading.Event`` or any object with its ``set`` method."""
 
     def set(self) -> Any: ...
 
 
 class Awaited(NamedTuple):
-    """An event, and the value that it waits for."""
+    """An event and the fence value that it waits for."""
 
     target: int
     event: Event
 
 
 class FenceState(NamedTuple):
-    """All that a fence knows, so that it changes in one assignment: ``due`` are events to be set, in order."""
+    """The whole state of a fence, so that it changes in one assignment: ``due`` are events to be set, in order."""
 
     value: int
     events: tuple[Awaited, ...] = ()
@@ -42,7 +42,7 @@ class FenceState(NamedTuple):
 
 
 class FenceValue(Lifetime):
-    """What a fence is made of, which queued work goes on naming when the fence is released."""
+    """A fence's state, which queued work still refers to after the fence is released."""
 
     __slots__ = ("device", "state")
 
@@ -57,11 +57,11 @@ class FenceValue(Lifetime):
         return UINT64_MAX if self.device.removed else self.state.value
 
     def awaited_value(self) -> int | None:
-        """The lowest value that an event waits for."""
+        """The lowest value that an event waits for, None without events."""
         return min((target for target, _ in self.state.events), default=None)
 
     def advance_unnoticed(self, value: int) -> bool:
-        """Set the value if nobody waits for any; False if somebody does. Called under the lock of the device."""
+        """Set the value if nothing waits for the fence, else return False. Called with the device's lock held."""
         _, events, due, waits = self.state
         if events or due or waits:
             return False
@@ -69,9 +69,9 @@ class FenceValue(Lifetime):
         return True
 
     def advance(self, value: int) -> None:
-        """Set the value; events that waited for it are due, and queues that waited for it ready.
+        """Set the value; mark events that waited for it as due and queues that waited for it as ready.
 
-        A wait that was fulfilled once stays so, even if the fence goes back before its queue gets to run.
+        A satisfied wait stays satisfied, even if the fence goes back before its queue runs.
         """
         with self.device.lock:
             if self.advance_unnoticed(value):
@@ -88,8 +88,7 @@ class FenceValue(Lifetime):
             self.state = FenceState(value, events, state.due + due, tuple(waits))
 
     def deliver(self) -> None:
-        """Set the events that are due. One that raises keeps no other from being set; the first exception is raised on
-        when all are."""
+        """Set the events that are due. All are set even if some raise; the first exception is re-raised at the end."""
         failure: Exception | None = None
         entry: Awaited | None = None
         try:
@@ -98,7 +97,7 @@ class FenceValue(Lifetime):
                     due = self.state.due
                     if not due:
                         break
-                    # First of all it is gone: events that are set may look at their fence.
+                    # Removed before it is set: the event's ``set`` may poll the fence.
                     entry = due[0]
                     self.state = self.state._replace(due=due[1:])
                 self.looked_at(entry.target)
@@ -108,7 +107,7 @@ class FenceValue(Lifetime):
                     failure = failure or error
                 entry = None
         except BaseException:
-            # An interrupt is none of the event's doing, and may have come before anybody was woken.
+            # An interrupt does not come from the event, and may have come before it was set.
             let_go(self.device.lock)
             if entry is not None:
                 entry.event.set()
@@ -117,12 +116,12 @@ class FenceValue(Lifetime):
             raise failure
 
     def looked_at(self, value: int) -> None:
-        """The CPU knows that ``value`` was reached."""
+        """Note that the CPU has observed ``value``."""
         if self.device.sync_validator is not None:
             self.device.sync_validator.happens_before.waited(self, value, None)
 
     def await_value(self, entry: Awaited) -> bool:
-        """Have the event of ``entry`` set in time; False if the value was reached already."""
+        """Register ``entry``, whose event is set when the value is reached; False if it already was."""
         with self.device.lock:
             if self.value >= entry.target:
                 return False
@@ -130,16 +129,16 @@ class FenceValue(Lifetime):
             return True
 
     def forget(self, entry: Awaited) -> None:
-        """Nobody waits for the event of ``entry`` any more."""
+        """Unregister ``entry``, whose wait was abandoned."""
         with self.device.lock:
-            events = tuple([one for one in self.state.events if one is not entry])
+            events = tuple([event for event in self.state.events if event is not entry])
             self.state = self.state._replace(events=events)
 
 
 class ID3D12Fence(ID3D12Pageable):
-    """A 64-bit value that queues and the CPU set, and wait for.
+    """A 64-bit value that queues and the CPU signal and wait for.
 
-    On a removed device the value is UINT64_MAX, so that nobody waits forever.
+    On a removed device the value is UINT64_MAX, so that no wait blocks forever.
     """
 
     IID = IID_ID3D12Fence
@@ -163,13 +162,13 @@ class ID3D12Fence(ID3D12Pageable):
         return value
 
     def SetEventOnCompletion(self, value: int, event: Event | None = None) -> None:
-        """Set ``event`` once the fence has reached ``value``; without an event, return then.
+        """Set ``event`` once the fence has reached ``value``; without an event, block until then.
 
         On a removed device every value has been reached.
         """
         target = unsigned(value, "value")
         if event is not None and not callable(getattr(event, "set", None)):
-            raise TypeError(f"event must have a method set(), not be a {type(event).__name__}")
+            raise TypeError(f"event must have a set() method; {type(event).__name__} has none")
         for observer in watchers.all:
             observer.waited(None, self, target)
         awaited = threading.Event() if event is None else event
@@ -190,15 +189,15 @@ class ID3D12Fence(ID3D12Pageable):
             raise
 
     def _block(self, event: threading.Event, target: int) -> None:
-        monitor = self.device.sync_validator
-        if monitor is None:
+        validator = self.device.sync_validator
+        if validator is None:
             event.wait()
         else:
-            with monitor.cpu_waits([(self.state, target)]):
+            with validator.cpu_waits([(self.state, target)]):
                 event.wait()
 
     def Signal(self, value: int) -> None:
-        """Set the value from the CPU, lower values too; runs what waited for it."""
+        """Set the value from the CPU, even to a lower one, and run the work that waited for it."""
         self.device.check_alive()
         target = unsigned(value, "value")
         for observer in watchers.all:
@@ -232,7 +231,7 @@ class ID3D12Fence1(ID3D12Fence):
 
 
 class FenceWait(Work):
-    """ID3D12CommandQueue::Wait: holds back what comes after it."""
+    """ID3D12CommandQueue::Wait: blocks the work behind it."""
 
     __slots__ = ("fence", "queue", "registered", "value")
 
@@ -245,9 +244,9 @@ class FenceWait(Work):
 
     def blocked(self) -> bool:
         if self in self.fence.state.waits:
-            # On a removed device nothing is held back.
+            # On a removed device nothing blocks.
             return not self.fence.device.removed
-        # Who has registered and does not wait was fulfilled.
+        # A registered wait that the fence no longer lists was satisfied.
         if self.registered or self.fence.value >= self.value:
             return False
         state = self.fence.state
@@ -256,13 +255,13 @@ class FenceWait(Work):
         return True
 
     def run(self) -> None:
-        monitor = self.fence.device.sync_validator
-        if monitor is not None:
-            monitor.waited(self.fence, self.value, self.queue)
+        validator = self.fence.device.sync_validator
+        if validator is not None:
+            validator.waited(self.fence, self.value, self.queue)
 
 
 class FenceSignal(Work):
-    """ID3D12CommandQueue::Signal: the value that the fence gets after what came before it."""
+    """ID3D12CommandQueue::Signal: sets the fence once the work before it has run."""
 
     __slots__ = ("fence", "queue", "value")
 
@@ -276,10 +275,10 @@ class FenceSignal(Work):
         return self.fence.advance_unnoticed(self.value)
 
     def run(self) -> None:
-        monitor = self.fence.device.sync_validator
-        if monitor is not None:
-            monitor.signaled(self.fence, self.value, self.queue)
+        validator = self.fence.device.sync_validator
+        if validator is not None:
+            validator.signaled(self.fence, self.value, self.queue)
         self.fence.advance(self.value)
-        # What is due is set by somebody, whatever happens here.
+        # Set first: if ``deliver`` is interrupted, the due events are delivered elsewhere.
         self.done = True
         self.fence.deliver()

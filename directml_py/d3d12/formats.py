@@ -1,4 +1,4 @@
-"""What the elements of a typed buffer are made of: the DXGI_FORMATs of equal channels, from their names."""
+"""Element formats of typed buffers: the DXGI_FORMATs with equal channels, parsed from their names."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from ..api.d3d12_enums import DXGI_FORMAT
 
-# Three channels are no format of unordered access.
+# Three-channel formats have no unordered access.
 _NAME = re.compile(r"DXGI_FORMAT_(R(\d+)|R(\d+)G\3|R(\d+)G\4B\4A\4)_(FLOAT|UINT|SINT|UNORM|SNORM)")
 _KINDS = {"FLOAT": "f", "UINT": "u", "SINT": "i", "UNORM": "u", "SNORM": "i"}
 
 
 class Format(NamedTuple):
-    """``channels`` of ``bits`` each; ``kind`` is what the name ends in."""
+    """``channels`` channels of ``bits`` bits each; ``kind`` is the last part of the format's name."""
 
     channels: int
     bits: int
@@ -30,9 +30,11 @@ class Format(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of its DXGI_FORMAT."""
+        """The name of its DXGI_FORMAT."""
         return (
-            "DXGI_FORMAT_" + "".join(f"{one}{self.bits}" for one in "RGBA"[: self.channels]) + f"_{self.kind}"
+            "DXGI_FORMAT_"
+            + "".join(f"{channel}{self.bits}" for channel in "RGBA"[: self.channels])
+            + f"_{self.kind}"
         )
 
     @property
@@ -40,12 +42,12 @@ class Format(NamedTuple):
         return self.kind in ("FLOAT", "UNORM", "SNORM")
 
     def from_bits(self, values: npt.NDArray[np.uint32]) -> npt.NDArray[Any]:
-        """One element with the lowest bits of each value, unconverted."""
+        """One element with the low bits of each value, unconverted."""
         return values[: self.channels].astype(f"u{self.bits // 8}")
 
     def from_floats(self, values: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
-        """One element with the values converted as Direct3D does: to FLOAT by rounding, to UNORM and SNORM by clamping
-        to their range, NaN to 0, and rounding halves away from zero."""
+        """One element with the values converted as in Direct3D: to FLOAT by rounding, to UNORM and SNORM by clamping to
+        their range, mapping NaN to 0, and rounding halves away from zero."""
         dtype = f"{_KINDS[self.kind]}{self.bits // 8}"
         given = values[: self.channels]
         if self.kind == "FLOAT":
@@ -57,7 +59,7 @@ class Format(NamedTuple):
         return np.trunc(scaled + np.copysign(0.5, scaled)).astype(dtype)
 
     def exceeds(self, values: npt.NDArray[np.float32]) -> bool:
-        """Whether some value lies outside of what the format can hold, and is clamped."""
+        """Whether a value is outside the format's range and gets clamped."""
         if self.kind not in ("UNORM", "SNORM"):
             return False
         lowest = -1 if self.kind == "SNORM" else 0
@@ -70,7 +72,7 @@ RAW = Format(1, 32, "TYPELESS")
 
 @cache
 def format_of(value: DXGI_FORMAT) -> Format | None:
-    """None for what is no format of equal channels in the order of their letters."""
+    """The format of a DXGI_FORMAT; None unless its channels are equal and in the order RGBA."""
     match = _NAME.fullmatch(value.name)
     if match is None:
         return None
@@ -79,7 +81,7 @@ def format_of(value: DXGI_FORMAT) -> Format | None:
 
 
 def format_of_name(name: str) -> Format | None:
-    """The format of raw and of typed views whose DXGI_FORMAT has that name."""
+    """The format with a given DXGI_FORMAT name, including the one of raw views; None if there is none."""
     if name == RAW.name:
         return RAW
     value = DXGI_FORMAT.__members__.get(name)

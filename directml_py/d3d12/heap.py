@@ -33,13 +33,13 @@ class ID3D12Heap(ID3D12Pageable):
         return bool(self.flags & D3D12_HEAP_FLAG_DENY_BUFFERS)
 
     def GetDesc(self) -> D3D12_HEAP_DESC:
-        """A copy of the desc, with the alignment that 0 stands for."""
+        """A copy of the desc, with the default alignment in place of 0."""
         desc = D3D12_HEAP_DESC.from_buffer_copy(self._desc)
         desc.Alignment = desc.Alignment or D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
         return desc
 
 
 class ID3D12Heap1(ID3D12Heap):
-    """Adds what protected resources need, which are not emulated."""
+    """Adds protected resource sessions, which are not emulated."""
 
     IID = IID_ID3D12Heap1

@@ -1,4 +1,4 @@
-"""``ID3D12GraphicsCommandList2::WriteBufferImmediate``: 32-bit values out of the list itself."""
+"""``ID3D12GraphicsCommandList2::WriteBufferImmediate``: writes of 32-bit immediate values to buffers."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ SIZE = 4
 
 
 class WriteImmediate(Command):
-    """One call. Commands run one after the other, so that all modes come to the same: what is recorded before has
-    begun, and has ended."""
+    """A recorded WriteBufferImmediate call. Commands run one after another, so all modes are equivalent: the preceding
+    commands have both begun and ended."""
 
     title = "WriteBufferImmediate"
 
     def __init__(self, writes: tuple[tuple[BufferRange, int], ...]) -> None:
-        # The four bytes that each value goes to.
+        # The destination of each value, four bytes.
         self.writes = writes
 
     def execute(self) -> None:
@@ -55,7 +55,7 @@ class WriteImmediate(Command):
 
 
 def check_modes(count: int, modes: Any) -> None:
-    """``modes`` is a sequence, an address, or None for DEFAULT. Raises ``E_INVALIDARG`` for what is no mode."""
+    """Check ``modes``: a sequence, an address, or None for DEFAULT. Raises ``E_INVALIDARG`` for an unknown mode."""
     if modes is None:
         return
     if is_series(modes):
@@ -72,7 +72,7 @@ def check_modes(count: int, modes: Any) -> None:
 def destination(
     device: ID3D12Device, param: D3D12_WRITEBUFFERIMMEDIATE_PARAMETER, name: str
 ) -> BufferRange | tuple[D3D12_MESSAGE_ID, str]:
-    """The four bytes that ``param`` names, or what is wrong with them."""
+    """The four destination bytes of ``param``, or the message ID and text of the error."""
     address = param.Dest
     if address % SIZE:
         text = f"{name}.Dest is 0x{address:X}; it must be a multiple of {SIZE}"

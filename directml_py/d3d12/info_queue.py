@@ -1,4 +1,4 @@
-"""``ID3D12InfoQueue``: the messages of the debug layer, their filters, and breaking on them."""
+"""``ID3D12InfoQueue``: storage of debug layer messages, storage filters, and breaking on severity."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ DEFAULT_MESSAGE_COUNT_LIMIT = 1024
 class Message(NamedTuple):
     """A stored message, with the fields of D3D12_MESSAGE; ``pDescription`` is a str.
 
-    ``ID`` is a plain int where d3d12sdklayers.h's enumeration, as far as it is declared here, has no name for
-    it.
+    ``ID`` is a plain int where D3D12_MESSAGE_ID, as far as it is declared here, has no name for it.
     """
 
     Category: D3D12_MESSAGE_CATEGORY
@@ -51,12 +50,12 @@ class Message(NamedTuple):
 
     @property
     def rule(self) -> str:
-        """The identifier of the broken rule; empty for messages that are of none."""
+        """The identifier of the violated rule; empty for other messages."""
         return self.diagnostic.rule if self.diagnostic is not None else ""
 
     @property
     def numbers(self) -> set[int]:
-        """By which filters know it: ``ID``, and ``message_id(rule)``, as many rules share Windows' numbers."""
+        """The IDs that filters match: ``ID``, and ``message_id(rule)``, as several rules share one of Windows' IDs."""
         return {self.ID, message_id(self.rule)} if self.rule else {self.ID}
 
     @property
@@ -66,7 +65,7 @@ class Message(NamedTuple):
 
 
 class _Lists:
-    """One list of a filter: an empty set says nothing about its property."""
+    """The allow list or deny list of a filter: an empty set does not restrict its property."""
 
     def __init__(
         self, categories: Iterable[int] = (), severities: Iterable[int] = (), ids: Iterable[int] = ()
@@ -81,7 +80,7 @@ class _Lists:
         self.ids |= other.ids
 
     def verdicts(self, message: Message) -> list[bool]:
-        """For each property that the list speaks of: does it hold the message's?"""
+        """For each property that the list restricts, whether it contains the message's value."""
         pairs = (
             (self.categories, {message.Category}),
             (self.severities, {message.Severity}),
@@ -144,11 +143,11 @@ class _Callback(NamedTuple):
 
 
 class ID3D12InfoQueue(IUnknown):
-    """The messages of one device, got with ``device.QueryInterface(ID3D12InfoQueue)`` under the debug layer.
+    """The message queue of a device, from ``device.QueryInterface(ID3D12InfoQueue)`` under the debug layer.
 
-    A message that passes the storage filter on top of the stack is stored, sent to the logger
-    ``directml_py``, and raised as a ``DMLError`` if breaking on its severity is on. Unlike on Windows it is
-    on from the start for CORRUPTION and ERROR.
+    A message that passes the storage filter on top of the stack is stored, sent to the logger ``directml_py``, and
+    raised as a ``DMLError`` if breaking on its severity is enabled. Unlike on Windows, it is enabled by default for
+    CORRUPTION and ERROR.
     """
 
     IID = IID_ID3D12InfoQueue
@@ -170,7 +169,7 @@ class ID3D12InfoQueue(IUnknown):
         self._discarded = 0
 
     def forget_other_threads(self) -> None:
-        """In a child of fork: who else held the lock is gone."""
+        """In the child of a fork: replace the lock, which a thread that no longer exists may have held."""
         self._lock = threading.RLock()
 
     @property
@@ -178,12 +177,12 @@ class ID3D12InfoQueue(IUnknown):
         return self._device
 
     def QueryInterface(self, riid: Any) -> Any:
-        """The device's interfaces too: they are one COM object."""
+        """Also returns the device's interfaces: both belong to one COM object."""
         own = any(same_interface(riid, kind) for kind in (ID3D12InfoQueue, ID3D12InfoQueue1))
         return self if own else self._device.QueryInterface(riid)
 
     def put(self, message: Message, hresult: int) -> None:
-        """Store, log and perhaps raise ``message``, in this order; ``hresult`` is what raising carries."""
+        """Store, log and possibly raise ``message``, in this order; ``hresult`` is the code of the exception."""
         with self._lock:
             denied = bool(self._filters) and not self._filters[-1].passes(message)
             callbacks = [each for each in self._callbacks.values() if each.takes(denied)]
@@ -226,7 +225,7 @@ class ID3D12InfoQueue(IUnknown):
             self._messages.clear()
 
     def SetMessageCountLimit(self, messageCountLimit: int) -> None:
-        """Beyond this many messages the oldest go; -1 (as C's UINT64 too) is no limit."""
+        """Limit the stored messages, discarding the oldest; -1 (or UINT64_MAX, as in C) means no limit."""
         limit = integer(messageCountLimit, "messageCountLimit")
         limit = -1 if limit in (-1, UINT64_MAX) else unsigned(limit, "messageCountLimit")
         with self._lock:
@@ -251,7 +250,7 @@ class ID3D12InfoQueue(IUnknown):
         return enumerator(severity, D3D12_MESSAGE_SEVERITY, "severity") in self._break
 
     def SetMuteDebugOutput(self, mute: bool) -> None:
-        """Whether messages stay out of the logger; they are stored and raised all the same."""
+        """Whether messages are kept out of the logger; they are still stored and raised."""
         self._muted = bool(mute)
 
     def GetMuteDebugOutput(self) -> bool:
@@ -269,7 +268,7 @@ class ID3D12InfoQueue(IUnknown):
         )
 
     def AddStorageFilterEntries(self, filter: Any) -> None:
-        """Add to the filter on top of the stack, or put the first one there."""
+        """Add to the filter on top of the stack, pushing one if the stack is empty."""
         entries = _read_filter(filter)
         with self._lock:
             if not self._filters:
@@ -282,7 +281,7 @@ class ID3D12InfoQueue(IUnknown):
             self._filters.append(entries)
 
     def PushEmptyStorageFilter(self) -> None:
-        """A filter that lets everything pass."""
+        """Push a filter that every message passes."""
         with self._lock:
             self._filters.append(_Filter())
 
@@ -310,9 +309,8 @@ class ID3D12InfoQueue1(ID3D12InfoQueue):
         callbackFilterFlags: int = 0,
         context: Any = None,
     ) -> int:
-        """Call ``callbackFunc(category, severity, id, description, context)`` for every message that comes, in the
-        thread that it comes up in; the cookie that takes it back (nf-d3d12sdklayers-id3d12infoqueue1-
-        registermessagecallback)."""
+        """Call ``callbackFunc(category, severity, id, description, context)`` for every message, in the thread that
+        reports it. Returns the cookie to unregister it (nf-d3d12sdklayers-id3d12infoqueue1-registermessagecallback)."""
         if not callable(callbackFunc):
             raise TypeError(f"callbackFunc must be a function, not {type(callbackFunc).__name__}")
         kind = flags(callbackFilterFlags, D3D12_MESSAGE_CALLBACK_FLAGS, "callbackFilterFlags")
@@ -322,7 +320,7 @@ class ID3D12InfoQueue1(ID3D12InfoQueue):
         return cookie
 
     def UnregisterMessageCallback(self, callbackCookie: int) -> None:
-        """Raises ``E_INVALIDARG`` for what is no cookie."""
+        """Raises ``E_INVALIDARG`` for an unknown cookie."""
         with self._lock:
             if self._callbacks.pop(uint(callbackCookie, "callbackCookie"), None) is None:
                 raise invalid(f"callbackCookie is {callbackCookie}, which no callback has")

@@ -1,4 +1,4 @@
-"""What of a device still lives: its buffers by address, and ``ID3D12DebugDevice::ReportLiveDeviceObjects``."""
+"""Live object tracking: a device's buffers by address, and ``ID3D12DebugDevice::ReportLiveDeviceObjects``."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ IDS: Final = {
     "ID3D12QueryHeap": D3D12_MESSAGE_ID_LIVE_QUERYHEAP,
     "ID3D12Resource": D3D12_MESSAGE_ID_LIVE_RESOURCE,
 }
-# Who knows how many references C has to an object: asked in turn, None for an object that C has never seen.
+# Functions that return the number of C references to an object, None if it was never passed to C; tried in order.
 COUNTERS: Final[list[Callable[[IUnknown], int | None]]] = []
 
 
 class Living(Generic[T]):
-    """What was added, as long as it lives, in the order in which it came."""
+    """A weak ordered set: live items in insertion order."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -64,7 +64,7 @@ class Living(Generic[T]):
             return list(self._all)
 
     def forget_other_threads(self) -> None:
-        """In a child of fork: who else held the lock is gone."""
+        """In the child of a fork: replace the lock, which a thread that no longer exists may have held."""
         self._lock = threading.RLock()
 
 
@@ -72,7 +72,7 @@ class Buffers(Living["Buffer"]):
     """The buffers of one device."""
 
     def at(self, address: int, size: int) -> Buffer | None:
-        """The one that has ``size`` bytes at a GPU virtual address; of those that share memory, the newest."""
+        """The buffer that contains ``size`` bytes at a GPU virtual address; the newest one of several that alias."""
         for buffer in reversed(self.living()):
             start = buffer.whole.gpu_address
             if start <= address and address + size <= start + buffer.width and not buffer.released:
@@ -81,7 +81,7 @@ class Buffers(Living["Buffer"]):
 
 
 def _references(item: IUnknown) -> int | None:
-    return next((found for counter in COUNTERS if (found := counter(item)) is not None), None)
+    return next((count for counter in COUNTERS if (count := counter(item)) is not None), None)
 
 
 def _line(item: IUnknown, kind: str, name: str) -> str:
@@ -91,8 +91,8 @@ def _line(item: IUnknown, kind: str, name: str) -> str:
 
 
 def live_objects(device: ID3D12Device, flags: D3D12_RLDO_FLAGS) -> Iterator[tuple[D3D12_MESSAGE_ID, str]]:
-    """Messages about the device, and what it has made and still lives: with SUMMARY how many of each kind, with
-    DETAIL each. IGNORE_INTERNAL leaves out what C has released and only the library holds."""
+    """Messages about the device and its live objects: counts by interface with SUMMARY, each object with DETAIL.
+    IGNORE_INTERNAL omits objects that C has released and only the library references."""
     from .device_child import unversioned
 
     yield D3D12_MESSAGE_ID_LIVE_DEVICE, _line(device, unversioned(type(device)), device.name)

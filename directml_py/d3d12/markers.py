@@ -1,4 +1,4 @@
-"""Markers and named spans of command lists and queues: what PIX and other debuggers show, and no GPU notices."""
+"""PIX markers and events of command lists and queues, which debuggers display and which have no effect on the GPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate
 from .recorded_commands import Command
 
-# The values of metadata that pix.h, and pix3.h before its own encoding, give to plain text.
+# The metadata values for plain text in pix.h, and in pix3.h before it had an encoding of its own.
 UNICODE, ANSI = 0, 1
 LIMIT = 1 << 12
 
@@ -24,7 +24,7 @@ class MarkerKind(Enum):
 
 
 class Marker(Command):
-    """A point in time with a text, or one end of a span; the end has no text."""
+    """A marker with its text, or the begin or end of an event; the end has no text."""
 
     def __init__(self, kind: MarkerKind, text: str = "") -> None:
         self.kind = kind
@@ -36,20 +36,21 @@ class Marker(Command):
 
 
 class Marked:
-    """The three methods, which lists and queues share. ``data`` is a str, bytes, or an address with ``size`` bytes.
+    """Mixin of command lists and queues: the marker methods. ``data`` is a str, bytes, or an address with ``size``
+    bytes.
 
-    Direct3D says nothing about wrong arguments: text that cannot be read is empty.
+    Direct3D does not report invalid arguments: unreadable text is empty.
     """
 
     @abstractmethod
     def _mark(self, marker: Marker) -> None:
-        """Keep ``marker`` in its place."""
+        """Record ``marker`` in order."""
 
     def SetMarker(self, metadata: int, data: Any = None, size: int | None = None) -> None:
         self._mark(Marker(MarkerKind.SET, marker_text(metadata, data, size)))
 
     def BeginEvent(self, metadata: int, data: Any = None, size: int | None = None) -> None:
-        """A span begins; it ends at the next ``EndEvent`` that is not of a span within."""
+        """Begin an event, which lasts until the matching ``EndEvent``; events nest."""
         self._mark(Marker(MarkerKind.BEGIN, marker_text(metadata, data, size)))
 
     def EndEvent(self) -> None:
@@ -57,7 +58,7 @@ class Marked:
 
 
 def marker_text(metadata: int, data: Any, size: int | None) -> str:
-    """The text up to its null character. What pix3.h encodes is private to PIX: there the text says so."""
+    """The text up to its null terminator, or a placeholder for pix3.h's encoding, which is private to PIX."""
     kind = uint(metadata, "metadata")
     if isinstance(data, str):
         return data

@@ -1,6 +1,6 @@
-"""What happens on devices, told to whoever asked.
+"""Observer hooks for events on devices.
 
-Where nobody asked, looking at the empty ``watchers.all`` is all that it costs.
+Without observers, their only cost is to check that ``watchers.all`` is empty.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ T = TypeVar("T")
 
 
 class Observer:
-    """Overrides what it wants to know.
+    """Base class of observers, with a method for each event to override.
 
-    Its methods are called in the thread where the thing happens. They must not raise, and only look at what they get.
+    Methods are called in the thread where the event happens. They must not raise or modify their arguments.
     """
 
     def created(self, item: object) -> None:
-        """An object of Direct3D 12, or of what is built on it, was made."""
+        """An object of Direct3D 12, or of an API built on it, was created."""
 
     def closed(self, commands: ID3D12GraphicsCommandList) -> None:
         """A list was closed without errors."""
@@ -35,34 +35,34 @@ class Observer:
     def submitted(
         self, queue: ID3D12CommandQueue, execution: Execution, lists: Sequence[ID3D12GraphicsCommandList]
     ) -> None:
-        """ExecuteCommandLists was called; the lists may run long after."""
+        """ExecuteCommandLists was called; the lists may run much later."""
 
     def started(self, execution: Execution) -> None:
-        """In this thread, up to ``finished``, the commands of ``execution`` run."""
+        """The commands of ``execution`` run in this thread from here to ``finished``."""
 
     def finished(self, execution: Execution) -> None:
-        """It has run, or failed."""
+        """The execution has completed or failed."""
 
     def before(self, command: Command) -> None:
-        """A command is about to run; under the debug layer, about to be checked."""
+        """A command is about to run; under the debug layer, about to be validated."""
 
     def after(self, command: Command) -> None:
-        """It has run."""
+        """The command has run."""
 
     def marked(self, queue: ID3D12CommandQueue, marker: Marker) -> None:
-        """A marker was set on a queue; those of lists are commands."""
+        """A marker was set on a queue; markers of lists are commands."""
 
     def signaled(self, queue: ID3D12CommandQueue | None, fence: ID3D12Fence, value: int) -> None:
-        """Signal was called, of a queue, or of the fence itself by the CPU."""
+        """Signal was called on a queue, or on the fence itself by the CPU (``queue`` None)."""
 
     def waited(self, queue: ID3D12CommandQueue | None, fence: ID3D12Fence, value: int) -> None:
-        """Wait was called of a queue, or SetEventOnCompletion by the CPU."""
+        """Wait was called on a queue, or SetEventOnCompletion by the CPU (``queue`` None)."""
 
     def reported(self, message: Message) -> None:
-        """A debug layer, of Direct3D 12 or of what is built on it, has said something."""
+        """The debug layer of Direct3D 12, or of an API built on it, has reported a message."""
 
     def removed(self, text: str) -> None:
-        """A device was removed, and why."""
+        """A device was removed; ``text`` is the reason."""
 
 
 class Watchers:
@@ -77,27 +77,27 @@ class Watchers:
         self.all = (*self.all, observer)
 
     def remove(self, observer: Observer) -> None:
-        self.all = tuple(one for one in self.all if one is not observer)
+        self.all = tuple(each for each in self.all if each is not observer)
 
 
 watchers = Watchers()
 
 
 def created(item: T) -> T:
-    """``item``, after telling that it was made."""
-    for one in watchers.all:
-        one.created(item)
+    """Notify observers that ``item`` was created, and return it."""
+    for observer in watchers.all:
+        observer.created(item)
     return item
 
 
 @contextmanager
 def running(execution: Execution) -> Iterator[None]:
-    """Around the commands of ``execution``."""
+    """Notify observers of the start and the end of ``execution``."""
     observers = watchers.all
-    for one in observers:
-        one.started(execution)
+    for observer in observers:
+        observer.started(execution)
     try:
         yield
     finally:
-        for one in observers:
-            one.finished(execution)
+        for observer in observers:
+            observer.finished(execution)

@@ -1,4 +1,4 @@
-"""``ID3D12QueryHeap`` for timestamps, and the commands that take and resolve them."""
+"""``ID3D12QueryHeap`` for timestamps, and the commands EndQuery and ResolveQueryData."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 TIMESTAMP_HEAPS: Final = (D3D12_QUERY_HEAP_TYPE_TIMESTAMP, D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP)
 RESULT_SIZE: Final = 8
-# Before memory is taken for a count that nobody meant.
+# Rejects absurd counts before memory is allocated for them.
 MAX_QUERIES: Final = 1 << 24
 
 
 def check_query_heap_desc(desc: D3D12_QUERY_HEAP_DESC, name: str) -> None:
-    """Raises ``E_NOTIMPL`` for queries about what is drawn."""
+    """Raises ``E_NOTIMPL`` for all query types except timestamps."""
     kind = enumerator(desc.Type, D3D12_QUERY_HEAP_TYPE, f"{name}.Type")
     if kind not in TIMESTAMP_HEAPS:
         raise DMLError(E_NOTIMPL, f"{name}.Type: {kind.name} is not emulated")
@@ -48,7 +48,7 @@ def check_query_heap_desc(desc: D3D12_QUERY_HEAP_DESC, name: str) -> None:
 
 
 class Queries(Lifetime):
-    """The results of a query heap, which recorded commands go on naming when the heap is released."""
+    """The results of a query heap, which recorded commands still refer to after the heap is released."""
 
     __slots__ = ("ended", "results")
 
@@ -59,7 +59,7 @@ class Queries(Lifetime):
 
 
 class ID3D12QueryHeap(ID3D12Pageable):
-    """Timestamps, in ticks of ``ID3D12CommandQueue::GetTimestampFrequency``."""
+    """Timestamp queries, in ticks of ``ID3D12CommandQueue::GetTimestampFrequency``."""
 
     IID = IID_ID3D12QueryHeap
 
@@ -74,7 +74,7 @@ class ID3D12QueryHeap(ID3D12Pageable):
 
 
 class EndQuery(Command):
-    """Takes the time when it runs."""
+    """Takes a timestamp when it runs."""
 
     title = "EndQuery"
 
@@ -91,7 +91,7 @@ class EndQuery(Command):
 
 
 class ResolveQueries(Command):
-    """ResolveQueryData: results from ``start`` on go into a buffer."""
+    """ResolveQueryData: writes results, beginning at query ``start``, to a buffer."""
 
     title = "ResolveQueryData"
 

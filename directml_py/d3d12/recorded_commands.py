@@ -1,4 +1,4 @@
-"""What command lists record: small immutable objects that know what they touch."""
+"""Recorded commands: small immutable objects that can list their memory accesses."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ Barrier: TypeAlias = TransitionBarrier | AliasingBarrier | UAVBarrier
 
 
 class Command:
-    """Anything that a command list can run; DirectML's recorder adds kinds of its own.
+    """Base class of recorded commands; DirectML's recorder adds its own.
 
-    All but ``execute`` is asked by the debug layer alone.
+    Everything except ``execute`` and ``call`` is used by the debug layer only.
     """
 
     title: str = ""
@@ -59,22 +59,22 @@ class Command:
 
     @property
     def muted(self) -> bool:
-        """Whether nothing is to be said about it."""
+        """Whether messages about it are suppressed."""
         return False
 
     def execute(self) -> None:
-        """Do it."""
+        """Run the command."""
 
     def call(self) -> Callable[[], None] | None:
-        """What executing it comes to, chosen when its list is closed; None if there is nothing to do."""
+        """The function that executes it, chosen when its list is closed; None if there is nothing to do."""
         return self.execute
 
     def submitted(self) -> Command:
-        """What runs in its place, made at submission: what may change until then changes no more."""
+        """The command that runs in its place, created at submission: a snapshot of whatever may change until then."""
         return self
 
     def accesses(self) -> Iterable[Access]:
-        """The memory that it touches."""
+        """Its memory accesses."""
         return ()
 
     def lives(self) -> Iterable[Lifetime]:
@@ -82,21 +82,21 @@ class Command:
         return ()
 
     def origin(self) -> str:
-        """Which lines of the program it comes from, as far as they are known."""
+        """The call sites in the program that it originates from, as far as they are known."""
         return f"recorded at {self.recorded}" if self.recorded else ""
 
     def problems(self) -> Iterable[tuple[Rule, str]]:
-        """What else is wrong at the moment when it runs."""
+        """Other violations, found at execution time."""
         return ()
 
     def mark(self) -> None:
-        """Update what is known of the contents of memory, after ``execute``."""
+        """Update the shadow memory after ``execute``."""
         for access in self.accesses():
             shadow_memory.after(access)
 
 
 class Copy(Command):
-    """CopyBufferRegion or CopyResource: two disjoint ranges of one size."""
+    """CopyBufferRegion or CopyResource: a copy between disjoint ranges of equal size."""
 
     title = "the copy"
 
@@ -121,7 +121,7 @@ class Copy(Command):
 
 
 class Barriers(Command):
-    """One ResourceBarrier call. Commands run one after the other, so there is nothing to wait for."""
+    """A ResourceBarrier call. Commands run one after another, so there is nothing to wait for."""
 
     title = "the barrier"
 
@@ -142,16 +142,16 @@ def _buffers(barrier: Barrier) -> tuple[Buffer | None, ...]:
 
 
 def any_order(commands: Iterable[Command]) -> Iterator[Command]:
-    """The commands of a list in another order that the list allows: of dispatches with no barrier between them, the
-    last one first. SetDescriptorHeaps orders nothing."""
-    ordering = (command for command in commands if not isinstance(command, DescriptorHeaps))
-    for are_dispatches, group in groupby(ordering, lambda command: command.is_dispatch):
-        together = list(group)
-        yield from reversed(together) if are_dispatches else together
+    """The commands in another order that their barriers allow: runs of dispatches with no barrier between them are
+    reversed. SetDescriptorHeaps imposes no order."""
+    barriers_and_work = (command for command in commands if not isinstance(command, DescriptorHeaps))
+    for are_dispatches, group in groupby(barriers_and_work, lambda command: command.is_dispatch):
+        run = list(group)
+        yield from reversed(run) if are_dispatches else run
 
 
 class DescriptorHeaps(Command):
-    """SetDescriptorHeaps: what commands from here on may take their descriptors from."""
+    """SetDescriptorHeaps: the heaps that the following commands may take descriptors from."""
 
     title = "SetDescriptorHeaps"
 

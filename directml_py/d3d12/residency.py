@@ -10,18 +10,18 @@ from .device_child import ID3D12Pageable
 
 
 class Residency(DeviceBase):
-    """A part of ``ID3D12Device``."""
+    """Mixin of ``ID3D12Device``: residency."""
 
     def MakeResident(self, numObjects: Any, objects: Any = None) -> None:
-        """``(count, objects)`` or ``(objects)``. As often as they were evicted makes them resident.
+        """``(count, objects)`` or ``(objects)``. Evictions are counted: an object needs one call for each.
 
-        Memory stays where it is; the debug layer knows who uses what was evicted.
+        Memory is never paged out; the debug layer reports the use of evicted objects.
         """
         for item in self._pageables(numObjects, objects):
             item.life.make_resident()
 
     def Evict(self, numObjects: Any, objects: Any = None) -> None:
-        """The opposite of MakeResident: objects are created resident, once."""
+        """The inverse of MakeResident. Objects are created with a residency count of 1."""
         for item in self._pageables(numObjects, objects):
             item.life.evict()
 

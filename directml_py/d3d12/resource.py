@@ -1,4 +1,4 @@
-"""``ID3D12Resource``: a buffer, and ranges of its bytes."""
+"""``ID3D12Resource``: buffers and byte ranges of buffers."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 
 class Placement(NamedTuple):
-    """Where the bytes of a resource lie and under which heap rules.
+    """The memory of a resource, and the properties of its heap.
 
-    ``heap`` is the life of the heap, which a placed resource does not prolong; None for a committed resource.
+    ``heap`` is the lifetime of the heap, which a placed resource does not extend; None for a committed resource.
     """
 
     allocation: Allocation
@@ -57,7 +57,7 @@ class Placement(NamedTuple):
 
 
 class Buffer(Lifetime):
-    """What a resource is made of, which recorded commands go on naming when the resource is released."""
+    """A resource's memory and state, which recorded commands still refer to after the resource is released."""
 
     __slots__ = (
         "flags",
@@ -83,8 +83,8 @@ class Buffer(Lifetime):
         self.has_fixed_state = self.heap_type in FIXED_STATES
         self.memory: Bytes = placement.allocation.bytes[placement.offset : placement.offset + self.width]
         self.writes_in_flight: dict[int, BufferRange] = {}
-        # Of a READBACK buffer under the debug layer, what commands wrote: the name of what they copied if nothing had
-        # written that, else nothing.
+        # For a READBACK buffer under the debug layer, the ranges written by commands, each with the name of the source
+        # if undefined bytes were copied from it, else an empty string.
         self.results: RangeMap[str] = RangeMap()
 
     @property
@@ -92,16 +92,17 @@ class Buffer(Lifetime):
         return BufferRange(self, 0, self.width)
 
     def range_problem(self, offset: int, size: int) -> str | None:
-        """Why the ``size`` bytes from ``offset`` are not all in the buffer, or None."""
+        """Why ``size`` bytes at ``offset`` are not within the buffer; None if they are."""
         if offset + size <= self.width:
             return None
         return f"needs bytes {offset} to {offset + size}, but {self} has {self.width} bytes"
 
 
 class ID3D12Resource(ID3D12Pageable):
-    """A buffer in a committed or a placed heap.
+    """A committed or placed buffer.
 
-    ``memory`` is all of its bytes as a writable array for those who play the GPU; programs use ``Map`` or ``array``.
+    ``memory`` is all of its bytes as a writable array, for code that acts as the GPU; programs use ``Map`` or
+    ``array``.
     """
 
     IID = IID_ID3D12Resource
@@ -119,7 +120,7 @@ class ID3D12Resource(ID3D12Pageable):
         device.buffers.add(self.buffer)
         self._desc = D3D12_RESOURCE_DESC.from_buffer_copy(desc)
         self._desc.Alignment = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-        # What each Map without an Unmap yet may be read through, as far as nothing was said of it.
+        # The range that may be read through each outstanding Map; empty if Map has already reported a hazard.
         self._maps: list[BufferRange] = []
         self._map_lock = threading.Lock()
         self.placement = placement
@@ -133,7 +134,7 @@ class ID3D12Resource(ID3D12Pageable):
         return f"buffer of {counted_words(self.width, 'byte')}, {short(self.heap_type)} heap"
 
     def GetDesc(self) -> D3D12_RESOURCE_DESC:
-        """A copy of the desc, with the alignment that 0 stands for."""
+        """A copy of the desc, with the default alignment in place of 0."""
         return D3D12_RESOURCE_DESC.from_buffer_copy(self._desc)
 
     def GetGPUVirtualAddress(self) -> int:
@@ -149,14 +150,13 @@ class ID3D12Resource(ID3D12Pageable):
 
     @property
     def mapped(self) -> bool:
-        """Whether some ``Map`` has no ``Unmap`` yet."""
+        """Whether it has an outstanding ``Map``."""
         return bool(self._maps)
 
     def Map(self, subresource: int = 0, readRange: Any = None) -> Bytes:
-        """All bytes as a writable view, whatever ``readRange`` (a D3D12_RANGE) says; calls nest.
+        """All bytes as a writable view, regardless of ``readRange`` (a D3D12_RANGE); calls nest.
 
-        Raises ``E_INVALIDARG`` where the CPU has no access, and for a subresource or a range that is not
-        there.
+        Raises ``E_INVALIDARG`` if the CPU has no access, and for a subresource or a range that does not exist.
         """
         self.device.check_alive()
         self._check_subresource(subresource)
@@ -202,7 +202,7 @@ class ID3D12Resource(ID3D12Pageable):
 
     def _range(self, value: Any, name: str) -> BufferRange:
         bounds = struct_at(value, D3D12_RANGE, name)
-        # An end at or before the beginning is the documented way to say "nothing".
+        # Documented: an end at or before the beginning denotes an empty range.
         if bounds.End <= bounds.Begin:
             return BufferRange(self.buffer, 0, 0)
         if bounds.End > self.width:
@@ -214,12 +214,12 @@ class ID3D12Resource(ID3D12Pageable):
     ) -> npt.NDArray[np.generic]:
         """A view of the bytes from ``offset`` (in bytes) as ``dtype`` elements; never a copy.
 
-        ``shape`` (in elements) may be an int or a tuple; without it the view is 1-D and as long as fits. It
-        is read-only where the CPU has no access (a DEFAULT heap).
+        ``shape`` (in elements) is an int or a tuple; without it the view is 1-D and extends to the end of the buffer.
+        It is read-only if the CPU has no access (DEFAULT heap).
         """
         kind = np.dtype(dtype)
         if kind.hasobject or not kind.itemsize:
-            raise TypeError(f"dtype must be one of plain numbers, not {kind}")
+            raise TypeError(f"dtype must be numeric, not {kind}")
         start = unsigned(offset, "offset")
         if start > self.width:
             raise invalid(f"offset is {start}, but the buffer has {self.width} bytes")
@@ -239,7 +239,8 @@ class ID3D12Resource(ID3D12Pageable):
         return view
 
     def _written_in_flight(self, read: BufferRange) -> BufferRange | None:
-        """Under the debug layer, work runs when a fence is looked at: before that there is nothing to read."""
+        """The first range overlapping ``read`` that commands in flight will write, or None. Under the debug layer
+        they run only once a fence is polled or waited for."""
         if self.device.removed:
             return None
         in_flight = list(self.buffer.writes_in_flight.values())
@@ -251,8 +252,7 @@ class ID3D12Resource(ID3D12Pageable):
             start, end, source = undefined
             self.device.report_rule(
                 UNDEFINED,
-                f"{call}: {self} is read, whose bytes {start} to {end} are a copy of what nothing has written in "
-                f"{source}",
+                f"{call}: {self} is read, whose bytes {start} to {end} are a copy of unwritten bytes of {source}",
             )
 
     def _report_early(self, call: str, early: BufferRange) -> None:
@@ -273,8 +273,7 @@ class ID3D12Resource(ID3D12Pageable):
         return sizes
 
     def range(self, offset: int = 0, size: int | None = None) -> BufferRange:
-        """``size`` bytes from ``offset`` (to the end without ``size``). Raises ``E_INVALIDARG`` if not
-        inside."""
+        """``size`` bytes at ``offset`` (to the end without ``size``). Raises ``E_INVALIDARG`` if out of bounds."""
         start = unsigned(offset, "offset")
         length = max(self.width - start, 0) if size is None else unsigned(size, "size")
         problem = self.buffer.range_problem(start, length)
@@ -284,7 +283,7 @@ class ID3D12Resource(ID3D12Pageable):
 
 
 class ID3D12Resource1(ID3D12Resource):
-    """Adds what protected resources need, which are not emulated."""
+    """Adds protected resource sessions, which are not emulated."""
 
     IID = IID_ID3D12Resource1
 
@@ -293,14 +292,14 @@ class ID3D12Resource2(ID3D12Resource1):
     IID = IID_ID3D12Resource2
 
     def GetDesc1(self) -> D3D12_RESOURCE_DESC1:
-        """As GetDesc; a buffer has no regions of mips."""
+        """As GetDesc; a buffer's SamplerFeedbackMipRegion is 0."""
         desc = D3D12_RESOURCE_DESC1()
         ctypes.memmove(ctypes.addressof(desc), bytes(self._desc), ctypes.sizeof(D3D12_RESOURCE_DESC))
         return desc
 
 
 class BufferRange(NamedTuple):
-    """Bytes ``offset`` to ``offset + size`` of a buffer; inside it, as made by ``ID3D12Resource.range``."""
+    """Bytes ``offset`` to ``offset + size`` of a buffer; within bounds if created by ``ID3D12Resource.range``."""
 
     buffer: Buffer
     offset: int
@@ -320,9 +319,8 @@ class BufferRange(NamedTuple):
         return f"bytes {self.offset} to {self.offset + self.size}"
 
     def overlaps(self, other: BufferRange) -> bool:
-        """Whether both hold some byte of the same memory, also through different resources of one heap."""
-        one, two = self.buffer.placement, other.buffer.placement
-        if one.allocation is not two.allocation:
+        """Whether both share memory, including through different resources of one heap."""
+        if self.buffer.placement.allocation is not other.buffer.placement.allocation:
             return False
-        first, second = self.gpu_address, other.gpu_address
-        return max(first, second) < min(first + self.size, second + other.size)
+        start, other_start = self.gpu_address, other.gpu_address
+        return max(start, other_start) < min(start + self.size, other_start + other.size)

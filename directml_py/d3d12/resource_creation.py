@@ -28,7 +28,7 @@ from .sync_validation.shadow_memory import ShadowMemory
 
 
 class ResourceCreation(DeviceBase):
-    """A part of ``ID3D12Device``."""
+    """Mixin of ``ID3D12Device``: creation of heaps and resources."""
 
     def CreateCommittedResource(
         self,
@@ -38,7 +38,7 @@ class ResourceCreation(DeviceBase):
         initialState: int,
         optimizedClearValue: None = None,
     ) -> ID3D12Resource2:
-        """A buffer with memory of its own, filled with zeros."""
+        """A buffer with a zero-initialized heap of its own."""
         self.check_alive()
         properties = struct_at(heapProperties, D3D12_HEAP_PROPERTIES, "heapProperties")
         check_heap_properties(properties, "heapProperties")
@@ -59,7 +59,7 @@ class ResourceCreation(DeviceBase):
         return created(ID3D12Heap1(self._device, heap_desc, allocation))
 
     def _allocate(self, size: int, properties: D3D12_HEAP_PROPERTIES, flags: D3D12_HEAP_FLAGS) -> Allocation:
-        """Memory of a heap; under the debug layer, with a record of which bytes are defined."""
+        """The memory of a heap; with shadow memory under the debug layer."""
         allocation = Allocation(size)
         count_in(allocation)
         zeroed = not flags & D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
@@ -70,9 +70,9 @@ class ResourceCreation(DeviceBase):
                 shadow = ShadowMemory(allocation.bytes, zeroed)
             except MemoryError:
                 raise DMLError(
-                    E_OUTOFMEMORY, f"there is no memory for the debug layer's record of {size} bytes"
+                    E_OUTOFMEMORY, f"there is no memory for the debug layer's shadow of {size} bytes"
                 ) from None
-            # Nobody sees what the CPU writes.
+            # CPU writes through a mapped pointer cannot be tracked.
             allocation.shadow = None if cpu_accessible(properties) else shadow
         return allocation
 
@@ -84,7 +84,7 @@ class ResourceCreation(DeviceBase):
         initialState: int,
         optimizedClearValue: None = None,
     ) -> ID3D12Resource2:
-        """A buffer in the memory of ``heap``, which others may share."""
+        """A buffer at an offset of ``heap``, whose memory other buffers may share."""
         self.check_alive()
         child(heap, ID3D12Heap, "heap", self._device)
         offset = unsigned(heapOffset, "heapOffset")

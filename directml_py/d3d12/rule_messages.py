@@ -1,4 +1,4 @@
-"""What Windows calls the messages of our rules: their categories and numbers."""
+"""D3D12_MESSAGE_CATEGORY and D3D12_MESSAGE_ID of rule violations."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from .info_queue import Message
 Number = tuple[D3D12_MESSAGE_CATEGORY, int]
 
 EXECUTION: Final = D3D12_MESSAGE_CATEGORY_EXECUTION
-# To Direct3D, DirectML is a program that adds messages; dml-debug-layer shows one of them, "ERROR #1:
+# To Direct3D, DirectML is an application that adds messages; dml-debug-layer shows one, "ERROR #1:
 # STRING_FROM_APPLICATION".
 DIRECTML: Final[Number] = (
     D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED,
     D3D12_MESSAGE_ID_STRING_FROM_APPLICATION,
 )
-# As far as d3d12sdklayers.h has a number for what a rule says. For the others (a UAV barrier or a wait that is missing,
-# undefined contents) Windows has no message.
+# The rules that d3d12sdklayers.h has an ID for. Windows has no message for the others (a missing UAV barrier or wait,
+# undefined contents).
 NUMBERS: Final[dict[str, Number]] = {
     "D3D12-ClearUAV-descriptor": (EXECUTION, D3D12_MESSAGE_ID_STATIC_DESCRIPTOR_INVALID_DESCRIPTOR_CHANGE),
     "D3D12-CopyDescriptors-ranges": (
@@ -66,7 +66,7 @@ NUMBERS: Final[dict[str, Number]] = {
 
 
 def number_of(rule: str) -> Number:
-    """The category and the D3D12_MESSAGE_ID of a rule's messages; a number of our own where Windows has none."""
+    """The category and the D3D12_MESSAGE_ID of a rule's messages; an ID of our own where Windows has none."""
     if rule.startswith("DML-"):
         return DIRECTML
     return NUMBERS.get(rule) or (EXECUTION, message_id(rule))

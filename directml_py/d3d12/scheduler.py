@@ -1,8 +1,8 @@
-"""Running queued work in order, in whatever thread makes it runnable.
+"""Work queues: run submitted work in order, in whichever thread makes it runnable.
 
-An exception may come between any two steps: an interrupt from the keyboard, no memory, an event of the program that
-fails. Each change of state is therefore one assignment, or can be made twice: an entry stays in its queue until it has
-run, and whoever is thrown out of his work leaves it for the next, or does the rest before the exception goes on.
+An exception may be raised between any two steps: a keyboard interrupt, a MemoryError, a failing event callback. Every
+state change is therefore a single assignment, or idempotent: an entry stays in its queue until it has run, and an
+interrupted thread leaves its work to the next one, or completes it before the exception propagates.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Work:
-    """One entry of a queue. All but ``run`` is called under the lock of the queue's device."""
+    """An entry of a work queue. All methods except ``run`` are called with the device's lock held."""
 
     __slots__ = ("done",)
 
@@ -25,22 +25,22 @@ class Work:
         self.done = False
 
     def blocked(self) -> bool:
-        """Whether the entry has to wait."""
+        """Whether the entry cannot run yet."""
         return False
 
     def done_at_once(self) -> bool:
-        """Do it here and now if that is nothing to speak of and lets nobody else go on; else False."""
+        """Run it immediately if that is trivial and unblocks nothing else; else return False."""
         return False
 
     def run(self) -> None:
-        """Do it, or what is left of it, without the lock held."""
+        """Run the entry, or the rest of it after an interrupt, without the lock held."""
 
     def finish(self) -> None:
-        """It has run, or failed, or was never taken; may be called again."""
+        """Called after it has run, failed, or been dropped; idempotent."""
 
 
 class Worker:
-    """One visit of a thread to the queues of a device."""
+    """A thread that is running a device's queues."""
 
     __slots__ = ("queue", "thread")
 
@@ -49,26 +49,26 @@ class Worker:
         self.queue: WorkQueue | None = None
 
     def stop(self, lock: threading.RLock) -> None:
-        """Leave the queue that it was at when an exception came."""
+        """After an exception, give up the queue that it was running."""
         if self.queue is not None and self.queue.worker is self:
             self.queue.worker = None
         let_go(lock)
 
 
 def let_go(lock: Any) -> None:
-    """Release a lock that an exception left behind: a tracing function may raise between ``with`` and its block.
+    """Release a lock that an exception left held: a trace function may raise between ``with`` and its block.
 
-    Nobody holds the lock where queues are called from, so that all of it is to go.
+    No caller holds the lock, so all recursion levels are released.
     """
     while lock._is_owned():
         lock.release()
 
 
 class WorkQueue:
-    """First in, first out, one entry at a time.
+    """A FIFO of work that runs one entry at a time.
 
-    One thread at a time works on a queue. A thread that finds another one at it leaves its entries to that
-    one. ``owner`` is the life of the program's queue.
+    Only one thread runs a queue at a time; a thread that finds it busy leaves its entries to the running one.
+    ``owner`` is the lifetime of the program's queue.
     """
 
     def __init__(self, device: ID3D12Device, owner: Lifetime) -> None:
@@ -84,7 +84,7 @@ class WorkQueue:
                 self.entries.append(work)
 
     def submit(self, work: Work) -> None:
-        """Run ``work`` if nothing is before it, and whatever can go on because of that; else leave it in the queue."""
+        """Run ``work`` and everything it unblocks if nothing is ahead of it; else leave it in the queue."""
         device, entries, worker = self.device, self.entries, None
         try:
             with device.lock:
@@ -95,8 +95,8 @@ class WorkQueue:
                 worker = Worker()
                 device.ready[self] = None
                 entries.append(work)
-                taken = self.take(worker)
-            self.run_on(worker, taken)
+                first = self.take(worker)
+            self.run_on(worker, first)
             if device.ready:
                 _drain(device, worker)
         except BaseException:
@@ -105,7 +105,7 @@ class WorkQueue:
             raise
 
     def forget(self, work: Work) -> None:
-        """An exception came while ``work`` was submitted: if it is not in the queue, it never happened."""
+        """After an exception in the submission of ``work``: undo it if ``work`` is not in the queue."""
         with self.device.lock:
             if work not in self.entries:
                 work.finish()
@@ -117,8 +117,8 @@ class WorkQueue:
             self.entries.clear()
 
     def take(self, worker: Worker) -> Work | None:
-        """The first entry, for ``worker`` to run, under the lock; None if there is none that can run now, or another
-        thread is at it."""
+        """Claim the first entry for ``worker``, with the lock held; None if there is none, it is blocked, or another
+        thread is running the queue."""
         entries = self.entries
         if self.worker is not None or not entries or entries[0].blocked():
             return None
@@ -127,14 +127,14 @@ class WorkQueue:
         return entries[0]
 
     def leave(self, work: Work) -> None:
-        """What was taken has run; under the lock."""
+        """Remove a claimed entry that has run, with the lock held."""
         work.finish()
         if self.entries and self.entries[0] is work:
             self.entries.popleft()
         self.worker = None
 
     def run_one(self, worker: Worker) -> bool:
-        """Run the first entry alone; False if there was none to take."""
+        """Run only the first entry; False if there was none to claim."""
         with self.device.lock:
             work = self.take(worker)
         if work is None:
@@ -146,7 +146,7 @@ class WorkQueue:
         return True
 
     def run_on(self, worker: Worker, work: Work | None) -> None:
-        """Run what was taken, and what comes after it, until there is none to take; the queue is not ready then."""
+        """Run a claimed entry and those behind it until none can be claimed; the queue is then no longer ready."""
         device = self.device
         lock, ready = device.lock, device.ready
         while work is not None:
@@ -161,7 +161,7 @@ class WorkQueue:
 
 
 def drain(device: ID3D12Device) -> None:
-    """Run what can run on the queues that are ready, and on every queue that goes on because of that."""
+    """Run all runnable work of the ready queues, and of every queue that becomes ready meanwhile."""
     worker = Worker()
     try:
         _drain(device, worker)

@@ -9,5 +9,5 @@ TICKS_PER_SECOND: Final = 1_000_000_000
 
 
 def ticks() -> int:
-    """Nanoseconds of CLOCK_MONOTONIC, which QueryPerformanceCounter of the Windows headers reads too."""
+    """Nanoseconds of CLOCK_MONOTONIC, which QueryPerformanceCounter in our Windows headers reads too."""
     return time.monotonic_ns()

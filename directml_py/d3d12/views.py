@@ -1,4 +1,4 @@
-"""What the CPU writes into descriptor heaps: unordered access views of buffers, and that other views are there."""
+"""Descriptors: unordered access views of buffers, and placeholders for other views."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ MAX_STRIDE: Final = 2048
 
 
 class UnorderedAccessView(NamedTuple):
-    """``range`` is None for a null descriptor, ``format`` for a structured buffer."""
+    """A buffer UAV. ``range`` is None for a null descriptor, ``format`` for a structured buffer."""
 
     range: BufferRange | None
     format: Format | None
 
 
 class OtherView(NamedTuple):
-    """A descriptor that nothing emulated reads; ``call`` wrote it."""
+    """A placeholder for a descriptor that no emulated command reads, written by ``call``."""
 
     call: str
 
@@ -51,14 +51,14 @@ class OtherView(NamedTuple):
 def cpu_slot(
     device: ID3D12Device, handle: Any, kind: D3D12_DESCRIPTOR_HEAP_TYPE, name: str
 ) -> tuple[ID3D12DescriptorHeap, int]:
-    """The heap of that type and the slot that a D3D12_CPU_DESCRIPTOR_HANDLE names."""
+    """The descriptor heap and index of a D3D12_CPU_DESCRIPTOR_HANDLE, which must be in a heap of type ``kind``."""
     pointer = struct_at(handle, D3D12_CPU_DESCRIPTOR_HANDLE, name).ptr
-    place = device.find_descriptors(pointer)
-    if place is None or not place[0].has_cpu_handle(pointer):
-        raise invalid(f"{name} is 0x{pointer:X}, which is no CPU handle of a heap of this device")
-    if place[0].type != kind:
-        raise invalid(f"{name} is in a heap of {place[0].type.name}; it must be one of {kind.name}")
-    return place
+    slot = device.find_descriptors(pointer)
+    if slot is None or not slot[0].has_cpu_handle(pointer):
+        raise invalid(f"{name} is 0x{pointer:X}, which is not a CPU handle in a heap of this device")
+    if slot[0].type != kind:
+        raise invalid(f"{name} is in a heap of type {slot[0].type.name}; it must be {kind.name}")
+    return slot
 
 
 def unordered_access_view(
@@ -70,11 +70,11 @@ def unordered_access_view(
             E_NOTIMPL, "counterResource must be None: counters of structured buffers are not emulated"
         )
     if resource is None and desc is None:
-        raise invalid("desc is null, as is resource; one of them has to say what is viewed")
+        raise invalid("desc and resource are both null; at least one is required")
     if desc is None:
-        raise invalid("desc is null; a view of a buffer has no default")
-    given = struct_at(desc, D3D12_UNORDERED_ACCESS_VIEW_DESC, "desc")
-    dimension = enumerator(given.ViewDimension, D3D12_UAV_DIMENSION, "desc.ViewDimension")
+        raise invalid("desc is null; a buffer view has no default desc")
+    view_desc = struct_at(desc, D3D12_UNORDERED_ACCESS_VIEW_DESC, "desc")
+    dimension = enumerator(view_desc.ViewDimension, D3D12_UAV_DIMENSION, "desc.ViewDimension")
     if resource is None:
         return UnorderedAccessView(None, None)
     child(resource, ID3D12Resource, "resource", device)
@@ -84,8 +84,8 @@ def unordered_access_view(
         raise invalid(
             f"desc.ViewDimension must be {D3D12_UAV_DIMENSION_BUFFER.name} for a buffer, not {dimension.name}"
         )
-    view: D3D12_BUFFER_UAV = given.Buffer
-    size, element = _element(view, enumerator(given.Format, DXGI_FORMAT, "desc.Format"))
+    view: D3D12_BUFFER_UAV = view_desc.Buffer
+    size, element = _element(view, enumerator(view_desc.Format, DXGI_FORMAT, "desc.Format"))
     if view.CounterOffsetInBytes:
         raise invalid(
             f"desc.Buffer.CounterOffsetInBytes must be 0 without a counter, not {view.CounterOffsetInBytes}"
@@ -100,7 +100,7 @@ def unordered_access_view(
 
 
 def _element(view: D3D12_BUFFER_UAV, format: DXGI_FORMAT) -> tuple[int, Format | None]:
-    """Bytes of an element, and its format, which a structured buffer has none of."""
+    """The element's size in bytes and its format, None for a structured buffer."""
     stride = view.StructureByteStride
     if flags(view.Flags, D3D12_BUFFER_UAV_FLAGS, "desc.Buffer.Flags") & D3D12_BUFFER_UAV_FLAG_RAW:
         if format != DXGI_FORMAT_R32_TYPELESS:
@@ -126,8 +126,8 @@ def _element(view: D3D12_BUFFER_UAV, format: DXGI_FORMAT) -> tuple[int, Format |
             )
         return stride, None
     if format in (DXGI_FORMAT_UNKNOWN, DXGI_FORMAT_R32_TYPELESS):
-        raise invalid(f"desc.Format must be a type of elements for a typed view, not {format.name}")
-    found = format_of(format)
-    if found is None:
+        raise invalid(f"desc.Format must be a typed format for a typed view, not {format.name}")
+    typed = format_of(format)
+    if typed is None:
         raise DMLError(E_NOTIMPL, f"desc.Format: views of {format.name} are not emulated")
-    return found.size, found
+    return typed.size, typed

@@ -1,4 +1,4 @@
-"""How a device runs what its queues are given: at once, or under the debug layer when it is waited for."""
+"""Execution of submitted work: immediate, or under the debug layer deferred until it is waited for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .scheduler import Work, WorkQueue, drain, let_go
 
 
 class WorkSubmission(DeviceBase):
-    """The part of ``ID3D12Device`` that queues and fences call."""
+    """Mixin of ``ID3D12Device``: the scheduling that queues and fences call."""
 
     def queues(self) -> list[WorkQueue]:
         with self.lock:
@@ -21,7 +21,7 @@ class WorkSubmission(DeviceBase):
             return list(self._fences)
 
     def submit(self, queue: WorkQueue, work: Work) -> None:
-        """Run ``work`` after what is in ``queue``: at once if it can, with the debug layer when it is waited for."""
+        """Run ``work`` after the entries of ``queue``: as soon as it can, or under the debug layer when waited for."""
         try:
             if self._deferral is None:
                 queue.submit(work)
@@ -33,14 +33,14 @@ class WorkSubmission(DeviceBase):
             raise
 
     def progress(self) -> None:
-        """Work was added or can go on: run it, or, under the debug layer, what is waited for."""
+        """Run the work that is runnable, or under the debug layer only the work that is waited for."""
         if self._deferral is None or self.sync_validator is None:
             drain(self._device)
         else:
             self.sync_validator.breaking(self._deferral.run)
 
     def recover(self) -> None:
-        """After an exception: do what it kept from being done. A GPU goes on when its program is interrupted."""
+        """After an exception, complete what it interrupted: a GPU keeps running when its program is interrupted."""
         let_go(self.lock)
         for fence in self.fences():
             fence.deliver()
@@ -50,7 +50,7 @@ class WorkSubmission(DeviceBase):
             self._deferral.run()
 
     def observe(self, fence: FenceValue) -> None:
-        """Somebody looks at ``fence``: under the debug layer that lets work run."""
+        """The program polls ``fence``, which under the debug layer lets work run."""
         if self._deferral is not None and self.sync_validator is not None and not self.removed:
             try:
                 self.sync_validator.breaking(partial(self._deferral.poll, fence))
@@ -59,7 +59,7 @@ class WorkSubmission(DeviceBase):
                 raise
 
     def flush(self) -> None:
-        """Under the debug layer, when the program has submitted all: run the work that nobody has waited for, so that
-        its messages come, and say which of it never can."""
+        """Under the debug layer, once the program has submitted everything: run the work that was never waited for, so
+        that its messages are reported, and report deadlocked queues."""
         if self._deferral is not None and self.sync_validator is not None:
             self.sync_validator.breaking(self._deferral.flush)

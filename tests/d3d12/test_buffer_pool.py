@@ -46,7 +46,7 @@ def test_what_is_looked_at_stays_as_it_is(recycling: Recycling, look: object) ->
     other[:] = 1
     assert set(bytes(view)) == {9}
     del view
-    assert recycling._taken(SIZE) is not None
+    assert recycling._pop_idle(SIZE) is not None
 
 
 def test_other_sizes_are_other_memory(recycling: Recycling) -> None:
@@ -57,7 +57,7 @@ def test_other_sizes_are_other_memory(recycling: Recycling) -> None:
         array = recycling.zeros(size)
         assert place(array) == places[size]
         del array
-    assert recycling._taken(SIZE - 64) is None
+    assert recycling._pop_idle(SIZE - 64) is None
 
 
 def test_no_more_lies_idle_than_said(recycling: Recycling) -> None:
@@ -65,7 +65,7 @@ def test_no_more_lies_idle_than_said(recycling: Recycling) -> None:
     last = [place(array) for array in many[-IDLE:]]
     while many:
         del many[0]
-    found = [recycling._taken(SIZE) for _ in range(IDLE + 1)]
+    found = [recycling._pop_idle(SIZE) for _ in range(IDLE + 1)]
     assert [place(array) for array in found[:IDLE]] == last  # type: ignore[arg-type]
     assert found[IDLE] is None
 
@@ -76,4 +76,4 @@ def test_small_and_huge_memory_is_given_back_at_once(recycling: Recycling, size:
     assert array.size == size
     assert not array.any()
     del array
-    assert recycling._taken(size) is None
+    assert recycling._pop_idle(size) is None

@@ -411,7 +411,7 @@ class TestDescriptorHeaps:
         bench.list.SetDescriptorHeaps([self.heap(bench, e.D3D12_DESCRIPTOR_HEAP_TYPE_RTV, 0)])
         assert bench.list.descriptor_heaps == ()
         message = close_error(bench.list)
-        assert "two heaps of one type" in message
+        assert "two heaps of the same type" in message
         assert message.count("not shader visible") == 2
 
     def test_copy_lists_have_none(self, bench):

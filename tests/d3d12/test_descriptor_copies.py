@@ -122,7 +122,7 @@ def test_mistakes(heaps, mistake):
 
 def test_sizes_that_differ_in_all(heaps):
     into, out_of = heaps.starts(heaps.target, 0), heaps.starts(heaps.source, 0, 4)
-    with pytest.raises(DMLError, match="make 4 descriptors; the destination ranges make 3") as caught:
+    with pytest.raises(DMLError, match="add up to 4 descriptors; the destination ranges to 3") as caught:
         heaps.device.CopyDescriptors(1, into, [3], 2, out_of, [2, 2], VIEWS)
     assert caught.value.diagnostics[0].path == "srcDescriptorRangeSizes"
     assert heaps.content == [None] * 8
@@ -132,14 +132,14 @@ def test_sizes_that_differ_in_all(heaps):
 def test_counts_beyond_the_arrays(heaps, count):
     into, out_of = heaps.starts(heaps.target, 0), heaps.starts(heaps.source, 0)
     for arguments in ((count, into, None, 1, out_of, None), (1, into, [1], count, out_of, None)):
-        with pytest.raises(DMLError, match=f"{count} are to be copied"):
+        with pytest.raises(DMLError, match=f"handles for {count} ranges"):
             heaps.device.CopyDescriptors(*arguments, VIEWS)
     with pytest.raises(DMLError, match="sizes for 1 ranges"):
         heaps.device.CopyDescriptors(1, into, [], 1, out_of, None, VIEWS)
 
 
 @pytest.mark.parametrize(
-    ("count", "problem"), [(1 << 20, "cannot be read"), ((1 << 20) + 1, "more than there can be")]
+    ("count", "problem"), [(1 << 20, "cannot be read"), ((1 << 20) + 1, "more than 1048576")]
 )
 def test_handles_behind_an_address(heaps, count, problem):
     """A count that nobody can mean is not followed."""

@@ -1,4 +1,4 @@
-"""Exceptions between any two steps of Execute, Signal and Wait: the queue works afterwards, nobody waits for ever."""
+"""Exceptions between any two steps of Execute, Signal and Wait: the queue works afterwards, nothing waits forever."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def in_time(action):
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(SECONDS)
-    assert not thread.is_alive(), "somebody waits for ever"
+    assert not thread.is_alive(), "a thread waits forever"
     if failures:
         raise failures[0]
 

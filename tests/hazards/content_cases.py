@@ -11,11 +11,11 @@ from ..dml.helpers import identity, join, log_sum_exp, spans, tensor
 from .hazard import COPY_DEST, COPY_SOURCE, READBACK, UNORDERED_ACCESS, binding, hazard
 
 UNDEFINED = "D3D12-Contents-undefined"
-NOTHING = "nothing has written"
+UNWRITTEN = "was never written"
 UINT32 = dml.DML_TENSOR_DATA_TYPE_UINT32
 
 
-@hazard(UNDEFINED, "InputTensor", "'fresh'", "element {0,0,0,0}", NOTHING, ways=["committed", "placed"])
+@hazard(UNDEFINED, "InputTensor", "'fresh'", "element {0,0,0,0}", UNWRITTEN, ways=["committed", "placed"])
 def memory_as_it_was_found(bench, wrong):
     op = bench.ready(identity())
     x = bench.undefined(16, placed=wrong == "placed") if wrong else bench.buffer(16)
@@ -23,7 +23,7 @@ def memory_as_it_was_found(bench, wrong):
     bench.execute()
 
 
-@hazard(UNDEFINED, "element {0,0,0,2}", NOTHING)
+@hazard(UNDEFINED, "element {0,0,0,2}", UNWRITTEN)
 def memory_written_in_part(bench, wrong):
     op, x = bench.ready(identity()), bench.undefined(32)
     bench.fill(x, np.ones(2 if wrong else 4, np.float32))
@@ -31,7 +31,7 @@ def memory_written_in_part(bench, wrong):
     bench.execute()
 
 
-@hazard(UNDEFINED, "'places'", "element {0,0,2,0}", NOTHING)
+@hazard(UNDEFINED, "'places'", "element {0,0,2,0}", UNWRITTEN)
 def coordinates_of_elements_that_are_zero(bench, wrong):
     """Of four elements two are not zero: two rows of NONZERO_COORDINATES are defined, whatever lay there before."""
     one, column = (dml.tensor_desc(UINT32, [1, 1, rows, 1]) for rows in (1, 4))
@@ -46,7 +46,7 @@ def coordinates_of_elements_that_are_zero(bench, wrong):
     bench.execute()
 
 
-@hazard(UNDEFINED, "'places'", "element {0,0,2,0}", NOTHING)
+@hazard(UNDEFINED, "'places'", "element {0,0,2,0}", UNWRITTEN)
 def coordinates_that_a_graph_leaves(bench, wrong):
     """Its outputs are the operator's, in another order."""
     one, column = (dml.tensor_desc(UINT32, [1, 1, rows, 1]) for rows in (1, 4))
@@ -63,9 +63,7 @@ def coordinates_that_a_graph_leaves(bench, wrong):
     bench.execute()
 
 
-@hazard(
-    UNDEFINED, "'copy'", "element {0,0,0,1}", "a copy of what nothing has written in ID3D12Resource 'fresh'"
-)
+@hazard(UNDEFINED, "'copy'", "element {0,0,0,1}", "a copy of unwritten bytes of ID3D12Resource 'fresh'")
 def undefined_memory_that_was_copied(bench, wrong):
     """To copy is no mistake, whatever is copied; to compute with it is."""
     op, x, copy = bench.ready(identity()), bench.undefined(32), bench.buffer(32, name="copy")
@@ -77,7 +75,9 @@ def undefined_memory_that_was_copied(bench, wrong):
 
 
 @hazard(
-    UNDEFINED, "Map: ID3D12Resource 'result' is read, whose bytes 16 to 32 are a copy", NOTHING, ways=["Map"]
+    UNDEFINED,
+    "Map: ID3D12Resource 'result' is read, whose bytes 16 to 32 are a copy of unwritten bytes",
+    ways=["Map"],
 )
 @hazard(UNDEFINED, "Map: ID3D12Resource 'result'", "'fresh'", ways=["range"])
 @hazard(UNDEFINED, "array: ID3D12Resource 'result'", "'fresh'", ways=["array"])

@@ -187,11 +187,11 @@ def an_activation_on_another_queue(bench, wrong):
 
 @hazard(
     ENDLESS,
-    "'first' waits for ever: ID3D12Fence 'gate' is 1 and has to reach 2",
-    "nothing",
+    "'first' waits forever: ID3D12Fence 'gate' is 1 and has to reach 2",
+    "no submitted work signals it",
     ways=["no signal"],
 )
-@hazard(ENDLESS, "waits for ever", "all that would signal it waits too", ways=["in turn"])
+@hazard(ENDLESS, "waits forever", "every signal of it is blocked too", ways=["in turn"])
 def a_wait_that_never_ends(bench, wrong):
     """What comes later may end it; when the device is flushed nothing does."""
     second, gate, back = another_queue(bench), *(bench.keep(bench.d3d12.CreateFence(0)) for _ in range(2))
@@ -214,10 +214,10 @@ def a_wait_that_never_ends(bench, wrong):
 
 @hazard(
     CPU_ENDLESS,
-    "the CPU waits for ever: ID3D12Fence 'gate' is 1 and has to reach 2; nothing that was submitted signals it",
+    "the CPU waits forever: ID3D12Fence 'gate' is 1 and has to reach 2; no submitted work signals it",
     ways=["no signal"],
 )
-@hazard(CPU_ENDLESS, "all that would signal it waits too", ways=["a queue that waits"])
+@hazard(CPU_ENDLESS, "every signal of it is blocked too", ways=["a queue that waits"])
 def a_wait_of_the_cpu_that_never_ends(bench, wrong):
     """Whoever hears of it can end it. Other threads, which could too, are none of the example's."""
     gate, other = (bench.keep(bench.d3d12.CreateFence(0)) for _ in range(2))

@@ -40,9 +40,9 @@ def dispatching_between_halves_of_two_calls(bench, wrong):
     bench.execute()
 
 
-@hazard(HALVES, "'x'", "which nothing began", ways=["no first half"])
+@hazard(HALVES, "'x'", "which has no first half", ways=["no first half"])
 @hazard(HALVES, "'x'", "but the one that began is from", ways=["other states"])
-@hazard(HALVES, "'x'", "stands behind the first half", ways=["begun twice", "a whole one between"])
+@hazard(HALVES, "'x'", "is between the first half", ways=["begun twice", "a whole one between"])
 def halves_that_do_not_fit(bench, wrong):
     x = bench.buffer(16, name="x")
     if wrong != "no first half":

@@ -27,9 +27,7 @@ class Ending(logging.Handler):
             fence.Signal(9)
 """
 ENDING = "logging.getLogger('directml_py').addHandler(Ending())\n"
-TOLD = (
-    "the CPU waits for ever: ID3D12Fence 'one' is 0 and has to reach 5; nothing that was submitted signals it"
-)
+TOLD = "the CPU waits forever: ID3D12Fence 'one' is 0 and has to reach 5; no submitted work signals it"
 
 
 def said(program):

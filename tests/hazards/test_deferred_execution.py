@@ -384,5 +384,5 @@ waiting.Wait(fence, 1)
 signaling.Signal(fence, 1)
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "'stuck' waits for ever" in ended.stderr
-    assert ended.stderr.count("waits for ever") == 1
+    assert "'stuck' waits forever" in ended.stderr
+    assert ended.stderr.count("waits forever") == 1

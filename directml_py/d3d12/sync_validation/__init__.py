@@ -1,1 +1,1 @@
-"""The debug layer: what commands would do to one another on a GPU, found out while they run one by one."""
+"""Synchronization validation: detects the hazards that commands would have on a GPU while running them one by one."""

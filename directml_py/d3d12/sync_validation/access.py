@@ -1,4 +1,4 @@
-"""What a command does with memory."""
+"""Memory accesses of commands."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class AccessKind(Enum):
 
 
 class Access(NamedTuple):
-    """One range that a command touches.
+    """A range of bytes that a command accesses.
 
-    ``name`` is what the program calls it (``srcBuffer``, ``InputTensors[0]``), ``state`` what it must be in.
-    ``elements`` makes the elements within the range out of its bytes, as a strided view, where not every byte
-    belongs to one; an access without it is of all bytes.
+    ``name`` is its name in the API (``srcBuffer``, ``InputTensors[0]``), ``state`` the required resource state.
+    ``elements`` maps the range's bytes to a strided view of the accessed elements if they do not cover all bytes;
+    without it every byte is accessed.
     """
 
     range: BufferRange
@@ -40,7 +40,7 @@ class Access(NamedTuple):
         return self.use is not AccessKind.READ
 
     def conflicts(self, other: Access) -> bool:
-        """Whether the order of the two matters: they share bytes and one of them writes."""
+        """Whether the order of the two accesses matters: they share bytes and one of them writes."""
         return (self.writes or other.writes) and self.range.overlaps(other.range)
 
     def __str__(self) -> str:

@@ -1,8 +1,8 @@
-"""Resources that share memory: through which of them its contents came.
+"""Memory aliasing: tracks through which placed resource the contents of shared memory were written.
 
-The page of CreatePlacedResource has two models. In the simple one an aliasing barrier that names pResourceAfter makes
-that resource active and those that share memory with it inactive: no contents pass from one to the other, and none
-outlast it. In the advanced one barriers need name nobody, and buffers inherit what is in memory.
+The page of CreatePlacedResource defines two models. In the simple one, an aliasing barrier that names pResourceAfter
+activates that resource and deactivates those that share its memory, whose contents become undefined. In the advanced
+one, barriers may name no resource, and buffers inherit the contents of memory.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ GRANULE = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 
 
 class _Owner(NamedTuple):
-    """Through which buffer bytes were written, or, with ``lost``, were made undefined by its activation.
+    """The buffer through which bytes were last written, or, with ``lost``, whose activation made them undefined.
 
-    ``name`` outlives the buffer, which nothing here keeps alive. ``shared`` contents are anybody's: a barrier that
-    names no resource after it stood behind their writing.
+    ``name`` outlives the buffer, which is held weakly. ``shared`` contents may be read through any buffer: a barrier
+    with no pResourceAfter has followed the write.
     """
 
     buffer: weakref.ref[Buffer]
@@ -53,21 +53,22 @@ class AliasingTracker:
             owners.put(part.gpu_address, part.gpu_address + part.size, owner)
 
     def written_through(self, access: Access, execution: object) -> str | None:
-        """Through which other resource another execution wrote what is read here, with no aliasing barrier since."""
+        """The name of another resource through which another execution wrote the bytes that ``access`` reads, with no
+        aliasing barrier since; None if there is none."""
         if access.writes:
             return None
         for _, _, owner in self._parts(access):
-            other = owner.buffer() is not access.range.buffer and owner.execution is not execution
-            if other and not (owner.lost or owner.shared):
+            foreign = owner.buffer() is not access.range.buffer and owner.execution is not execution
+            if foreign and not (owner.lost or owner.shared):
                 return owner.name
         return None
 
     def why_undefined(self, access: Access) -> tuple[Rule, str] | None:
-        """As ``shadow.why_undefined``, if an aliasing barrier is to blame."""
+        """As ``shadow_memory.why_undefined``, if an aliasing barrier made the contents undefined."""
         for _, _, owner in self._parts(access):
             if owner.lost:
                 return sync_rules.ALIASING_CONTENTS, (
-                    f"nothing has written since an aliasing barrier activated {owner.name}"
+                    f"has not been written since an aliasing barrier activated {owner.name}"
                 )
         return None
 
@@ -77,7 +78,7 @@ class AliasingTracker:
         return () if owners is None else owners.parts(start, start + access.range.size)
 
     def barrier(self, before: Buffer | None, after: Buffer | None) -> None:
-        """An aliasing barrier; None stands for any resource."""
+        """Apply an aliasing barrier; None stands for any resource."""
         if after is not None:
             self._activate(after)
             return
@@ -88,7 +89,7 @@ class AliasingTracker:
                     owners.put(start, end, owner._replace(shared=True))
 
     def _activate(self, buffer: Buffer) -> None:
-        """What others left in the memory of ``buffer`` is gone, down to the granularity of placed buffers."""
+        """Make contents written through other resources undefined, in all granules that ``buffer`` occupies."""
         allocation = buffer.placement.allocation
         owners = self._owners.get(allocation)
         if owners is None:
@@ -102,9 +103,9 @@ class AliasingTracker:
 
 
 def activation(buffer: Buffer) -> Access:
-    """What an aliasing barrier does that names ``buffer`` behind it: as if all granules of its memory were written."""
-    room = buffer.placement.allocation.bytes.size - buffer.placement.offset
-    size = min(-(-buffer.width // GRANULE) * GRANULE, room)
+    """The access that activating ``buffer`` by an aliasing barrier counts as: a write of all granules it occupies."""
+    available = buffer.placement.allocation.bytes.size - buffer.placement.offset
+    size = min(-(-buffer.width // GRANULE) * GRANULE, available)
     return Access(
         BufferRange(buffer, 0, size), AccessKind.SCRATCH, D3D12_RESOURCE_STATE_COMMON, "pResourceAfter"
     )

@@ -1,12 +1,11 @@
-"""Waits that nothing ends: of queues, known when nothing more is submitted, and of the CPU, when they begin.
+"""Deadlock detection: queues are checked when nothing more is submitted, CPU waits when they begin.
 
-Of queues nobody can tell before that: a wait may come before its signal, and any thread may still signal a fence. So
-programs are told when their devices are flushed, and when the interpreter ends, also of those that had to be
-interrupted.
+A queue's wait may precede its signal, and any thread may still signal a fence, so deadlocked queues are reported only
+when the device is flushed and at interpreter exit, including after an interrupt.
 
-A thread that waits submits nothing more itself: it is told when nothing that was submitted helps, and every other
-thread that Python knows waits as hopelessly. As long as one does not, it may be about to signal, and nothing is said. A
-program in C may have threads that Python has never seen: what is said is a warning, which nothing breaks on by itself.
+A waiting thread submits nothing more. It is reported if no submitted work can end its wait and every other thread
+known to Python is deadlocked too: any other thread might be about to signal. A C program may have threads that Python
+has never seen, so the message is a warning, which the info queue does not break on by default.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class _FinalState(NamedTuple):
-    """What it comes to when all has run that can: values of fences, and the entries that are left in queues."""
+    """The state after all runnable work has run: the fences' values, and the entries left in the queues."""
 
     values: dict[FenceValue, int]
     left: dict[WorkQueue, list[Work]]
@@ -38,16 +37,16 @@ class _FinalState(NamedTuple):
         return self.values.get(fence, fence.value)
 
     def why(self, fence: FenceValue, target: int) -> str:
-        """Why ``fence`` never reaches ``target``."""
-        coming = (work for works in self.left.values() for work in works)
+        """Explain why ``fence`` never reaches ``target``."""
+        pending = (work for works in self.left.values() for work in works)
         signaled = any(
-            isinstance(work, FenceSignal) and work.fence is fence and work.value >= target for work in coming
+            isinstance(work, FenceSignal) and work.fence is fence and work.value >= target for work in pending
         )
-        why = "all that would signal it waits too" if signaled else "nothing that was submitted signals it"
+        why = "every signal of it is blocked too" if signaled else "no submitted work signals it"
         return f"{fence} is {self.value(fence)} and has to reach {target}; {why}"
 
 
-def _end(queues: Iterable[WorkQueue]) -> _FinalState:
+def _run_to_end(queues: Iterable[WorkQueue]) -> _FinalState:
     entries = {queue: list(queue.entries) for queue in queues}
     values = {
         work.fence: work.fence.value
@@ -55,9 +54,9 @@ def _end(queues: Iterable[WorkQueue]) -> _FinalState:
         for work in works
         if isinstance(work, (FenceSignal, FenceWait))
     }
-    moved = True
-    while moved:
-        moved = False
+    progressed = True
+    while progressed:
+        progressed = False
         for works in entries.values():
             while works:
                 work = works[0]
@@ -66,27 +65,27 @@ def _end(queues: Iterable[WorkQueue]) -> _FinalState:
                 if isinstance(work, FenceSignal):
                     values[work.fence] = max(values[work.fence], work.value)
                 del works[0]
-                moved = True
+                progressed = True
     return _FinalState(values, entries)
 
 
 def deadlocked_queues(queues: Iterable[WorkQueue]) -> Iterator[tuple[Lifetime, str]]:
-    """The queues that cannot go on even if all has run that can, and a sentence for each."""
-    end = _end(queues)
-    for queue, works in end.left.items():
+    """The queues that are still blocked after all runnable work has run, each with a message."""
+    final = _run_to_end(queues)
+    for queue, works in final.left.items():
         if works:
             wait = works[0]
             assert isinstance(wait, FenceWait)
-            yield queue.owner, f"waits for ever: {end.why(wait.fence, wait.value)}"
+            yield queue.owner, f"waits forever: {final.why(wait.fence, wait.value)}"
 
 
 def _is_over(wait: FenceWait) -> bool:
-    """Whether the fence reached the value, and may have gone back since."""
+    """Whether the wait was satisfied; the fence may have gone back since."""
     return wait.registered and wait not in wait.fence.state.waits
 
 
 class _CPUWait:
-    """A thread that waits for fences of ``device``: for all of ``targets``, or for any of them."""
+    """A CPU thread's wait for fences of ``device``: for all of ``targets``, or for any of them."""
 
     def __init__(
         self, device: ID3D12Device, targets: tuple[tuple[FenceValue, int], ...], any_of_them: bool
@@ -94,21 +93,21 @@ class _CPUWait:
         self.device = device
         self._targets = targets
         self._any_of_them = any_of_them
-        self.told = False
+        self.reported = False
 
     def problem(self) -> str | None:
-        """Why it never ends; None if what was submitted may end it, whoever is at that now."""
+        """Why it never ends; None if submitted work can end it, whichever thread runs that."""
         device = self.device
         if device.removed:
             return None
-        end = _end(device.queues())
-        missing = [(fence, target) for fence, target in self._targets if end.value(fence) < target]
+        final = _run_to_end(device.queues())
+        missing = [(fence, target) for fence, target in self._targets if final.value(fence) < target]
         if not missing or (self._any_of_them and len(missing) < len(self._targets)):
             return None
-        return "; ".join(end.why(fence, target) for fence, target in missing)
+        return "; ".join(final.why(fence, target) for fence, target in missing)
 
 
-# By thread.
+# By thread identifier.
 _waits: dict[int, _CPUWait] = {}
 
 
@@ -116,19 +115,19 @@ _waits: dict[int, _CPUWait] = {}
 def waiting(
     device: ID3D12Device, targets: Iterable[tuple[FenceValue, int]], any_of_them: bool = False
 ) -> Iterator[None]:
-    """The calling thread waits; those whose waits cannot end are told now."""
+    """Context in which the calling thread waits; on entry reports the waits that have become deadlocks."""
     thread = threading.get_ident()
     wait = _CPUWait(device, tuple(targets), any_of_them)
     try:
         _waits[thread] = wait
-        for other, problem in _hopeless():
-            monitor = other.device.sync_validator
-            if monitor is not None and not other.told:
-                other.told = True
-                report = partial(monitor.report_cpu_deadlock, problem)
-                # Who called is this thread alone.
-                if other is wait:
-                    monitor.breaking(report)
+        for deadlocked, problem in _deadlocked_waits():
+            validator = deadlocked.device.sync_validator
+            if validator is not None and not deadlocked.reported:
+                deadlocked.reported = True
+                report = partial(validator.report_cpu_deadlock, problem)
+                # Only this thread's own wait may raise here.
+                if deadlocked is wait:
+                    validator.breaking(report)
                 else:
                     report()
         yield
@@ -137,16 +136,16 @@ def waiting(
             del _waits[thread]
 
 
-def _hopeless() -> list[tuple[_CPUWait, str]]:
-    """The waits of all threads with what is wrong with each; none as long as one thread may go on."""
-    found = []
+def _deadlocked_waits() -> list[tuple[_CPUWait, str]]:
+    """The waits of all threads, each with its problem; empty as long as one thread can continue."""
+    deadlocked = []
     for thread in threading.enumerate():
         wait = _waits.get(thread.ident or 0)
         problem = None if wait is None else wait.problem()
         if wait is None or problem is None:
             return []
-        found.append((wait, problem))
-    return found
+        deadlocked.append((wait, problem))
+    return deadlocked
 
 
 @atexit.register
@@ -157,5 +156,5 @@ def _at_exit() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # Of the threads the child has that which forked alone, and that one does not wait.
+    # Only the forking thread exists in the child, and it is not waiting.
     os.register_at_fork(after_in_child=_waits.clear)

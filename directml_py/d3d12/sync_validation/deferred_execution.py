@@ -1,7 +1,7 @@
-"""Under the debug layer queued work runs when somebody looks at a fence, as far as that fence asks for it.
+"""Deferred execution: under the debug layer, work runs only once a fence that depends on it is polled or waited for.
 
-On a GPU it is up to chance how much has run when the program goes on. Here, what was not waited for has never run, so
-that a missing wait shows every time.
+On a GPU, how much work has run when the program continues is a matter of timing. Here, work that was not waited for has
+never run, so that a missing wait is detected every time.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 class RunnableEntries(NamedTuple):
-    """The next ``length`` entries of a queue, the first of which can run."""
+    """The first ``length`` entries of a queue, to be run in order."""
 
     queue: WorkQueue
     length: int
 
 
 class Deferral:
-    """The work of one device that nobody has asked for yet.
+    """A device's deferred work.
 
-    One thread at a time runs work. A thread that finds another one at it leaves its wishes to that one, which looks
-    for them before it ends.
+    Only one thread runs work at a time. A thread that finds another one running leaves its requests to that one, which
+    checks for them before it stops.
     """
 
     def __init__(self, device: ID3D12Device) -> None:
@@ -44,11 +44,11 @@ class Deferral:
 
     @property
     def runner(self) -> Worker | None:
-        """Who runs work at this moment."""
+        """The worker that is running work, or None."""
         return self._runner
 
     def poll(self, fence: FenceValue) -> None:
-        """Somebody looks at the value: run up to the next signal of the fence, so that polling gets somewhere."""
+        """The program polls ``fence``: run up to its next signal, so that polling makes progress."""
         with self._device.lock:
             signal = Pending(self._device.ready).first(fence)
             if signal is not None:
@@ -56,7 +56,7 @@ class Deferral:
         self.run()
 
     def flush(self) -> None:
-        """Run all that can run, for those who want every message before they let the device go."""
+        """Run all runnable work, so that every message is reported before the device is released."""
         worker = Worker()
         try:
             while any(queue.run_one(worker) for queue in list(self._device.ready)):
@@ -68,7 +68,7 @@ class Deferral:
             raise
 
     def run(self) -> None:
-        """Run what events that are waited for, and polled fences, ask for."""
+        """Run the work that awaited and polled fences depend on."""
         worker = Worker()
         try:
             self._run(worker)
@@ -78,7 +78,7 @@ class Deferral:
                 self._runner = None
             raise
 
-    # A function of its own: between the end of a ``with`` and a jump out of it CPython leaves instructions that an
+    # A separate function: between the end of a ``with`` block and a jump out of it CPython emits instructions that an
     # ``except`` of the same function does not cover.
     def _run(self, worker: Worker) -> None:
         lock = self._device.lock
@@ -88,27 +88,27 @@ class Deferral:
             self._runner = worker
         while True:
             with lock:
-                turn = self._next()
-                if turn is None:
+                entries = self._next()
+                if entries is None:
                     self._runner = None
                     return
-            for _ in range(turn.length):
-                if not turn.queue.run_one(worker):
+            for _ in range(entries.length):
+                if not entries.queue.run_one(worker):
                     break
 
     def _next(self) -> RunnableEntries | None:
-        """What runs next; None, and an end to all polling, if nothing that is asked for can run."""
+        """The next entries to run; None if no requested work can run, which also ends all polling."""
         ready = self._device.ready
         for queue in [queue for queue in ready if not queue.entries]:
             del ready[queue]
         awaited = [(fence, fence.awaited_value()) for fence in self._device.fences()]
-        wishes = [(fence, target) for fence, target in awaited if target is not None]
-        if wishes or self._polled:
+        targets = [(fence, target) for fence, target in awaited if target is not None]
+        if targets or self._polled:
             pending = Pending(ready)
-            turns = [turn for fence, target in wishes for turn in pending.reaching(fence, target)]
-            turns += [turn for polled in self._polled for turn in pending.running(polled)]
-            for turn in turns:
-                first = pending.runnable(turn)
+            candidates = [entries for fence, target in targets for entries in pending.reaching(fence, target)]
+            candidates += [entries for polled in self._polled for entries in pending.running(polled)]
+            for entries in candidates:
+                first = pending.runnable(entries)
                 if first is not None:
                     return first
         self._polled.clear()
@@ -116,7 +116,7 @@ class Deferral:
 
 
 class Pending:
-    """The signals that wait in some queues, by fence, each with its queue and its place there, counted from 1."""
+    """The pending signals of some queues by fence, each with its queue and the number of entries up to it."""
 
     def __init__(self, queues: Iterable[WorkQueue]) -> None:
         self._signals: dict[FenceValue, list[tuple[RunnableEntries, FenceSignal]]] = {}
@@ -131,28 +131,28 @@ class Pending:
         return signals[0][1] if signals else None
 
     def running(self, signal: FenceSignal) -> Iterator[RunnableEntries]:
-        """What brings ``signal`` about, if it is still to come."""
-        return (turn for turn, waiting in self._signals.get(signal.fence, ()) if waiting is signal)
+        """The entries that run ``signal``, if it is still pending."""
+        return (entries for entries, pending in self._signals.get(signal.fence, ()) if pending is signal)
 
     def reaching(self, fence: FenceValue, target: int) -> Iterator[RunnableEntries]:
-        """What of each queue brings ``fence`` to ``target``."""
-        seen = set()
-        for turn, signal in self._signals.get(fence, ()):
-            if signal.value >= target and turn.queue not in seen:
-                seen.add(turn.queue)
-                yield turn
+        """The entries of each queue that bring ``fence`` to ``target``."""
+        visited = set()
+        for entries, signal in self._signals.get(fence, ()):
+            if signal.value >= target and entries.queue not in visited:
+                visited.add(entries.queue)
+                yield entries
 
-    def runnable(self, turn: RunnableEntries) -> RunnableEntries | None:
-        """``turn``, or if its queue has to wait, one that it waits for and whose queue need not."""
-        seen, waiting = set(), [turn]
-        while waiting:
-            turn = waiting.pop()
-            if turn.queue in seen:
+    def runnable(self, entries: RunnableEntries) -> RunnableEntries | None:
+        """``entries``, or if their queue is blocked, entries of an unblocked queue that it depends on, or None."""
+        visited, pending = set(), [entries]
+        while pending:
+            entries = pending.pop()
+            if entries.queue in visited:
                 continue
-            seen.add(turn.queue)
-            front = turn.queue.entries[0]
+            visited.add(entries.queue)
+            front = entries.queue.entries[0]
             if not front.blocked():
-                return turn
+                return entries
             if isinstance(front, FenceWait):
-                waiting += self.reaching(front.fence, front.value)
+                pending += self.reaching(front.fence, front.value)
         return None

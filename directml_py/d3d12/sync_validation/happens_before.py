@@ -1,7 +1,8 @@
-"""What each queue of a device knows of the others: vector clocks over fences.
+"""Happens-before analysis between the queues of a device: vector clocks propagated through fences.
 
-A queue counts what it executes. A signal carries what its queue knows; a wait learns what those signals tell that can
-have ended it. The CPU takes part too: it learns by looking at fences, and what it submits knows what it knows.
+Each queue counts its executions. A signal carries its queue's clock; a wait joins what is common to the clocks of all
+signals that may have ended it. The CPU has a clock too: it is updated when the CPU observes a fence, and joined by the
+work that it submits.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ if TYPE_CHECKING:
     from ..scheduler import WorkQueue
     from .access import Access
 
-# How many signals of a fence are remembered. A wait for earlier ones learns as much as from the oldest.
+# Signals kept per fence. A wait for an earlier one joins the clock of the oldest kept.
 SIGNALS: Final = 64
-# How many ranges of one queue are remembered for an allocation before those that the CPU has waited for are forgotten.
+# Ranges kept per queue and allocation before those that the CPU has waited for are dropped.
 RANGES: Final = 256
 
 Clock = dict[int, int]
 
 
-def _join(one: Clock, other: Mapping[int, int]) -> None:
+def _join(clock: Clock, other: Mapping[int, int]) -> None:
     for queue, count in other.items():
-        one[queue] = max(count, one.get(queue, 0))
+        clock[queue] = max(count, clock.get(queue, 0))
 
 
 class _Signal(NamedTuple):
@@ -44,12 +45,12 @@ class _Signal(NamedTuple):
 
 
 class _Use(NamedTuple):
-    """The last access of its kind to a range, in the ``turn``-th execution of a queue.
+    """The last read or write of a range, in a queue's execution number ``execution``.
 
-    It keeps no memory alive: what is known of an allocation ends with it.
+    It keeps no memory alive: its record is dropped with the allocation.
     """
 
-    turn: int
+    execution: int
     title: str
     recorded: str
     use: AccessKind
@@ -60,11 +61,11 @@ class _Use(NamedTuple):
     buffer: weakref.ref[Buffer]
 
     @staticmethod
-    def of(turn: int, title: str, recorded: str, access: Access) -> _Use:
+    def of(execution: int, title: str, recorded: str, access: Access) -> _Use:
         start, end = access.range.gpu_address, access.range.gpu_address + access.range.size
         where = "" if access.range.buffer.placement.heap is None else str(access)
         reference = weakref.ref(access.range.buffer)
-        return _Use(turn, title, recorded, access.use, access.name, start, end, where, reference)
+        return _Use(execution, title, recorded, access.use, access.name, start, end, where, reference)
 
     def conflicts(self, access: Access) -> bool:
         start = access.range.gpu_address
@@ -73,13 +74,14 @@ class _Use(NamedTuple):
 
 
 class _Uses(dict[object, _Use]):
-    """What one queue did with an allocation, by range and kind; above ``limit`` some is forgotten, if any can be."""
+    """One queue's uses of an allocation, by range and kind; above ``limit``, uses that the CPU has waited for are
+    dropped."""
 
     limit = RANGES
 
 
 class HappensBefore:
-    """Called while work runs or under the lock of the device, by one thread at a time."""
+    """The vector clocks of a device. Called by one thread at a time, while work runs or with the device's lock held."""
 
     def __init__(self) -> None:
         self._cpu: Clock = {}
@@ -100,22 +102,22 @@ class HappensBefore:
         return self._queues.setdefault(queue, {})
 
     def submitted(self) -> Clock:
-        """What the CPU knows at this moment."""
+        """A copy of the CPU's clock, for work that is submitted."""
         return dict(self._cpu)
 
     def signaled(self, fence: FenceValue, value: int, queue: WorkQueue | None) -> None:
         """``queue``, or the CPU, has set ``fence``."""
         clock = dict(self._cpu if queue is None else self._clock(queue))
         signals = self._signals.setdefault(fence, deque(maxlen=SIGNALS))
-        # What a value once said says nothing any more when the fence has gone back behind it.
+        # Once the fence has gone back, clocks of earlier signals no longer tell what a value implies.
         if signals and value < signals[-1].value:
             signals.clear()
         signals.append(_Signal(value, clock))
 
     def waited(self, fence: FenceValue, value: int, queue: WorkQueue | None) -> None:
-        """``queue``, or the CPU, knows that ``fence`` has reached ``value``.
+        """``queue``, or the CPU, has observed that ``fence`` has reached ``value``.
 
-        One of several signals can have brought it there, so that what all of them tell is what is known.
+        Any of several signals may have done that, so only what all of their clocks have in common is certain.
         """
         clocks = [signal.clock for signal in self._signals.get(fence, ()) if signal.value >= value]
         if not clocks:
@@ -123,19 +125,19 @@ class HappensBefore:
         common = {number: min(clock.get(number, 0) for clock in clocks) for number in clocks[0]}
         _join(self._cpu if queue is None else self._clock(queue), common)
 
-    def begin(self, queue: WorkQueue, then: Clock) -> None:
-        """An execution of ``queue`` begins, which was submitted when the CPU knew ``then``."""
+    def begin(self, queue: WorkQueue, submitted_clock: Clock) -> None:
+        """An execution of ``queue`` begins; ``submitted_clock`` is the CPU's clock at its submission."""
         clock, number = self._clock(queue), self._number(queue)
-        _join(clock, then)
+        _join(clock, submitted_clock)
         clock[number] = clock.get(number, 0) + 1
         self._names[number] = queue.owner.name
 
     def use(
         self, queue: WorkQueue, title: str, accesses: Iterable[Access], recorded: str
     ) -> Iterator[tuple[Rule, str]]:
-        """Note what a command of ``queue`` touches; what of it other queues touch without a fence between them.
+        """Record the accesses of a command of ``queue``, and report the hazards with other queues.
 
-        ``recorded`` is the line that recorded it, if it is known.
+        ``recorded`` is the call site that recorded the command, if known.
         """
         clock, number = self._clock(queue), self._number(queue)
         for access in accesses:
@@ -145,27 +147,27 @@ class HappensBefore:
                 known = clock.get(other, 0)
                 if other != number:
                     for use in uses.values():
-                        if use.turn > known and use.conflicts(access):
-                            yield sync_rules.QUEUE_WAIT, self._sentence(title, access, other, use)
+                        if use.execution > known and use.conflicts(access):
+                            yield sync_rules.QUEUE_WAIT, self._hazard_text(title, access, other, use)
                             break
             use = _Use.of(clock.get(number, 0), title, recorded, access)
-            self._note(queues.setdefault(number, _Uses()), number, use)
+            self._record_use(queues.setdefault(number, _Uses()), number, use)
 
-    def _note(self, uses: _Uses, number: int, use: _Use) -> None:
+    def _record_use(self, uses: _Uses, number: int, use: _Use) -> None:
         uses[use.start, use.end, use.use is AccessKind.READ] = use
         if len(uses) > uses.limit:
             known = self._cpu.get(number, 0)
-            for key in [key for key, old in uses.items() if old.turn <= known]:
+            for key in [key for key, old in uses.items() if old.execution <= known]:
                 del uses[key]
-            # Of what must be kept, as long as nobody waits, each is looked at a few times and not at every access.
+            # Uses that must be kept, as nothing waits, are then rescanned when they have doubled, not at every access.
             uses.limit = max(RANGES, 2 * len(uses))
 
-    def _sentence(self, title: str, access: Access, other: int, use: _Use) -> str:
+    def _hazard_text(self, title: str, access: Access, other: int, use: _Use) -> str:
         name = self._names[other]
         earlier = use.name if use.buffer() is access.range.buffer else use.where
         line = f" (recorded at {use.recorded})" if use.recorded else ""
         return (
             f"{title} {access.use.value} {access}, which {use.title} on another ID3D12CommandQueue"
             f"{f' {name!r}' if name else ''} {use.use.value} as {earlier}{line}; neither queue waits for a fence that "
-            "the other one signals after it"
+            "the other signals afterwards"
         )

@@ -1,4 +1,4 @@
-"""Who touched each byte last."""
+"""Range map: ranges of addresses, each with its last access."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class LastAccess(Generic[T]):
-    """``address`` is the first byte that was asked about and that ``by`` was the last to touch."""
+    """The last access ``by`` to the byte at ``address``, the first accessed byte of a queried range."""
 
     address: int
     by: T
 
 
 class RangeMap(Generic[T]):
-    """Ranges of addresses, later ones over earlier ones. They lie in order and share no byte, so that looking one up
-    is a search, and putting one in removes what it covers."""
+    """Ranges of addresses, where later ones overwrite earlier ones. They are sorted and disjoint, so that a lookup is a
+    binary search, and inserting a range removes what it covers."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []
@@ -31,33 +31,34 @@ class RangeMap(Generic[T]):
         return len(self._starts)
 
     def put(self, start: int, end: int, by: T) -> None:
-        """Bytes ``start`` to ``end`` were touched by ``by``."""
+        """Set the last access of bytes ``start`` to ``end`` to ``by``."""
         if end <= start:
             return
-        first, behind = bisect_right(self._ends, start), bisect_left(self._starts, end)
-        starts, ends, by_whom = [start], [end], [by]
-        if first < behind:
+        first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
+        starts, ends, accesses = [start], [end], [by]
+        if first < last:
             if self._starts[first] < start:
                 starts.insert(0, self._starts[first])
                 ends.insert(0, start)
-                by_whom.insert(0, self._by[first])
-            if self._ends[behind - 1] > end:
+                accesses.insert(0, self._by[first])
+            if self._ends[last - 1] > end:
                 starts.append(end)
-                ends.append(self._ends[behind - 1])
-                by_whom.append(self._by[behind - 1])
-        self._starts[first:behind] = starts
-        self._ends[first:behind] = ends
-        self._by[first:behind] = by_whom
+                ends.append(self._ends[last - 1])
+                accesses.append(self._by[last - 1])
+        self._starts[first:last] = starts
+        self._ends[first:last] = ends
+        self._by[first:last] = accesses
 
     def first(self, start: int, end: int) -> LastAccess[T] | None:
-        """The first byte from ``start`` to ``end`` that somebody touched, and who did so last."""
-        place = bisect_right(self._ends, start)
-        if end <= start or place == len(self._starts) or self._starts[place] >= end:
+        """The first accessed byte from ``start`` to ``end`` with its last access, or None."""
+        index = bisect_right(self._ends, start)
+        if end <= start or index == len(self._starts) or self._starts[index] >= end:
             return None
-        return LastAccess(max(start, self._starts[place]), self._by[place])
+        return LastAccess(max(start, self._starts[index]), self._by[index])
 
     def parts(self, start: int, end: int) -> Iterator[tuple[int, int, T]]:
-        """Where from ``start`` to ``end`` somebody was, each part with who was there last; put none in meanwhile."""
-        first, behind = bisect_right(self._ends, start), bisect_left(self._starts, end)
-        for place in range(first, behind) if start < end else ():
-            yield max(start, self._starts[place]), min(end, self._ends[place]), self._by[place]
+        """The accessed parts from ``start`` to ``end``, each with its last access. The map must not change during the
+        iteration."""
+        first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
+        for index in range(first, last) if start < end else ():
+            yield max(start, self._starts[index]), min(end, self._ends[index]), self._by[index]

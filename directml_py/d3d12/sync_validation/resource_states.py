@@ -1,8 +1,8 @@
-"""The state of every buffer while command lists execute: barriers, promotion and decay.
+"""Resource state tracking while command lists execute: transitions, promotion and decay.
 
-Buffers begin and end each ExecuteCommandLists in COMMON and are promoted to whatever state their first use needs,
-whatever initial state they were created with; the page "Using resource barriers" says so of buffers in DEFAULT
-heaps. A transition from a state that COMMON can be promoted to is accepted from COMMON, as HelloDirectML does it.
+Whatever their initial state, buffers begin and end each ExecuteCommandLists in COMMON and are promoted to the state
+that their first use needs; the page "Using resource barriers" specifies this for buffers in DEFAULT heaps. A transition
+from a state that COMMON can be promoted to is accepted in COMMON, as HelloDirectML relies on it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMMON = D3D12_RESOURCE_STATE_COMMON
 
 
 def state_name(state: D3D12_RESOURCE_STATES) -> str:
-    """``D3D12_RESOURCE_STATE_COPY_DEST``, or several joined by ``|``."""
+    """The names of the state flags, joined by ``|``."""
     if state == COMMON:
         return COMMON.name or ""
     names = [
@@ -33,7 +33,7 @@ def state_name(state: D3D12_RESOURCE_STATES) -> str:
 
 
 class ResourceStates:
-    """The states within one ExecuteCommandLists."""
+    """The buffers' states within one ExecuteCommandLists."""
 
     def __init__(self) -> None:
         self._states: dict[Buffer, D3D12_RESOURCE_STATES] = {}
@@ -43,11 +43,12 @@ class ResourceStates:
         return self._states.get(buffer, COMMON)
 
     def begin(self, barrier: TransitionBarrier) -> str | None:
-        """The first half of a transition: the buffer stays in StateBefore; what is wrong with that, or None."""
+        """Apply the first half of a transition, which leaves the buffer in StateBefore. Returns a mismatch of
+        StateBefore, or None."""
         return self._set(barrier, barrier.before)
 
     def transition(self, barrier: TransitionBarrier) -> str | None:
-        """Apply a transition, or the second half of one; what is wrong with its StateBefore, or None."""
+        """Apply a transition, or the second half of one. Returns a mismatch of StateBefore, or None."""
         return self._set(barrier, barrier.after)
 
     def _set(self, barrier: TransitionBarrier, state: D3D12_RESOURCE_STATES) -> str | None:
@@ -60,7 +61,7 @@ class ResourceStates:
         return f"StateBefore of {buffer} is {state_name(barrier.before)}, but it is in {state_name(current)}"
 
     def use(self, access: Access) -> str | None:
-        """Promote the buffer for an access; what is wrong with its state, or None."""
+        """Promote the buffer for an access. Returns a state mismatch, or None."""
         buffer = access.range.buffer
         if buffer.has_fixed_state:
             return None
@@ -72,7 +73,7 @@ class ResourceStates:
             self._states[buffer] = current | access.state
             self._promoted.add(buffer)
             return None
-        # One message for one mistake: what follows is checked as if the right transition had been there.
+        # One message per mistake: what follows is checked as if the required transition had been recorded.
         self._states[buffer] = access.state
         self._promoted.discard(buffer)
         return (

@@ -1,4 +1,4 @@
-"""Which bytes of an allocation have a defined value, and what undefined ones look like."""
+"""Shadow memory: tracks which bytes of an allocation are defined, and poisons undefined ones."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class ShadowMemory:
-    """One mark per byte of an allocation. Undefined bytes hold a pattern, so that results show it too."""
+    """One mark per byte of an allocation. Undefined bytes are filled with a pattern, so that they show in results."""
 
     def __init__(self, memory: Bytes, defined: bool) -> None:
         self._memory = memory
         self._marks = np.full(memory.size, DEFINED if defined else UNDEFINED, np.uint8)
-        # What undefined bytes were copied from, by where they came to lie.
+        # The sources that undefined bytes were copied from, by destination range.
         self.copies: RangeMap[str] = RangeMap()
         if not defined:
             memory[:] = PATTERN
@@ -47,12 +47,12 @@ def _shadow(part: BufferRange) -> tuple[ShadowMemory | None, int]:
 
 
 def _all_defined(elements: npt.NDArray[Any]) -> Any:
-    """What an element of the marks' view reads as if every one of its bytes is defined."""
+    """The value of a fully defined element in a view of the marks."""
     return np.full(elements.itemsize, DEFINED, np.uint8).view(elements.dtype)[0]
 
 
 def first_undefined(access: Access) -> tuple[int, ...] | None:
-    """The coordinates of the first element that an access reads though nothing has written it."""
+    """The coordinates of the first undefined element that an access reads; None if all are defined."""
     shadow, start = _shadow(access.range)
     if shadow is None:
         return None
@@ -62,49 +62,50 @@ def first_undefined(access: Access) -> tuple[int, ...] | None:
     if access.elements is None:
         return (int(marks.argmin()),)
     elements = access.elements(marks)
-    missing = elements != _all_defined(elements)
-    return tuple(int(i) for i in np.argwhere(missing)[0]) if missing.any() else None
+    undefined = elements != _all_defined(elements)
+    return tuple(int(i) for i in np.argwhere(undefined)[0]) if undefined.any() else None
 
 
 def why_undefined(access: Access) -> tuple[Rule, str]:
-    """Which rule a read of undefined elements breaks, and how the sentence about them ends."""
+    """The rule that a read of undefined elements violates, and the end of the message about it."""
     shadow, start = _shadow(access.range)
     assert shadow is not None
     for begin, end, source in shadow.copies.parts(start, start + access.range.size):
         if not shadow.marks(begin, end - begin).all():
-            return sync_rules.UNDEFINED, f"is a copy of what nothing has written in {source}"
-    return sync_rules.UNDEFINED, "nothing has written"
+            return sync_rules.UNDEFINED, f"is a copy of unwritten bytes of {source}"
+    return sync_rules.UNDEFINED, "was never written"
 
 
 def copy_marks(destination: BufferRange, source: BufferRange) -> None:
-    """A copy carries definedness with it: copying padding is no mistake, reading it is."""
-    into, start = _shadow(destination)
-    out_of, source_start = _shadow(source)
-    marks = None if out_of is None else out_of.marks(source_start, source.size)
+    """Copy the marks along with the bytes: copying undefined bytes, such as padding, is valid; reading them is not."""
+    destination_shadow, start = _shadow(destination)
+    source_shadow, source_start = _shadow(source)
+    marks = None if source_shadow is None else source_shadow.marks(source_start, source.size)
     if destination.buffer.heap_type == READBACK:
         is_undefined = marks is not None and not marks.any()
-        _came_back(destination, str(source.buffer) if is_undefined else "")
-    if into is not None:
-        into.marks(start, destination.size)[:] = DEFINED if marks is None else marks
+        _record_readback(destination, str(source.buffer) if is_undefined else "")
+    if destination_shadow is not None:
+        destination_shadow.marks(start, destination.size)[:] = DEFINED if marks is None else marks
         if marks is not None and not marks.all():
-            into.copies.put(start, start + destination.size, str(source.buffer))
+            destination_shadow.copies.put(start, start + destination.size, str(source.buffer))
 
 
-def _came_back(part: BufferRange, undefined: str) -> None:
+def _record_readback(part: BufferRange, undefined: str) -> None:
     part.buffer.results.put(part.offset, part.offset + part.size, undefined)
 
 
 def nothing_but_undefined(read: BufferRange) -> tuple[int, int, str] | None:
-    """Of what the CPU reads in a READBACK buffer, the first bytes that came there, and where from, if all of them are
-    copies of what nothing has written. Padding between defined bytes is no mistake."""
+    """The first written part of a range that the CPU reads in a READBACK buffer, with its source, if all parts are
+    copies of unwritten bytes; else None. Padding between defined bytes is valid."""
     parts = list(read.buffer.results.parts(read.offset, read.offset + read.size))
     return parts[0] if parts and all(source for _, _, source in parts) else None
 
 
 def after(access: Access) -> None:
-    """What a write or the use as scratch memory leaves behind: elements are defined, the rest is not."""
+    """Update the marks after an access: written elements become defined; padding between them and scratch memory become
+    undefined."""
     if access.writes and access.range.buffer.heap_type == READBACK:
-        _came_back(access.range, "")
+        _record_readback(access.range, "")
     shadow, start = _shadow(access.range)
     if shadow is None or access.use is AccessKind.READ:
         return

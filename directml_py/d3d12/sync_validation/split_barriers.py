@@ -1,6 +1,6 @@
-"""Split barriers: between their halves a resource may not be touched, and changes state in no other way.
+"""Split barriers: between the halves of one, its resource must be neither accessed nor transitioned.
 
-The halves may stand in different calls of ExecuteCommandLists: what has begun is kept as long as the device.
+The halves may be in different ExecuteCommandLists calls, so pending first halves are tracked per device.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ BEGIN_ONLY = D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
 END_ONLY = D3D12_RESOURCE_BARRIER_FLAG_END_ONLY
 
 
-class _Begun(NamedTuple):
-    """A first half; ``recorded`` is the line that recorded it, if it is known."""
+class _FirstHalf(NamedTuple):
+    """A first half; ``recorded`` is the call site that recorded it, if known."""
 
     before: D3D12_RESOURCE_STATES
     after: D3D12_RESOURCE_STATES
@@ -38,30 +38,28 @@ class _Begun(NamedTuple):
 
 class SplitBarriers:
     def __init__(self) -> None:
-        self._begun: WeakKeyDictionary[Buffer, _Begun] = WeakKeyDictionary()
+        self._pending: WeakKeyDictionary[Buffer, _FirstHalf] = WeakKeyDictionary()
 
     def transition(self, barrier: TransitionBarrier, recorded: str) -> str | None:
-        """Note a barrier, whole or half; how it does not fit what has begun, or None."""
+        """Record a transition, whole or half. Returns how it conflicts with a pending first half, or None."""
         buffer = barrier.buffer
-        begun = self._begun.pop(buffer, None)
-        this = _Begun(barrier.before, barrier.after, "")
+        pending = self._pending.pop(buffer, None)
+        current = _FirstHalf(barrier.before, barrier.after, "")
         if barrier.flags & BEGIN_ONLY:
-            self._begun[buffer] = this._replace(recorded=recorded)
+            self._pending[buffer] = current._replace(recorded=recorded)
         elif barrier.flags & END_ONLY:
-            if begun is None:
-                return f"{END_ONLY.name} ends a transition of {buffer} {this}, which nothing began"
-            if begun[:2] != this[:2]:
-                return (
-                    f"{END_ONLY.name} ends a transition of {buffer} {this}, but the one that began is {begun}"
-                )
+            if pending is None:
+                return f"{END_ONLY.name} ends a transition of {buffer} {current}, which has no first half"
+            if pending[:2] != current[:2]:
+                return f"{END_ONLY.name} ends a transition of {buffer} {current}, but the one that began is {pending}"
             return None
-        if begun is None:
+        if pending is None:
             return None
-        return f"a transition of {buffer} {this} stands behind the first half of one {begun}, and before its second"
+        return f"a transition of {buffer} {current} is between the first half of one {pending} and its second half"
 
     def use(self, access: Access) -> str | None:
-        """What is wrong with touching the buffer now, or None."""
-        begun = self._begun.get(access.range.buffer)
-        if begun is None:
+        """Why the buffer must not be accessed now, or None."""
+        pending = self._pending.get(access.range.buffer)
+        if pending is None:
             return None
-        return f"{access.use.value} {access} between the halves of its transition {begun}"
+        return f"{access.use.value} {access} between the halves of its transition {pending}"

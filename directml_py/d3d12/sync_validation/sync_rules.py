@@ -9,37 +9,37 @@ PLACED = "nf-d3d12-id3d12device-createplacedresource"
 
 UAV_BARRIER = rule(
     "D3D12-UAVBarrier-missing",
-    "A UAV barrier or a transition stands between two dispatches or clears of one ExecuteCommandLists that share bytes "
-    "which one of them writes",
+    "A UAV barrier or a transition separates two dispatches or clears of one ExecuteCommandLists that access the same "
+    "bytes, if one of them writes",
     "dml-barriers",
     debug=True,
 )
 ALIASING_BARRIER = rule(
     "D3D12-AliasingBarrier-missing",
-    "An aliasing barrier stands between two commands of one ExecuteCommandLists that share bytes, which one of them "
-    "writes, through different resources",
+    "An aliasing barrier separates two commands of one ExecuteCommandLists that access the same bytes through "
+    "different resources, if one of them writes",
     PLACED,
     debug=True,
 )
 ALIASING_CONTENTS = rule(
     "D3D12-AliasingBarrier-contents",
-    "What a dispatch reads was written since an aliasing barrier activated its resource, or one that shares its "
-    "memory, by naming it as pResourceAfter",
+    "A dispatch reads contents that were written after an aliasing barrier activated its resource, or one that shares "
+    "its memory, as pResourceAfter",
     PLACED,
     debug=True,
 )
 ALIASING_INHERITED = rule(
     "D3D12-AliasingBarrier-inherited",
-    "An aliasing barrier stands between what one resource writes and another one reads of the memory that they share",
-    # The page of CreatePlacedResource asks for none between two calls of ExecuteCommandLists, and buffers inherit what
-    # is in memory: nothing is undefined. Yet whoever means that can say so with a barrier that names no resource.
+    "An aliasing barrier separates a write through one resource from a read through another one that shares its memory",
+    # The page of CreatePlacedResource requires none between two ExecuteCommandLists calls, and buffers inherit the
+    # contents of memory: nothing is undefined. A barrier that names no resource expresses that intent.
     "memory-aliasing-and-data-inheritance",
     Severity.WARNING,
     debug=True,
 )
 STATE = rule(
     "D3D12-ResourceState-mismatch",
-    "A command finds each of its resources in the state that it needs, or in COMMON, from which buffers are promoted",
+    "A command's resources are in the states that it needs, or in COMMON, from which buffers are promoted",
     BARRIERS,
     debug=True,
 )
@@ -51,21 +51,21 @@ BEFORE = rule(
 )
 SPLIT_ACCESS = rule(
     "D3D12-ResourceState-split",
-    "No command touches a resource between the two halves of a split barrier",
+    "No command accesses a resource between the two halves of a split barrier",
     BARRIERS,
     debug=True,
 )
 SPLIT_HALVES = rule(
     "D3D12-ResourceBarrier-split",
-    "The second half of a split barrier follows a first half of the same resource and states, and no other transition "
-    "of the resource stands between them",
+    "The second half of a split barrier follows a first half of the same resource and states, with no other transition "
+    "of the resource between them",
     BARRIERS,
     debug=True,
 )
 QUEUE_WAIT = rule(
     "D3D12-CommandQueue-wait",
-    "Queues that touch the same bytes, one of them writing, are put in order by a fence that the later one, or the CPU "
-    "before it submits to that, waits for",
+    "Queues that access the same bytes, if one of them writes, are ordered by a fence that the later one, or the CPU "
+    "before it submits to it, waits for",
     "user-mode-heap-synchronization",
     debug=True,
 )
@@ -77,30 +77,30 @@ ENDLESS_WAIT = rule(
 )
 ENDLESS_CPU_WAIT = rule(
     "D3D12-Fence-endless-wait",
-    "A value that the CPU begins to wait for is signaled by what was submitted, or by another thread",
+    "A value that the CPU begins to wait for is signaled by submitted work, or by another thread",
     "user-mode-heap-synchronization",
-    # Who it is that may still signal is not always known: a program in C has threads of its own.
+    # The threads that may still signal are not always known: a C program has threads of its own.
     Severity.WARNING,
     debug=True,
 )
 RELEASED = rule(
     "D3D12-Object-released",
-    "What commands in flight use is not released before they have run",
+    "Objects that commands in flight use are not released before the commands have run",
     "dml-resource-lifetime",
     debug=True,
 )
 EVICTED = rule(
     "D3D12-Object-resident",
-    "What commands in flight use is resident: MakeResident was called as often as Evict, for a placed resource of its "
-    "heap",
+    "Objects that commands in flight use are resident: MakeResident was called as often as Evict, for a placed "
+    "resource on its heap",
     "nf-d3d12-id3d12device-evict",
     debug=True,
 )
 FENCE_BACKWARDS = rule(
     "D3D12-Fence-backwards",
-    "A fence goes up: no signal sets a lower value than it has",
-    # No page forbids it, and values may go back. Yet whoever waited for the higher value has, and whoever comes to wait
-    # for it waits again: it is as a rule two queues that signal one fence without a wait between them.
+    "A fence's value does not decrease: no signal sets a lower value than the current one",
+    # No page forbids it. But a wait for the higher value succeeds or blocks depending on when it is made; usually two
+    # queues signal one fence without a wait between them.
     OWN,
     Severity.WARNING,
     debug=True,
@@ -119,36 +119,36 @@ READBACK_READ = rule(
 )
 READBACK_UNMAP = rule(
     "D3D12-Readback-unmap-in-flight",
-    "What was mapped to read a READBACK buffer is unmapped before commands that write it are submitted, or after the "
-    "fence that covers them",
-    # No page forbids it, and whoever read before he submitted is right. As a rule it is a wait that was forgotten: what
-    # is read through a pointer nobody sees.
+    "A READBACK buffer that was mapped for reading is unmapped before commands that write it are submitted, or after "
+    "the fence that covers them",
+    # No page forbids it, and a program that read before submitting is correct. Usually a wait was forgotten; reads
+    # through the pointer cannot be seen.
     "readback-data-using-heaps",
     Severity.WARNING,
     debug=True,
 )
 UNDEFINED = rule(
     "D3D12-Contents-undefined",
-    "A dispatch reads elements that something has written, and the CPU in READBACK buffers not only copies of what "
-    "nothing has",
+    "A dispatch reads only elements that have been written, and the CPU reads in READBACK buffers more than copies of "
+    "unwritten bytes",
     "nf-d3d12-createcommittedresource",
     debug=True,
 )
 CLEAR_DESCRIPTOR = rule(
     "D3D12-ClearUAV-descriptor",
-    "The descriptors of a clear stay as they are from its recording until it has run",
+    "The descriptors of a clear are not changed between its recording and the end of its execution",
     "nf-d3d12-id3d12graphicscommandlist-clearunorderedaccessviewuint",
     debug=True,
 )
 CLEAR_RANGE = rule(
     "D3D12-ClearUAV-range",
-    "The values of a clear lie in the range of a UNORM or SNORM format",
+    "The values of a clear are within the range of a UNORM or SNORM format",
     "nf-d3d12-id3d12graphicscommandlist-clearunorderedaccessviewfloat",
     debug=True,
 )
 QUERY_ENDED = rule(
     "D3D12-Query-ended",
-    "A query was ended before ResolveQueryData reads it",
+    "A query has ended before ResolveQueryData reads it",
     "nf-d3d12-id3d12graphicscommandlist-resolvequerydata",
     debug=True,
 )

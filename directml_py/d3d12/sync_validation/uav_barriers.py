@@ -1,4 +1,4 @@
-"""Commands that a GPU may run at once: those with no barrier between them."""
+"""Missing UAV and aliasing barriers: hazards between commands that a GPU may run concurrently."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Use(NamedTuple):
-    """What the command ``title``, the ``turn``-th, did; ``recorded`` is the line that recorded it, if it is known."""
+    """An access by command number ``turn``, whose name is ``title``; ``recorded`` is its call site, if known."""
 
     turn: int
     title: str
@@ -23,7 +23,7 @@ class _Use(NamedTuple):
 
 
 class _Touched:
-    """The bytes of one buffer that commands touched. Reads do not hide writes, nor writes reads."""
+    """The accessed bytes of one buffer. Reads do not hide writes, nor writes reads."""
 
     def __init__(self) -> None:
         self.writes: RangeMap[_Use] = RangeMap()
@@ -34,7 +34,7 @@ class _Touched:
         ranges.put(*_extent(use.access), use)
 
     def conflicts(self, access: Access, since: int) -> Iterator[LastAccess[_Use]]:
-        """The first write, and the first read, after the turn ``since`` that ``access`` may not run beside."""
+        """The first write, and the first read, after command number ``since`` that ``access`` conflicts with."""
         for ranges in (self.writes, self.reads) if access.writes else (self.writes,):
             for start, _, use in ranges.parts(*_extent(access)):
                 if use.turn > since:
@@ -43,29 +43,29 @@ class _Touched:
 
 
 class AccessesSinceBarrier:
-    """What the commands since the last barrier touched, at byte-range precision.
+    """The accesses since the last barrier, as byte ranges.
 
-    Command lists that one ExecuteCommandLists executes may overlap on a GPU, those of different calls do not
-    (nf-d3d12-id3d12commandqueue-executecommandlists). Barriers are about resources: one ends all use of the memory
-    through its resource and none through others, so each has ranges of its own.
+    Command lists of one ExecuteCommandLists call may overlap on a GPU; those of different calls do not
+    (nf-d3d12-id3d12commandqueue-executecommandlists). A barrier ends all use of memory through its resource, but none
+    through others, so ranges are kept per resource.
 
-    ``aliased`` looks at uses through other resources alone, also by one command, else at those by other commands
-    through the same one: they need other barriers, those of ``missing``.
+    With ``aliased``, only conflicts through different resources count, including those within one command; without it,
+    only conflicts of different commands through the same resource. ``missing`` names the barrier that they need.
     """
 
     def __init__(self, missing: str, aliased: bool = False) -> None:
         self._missing = missing
         self._aliased = aliased
         self._touched: dict[Buffer, _Touched] = {}
-        # By where they begin; identities order those of one heap that begin together.
+        # Sorted by start address; identities order buffers that start at the same one.
         self._buffers: list[tuple[int, int, Buffer]] = []
         self._widest = 0
         self._turn = 0
-        # The turn after which aliasing barriers came, by what they name; those before it are of no interest.
-        self._handed_over: dict[tuple[Buffer | None, Buffer | None], int] = {}
+        # For each pair of resources, the number of the last command before their latest aliasing barrier.
+        self._aliasing_barriers: dict[tuple[Buffer | None, Buffer | None], int] = {}
 
     def barrier(self, buffer: Buffer | None) -> None:
-        """A UAV barrier or a transition of ``buffer``; None is a UAV barrier for everything."""
+        """Apply a UAV barrier or a transition of ``buffer``; None is a global UAV barrier."""
         if buffer is None:
             self._touched.clear()
             self._buffers.clear()
@@ -74,10 +74,10 @@ class AccessesSinceBarrier:
             del self._buffers[bisect_left(self._buffers, _key(buffer))]
 
     def aliasing_barrier(self, before: Buffer | None, after: Buffer | None) -> None:
-        """What used the memory of ``after`` through ``before`` (None: any resource) has ended."""
+        """Apply an aliasing barrier: accesses to memory of ``after`` through ``before`` (None: any resource) end."""
         if self._aliased and after is not None:
-            # It says nothing of third resources that share the memory.
-            self._handed_over[before, after] = self._turn
+            # It does not order third resources that share the memory.
+            self._aliasing_barriers[before, after] = self._turn
         elif before is not None or after is None:
             self.barrier(before)
         else:
@@ -86,47 +86,53 @@ class AccessesSinceBarrier:
                 self.barrier(buffer)
 
     def command(self, title: str, accesses: Sequence[Access], recorded: str = "") -> list[str]:
-        """Add a command; a sentence for each access that an earlier one may not run beside.
+        """Add a command. Returns a message for each access that conflicts with an earlier one.
 
-        It names who was the last to touch the first byte that they share.
+        A message names the last access to the first byte that the two share.
         """
-        sentences = []
+        messages = []
         self._turn += 1
         uses = [_Use(self._turn, title, access, recorded) for access in accesses]
         for use in uses:
-            found = self._conflict(use.access)
-            if found is not None:
-                sentences.append(self._sentence(use, found))
+            conflict = self._conflict(use.access)
+            if conflict is not None:
+                messages.append(self._message(use, conflict))
             if self._aliased:
                 self._add(use)
         if not self._aliased:
             for use in uses:
                 self._add(use)
-        return sentences
+        return messages
 
-    def _sentence(self, use: _Use, found: _Use) -> str:
-        access, earlier = use.access, found.access
+    def _message(self, use: _Use, conflict: _Use) -> str:
+        access, earlier = use.access, conflict.access
         name = earlier.name if earlier.range.buffer is access.range.buffer else str(earlier)
-        who = "it also" if found.turn == use.turn else found.title
-        line = f" (recorded at {found.recorded})" if found.recorded and found.turn != use.turn else ""
+        who = "it also" if conflict.turn == use.turn else conflict.title
+        line = (
+            f" (recorded at {conflict.recorded})" if conflict.recorded and conflict.turn != use.turn else ""
+        )
         return (
             f"{use.title} {access.use.value} {access}, which {who} {earlier.use.value} as {name}{line}; there is no "
             f"{self._missing} between them"
         )
 
     def _conflict(self, access: Access) -> _Use | None:
-        own, since = access.range.buffer, self._handed_over
+        own, since = access.range.buffer, self._aliasing_barriers
         buffers: Iterable[Buffer] = (own,) if own in self._touched else ()
         if self._aliased:
             buffers = (buffer for buffer in self._sharing(*_extent(access)) if buffer is not own)
-        found = [
-            one
+        conflicts = [
+            conflict
             for buffer in buffers
-            for one in self._touched[buffer].conflicts(
+            for conflict in self._touched[buffer].conflicts(
                 access, max(since.get((buffer, own), -1), since.get((None, own), -1))
             )
         ]
-        return min(found, key=lambda one: (one.address, -one.by.turn)).by if found else None
+        return (
+            min(conflicts, key=lambda conflict: (conflict.address, -conflict.by.turn)).by
+            if conflicts
+            else None
+        )
 
     def _add(self, use: _Use) -> None:
         buffer = use.access.range.buffer
@@ -138,9 +144,9 @@ class AccessesSinceBarrier:
         touched.add(use)
 
     def _sharing(self, start: int, end: int) -> Iterator[Buffer]:
-        """The buffers that reach into these addresses; those of different allocations never do."""
-        for place in range(bisect_left(self._buffers, (start - self._widest,)), len(self._buffers)):
-            begin, _, buffer = self._buffers[place]
+        """The buffers that overlap these addresses; address ranges of different allocations never do."""
+        for index in range(bisect_left(self._buffers, (start - self._widest,)), len(self._buffers)):
+            begin, _, buffer = self._buffers[index]
             if begin >= end:
                 return
             if begin + buffer.width > start:

@@ -1,4 +1,4 @@
-"""The debug layer of one device, at the moment when commands execute."""
+"""Synchronization validation of a device, at execution time."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ READBACK = D3D12_HEAP_TYPE_READBACK
 
 
 class Submission:
-    """What one ExecuteCommandLists call is about: the commands, the memory that they were recorded into, the UPLOAD
-    bytes that they will read, and the READBACK ranges that they will write."""
+    """One ExecuteCommandLists call: its commands, their allocators' memory, a snapshot of the UPLOAD bytes that they
+    will read, and the READBACK ranges that they will write."""
 
-    def __init__(self, monitor: SyncValidator, recordings: Sequence[Recording], queue: WorkQueue) -> None:
-        self._monitor = monitor
+    def __init__(self, validator: SyncValidator, recordings: Sequence[Recording], queue: WorkQueue) -> None:
+        self._validator = validator
         self._progress = Progress(queue)
         self.queue = queue
-        self.known = monitor.happens_before.submitted()
+        self.known = validator.happens_before.submitted()
         self.memories: list[Lifetime] = [recording.memory for recording in recordings]
         self.commands = [command.submitted() for recording in recordings for command in recording.commands]
         accesses = [access for command in self.commands for access in command.accesses()]
@@ -66,64 +66,64 @@ class Submission:
         ]
 
     def start(self) -> None:
-        """It was submitted: what it writes is not to be read until it has run. Whoever reads it through a pointer that
-        he has already, unseen, finds no result there, nor one of an earlier run."""
+        """Mark the READBACK ranges as in flight and poison them: a read through a pointer that is already mapped cannot
+        be seen, but finds neither this result nor that of an earlier run."""
         for access in self.readbacks:
             access.range.buffer.writes_in_flight[id(access)] = access.range
             access.range.bytes[:] = PATTERN
 
     def finish(self) -> None:
-        """It has run, or failed; may be called again."""
+        """Called after the work has run or failed; idempotent."""
         for access in self.readbacks:
             access.range.buffer.writes_in_flight.pop(id(access), None)
 
     def calls(self) -> list[Callable[[], None]]:
-        """What running it comes to, in order."""
-        monitor, progress = self._monitor, self._progress
-        begin = partial(monitor.begin, self, progress)
-        return [begin, *(partial(monitor.run, command, progress) for command in self.commands)]
+        """The calls that execute it, in order."""
+        validator, progress = self._validator, self._progress
+        begin = partial(validator.begin, self, progress)
+        return [begin, *(partial(validator.run, command, progress) for command in self.commands)]
 
 
 def residence(life: Lifetime) -> Lifetime:
-    """What has to be alive and resident for an object to be so: the heap of a placed resource."""
+    """The object whose residency an object shares: the heap of a placed resource, else the object itself."""
     heap = life.placement.heap if isinstance(life, Buffer) else None
     return life if heap is None else heap
 
 
 class _Thread(threading.local):
-    """What the info queue broke on in the call that the thread is in, None outside such a call; and the command that
-    runs."""
+    """Per-thread state: the diagnostics that the info queue broke on in the current call, None outside of a call; and
+    the command that is running."""
 
     breaks: list[Diagnostic] | None = None
     command: Command | None = None
 
 
 class Progress:
-    """What the commands of one submission have done so far."""
+    """The validation state of one submission while its commands run."""
 
     def __init__(self, queue: WorkQueue) -> None:
         self.queue = queue
         self.states = ResourceStates()
-        self.unordered = AccessesSinceBarrier("UAV barrier or transition")
+        self.dispatches = AccessesSinceBarrier("UAV barrier or transition")
         self.aliased = AccessesSinceBarrier("aliasing barrier", aliased=True)
-        self.mourned: set[Lifetime] = set()
-        self.evicted: set[Lifetime] = set()
+        self.reported_released: set[Lifetime] = set()
+        self.reported_evicted: set[Lifetime] = set()
         self.muted = False
 
 
 class SyncValidator:
-    """Watches executing commands and reports hazards to the device's info queue.
+    """Validates executing commands and reports hazards to the device's info queue.
 
-    Messages that the info queue breaks on are raised when the call that let the commands run returns: by then they
-    have all run.
+    Messages that the info queue breaks on are raised when the call that let the commands run returns, after all of them
+    have run.
     """
 
     def __init__(self, device: ID3D12Device) -> None:
         self._device_of = weakref.ref(device)
         self.happens_before = HappensBefore()
-        self._inheritance = AliasingTracker()
+        self._aliasing = AliasingTracker()
         self._splits = SplitBarriers()
-        # Commands run in the thread whose call lets them run, and that call it is that raises.
+        # Commands run in the thread whose call lets them run; that call raises.
         self._of_thread = _Thread()
 
     @property
@@ -133,7 +133,7 @@ class SyncValidator:
         return device
 
     def report_diagnostic(self, diagnostic: Diagnostic) -> None:
-        """A message that comes up while commands execute."""
+        """Report a message that arises while commands execute."""
         command = self._of_thread.command
         if command is not None and not diagnostic.origin:
             diagnostic = diagnostic._replace(origin=command.origin())
@@ -144,9 +144,9 @@ class SyncValidator:
                 self._of_thread.breaks.append(diagnostic)
 
     def breaking(self, call: Callable[[], None]) -> None:
-        """A call that lets commands run: what the info queue breaks on is raised at its end, all in one.
+        """Make a call that lets commands run, then raise everything that the info queue broke on as one error.
 
-        Not at the end of calls that come out of commands: there it would look like a fault of the GPU.
+        Nested calls made by commands do not raise: that would look like a GPU fault.
         """
         thread = self._of_thread
         if thread.breaks is not None:
@@ -163,7 +163,7 @@ class SyncValidator:
             raise DMLError(E_INVALIDARG, "\n".join(map(str, breaks)), breaks, reported=True)
 
     def submit(self, recordings: Sequence[Recording], queue: WorkQueue) -> Submission:
-        """Called by ExecuteCommandLists: remember what must not change until the commands have run."""
+        """Called by ExecuteCommandLists: snapshot what must not change until the commands have run."""
         return Submission(self, recordings, queue)
 
     def signaled(self, fence: FenceValue, value: int, queue: WorkQueue | None) -> None:
@@ -179,12 +179,12 @@ class SyncValidator:
             )
 
     def waited(self, fence: FenceValue, value: int, queue: WorkQueue) -> None:
-        """``queue`` is about to go on because ``fence`` has reached ``value``."""
+        """``queue`` is about to continue because ``fence`` has reached ``value``."""
         self.happens_before.waited(fence, value, queue)
         self._check_fence(fence, "Wait")
 
     def report_deadlocks(self) -> None:
-        """Nothing more is submitted, and all has run that can: which queues wait for ever."""
+        """Report deadlocked queues, when nothing more is submitted and all runnable work has run."""
         for owner, text in () if self._device.removed else deadlocked_queues(self._device.queues()):
             self.report_diagnostic(
                 Diagnostic(
@@ -193,15 +193,15 @@ class SyncValidator:
             )
 
     def report_cpu_deadlock(self, text: str) -> None:
-        """A thread begins to wait, and by all that is known for ever."""
+        """Report a thread that begins a wait which, as far as is known, never ends."""
         rule = sync_rules.ENDLESS_CPU_WAIT
-        self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", f"the CPU waits for ever: {text}"))
+        self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", f"the CPU waits forever: {text}"))
 
     @contextmanager
     def cpu_waits(
         self, targets: Iterable[tuple[FenceValue, int]], any_of_them: bool = False
     ) -> Iterator[None]:
-        """The calling thread waits for fences meanwhile."""
+        """Context in which the calling thread waits for fences."""
         with waiting(self._device, targets, any_of_them):
             yield
 
@@ -211,15 +211,15 @@ class SyncValidator:
             self.report_diagnostic(Diagnostic(sync_rules.RELEASED.severity, sync_rules.RELEASED.id, "", text))
 
     def begin(self, submission: Submission, progress: Progress) -> None:
-        """Check what commands that are about to run come with."""
+        """Validate a submission that is about to run."""
         self.happens_before.begin(submission.queue, submission.known)
         self._check_uploads(submission.uploads, progress)
-        self._mourn(submission.memories, "the commands recorded into it", progress)
-        self._mourn([submission.queue.owner], "the commands submitted to it", progress)
+        self._check_lifetimes(submission.memories, "the commands recorded into it", progress)
+        self._check_lifetimes([submission.queue.owner], "the commands submitted to it", progress)
 
     def _check_uploads(self, uploads: Iterable[tuple[Command, Access, Bytes]], progress: Progress) -> None:
-        for command, access, then in uploads:
-            if not np.array_equal(access.range.bytes, then):
+        for command, access, snapshot in uploads:
+            if not np.array_equal(access.range.bytes, snapshot):
                 with self._running(command):
                     self._report(
                         sync_rules.UPLOAD_WRITTEN,
@@ -229,7 +229,7 @@ class SyncValidator:
 
     @contextmanager
     def _running(self, command: Command) -> Iterator[None]:
-        """What is reported meanwhile is about ``command``."""
+        """Context in which messages are attributed to ``command``."""
         self._of_thread.command = command
         try:
             yield
@@ -237,7 +237,7 @@ class SyncValidator:
             self._of_thread.command = None
 
     def run(self, command: Command, progress: Progress) -> None:
-        """Run a command, checking it."""
+        """Validate and run a command."""
         observers = watchers.all
         for observer in observers:
             observer.before(command)
@@ -250,7 +250,7 @@ class SyncValidator:
             observer.after(command)
 
     def _check(self, command: Command, progress: Progress) -> None:
-        self._mourn(command.lives(), command.title, progress)
+        self._check_lifetimes(command.lives(), command.title, progress)
         if isinstance(command, Barriers):
             self._barriers(command, progress)
         for rule, text in command.problems():
@@ -268,36 +268,42 @@ class SyncValidator:
         if placed:
             self._check_aliasing(command, placed, progress)
         if command.is_dispatch:
-            for problem in progress.unordered.command(command.title, accesses, command.recorded):
+            for problem in progress.dispatches.command(command.title, accesses, command.recorded):
                 self._report(sync_rules.UAV_BARRIER, problem, progress)
             self._check_contents(command.title, accesses, progress)
         for access in placed:
-            self._inheritance.touched(access, progress)
+            self._aliasing.touched(access, progress)
 
-    def _mourn(self, lives: Iterable[Lifetime], user: str, progress: Progress) -> None:
-        """Report what was released or evicted, each object once per submission."""
+    def _check_lifetimes(self, lives: Iterable[Lifetime], user: str, progress: Progress) -> None:
+        """Report released or evicted objects, each once per submission."""
         for life in lives:
-            if life.released and life not in progress.mourned:
-                progress.mourned.add(life)
+            if life.released and life not in progress.reported_released:
+                progress.reported_released.add(life)
                 self._report(sync_rules.RELEASED, f"{life} was released before {user} ran", progress)
-            home = residence(life)
-            what = str(life) if home is life else f"{home}, the heap of {life},"
-            if home is not life and home.released and home not in progress.mourned:
-                progress.mourned.add(home)
-                self._report(sync_rules.RELEASED, f"{what} was released before {user} ran", progress)
-            # DirectML has a rule of its own for what it makes.
-            if not home.is_resident and home.kind.startswith("ID3D12") and home not in progress.evicted:
-                progress.evicted.add(home)
+            owner = residence(life)
+            description = str(life) if owner is life else f"{owner}, the heap of {life},"
+            if owner is not life and owner.released and owner not in progress.reported_released:
+                progress.reported_released.add(owner)
+                self._report(sync_rules.RELEASED, f"{description} was released before {user} ran", progress)
+            # DirectML has a rule of its own for the residency of its objects.
+            if (
+                not owner.is_resident
+                and owner.kind.startswith("ID3D12")
+                and owner not in progress.reported_evicted
+            ):
+                progress.reported_evicted.add(owner)
                 self._report(
-                    sync_rules.EVICTED, f"{what} is not resident: it was evicted before {user} ran", progress
+                    sync_rules.EVICTED,
+                    f"{description} is not resident: it was evicted before {user} ran",
+                    progress,
                 )
 
     def _barriers(self, command: Barriers, progress: Progress) -> None:
         for barrier in command.barriers:
             if isinstance(barrier, AliasingBarrier):
-                progress.unordered.aliasing_barrier(barrier.before, barrier.after)
+                progress.dispatches.aliasing_barrier(barrier.before, barrier.after)
                 progress.aliased.aliasing_barrier(barrier.before, barrier.after)
-                self._inheritance.barrier(barrier.before, barrier.after)
+                self._aliasing.barrier(barrier.before, barrier.after)
                 if barrier.after is not None:
                     self._check_queues(command, [activation(barrier.after)], progress)
                 continue
@@ -309,10 +315,10 @@ class SyncValidator:
                 problem = (progress.states.begin if begins else progress.states.transition)(barrier)
                 if problem:
                     self._report(sync_rules.BEFORE, problem, progress)
-                # Of a split barrier it is the second half that waits.
+                # Only the second half of a split barrier synchronizes.
                 if begins:
                     continue
-            progress.unordered.barrier(barrier.buffer)
+            progress.dispatches.barrier(barrier.buffer)
 
     def _check_queues(self, command: Command, accesses: Sequence[Access], progress: Progress) -> None:
         for rule, text in self.happens_before.use(progress.queue, command.title, accesses, command.recorded):
@@ -323,7 +329,7 @@ class SyncValidator:
         for problem in progress.aliased.command(title, placed, command.recorded):
             self._report(sync_rules.ALIASING_BARRIER, problem, progress)
         for access in placed:
-            writer = self._inheritance.written_through(access, progress)
+            writer = self._aliasing.written_through(access, progress)
             if writer is not None:
                 self._report(
                     sync_rules.ALIASING_INHERITED,
@@ -338,9 +344,9 @@ class SyncValidator:
                 continue
             element = shadow_memory.first_undefined(access)
             if element is not None:
-                place = "{" + ",".join(map(str, element)) + "}"
-                rule, why = self._inheritance.why_undefined(access) or shadow_memory.why_undefined(access)
-                self._report(rule, f"{title} reads {access}, whose element {place} {why}", progress)
+                coordinates = "{" + ",".join(map(str, element)) + "}"
+                rule, why = self._aliasing.why_undefined(access) or shadow_memory.why_undefined(access)
+                self._report(rule, f"{title} reads {access}, whose element {coordinates} {why}", progress)
 
     def _report(self, rule: Rule, text: str, progress: Progress) -> None:
         if not progress.muted:
