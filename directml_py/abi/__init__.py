@@ -1,1 +1,1 @@
-"""How memory and objects of C are handled: pointers, structs, HRESULTs, lives, and what rules are made of."""
+"""The C ABI in Python: pointers, structs, HRESULTs, object lifetimes, and the base of validation rules."""

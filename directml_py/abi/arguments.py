@@ -1,7 +1,7 @@
-"""Checks of arguments that are no structs: numbers, enumerators, objects, and C's (count, array) pairs.
+"""Validation of arguments other than structs: numbers, enumerators, objects, and C's (count, array) pairs.
 
-What Python cannot take for the C type at all is a ``TypeError``; a value of the right type that the API
-forbids is a ``DMLError`` ``E_INVALIDARG``, with a diagnostic if the caller names the ``rule``. Both name the parameter.
+A value that cannot be converted to the C type raises ``TypeError``; one of the right type that the API forbids raises
+``DMLError`` ``E_INVALIDARG``, with a diagnostic if the caller passes the ``rule``. Both name the parameter.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def integer(value: Any, name: str) -> int:
 
 
 def unsigned(value: Any, name: str, bits: int = 64, rule: Rule | None = None) -> int:
-    """``value`` as a UINT64."""
+    """``value`` as an unsigned integer of ``bits`` bits."""
     number = value if type(value) is int else integer(value, name)
     if not 0 <= number < 1 << bits:
         raise refusal(name, f"must be an unsigned {bits}-bit number, not {number}", rule)
@@ -52,10 +52,10 @@ def uint(value: Any, name: str, rule: Rule | None = None) -> int:
 
 
 def signed_int(value: Any, name: str, rule: Rule | None = None) -> int:
-    """``value`` as C compares an enumeration: of 32 bits, with a sign."""
+    """``value`` as a signed 32-bit integer, the type of C's enumerations; an unsigned one wraps."""
     number = integer(value, name)
     if not -(1 << 31) <= number < 1 << 32:
-        raise refusal(name, f"must be a number of 32 bits, not {number}", rule)
+        raise refusal(name, f"must be a 32-bit number, not {number}", rule)
     return number - (1 << 32) if number >= 1 << 31 else number
 
 
@@ -64,8 +64,8 @@ def enumerator(value: Any, kind: type[E], name: str, rule: Rule | None = None) -
     try:
         return kind(number)
     except ValueError:
-        shown = f"0x{number:X}" if number > 0xFF else number
-        raise refusal(name, f"must be a {kind.__name__}, not {shown}", rule) from None
+        number_text = f"0x{number:X}" if number > 0xFF else number
+        raise refusal(name, f"must be a {kind.__name__}, not {number_text}", rule) from None
 
 
 @cache
@@ -77,12 +77,12 @@ def flags(value: Any, kind: type[F], name: str, rule: Rule | None = None) -> F:
     number = integer(value, name)
     unknown = number & ~known_bits(kind)
     if unknown:
-        raise refusal(name, f"has bits that are no {kind.__name__}: 0x{unknown & 0xFFFFFFFF:X}", rule)
+        raise refusal(name, f"has bits that are not {kind.__name__}: 0x{unknown & 0xFFFFFFFF:X}", rule)
     return kind(number)
 
 
 class WrongObject(TypeError):
-    """Something else than an object of the interface that the parameter ``name`` asks for."""
+    """The argument ``name`` is not an object of the required interface."""
 
     def __init__(self, name: str, text: str) -> None:
         super().__init__(f"{name} {text}")
@@ -116,9 +116,9 @@ def is_series(value: Any) -> bool:
 
 
 def counted(first: Any, second: Any, count_name: str, items_name: str, rule: Rule | None = None) -> list[Any]:
-    """The items of ``(count, items)``, of ``(items)`` alone, or of a single item in place of items.
+    """The items of ``(count, items)`` or ``(items)``, where a single item may replace the sequence.
 
-    A count smaller than the sequence takes its beginning, as in C; a larger one is ``E_INVALIDARG``.
+    A count smaller than the sequence takes a prefix, as in C; a larger one raises ``E_INVALIDARG``.
     """
     if second is None:
         if is_series(first):

@@ -1,7 +1,7 @@
-"""How long the arrays are that Python code gave to structs, by their addresses, for as long as they live.
+"""Lengths of the arrays that Python code assigned to structs, by address, for as long as the arrays live.
 
-A struct of the API holds a pointer and a count. Memory alone does not tell that the count is larger than the list that
-the pointer was made from.
+An API struct holds a pointer and a count. Memory alone cannot show that the count exceeds the list that the pointer was
+created from.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class _Extent(weakref.ref[Any]):
-    """The array at ``address`` and its ``size`` in bytes."""
+    """A weak reference to the owner of an array of ``size`` bytes at ``address``."""
 
     __slots__ = ("address", "size")
 
@@ -23,7 +23,7 @@ _extents: dict[int, _Extent] = {}
 
 
 def note_extent(owner: object, address: int, size: int) -> None:
-    """From ``address`` on, ``size`` bytes belong to an array until ``owner`` is gone."""
+    """Record an array of ``size`` bytes at ``address`` that lives as long as ``owner``."""
     extent = _Extent(owner, _forget)
     extent.address, extent.size = address, size
     _extents[address] = extent
@@ -35,6 +35,6 @@ def _forget(extent: _Extent) -> None:
 
 
 def extent_at(address: int) -> int | None:
-    """The bytes of the array that begins at ``address``; None where none is known to."""
+    """The size in bytes of the array that begins at ``address``; None if unknown."""
     extent = _extents.get(address)
     return None if extent is None else extent.size

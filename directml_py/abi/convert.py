@@ -1,4 +1,4 @@
-"""What Python code may assign to the fields of a struct, and what is stored for it."""
+"""Conversion of the Python values assigned to struct fields."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .pointers import check_type, is_cdata, locate
 Convert = Callable[[Any, str], Any]
 
 _SIMPLE: Any = ctypes._SimpleCData
-# The codes of ctypes' own types.
+# ctypes type codes.
 UNSIGNED = "BHILQ"
 FLOATS = "fd"
 
 
 def converters(kind: Any) -> dict[str, Convert]:
-    """For each field of ``kind`` the function ``(value, where)`` that makes what ctypes can store.
+    """For each field of ``kind``, the function ``(value, where)`` that converts a value to what ctypes can store.
 
-    It raises ``TypeError`` naming ``where`` for a value of a wrong type, ``ValueError`` for a number out of range
-    and ``DMLError`` for memory that cannot be read.
+    It raises ``TypeError`` naming ``where`` for a value of the wrong type, ``ValueError`` for a number out of range and
+    ``DMLError`` for unreadable memory.
     """
     by_field: dict[str, Convert] = {}
     for name, ctype, *_ in kind._fields_:
@@ -46,7 +46,7 @@ def converters(kind: Any) -> dict[str, Convert]:
 
 
 def length(value: Any, in_bytes: bool) -> int | None:
-    """How many elements (or bytes) an array given as a Python object has; None for a pointer."""
+    """The number of elements (or bytes) of an array passed as a Python object; None for a pointer."""
     if in_bytes:
         if isinstance(value, (ctypes.Array, ctypes.Structure, ctypes.Union)):
             return ctypes.sizeof(value)
@@ -65,7 +65,7 @@ def _integer(value: Any, where: str, bits: int, low: int) -> int:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{where} must be an integer, not {type(value).__name__}") from None
-    # As in C, flags, which are signed, may set the sign bit.
+    # Flags are signed, but may set the sign bit, as in C.
     if not low <= number < 1 << bits:
         if number < 0 == low:
             raise ValueError(f"{where} must be an unsigned {bits}-bit number, not {number}")
@@ -122,7 +122,7 @@ def _interface(value: Any, where: str) -> Any:
 
 
 def address(value: Any, where: str) -> Any:
-    """Untyped memory: raw data, or anything that is or points to a struct."""
+    """A ``const void*``: raw data, or anything that is or points to a struct."""
     if isinstance(value, bytes):
         data = ctypes.c_char_p(value)
         return keep(ctypes.c_void_p.from_buffer(data).value or 0, value, size=len(value))
@@ -149,7 +149,7 @@ def _pointer_converter(ctype: Any, is_array: bool) -> Convert:
         location = locate(value, where)
         if isinstance(value, ctypes.Array):
             settle(value)
-        # An array of scalars has the scalar's type; only its whole size is known to the location.
+        # The location of a scalar array has the size of the whole array, so its element type is compared instead.
         if not (isinstance(value, ctypes.Array) and value._type_ is target):
             check_type(location, target, where)
         if not location.address:
@@ -160,7 +160,7 @@ def _pointer_converter(ctype: Any, is_array: bool) -> Convert:
 
 
 def _is_sequence(value: Any, target: Any) -> bool:
-    """Whether the elements of ``value`` are taken one by one, rather than the memory it is or points to."""
+    """Whether the elements of ``value`` are converted one by one, instead of using its memory."""
     if isinstance(value, ctypes.Array):
         return issubclass(target, _SIMPLE) and value._type_ is not target
     if is_cdata(value):
@@ -174,7 +174,7 @@ def _array(values: Iterable[Any], target: Any, where: str) -> Any:
     else:
         convert = _number_converter(target)
         items = [convert(value, f"{where}[{index}]") for index, value in enumerate(values)]
-    # Null rather than the address of nothing: an array of no elements has no memory to point to.
+    # Null: an empty array has no memory to point to.
     if not items:
         return None
     array = (target * len(items))(*items)
@@ -199,6 +199,6 @@ def _element(value: Any, target: Any, where: str) -> Any:
 
 
 def _wrap(value: Any, target: Any) -> Any:
-    """Where a DML_OPERATOR_DESC is expected, a typed operator desc is taken as it is."""
+    """``value``, wrapped in a DML_OPERATOR_DESC if one is expected and ``value`` is a typed operator desc."""
     wrap = getattr(target, "_wrap_", None)
     return wrap(value) if wrap is not None else value

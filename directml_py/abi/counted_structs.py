@@ -1,4 +1,4 @@
-"""C's (count, array of structs) pairs, in every form that Python callers give them."""
+"""C's (count, array of structs) pairs, in every form that Python callers pass."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 from .arguments import counted, invalid, is_series, uint
 from .pointers import S, check_type, locate, struct_at
 
-# Nothing in the documents bounds a count; a larger one is taken for garbage, and not followed through memory.
+# The documents set no limit on counts; a larger one is taken for garbage and its array is not read.
 MAX_ELEMENTS = 1 << 16
 
 
 def structs_at(count: Any, items: Any, kind: type[S], count_name: str, items_name: str) -> list[S]:
-    """Private copies of the structs: ``(count, sequence)``, ``(count, pointer to the first)``, a sequence or a single
-    struct alone.
+    """Private copies of the structs in ``(count, sequence)``, ``(count, pointer to the first)``, a sequence alone or a
+    single struct.
 
-    Raises ``TypeError`` for what is none of these, ``DMLError`` ``E_INVALIDARG`` for null or unreadable memory
-    and for counts above 65536.
+    Raises ``TypeError`` for anything else, ``DMLError`` ``E_INVALIDARG`` for null or unreadable memory and for counts
+    above 65536.
     """
     if items is None or is_series(items):
         sequence = counted(count, items, count_name, items_name)

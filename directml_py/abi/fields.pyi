@@ -1,4 +1,4 @@
-"""What type checkers know of the fields of structs: what reading one gives, and what may be stored in it."""
+"""Types of struct fields for type checkers: the type that reading yields, and the types that can be assigned."""
 
 from _ctypes import _CData
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ Read = TypeVar("Read")
 Written = TypeVar("Written")
 
 class Position:
-    """Where a field lies in its struct, in bytes."""
+    """The offset and size of a field in its struct, in bytes."""
 
     offset: int
     size: int
@@ -28,7 +28,7 @@ class Field(Generic[Read, Written]):
 
 Integer: TypeAlias = SupportsIndex
 Real: TypeAlias = SupportsFloat | SupportsIndex
-# byref(), pointers, addresses and null. What belongs to cffi is Any to checkers.
+# byref(), pointers, addresses and null. Type checkers see cffi objects as Any.
 Reference: TypeAlias = _CArgObject | _PointerLike | SupportsIndex | None
 To: TypeAlias = Target | Array[Target] | Reference
 Integers: TypeAlias = Iterable[Integer] | Reference

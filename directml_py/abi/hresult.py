@@ -46,7 +46,7 @@ DXGI_ERROR_DEVICE_HUNG: Final = 0x887A0006
 DXGI_ERROR_DEVICE_RESET: Final = 0x887A0007
 DXGI_ERROR_SDK_COMPONENT_MISSING: Final = 0x887A002D
 
-# By value, for messages.
+# Names by value, for messages.
 NAMES: Final = {
     value: name
     for name, value in list(globals().items())
@@ -55,11 +55,11 @@ NAMES: Final = {
 
 
 class DMLError(OSError, RuntimeError):
-    """A failing HRESULT, which is an ``OSError`` in ctypes, and a ``RuntimeError`` in extensions made with pybind11.
+    """A failing HRESULT: an ``OSError`` as in ctypes, and a ``RuntimeError`` as in pybind11 extensions.
 
-    ``hresult`` is the code as an unsigned 32-bit number (``0x80070057``); ``diagnostics`` lists everything
-    that is wrong, one ``Diagnostic`` per broken rule (empty where no desc was involved). ``reported`` says whether the
-    debug layer has written the message already.
+    ``hresult`` is the code as an unsigned 32-bit number (``0x80070057``); ``diagnostics`` lists every problem, one
+    ``Diagnostic`` per violated rule (empty if no desc was involved). ``reported`` tells whether the debug layer has
+    already logged the message.
     """
 
     def __init__(
@@ -71,8 +71,8 @@ class DMLError(OSError, RuntimeError):
         self.reported = reported
 
     def __reduce__(self) -> tuple[Any, ...]:
-        own = self.hresult, self.args[0], self.diagnostics, self.reported
-        return type(self), own, self.__dict__
+        arguments = self.hresult, self.args[0], self.diagnostics, self.reported
+        return type(self), arguments, self.__dict__
 
     def __str__(self) -> str:
         code = NAMES.get(self.hresult, "HRESULT")

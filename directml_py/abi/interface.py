@@ -1,4 +1,4 @@
-"""What COM objects are in Python: plain objects with a handle that fits in a struct's interface pointer."""
+"""COM objects in Python: plain objects with a handle that fits in a struct's interface pointer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _objects: weakref.WeakValueDictionary[int, IUnknown] = weakref.WeakValueDictiona
 
 
 def register_handle(address: int, item: IUnknown) -> None:
-    """Let ``from_handle`` find ``item`` by one address more, such as that of its COM object."""
+    """Let ``from_handle`` also find ``item`` by ``address``, such as that of its COM object."""
     _objects[address] = item
 
 
@@ -24,19 +24,19 @@ def forget_handle(address: int) -> None:
 
 
 class IUnknown:
-    """Base of every interface.
+    """Base class of every interface.
 
-    ``handle`` is an address that belongs to this object alone for as long as it lives. Structs store it where C
-    stores the interface pointer, and ``from_handle`` finds the object again; memory behind a handle is never
-    followed, so that a wild pointer is merely not found.
+    ``handle`` is an address that is unique to this object while it lives. Structs store it in place of C's interface
+    pointer, and ``from_handle`` maps it back to the object. A handle is never dereferenced, so that a dangling pointer
+    is simply not found.
     """
 
     IID: ClassVar[GUID] = GUID("00000000-0000-0000-c000-000000000046")
-    # What an interface has for its users beside the methods of COM, which begin with a capital letter.
+    # Public attributes of an interface besides its COM methods, which begin with a capital letter.
     _additions_: ClassVar[tuple[str, ...]] = ("handle", "from_handle")
 
     def __dir__(self) -> list[str]:
-        """The methods of COM and Python's additions to them, without what the package needs for itself."""
+        """The COM methods and Python's additions, without the package's internal attributes."""
         additions = {name for kind in type(self).__mro__ for name in kind.__dict__.get("_additions_", ())}
         return [
             name for name in super().__dir__() if name[0] == "_" or name[0].isupper() or name in additions
@@ -51,7 +51,7 @@ class IUnknown:
         return ctypes.addressof(block)
 
     def _about(self) -> str:
-        """What ``repr`` says of the object beside its interface and its name."""
+        """What ``repr`` shows of the object besides its interface and name."""
         return ""
 
     def __repr__(self) -> str:
@@ -60,13 +60,13 @@ class IUnknown:
         try:
             about = self._about()
         except AttributeError:
-            # It is still being made, or never was.
+            # The object is not, or not completely, initialized.
             about = ""
         return f"<{title}: {about}>" if about else f"<{title}>"
 
     @property
     def identity(self) -> IUnknown:
-        """What QueryInterface gives for IUnknown: the same for all interfaces of what is one COM object."""
+        """COM identity: the result of QueryInterface for IUnknown, the same for all interfaces of one COM object."""
         return self
 
     @classmethod
@@ -76,22 +76,22 @@ class IUnknown:
         return owner if isinstance(owner, cls) else None
 
     def QueryInterface(self, riid: GUID | type[T]) -> Any:
-        """This object, if it has the interface ``riid`` (a GUID or an interface class).
+        """This object, if it implements the interface ``riid`` (a GUID or an interface class).
 
-        Raises ``DMLError`` ``E_NOINTERFACE`` if it has not.
+        Raises ``DMLError`` ``E_NOINTERFACE`` if it does not.
         """
-        wanted = riid if isinstance(riid, GUID) else getattr(riid, "IID", None)
-        if not isinstance(wanted, GUID):
+        iid = riid if isinstance(riid, GUID) else getattr(riid, "IID", None)
+        if not isinstance(iid, GUID):
             raise TypeError(f"riid must be a GUID or an interface class, not {type(riid).__name__}")
-        if wanted == IUnknown.IID:
+        if iid == IUnknown.IID:
             return self.identity
         for interface in type(self).__mro__:
-            if interface.__dict__.get("IID") == wanted:
+            if interface.__dict__.get("IID") == iid:
                 return self
-        raise DMLError(E_NOINTERFACE, f"{type(self).__name__} has no interface {wanted}")
+        raise DMLError(E_NOINTERFACE, f"{type(self).__name__} has no interface {iid}")
 
 
 def same_interface(riid: Any, kind: type[IUnknown]) -> bool:
-    """Whether ``riid`` (a GUID or an interface class) names ``kind``."""
-    wanted = riid if isinstance(riid, GUID) else getattr(riid, "IID", None)
-    return isinstance(wanted, GUID) and wanted == kind.IID
+    """Whether ``riid`` (a GUID or an interface class) identifies ``kind``."""
+    iid = riid if isinstance(riid, GUID) else getattr(riid, "IID", None)
+    return isinstance(iid, GUID) and iid == kind.IID

@@ -1,8 +1,8 @@
-"""What keeps the memory alive that pointers in a struct point to.
+"""Keepalives: references that keep the memory alive which a struct's pointers point to.
 
-ctypes notes what was assigned to a struct's pointers in a dictionary, ``_objects``. A copy of the struct notes that
-same dictionary, which changes when the original gets other pointers: the copy would be left with pointers into memory
-that is gone. What a copy keeps is therefore taken down at the time.
+ctypes stores the objects assigned to a struct's pointers in a dictionary, ``_objects``. A copy of the struct refers to
+the same dictionary, which changes when other pointers are assigned to the original: the copy would be left with
+dangling pointers. The references of a copy are therefore snapshotted when it is made.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from .array_lengths import note_extent
 
 
 class KeptBlock(bytearray):
-    """The memory of one pointer, together with what it points to."""
+    """The memory of one pointer, with a reference to the owner of the memory that it points to."""
 
     owner: object
 
 
 def keep(address: int, owner: object, kind: Any = ctypes.c_void_p, size: int | None = None) -> Any:
-    """A pointer of type ``kind`` with the value ``address`` that keeps ``owner`` alive wherever ctypes copies it.
+    """A pointer of type ``kind`` to ``address`` that keeps ``owner`` alive wherever ctypes copies it.
 
-    ``size``, if given, is how many bytes lie there. ctypes.cast would do the same, but with a reference cycle that only
-    the garbage collector frees.
+    ``size``, if given, is the size of the memory in bytes. ctypes.cast would do the same, but creates a reference cycle
+    that only the garbage collector frees.
     """
     block = KeptBlock(address.to_bytes(8, sys.byteorder))
     block.owner = owner
@@ -34,37 +34,37 @@ def keep(address: int, owner: object, kind: Any = ctypes.c_void_p, size: int | N
 
 
 def adopt(copy: Any, original: Any) -> None:
-    """Let ``copy``, which has the bytes of ``original``, keep alive what that keeps now."""
+    """Let ``copy``, which has the bytes of ``original``, keep alive what ``original`` currently does."""
     objects = original._objects
     if original._b_base_ is None:
-        kept = {key: _taken_down(value) for key, value in (objects or {}).items()}
+        kept = {key: _snapshot(value) for key, value in (objects or {}).items()}
     else:
-        kept = {"original": _taken_down(_root(original)._objects)}
+        kept = {"original": _snapshot(_root(original)._objects)}
     if kept:
-        # The dictionary is made when it is first asked for, as by an array that copies the struct.
+        # ctypes creates the dictionary on demand, for example for an array that copies the struct.
         (type(copy) * 1)()[0] = copy
         copy._objects.update(kept)
 
 
 def settle(item: Any) -> None:
-    """Let ``item`` keep what it keeps now, whatever happens to the structs that were copied into it."""
+    """Snapshot the keepalives of ``item``, so that later changes to the structs copied into it have no effect."""
     objects = _root(item)._objects
     if isinstance(objects, dict):
         for key, value in objects.items():
             if isinstance(value, dict):
-                objects[key] = _taken_down(value)
+                objects[key] = _snapshot(value)
 
 
 def _root(item: Any) -> Any:
-    """What ``item`` is a part of, in whose dictionary everything is noted."""
+    """The outermost object that ``item`` is a part of, whose dictionary holds all keepalives."""
     while item._b_base_ is not None:
         item = item._b_base_
     return item
 
 
-def _taken_down(objects: Any) -> Any:
+def _snapshot(objects: Any) -> Any:
     if isinstance(objects, dict):
-        return tuple(map(_taken_down, objects.values()))
+        return tuple(map(_snapshot, objects.values()))
     if type(objects) is tuple:
-        return tuple(map(_taken_down, objects))
+        return tuple(map(_snapshot, objects))
     return objects

@@ -1,4 +1,4 @@
-"""Attributes that are computed once, when they are first asked for."""
+"""Cached attributes, computed on first access."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ T = TypeVar("T")
 
 
 class lazy(Generic[T]):
-    """``functools.cached_property`` without the lock that it takes before Python 3.12: several times the price of
-    what is computed here. Two threads may both compute a value; they get the same."""
+    """``functools.cached_property`` without the lock that it takes before Python 3.12, which costs several times more
+    than the computations here. Two threads may both compute a value; the results are equal."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         self._compute = compute

@@ -1,4 +1,4 @@
-"""Whether an object is still held by the program, for those who remember it longer than the program does."""
+"""Object lifetimes: whether a program still holds an object, for code that refers to it longer."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from .private_data import PrivateDataObject
 
 
 class Lifetime:
-    """Shared by an object and by recorded work that names it; ``released`` turns true when the object goes.
+    """Shared by an object and the recorded work that refers to it; ``released`` becomes true when the object is
+    destroyed.
 
-    ``residency`` counts as Direct3D 12 does: 1 from creation on, one more for each MakeResident, one less for each
-    Evict.
+    ``residency`` is Direct3D 12's residency count: 1 at creation, incremented by MakeResident, decremented by Evict.
     """
 
     __slots__ = ("__weakref__", "kind", "name", "released", "residency")
@@ -35,9 +35,9 @@ class Lifetime:
 
 
 class LivingObject(PrivateDataObject):
-    """An object with a ``life`` that carries its name and learns of its end.
+    """Base class of objects with a ``life``, which it updates with the object's name and destruction.
 
-    It stands first among the bases, so that a name is taken only once the interface's own SetName has taken it.
+    It must be the first base class, so that a name is stored only after the interface's own SetName has accepted it.
     """
 
     life: Lifetime

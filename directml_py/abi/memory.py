@@ -1,7 +1,7 @@
-"""Reading and writing memory that somebody else describes, without trusting the address.
+"""Reading and writing memory at untrusted addresses.
 
-The kernel copies it (``probing``), so that an unmapped address is an error and not a signal. Where it cannot be asked,
-only null and the never-mapped first 64 KiB are caught.
+The kernel copies it (``probing``), so that an unmapped address is an error and not a signal. Where the kernel cannot do
+that, only null and the never-mapped first 64 KiB are detected.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LAST_ADDRESS = 1 << 64
 # No system has smaller pages.
 PAGE_BITS = 12
 PAGE = 1 << PAGE_BITS
-# Larger blocks are tried at both ends first: a wild size should not cost an allocation of that size.
+# Larger blocks are probed at both ends first, so that a garbage size does not cost an allocation of that size.
 LARGE = 1 << 20
 
 
@@ -37,8 +37,8 @@ class MemoryFault(Exception):
 _ways = probing.ways()
 
 
-def _find_plain(name: str) -> Any:
-    """A call with plain integers for its pointers and no errno, which makes it much cheaper."""
+def _find_fast(name: str) -> Any:
+    """The C function, with integers for its pointers and without errno, which makes it much cheaper to call."""
     if not _ways or not isinstance(_ways[0], probing.CrossMemory):
         return None
     call = getattr(ctypes.CDLL(None), name)
@@ -48,23 +48,23 @@ def _find_plain(name: str) -> Any:
     return call
 
 
-_fast_readv = _find_plain("process_vm_readv")
-_fast_writev = _find_plain("process_vm_writev")
+_fast_readv = _find_fast("process_vm_readv")
+_fast_writev = _find_fast("process_vm_writev")
 SMALL = 4096
 _pid = os.getpid()
 
 
-def _learn_pid() -> None:
+def _update_pid() -> None:
     global _pid
     _pid = os.getpid()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_learn_pid)
+    os.register_at_fork(after_in_child=_update_pid)
 
 
 def memory_probing() -> str:
-    """How memory is probed: by ``process_vm_readv``, by ``a pipe``, or ``not at all``."""
+    """The method by which memory is probed: ``process_vm_readv``, ``a pipe`` or ``not at all``."""
     while _enabled and _ways:
         way = _ways[0]
         try:
@@ -76,24 +76,26 @@ def memory_probing() -> str:
     return "not at all"
 
 
-def _copy(what: str, buffer: Any, address: int, size: int) -> None:
-    """Let the kernel copy between ``buffer`` and ``address``, or copy where it does not let itself be asked.
+def _copy(direction: str, buffer: Any, address: int, size: int) -> None:
+    """Copy between ``buffer`` and ``address``: by the kernel, or directly if no kernel method is available.
 
-    Raises ``MemoryFault`` where there is no such memory.
+    Raises ``MemoryFault`` for unmapped memory.
     """
-    own, done = ctypes.addressof(buffer), 0
-    while done < size and _ways:
+    local, copied_bytes = ctypes.addressof(buffer), 0
+    while copied_bytes < size and _ways:
         way = _ways[0]
         try:
-            copied = getattr(way, what)(own + done, address + done, size - done)
+            copied = getattr(way, direction)(
+                local + copied_bytes, address + copied_bytes, size - copied_bytes
+            )
         except probing.Forbidden:
             _give_up(way)
             continue
         if copied <= 0:
             raise MemoryFault(address, size)
-        done += copied
-    if done < size:
-        pair = (own, address) if what == "read" else (address, own)
+        copied_bytes += copied
+    if copied_bytes < size:
+        pair = (local, address) if direction == "read" else (address, local)
         ctypes.memmove(*pair, size)
 
 
@@ -110,13 +112,13 @@ def _check(address: int, size: int) -> None:
 
 
 class _Probe(threading.local):
-    """What one thread needs to let the kernel copy a small block, prepared once."""
+    """A thread's prepared arguments for kernel copies of small blocks."""
 
     def __init__(self) -> None:
         self.block = ctypes.create_string_buffer(SMALL)
         self.view = memoryview(self.block).cast("B")
         self.address = ctypes.addressof(self.block)
-        # Two iovecs: the block here, and what is asked for, whose sizes and remote address each call fills in.
+        # Two iovecs, local and remote; each call fills in the sizes and the remote address.
         self.vectors = (ctypes.c_uint64 * 4)(self.address)
         self.local = ctypes.addressof(self.vectors)
         self.remote = self.local + 16
@@ -127,9 +129,9 @@ _enabled = True
 
 
 def set_memory_probing(enabled: bool) -> None:
-    """Whether memory is probed before it is read, as it is from the start.
+    """Enable or disable probing of memory before it is read; it is enabled by default.
 
-    Without probing decoding is faster, and a wild pointer ends the process.
+    Without probing, decoding is faster and a dangling pointer crashes the process.
     """
     global _enabled
     _enabled = enabled
@@ -140,7 +142,7 @@ def is_probing() -> bool:
 
 
 def read(address: int, size: int) -> bytes:
-    """``size`` bytes at ``address``. Raises ``MemoryFault`` where there is no such memory."""
+    """Read ``size`` bytes at ``address``. Raises ``MemoryFault`` for unmapped memory."""
     if size == 0:
         return b""
     _check(address, size)
@@ -152,7 +154,7 @@ def read(address: int, size: int) -> bytes:
 
 
 def _is_copied(call: Any, address: int, size: int) -> bool:
-    """Whether the kernel copied all of it between ``address`` and the thread's block, at the first go."""
+    """Whether the kernel copied all ``size`` bytes between ``address`` and the thread's block in one call."""
     if call is None:
         return False
     probe = _probes
@@ -176,7 +178,7 @@ def _read_carefully(address: int, size: int) -> bytes:
 
 
 def write(address: int, data: bytes) -> None:
-    """Put ``data`` at ``address``. Raises ``MemoryFault`` where there is no memory that can be written."""
+    """Write ``data`` to ``address``. Raises ``MemoryFault`` for memory that cannot be written."""
     if not data:
         return
     _check(address, len(data))
@@ -191,13 +193,13 @@ def write(address: int, data: bytes) -> None:
 
 
 def read_string(address: int, limit: int = 4096, width: int = 1) -> bytes:
-    """The null-terminated bytes at ``address``, without the null; cut at ``limit`` bytes.
+    """The null-terminated string at ``address``, without its terminator, truncated to ``limit`` bytes.
 
-    ``width``: bytes of a character, of which ``address`` should be a multiple.
+    ``width`` is the size of a character in bytes; ``address`` should be a multiple of it.
     """
     string, null = bytearray(), bytes(width)
     while len(string) < limit:
-        # Chunks end at a page boundary, so that no page is touched that the string does not reach.
+        # Chunks end at page boundaries, so that no page beyond the string is read.
         size = min(256, PAGE - (address + len(string)) % PAGE)
         chunk = read(address + len(string), size)
         string += chunk

@@ -1,4 +1,4 @@
-"""Everything that Python code may hand over where C takes a pointer to a struct."""
+"""Conversion of the Python arguments accepted where C takes a pointer to a struct."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _Pointer: Any = ctypes._Pointer
 
 
 class Location(NamedTuple):
-    """Where a struct lies: its address (0 for null), what keeps the memory alive, and the type that the value
-    claims for itself (None where it claims none, such as an integer), with its size in bytes."""
+    """The location of a struct: its address (0 for null), the owner of the memory, and the declared type (None if there
+    is none, as for an integer) with its size in bytes."""
 
     address: int
     owner: object
@@ -27,8 +27,8 @@ class Location(NamedTuple):
 
 
 def locate(value: object, name: str) -> Location:
-    """The memory behind a ctypes struct or array, ``byref``/``pointer``/``cast`` of one, a cffi pointer or an
-    integer address; None is null.
+    """The location of a ctypes struct or array, ``byref``/``pointer``/``cast`` of one, a cffi pointer or an integer
+    address; None is null.
 
     Raises ``TypeError`` naming ``name`` for anything else, ``ValueError`` for an integer of more than 64 bits.
     """
@@ -49,7 +49,7 @@ def locate(value: object, name: str) -> Location:
     if isinstance(value, Integral) and not isinstance(value, bool):
         number = int(value)
         if not -(1 << 63) <= number < 1 << 64:
-            raise ValueError(f"{name} must be an address of 64 bits; {number} is none")
+            raise ValueError(f"{name} must be a 64-bit address, not {number}")
         return Location(number & 0xFFFFFFFFFFFFFFFF, None)
     if is_cdata(value):
         return _locate_cdata(value, name)
@@ -57,13 +57,13 @@ def locate(value: object, name: str) -> Location:
 
 
 def _decayed(kind: Any) -> Any:
-    """An array of structs is, as in C, a pointer to its first."""
+    """The element type of an array of structs, which decays to a pointer to the first one as in C; else ``kind``."""
     is_structs = issubclass(kind, ctypes.Array) and issubclass(kind._type_, (ctypes.Structure, ctypes.Union))
     return kind._type_ if is_structs else kind
 
 
 def _locate_reference(value: Any) -> Location:
-    """``byref(obj)`` or ``byref(obj, offset)``."""
+    """The location of ``byref(obj)`` or ``byref(obj, offset)``."""
     owner = value._obj
     kind = _decayed(type(owner))
     address = ctypes.cast(value, ctypes.c_void_p).value or 0
@@ -73,12 +73,12 @@ def _locate_reference(value: Any) -> Location:
 
 
 def is_cdata(value: object) -> bool:
-    """Whether ``value`` belongs to cffi."""
+    """Whether ``value`` is a cffi object."""
     return type(value).__module__ == "_cffi_backend"
 
 
 def claimed_type(value: object) -> str | None:
-    """The name of the struct that ``value`` is or points to; None where it says none or is no pointer at all."""
+    """The name of the struct that ``value`` is or points to; None if it is untyped or not a pointer."""
     try:
         return locate(value, "").type_name
     except (TypeError, ValueError):
@@ -97,7 +97,7 @@ def _locate_cdata(value: Any, name: str) -> Location:
         raise TypeError(f"{name} must be a pointer to a struct, not a cffi {kind.cname}")
     address = int(ffi.cast("uintptr_t", value))
     item = kind.item
-    # Pointers to void and to bytes are raw memory, which claims no type.
+    # Pointers to void and to bytes are untyped memory.
     if item.kind == "void" or (item.kind == "primitive" and ffi.sizeof(item) == 1):
         return Location(address, value)
     return Location(address, value, _bare(item.cname), ffi.sizeof(item))
@@ -108,10 +108,10 @@ def _bare(cname: str) -> str:
 
 
 def check_type(location: Location, expected: type[Any], name: str) -> None:
-    """Raise ``TypeError`` if ``location`` claims to be another struct (or scalar) than ``expected``.
+    """Raise ``TypeError`` if the declared type of ``location`` is not the struct (or scalar) ``expected``.
 
-    A struct that is not one of the API's own passes if it has the same size, whatever its name; so does an integer,
-    signed or not.
+    A struct that is not one of the API's is accepted if it has the same size, whatever its name; so is an integer,
+    signed or unsigned.
     """
     if location.type_name is None or location.type_name == expected.__name__ or location.size is None:
         return
@@ -131,8 +131,8 @@ def check_type(location: Location, expected: type[Any], name: str) -> None:
 def struct_at(value: object, kind: type[S], name: str) -> S:
     """A private copy of the struct of type ``kind`` that ``value`` is or points to.
 
-    Raises ``TypeError`` for what is no such pointer and ``DMLError`` ``E_INVALIDARG`` for null or unreadable
-    memory; both name ``name``.
+    Raises ``TypeError`` for anything else and ``DMLError`` ``E_INVALIDARG`` for null or unreadable memory; both name
+    ``name``.
     """
     location = locate(value, name)
     check_type(location, kind, name)

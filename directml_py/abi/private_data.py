@@ -1,4 +1,4 @@
-"""Private data and names of objects, alike in Direct3D 12 and DirectML."""
+"""Private data and debug names of objects, shared by Direct3D 12 and DirectML."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from .interface import IUnknown
 from .rules import Rule, violation
 from .wintypes import GUID
 
-# Under this GUID of d3dcommon.h Direct3D keeps the names of objects.
+# The GUID in d3dcommon.h under which Direct3D stores the names of objects.
 WKPDID_D3DDebugObjectNameW = GUID("4cca5fd8-921f-42c8-8566-70caf2a9b741")
 
 
 class PrivateDataRules(NamedTuple):
-    """What one API's pages ask of the arguments."""
+    """The rules of one API about the arguments."""
 
     size: Rule
     guid: Rule
 
 
 class PrivateData:
-    """What ``SetPrivateData`` and its relatives store, by GUID: bytes, or an object that is kept alive."""
+    """The data stored by ``SetPrivateData`` and ``SetPrivateDataInterface``, by GUID: bytes, or an object that is kept
+    alive."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -38,7 +39,7 @@ class PrivateData:
             self._values[_guid(guid)] = value
 
     def remove(self, guid: GUID) -> bool:
-        """Forget what is stored; whether anything was."""
+        """Remove the stored data. Returns whether there was any."""
         with self._lock:
             return self._values.pop(_guid(guid), None) is not None
 
@@ -50,13 +51,14 @@ def _guid(value: Any) -> GUID:
 
 
 class PrivateDataObject(IUnknown):
-    """The methods for private data and a name that ID3D12Object and IDMLObject share.
+    """Base class of ID3D12Object and IDMLObject: private data and debug names.
 
-    The pages name no error codes of GetPrivateData; an unknown GUID is ``DXGI_ERROR_NOT_FOUND``, as usual in Direct3D.
+    The pages name no error codes of GetPrivateData; an unknown GUID raises ``DXGI_ERROR_NOT_FOUND``, as usual in
+    Direct3D.
     """
 
     private_data_rules: ClassVar[PrivateDataRules | None] = None
-    # What removing private data returns where there is none.
+    # The result of removing private data that does not exist.
     nothing_removed: ClassVar[int] = S_OK
     _additions_: ClassVar[tuple[str, ...]] = ("name",)
 
@@ -67,15 +69,15 @@ class PrivateDataObject(IUnknown):
         stored = self._private_data.get(guid)
         if stored is not None:
             return stored
-        text = f"is {guid}, under which no private data is stored"
+        text = f"is {guid}, which has no private data"
         if self.private_data_rules is None:
             raise DMLError(DXGI_ERROR_NOT_FOUND, f"guid {text}")
         raise violation(self.private_data_rules.guid, "guid", text, DXGI_ERROR_NOT_FOUND)
 
     def SetPrivateData(self, guid: GUID, dataSize: Any, data: Any = None) -> int:
-        """``(guid, size, bytes)`` as in C, or ``(guid, bytes)``; no data removes what is stored.
+        """``(guid, size, bytes)`` as in C, or ``(guid, bytes)``; null data removes the stored data.
 
-        Returns an HRESULT that succeeds.
+        Returns a success code.
         """
         if isinstance(dataSize, (bytes, bytearray, memoryview)):
             dataSize, data = len(bytes(dataSize)), dataSize
@@ -95,11 +97,11 @@ class PrivateDataObject(IUnknown):
         return S_OK
 
     def _report_size_of_nothing(self, text: str) -> None:
-        """Somebody gave a size for data that is null."""
+        """Raise an error for a nonzero size of null data; subclasses may only report it."""
         raise refusal("dataSize", text, self.private_data_rules and self.private_data_rules.size)
 
     def SetPrivateDataInterface(self, guid: GUID, data: IUnknown | None) -> int:
-        """None removes what is stored. Returns an HRESULT that succeeds."""
+        """Store an object, or remove the stored data for None. Returns a success code."""
         if data is None:
             return self._remove(guid)
         if not isinstance(data, IUnknown):
@@ -111,14 +113,14 @@ class PrivateDataObject(IUnknown):
         return S_OK if self._private_data.remove(guid) else self.nothing_removed
 
     def SetName(self, name: str) -> None:
-        """The name that messages use; also private data, in UTF-16, under ``WKPDID_D3DDebugObjectNameW``."""
+        """Set the name used in messages, stored as UTF-16 private data under ``WKPDID_D3DDebugObjectNameW``."""
         if not isinstance(name, str):
             raise TypeError(f"name must be a str, not {type(name).__name__}")
         self._private_data.set(WKPDID_D3DDebugObjectNameW, name.encode("utf-16-le", "surrogatepass"))
 
     @property
     def name(self) -> str:
-        """What ``SetName`` was given, or an empty string."""
+        """The name set by ``SetName``, or an empty string."""
         stored = self._private_data.get(WKPDID_D3DDebugObjectNameW)
         return stored.decode("utf-16-le", "replace") if isinstance(stored, bytes) else ""
 

@@ -1,7 +1,7 @@
-"""How the kernel copies memory at an address that nobody vouches for: what is not there is an error, not a signal.
+"""Memory probing: kernel copies from and to untrusted addresses, where unmapped memory is an error and not a signal.
 
-``process_vm_readv`` and ``process_vm_writev`` on the own process do it in one call. Many containers forbid them; a pipe
-cannot be forbidden: ``write`` and ``read`` with a wild pointer fail as well.
+``process_vm_readv`` and ``process_vm_writev`` on this process do it in one call. Many containers forbid them, but none
+forbids a pipe: ``write`` and ``read`` also fail cleanly for a bad pointer.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ import sys
 import threading
 from typing import Any, Protocol
 
-# Of Linux: one call transfers no more.
+# The most that Linux transfers in one call.
 MOST = (1 << 31) - (1 << 12)
-# What any pipe has room for, so that nobody waits.
+# Every pipe has this capacity, so that writes never block.
 ROOM = 1 << 12
 
 
 class Forbidden(Exception):
-    """The kernel does not let this process copy in this way."""
+    """The kernel does not permit this copy method."""
 
 
 class Way(Protocol):
-    """``read`` copies up to ``size`` bytes at ``address`` to ``own``, ``write`` the other way round.
+    """A copy method: ``read`` copies up to ``size`` bytes from ``address`` to ``own``, ``write`` from ``own`` to
+    ``address``.
 
-    Both return how many bytes were copied, 0 if the first of them has no memory, and raise ``Forbidden``.
+    Both return the number of bytes copied, 0 if the first one is unmapped, and raise ``Forbidden``.
     """
 
     title: str
@@ -38,13 +39,13 @@ class Way(Protocol):
 
 
 class CrossMemory:
-    """The two calls of Linux, on the own process."""
+    """Linux's process_vm_readv and process_vm_writev, applied to this process."""
 
     title = "process_vm_readv"
 
     def __init__(self) -> None:
         library = ctypes.CDLL(None, use_errno=True)
-        self._calls = [getattr(library, f"process_vm_{what}v") for what in ("read", "write")]
+        self._calls = [getattr(library, f"process_vm_{direction}v") for direction in ("read", "write")]
         vector, count = ctypes.c_void_p, ctypes.c_ulong
         for call in self._calls:
             call.restype = ctypes.c_ssize_t
@@ -64,7 +65,7 @@ class CrossMemory:
 
 
 class _Ends:
-    """The two ends of a pipe; those that a child process inherited are not its own."""
+    """The two ends of a pipe. A forked child does not close those that it inherited."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
@@ -77,14 +78,14 @@ class _Ends:
 
 
 class Pipe:
-    """A pipe of each thread's own, empty between two calls."""
+    """A pipe per thread, empty between calls."""
 
     title = "a pipe"
 
     def __init__(self) -> None:
         library = ctypes.CDLL(None, use_errno=True)
-        self._put, self._take = library.write, library.read
-        for call in (self._put, self._take):
+        self._write, self._read = library.write, library.read
+        for call in (self._write, self._read):
             call.restype = ctypes.c_ssize_t
             call.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
         self._local = threading.local()
@@ -97,35 +98,35 @@ class Pipe:
 
     def read(self, own: int, address: int, size: int) -> int:
         ends = self._ends()
-        copied: int = self._put(ends.into, address, min(size, ROOM))
+        copied: int = self._write(ends.into, address, min(size, ROOM))
         if copied <= 0:
             return _fault()
-        taken: int = self._take(ends.out, own, copied)
-        return taken
+        received: int = self._read(ends.out, own, copied)
+        return received
 
     def write(self, own: int, address: int, size: int) -> int:
         ends = self._ends()
-        given: int = self._put(ends.into, own, min(size, ROOM))
-        copied: int = self._take(ends.out, address, given)
-        if copied != given:
-            # What is left inside must not reach the next reader.
+        sent: int = self._write(ends.into, own, min(size, ROOM))
+        copied: int = self._read(ends.out, address, sent)
+        if copied != sent:
+            # Discard the pipe: the bytes left in it must not reach the next read.
             del self._local.ends
         return copied if copied > 0 else _fault()
 
 
 def _fault() -> int:
-    """0 if the last call failed for want of memory; raises ``Forbidden`` if for another reason."""
+    """0 if the last call failed because memory is unmapped; raises ``Forbidden`` for any other error."""
     if ctypes.get_errno() != errno.EFAULT:
         raise Forbidden(errno.errorcode.get(ctypes.get_errno(), "unknown"))
     return 0
 
 
 def ways() -> list[Way]:
-    """What this system may offer, the cheapest first."""
-    found: list[Way] = []
+    """The copy methods that this system may support, the cheapest first."""
+    methods: list[Way] = []
     if sys.platform.startswith("linux"):
         with contextlib.suppress(OSError, AttributeError):
-            found.append(CrossMemory())
+            methods.append(CrossMemory())
     if os.name == "posix":
-        found.append(Pipe())
-    return found
+        methods.append(Pipe())
+    return methods

@@ -1,4 +1,4 @@
-"""Rules with names: every normative sentence of the documents that is checked."""
+"""Validation rules with identifiers, one for each normative statement that is checked."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from typing import NamedTuple
 from ..text.html import table
 from .hresult import E_INVALIDARG, DMLError
 
-# The source of a rule that no page writes down; a comment beside it says why it holds.
+# The source of a rule that no page states; a comment beside the rule gives the reason.
 OWN = "directml-py"
-# The source of a rule that no page states and Microsoft's library enforces: the version that was asked.
+# The source of a rule that no page states but Microsoft's library enforces: the version that was tested.
 LIBRARY = "DirectML 1.13"
 
 
 class Severity(str, Enum):
-    """How bad it is to break a rule: an error fails the call, a warning is only reported."""
+    """The effect of a violation: an error fails the call, a warning is only reported."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 class Rule(NamedTuple):
-    """``id`` is stable; ``text`` says the rule in one line; ``source`` is the page that it comes from.
+    """A rule: ``id`` is stable, ``text`` states it in one line, ``source`` is the page that it comes from.
 
-    ``debug`` marks what the debug layers alone check: what programs get away with until they meet the wrong GPU.
+    ``debug`` marks rules that only the debug layers check: a violation may go unnoticed until a program runs on a GPU
+    where it matters.
     """
 
     id: str
@@ -37,15 +38,15 @@ class Rule(NamedTuple):
 
     @property
     def page_only(self) -> bool:
-        """Whether the page forbids what Microsoft's library accepts and executes: an error in strict mode alone."""
+        """Whether the page forbids what Microsoft's library accepts and executes: an error in strict mode only."""
         return self.severity is Severity.WARNING and not self.debug
 
 
 class Diagnostic(NamedTuple):
-    """One broken rule: its identifier, where (``InputTensors[1].Sizes[2]``), and a sentence for a person.
+    """A violation: the rule's identifier, the path (``InputTensors[1].Sizes[2]``), and a human-readable message.
 
-    ``origin`` says which lines of the program a hazard comes from that shows only when commands execute; empty for
-    programs in C, and for what is raised at the call that is wrong.
+    ``origin`` is the call sites of a hazard that is found only when commands execute; it is empty for C programs, and
+    for errors raised at the invalid call itself.
     """
 
     severity: Severity
@@ -62,21 +63,24 @@ class Diagnostic(NamedTuple):
 
 
 class Diagnostics(list[Diagnostic]):
-    """A list of diagnostics that reads well: a line for each, ``[]`` if there is none; a table in notebooks."""
+    """A list of diagnostics that prints one per line, ``[]`` if empty, and as a table in notebooks."""
 
     def __str__(self) -> str:
         return "\n".join(map(str, self)) or "[]"
 
     def _repr_html_(self) -> str:
-        rows = [(found.severity.value, found.path, found.message, found.rule) for found in self]
+        rows = [
+            (diagnostic.severity.value, diagnostic.path, diagnostic.message, diagnostic.rule)
+            for diagnostic in self
+        ]
         return table("", rows, ("Severity", "Path", "Message", "Rule")) if rows else "nothing is wrong"
 
 
 def message_id(rule: str) -> int:
-    """The number of a rule among D3D12_MESSAGE_IDs: ID3D12InfoQueue's filters know each rule by it, also those whose
-    messages carry a number of Direct3D's own.
+    """The D3D12_MESSAGE_ID by which ID3D12InfoQueue's filters match a rule, including rules whose messages carry one of
+    Direct3D's own IDs.
 
-    It follows from the identifier alone and lies far above Direct3D's numbers.
+    It is derived from the identifier only, and far above Direct3D's IDs.
     """
     return 0x40000000 | zlib.crc32(rule.encode()) & 0x3FFFFFFF
 
@@ -95,21 +99,21 @@ def rule(
 
 
 def derived_rule(id: str, text: str, source: str, severity: Severity = Severity.ERROR) -> Rule:
-    """The rule ``id``, declared if it is not yet: several threads may work out what follows from the catalog."""
+    """The rule ``id``, declared on first use: several threads may derive the same rule from the catalog."""
     return RULES.setdefault(id, Rule(id, text, source, severity))
 
 
 def made_strict(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """``diagnostics`` with what only the page forbids as errors."""
+    """``diagnostics`` with violations of page-only rules turned into errors."""
     return [
-        found._replace(severity=Severity.ERROR)
-        if found.severity is Severity.WARNING and RULES[found.rule].page_only
-        else found
-        for found in diagnostics
+        diagnostic._replace(severity=Severity.ERROR)
+        if diagnostic.severity is Severity.WARNING and RULES[diagnostic.rule].page_only
+        else diagnostic
+        for diagnostic in diagnostics
     ]
 
 
 def violation(broken: Rule, path: str, text: str, hresult: int = E_INVALIDARG) -> DMLError:
-    """The exception for one argument that breaks a rule; ``text`` goes on where the path ends."""
+    """The exception for an argument that violates a rule; ``text`` continues the sentence that the path begins."""
     diagnostic = Diagnostic(broken.severity, broken.id, path, f"{path} {text}")
     return DMLError(hresult, str(diagnostic), [diagnostic])

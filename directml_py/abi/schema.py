@@ -1,4 +1,4 @@
-"""What the catalog says at run time: what each field of each struct means, and what each operator supports."""
+"""The catalog at run time: schemas of structs, their fields, and operators."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class FieldSchema(NamedTuple):
 
 
 class StructSchema:
-    """A struct: its fields in C order and, where ``Desc`` is typed by ``Type``, the struct for each value."""
+    """A struct: its fields in C order and, if ``Type`` determines the type of ``Desc``, the struct for each value."""
 
     def __init__(
         self, name: str, fields: tuple[FieldSchema, ...], variants: Mapping[int, str] = NOTHING
@@ -59,7 +59,7 @@ class StructSchema:
 
     @lazy
     def operators(self) -> tuple[str, ...]:
-        """The fields in which operator descs stand."""
+        """The fields that hold operator descs."""
         return tuple(entry.name for entry in self.fields if entry.type == "DML_OPERATOR_DESC")
 
     @lazy
@@ -72,12 +72,13 @@ class StructSchema:
 
 
 class OperatorSchema:
-    """An operator: ``level`` introduced it; ``family`` is the group that documentation lists it under; ``module``, of
-    ``directml_py.operators``, has its rules and arithmetic, and is named like the family unless the catalog says so.
+    """An operator: ``level`` is the feature level that introduced it, ``family`` its group in the documentation;
+    ``module``, in ``directml_py.operators``, implements it and is named like the family unless the catalog overrides
+    that.
 
-    ``in_place`` names the inputs whose memory an output may be bound to. ``support``, ``same`` and ``facts`` are what
-    its page says, in the notation of the catalog; ``library`` are facts that Microsoft's library alone insists on, and
-    ``page_only`` those that it does not. ``about`` is a line on what it computes.
+    ``in_place`` names the inputs whose memory an output may share. ``support``, ``same`` and ``facts`` are the
+    statements of its page, in the catalog's notation; ``library`` are facts that only Microsoft's library enforces, and
+    ``page_only`` those that it does not enforce. ``about`` describes in one line what it computes.
     """
 
     def __init__(
@@ -116,6 +117,6 @@ class OperatorSchema:
 
     @property
     def page(self) -> str:
-        """The page that the operator's rules come from."""
+        """The documentation page that the operator's rules come from."""
         tail = "_desc" if self.name == "REVERSE_SUBSEQUENCES" else "_operator_desc"
         return f"ns-directml-dml_{self.name.lower()}{tail}"

@@ -1,4 +1,4 @@
-"""The bases of every struct and union: the C layout, kind to Python callers."""
+"""Base classes of all structs and unions: the C layout, with conversion of Python values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Own = TypeVar("Own", bound="Structure")
 
 
 class Values(Protocol):
-    """What the room of descs, which follows pointers, does for structs."""
+    """The operations on structs that follow pointers, implemented by ``directml_py.descs``."""
 
     def describe(self, struct: Structure) -> str:
         """The ``repr``."""
@@ -29,37 +29,37 @@ class Values(Protocol):
         """A table for notebooks."""
 
     def alike(self, struct: Structure, other: Structure) -> bool:
-        """Whether two structs of one type have the same values, wherever they point."""
+        """Whether two structs of one type have equal values behind their pointers."""
 
     def duplicate(self, struct: Structure) -> Structure:
         """A copy that shares no memory with ``struct``."""
 
     def reduce(self, struct: Structure) -> tuple[Any, ...]:
-        """What ``__reduce__`` returns."""
+        """The result of ``__reduce__``."""
 
 
 @cache
 def _values() -> Values:
-    """The implementation of ``Values``. It stands in a room above this one, hence by name; it is loaded when it is
-    first asked, so that structs answer alike whatever was imported before."""
+    """The implementation of ``Values``, imported by name because its package depends on this one, and on first use so
+    that structs behave the same whatever was imported before."""
     implementation: Values = import_module("directml_py.descs.struct_values").VALUES
     return implementation
 
 
 def layout_of(kind: type[Any]) -> type[Any]:
-    """The struct of the API whose fields ``kind``, a helper of d3dx12.h for example, has."""
+    """The API struct that declares the fields of ``kind``, which may be a subclass such as a d3dx12.h helper."""
     return next(base for base in kind.__mro__ if "_fields_" in base.__dict__)
 
 
 class _Fields:
-    """Fields by position or keyword, converted to what ctypes can store."""
+    """Initialization of fields by position or keyword, with conversion to what ctypes can store."""
 
     _fields_: ClassVar[Any]
     _counts_: ClassVar[Mapping[str, str]] = {}
     _interfaces_: ClassVar[frozenset[str]] = frozenset()
     _converters_: ClassVar[dict[str, Convert]] = {}
 
-    def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def _values_by_field(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         kind = type(self)
         names = [field[0] for field in kind._fields_]
         if len(args) > len(names):
@@ -103,7 +103,7 @@ class _Fields:
                 super().__setattr__(count, elements)
 
     if TYPE_CHECKING:
-        # ctypes tells checkers that its structs have whatever field is asked for; ours have those of their stubs.
+        # To type checkers, ctypes structs have any attribute; ours have only the fields in their stubs.
         __getattr__: None  # type: ignore[misc]
         __setattr__: None  # type: ignore[assignment, misc]
     else:
@@ -113,18 +113,18 @@ class _Fields:
 class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
     """A struct of the API.
 
-    Fields are given by position or keyword, or all at once by another struct of the same type. A pointer field takes
+    Fields are initialized by position or keyword, or copied from another struct of the same type. A pointer field takes
     a sequence (for an array), a struct, ``byref``/``pointer`` of one, a cffi pointer, an integer address or None, and
-    what it points to stays alive as long as the struct or a copy of it does. A count that is left out (or later
-    assigned an array while it is 0) is filled in from its array.
+    keeps the memory alive as long as the struct or a copy of it lives. A count that is omitted, or is 0 when its array
+    is assigned later, is set from the array.
 
-    Structs of one type are equal if they have the same values, wherever these lie; since they can be changed, they do
-    not hash. ``copy.copy`` points to the same memory, ``copy.deepcopy`` to its own; both, and pickling, raise
-    ``TypeError`` for what they cannot follow.
+    Structs of one type are equal if their values, including those behind pointers, are equal; being mutable, they are
+    not hashable. ``copy.copy`` shares the pointed-to memory, ``copy.deepcopy`` copies it; both, and pickling, raise
+    ``TypeError`` for pointers that they cannot follow.
 
-    Raises ``TypeError`` naming the field for a value that cannot be stored there, ``ValueError`` for a number out
-    of range or where arrays that share one count have different lengths, ``DMLError`` for an array's element at an
-    address that cannot be read.
+    Raises ``TypeError`` naming the field for a value that cannot be stored there, ``ValueError`` for a number out of
+    range or if arrays that share a count have different lengths, ``DMLError`` for an array element at an unreadable
+    address.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -132,7 +132,7 @@ class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
         if len(args) == 1 and not kwargs and isinstance(args[0], layout_of(type(self))):
             self._take(args[0])
         else:
-            self._fill(self._given(args, kwargs))
+            self._fill(self._values_by_field(args, kwargs))
 
     def _fill(self, given: dict[str, Any]) -> None:
         for array in self._counts_:
@@ -142,20 +142,20 @@ class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
             setattr(self, name, value)
         for array, count in self._counts_.items():
             if count in given:
-                # An explicit count wins, even if it is 0 and its array came later.
+                # An explicit count takes precedence, even if it is 0 and its array was assigned later.
                 setattr(self, count, given[count])
                 continue
             in_bytes = self._convert(array) is address
             if isinstance(given.get(array), (ctypes.Structure, ctypes.Union)) and not in_bytes:
                 raise TypeError(
                     f"{type(self).__name__}.{array} must be a list, not one {type(given[array]).__name__}; "
-                    f"say {count}=1 too if a pointer to it is meant"
+                    f"pass {count}=1 as well if a pointer to it is meant"
                 )
             elements = length(given.get(array), in_bytes)
             if elements is not None and getattr(self, count) != elements:
                 raise ValueError(
                     f"{type(self).__name__}.{array} has {elements} elements, but {count} is "
-                    f"{getattr(self, count)} because of another array; say {count} yourself if that is meant"
+                    f"{getattr(self, count)} because of another array; pass {count} explicitly if that is meant"
                 )
 
     def __repr__(self) -> str:
@@ -169,7 +169,7 @@ class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
             return NotImplemented
         return _values().alike(self, other)
 
-    # Structs can be changed; decoded ones, which are equal where structs are, hash.
+    # Structs are mutable. Decoded ones, which are equal when the structs are, are hashable.
     __hash__ = None  # type: ignore[assignment]
 
     def __copy__(self: Own) -> Own:
@@ -186,12 +186,12 @@ class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
         return _values().reduce(self)
 
     def replace(self: Own, **changes: Any) -> Own:
-        """A copy with other values in some fields; it points to what this struct points to in the others.
+        """A shallow copy with some fields replaced.
 
-        A count follows from a new array unless it is given too. Raises as the constructor does.
+        A count is set from a new array unless it is also given. Raises the same errors as the constructor.
         """
         new = copy.copy(self)
-        given = new._given((), changes)
+        given = new._values_by_field((), changes)
         for array, count in self._counts_.items():
             if array in given and count not in given:
                 setattr(new, count, 0)
@@ -201,17 +201,18 @@ class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
     __replace__ = replace
 
     def _take(self, other: Structure) -> None:
-        """Become what ``other`` is, with what it keeps alive."""
+        """Copy the bytes and the keepalives of ``other``."""
         ctypes.memmove(ctypes.addressof(self), ctypes.addressof(other), ctypes.sizeof(self))
         adopt(self, other)
 
 
 class Union(_Fields, ctypes.Union):  # type: ignore[misc]
-    """A union of the API; one member is given, by keyword. Raises ``TypeError`` and ``ValueError`` as ``Structure``."""
+    """A union of the API, initialized by one keyword. Raises the same ``TypeError`` and ``ValueError`` as
+    ``Structure``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
-        given = self._given(args, kwargs)
+        given = self._values_by_field(args, kwargs)
         if len(given) > 1:
             raise TypeError(f"{type(self).__name__} holds one member, but {', '.join(given)} were given")
         for name, value in given.items():
@@ -223,7 +224,7 @@ class Union(_Fields, ctypes.Union):  # type: ignore[misc]
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """The bytes as the widest unsigned integer, and as every other thing that integers do not show."""
+        """The value as the widest unsigned integer, and as every struct, union and float member."""
         size = ctypes.sizeof(self)
         shown = [
             name
@@ -236,13 +237,13 @@ class Union(_Fields, ctypes.Union):  # type: ignore[misc]
 
 
 class TypedOperatorDesc(Structure):
-    """The desc of one operator; stands wherever a DML_OPERATOR_DESC is expected."""
+    """The desc of one operator; accepted wherever a DML_OPERATOR_DESC is expected."""
 
     _operator_: ClassVar[int]
 
 
 class AnyOperatorDesc(Structure):
-    """A DML_OPERATOR_DESC: wraps typed operator descs by itself."""
+    """Base class of DML_OPERATOR_DESC, which wraps typed operator descs automatically."""
 
     @classmethod
     def _wrap_(cls, value: Any) -> Any:

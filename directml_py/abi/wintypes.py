@@ -1,4 +1,4 @@
-"""The Windows types that the headers use, as ctypes types of the same size."""
+"""The Windows types used by the headers, as ctypes types of the same size."""
 
 from __future__ import annotations
 
@@ -49,10 +49,9 @@ ENUM = ctypes.c_int32
 
 
 class GUID(ctypes.Structure):
-    """A GUID with the C layout; ``GUID("c8263aac-9e0c-4a2d-9b8e-007521a3317c")`` parses text
-    (or a ``uuid.UUID``).
+    """A GUID with the C layout, parsed from text such as ``"c8263aac-9e0c-4a2d-9b8e-007521a3317c"`` or a ``uuid.UUID``.
 
-    Raises ``ValueError`` for text that is no GUID. Equal GUIDs are equal and hash alike.
+    Raises ``ValueError`` for text that is not a GUID. Compared and hashed by value.
     """
 
     _fields_ = (
@@ -89,5 +88,5 @@ def _parse(text: str) -> bytes:
     if len(digits) != 32:
         raise ValueError(f"a GUID has 32 hexadecimal digits, not {text!r}")
     raw = bytes.fromhex(digits)
-    # The first three groups are numbers in the machine's order, the rest are bytes.
+    # The first three groups are integers in native byte order, the rest are bytes.
     return raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]

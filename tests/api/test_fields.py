@@ -181,7 +181,7 @@ class TestRefusals:
             DML_JOIN_OPERATOR_DESC(Axis=value)
         with pytest.raises(ValueError, match=r"DML_REDUCE_OPERATOR_DESC\.Axes\[1\] must fit in 32 bits"):
             DML_REDUCE_OPERATOR_DESC(Axes=[0, value])
-        with pytest.raises(ValueError, match=r"Desc must be an address"):
+        with pytest.raises(ValueError, match=r"Desc must be a 64-bit address"):
             DML_TENSOR_DESC(BUFFER, value << 40)
 
     @pytest.mark.parametrize("value", [1.5, "123", object(), [1.5], [None], ["1"], [[1]], {"a": 1}])
@@ -279,7 +279,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("address", [-(1 << 63) - 1, 1 << 64])
     def test_addresses_have_64_bits(self, address):
-        with pytest.raises(ValueError, match=f"must be an address of 64 bits; {address} is none"):
+        with pytest.raises(ValueError, match=f"must be a 64-bit address, not {address}"):
             DML_INPUT_GRAPH_EDGE_DESC(Name=address)
 
     def test_a_wrong_assignment_changes_nothing(self):
