@@ -1,4 +1,4 @@
-"""The C ABI: COM objects in C programs' memory over the same Python objects.
+"""The C ABI: COM objects for C programs, backed by the Python objects.
 
-Adapters alone: what a method does stands in the object model. ``libdirectml.so`` starts this package.
+This package only marshals calls; the methods are implemented by the object model. ``libdirectml.so`` starts it.
 """

@@ -1,7 +1,7 @@
-"""The memory of C's own arguments: where results go, identifiers, arrays of pointers.
+"""Access to the memory of C arguments: output parameters, GUIDs, arrays of pointers.
 
-Wild pointers are ``E_POINTER``. Results are written twice: by the kernel, which knows what is mapped, and then
-directly, so that a sanitizer sees who gave too little room.
+Bad pointers raise ``E_POINTER``. Results are written twice: by the kernel, which detects unmapped memory, and then
+directly, so that a sanitizer detects a buffer that is too small.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ NULL = 0
 
 
 def peek(address: int, size: int, name: str) -> bytes:
-    """Raises ``DMLError`` ``E_POINTER`` where there is no such memory."""
+    """Read ``size`` bytes. Raises ``DMLError`` ``E_POINTER`` for unmapped memory."""
     try:
         return read(address, size)
     except MemoryFault:
-        raise DMLError(E_POINTER, f"{name} points to 0x{address:X}, where no {size} bytes are") from None
+        raise DMLError(E_POINTER, f"{name} is 0x{address:X}, where {size} bytes cannot be read") from None
 
 
 def poke(address: int, data: bytes, name: str) -> None:
-    """Raises ``DMLError`` ``E_POINTER`` where no such memory can be written."""
+    """Write ``data``. Raises ``DMLError`` ``E_POINTER`` for memory that cannot be written."""
     try:
         write(address, data)
     except MemoryFault:
-        raise DMLError(E_POINTER, f"{name} points to 0x{address:X}, where no result can go") from None
+        raise DMLError(
+            E_POINTER, f"{name} is 0x{address:X}, where {len(data)} bytes cannot be written"
+        ) from None
     ctypes.memmove(address, data, len(data))
 
 

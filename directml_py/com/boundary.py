@@ -1,4 +1,4 @@
-"""Where exceptions end: what goes wrong in Python becomes an HRESULT and a debug message."""
+"""The exception boundary: converts Python exceptions to HRESULTs and debug messages."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY_ERROR
 from ..d3d12.debug_output import debug_output
 
 ERROR = D3D12_MESSAGE_SEVERITY_ERROR
-# Answers to questions rather than mistakes: programs ask for interfaces, features and sizes in this way, and of a
-# removed device the reason was told when it was removed.
+# Results of queries rather than mistakes: programs probe for interfaces, features and sizes this way, and the reason
+# for a device removal was reported when it happened.
 SILENT = frozenset(
     {
         DXGI_ERROR_DEVICE_REMOVED,
@@ -34,12 +34,12 @@ SILENT = frozenset(
 
 
 def signed(hresult: int) -> int:
-    """An HRESULT as C has it."""
+    """An HRESULT as a signed 32-bit integer, as in C."""
     return hresult - (1 << 32) if hresult & 0x80000000 else hresult
 
 
 def failed(call: str, error: BaseException) -> int:
-    """The HRESULT for what ``call`` raised. Says why, unless somebody has."""
+    """The HRESULT for an exception raised by ``call``. Logs the reason unless it was already reported."""
     code = _code(error)
     if code not in SILENT and not (isinstance(error, DMLError) and error.reported):
         debug_output(ERROR, f"{call}: {explain(error)}")
@@ -55,7 +55,7 @@ def _code(error: BaseException) -> int:
 
 
 def explain(error: BaseException) -> str:
-    """What ``error`` says; of one that nobody expected, where it comes from too."""
+    """The message of ``error``, with a traceback if the exception is unexpected."""
     if isinstance(error, (DMLError, TypeError, ValueError, MemoryFault, MemoryError)):
         return str(error)
     return "".join(traceback.format_exception(type(error), error, error.__traceback__))

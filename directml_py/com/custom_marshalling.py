@@ -1,6 +1,6 @@
-"""The methods whose C form is a protocol of sizes and buffers, which no rule about types can express.
+"""Custom marshalling: methods whose C form is a protocol of sizes and buffers that parameter types do not express.
 
-Each takes the Python method and the arguments of C.
+Each function takes the Python method and the C arguments.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MESSAGE_FUNCTION = ctypes.CFUNCTYPE(
 
 
 def get_private_data(objects: Objects, get: Any, guid: int, size: int, data: int) -> int:
-    """With null ``data``, the size alone; too little room is ``DXGI_ERROR_MORE_DATA`` and the size."""
+    """Writes only the size if ``data`` is null; for a buffer that is too small, ``DXGI_ERROR_MORE_DATA`` too."""
     key = peek_guid(guid, "guid")
     if not size:
         raise DMLError(E_INVALIDARG, "dataSize is null; it holds the size of data")
@@ -44,13 +44,13 @@ def get_private_data(objects: Objects, get: Any, guid: int, size: int, data: int
         raise
     if isinstance(stored, bytes) and key == WKPDID_D3DDebugObjectNameW:
         stored = stored.decode(UTF_16, "replace").encode(WCHAR_CODEC, "replace")
-    needed = POINTER_SIZE if isinstance(stored, IUnknown) else len(stored)
-    room = peek_number(size, 4, "dataSize")
-    poke_number(size, needed, 4, "dataSize")
+    required = POINTER_SIZE if isinstance(stored, IUnknown) else len(stored)
+    capacity = peek_number(size, 4, "dataSize")
+    poke_number(size, required, 4, "dataSize")
     if not data:
         return S_OK
-    if room < needed:
-        raise DMLError(DXGI_ERROR_MORE_DATA, f"data has room for {room} bytes of {needed}")
+    if capacity < required:
+        raise DMLError(DXGI_ERROR_MORE_DATA, f"dataSize is {capacity}; the data has {required} bytes")
     if isinstance(stored, IUnknown):
         objects.give(stored, data, "data")
     else:
@@ -68,18 +68,18 @@ def set_private_data(objects: Objects, set: Any, guid: int, size: int, data: int
 
 
 def get_message(objects: Objects, get: Any, index: int, message: int, length: int) -> int:
-    """With null ``message``, the length alone (``S_FALSE``). The text follows the struct."""
+    """Writes only the length if ``message`` is null (``S_FALSE``). The text follows the struct in memory."""
     stored = get(index)
     text = stored.pDescription.encode() + b"\0"
-    needed = ctypes.sizeof(D3D12_MESSAGE) + len(text)
+    required = ctypes.sizeof(D3D12_MESSAGE) + len(text)
     if not length:
         raise DMLError(E_INVALIDARG, "pMessageByteLength is null; it holds the size of the message")
-    room = peek_number(length, 8, "pMessageByteLength")
-    poke_number(length, needed, 8, "pMessageByteLength")
+    capacity = peek_number(length, 8, "pMessageByteLength")
+    poke_number(length, required, 8, "pMessageByteLength")
     if not message:
         return S_FALSE
-    if room < needed:
-        raise DMLError(E_INVALIDARG, f"pMessageByteLength is {room}; the message has {needed} bytes")
+    if capacity < required:
+        raise DMLError(E_INVALIDARG, f"pMessageByteLength is {capacity}; the message has {required} bytes")
     head = D3D12_MESSAGE(stored.Category, stored.Severity, stored.ID, None, len(text))
     pointer = ctypes.c_void_p.from_buffer(head, D3D12_MESSAGE.pDescription.offset)
     pointer.value = message + ctypes.sizeof(D3D12_MESSAGE)
@@ -90,7 +90,7 @@ def get_message(objects: Objects, get: Any, index: int, message: int, length: in
 def set_event_on_multiple_fence_completion(
     objects: Objects, wait: Any, fences: int, values: int, count: int, flags: int, event: int
 ) -> int:
-    """The arrays come before their length."""
+    """Reads arrays whose count parameter follows them."""
     items = object_list(count, fences, "ppFences", objects)
     data = memoryview(peek(values, 8 * len(items or ()), "pFenceValues")).cast("Q") if values else ()
     wait(items, list(data), count, flags, EventHandle(event, "hEvent") if event else None)
@@ -98,15 +98,15 @@ def set_event_on_multiple_fence_completion(
 
 
 def allocation_info(objects: Objects, get: Any, mask: int, count: int, descs: int, infos: int) -> Any:
-    """Returns the whole; where each resource lies goes to ``infos``, unless that is null."""
-    whole, parts = get(mask, count, descs or None)
+    """Returns the total; the allocation of each resource is written to ``infos`` unless it is null."""
+    total, parts = get(mask, count, descs or None)
     if infos and parts:
         poke(infos, b"".join(map(bytes, parts)), "pResourceAllocationInfo1")
-    return whole
+    return total
 
 
 def enumerate_meta_commands(objects: Objects, enumerate: Any, count: int, descs: int) -> int:
-    """The count alone where ``descs`` is null; the descs themselves, of which there are none, otherwise."""
+    """Writes the count, which is always 0, so that there are no descs to write."""
     poke_number(count, len(enumerate()), 4, "pNumMetaCommands")
     return S_OK
 
@@ -119,10 +119,10 @@ def register_message_callback(
     call = MESSAGE_FUNCTION(function)
     poke_number(cookie, 0, 4, "pCallbackCookie")
 
-    def told(category: int, severity: int, id: int, text: str, context: int) -> None:
+    def forward(category: int, severity: int, id: int, text: str, context: int) -> None:
         call(category, severity, id, text.encode(), context)
 
-    poke_number(cookie, register(told, flags, context), 4, "pCallbackCookie")
+    poke_number(cookie, register(forward, flags, context), 4, "pCallbackCookie")
     return S_OK
 
 

@@ -1,4 +1,4 @@
-"""Event handles: on Linux, as the Direct3D headers for it have them, file descriptors of eventfd(2)."""
+"""Event handles: on Linux, as in the Direct3D headers for it, eventfd(2) file descriptors."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ ONE = (1).to_bytes(8, "little")
 
 
 class EventHandle:
-    """What a fence sets. It keeps a descriptor of its own: the program may close its handle before."""
+    """An event that a fence sets. It duplicates the descriptor, as the program may close its handle first."""
 
     def __init__(self, handle: int, name: str) -> None:
         try:
             self._descriptor = os.dup(handle)
         except (OSError, OverflowError):
-            raise DMLError(E_HANDLE, f"{name} is 0x{handle:X}, which is no eventfd") from None
+            raise DMLError(E_HANDLE, f"{name} is 0x{handle:X}, which is not an eventfd") from None
         if stat.S_IFMT(os.fstat(self._descriptor).st_mode):
-            raise DMLError(E_HANDLE, f"{name} is the descriptor {handle}, which is no eventfd")
+            raise DMLError(E_HANDLE, f"{name} is the descriptor {handle}, which is not an eventfd")
 
     def set(self) -> None:
         try:
             os.write(self._descriptor, ONE)
         except OSError:
-            # Nothing waits for an event that is full, or that the program has turned into something else.
+            # Nothing waits for an eventfd whose counter is full, or a descriptor that the program has reused.
             return
 
     def __del__(self) -> None:

@@ -1,4 +1,4 @@
-"""What ``libdirectml.so`` calls when it has started Python, or found it running."""
+"""Entry point that ``libdirectml.so`` calls after starting Python, or finding it running."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .thunks import Calls
 
 
 def create_device(*arguments: Any) -> ID3D12Device:
-    """D3D12CreateDevice with a debug layer that breaks on nothing until the program asks for it, as on Windows: what
-    Python raises at a break would be the HRESULT of whatever method runs the commands. A layer that is enabled later
-    removes the device."""
+    """D3D12CreateDevice with a debug layer that by default breaks on nothing, as on Windows: an exception raised at a
+    break would become the HRESULT of whichever method runs the commands. Enabling the layer later removes the
+    device."""
     device = directml_py.D3D12CreateDevice(*arguments)
     devices_of_c.add(device)
     if device.info_queue is not None:
@@ -33,9 +33,9 @@ def create_device(*arguments: Any) -> ID3D12Device:
 
 
 def start(ffi: Any, lib: Any) -> None:
-    """Give every C function that the library declares its Python side.
+    """Bind every C function that the library declares to its Python implementation.
 
-    Raises ``ImportError`` for a library that was built from other sources than this package.
+    Raises ``ImportError`` if the library was built from different sources than this package.
     """
     if declared_by(ffi, lib) != DECLARATIONS:
         folder = ffi.string(lib.dmlpy_folder()).decode(errors="replace")

@@ -1,4 +1,4 @@
-"""How C arguments become Python arguments, and Python results what C gets: by the C type alone."""
+"""Marshalling: converts C arguments to Python and Python results to C, based on the C types of the parameters."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Output = Callable[[Values, Any], None]
 
 NARROW = frozenset({"LPCSTR", "PCSTR", "const char*"})
 WIDE = frozenset({"LPCWSTR", "PCWSTR"})
-# Bytes of what a pointer to a scalar receives; an enumeration has four.
+# Sizes in bytes of scalar outputs; all others, such as enumerations, have four.
 SCALARS = {"BYTE": 1, "UINT16": 2, "UINT64": 8, "SIZE_T": 8, "INT64": 8, "LARGE_INTEGER": 8}
 MAX_OBJECTS = 1 << 20
-# Declared without const, though the methods that take them only read them.
+# Inputs that the API declares without const.
 INPUTS = frozenset({"D3D12_INFO_QUEUE_FILTER"})
 
 
 def struct_type(name: str) -> type[ctypes.Structure] | None:
-    """The ctypes struct of that C name; None for what is no struct."""
+    """The ctypes struct with a C name; None if it is not a struct."""
     try:
         kind = ctypes_class(name)
     except KeyError:
@@ -41,10 +41,10 @@ def struct_type(name: str) -> type[ctypes.Structure] | None:
 
 
 class ArgumentPlan(NamedTuple):
-    """What to do with the arguments of one call.
+    """The marshalling of one method's arguments.
 
-    ``result`` holds the places of a ``REFIID`` and a ``void**`` that receive the object that Python returns;
-    ``outputs`` receive its other results, one each.
+    ``result`` holds the indices of the ``REFIID`` and ``void**`` parameters through which a created object is returned;
+    ``outputs`` write the other results, one each.
     """
 
     inputs: tuple[Input, ...]
@@ -56,57 +56,57 @@ def plan(params: Sequence[Parameter], objects: Objects, ffi: Any) -> ArgumentPla
     inputs: list[Input] = []
     outputs: list[Output] = []
     result = None
-    places = iter(range(len(params)))
-    for place in places:
-        c_type, name = params[place]
-        if c_type == "REFIID" and place + 1 < len(params) and params[place + 1][0] == "void**":
-            result = (place, next(places))
+    indices = iter(range(len(params)))
+    for index in indices:
+        c_type, name = params[index]
+        if c_type == "REFIID" and index + 1 < len(params) and params[index + 1][0] == "void**":
+            result = (index, next(indices))
             continue
-        output = _output(c_type, name, place, objects)
+        output = _output(c_type, name, index, objects)
         if output is None:
-            inputs.append(_input(c_type, name, place, objects, ffi))
+            inputs.append(_input(c_type, name, index, objects, ffi))
         else:
             outputs.append(output)
     return ArgumentPlan(tuple(inputs), tuple(outputs), result)
 
 
-def _input(c_type: str, name: str, place: int, objects: Objects, ffi: Any) -> Input:
+def _input(c_type: str, name: str, index: int, objects: Objects, ffi: Any) -> Input:
     pointee = _pointee(c_type)
     if c_type.endswith("* const*"):
-        return lambda values: object_list(values[place - 1], values[place], name, objects)
+        return lambda values: object_list(values[index - 1], values[index], name, objects)
     if pointee in INTERFACES:
-        return lambda values: objects.argument(values[place], name)
+        return lambda values: objects.argument(values[index], name)
     if c_type in ("REFGUID", "REFIID"):
-        return lambda values: peek_guid(values[place], name)
+        return lambda values: peek_guid(values[index], name)
     if c_type in WIDE:
-        return lambda values: read_wide(values[place], name)
+        return lambda values: read_wide(values[index], name)
     if c_type in NARROW:
-        return lambda values: read_narrow(values[place], name)
+        return lambda values: read_narrow(values[index], name)
     if c_type == "HANDLE":
-        return lambda values: EventHandle(values[place], name) if values[place] else None
+        return lambda values: EventHandle(values[index], name) if values[index] else None
     if c_type.endswith("*"):
-        return lambda values: values[place] or None
+        return lambda values: values[index] or None
     if c_type == "BOOL":
-        return lambda values: bool(values[place])
+        return lambda values: bool(values[index])
     kind = struct_type(c_type)
     if kind is not None:
         by_value = kind
-        return lambda values: by_value.from_buffer_copy(ffi.buffer(ffi.addressof(values[place])))
-    return lambda values: values[place]
+        return lambda values: by_value.from_buffer_copy(ffi.buffer(ffi.addressof(values[index])))
+    return lambda values: values[index]
 
 
-def _output(c_type: str, name: str, place: int, objects: Objects) -> Output | None:
-    """How a result goes where an argument points to; None for what is no place for a result."""
+def _output(c_type: str, name: str, index: int, objects: Objects) -> Output | None:
+    """The function that writes a result through an output parameter; None if the parameter is not an output."""
     pointee = c_type[:-1]
     is_input = "const" in c_type or not c_type.endswith("*") or pointee in INTERFACES or pointee in INPUTS
     if is_input or pointee == "void":
         return None
     if pointee.endswith("*"):
-        return lambda values, value: _give(value, values[place], name, objects)
+        return lambda values, value: _write_pointer(value, values[index], name, objects)
     if struct_type(pointee) is not None:
-        return lambda values, value: poke(values[place], bytes(value), name)
+        return lambda values, value: poke(values[index], bytes(value), name)
     size = SCALARS.get(pointee, 4)
-    return lambda values, value: poke_number(values[place], int(value), size, name)
+    return lambda values, value: poke_number(values[index], int(value), size, name)
 
 
 def _pointee(c_type: str) -> str:
@@ -114,8 +114,8 @@ def _pointee(c_type: str) -> str:
     return match[1] if match else ""
 
 
-def _give(value: Any, address: int, name: str, objects: Objects) -> None:
-    """What a pointer to a pointer receives: the beginning of memory, or a COM object."""
+def _write_pointer(value: Any, address: int, name: str, objects: Objects) -> None:
+    """Write an address of memory, or a COM object, through a pointer to a pointer."""
     if isinstance(value, np.ndarray):
         poke_pointer(address, int(value.ctypes.data), name)
     else:
@@ -123,7 +123,7 @@ def _give(value: Any, address: int, name: str, objects: Objects) -> None:
 
 
 def object_list(count: int, address: int, name: str, objects: Objects) -> list[Any] | None:
-    """None, which the methods tell from an empty list, for a null pointer."""
+    """The objects of a C array; None for a null pointer, which methods distinguish from an empty list."""
     if not address:
         return None
     if count > MAX_OBJECTS:

@@ -1,4 +1,4 @@
-"""Which COM object stands for which Python object: addresses, references, and the end of both."""
+"""Object table: maps Python objects to COM objects, and manages their reference counts and destruction."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .interfaces import INTERFACES
 
 
 class Objects:
-    """The COM objects of this process. An object is held here as long as C holds references to it. It has one address
-    for as long as it lives, which is also its ``handle`` in structs: a binding table keeps its dispatchable, and
-    programs such as tensorflow-directml-plugin go on passing one that they have released.
+    """The COM objects of this process. C's references keep an object alive. Its address, also its ``handle`` in
+    structs, does not change during its life, which may outlast them: a binding table keeps its dispatchable alive, and
+    programs such as tensorflow-directml-plugin pass one that they have released.
     """
 
     def __init__(self, lib: Any) -> None:
         self._lib = lib
-        # Objects can die, and tell so, while their thread is in here.
+        # Reentrant: an object may be destroyed while its thread holds the lock.
         self._lock = threading.RLock()
         self._held: dict[int, IUnknown] = {}
         self._released: dict[int, weakref.ref[IUnknown]] = {}
@@ -32,7 +32,7 @@ class Objects:
         self._iids: dict[type[IUnknown], frozenset[bytes]] = {}
 
     def add_reference(self, item: IUnknown) -> int:
-        """The address of the COM object for ``item``, with a reference of the receiver's own."""
+        """The address of the COM object for ``item``, with a reference added for the caller."""
         if isinstance(item, ForeignUnknown):
             self._lib.dmlpy_foreign_AddRef(item.address)
             return item.address
@@ -52,7 +52,7 @@ class Objects:
         return address
 
     def references(self, item: IUnknown) -> int | None:
-        """How many C has; None for an object that it never had."""
+        """The number of C's references; None for an object that was never passed to C."""
         with self._lock:
             address = self._addresses.get(id(item))
             return None if address is None else int(self._lib.dmlpy_references(address))
@@ -65,29 +65,31 @@ class Objects:
         return self._tables[kind]
 
     def released(self, address: int) -> None:
-        """C gave back its last reference; meanwhile Python may have lent another one."""
+        """C released its last reference; another one may have been added since."""
         with self._lock:
             item = self._held.get(address)
             if item is None or self._lib.dmlpy_references(address):
                 return
             key = id(item)
-            self._released[address] = weakref.ref(item, lambda gone: self._died(address, key, gone))
+            self._released[address] = weakref.ref(
+                item, lambda reference: self._destroyed(address, key, reference)
+            )
             del self._held[address]
 
-    def _died(self, address: int, key: int, gone: weakref.ref[IUnknown]) -> None:
-        """Nobody in Python holds it either."""
+    def _destroyed(self, address: int, key: int, reference: weakref.ref[IUnknown]) -> None:
+        """Python's last reference is gone too."""
         with self._lock:
-            if self._released.get(address) is not gone:
+            if self._released.get(address) is not reference:
                 return
             del self._released[address], self._addresses[key]
             forget_handle(address)
             self._lib.dmlpy_free(address)
 
     def at(self, address: int) -> IUnknown:
-        """The object behind ``this``."""
+        """The object at the address ``this`` of a C call."""
         item = self._living(address)
         if item is None:
-            raise DMLError(E_INVALIDARG, f"0x{address:X} is no object that is alive")
+            raise DMLError(E_INVALIDARG, f"0x{address:X} is not a live object")
         return item
 
     def _living(self, address: int) -> IUnknown | None:
@@ -98,25 +100,25 @@ class Objects:
         return item
 
     def argument(self, address: int, name: str) -> IUnknown | None:
-        """The object behind an interface pointer; of somebody else's, a stand-in that holds a reference.
+        """The object behind an interface pointer; for a foreign COM object, a proxy that holds a reference.
 
-        None for null. Raises ``DMLError`` ``E_INVALIDARG`` for what cannot be an object.
+        None for null. Raises ``WrongObject`` for an address that cannot be an object.
         """
         if not address:
             return None
         held = self._living(address)
         if held is not None:
             return held
-        # Whether there is a table at all; calling through it must be left to the caller's care, as in any COM.
+        # Only checks that there is a vtable; as always in COM, the caller is responsible for the pointer being valid.
         try:
             table = int.from_bytes(read(address, 8), "little")
             read(table, 24)
         except MemoryFault:
-            raise WrongObject(name, f"is 0x{address:X}, which is no COM object that is alive") from None
+            raise WrongObject(name, f"is 0x{address:X}, which is not a live COM object") from None
         return ForeignUnknown(self._lib, address)
 
     def query(self, item: IUnknown, riid: int, ppv: int) -> None:
-        """Put the interface that the IID at ``riid`` names at ``ppv``, or null.
+        """QueryInterface: write the interface with the IID at ``riid`` to ``ppv``, or null.
 
         Raises ``DMLError`` ``E_NOINTERFACE``.
         """
@@ -130,15 +132,15 @@ class Objects:
         self.give(answer, ppv, "ppv")
 
     def give(self, item: IUnknown, address: int, name: str) -> None:
-        """Put a pointer to ``item``, with a reference that is the caller's, at ``address``.
+        """Write a pointer to ``item``, with a reference added for the caller, to ``address``.
 
-        Raises ``DMLError`` ``E_POINTER``, with no reference given away, where no pointer can be written.
+        Raises ``DMLError`` ``E_POINTER``, without adding a reference, if no pointer can be written there.
         """
         poke_pointer(address, NULL, name)
         poke_pointer(address, self.add_reference(item), name)
 
     def _own_iids(self, kind: type[IUnknown]) -> frozenset[bytes]:
-        """The interfaces that an object of ``kind`` gives itself for, without asking it; not IUnknown."""
+        """The IIDs for which QueryInterface returns an object of ``kind`` itself, except IUnknown's."""
         if kind not in self._iids:
             bases = (base for base in kind.__mro__ if base is not IUnknown and "IID" in base.__dict__)
             self._iids[kind] = frozenset(bytes(base.__dict__["IID"]) for base in bases)
@@ -146,7 +148,7 @@ class Objects:
 
 
 class ForeignUnknown(IUnknown):
-    """Somebody else's COM object, such as a program's own that it stores as private data."""
+    """A proxy for a foreign COM object, such as one that a program stores as private data."""
 
     def __init__(self, lib: Any, address: int) -> None:
         self._lib = lib

@@ -1,4 +1,4 @@
-"""What the generated tables of interfaces and functions are made of."""
+"""Signatures of interfaces, methods and functions, for the generated tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class MethodSignature(NamedTuple):
 
 
 class InterfaceSignature(NamedTuple):
-    """``methods`` are its own, in the order of the table, after those of ``base`` (empty for IUnknown)."""
+    """``methods`` are the interface's own, in vtable order, following those of ``base`` (empty for IUnknown)."""
 
     iid: str
     base: str

@@ -1,4 +1,4 @@
-"""One function for C per method and per exported function, made from its signature."""
+"""Thunks: functions callable from C for each method and exported function, built from its signature."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .marshalling import ArgumentPlan, Values, plan, struct_type
 from .object_table import Objects
 from .signatures import FunctionSignature, MethodSignature
 
-# Where C may pass null for the object that is made, in order to learn whether it could be, and the answer if so.
-# Direct3D's pages say S_FALSE; DirectML's allow null without a word of the answer, which Microsoft's library gives. Its
-# CreateOperator writes through null, whatever the page says: here that fails.
+# Calls where C may pass null for the created object to test whether it could be created, and the result in that case.
+# Direct3D's pages say S_FALSE. DirectML's allow null but name no result; S_OK is that of Microsoft's library, whose
+# CreateOperator crashes on null contrary to its page: here it fails.
 OPTIONAL_RESULTS = {
     **dict.fromkeys(
         (
@@ -47,68 +47,68 @@ OPTIONAL_OUTPUTS = frozenset(
     }
 )
 
-# What a call does with the Python callable that does the work, and C's arguments.
+# Calls the Python implementation with the marshalled C arguments.
 Runner = Callable[[Callable[..., Any], Values], Any]
 
 
 class NotEmulated(DMLError):
-    """``E_NOTIMPL`` for a method that nothing in Python does."""
+    """``E_NOTIMPL`` for a method without a Python implementation."""
 
 
 class Calls:
-    """Makes what stands in the vtables."""
+    """Factory of the functions in the vtables."""
 
     def __init__(self, objects: Objects, ffi: Any) -> None:
         self._objects = objects
         self._ffi = ffi
-        self._said: set[str] = set()
+        self._reported_titles: set[str] = set()
 
     def method(self, interface: str, method: MethodSignature) -> Callable[..., Any]:
-        """C's arguments after ``this``, which may be of any interface that inherits the method."""
+        """The thunk of a method, which takes ``this``, of any interface that inherits the method, and C's arguments."""
         title = f"{interface}::{method.name}"
-        name, at = method.name, self._objects.at
-        steps = plan(method.params, self._objects, self._ffi)
-        run = self._protocol(name) if name in PROTOCOLS else self._runner(title, steps)
+        name, object_at = method.name, self._objects.at
+        arguments = plan(method.params, self._objects, self._ffi)
+        run = self._protocol(name) if name in PROTOCOLS else self._runner(title, arguments)
         result = self._result(method.returns)
         fail = self._failure(title, method.returns)
-        refuse = self._refusal(title, steps)
+        refuse = self._refusal(title, arguments)
 
         def call(this: int, *values: Any) -> Any:
             try:
-                body = getattr(at(this), name, None)
+                body = getattr(object_at(this), name, None)
                 if body is None:
                     refuse(values)
                 return result(run(body, values))
             except BaseException as error:
-                if method.returns == "void" and self._consequence(at(this), name, error):
+                if method.returns == "void" and self._consequence(object_at(this), name, error):
                     return None
                 return fail(error)
 
         return call
 
     def _consequence(self, item: Any, name: str, error: BaseException) -> bool:
-        """What becomes of ``item`` when one of its void methods fails; whether the debug layer has said so.
+        """Invalidate a list or remove a device when one of its void methods fails, as C gets no result.
 
-        C cannot be told by a result: a list becomes invalid, a device is removed.
+        Returns whether the debug layer has reported it.
         """
         removal = getattr(item, "removal", None)
         if removal is not None and isinstance(error, WrongObject):
             removal.wrong_object(f"{name} failed:", error)
             return bool(removal.debug)
         refuse = getattr(item, "refuse", None)
-        told = isinstance(error, DMLError) and error.reported and not isinstance(error, NotEmulated)
-        if refuse is None or told:
-            return told
+        reported = isinstance(error, DMLError) and error.reported and not isinstance(error, NotEmulated)
+        if refuse is None or reported:
+            return reported
         try:
             return bool(refuse(name, error.args[0] if isinstance(error, DMLError) else explain(error)))
-        except DMLError as broken:
-            return broken.reported
+        except DMLError as break_error:
+            return break_error.reported
 
     def function(self, function: FunctionSignature, body: Callable[..., Any] | None) -> Callable[..., Any]:
-        """An exported function; ``body`` is what does it in Python, if anything does."""
-        steps = plan(function.params, self._objects, self._ffi)
-        run = self._runner(function.name, steps)
-        refuse = self._refusal(function.name, steps)
+        """The thunk of an exported function; ``body`` is its Python implementation, if any."""
+        arguments = plan(function.params, self._objects, self._ffi)
+        run = self._runner(function.name, arguments)
+        refuse = self._refusal(function.name, arguments)
         result = self._result(function.returns)
         fail = self._failure(function.name, function.returns)
 
@@ -129,18 +129,18 @@ class Calls:
             return failed("IUnknown::QueryInterface", error)
         return S_OK
 
-    def _runner(self, title: str, steps: ArgumentPlan) -> Runner:
-        inputs, outputs = steps.inputs, steps.outputs
-        if steps.result is not None:
-            return self._creator(title, inputs, *steps.result)
+    def _runner(self, title: str, arguments: ArgumentPlan) -> Runner:
+        inputs, outputs = arguments.inputs, arguments.outputs
+        if arguments.result is not None:
+            return self._creator(title, inputs, *arguments.result)
         if not outputs:
             return lambda body, values: body(*[read(values) for read in inputs])
 
         def run(body: Callable[..., Any], values: Values) -> int:
             value = body(*[read(values) for read in inputs])
-            for place, result in zip(outputs, (value,) if len(outputs) == 1 else value):
+            for output, result in zip(outputs, (value,) if len(outputs) == 1 else value):
                 try:
-                    place(values, result)
+                    output(values, result)
                 except DMLError as error:
                     if error.hresult != E_POINTER or title not in OPTIONAL_OUTPUTS:
                         raise
@@ -169,15 +169,15 @@ class Calls:
 
         return run
 
-    def _refusal(self, title: str, steps: ArgumentPlan) -> Callable[[Values], NoReturn]:
-        """For what is not emulated: looks at no argument, and says so once."""
+    def _refusal(self, title: str, arguments: ArgumentPlan) -> Callable[[Values], NoReturn]:
+        """The function for a call that is not emulated: ignores its arguments, and reports itself once."""
 
         def refuse(values: Values) -> NoReturn:
-            known = title in self._said
-            self._said.add(title)
-            if steps.result is not None and values[steps.result[1]]:
-                poke_pointer(values[steps.result[1]], NULL, title)
-            raise NotEmulated(E_NOTIMPL, "not emulated; the call does nothing", reported=known)
+            already_reported = title in self._reported_titles
+            self._reported_titles.add(title)
+            if arguments.result is not None and values[arguments.result[1]]:
+                poke_pointer(values[arguments.result[1]], NULL, title)
+            raise NotEmulated(E_NOTIMPL, "not emulated; the call does nothing", reported=already_reported)
 
         return refuse
 
@@ -193,7 +193,7 @@ class Calls:
         return fail
 
     def _result(self, returns: str) -> Callable[[Any], Any]:
-        """How a value becomes what C gets by ``return``; zeros for None."""
+        """The conversion of a Python result to the C return value; zeros for None."""
         if returns == "void":
             return lambda value: None
         if returns == "HRESULT":
@@ -202,9 +202,9 @@ class Calls:
             return lambda value: 0 if value is None else int(value)
 
         def by_value(value: Any) -> Any:
-            place = self._ffi.new(f"{returns}*")
+            output = self._ffi.new(f"{returns}*")
             if value is not None:
-                self._ffi.buffer(place)[:] = bytes(value)
-            return place[0]
+                self._ffi.buffer(output)[:] = bytes(value)
+            return output[0]
 
         return by_value

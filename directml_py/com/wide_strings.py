@@ -1,4 +1,4 @@
-"""Strings of C: WCHAR is wchar_t, of four bytes on Linux."""
+"""C strings, narrow and wide: WCHAR is wchar_t, four bytes on Linux."""
 
 from __future__ import annotations
 
