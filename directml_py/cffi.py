@@ -1,6 +1,6 @@
-"""The API for cffi users: ``ffi`` knows every struct and enum, with the C layout (ABI mode, no compiler).
+"""The API for cffi users: ``ffi`` declares every struct and enum with the C layout (ABI mode, no compiler needed).
 
-``ffi.new("DML_JOIN_OPERATOR_DESC *")`` makes a desc; a pointer to it goes wherever this package takes a desc.
+``ffi.new("DML_JOIN_OPERATOR_DESC *")`` creates a desc; a pointer to it is accepted wherever this package takes a desc.
 """
 
 try:

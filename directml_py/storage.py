@@ -1,4 +1,4 @@
-"""Files on a disk: written whole or not at all, and read only where reading has an end."""
+"""File I/O: atomic writes, and reads restricted to regular files."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-# Windows has no such call, and its files of other kinds have no paths in folders.
+# Windows has no O_NONBLOCK and does not need it: its pipes and devices have no paths in folders.
 NONBLOCKING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Let ``write`` write a file, which takes the place of ``path`` once all of it is on the disk.
+    """Atomically replace ``path`` with a file written by ``write``, once it is on disk.
 
-    Whatever goes wrong before, the file that ``path`` was stays as it was. A link is followed; what is no regular
-    file, such as ``/dev/null``, is written to as it is. Raises ``OSError`` that names ``path``.
+    On failure, an existing file stays unchanged. A symbolic link is followed; anything but a regular file, such as
+    ``/dev/null``, is written in place. Raises ``OSError`` naming ``path``.
     """
     try:
         _write_whole(Path(os.path.realpath(path)), write)
@@ -27,26 +27,26 @@ def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def _write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    present = _status(path)
-    if present is not None and not stat.S_ISREG(present.st_mode):
+    status = _status(path)
+    if status is not None and not stat.S_ISREG(status.st_mode):
         with path.open("wb") as file:
             write(file)
         return
-    if present is not None and not os.access(path, os.W_OK):
-        # Only the folder is asked when a file is replaced, but who took the right to write away meant the file.
+    if status is not None and not os.access(path, os.W_OK):
+        # Replacing a file needs write permission on the folder only, but a read-only file is meant to stay.
         raise PermissionError(13, "Permission denied")
-    # Names have at most 255 bytes, and a character up to four.
-    beside = path.with_name(f".{path.name[:48]}.{secrets.token_hex(8)}")
+    # File names have at most 255 bytes, and a character takes up to four.
+    temporary = path.with_name(f".{path.name[:48]}.{secrets.token_hex(8)}")
     try:
-        with beside.open("xb") as file:
+        with temporary.open("xb") as file:
             write(file)
             file.flush()
-            if present is not None:
-                beside.chmod(stat.S_IMODE(present.st_mode))
+            if status is not None:
+                temporary.chmod(stat.S_IMODE(status.st_mode))
             os.fsync(file.fileno())
-        os.replace(beside, path)
+        os.replace(temporary, path)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
 
@@ -59,7 +59,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def sync_folder(folder: Path) -> None:
-    """What was renamed in ``folder`` stays so when the machine stops, where folders can be opened."""
+    """Make renames in ``folder`` durable, on systems where folders can be opened."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -72,10 +72,10 @@ def sync_folder(folder: Path) -> None:
 def regular_file(path: Path) -> Iterator[BinaryIO]:
     """A regular file, open for reading.
 
-    Raises ``OSError``, also for what is no regular file: a pipe would be waited for, a device may have no end.
+    Raises ``OSError``, also if it is not a regular file: a pipe would block, a device may be endless.
     """
-    # Opening a pipe does not wait here, and what was opened is what is asked.
+    # Opening a pipe does not block here, and the check is on the opened file itself.
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NONBLOCKING)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(22, "it is no regular file", str(path))
+            raise OSError(22, "not a regular file", str(path))
         yield file

@@ -1,8 +1,8 @@
-"""Microsoft's own DirectML beside the emulator: asked, executed and compared through COM calls of ctypes.
+"""Comparison with Microsoft's DirectML: validates and executes descs in a real library, called through ctypes.
 
-``open(directml=PATH)`` asks a real library on the emulated Direct3D 12 device whether it takes a desc; with
-``d3d12=PATH`` it also executes, on the GPU: on WSL with the libraries of ``/usr/lib/wsl/lib``, on Windows with
-``DirectML.dll`` and ``d3d12.dll``.
+``open(directml=PATH)`` runs the library on the emulated Direct3D 12 device, for validation only; with ``d3d12=PATH`` it
+also executes on the GPU: on WSL with the libraries in ``/usr/lib/wsl/lib``, on Windows with ``DirectML.dll`` and
+``d3d12.dll``.
 """
 
 from .comparison import Comparison, OutputDifference

@@ -1,4 +1,4 @@
-"""COM objects of real libraries, called by position in the table of their interface."""
+"""COM client: calls methods of real libraries' objects by vtable index."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCALARS: dict[str, Any] = {
     "REFGUID": ctypes.c_void_p,
     "LPCWSTR": ctypes.c_void_p,
 }
-# The two calling conventions of Windows are one where pointers have 64 bits.
+# cdecl and stdcall are the same on 64-bit Windows.
 CALL = ctypes.CFUNCTYPE
 
 
@@ -48,34 +48,35 @@ def _iid_bytes(interface: str) -> bytes:
 
 @cache
 def table_of(interface: str) -> dict[str, tuple[int, MethodSignature]]:
-    """The methods of an interface and of its bases, each with its position in the table."""
+    """The methods of an interface and its bases, each with its vtable index."""
     chain = []
     name = interface
     while name:
         chain.append(INTERFACES[name])
         name = INTERFACES[name].base
-    methods = [method for one in reversed(chain) for method in one.methods]
+    methods = [method for signature in reversed(chain) for method in signature.methods]
     return {method.name: (position, method) for position, method in enumerate(methods)}
 
 
 def c_type(name: str) -> Any:
-    """The ctypes type of a parameter; an enumeration is an int."""
+    """The ctypes type of a parameter; enumerations are int."""
     if name.endswith("*"):
         return ctypes.c_void_p
     return SCALARS.get(name, ctypes.c_int32)
 
 
 class Object:
-    """A COM object, of which this holds one reference until ``release``."""
+    """A COM object, with one reference that is held until ``release``."""
 
     def __init__(self, address: int, interface: str) -> None:
         self.address = address
         self.interface = interface
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """What the method returns. Pointers are addresses, objects or ctypes structs, which are passed by reference.
+        """Call a method and return its result. Pointer arguments are addresses, objects, or ctypes structs, which are
+        passed by reference.
 
-        Raises ``DMLError`` for an HRESULT that fails.
+        Raises ``DMLError`` for a failing HRESULT.
         """
         position, method = table_of(self.interface)[name]
         result = self._function(position, method)(self.address, *map(_argument, arguments))
@@ -84,9 +85,9 @@ class Object:
         return result
 
     def struct(self, name: str, kind: type[ctypes.Structure]) -> Any:
-        """What a method returns that returns a struct.
+        """Call a method that returns a struct.
 
-        Compilers for Windows pass the struct's address behind ``this``, the others as ctypes does.
+        Windows compilers pass the struct's address after ``this``; on other systems the convention is that of ctypes.
         """
         position, _ = table_of(self.interface)[name]
         entry = self._entry(position)
@@ -99,11 +100,11 @@ class Object:
         return CALL(kind, ctypes.c_void_p)(entry)(self.address)
 
     def create(self, name: str, interface: str, *arguments: Any) -> Object:
-        """The object that a method returns through its last two parameters, ``riid`` and ``ppv``."""
-        found = ctypes.c_void_p()
+        """Call a method that returns an object through its last two parameters, ``riid`` and ``ppv``."""
+        created = ctypes.c_void_p()
         iid = iid_of(interface)
-        self.call(name, *arguments, iid, found)
-        return Object(found.value or 0, interface)
+        self.call(name, *arguments, iid, created)
+        return Object(created.value or 0, interface)
 
     def release(self) -> None:
         if self.address:

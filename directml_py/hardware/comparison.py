@@ -1,4 +1,4 @@
-"""What a real library and the emulator say and compute of one desc, side by side."""
+"""Comparison of a real library and the emulator: verdicts on a desc, and computed outputs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 
 
 class OutputDifference(NamedTuple):
-    """The largest difference in one output: ``ulps`` for floats, the difference itself for integers."""
+    """The largest difference in one output: ``ulps`` is in ULPs for floats, the absolute difference for integers."""
 
     path: str
     ulps: int
@@ -34,17 +34,17 @@ class OutputDifference(NamedTuple):
     def __str__(self) -> str:
         if not self.differing:
             return f"{self.path} is the same"
-        place = "".join(f"[{one}]" for one in self.place)
+        coordinates = "".join(f"[{coordinate}]" for coordinate in self.place)
         kind = "ULP" if isinstance(self.ours, np.floating) else "apart"
         return (
-            f"{self.path} differs in {self.differing} elements, at most {self.ulps} {kind} at {place}: "
+            f"{self.path} differs in {self.differing} elements, at most {self.ulps} {kind} at {coordinates}: "
             f"{self.ours} here, {self.theirs} there"
         )
 
 
 class Comparison(NamedTuple):
-    """``theirs`` is the library's verdict, ``ours`` what the emulator finds wrong. ``outputs`` is None where nothing
-    was executed; ``failure`` says what stopped it."""
+    """``theirs`` is the library's verdict, ``ours`` the emulator's diagnostics. ``outputs`` is None if nothing was
+    executed; ``failure`` is the error that prevented it."""
 
     desc: OperatorDesc
     theirs: Verdict
@@ -60,13 +60,17 @@ class Comparison(NamedTuple):
 
     @property
     def same(self) -> bool:
-        """Whether both agree about the desc, and about each element."""
-        return self.same_verdict and not self.failure and not any(one.differing for one in self.outputs or ())
+        """Whether both agree on the desc and on every output element."""
+        return (
+            self.same_verdict
+            and not self.failure
+            and not any(output.differing for output in self.outputs or ())
+        )
 
     def __str__(self) -> str:
         ours = "accepted" if not self.ours else f"refused: {'; '.join(map(str, self.ours))}"
         lines = [f"{self.desc.schema.type_name}: there {self.theirs}; here {ours}"]
-        lines += [f"  {one}" for one in self.outputs or ()]
+        lines += [f"  {output}" for output in self.outputs or ()]
         if self.failure:
             lines.append(f"  not executed: {self.failure}")
         return "\n".join(lines)
@@ -75,35 +79,35 @@ class Comparison(NamedTuple):
 def compare_with(
     library: Library, desc: OperatorDesc, inputs: Sequence[Any] | None, feature_level: int
 ) -> Comparison:
-    """Ask both sides, and run both where both accept and the library executes."""
+    """Validate a desc on both sides, and execute it if both accept it and the library can execute."""
     arrays = random_inputs(desc) if inputs is None else list(inputs)
     verdict = library.validate(desc)
     own = list(validate(desc, feature_level=feature_level))
-    found = Comparison(desc, verdict, own, arrays)
+    comparison = Comparison(desc, verdict, own, arrays)
     if own or not verdict.accepted or not library.executes:
-        return found
+        return comparison
     try:
         theirs = library.evaluate(desc, arrays)
         ours = evaluate(desc, arrays, feature_level=feature_level)
     except DMLError as error:
-        return found._replace(failure=str(error))
+        return comparison._replace(failure=str(error))
     outputs = [
-        difference(slot.path, one, other)
-        for slot, one, other in zip(desc.outputs, ours, theirs)
-        if one is not None and other is not None
+        difference(slot.path, our_array, their_array)
+        for slot, our_array, their_array in zip(desc.outputs, ours, theirs)
+        if our_array is not None and their_array is not None
     ]
-    return found._replace(results=theirs, outputs=outputs)
+    return comparison._replace(results=theirs, outputs=outputs)
 
 
 def difference(path: str, ours: Array, theirs: Array) -> OutputDifference:
-    """The largest difference between two arrays of one type and shape."""
+    """The largest difference between two arrays of the same type and shape."""
     if ours.dtype.kind == "f":
         distance = ulps_apart(ours, theirs)
     else:
         low, high = np.minimum(ours, theirs), np.maximum(ours, theirs)
         distance = high.astype(np.uint64) - low.astype(np.uint64)
     flat = int(distance.argmax())
-    index = tuple(int(one) for one in np.unravel_index(flat, distance.shape))
+    index = tuple(int(coordinate) for coordinate in np.unravel_index(flat, distance.shape))
     return OutputDifference(
         path, int(distance[index]), index, ours[index], theirs[index], int(np.count_nonzero(distance))
     )

@@ -1,4 +1,4 @@
-"""One compiled operator on a real Direct3D 12 device: buffers, initialization, dispatch, results."""
+"""Execution of a compiled operator on a real Direct3D 12 device: buffers, initialization, dispatch, readback."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ VIEWS = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 
 
 class GpuExecution:
-    """Runs one operator once. All that it creates is released by ``release``."""
+    """Runs one operator once. ``release`` releases everything that it creates."""
 
     def __init__(self, d3d12: Object, dml: Object) -> None:
         self._d3d12 = d3d12
@@ -70,9 +70,9 @@ class GpuExecution:
         outputs: Sequence[TensorSlot],
         arrays: Sequence[Array | None],
     ) -> list[Array | None]:
-        """The outputs of ``compiled`` on ``arrays``, an array for each input, packed as its tensor says.
+        """The outputs of ``compiled`` for ``arrays``, one for each input, stored in its tensor's layout.
 
-        Raises ``DMLError`` for whatever call fails.
+        Raises ``DMLError`` if a call fails.
         """
         sources = [
             None if slot.tensor is None or array is None else self._upload(self._bytes(slot, array))
@@ -81,7 +81,7 @@ class GpuExecution:
         targets = [
             None
             if slot.tensor is None
-            else self._buffer(_rounded(slot.tensor.total_size), D3D12_HEAP_TYPE_DEFAULT)
+            else self._buffer(_align4(slot.tensor.total_size), D3D12_HEAP_TYPE_DEFAULT)
             for slot in outputs
         ]
         persistent = self._initialize(compiled, inputs, sources)
@@ -89,7 +89,9 @@ class GpuExecution:
             None if slot.tensor is None or slot.tensor.is_owned_by_dml else source
             for slot, source in zip(inputs, sources)
         ]
-        self._dispatch(compiled, [_whole(one) for one in bound], [_whole(one) for one in targets], persistent)
+        self._dispatch(
+            compiled, [_whole(source) for source in bound], [_whole(target) for target in targets], persistent
+        )
         return [
             None if slot.tensor is None or target is None else slot.tensor.load(self._read(*target))
             for slot, target in zip(outputs, targets)
@@ -98,7 +100,7 @@ class GpuExecution:
     @staticmethod
     def _bytes(slot: TensorSlot, array: Array) -> npt.NDArray[np.uint8]:
         assert slot.tensor is not None
-        memory = np.zeros(_rounded(slot.tensor.total_size), np.uint8)
+        memory = np.zeros(_align4(slot.tensor.total_size), np.uint8)
         slot.tensor.store(memory, array)
         return memory
 
@@ -127,10 +129,10 @@ class GpuExecution:
         return self._created("CreateCommittedResource", "ID3D12Resource", *arguments), size
 
     def _mapped(self, buffer: Object, size: int) -> Any:
-        place = ctypes.c_void_p()
-        buffer.call("Map", 0, None, place)
-        assert place.value is not None
-        return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(place.value))
+        address = ctypes.c_void_p()
+        buffer.call("Map", 0, None, address)
+        assert address.value is not None
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address.value))
 
     def _upload(self, content: npt.NDArray[np.uint8]) -> tuple[Object, int]:
         staging, size = self._buffer(content.nbytes, D3D12_HEAP_TYPE_UPLOAD)
@@ -152,7 +154,7 @@ class GpuExecution:
     ) -> DML_BUFFER_BINDING | None:
         """The persistent resource, if the operator has one."""
         size = compiled.struct("GetBindingProperties", DML_BINDING_PROPERTIES).PersistentResourceSize
-        persistent = _whole(self._buffer(_rounded(size), D3D12_HEAP_TYPE_DEFAULT)) if size else None
+        persistent = _whole(self._buffer(_align4(size), D3D12_HEAP_TYPE_DEFAULT)) if size else None
         operators = (ctypes.c_void_p * 1)(compiled.address)
         initializer = self._own(
             self._dml.create("CreateOperatorInitializer", "IDMLOperatorInitializer", 1, operators)
@@ -164,10 +166,10 @@ class GpuExecution:
         array = (DML_BUFFER_BINDING * len(owned))(*owned)
         holder = DML_BUFFER_ARRAY_BINDING(len(owned), ctypes.addressof(array))
         has_owned = any(slot.tensor is not None and slot.tensor.is_owned_by_dml for slot in inputs)
-        given = DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER_ARRAY, ctypes.addressof(holder))
+        owned_binding = DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER_ARRAY, ctypes.addressof(holder))
         self._record(
             initializer,
-            [given if has_owned else DML_BINDING_DESC()],
+            [owned_binding if has_owned else DML_BINDING_DESC()],
             [DML_BINDING_DESC() if persistent is None else _desc(persistent)],
             None,
         )
@@ -180,7 +182,12 @@ class GpuExecution:
         outputs: Sequence[DML_BUFFER_BINDING],
         persistent: DML_BUFFER_BINDING | None,
     ) -> None:
-        self._record(compiled, [_desc(one) for one in inputs], [_desc(one) for one in outputs], persistent)
+        self._record(
+            compiled,
+            [_desc(binding) for binding in inputs],
+            [_desc(binding) for binding in outputs],
+            persistent,
+        )
 
     def _record(
         self,
@@ -206,7 +213,7 @@ class GpuExecution:
         table.call("BindInputs", len(inputs), (DML_BINDING_DESC * len(inputs))(*inputs))
         table.call("BindOutputs", len(outputs), (DML_BINDING_DESC * len(outputs))(*outputs))
         if properties.TemporaryResourceSize:
-            size = _rounded(properties.TemporaryResourceSize)
+            size = _align4(properties.TemporaryResourceSize)
             table.call("BindTemporaryResource", _desc(_whole(self._buffer(size, D3D12_HEAP_TYPE_DEFAULT))))
         if persistent is not None and dispatchable.interface == "IDMLCompiledOperator":
             table.call("BindPersistentResource", _desc(persistent))
@@ -218,7 +225,7 @@ class GpuExecution:
         self._commands(record)
 
     def _commands(self, record: Any) -> None:
-        """Run what ``record`` puts into a list, and wait for it."""
+        """Execute the commands that ``record`` records, and wait for them."""
         allocator = self._created("CreateCommandAllocator", "ID3D12CommandAllocator", int(DIRECT))
         commands = self._created(
             "CreateCommandList", "ID3D12GraphicsCommandList", 0, int(DIRECT), allocator, None
@@ -233,7 +240,7 @@ class GpuExecution:
         self._d3d12.call("GetDeviceRemovedReason")
 
 
-def _rounded(size: int) -> int:
+def _align4(size: int) -> int:
     return max(4, (size + 3) // 4 * 4)
 
 
@@ -242,7 +249,7 @@ def _whole(buffer: tuple[Object, int] | None) -> DML_BUFFER_BINDING:
 
 
 def _desc(binding: DML_BUFFER_BINDING) -> DML_BINDING_DESC:
-    """A binding of type BUFFER, of NONE for an empty one."""
+    """A binding desc of type BUFFER, or NONE for an empty binding."""
     if not binding.SizeInBytes:
         return DML_BINDING_DESC()
     return DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, binding)

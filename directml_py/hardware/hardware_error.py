@@ -1,7 +1,7 @@
-"""What is wrong with a library, a device or a request."""
+"""The exception for unusable libraries and devices."""
 
 from __future__ import annotations
 
 
 class HardwareError(RuntimeError):
-    """A library that cannot be used, or what it was not opened for; the text is one sentence."""
+    """A library cannot be used, or was not opened for the requested operation; the message is one sentence."""

@@ -1,4 +1,4 @@
-"""Inputs for descs that come without any."""
+"""Random inputs for descs that come without inputs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
 
 Array = npt.NDArray[Any]
-# So that what is drawn for one desc is drawn again.
+# Fixed, so that inputs are reproducible.
 SEED = 28
 
 
 def random_inputs(desc: OperatorDesc) -> list[Array | None]:
-    """An array for each input tensor of ``desc``, None for absent ones: floats from -4 to 4, small integers.
+    """A random array for each input tensor of ``desc``, None for absent ones: floats from -4 to 4, small integers.
 
     Elements that share memory are equal.
     """

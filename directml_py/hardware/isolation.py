@@ -1,4 +1,4 @@
-"""A real library in a process of its own, which it may end: some descs make it crash."""
+"""Process isolation: runs a real library in a child process, since some descs crash it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .loading import PathLike
 
 
 class Crash(NamedTuple):
-    """``desc`` ended the process of the library."""
+    """``desc`` crashed the library's process."""
 
     desc: OperatorDesc
     signal: int
@@ -28,9 +28,9 @@ class Crash(NamedTuple):
 
 
 class Isolated:
-    """``compare`` of a library that lives in a child process; it is started again after a crash.
+    """``compare`` with a library in a child process, which is restarted after a crash.
 
-    Raises ``HardwareError`` for what cannot be opened. Close it, or use it in a ``with``.
+    Raises ``HardwareError`` if the library cannot be opened. Close it, or use it in a ``with`` statement.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Isolated:
         self._start()
 
     def compare(self, desc: OperatorDesc, inputs: Sequence[Any] | None = None) -> Comparison | Crash:
-        """As ``Library.compare``, or the signal that it ended with."""
+        """As ``Library.compare``, or the signal that ended the process."""
         if self._process is None:
             self._start()
         self._pipe.send((desc, inputs))
@@ -81,7 +81,7 @@ class Isolated:
         except EOFError:
             self._process.join()
             failure = HardwareError(
-                f"the library ended its process when it was opened: exit code {self._process.exitcode}"
+                f"the library's process ended while opening it: exit code {self._process.exitcode}"
             )
         if failure is not None:
             self.close()

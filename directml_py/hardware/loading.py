@@ -1,4 +1,4 @@
-"""Shared libraries by path, and the functions they must have."""
+"""Loading of shared libraries by path, with checks for required exports."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import NamedTuple
 from .hardware_error import HardwareError
 
 OWN = Path(__file__).resolve().parents[1] / "com" / "lib"
-# In this order: each needs those before it.
+# In load order: each depends on those before it.
 OWN_FILES = ("libdirectml.so", "libd3d12.so", "libdxcore.so")
 PathLike = str | os.PathLike[str]
 
 
 class Libraries(NamedTuple):
-    """``d3d12`` is the library that has D3D12CreateDevice."""
+    """``d3d12`` is the library that exports D3D12CreateDevice."""
 
     directml: ctypes.CDLL
     d3d12: ctypes.CDLL
@@ -26,44 +26,44 @@ class Libraries(NamedTuple):
 
 
 def load_libraries(directml: PathLike, d3d12: PathLike | None, dxcore: PathLike | None) -> Libraries:
-    """Load what one DirectML needs. Raises ``HardwareError``.
+    """Load a DirectML library and its dependencies. Raises ``HardwareError``.
 
-    ``d3d12`` None is the emulated Direct3D 12. ``dxcore`` None is the one beside ``d3d12``, if there is one.
+    If ``d3d12`` is None, the emulated Direct3D 12 is used; if ``dxcore`` is None, the one beside ``d3d12``, if any.
     """
     path = checked_path(directml, "directml")
     if d3d12 is None:
         device = _load_own()
     else:
-        where = checked_path(d3d12, "d3d12")
-        for beside in _dxcore_of(where, dxcore):
-            load(beside, "dxcore", shared=True)
-        device = load(where, "d3d12", shared=True)
-        require(device, where, "D3D12CreateDevice", "Direct3D 12")
+        d3d12_path = checked_path(d3d12, "d3d12")
+        for sibling in _dxcore_of(d3d12_path, dxcore):
+            load(sibling, "dxcore", shared=True)
+        device = load(d3d12_path, "d3d12", shared=True)
+        require(device, d3d12_path, "D3D12CreateDevice", "Direct3D 12")
     library = load(path, "directml")
     require(library, path, "DMLCreateDevice1", "DirectML")
     return Libraries(library, device, d3d12 is None)
 
 
 def checked_path(path: PathLike, name: str) -> Path:
-    """``path`` as one of this system that names a file."""
+    """``path``, resolved. Raises ``HardwareError`` unless it is a file that this system can load."""
     text = os.fspath(path)
     if not isinstance(text, str):
         raise TypeError(f"{name} must be a path, not {type(path).__name__}")
     if sys.platform != "win32" and (PureWindowsPath(text).drive or text.lower().endswith(".dll")):
         raise HardwareError(
-            f"{name}: {text} is a library of Windows, which {sys.platform} cannot load; WSL has its own in "
+            f"{name}: {text} is a Windows library, which {sys.platform} cannot load; WSL has its own in "
             "/usr/lib/wsl/lib"
         )
-    found = Path(text)
-    if not found.is_file():
-        raise HardwareError(f"{name}: there is no file {text}")
-    return found.resolve()
+    file = Path(text)
+    if not file.is_file():
+        raise HardwareError(f"{name}: {text} is not a file")
+    return file.resolve()
 
 
 def load(path: Path, name: str, shared: bool = False) -> ctypes.CDLL:
-    """The library at ``path``; if ``shared``, its symbols are there for those that are loaded later."""
+    """The library at ``path``; if ``shared``, libraries that are loaded later can link to its symbols."""
     try:
-        # The two calling conventions of Windows are one where pointers have 64 bits.
+        # cdecl and stdcall are the same on 64-bit Windows.
         return ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL if shared else ctypes.DEFAULT_MODE)
     except OSError as error:
         raise HardwareError(f"{name}: {path} cannot be loaded: {error}") from None
@@ -71,15 +71,15 @@ def load(path: Path, name: str, shared: bool = False) -> ctypes.CDLL:
 
 def require(library: ctypes.CDLL, path: Path, function: str, what: str) -> None:
     if not hasattr(library, function):
-        raise HardwareError(f"{path} has no {function}: it is no {what}")
+        raise HardwareError(f"{path} has no {function}: it is not {what}")
 
 
 def _load_own() -> ctypes.CDLL:
     missing = [name for name in OWN_FILES if not (OWN / name).is_file()]
     if missing:
         raise HardwareError(
-            f"the emulated Direct3D 12 device cannot be had from C: this installation has no {missing[0]}; "
-            "give d3d12"
+            f"the emulated Direct3D 12 device is not available to C: this installation has no {missing[0]}; "
+            "pass d3d12"
         )
     libraries = [load(OWN / name, "directml", shared=True) for name in OWN_FILES]
     return libraries[0]
@@ -88,5 +88,5 @@ def _load_own() -> ctypes.CDLL:
 def _dxcore_of(d3d12: Path, dxcore: PathLike | None) -> Iterator[Path]:
     if dxcore is not None:
         yield checked_path(dxcore, "dxcore")
-    elif (beside := d3d12.with_name("libdxcore.so")).is_file():
-        yield beside
+    elif (sibling := d3d12.with_name("libdxcore.so")).is_file():
+        yield sibling

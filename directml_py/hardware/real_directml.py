@@ -1,4 +1,4 @@
-"""One real DirectML: what it accepts and what it computes."""
+"""A real DirectML library: validation and execution of operators."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from .hardware_error import HardwareError
 from .loading import Libraries, PathLike, load_libraries
 
 Array = npt.NDArray[Any]
-# D3D_FEATURE_LEVEL_11_0, and that of devices that compute and do not draw.
+# D3D_FEATURE_LEVEL_11_0, and D3D_FEATURE_LEVEL_1_0_CORE of compute-only devices.
 D3D_LEVELS = (0xB000, 0x1000)
 
 
 class Verdict(NamedTuple):
-    """What a library says of a desc: the HRESULT, and the method that returned it."""
+    """A library's verdict on a desc: the HRESULT, and the method that returned it."""
 
     hresult: int
     stage: str
@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
 
 
 class Library:
-    """A DirectML device of a real library. Close it, or use it in a ``with``."""
+    """A DirectML device of a real library. Close it, or use it in a ``with`` statement."""
 
     def __init__(self, libraries: Libraries) -> None:
         self.executes = not libraries.emulated
@@ -62,7 +62,7 @@ class Library:
             raise
 
     def close(self) -> None:
-        """Release the devices. What is closed already stays so."""
+        """Release the devices; idempotent."""
         for name in ("_dml", "_d3d12"):
             owned = getattr(self, name, None)
             if owned is not None:
@@ -75,10 +75,9 @@ class Library:
         self.close()
 
     def validate(self, desc: Any) -> Verdict:
-        """Whether the library takes an operator desc: by CreateOperator, and by CompileOperator too where the library
-        executes.
+        """The library's verdict on an operator desc, by CreateOperator and, if the library executes, CompileOperator.
 
-        Raises ``TypeError`` for what is no desc, ``ValueError`` for one that cannot be read.
+        Raises ``TypeError`` for an argument that is not a desc, ``ValueError`` for one that cannot be read.
         """
         created: list[Object] = []
         try:
@@ -90,11 +89,11 @@ class Library:
         return Verdict(0, "CreateOperator")
 
     def validate_graph(self, descs: Sequence[Any], connect: Callable[[list[int]], DML_GRAPH_DESC]) -> Verdict:
-        """Whether the library takes a graph of operators: by CreateOperator of each, and by CompileGraph. ``connect``
-        makes the desc, of the addresses of the operators.
+        """The library's verdict on a graph of operators, by CreateOperator for each and CompileGraph. ``connect``
+        builds the graph desc from the operators' addresses.
 
-        On the emulated device, which has no shaders, a graph in which CompileGraph finds no mistake before it makes
-        some ends with another error than E_INVALIDARG, and counts as accepted.
+        On the emulated device, which has no shaders, CompileGraph fails for a valid graph with another error than
+        E_INVALIDARG when it creates shaders; such a graph counts as accepted.
         """
         created: list[Object] = []
         stage = "CompileGraph"
@@ -115,24 +114,24 @@ class Library:
     def evaluate(self, desc: Any, inputs: Sequence[Any]) -> list[Array | None]:
         """Run one operator on arrays, as ``directml_py.evaluate`` does.
 
-        Raises ``HardwareError`` for a library that was opened for validation alone, ``DMLError`` for a call that
-        fails, ``TypeError`` and ``ValueError`` for inputs that do not fit.
+        Raises ``HardwareError`` if the library was opened for validation only, ``DMLError`` if a call fails,
+        ``TypeError`` and ``ValueError`` for invalid inputs.
         """
         if not self.executes:
             raise HardwareError(
                 "this library was opened without d3d12, on the emulated device, which runs no shaders"
             )
-        own = _decoded(desc)
-        if len(inputs) != len(own.inputs):
+        decoded = _decoded(desc)
+        if len(inputs) != len(decoded.inputs):
             raise ValueError(
-                f"inputs has {len(inputs)} arrays; the operator has {len(own.inputs)} input tensors"
+                f"inputs has {len(inputs)} arrays; the operator has {len(decoded.inputs)} input tensors"
             )
-        arrays = [input_array(slot, value) for slot, value in zip(own.inputs, inputs)]
+        arrays = [input_array(slot, value) for slot, value in zip(decoded.inputs, inputs)]
         created: list[Object] = []
         execution = GpuExecution(self._d3d12, self._dml)
         try:
-            compiled = self._compile(own, created)
-            return execution.run(compiled, own.inputs, own.outputs, arrays)
+            compiled = self._compile(decoded, created)
+            return execution.run(compiled, decoded.inputs, decoded.outputs, arrays)
         except _Refused as refusal:
             raise DMLError(refusal.verdict.hresult, f"{refusal.verdict.stage} failed") from None
         finally:
@@ -140,10 +139,10 @@ class Library:
             _release(created)
 
     def compare(self, desc: Any, inputs: Sequence[Any] | None = None) -> Comparison:
-        """What both sides say of a desc and, where both take it and the library executes, compute of ``inputs``
-        (None: random ones)."""
-        own = _decoded(desc)
-        return compare_with(self, own, inputs, self.feature_level)
+        """Compare both sides' verdicts on a desc and, if both accept it and the library executes, their outputs for
+        ``inputs`` (None: random ones)."""
+        decoded = _decoded(desc)
+        return compare_with(self, decoded, inputs, self.feature_level)
 
     def _compile(self, desc: OperatorDesc, created: list[Object], compiles: bool = True) -> Object:
         typed = encode(desc)
@@ -183,9 +182,9 @@ def _release(created: list[Object]) -> None:
 def _decoded(desc: Any) -> OperatorDesc:
     if isinstance(desc, OperatorDesc):
         return desc
-    decoded, faults = decode_operator_desc(desc)
-    if decoded is None or faults:
-        raise ValueError("; ".join(map(str, faults)) or "desc is null")
+    decoded, diagnostics = decode_operator_desc(desc)
+    if decoded is None or diagnostics:
+        raise ValueError("; ".join(map(str, diagnostics)) or "desc is null")
     assert isinstance(decoded, OperatorDesc)
     return decoded
 
@@ -194,12 +193,12 @@ def _create_d3d12(libraries: Libraries) -> Object:
     function = libraries.d3d12.D3D12CreateDevice
     function.restype = ctypes.c_int32
     function.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p]
-    found, iid = ctypes.c_void_p(), iid_of("ID3D12Device")
+    device, iid = ctypes.c_void_p(), iid_of("ID3D12Device")
     result = 0
     for level in D3D_LEVELS:
-        result = function(None, level, ctypes.addressof(iid), ctypes.addressof(found))
-        if result >= 0 and found.value:
-            return Object(found.value, "ID3D12Device")
+        result = function(None, level, ctypes.addressof(iid), ctypes.addressof(device))
+        if result >= 0 and device.value:
+            return Object(device.value, "ID3D12Device")
     raise HardwareError(f"D3D12CreateDevice found no device: 0x{result & 0xFFFFFFFF:08X}")
 
 
@@ -213,23 +212,23 @@ def _create_dml(libraries: Libraries, d3d12: Object) -> Object:
         ctypes.c_void_p,
         ctypes.c_void_p,
     ]
-    found, iid = ctypes.c_void_p(), iid_of("IDMLDevice1")
+    device, iid = ctypes.c_void_p(), iid_of("IDMLDevice1")
     lowest = int(DML_FEATURE_LEVEL.DML_FEATURE_LEVEL_1_0)
-    result = function(d3d12.address, 0, lowest, ctypes.addressof(iid), ctypes.addressof(found))
-    if result < 0 or not found.value:
+    result = function(d3d12.address, 0, lowest, ctypes.addressof(iid), ctypes.addressof(device))
+    if result < 0 or not device.value:
         raise HardwareError(f"DMLCreateDevice1 failed: 0x{result & 0xFFFFFFFF:08X}")
-    return Object(found.value, "IDMLDevice1")
+    return Object(device.value, "IDMLDevice1")
 
 
 _opened: list[Library] = []
 
 
 def open(directml: PathLike, d3d12: PathLike | None = None, dxcore: PathLike | None = None) -> Library:
-    """The DirectML in the library ``directml``, on the device of the library ``d3d12``.
+    """Open the DirectML library ``directml`` on a device of the library ``d3d12``.
 
-    Without ``d3d12`` that device is the emulated one: it answers what descs are checked with and executes nothing.
-    ``dxcore`` is loaded before ``d3d12``; left out, the one beside it. What is open is what ``validate``, ``evaluate``
-    and ``compare`` of this package ask. Raises ``HardwareError`` for what cannot be used.
+    Without ``d3d12`` the device is emulated: it supports validation and executes nothing. ``dxcore`` is loaded before
+    ``d3d12``; by default the one beside it. The module's ``validate``, ``evaluate`` and ``compare`` use the open
+    library. Raises ``HardwareError`` if a library cannot be used.
     """
     library = Library(load_libraries(directml, d3d12, dxcore))
     close()
@@ -238,27 +237,27 @@ def open(directml: PathLike, d3d12: PathLike | None = None, dxcore: PathLike | N
 
 
 def close() -> None:
-    """Close the library that is open."""
+    """Close the open library."""
     while _opened:
         _opened.pop().close()
 
 
-def _open_one() -> Library:
+def _current() -> Library:
     if not _opened:
         raise HardwareError("no library is open: call hardware.open(directml=PATH) first")
     return _opened[-1]
 
 
 def validate(desc: Any) -> Verdict:
-    """As ``Library.validate``, of the library that is open."""
-    return _open_one().validate(desc)
+    """``Library.validate`` of the open library."""
+    return _current().validate(desc)
 
 
 def evaluate(desc: Any, inputs: Sequence[Any]) -> list[np.ndarray[Any, Any] | None]:
-    """As ``Library.evaluate``, of the library that is open."""
-    return _open_one().evaluate(desc, inputs)
+    """``Library.evaluate`` of the open library."""
+    return _current().evaluate(desc, inputs)
 
 
 def compare(desc: Any, inputs: Sequence[Any] | None = None) -> Comparison:
-    """As ``Library.compare``, of the library that is open."""
-    return _open_one().compare(desc, inputs)
+    """``Library.compare`` of the open library."""
+    return _current().compare(desc, inputs)

@@ -1,7 +1,7 @@
-"""Recorded cases: descs with their inputs and what a real library made of them, a JSON object a line.
+"""Recorded cases: descs with their inputs and a real library's results, as JSON Lines.
 
 ``fields`` has floats in hexadecimal and tensors by data type, sizes, strides and total size; ``inputs`` and ``outputs``
-have the elements in C order, in base64. ``refused`` stands in place of ``outputs`` where the library took no desc.
+have the elements in C order, in base64. ``refused`` replaces ``outputs`` if the library rejected the desc.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ Array = npt.NDArray[Any]
 
 
 class Case(NamedTuple):
-    """``refused`` is ``0x80070057 at stage 1 CreateOperator`` and the like, or empty; then there are ``outputs``."""
+    """A recorded case. ``refused`` is text such as ``0x80070057 at stage 1 CreateOperator``; if empty, there are
+    ``outputs``."""
 
     name: str
     desc: OperatorDesc
@@ -37,32 +38,32 @@ class Case(NamedTuple):
 
 
 def read_cases(path: str | Path) -> Iterator[Case]:
-    """The cases of a file, which may be compressed (``.gz``). Raises ``OSError``, and ``ValueError`` for what is no
+    """The cases in a file, which may be compressed (``.gz``). Raises ``OSError``, and ``ValueError`` for an invalid
     case."""
-    opened = gzip.open if str(path).endswith(".gz") else open
-    with opened(path, "rt", encoding="utf-8") as lines:
+    open_file = gzip.open if str(path).endswith(".gz") else open
+    with open_file(path, "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             try:
-                yield _read(json.loads(line), number)
+                yield _decode(json.loads(line), number)
             except (KeyError, TypeError, AttributeError, ValueError) as error:
-                raise ValueError(f"{path}, line {number}: no case: {error}") from None
+                raise ValueError(f"{path}, line {number}: not a case: {error}") from None
 
 
 def write_cases(path: str | Path, cases: Iterable[Case]) -> None:
-    """Write ``cases`` so that ``read_cases`` reads them. Raises ``OSError``."""
-    opened = gzip.open if str(path).endswith(".gz") else open
-    with opened(path, "wt", encoding="utf-8") as file:
+    """Write ``cases`` in the format of ``read_cases``. Raises ``OSError``."""
+    open_file = gzip.open if str(path).endswith(".gz") else open
+    with open_file(path, "wt", encoding="utf-8") as file:
         for case in cases:
-            print(json.dumps(_written(case)), file=file)
+            print(json.dumps(_encode(case)), file=file)
 
 
-def _read(entry: dict[str, Any], number: int) -> Case:
+def _decode(entry: dict[str, Any], number: int) -> Case:
     operator, outputs = entry["operator"], entry.get("outputs")
     return Case(
         f"{operator}-{entry.get('seed', 0)}-{entry.get('i', number)}",
         _desc(operator, entry["fields"]),
-        [_array(one) for one in entry["inputs"]],
-        None if outputs is None else [_array(one) for one in outputs],
+        [_array(item) for item in entry["inputs"]],
+        None if outputs is None else [_array(item) for item in outputs],
         entry.get("refused", ""),
     )
 
@@ -76,12 +77,12 @@ def _array(entry: dict[str, Any] | None) -> Array | None:
 
 
 def _desc(operator: str, fields: dict[str, Any]) -> OperatorDesc:
-    return build_operator_desc(SCHEMAS[operator], {name: _value(one) for name, one in fields.items()})
+    return build_operator_desc(SCHEMAS[operator], {name: _value(item) for name, item in fields.items()})
 
 
 def _value(entry: Any) -> Any:
     if isinstance(entry, list):
-        return [_value(one) for one in entry]
+        return [_value(item) for item in entry]
     if not isinstance(entry, dict):
         return entry
     if "float" in entry:
@@ -105,13 +106,13 @@ def _value(entry: Any) -> Any:
     )
 
 
-def _written(case: Case) -> dict[str, Any]:
+def _encode(case: Case) -> dict[str, Any]:
     operator, seed, number = case.name.rsplit("-", 2)
     entry: dict[str, Any] = {"operator": operator, "seed": int(seed), "i": int(number)}
     entry["fields"] = _plain(case.desc)["fields"]
-    entry["inputs"] = [_plain_array(one) for one in case.inputs]
+    entry["inputs"] = [_plain_array(item) for item in case.inputs]
     if case.outputs is not None:
-        entry["outputs"] = [_plain_array(one) for one in case.outputs]
+        entry["outputs"] = [_plain_array(item) for item in case.outputs]
     if case.refused:
         entry["refused"] = case.refused
     return entry
@@ -139,14 +140,14 @@ def _plain(value: Any) -> Any:
         return {"tensor": tensor}
     if isinstance(value, OperatorDesc):
         counts = {entry.counted_by for entry in value.struct.fields}
-        fields = {name: _plain(one) for name, one in value if name not in counts}
+        fields = {name: _plain(item) for name, item in value if name not in counts}
         return {"operator": value.name, "fields": fields}
     if isinstance(value, Scalar):
         return {"struct": {"data_type": int(value.data_type), "raw": list(value.raw)}}
     if isinstance(value, Record):
-        return {"struct": {name: _plain(one) for name, one in value}}
+        return {"struct": {name: _plain(item) for name, item in value}}
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, bool):
         return value
     return (

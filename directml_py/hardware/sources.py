@@ -1,4 +1,4 @@
-"""The operators of a file: one desc, recorded cases, a graph, a DxDispatch model, a capture."""
+"""Sources of operators: files with a desc, recorded cases, a graph or a DxDispatch model, and captures."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Array = npt.NDArray[Any]
 
 
 class SourceError(ValueError):
-    """A file that has no operators, or cannot be read."""
+    """A file has no operators, or cannot be read."""
 
 
 class SourceOperator(NamedTuple):
-    """An operator by the name that the file has for it; ``inputs`` None where the file has none. ``case`` is what a
-    library was recorded to make of it."""
+    """An operator with its name in the file; ``inputs`` is None if the file has none. ``case`` is the recorded case
+    that it comes from, if any."""
 
     name: str
     desc: OperatorDesc
@@ -41,7 +41,7 @@ class SourceOperator(NamedTuple):
 
 
 def operators_in(path: Path) -> Iterator[SourceOperator]:
-    """The operators of a file or of the folder of a capture. Raises ``OSError`` and ``SourceError``."""
+    """The operators in a file or in a capture's folder. Raises ``OSError`` and ``SourceError``."""
     try:
         if path.is_dir():
             yield from _of_capture(path)
@@ -69,34 +69,34 @@ def _of_file(path: Path) -> Iterator[SourceOperator]:
 
 
 def _of_capture(folder: Path) -> Iterator[SourceOperator]:
-    """Each operator once, with the inputs of its first dispatch; those of graphs without."""
-    seen: set[OperatorDesc] = set()
+    """Each distinct operator of a capture, with the inputs of its first dispatch; without inputs in graphs."""
+    visited: set[OperatorDesc] = set()
     for log in read_capture(folder):
-        machine = ReplayState(log)
+        state = ReplayState(log)
         for _, command in log.ran:
-            machine.find(command)
+            state.find(command)
             if isinstance(command.what, e.DispatchEvent) and command.what.dispatchable.op is not None:
                 dispatch = command.what
-                for desc, inputs in _of_dispatch(machine, dispatch, command.what.dispatchable.op):
-                    if desc not in seen:
-                        seen.add(desc)
+                for desc, inputs in _of_dispatch(state, dispatch, command.what.dispatchable.op):
+                    if desc not in visited:
+                        visited.add(desc)
                         yield SourceOperator(f"dispatch {dispatch.number}", desc, inputs)
-            machine.leave(command)
+            state.leave(command)
 
 
 def _of_dispatch(
-    machine: ReplayState, dispatch: e.DispatchEvent, op: IDMLCompiledOperator
+    state: ReplayState, dispatch: e.DispatchEvent, op: IDMLCompiledOperator
 ) -> Iterator[tuple[OperatorDesc, Sequence[Array | None] | None]]:
     if isinstance(op.program, GraphProgram):
         for node in op.program.graph.nodes:
             if node is not None and node.desc is not None:
                 yield node.desc, None
     elif op.op is not None:
-        found: dict[int, Array] = {
+        arrays: dict[int, Array] = {
             operand.slot.position: operand.tensor.load(np.ascontiguousarray(operand.bytes))
-            for operand in machine.operands(dispatch)
+            for operand in state.operands(dispatch)
             if operand.slot.kind == "input"
         }
         present = [index for index, slot in enumerate(op.inputs) if slot.tensor is not None]
-        is_whole = all(index in found for index in present)
-        yield op.op.desc, [found.get(index) for index in range(len(op.inputs))] if is_whole else None
+        is_whole = all(index in arrays for index in present)
+        yield op.op.desc, [arrays.get(index) for index in range(len(op.inputs))] if is_whole else None

@@ -1,1 +1,1 @@
-"""Text for people: English plurals, and HTML. It knows nothing of DirectML."""
+"""Text formatting: English plurals and HTML. Independent of DirectML."""

@@ -1,4 +1,4 @@
-"""Small pieces of HTML. Text that is no ``HTML`` is escaped, always."""
+"""HTML fragments. Text that is not ``HTML`` is always escaped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 
 
 class HTML(str):
-    """Text that is markup already."""
+    """Text that is already markup."""
 
     __slots__ = ()
 
@@ -21,20 +21,21 @@ def join(parts: Iterable[str]) -> HTML:
 
 
 def element(tag: str, content: str = "", **attributes: str | None) -> HTML:
-    """``class_`` is the attribute class; underscores are hyphens. Attributes of None are left out."""
-    shown = "".join(
+    """An HTML element. ``class_`` is the attribute class; other underscores become hyphens. Attributes that are None
+    are omitted."""
+    attribute_text = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for name, value in attributes.items()
         if value is not None
     )
-    return HTML(f"<{tag}{shown}>{text(content)}</{tag}>")
+    return HTML(f"<{tag}{attribute_text}>{text(content)}</{tag}>")
 
 
 LEFT = "text-align: left; vertical-align: top"
 
 
 def table(caption: str, rows: Iterable[tuple[str, ...]], header: Iterable[str] = ()) -> HTML:
-    """Rows of text, left-aligned: notebooks align numbers, which these are not."""
+    """A table of text, left-aligned, as notebooks align cells to the right for numbers."""
     head = join(element("th", name, style=LEFT) for name in header)
     lines = [element("tr", head)] if head else []
     lines += [element("tr", join(element("td", cell, style=LEFT) for cell in row)) for row in rows]
