@@ -1,4 +1,4 @@
-"""Arguments as C and Python give them, and what is told of those that are none; lives of what programs hold."""
+"""Arguments from C and Python, messages about invalid ones, and object lifetimes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_large_numbers_are_shown_as_headers_have_them(number, shown):
 
 
 def test_residency_is_counted():
-    """As often as it is made resident it has to be evicted; once too often counts for nothing."""
+    """Each MakeResident needs an Evict; surplus evictions are ignored."""
     life = Lifetime("a buffer")
     life.make_resident()
     life.evict()

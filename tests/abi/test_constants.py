@@ -1,4 +1,4 @@
-"""Numbers and names that Windows gives."""
+"""Constants of Windows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_results(name):
 
 
 def test_guids_in_memory():
-    """Three numbers whose lowest byte comes first, and eight bytes."""
+    """Three little-endian integers and eight bytes."""
     guid = GUID("{00112233-4455-6677-8899-AABBCCDDEEFF}")
     assert bytes(guid).hex() == "33221100554477668899aabbccddeeff"
     assert (guid.Data1, guid.Data2, guid.Data3, guid.Data4[0]) == (0x00112233, 0x4455, 0x6677, 0x88)

@@ -38,7 +38,7 @@ def join(axis=3):
 
 
 def addresses(desc):
-    """Where a JOIN's arrays and what is behind them lie."""
+    """The addresses of a JOIN's arrays and of the structs that they point to."""
     first = desc.InputTensors[0]
     return {ctypes.addressof(desc), ctypes.addressof(desc.InputTensors.contents), first.Desc} | {
         desc.OutputTensor.contents.Desc
@@ -74,7 +74,7 @@ class TestEquality:
         assert dml.DML_SCALAR_UNION(Float32=1.0) != dml.DML_SCALAR_UNION(UInt32=1)
 
     def test_of_different_types(self):
-        """A SIN and a COS have fields alike; a helper of d3dx12.h is the struct that it helps with."""
+        """SIN and COS have the same fields but differ; a d3dx12.h helper equals its base struct."""
         sin, cos = dml.DML_ELEMENT_WISE_SIN_OPERATOR_DESC(), dml.DML_ELEMENT_WISE_COS_OPERATOR_DESC()
         assert bytes(sin) == bytes(cos)
         assert sin != cos
@@ -175,7 +175,7 @@ class TestCopies:
         assert Thing.from_handle(barrier.Transition.pResource) is not None
 
     def test_copies_of_copies_keep_nothing_more(self):
-        """What a field of an older copy held is gone with that copy."""
+        """Memory held by an older copy's field is freed with that copy."""
         thing = Thing()
         handle = thing.handle
         table = dml.DML_BINDING_TABLE_DESC(Dispatchable=thing, SizeInDescriptors=1)
@@ -323,13 +323,13 @@ class TestPickles:
 
 
 def refuse(number):
-    """What a worker process does that meets an error."""
+    """Raises an error in a worker process."""
     raise dml.DMLError(0x80070057, "no", dml.validate(join(axis=number)), reported=True)
 
 
 class TestErrors:
     def test_from_a_worker_process(self):
-        """Forked workers would inherit what an exception needs; these start anew."""
+        """Spawned workers, since forked ones would inherit the state that unpickling needs."""
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             with pytest.raises(dml.DMLError, match=r"no .E_INVALIDARG") as caught:
                 pool.submit(refuse, 2).result(timeout=300)

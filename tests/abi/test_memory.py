@@ -1,4 +1,4 @@
-"""Memory that somebody else describes: faults are errors, never signals."""
+"""Memory at untrusted addresses: faults are errors, never signals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PAGES = """
 
 
 def run(body):
-    """Run the lines in a process of their own, in which a crash shows as a signal."""
+    """Run the lines in a separate process, where a crash shows as a signal."""
     text = textwrap.dedent(PAGES) + textwrap.dedent(body)
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, (done.returncode, done.stderr)
@@ -66,7 +66,7 @@ def test_a_fault_says_where():
 
 @pytest.mark.parametrize("address", [0, 1, 1 << 63])
 def test_nothing_to_transfer(address):
-    """No bytes are at every address, as an array of no elements is."""
+    """Zero bytes can be read at every address."""
     assert read(address, 0) == b""
     write(address, b"")
 
@@ -103,7 +103,7 @@ def test_read_only_page():
 
 
 def test_wild_sizes_cost_no_memory():
-    """A petabyte cannot be allocated, so the fault must come first."""
+    """A petabyte cannot be allocated, so the fault must be detected first."""
     block = ctypes.create_string_buffer(64)
     with pytest.raises(MemoryFault, match="1125899906842624 bytes"):
         read(ctypes.addressof(block), 1 << 50)
@@ -134,7 +134,7 @@ def test_strings_of_every_length(length):
 
 @pytest.mark.parametrize("way", probing.ways(), ids=lambda way: way.title)
 def test_more_than_one_call_transfers(monkeypatch, way):
-    """One call copies at most 2 GiB, or what a pipe has room for; here, 7 bytes."""
+    """One call copies at most 2 GiB, or a pipe's capacity; here, 7 bytes."""
     monkeypatch.setattr(probing, "MOST", 7)
     monkeypatch.setattr(probing, "ROOM", 7)
     monkeypatch.setattr(memory, "_ways", [way])
@@ -164,7 +164,7 @@ FORBID = """
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="seccomp is Linux's")
 @pytest.mark.parametrize("error", ["EPERM", "EACCES", "ENOSYS"])
 def test_where_the_kernel_forbids_its_calls(error):
-    """As many containers do: a pipe serves, wild pointers are still errors, and the right ones still right."""
+    """As in many containers: a pipe is used, bad pointers are still errors, and valid ones still work."""
     run(
         textwrap.dedent(FORBID)
         + textwrap.dedent(
@@ -213,7 +213,7 @@ def test_where_the_kernel_forbids_its_calls(error):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="no other system says what is mapped")
 def test_a_page_that_comes_and_goes():
-    """Another thread hides the page of a desc again and again: each look at it finds all of it, or nothing."""
+    """Another thread repeatedly unmaps the page of a desc: each read gets all of it, or fails."""
     run(
         """
         import threading, time
@@ -246,8 +246,8 @@ def test_a_page_that_comes_and_goes():
     )
 
 
-def test_an_array_of_no_bytes_vouches_for_nothing():
-    """A constant of no bytes at a wild address, and then one of 8 on the same page."""
+def test_an_empty_array_does_not_validate_its_page():
+    """A constant of zero bytes at a bad address, then one of 8 bytes on the same page."""
     run(
         """
         import directml_py as dml
@@ -270,8 +270,8 @@ def test_an_array_of_no_bytes_vouches_for_nothing():
 @pytest.mark.skipif(
     memory._fast_readv is None, reason="the kernel forbids to copy from one process to another"
 )
-def test_what_can_be_read_is_read_at_the_first_go(monkeypatch):
-    """One call of the kernel: the careful way is for what it refuses."""
+def test_readable_memory_takes_one_call(monkeypatch):
+    """One system call: the slow path is only for reads that it rejects."""
 
     def careful(*_):
         raise AssertionError

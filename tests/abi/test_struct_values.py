@@ -1,4 +1,4 @@
-"""Structs are the same values in every process, whatever it has imported before it looks at them."""
+"""Struct values do not depend on what a process has imported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXPECTED = "True False True True True"
 
 
 def printed(*lines):
-    """What a Python of its own prints that runs ``lines``."""
+    """The output of ``lines`` in a new Python process."""
     run = subprocess.run(
         [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True, cwd=ROOT
     )
@@ -56,7 +56,7 @@ print(before, one == other)
 
 
 def test_structs_that_no_schema_describes_are_their_bytes():
-    """What another room derives itself has the protocol's answers too."""
+    """A struct that another package derives implements the protocol too."""
     own = """
 from ctypes import c_uint32
 from directml_py.abi.structure import Structure

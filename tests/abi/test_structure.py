@@ -1,4 +1,4 @@
-"""How structs and unions are filled from Python."""
+"""Initialization and assignment of structs and unions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TestConstruction:
 
     @pytest.mark.parametrize("name", ["Depth", "width", "describe", "_fields_", "_objects", "__class__"])
     def test_unknown_keyword(self, name):
-        """Attributes of the class are no fields."""
+        """Class attributes are not fields."""
         with pytest.raises(TypeError, match=f"DML_SIZE_2D has no field {name}"):
             DML_SIZE_2D(**{name: 1})
 
@@ -182,7 +182,7 @@ class TestUnion:
 
 
 def test_how_many_structs_are_read():
-    """65,536 by address; a larger count is a mistake."""
+    """At most 65,536 are read from an address; a larger count is an error."""
     most = 1 << 16
     sizes = (DML_SIZE_2D * (most + 1))()
     sizes[most - 1].Width = 7

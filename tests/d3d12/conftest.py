@@ -1,4 +1,4 @@
-"""Devices and the objects that nearly every test needs."""
+"""Fixtures: devices and the objects that most tests need."""
 
 from __future__ import annotations
 

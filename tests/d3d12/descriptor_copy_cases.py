@@ -1,4 +1,4 @@
-"""The rules of CopyDescriptors, each broken alone."""
+"""Violations of each rule of CopyDescriptors, one at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A device in the child of a fork: it works, or refuses with a sentence, and never hangs."""
+"""A device in the child of a fork: it works or fails with a message, and never hangs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no for
 
 
 def in_child(action):
-    """What ``action`` returns in a child of this process, as text; "hangs" if it does not end."""
+    """The result of ``action`` in a forked child, as text; "hangs" if it does not terminate."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:

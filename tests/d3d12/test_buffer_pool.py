@@ -1,4 +1,4 @@
-"""Memory of buffers that are gone is used again, once nobody looks at it."""
+"""The buffer pool reuses memory once no array views it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_memory_comes_back_as_zeros(recycling: Recycling) -> None:
 @pytest.mark.parametrize(
     "look", [lambda a: a[5:9], lambda a: a.view(np.float32)[::2].reshape(-1, 4), lambda a: a[10:].data]
 )
-def test_what_is_looked_at_stays_as_it_is(recycling: Recycling, look: object) -> None:
+def test_viewed_memory_is_not_reused(recycling: Recycling, look: object) -> None:
     array = recycling.zeros(SIZE)
     array[:] = 9
     view = look(array)  # type: ignore[operator]
@@ -60,7 +60,7 @@ def test_other_sizes_are_other_memory(recycling: Recycling) -> None:
     assert recycling._pop_idle(SIZE - 64) is None
 
 
-def test_no_more_lies_idle_than_said(recycling: Recycling) -> None:
+def test_the_number_of_idle_blocks_is_limited(recycling: Recycling) -> None:
     many = [recycling.zeros(SIZE) for _ in range(IDLE + 3)]
     last = [place(array) for array in many[-IDLE:]]
     while many:
@@ -71,7 +71,7 @@ def test_no_more_lies_idle_than_said(recycling: Recycling) -> None:
 
 
 @pytest.mark.parametrize("size", [SIZES.start - 1, SIZES.stop])
-def test_small_and_huge_memory_is_given_back_at_once(recycling: Recycling, size: int) -> None:
+def test_small_and_huge_blocks_are_not_pooled(recycling: Recycling, size: int) -> None:
     array = recycling.zeros(size)
     assert array.size == size
     assert not array.any()

@@ -144,7 +144,7 @@ class TestWhatIsWritten:
 
 
 class TestRefusedClears:
-    """Recording them makes the list invalid, and nothing is written."""
+    """Recording an invalid clear makes the list invalid, and nothing is written."""
 
     def test_handles(self, bench, views):
         buffer = filled(bench, 16)

@@ -1,4 +1,4 @@
-"""Recording: what lists take, refuse, and become; allocators."""
+"""Recording: valid and invalid calls, the life cycle of lists, and allocators."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_one_range(heaps):
 
 
 def test_what_is_copied_is_what_was_there(heaps):
-    """Later writes to the source do not follow; an empty place is copied too."""
+    """Later writes to the source have no effect; an empty descriptor is copied too."""
     heaps.target.write(1, "old")
     heaps.source.write(1, None)
     heaps.device.CopyDescriptorsSimple(2, heaps.at(heaps.target, 0), heaps.at(heaps.source, 0), VIEWS)
@@ -142,14 +142,14 @@ def test_counts_beyond_the_arrays(heaps, count):
     ("count", "problem"), [(1 << 20, "cannot be read"), ((1 << 20) + 1, "more than 1048576")]
 )
 def test_handles_behind_an_address(heaps, count, problem):
-    """A count that nobody can mean is not followed."""
+    """An absurd count is rejected without reading the array."""
     with pytest.raises(DMLError, match=problem):
         heaps.device.CopyDescriptors(
             count, ctypes.c_void_p(16), None, 1, heaps.starts(heaps.source, 0), None, VIEWS
         )
 
 
-def test_the_debug_layer_says_it(debug_bench, info_queue):
+def test_reported_by_the_debug_layer(debug_bench, info_queue):
     heaps = Heaps(debug_bench.device)
     arguments = 1, heaps.at(heaps.target, 0), heaps.at(heaps.target, 1), VIEWS
     with pytest.raises(DMLError):

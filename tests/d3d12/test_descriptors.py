@@ -39,7 +39,7 @@ def test_handles_lead_back_to_the_slots(bench):
             assert bench.device.find_descriptors(start - step) is None
 
 
-def test_handles_of_nobody(bench, collect):
+def test_unknown_handles(bench, collect):
     heap = make(bench)
     start = heap.GetCPUDescriptorHandleForHeapStart().ptr
     for ptr in (0, 1, (1 << 64) - 1):
@@ -108,7 +108,7 @@ def test_increment_sizes(bench):
 
 
 def test_many_live_heaps():
-    """A heap is put where it is found, whatever others there are."""
+    """A heap is found by its handles among many others."""
 
     def prepared(count):
         device = d3d12.D3D12CreateDevice()
@@ -130,7 +130,7 @@ def test_many_live_heaps():
 
 
 def test_heaps_that_go_while_others_stay(bench, collect):
-    """Whatever the order in which they go, the rest is still found, and so is what is made later."""
+    """The remaining and later heaps are found, whatever the order in which others are destroyed."""
     heaps = [make(bench) for _ in range(20)]
     starts = [heap.GetGPUDescriptorHandleForHeapStart().ptr for heap in heaps]
     gone = [3, 0, 19, 7, 8]
@@ -146,7 +146,7 @@ def test_heaps_that_go_while_others_stay(bench, collect):
 
 @pytest.mark.parametrize("visible", [False, True])
 def test_no_two_heaps_share_handles(bench, visible):
-    """However many descriptors one has, the next begins behind its last."""
+    """Each heap's handles begin after the last one of the previous heap."""
     made = [
         bench.device.CreateDescriptorHeap(s.D3D12_DESCRIPTOR_HEAP_DESC(VIEWS, count, int(visible)))
         for count in (100_000, 3, 100_000, 1)
@@ -159,7 +159,7 @@ def test_no_two_heaps_share_handles(bench, visible):
 
 
 def test_address_ranges_do_not_touch():
-    """Each begins on a unit, and a whole one lies between two."""
+    """Ranges are aligned to units, with a gap of at least a byte between them."""
     space = AddressSpace(0x1000, 16)
     assert [space.take(size) for size in (20, 16, 1, 1)] == [0x1000, 0x1030, 0x1050, 0x1070]
 

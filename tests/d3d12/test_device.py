@@ -1,4 +1,4 @@
-"""Device creation, feature queries, private data, and what removal does."""
+"""Device creation, feature queries, private data, and device removal."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class TestFeatures:
         assert (data.WaveLaneCountMin, data.WaveLaneCountMax, data.TotalLaneCount) == (4, 4, 4)
 
     def test_every_answer_fits_its_struct(self, bench):
-        """A struct of another feature is refused, and left as it is."""
+        """A struct of another feature is rejected and left unchanged."""
         data = s.D3D12_FEATURE_DATA_ROOT_SIGNATURE(HighestVersion=1)
         with pytest.raises(TypeError, match="D3D12_FEATURE_DATA_ARCHITECTURE"):
             bench.device.CheckFeatureSupport(e.D3D12_FEATURE_ARCHITECTURE, data)
@@ -321,7 +321,7 @@ def test_custom_heap_properties(bench):
 
 
 def test_what_callers_in_c_cannot_catch(bench, debug_bench):
-    """A call that did nothing removes the device; a question does it no harm, nor does what comes after."""
+    """A failed void call removes the device; a failed query does not, nor does any later call."""
     for device, said in ((bench.device, False), (debug_bench.device, True)):
         if said:
             device.QueryInterface(d3d12.ID3D12InfoQueue).SetBreakOnSeverity(

@@ -1,4 +1,4 @@
-"""DXGI: finding the adapter, what it says of itself, and devices on it."""
+"""DXGI: adapter enumeration, adapter descriptions, and devices on adapters."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_warp_is_software_and_not_listed(factory, adapter):
 
 @pytest.mark.parametrize("warp", [False, True])
 def test_from_device_to_adapter_by_luid(factory, warp):
-    """As nf-dxgi1_4-idxgifactory4-enumadapterbyluid has it."""
+    """As in nf-dxgi1_4-idxgifactory4-enumadapterbyluid."""
     adapter = factory.EnumWarpAdapter() if warp else factory.EnumAdapters(0)
     device = dml.D3D12CreateDevice(adapter, dml.D3D_FEATURE_LEVEL_11_0)
     luid = device.GetAdapterLuid()

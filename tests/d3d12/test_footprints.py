@@ -1,4 +1,4 @@
-"""What helpers of C programs ask a device: footprints, allocation sizes and features by bare addresses."""
+"""Device queries made by C helper libraries: footprints, allocation sizes and features at bare addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WriteBufferImmediate: values that come out of the list itself."""
+"""WriteBufferImmediate: immediate values written to buffers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def words(buffer):
     return buffer.memory.view(np.uint32).tolist()
 
 
-def test_values_go_where_they_are_sent_in_the_order_of_the_list(bench):
+def test_values_are_written_in_list_order(bench):
     target, source = bench.readback(16), bench.upload(4)
     source.Map()[:] = 9
     at = target.GetGPUVirtualAddress()
@@ -57,8 +57,8 @@ def test_other_lists(kind):
     assert data.WriteBufferImmediateSupportFlags >> kind & 1
 
 
-def test_of_buffers_that_share_memory_the_newest_that_has_the_address(debug_bench):
-    """The state of the other one does not matter then."""
+def test_the_newest_of_aliasing_buffers_is_written(debug_bench):
+    """The state of the other buffer does not matter."""
     device = debug_bench.device
     heap = device.CreateHeap(d3d12.CD3DX12_HEAP_DESC(65536, e.D3D12_HEAP_TYPE_DEFAULT))
     wide, narrow = (
@@ -86,14 +86,14 @@ def test_of_buffers_that_share_memory_the_newest_that_has_the_address(debug_benc
         (0, e.D3D12_HEAP_TYPE_UPLOAD, r"which must not be in a heap of type D3D12_HEAP_TYPE_UPLOAD"),
     ],
 )
-def test_wrong_places_make_the_list_invalid(bench, offset, heap, text):
+def test_invalid_destinations_make_the_list_invalid(bench, offset, heap, text):
     target = bench.buffer(16, heap)
     bench.list.WriteBufferImmediate([Write(target.GetGPUVirtualAddress() + offset, 1)])
     with pytest.raises(DMLError, match=f"WriteBufferImmediate: .*{text}"):
         bench.list.Close()
 
 
-def test_a_buffer_that_was_released_is_no_place(bench, collect):
+def test_a_released_buffer_is_not_a_destination(bench, collect):
     target = bench.buffer(16)
     at = target.GetGPUVirtualAddress()
     del target
@@ -136,8 +136,8 @@ def test_the_state_is_copy_dest(debug_bench, info_queue):
         (8, e.D3D12_MESSAGE_ID_WRITEBUFFERIMMEDIATE_INVALID_DEST),
     ],
 )
-def test_the_debug_layer_numbers_what_is_wrong(debug_bench, info_queue, offset, id):
-    """By the first of the destinations that are."""
+def test_message_ids_of_the_debug_layer(debug_bench, info_queue, offset, id):
+    """The message ID is that of the first invalid destination."""
     info_queue.SetBreakOnSeverity(e.D3D12_MESSAGE_SEVERITY_ERROR, False)
     target = debug_bench.buffer(8)
     at = target.GetGPUVirtualAddress()

@@ -1,4 +1,4 @@
-"""Exceptions between any two steps of Execute, Signal and Wait: the queue works afterwards, nothing waits forever."""
+"""Exceptions between any two steps of Execute, Signal and Wait: the queue still works, and nothing waits forever."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Call(Command):
 
 
 class Program:
-    """Two queues with a wait between them and one behind, and what was seen of it."""
+    """Two queues, one waiting for the other, with an event at the end and a log of what ran."""
 
     def __init__(self, debug):
         if debug:
@@ -64,7 +64,7 @@ class Program:
         self.done.SetEventOnCompletion(2)
 
     def check_works(self):
-        """In a thread of its own: the lock must be free for all."""
+        """Run in a separate thread, as the lock must be free."""
         if self.device.GetDeviceRemovedReason() != S_OK:
             return
         for queue in (self.one, self.two):
@@ -88,7 +88,7 @@ class Program:
 
 
 def interrupt(action, at, unit):
-    """Raise KeyboardInterrupt at the ``at``-th step; False if there are fewer."""
+    """Raise KeyboardInterrupt at step number ``at``; False if there are fewer steps."""
     count = 0
 
     def step(frame, event, argument):
@@ -134,7 +134,7 @@ def in_time(action):
 
 
 def interrupted_everywhere(debug, unit, first=1, step=1):
-    """How many steps there are, about, and how often an interrupt removed the device."""
+    """The approximate number of steps, and how many interrupts removed the device."""
     removed, at = 0, first - step
     while True:
         at += step
@@ -177,7 +177,7 @@ class Failing:
 @pytest.mark.parametrize("signal", ["CPU", "queue"])
 @pytest.mark.parametrize("debug", [False, True])
 def test_an_event_that_fails(debug, signal):
-    """The others are set, queues that waited go on, and the caller hears of it."""
+    """The other events are set, waiting queues continue, and the exception reaches the caller."""
     program = Program(debug)
     fence, events = program.fence, [threading.Event(), Failing(), threading.Event()]
     program.one.Wait(fence, 1)

@@ -1,4 +1,4 @@
-"""ReportLiveDeviceObjects: what a program has not let go of."""
+"""ReportLiveDeviceObjects: objects that a program has not released."""
 
 from __future__ import annotations
 

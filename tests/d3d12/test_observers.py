@@ -1,4 +1,4 @@
-"""Markers, and what observers are told."""
+"""Markers, and notifications of observers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from directml_py.d3d12.observers import Observer, Watchers, watchers
 
 
 class Notes(Observer):
-    """Writes down all that it is told, in a word or two each."""
+    """Logs every notification in a word or two."""
 
     def __init__(self):
         self.lines = []
@@ -63,7 +63,7 @@ def notes():
     watchers.remove(observer)
 
 
-def test_an_execution_is_told_command_by_command(bench, notes):
+def test_an_execution_is_observed_command_by_command(bench, notes):
     source, target = bench.upload(64), bench.buffer(64)
     fence = bench.device.CreateFence(0)
     bench.list.BeginEvent(1, "copying")
@@ -93,7 +93,7 @@ def test_an_execution_is_told_command_by_command(bench, notes):
     ]
 
 
-def test_a_hazard_is_told_between_the_commands_it_lies_between(debug_bench, notes):
+def test_a_hazard_is_reported_between_its_commands(debug_bench, notes):
     bench = debug_bench
     buffer, other = bench.buffer(64), bench.buffer(64)
     bench.list.CopyResource(other, buffer)
@@ -110,7 +110,7 @@ def test_a_hazard_is_told_between_the_commands_it_lies_between(debug_bench, note
     assert kinds == ["started", "before", "after", "before", "reported", "reported", "after"]
 
 
-def test_nobody_hears_what_happens_after_it_left(bench, notes):
+def test_a_removed_observer_is_not_notified(bench, notes):
     bench.buffer(64)
     for observer in watchers.all:
         watchers.remove(observer)
@@ -139,13 +139,13 @@ def test_the_text_of_a_marker_at_an_address():
     assert marker_text(1, ctypes.addressof(words), len(words)) == "forward pass"
 
 
-def test_no_module_is_loaded_for_nobody():
+def test_no_module_is_loaded_without_observers():
     probe = "import sys, directml_py; print([name for name in sys.modules if 'capturing' in name])"
     assert subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True).stdout == "[]\n"
 
 
-def test_calls_that_submit_nothing_are_not_told(bench, notes):
-    """None of no lists, and none of a removed device."""
+def test_calls_that_submit_nothing_are_not_observed(bench, notes):
+    """No notification for an empty submission, or on a removed device."""
     bench.list.Close()
     bench.queue.ExecuteCommandLists([])
     bench.device.RemoveDevice()

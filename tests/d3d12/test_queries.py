@@ -1,4 +1,4 @@
-"""Timestamps: query heaps, and how their results come into buffers."""
+"""Timestamps: query heaps, and resolving results to buffers."""
 
 from __future__ import annotations
 

@@ -298,7 +298,7 @@ class TestWaiting:
         assert fences[-1].GetCompletedValue() == 1
 
     def test_a_fulfilled_wait_stays_fulfilled(self, bench, fence):
-        """Events are set before waiting queues run; this one takes the fence back in between."""
+        """Events are set before waiting queues run; this one rewinds the fence in between."""
 
         class Rewind:
             def set(self):
@@ -312,7 +312,7 @@ class TestWaiting:
         assert seen == [0]
 
     def test_a_wait_counts_from_its_turn(self, bench, fence):
-        """A value that came and went while the queue was busy with something earlier does not count."""
+        """A value that the fence had only before the queue reached the wait does not satisfy it."""
         seen = []
         bench.queue.Wait(fence, 1)
         bench.queue.ExecuteCommandLists([calling(bench, lambda: (fence.Signal(2), fence.Signal(0)))])
@@ -342,7 +342,7 @@ class TestWaiting:
         assert seen == [1]
 
     def test_producer_and_consumer_threads(self, bench):
-        """Two threads feed two queues that wait for each other; the results are those of one after the other."""
+        """Two threads feed two queues that wait for each other; the results are those of sequential execution."""
         rounds = 100
         filled, drained = bench.device.CreateFence(0), bench.device.CreateFence(0)
         shared, results = [], []
@@ -365,7 +365,7 @@ class TestWaiting:
         assert results == list(range(1, rounds + 1))
 
     def test_one_queue_many_threads(self, bench):
-        """Entries of one queue never run at the same time, and each thread's keep their order."""
+        """Entries of one queue never run concurrently, and each thread's run in order."""
         running, overlaps, seen = [], [], []
 
         def note(entry):

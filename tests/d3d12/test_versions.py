@@ -1,4 +1,4 @@
-"""Newer versions of interfaces: who has them, and what they add."""
+"""Newer interface versions: which objects implement them, and what they add."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_the_mask_of_a_debug_device(debug_bench):
 
 
 class TestMessageCallbacks:
-    def test_they_hear_what_is_stored(self, debug_bench):
+    def test_they_receive_stored_messages(self, debug_bench):
         queue = debug_bench.device.QueryInterface(d3d12.ID3D12InfoQueue1)
         heard = []
         cookie = queue.RegisterMessageCallback(lambda *message: heard.append(message), 0, "mine")
@@ -148,7 +148,7 @@ class TestSeveralFences:
         assert event.is_set()
 
     def test_waiting(self, debug_bench):
-        """Under the debug layer work runs because of it."""
+        """Under the debug layer, the wait lets work run."""
         fences = self.fences(debug_bench)
         for fence in fences:
             debug_bench.queue.Signal(fence, 1)
@@ -255,7 +255,7 @@ class TestNewerDescs:
         assert whole.SizeInBytes == parts[0].SizeInBytes == (1 << 64) - 1
 
 
-def test_a_device_that_is_told_to_go(bench):
+def test_remove_device(bench):
     fence = bench.device.CreateFence(0)
     bench.device.RemoveDevice()
     assert bench.device.GetDeviceRemovedReason() == DXGI_ERROR_DEVICE_REMOVED
@@ -269,7 +269,7 @@ def test_queues_of_a_creator(bench):
 
 
 def test_there_are_no_reserved_resources(bench):
-    """Programs ask before they create them."""
+    """Programs query for support before they create them."""
     options = s.D3D12_FEATURE_DATA_D3D12_OPTIONS(TiledResourcesTier=3)
     bench.device.CheckFeatureSupport(e.D3D12_FEATURE_D3D12_OPTIONS, options)
     assert options.TiledResourcesTier == e.D3D12_TILED_RESOURCES_TIER_NOT_SUPPORTED

@@ -14,7 +14,7 @@ UNIT = 1 << 16
 
 
 def placed(bench, *places, names=("upper", "lower")):
-    """Buffers of one heap; a place is where one begins and how wide it is."""
+    """Buffers of one heap, at ``(offset, width)`` pairs."""
     heap = dml.CD3DX12_HEAP_DESC(4 * UNIT, dml.CD3DX12_HEAP_PROPERTIES(DEFAULT))
     memory = bench.keep(bench.d3d12.CreateHeap(heap))
     made = []
@@ -38,7 +38,7 @@ def alias(bench, before, after):
     ways=["no barrier", "for others", "UAV", "UAV for all"],
 )
 def resources_that_share_memory(bench, wrong):
-    """What waits for dispatches is not what hands their memory on."""
+    """A UAV barrier waits for dispatches, but does not hand over their memory; an aliasing barrier does."""
     upper, lower = placed(bench)
     op, a, b = bench.ready(identity()), bench.buffer(16), bench.buffer(16)
     bench.dispatch(op, [upper], [a])
@@ -56,7 +56,7 @@ def resources_that_share_memory(bench, wrong):
 
 @hazard(MISSING, "'upper'", "'third'", ways=["for another"])
 def three_resources_that_share_memory(bench, wrong):
-    """A barrier hands memory to the resource that it names, and to no third one."""
+    """A barrier hands memory over to the resource that it names, not to a third one."""
     names = ("upper", "lower", "third")
     upper, lower, third = placed(bench, *[(0, 16)] * 3, names=names)
     op, a, b = bench.ready(identity()), bench.buffer(16), bench.buffer(16)
@@ -111,7 +111,7 @@ def contents_that_an_activation_ends(bench, wrong):
 
 @hazard(CONTENTS, "'lower'", "activated ID3D12Resource 'lower'", ways=["before named", "after alone"])
 def contents_of_another_resource(bench, wrong):
-    """To inherit what another resource left, a barrier names no resource behind it."""
+    """To inherit another resource's contents, a barrier names no pResourceAfter."""
     upper, lower = placed(bench)
     op = bench.ready(identity())
     bench.dispatch(op, [bench.holding(1, 2, 3, 4)], [upper])
@@ -122,7 +122,7 @@ def contents_of_another_resource(bench, wrong):
 
 @hazard(CONTENTS, "'copied'", "activated")
 def contents_written_in_part(bench, wrong):
-    """What is written after the activation counts."""
+    """Contents written after the activation are defined."""
     upper, lower = placed(bench, (0, 16), (0, 16), names=("upper", "copied"))
     op, data = bench.ready(identity()), bench.holding(1, 2, 3, 4)
     bench.dispatch(op, [data], [upper])
@@ -136,7 +136,7 @@ def contents_written_in_part(bench, wrong):
 @hazard(INHERITED, "'lower'", "written through ID3D12Resource 'upper'", "InputTensor", ways=["dispatch"])
 @hazard(INHERITED, "'lower'", "written through ID3D12Resource 'upper'", "the copy's source", ways=["copy"])
 def a_later_call_reads_through_another_resource(bench, wrong):
-    """Two calls are in order without a barrier; what the second one means to read is another matter."""
+    """Two calls are ordered without a barrier, but reading another resource's contents may be unintended."""
     upper, lower = placed(bench)
     op = bench.ready(identity())
     bench.dispatch(op, [bench.holding(1, 2, 3, 4)], [upper])

@@ -1,4 +1,4 @@
-"""Lengths of a past of keys that there is no room for."""
+"""Past sequence lengths that leave no room for the new keys."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def three(bench, desc=None):
     ways=[1, 2],
 )
 def page_example_1(bench, wrong):
-    """conv1, relu1, batch1, each of which reads what the one before wrote; ``wrong`` barrier is left out."""
+    """conv1, relu1, batch1, each of which reads the previous one's output; barrier ``wrong`` is omitted."""
     ops = [bench.ready(identity(scale=scale)) for scale in (1.0, 2.0, 3.0)]
     buffers = [bench.buffer(16, name=f"x{index}") for index in range(4)]
     for step, op in enumerate(ops):
@@ -84,7 +84,7 @@ def a_barrier_for_another_buffer(bench, wrong):
 
 @hazard(MISSING, "bytes 16 to 32 of ID3D12Resource 'shared'")
 def ranges_of_one_buffer(bench, wrong):
-    """The first writes bytes 0 to 32; what follows is not touched, however much is bound."""
+    """The first dispatch writes bytes 0 to 32 only, even if the binding is larger."""
     wide, narrow = bench.ready(identity(8)), bench.ready(identity(4))
     shared = bench.buffer(64, name="shared")
     bench.dispatch(wide, [bench.buffer(32)], [binding(shared, 0, 64)])

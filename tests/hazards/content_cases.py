@@ -1,4 +1,4 @@
-"""Elements that nothing wrote, and indices that point nowhere."""
+"""Reads of unwritten elements, and out-of-range indices."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def memory_written_in_part(bench, wrong):
 
 @hazard(UNDEFINED, "'places'", "element {0,0,2,0}", UNWRITTEN)
 def coordinates_of_elements_that_are_zero(bench, wrong):
-    """Of four elements two are not zero: two rows of NONZERO_COORDINATES are defined, whatever lay there before."""
+    """Two of four elements are nonzero: two rows of NONZERO_COORDINATES are defined, whatever was there before."""
     one, column = (dml.tensor_desc(UINT32, [1, 1, rows, 1]) for rows in (1, 4))
     search = bench.ready(dml.DML_NONZERO_COORDINATES_OPERATOR_DESC(tensor(4), one, column))
     seen = dml.tensor_desc(UINT32, [1, 1, 3 if wrong else 2, 1])
@@ -48,7 +48,7 @@ def coordinates_of_elements_that_are_zero(bench, wrong):
 
 @hazard(UNDEFINED, "'places'", "element {0,0,2,0}", UNWRITTEN)
 def coordinates_that_a_graph_leaves(bench, wrong):
-    """Its outputs are the operator's, in another order."""
+    """The graph's outputs are the operator's, in another order."""
     one, column = (dml.tensor_desc(UINT32, [1, 1, rows, 1]) for rows in (1, 4))
     search = bench.dml.CreateOperator(dml.DML_NONZERO_COORDINATES_OPERATOR_DESC(tensor(4), one, column))
     op = bench.keep(bench.dml.CompileGraph(graph([search], [(0, 0, 0)], [(0, 0, 1), (0, 1, 0)])))
@@ -65,7 +65,7 @@ def coordinates_that_a_graph_leaves(bench, wrong):
 
 @hazard(UNDEFINED, "'copy'", "element {0,0,0,1}", "a copy of unwritten bytes of ID3D12Resource 'fresh'")
 def undefined_memory_that_was_copied(bench, wrong):
-    """To copy is no mistake, whatever is copied; to compute with it is."""
+    """Copying undefined bytes is valid; computing with them is not."""
     op, x, copy = bench.ready(identity()), bench.undefined(32), bench.buffer(32, name="copy")
     bench.fill(x, np.ones(1 if wrong else 4, np.float32))
     bench.commands.CopyResource(copy, x)
@@ -82,7 +82,7 @@ def undefined_memory_that_was_copied(bench, wrong):
 @hazard(UNDEFINED, "Map: ID3D12Resource 'result'", "'fresh'", ways=["range"])
 @hazard(UNDEFINED, "array: ID3D12Resource 'result'", "'fresh'", ways=["array"])
 def undefined_memory_that_the_cpu_reads(bench, wrong):
-    """Where nothing that it reads is defined; undefined bytes among others may be padding."""
+    """Reported if all bytes that it reads are undefined; undefined bytes among defined ones may be padding."""
     x, result = bench.undefined(32), bench.buffer(64, READBACK, name="result")
     bench.fill(x, np.ones(1, np.float32))
     bench.commands.CopyBufferRegion(result, 0, x, 0, 8)
@@ -116,7 +116,7 @@ def undefined_weights(bench, wrong):
 
 @hazard(UNDEFINED, "'scratch'", "element {0,0,0,0}")
 def a_temporary_resource_afterwards(bench, wrong):
-    """The operator leaves what it likes in it."""
+    """The operator leaves undefined contents in it."""
     reduce, op = bench.ready(log_sum_exp()), bench.ready(identity())
     scratch = bench.buffer(256, name="scratch")
     bench.dispatch(reduce, [bench.buffer(16)], [bench.buffer(4)], temporary=scratch)
@@ -129,7 +129,7 @@ def a_temporary_resource_afterwards(bench, wrong):
 
 @hazard(UNDEFINED, "'padded'", "element {0,0,0,1}")
 def padding_of_an_output(bench, wrong):
-    """Every second element is written; the others may be anything afterwards."""
+    """Every second element is written; the others become undefined."""
     steps = {"strides": [8, 8, 8, 2], "total_size": 32}
     x, spread, packed = tensor(4), tensor(4, **steps), tensor(4)
     into = bench.ready(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, spread))
@@ -139,7 +139,7 @@ def padding_of_an_output(bench, wrong):
     bench.dispatch(into, [bench.buffer(16)], [padded])
     bench.barrier()
     bench.dispatch(out_of, [padded], [bench.buffer(16)])
-    # To copy the padding with the rest is no mistake.
+    # Copying the padding along is valid.
     bench.transition(padded, UNORDERED_ACCESS, COPY_SOURCE)
     bench.commands.CopyResource(bench.buffer(32), padded)
     bench.execute()
@@ -185,7 +185,7 @@ def gather_indices(bench, wrong):
     path="Nodes[1].IndicesTensor",
 )
 def gather_indices_that_a_graph_computes(bench, wrong):
-    """What a node reads is known only while the graph runs."""
+    """The contents that a node reads are known only at execution time."""
     floats, indices = tensor(4), dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_INT32, [1, 1, 1, 4])
     nodes = [dml.DML_CAST_OPERATOR_DESC(floats, indices), gather("INT32")]
     made = graph(

@@ -1,4 +1,4 @@
-"""Descriptors that a dispatch in flight does not find as they were."""
+"""Descriptors that change while a dispatch is in flight."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DISPATCH = "the dispatch of DML_OPERATOR_ELEMENT_WISE_IDENTITY"
 
 
 def separate_desc(bench, op):
-    """A table desc whose CPU handle lies in a heap of its own."""
+    """A table desc whose CPU handle is in a separate heap."""
     desc = bench.table_desc(op)
     count = op.GetBindingProperties().RequiredDescriptorCount
     storage = bench.keep(bench.descriptors(count, flags=dml.D3D12_DESCRIPTOR_HEAP_FLAG_NONE))

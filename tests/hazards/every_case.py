@@ -1,4 +1,4 @@
-"""All hazards: the plays come into the list when their modules are loaded."""
+"""All hazards: importing a module registers its scenarios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a debug device says of graphs that compile all the same."""
+"""Warnings of a debug device about graphs that still compile."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ S = [2, 2]
 
 
 def identity(bench, source, target, scale=2.0):
-    """One that computes, so that it is not folded away."""
+    """An identity with a scale, so that it is not elided."""
     bias = dml.DML_SCALE_BIAS(scale, 0)
     return bench.dml.CreateOperator(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(source, target, bias))
 
@@ -33,7 +33,7 @@ def two_nodes_for_one_output(bench, wrong):
 
 @hazard("DML-Graph-padding", "DML_OPERATOR_ELEMENT_WISE_IDENTITY", path="Nodes[1].InputTensor")
 def a_consumer_that_reads_between_the_rows(bench, wrong):
-    """Rows of two with room for three: seen as one row of five, the third element is padding; as columns it is not."""
+    """Rows of two with a stride of three: as one row of five, the third element is padding; as columns it is unread."""
     rows = packed(2, 2, strides=[3, 1])
     seen = packed(1, 5) if wrong else packed(2, 2, strides=[1, 3])
     sizes = (1, 5) if wrong else (2, 2)
@@ -52,7 +52,7 @@ def a_consumer_that_reads_what_rounding_up_added(bench, wrong):
 
 @hazard("DML-GATHER-index-range", "6 at {1}", path="Nodes[1].IndicesTensor")
 def an_index_that_a_node_computed(bench, wrong):
-    """The indices come out of another node: only its execution can tell."""
+    """The indices are computed by another node, so they are checked at execution time."""
     indices = tensor("INT32", [2])
     doubled = dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(indices, indices, indices)
     gather = dml.DML_GATHER_OPERATOR_DESC(packed(4), indices, packed(2), 0, 1)

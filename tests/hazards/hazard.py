@@ -1,4 +1,4 @@
-"""Hazards as plays: a program that is right, or makes one mistake which only debug layers see."""
+"""Hazard scenarios: a program that is correct, or has one mistake that only the debug layers detect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Transition = dml.CD3DX12_RESOURCE_BARRIER.Transition
 
 
 class HazardBench(Bench):
-    """A bench of debug devices that keeps alive what it makes, and the names of buffers short."""
+    """A bench with debug devices that keeps its objects alive, with short buffer names."""
 
     def __init__(self, breaks=False):
         with debug_layer():
@@ -40,7 +40,7 @@ class HazardBench(Bench):
         return made
 
     def undefined(self, size, name="fresh", placed=False):
-        """A buffer with whatever was in memory before."""
+        """A buffer with undefined contents."""
         flags, properties = dml.D3D12_HEAP_FLAG_CREATE_NOT_ZEROED, dml.CD3DX12_HEAP_PROPERTIES(DEFAULT)
         desc = dml.CD3DX12_RESOURCE_DESC.Buffer(size, dml.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS)
         if placed:
@@ -58,7 +58,7 @@ class HazardBench(Bench):
         return op
 
     def dispatch(self, op, inputs, outputs, commands=None, **resources):
-        """With temporary memory, where the operator needs some and none is given."""
+        """Dispatch, with a temporary resource if the operator needs one and none is given."""
         size = op.GetBindingProperties().TemporaryResourceSize
         if size:
             resources.setdefault("temporary", self.buffer(size))
@@ -76,7 +76,7 @@ class HazardBench(Bench):
         self.queue.ExecuteCommandLists(list(lists))
 
     def signalled(self, value=1):
-        """A fence that the queue will bring to ``value``."""
+        """A fence that the queue signals with ``value``."""
         fence = self.keep(self.d3d12.CreateFence(0))
         self.queue.Signal(fence, value)
         return fence
@@ -86,39 +86,39 @@ class HazardBench(Bench):
 
 
 class Hazard(NamedTuple):
-    """``play(bench, wrong)``: right if ``wrong`` is None, else wrong in that way. ``names`` are in the message."""
+    """``scenario(bench, wrong)`` is correct if ``wrong`` is None, else has that mistake. The message has ``names``."""
 
     rule: str
     path: str
     names: tuple[str, ...]
     way: Any
-    play: Callable
+    scenario: Callable
 
     @property
     def id(self):
-        return f"{self.rule}-{self.play.__name__}" + ("" if self.way is True else f"-{self.way}")
+        return f"{self.rule}-{self.scenario.__name__}" + ("" if self.way is True else f"-{self.way}")
 
 
 HAZARDS: list[Hazard] = []
 
 
 def hazard(rule, *names, path="", ways=(True,)):
-    """Decorator: declare a play, also as a case that breaks ``rule``."""
+    """Decorator: register a scenario, also as a case that violates ``rule``."""
 
-    def declare(play):
+    def declare(scenario):
         for way in ways:
-            found = Hazard(rule, path, names, way, play)
-            HAZARDS.append(found)
-            play_found = partial(run, found)
-            register(Case(rule, (path,), None, found.id, play_found, play, way, None))
-        return play
+            declared = Hazard(rule, path, names, way, scenario)
+            HAZARDS.append(declared)
+            run_hazard = partial(run, declared)
+            register(Case(rule, (path,), None, declared.id, run_hazard, scenario, way, None))
+        return scenario
 
     return declare
 
 
-def run(found, wrong):
+def run(hazard, wrong):
     bench = HazardBench()
-    found.play(bench, found.way if wrong else None)
+    hazard.scenario(bench, hazard.way if wrong else None)
     return Found(bench.messages(), None)
 
 

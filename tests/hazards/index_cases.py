@@ -1,4 +1,4 @@
-"""Indices that point nowhere, or twice at the same element."""
+"""Out-of-range and duplicate indices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OUTPUTS = {"GATHER_ND": (1, 1, 1, 2), "GATHER_ND1": (1, 1, 1, 2)}
 
 
 def indexed(bench, operator, indices, **attributes):
-    """Dispatch an operator on a matrix of two rows of three, its indices as far as they have dimensions."""
+    """Dispatch an operator on a 2x3 matrix, with ``indices`` broadcast to its rank."""
     indices = indices.reshape((1,) * (4 - indices.ndim) + indices.shape)
     fields = {
         "InputTensor": tensor("FLOAT32", SIZES),
@@ -56,10 +56,10 @@ def along_rows(bench, operator, wrong):
 def every_outside(rule):
     """One hazard for each type of indices."""
 
-    def declare(play):
+    def declare(scenario):
         for kind, (_, _, says) in OUTSIDE.items():
-            hazard(rule, says, "first is 2 at {0,0,0,1}", path="IndicesTensor", ways=[kind])(play)
-        return play
+            hazard(rule, says, "first is 2 at {0,0,0,1}", path="IndicesTensor", ways=[kind])(scenario)
+        return scenario
 
     return declare
 
@@ -97,10 +97,10 @@ BEYOND = {
 def every_beyond(rule):
     """One hazard for each coordinate of a tuple."""
 
-    def declare(play):
+    def declare(scenario):
         for coordinate, (_, says) in BEYOND.items():
-            hazard(rule, says, path="IndicesTensor", ways=[coordinate])(play)
-        return play
+            hazard(rule, says, path="IndicesTensor", ways=[coordinate])(scenario)
+        return scenario
 
     return declare
 
@@ -125,7 +125,7 @@ def writing_beyond_a_tensor(bench, wrong):
     path="IndicesTensor",
 )
 def reading_beyond_a_batch(bench, wrong):
-    """The rows are batches, which nothing indexes; 2 is no row."""
+    """The rows are batches, which are not indexed; row 2 does not exist."""
     indices = np.array([[2], [3 if wrong else -3]], np.int32)
     indexed(bench, "GATHER_ND1", indices, **TUPLES, BatchDimensionCount=1)
 
@@ -136,7 +136,7 @@ def reading_beyond_a_batch(bench, wrong):
     path="IndicesTensor",
 )
 def writing_an_element_twice(bench, wrong):
-    """The same row of another column is another element; the last row is also the one at -1."""
+    """The same row in another column is another element; index -1 is the last row."""
     indexed(bench, "SCATTER", np.array([[0, 0, 1], [1, 1, -1 if wrong else 0]], np.int32), Axis=2)
 
 
@@ -146,7 +146,7 @@ def writing_an_element_twice(bench, wrong):
     path="IndicesTensor",
 )
 def writing_a_part_twice(bench, wrong):
-    """Tuples with one coordinate in common are not the same."""
+    """Tuples that share one coordinate are different."""
     indexed(bench, "SCATTER_ND", np.array([[1, 2], [-1, -1 if wrong else 1]], np.int64), **TUPLES)
 
 
@@ -156,7 +156,7 @@ def writing_a_part_twice(bench, wrong):
     path="IndicesTensor",
 )
 def writing_rows_twice(bench, wrong):
-    """One coordinate names a row, of which the first element is told."""
+    """One coordinate selects a row, whose first element is reported."""
     rows = [[1], [0], [1]] if wrong else [[1], [0]]
     indices = np.array(rows, np.int32).reshape(1, 1, len(rows), 1)
     op = bench.ready(

@@ -1,4 +1,4 @@
-"""Sequences that are said to be longer than the input."""
+"""Sequence lengths that exceed the input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NETWORKS = {"RNN": (1, 1), "GRU": (3, 2), "LSTM": (4, 3)}
 
 
 def lengths_in(name):
-    """The play of three sequences of up to two elements."""
+    """A scenario with three sequences of up to two elements."""
     gates, activations = NETWORKS[name]
 
     def too_long_a_sequence(bench, wrong):

@@ -1,4 +1,4 @@
-"""Objects that go, and memory that is touched, while commands use them."""
+"""Objects released, and memory accessed, while commands in flight use them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ RELEASED = "D3D12-Object-released"
 
 
 def drop(bench, *items):
-    """Release what the bench kept of a program's objects."""
+    """Release objects that the bench keeps alive."""
     bench.kept = [kept for kept in bench.kept if not any(kept is item for item in items)]
 
 
 def released(bench, wrong, item):
-    """Take an object out of the bench; right programs hold it until the commands have run."""
+    """Release an object of the bench; correct programs hold it until the commands have run."""
     drop(bench, item)
     return None if wrong else item
 
@@ -123,7 +123,7 @@ def an_initializer(bench, wrong):
 
 @hazard(RELEASED, "IDMLCompiledOperator 'op'")
 def an_operator_that_was_initialized(bench, wrong):
-    """Found by a random program: the list of its initializer, which has run, kept it."""
+    """Found by a random program: the completed list of its initializer kept it alive."""
     op, persistent, recorded = bench.compile(join(4, owned=[0])), bench.buffer(256), bench.new_list()
     op.SetName("op")
     initializer = bench.dml.CreateOperatorInitializer([op])
@@ -188,7 +188,7 @@ def reading_back(bench):
 @hazard("D3D12-Readback-read-in-flight", "Map: ID3D12Resource 'result'", ways=["range"])
 @hazard("D3D12-Readback-read-in-flight", "array: ID3D12Resource 'result'", ways=["array"])
 def reading_before_the_wait(bench, wrong):
-    """Only what is being written must not be read."""
+    """Only bytes that are being written must not be read."""
     readback = reading_back(bench)
     readback.Map(0, dml.D3D12_RANGE(0, 16))
     readback.Map(0, dml.D3D12_RANGE(8, 16))
@@ -213,7 +213,7 @@ def reading_before_the_wait(bench, wrong):
     ways=["no wait", "range"],
 )
 def mapped_before(bench, wrong):
-    """Only what was mapped to be read, before it is written."""
+    """Only bytes that were mapped for reading before they are written."""
     readback = bench.buffer(64, READBACK, name="result")
     for read in [(0, 16), (32, 64), (0, 0), (31, 33) if wrong == "range" else (0, 64)]:
         readback.Map(0, dml.D3D12_RANGE(*read))
@@ -257,7 +257,7 @@ def polling(bench, wrong):
 
 @hazard("D3D12-Readback-read-in-flight", ways=["first queue alone"])
 def two_queues(bench, wrong):
-    """The second queue waits for the first; the first's signal says nothing of the second's work."""
+    """The second queue waits for the first; the first one's signal does not cover the second one's work."""
     second = bench.d3d12.CreateCommandQueue(dml.D3D12_COMMAND_QUEUE_DESC(Type=DIRECT))
     middle, readback = bench.buffer(16), bench.buffer(16, READBACK)
     bench.commands.CopyResource(middle, bench.holding(1, 2, 3, 4))
@@ -282,7 +282,7 @@ INITIALIZER = "the dispatch of an operator initializer"
 
 @hazard("DML-RecordDispatch-initialized", path=IDENTITY)
 def never_initialized(bench, wrong):
-    """Operators without a persistent resource are to be initialized too."""
+    """Operators without a persistent resource must be initialized too."""
     op = bench.compile(identity()) if wrong else bench.ready(identity())
     bench.dispatch(bench.keep(op), [bench.buffer(16)], [bench.buffer(16)])
     bench.execute()
@@ -320,7 +320,7 @@ def another_persistent_resource(bench, wrong):
 
 @hazard("DML-BindPersistentResource-unchanged", path=JOIN)
 def an_overwritten_persistent_resource(bench, wrong):
-    """What lies behind the persistent resource in the same buffer is the program's own."""
+    """Bytes after the persistent resource in the same buffer may be written."""
     op, persistent = bench.keep(bench.compile(join(4, owned=[0]))), bench.buffer(256)
     bench.initialize(op, [bench.holding(1, 2, 3, 4)], persistent)
     bench.fill(persistent, b"\x07", 15 if wrong else 16)
@@ -379,7 +379,7 @@ RESIDENT = "D3D12-Object-resident"
 @hazard(RESIDENT, "ID3D12Resource 'source'", "the copy", ways=["resource", "twice"])
 @hazard(RESIDENT, "ID3D12Heap 'memory', the heap of ID3D12Resource 'placed'", ways=["heap"])
 def evicted_memory(bench, wrong):
-    """A placed resource is where its heap is; what counts is the moment when the commands run."""
+    """A placed resource is as resident as its heap, at execution time."""
     heap = bench.keep(
         bench.d3d12.CreateHeap(dml.CD3DX12_HEAP_DESC(1 << 16, dml.CD3DX12_HEAP_PROPERTIES(DEFAULT)))
     )
@@ -416,7 +416,7 @@ def an_evicted_descriptor_heap(bench, wrong):
 
 @hazard("D3D12-Fence-backwards", "ID3D12Fence 'turns' goes back from 5 to 4", ways=["queue", "CPU"])
 def a_fence_that_goes_back(bench, wrong):
-    """The same value again is no step back."""
+    """Signaling the same value again is valid."""
     fence = bench.keep(bench.d3d12.CreateFence(3))
     fence.SetName("turns")
     bench.queue.Signal(fence, 5)

@@ -31,7 +31,7 @@ def copying(bench, target, source, offset=0):
 
 
 def finish(bench, *queues):
-    """Wait for all on the CPU, one after the other."""
+    """Wait on the CPU for each queue in turn."""
     for queue in queues:
         fence = bench.keep(bench.d3d12.CreateFence(0))
         queue.Signal(fence, 1)
@@ -47,7 +47,7 @@ def finish(bench, *queues):
 )
 @hazard(WAIT, "the copy writes the copy's destination", ways=["WAW", "WAR"])
 def two_queues_without_a_wait(bench, wrong):
-    """``wrong`` names the hazard; without a fence between the two, in whichever order they run."""
+    """``wrong`` names the hazard, detected without a fence between the two, whichever runs first."""
     second, shared = another_queue(bench), bench.buffer(32, name="shared")
     one, two = bench.holding(1, 2, 3, 4), bench.holding(5, 6, 7, 8)
     writing, reading = copying(bench, shared, one), copying(bench, bench.buffer(16, READBACK), shared)
@@ -104,7 +104,7 @@ def a_dispatch_of_another_queue(bench, wrong):
 
 @hazard(WAIT, "'shared'", ways=["the middle does not wait"])
 def a_wait_by_way_of_a_third(bench, wrong):
-    """What a queue learns it hands on."""
+    """Happens-before is transitive."""
     middle, last = another_queue(bench, "middle"), another_queue(bench, "last")
     shared, fences = (
         bench.buffer(16, name="shared"),
@@ -123,7 +123,7 @@ def a_wait_by_way_of_a_third(bench, wrong):
 
 @hazard(WAIT, "'shared'", ways=["submitted before"])
 def a_wait_on_the_cpu(bench, wrong):
-    """What is submitted when the CPU has waited comes after all that it waited for."""
+    """Work submitted after a CPU wait is ordered after the work that it waited for."""
     second, shared = another_queue(bench), bench.buffer(16, name="shared")
     writing = copying(bench, shared, bench.holding(1, 2, 3, 4))
     reading = copying(bench, bench.buffer(16, READBACK), shared)
@@ -138,7 +138,7 @@ def a_wait_on_the_cpu(bench, wrong):
 
 @hazard(WAIT, "'shared'", ways=["either", "either, to one value"])
 def a_fence_that_two_queues_signal(bench, wrong):
-    """A wait for what either of two queues may have signaled says nothing of the other one."""
+    """A wait for a value that either of two queues may have signaled orders neither."""
     second, third = another_queue(bench), another_queue(bench, "third")
     shared, fence = bench.buffer(16, name="shared"), bench.keep(bench.d3d12.CreateFence(0))
     writing = copying(bench, shared, bench.holding(1, 2, 3, 4))
@@ -154,7 +154,7 @@ def a_fence_that_two_queues_signal(bench, wrong):
 
 @hazard(WAIT, "'shared'", ways=["bytes in common"])
 def halves_of_a_buffer(bench, wrong):
-    """Queues may write to different bytes of a buffer, and read what both only read."""
+    """Queues may write different bytes of a buffer, and read bytes that neither writes."""
     second, shared = another_queue(bench), bench.buffer(32, name="shared")
     source = bench.buffer(16, UPLOAD)
     bench.queue.ExecuteCommandLists([copying(bench, shared, source)])
@@ -170,7 +170,7 @@ def halves_of_a_buffer(bench, wrong):
     ways=["no wait"],
 )
 def an_activation_on_another_queue(bench, wrong):
-    """It ends contents that a queue may be using."""
+    """An activation invalidates contents that a queue may be using."""
     second, op = another_queue(bench), bench.ready(identity())
     upper, lower = placed(bench)
     bench.dispatch(op, [upper], [bench.buffer(16)])
@@ -193,7 +193,7 @@ def an_activation_on_another_queue(bench, wrong):
 )
 @hazard(ENDLESS, "waits forever", "every signal of it is blocked too", ways=["in turn"])
 def a_wait_that_never_ends(bench, wrong):
-    """What comes later may end it; when the device is flushed nothing does."""
+    """Later work might end it, so it is reported when the device is flushed."""
     second, gate, back = another_queue(bench), *(bench.keep(bench.d3d12.CreateFence(0)) for _ in range(2))
     bench.queue.SetName("first")
     gate.SetName("gate")
@@ -207,7 +207,7 @@ def a_wait_that_never_ends(bench, wrong):
             second.Signal(gate, 2)
         bench.d3d12.flush()
     finally:
-        # For what is looked at afterwards; the CPU can end any wait.
+        # Unblocks the queue for later checks; the CPU can end any wait.
         gate.Signal(2)
         bench.d3d12.flush()
 
@@ -219,7 +219,7 @@ def a_wait_that_never_ends(bench, wrong):
 )
 @hazard(CPU_ENDLESS, "every signal of it is blocked too", ways=["a queue that waits"])
 def a_wait_of_the_cpu_that_never_ends(bench, wrong):
-    """Whoever hears of it can end it. Other threads, which could too, are none of the example's."""
+    """The message handler can end the wait. The example has no other threads that could."""
     gate, other = (bench.keep(bench.d3d12.CreateFence(0)) for _ in range(2))
     gate.SetName("gate")
     gate.Signal(1)

@@ -1,4 +1,4 @@
-"""Regions of interest of batches that there are not, or the wrong way round."""
+"""Regions of interest with batch indices out of range, or with swapped corners."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def sampling_another_image_that_there_is_not(bench, wrong):
 
 @outside("DML-ROI_ALIGN_GRAD-batch-range")
 def the_gradient_of_an_image_that_there_is_not(bench, wrong):
-    """Without the image itself, whose gradient has its sizes."""
+    """Without the image, whose sizes the gradient has."""
     sampled(
         bench,
         dml.DML_ROI_ALIGN_GRAD_OPERATOR_DESC,
@@ -103,6 +103,6 @@ def pooling_an_image_that_there_is_not(bench, wrong):
     path="ROITensor",
 )
 def pooling_the_wrong_way_round(bench, wrong):
-    """A region may have one element, and be outside."""
+    """A region may have one element, and lie outside."""
     backwards = ((0, 1, 0, 0, 0), (0, 0, 1, 1, 0), (0, 0, np.nan, 0, 0)) if wrong else ()
     pooled(bench, (0, 0, 0, 0, 0), *backwards, (1, -5, -5, 9, 9))

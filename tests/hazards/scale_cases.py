@@ -1,4 +1,4 @@
-"""Scales that are 0, with which pages leave the result undefined."""
+"""Scales of 0, for which the pages leave the result undefined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transitions in two halves."""
+"""Split barriers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BEGIN, END = dml.D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY, dml.D3D12_RESOURCE_BARR
 
 @hazard(ACCESS, "the copy reads the copy's source", "'x'", "from D3D12_RESOURCE_STATE_COPY_SOURCE")
 def copying_between_the_halves(bench, wrong):
-    """In the state that it has still; nothing may touch it all the same."""
+    """The buffer is still in StateBefore, but must not be accessed."""
     x, result = bench.buffer(16, name="x"), bench.buffer(16, READBACK)
     bench.commands.CopyResource(result, x)
     if wrong:
@@ -28,7 +28,7 @@ def copying_between_the_halves(bench, wrong):
 
 @hazard(ACCESS, "OutputTensor", "'x'", "from D3D12_RESOURCE_STATE_UNORDERED_ACCESS", ways=["another call"])
 def dispatching_between_halves_of_two_calls(bench, wrong):
-    """The second half may come in another call; what the first began lasts until then."""
+    """The second half may be in another call; the split barrier is pending until then."""
     op, x = bench.ready(identity()), bench.buffer(16, name="x")
     bench.transition(x, UNORDERED_ACCESS, COPY_SOURCE, BEGIN)
     bench.execute()

@@ -50,7 +50,7 @@ def promotion_to_reading_excludes_writing(bench, wrong):
 
 @hazard(STATE, f"in {UAV}", f"is in {DEST}")
 def decay_at_the_end_of_a_call(bench, wrong):
-    """Whatever a buffer was transitioned to, the next ExecuteCommandLists finds it in COMMON."""
+    """Whatever its last state, a buffer is in COMMON in the next ExecuteCommandLists."""
     op, x = bench.ready(identity()), bench.buffer(16, name="x")
     bench.transition(x, COMMON, COPY_DEST)
     if not wrong:

@@ -1,4 +1,4 @@
-"""Values at which a formula has no result."""
+"""Values for which a formula is undefined."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def counting_steps_from_0(bench, wrong):
     path="ATensor",
 )
 def the_angle_of_the_origin(bench, wrong):
-    """A point on an axis has one, whichever zero names it."""
+    """A point on an axis has an angle, for zeros of either sign."""
     four = tensor("FLOAT32", [1, 1, 1, 4])
     op = bench.ready(dml.DML_ELEMENT_WISE_ATAN_YX_OPERATOR_DESC(four, four, four))
     y, x = [1, 0, -0.0, 0], [0, 2, -2, -0.0 if wrong else 1]

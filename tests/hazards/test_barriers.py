@@ -1,4 +1,4 @@
-"""Dispatches that need no barrier, or have another one than a UAV barrier for the buffer."""
+"""Dispatches that need no barrier, or are ordered by another one than the buffer's UAV barrier."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_parts_of_one_buffer(bench):
 
 
 def test_in_place(bench):
-    """What one dispatch reads and writes itself is its own affair."""
+    """Accesses within one dispatch do not conflict."""
     op, x = bench.ready(identity(scale=2.0)), bench.holding(1, 2, 3, 4)
     bench.dispatch(op, [x], [x])
     bench.barrier(x)

@@ -1,4 +1,4 @@
-"""What undefined memory looks like, and what is defined though it does not look so."""
+"""Undefined memory holds a pattern; memory that the CPU can write counts as defined."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_without_the_debug_layer_memory_is_zero():
 
 @pytest.mark.parametrize("heap", [UPLOAD, READBACK])
 def test_what_the_cpu_reaches_is_defined(bench, heap):
-    """Nobody sees the CPU write."""
+    """CPU writes cannot be tracked."""
     state = dml.D3D12_RESOURCE_STATE_GENERIC_READ if heap == UPLOAD else dml.D3D12_RESOURCE_STATE_COPY_DEST
     made = bench.d3d12.CreateCommittedResource(
         dml.CD3DX12_HEAP_PROPERTIES(heap), NOT_ZEROED, dml.CD3DX12_RESOURCE_DESC.Buffer(16), state
@@ -92,7 +92,7 @@ def test_gaps_that_nobody_reads(bench):
 
 @pytest.mark.parametrize("kind", ["UINT8", "FLOAT16", "FLOAT64", "INT64"])
 def test_elements_of_other_sizes(kind):
-    """The first undefined element is the one with an undefined byte, however large elements are."""
+    """The first element with an undefined byte is reported, for every element size."""
     bench = HazardBench()
     data_type, dtype = getattr(dml, f"DML_TENSOR_DATA_TYPE_{kind}"), np.dtype(kind.lower())
     desc = dml.tensor_desc(data_type, [1, 1, 4, 8])
@@ -128,7 +128,7 @@ def test_a_whole_output_defines_memory(bench):
 
 @pytest.mark.parametrize("count_leaves", [False, True])
 def test_coordinates_of_a_graph(count_leaves):
-    """If their number stays inside, or comes out of another node, nobody can say how many there are."""
+    """If the count is internal to the graph, or computed by another node, the number of coordinates is unknown."""
     bench = HazardBench()
     one, column = (dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_UINT32, [1, 1, rows, 1]) for rows in (1, 4))
     search = bench.dml.CreateOperator(dml.DML_NONZERO_COORDINATES_OPERATOR_DESC(tensor(4), one, column))
@@ -165,7 +165,7 @@ class Copy:
     ("size", "undefined"), [(4, None), (3, "{1,2}"), (2, "{1,0}"), (1, "{0,2}"), (0, "{0,0}")]
 )
 def test_elements_of_half_a_byte(size, undefined):
-    """Two rows of three in four bytes: the fourth element of each row is nobody's."""
+    """Two rows of three in four bytes: the fourth element of each row is padding."""
     bench = HazardBench()
     nibbles = dml.TensorDesc(dml.DML_TENSOR_DATA_TYPE_INT4, (2, 3), (4, 1))
     op = bench.keep(IDMLCompiledOperator(bench.dml, dml.DML_EXECUTION_FLAG_NONE, Copy(nibbles)))
@@ -186,8 +186,8 @@ def test_elements_of_half_a_byte(size, undefined):
         assert f"element {undefined} was never written" in text
 
 
-def test_what_the_debug_layer_knows_of_memory_keeps_none():
-    """Memory that commands used goes with its resource."""
+def test_shadow_memory_keeps_no_memory_alive():
+    """Memory that commands used is freed with its resource."""
     bench = HazardBench()
     buffers = [Bench.buffer(bench, 16) for _ in range(2)]
     allocation = weakref.ref(buffers[0].placement.allocation)

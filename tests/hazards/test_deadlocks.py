@@ -1,4 +1,4 @@
-"""The CPU waits for what nothing signals: told when it begins, unless another thread may signal."""
+"""CPU deadlocks: reported when the wait begins, unless another thread may signal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-# A watchdog that is no thread of Python, which could signal, ends what is told and hangs none the less.
+# The watchdog ends a program that hangs despite the message. It is not a Python thread, as that could signal.
 BEGINNING = """
 import faulthandler, logging, sys, threading
 import directml_py as dml
@@ -39,13 +39,13 @@ def said(program):
 
 
 def test_a_thread_alone():
-    """It goes on waiting, until a message handler, here, signals."""
+    """The thread keeps waiting until, here, a message handler signals."""
     (line,) = said(ENDING + "one.SetEventOnCompletion(5)")
     assert TOLD in line
     assert line.endswith("[D3D12-Fence-endless-wait]")
 
 
-def test_who_breaks_on_warnings_need_not_wait():
+def test_breaking_on_warnings_ends_the_wait():
     program = """
 info = device.QueryInterface(dml.ID3D12InfoQueue)
 info.SetBreakOnSeverity(dml.D3D12_MESSAGE_SEVERITY_WARNING, True)
@@ -71,7 +71,7 @@ def test_several_fences(values, any_of_them, count):
 
 
 def test_another_thread_signals_later():
-    """Nothing is said, though nothing was submitted when the wait began."""
+    """Nothing is reported, although nothing was submitted when the wait began."""
     assert not said(
         """
 threading.Timer(0.3, lambda: queue.Signal(one, 5)).start()
@@ -81,7 +81,7 @@ one.SetEventOnCompletion(5)
 
 
 def test_threads_that_wait_for_one_another():
-    """Both are told when the second begins."""
+    """Both are reported when the second one begins to wait."""
     found = said(
         """
 def first():

@@ -1,4 +1,4 @@
-"""Work that waits for somebody to look: many threads and queues, and nobody waits forever."""
+"""Deferred execution with many threads and queues, without deadlocks."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def test_polling_a_value_that_goes_back(bench):
     assert [fence.GetCompletedValue() for _ in range(3)] == [3, 7, 7]
 
 
-def test_polling_is_of_the_moment(bench):
-    """Work that could not run when somebody looked does not run later on its own."""
+def test_polling_has_no_lasting_effect(bench):
+    """Work that was blocked when the fence was polled does not run later on its own."""
     seen, gate, fence = [], bench.d3d12.CreateFence(0), bench.d3d12.CreateFence(0)
     bench.queue.Wait(gate, 1)
     bench.queue.ExecuteCommandLists([calling(bench, lambda: seen.append(1))])
@@ -113,7 +113,7 @@ def test_polling_is_of_the_moment(bench):
 
 @pytest.mark.parametrize("count", [2, 100, *later(700)])
 def test_a_chain_of_queues(bench, count):
-    """Each waits for the one before; the last is asked for."""
+    """Each queue waits for the previous one; the last one is waited for."""
     seen, fences = [], [bench.d3d12.CreateFence(0) for _ in range(count)]
     queues = [new_queue(bench) for _ in range(count)]
     for index in reversed(range(count)):
@@ -141,7 +141,7 @@ def test_queues_that_wait_in_turn(bench):
 
 
 def test_queues_that_wait_for_one_another(bench):
-    """A real deadlock: the wait ends nowhere, but looking returns."""
+    """A real deadlock: the waits never end, but polling returns."""
     first, second = bench.d3d12.CreateFence(0), bench.d3d12.CreateFence(0)
     other = new_queue(bench)
     bench.queue.Wait(second, 1)
@@ -157,7 +157,7 @@ def test_queues_that_wait_for_one_another(bench):
 
 
 def test_the_other_queue_can_go_on(bench):
-    """Two queues would signal the value; the first is blocked for good."""
+    """Two queues would signal the value; the first one is permanently blocked."""
     fence, never = bench.d3d12.CreateFence(0), bench.d3d12.CreateFence(0)
     bench.queue.Wait(never, 1)
     bench.queue.Signal(fence, 5)
@@ -166,7 +166,7 @@ def test_the_other_queue_can_go_on(bench):
 
 
 def test_a_queue_that_was_released(bench):
-    """Its work is done all the same."""
+    """Its work still runs."""
     seen, fence = [], bench.d3d12.CreateFence(0)
     queue = new_queue(bench)
     queue.ExecuteCommandLists([calling(bench, lambda: seen.append(1))])
@@ -180,8 +180,8 @@ def test_a_queue_that_was_released(bench):
     assert seen == [1]
 
 
-def test_a_thread_leaves_its_wish_to_the_one_at_work(bench):
-    """While a command runs, another thread asks for more: neither waits forever."""
+def test_a_thread_leaves_its_request_to_the_running_one(bench):
+    """While a command runs, another thread requests more work: neither waits forever."""
     fence, started, go, seen = bench.d3d12.CreateFence(0), threading.Event(), threading.Event(), []
 
     def slow():
@@ -202,7 +202,7 @@ def test_a_thread_leaves_its_wish_to_the_one_at_work(bench):
 
 
 def test_many_threads(bench):
-    """Everyone submits and waits for its own work."""
+    """Each thread submits work and waits for it."""
     lock, total = threading.Lock(), []
 
     def add():
@@ -221,7 +221,7 @@ def test_many_threads(bench):
     assert len(total) == 160
 
 
-def test_looking_from_within_a_command(bench):
+def test_polling_from_within_a_command(bench):
     fence, seen = bench.d3d12.CreateFence(0), []
     bench.queue.ExecuteCommandLists([calling(bench, lambda: seen.append(fence.GetCompletedValue()))])
     bench.queue.Signal(fence, 1)
@@ -230,7 +230,7 @@ def test_looking_from_within_a_command(bench):
 
 
 def test_submitting_from_within_an_event(bench):
-    """What is set may go on at once; what it hears of is not raised there."""
+    """An event's ``set`` may submit immediately; messages are not raised there."""
     first, second, seen = bench.d3d12.CreateFence(0), bench.d3d12.CreateFence(0), []
 
     class Flag:
@@ -252,7 +252,7 @@ def test_submitting_from_within_an_event(bench):
 
 
 def test_a_command_that_fails(bench):
-    """It removes the device; whoever waits is woken, and the exception is the caller's."""
+    """The device is removed, waits end, and the exception reaches the caller."""
 
     def fail():
         raise ZeroDivisionError("kernel")
@@ -314,7 +314,7 @@ def test_the_thread_that_lets_commands_run_hears_of_them(bench):
 
 
 def test_a_removed_device(bench):
-    """Work that waits is dropped, whoever waits is woken, and READBACK buffers can be looked at."""
+    """Pending work is dropped, waits end, and READBACK buffers can be read."""
     fence, readback = bench.d3d12.CreateFence(0), bench.buffer(16, dml.D3D12_HEAP_TYPE_READBACK)
     bench.commands.CopyResource(readback, bench.buffer(16))
     bench.submit(bench.commands)
@@ -327,7 +327,7 @@ def test_a_removed_device(bench):
 
 
 def test_a_long_queue(bench):
-    """Nothing about thousands of submissions is quadratic."""
+    """The cost of thousands of submissions is not quadratic."""
     commands = calling(bench)
     fence, count = bench.d3d12.CreateFence(0), 5000
     for value in range(count):
@@ -339,7 +339,7 @@ def test_a_long_queue(bench):
 
 
 def test_an_empty_range_is_not_read_early(bench):
-    """Nor are elements that end where those begin that are being written."""
+    """Nor is a range that ends where the range being written begins."""
     readback, behind = bench.buffer(16, READBACK), bench.buffer(32, READBACK)
     bench.commands.CopyResource(readback, bench.buffer(16))
     bench.commands.CopyBufferRegion(behind, 16, bench.buffer(16), 0, 16)
@@ -353,7 +353,7 @@ def test_an_empty_range_is_not_read_early(bench):
 
 
 def test_work_that_nobody_waited_for(bench):
-    """It runs when the device is told to flush, so that its messages come."""
+    """It runs when the device is flushed, so that its messages are reported."""
     ran = []
     bench.queue.ExecuteCommandLists([calling(bench, lambda: ran.append(1))])
     assert not ran

@@ -110,7 +110,7 @@ def test_equal_descriptors_written_twice(bench):
 
 
 def test_an_initializer_without_bindings_over_used_descriptors():
-    """Found by a random program: what lies in its range is of a dispatch that has run."""
+    """Found by a random program: the descriptors in its range belong to a dispatch that has run."""
     bench = HazardBench()
     first, second = bench.compile(identity()), bench.keep(bench.compile(identity(8)))
     bench.initialize(first)

@@ -1,4 +1,4 @@
-"""What queues know of each other, event by event: vector clocks, without devices that order events themselves."""
+"""Vector clocks, event by event, without a device that orders events itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from directml_py.session import Session
 
 
 class Thing:
-    """A queue or a fence: something that is not another one."""
+    """A stand-in for a queue or a fence, compared by identity."""
 
     owner = SimpleNamespace(name="")
 
@@ -27,17 +27,17 @@ def shared():
     return BufferRange(Session().buffer(16).buffer, 0, 16)
 
 
-def runs(knowledge, queue, shared, use=None):
-    """An execution of ``queue``, which does ``use`` with the bytes; how many others it should have waited for."""
-    knowledge.begin(queue, {})
+def runs(happens_before, queue, shared, use=None):
+    """An execution of ``queue`` that accesses the bytes by ``use``. Returns the number of hazards."""
+    happens_before.begin(queue, {})
     if use is None:
         return 0
     access = Access(shared, use, dml.D3D12_RESOURCE_STATE_COMMON, "shared")
-    return len(list(knowledge.use(queue, "A command", [access], "")))
+    return len(list(happens_before.use(queue, "A command", [access], "")))
 
 
-def signals(knowledge, shared, queue):
-    assert runs(knowledge, queue, shared, AccessKind.WRITE if queue is WRITER else None) == 0
+def signals(happens_before, shared, queue):
+    assert runs(happens_before, queue, shared, AccessKind.WRITE if queue is WRITER else None) == 0
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,13 @@ def signals(knowledge, shared, queue):
         pytest.param([(IDLE, 1), (WRITER, 2)], 1, id="a higher value of the writer"),
     ],
 )
-def test_a_wait_knows_what_all_signals_tell_that_can_have_ended_it(shared, order, missing):
-    """Of several signals up to a value nobody knows which was first."""
-    knowledge = HappensBefore()
+def test_a_wait_joins_what_all_possible_signals_have_in_common(shared, order, missing):
+    """It is unknown which of several signals of a value came first."""
+    happens_before = HappensBefore()
     for queue, value in order:
-        signals(knowledge, shared, queue)
-        knowledge.signaled(FENCE, value, queue)
+        signals(happens_before, shared, queue)
+        happens_before.signaled(FENCE, value, queue)
     if (WRITER, 1) not in order and (WRITER, 2) not in order:
-        signals(knowledge, shared, WRITER)
-    knowledge.waited(FENCE, 1, READER)
-    assert runs(knowledge, READER, shared, AccessKind.READ) == missing
+        signals(happens_before, shared, WRITER)
+    happens_before.waited(FENCE, 1, READER)
+    assert runs(happens_before, READER, shared, AccessKind.READ) == missing

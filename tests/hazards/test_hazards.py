@@ -1,4 +1,4 @@
-"""Every hazard is found where it is, by its rule, and nothing where it is not."""
+"""Every hazard is reported by its rule, and correct programs are clean."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .every_case import HAZARDS
 from .hazard import HazardBench
 
 LEVELS = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING"}
-# Those of operators are declared when they are asked for.
+# Operators declare their rules on first use.
 RULES = {rule.id: rule for rule in every_rule()}
 every_hazard = pytest.mark.parametrize("hazard", [pytest.param(found, id=found.id) for found in HAZARDS])
 
 
-# Only comes up where the layer that the hazards need is off.
+# Only reported without the debug layer that the hazards need.
 ELSEWHERE = {"DML-CreateDevice-debug-layer"}
 
 
@@ -29,7 +29,7 @@ def test_every_rule_of_the_debug_layers_has_a_hazard():
 @every_hazard
 def test_found(hazard, caplog):
     bench = HazardBench()
-    hazard.play(bench, hazard.way)
+    hazard.scenario(bench, hazard.way)
     found = bench.messages()
     assert {(message.rule, message.path) for message in found} == {(hazard.rule, hazard.path)}
     for name in hazard.names:
@@ -46,19 +46,19 @@ def test_found(hazard, caplog):
 @every_hazard
 def test_clean(hazard, caplog):
     bench = HazardBench(breaks=True)
-    hazard.play(bench, None)
+    hazard.scenario(bench, None)
     assert bench.messages() == []
     assert not caplog.records
 
 
 @every_hazard
 def test_raised(hazard):
-    """By the call that read too early, or that let the commands run; and the device goes on."""
+    """Raised by the call that read too early or let the commands run; the device keeps working."""
     bench = HazardBench(breaks=True)
     if RULES[hazard.rule].severity is Severity.WARNING:
         bench.info.SetBreakOnSeverity(dml.D3D12_MESSAGE_SEVERITY_WARNING, True)
     with pytest.raises(dml.DMLError, match=hazard.rule) as caught:
-        hazard.play(bench, hazard.way)
+        hazard.scenario(bench, hazard.way)
     assert {found.rule for found in caught.value.diagnostics} == {hazard.rule}
     assert bench.d3d12.GetDeviceRemovedReason() == dml.S_OK
     bench.wait()
@@ -71,7 +71,7 @@ def test_muted_by_identifier(hazard, caplog):
     bench = HazardBench(breaks=True)
     deny = dml.D3D12_INFO_QUEUE_FILTER_DESC(pIDList=[dml.message_id(hazard.rule)])
     bench.info.PushStorageFilter(dml.D3D12_INFO_QUEUE_FILTER(DenyList=deny))
-    hazard.play(bench, hazard.way)
+    hazard.scenario(bench, hazard.way)
     assert bench.messages() == []
     assert not caplog.records
     assert bench.info.GetNumMessagesDeniedByStorageFilter() > 0
@@ -104,16 +104,16 @@ OF_DIRECT3D = [
     ids=lambda found: found.id,
 )
 def test_muted_device(hazard, caplog):
-    """What a DirectML device mutes is what there is to say of its dispatches."""
+    """A muted DirectML device suppresses the messages about its dispatches."""
     bench = HazardBench()
     switch = bench.dml.QueryInterface(dml.IDMLDebugDevice)
     switch.SetMuteDebugOutput(True)
-    hazard.play(bench, hazard.way)
+    hazard.scenario(bench, hazard.way)
     assert bool(bench.messages()) == bool(caplog.records) == (hazard.id in OF_DIRECT3D)
     again = HazardBench()
     again.dml.QueryInterface(dml.IDMLDebugDevice).SetMuteDebugOutput(True)
     again.dml.QueryInterface(dml.IDMLDebugDevice).SetMuteDebugOutput(False)
-    hazard.play(again, hazard.way)
+    hazard.scenario(again, hazard.way)
     assert {message.rule for message in again.messages()} == {hazard.rule}
 
 
@@ -122,7 +122,7 @@ def test_the_named_hazards_exist():
 
 
 def test_a_device_without_debug_layers_checks_nothing():
-    """The same programs run, and say nothing."""
+    """The same programs run without messages."""
     from ..dml.helpers import Bench
 
     bench = Bench()

@@ -1,4 +1,4 @@
-"""Lists and allocators in flight, and what may go or change while commands wait to run."""
+"""Lists and allocators in flight, and objects that may be released or changed while commands are pending."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ids(bench):
 
 
 def copying(bench):
-    """A closed list that copies, with what it copies."""
+    """A closed list with a copy, and the copied buffers."""
     source, target = bench.holding(1, 2, 3, 4), bench.buffer(16, READBACK)
     commands = bench.new_list()
     commands.CopyResource(target, source)
@@ -99,7 +99,7 @@ def test_a_persistent_map(bench):
 
 
 def test_a_persistent_map_that_is_read_too_early(bench):
-    """Nobody sees it read; it finds neither what is to come nor what was there, and only of what will be written."""
+    """The read cannot be detected, but finds neither the new nor the old contents of the bytes in flight."""
     upload, readback = bench.buffer(4, UPLOAD), bench.buffer(8, READBACK)
     source, result = upload.Map(), readback.Map()
     source[:] = result[:] = 7
@@ -162,7 +162,7 @@ def test_several_operators_at_once(bench):
 
 
 def program(with_layer):
-    """A dispatch and a copy that ran, and a copy that never will; what the program made."""
+    """A dispatch and a copy that have run, and a copy that never will. Returns the program's objects."""
     if with_layer:
         with debug_layer():
             bench = Bench(DEBUG, d3d12=dml.D3D12CreateDevice())
@@ -192,7 +192,7 @@ def program(with_layer):
 
 
 def test_a_persistent_resource_that_is_restored(bench):
-    """The page forbids to modify its contents: the same bytes may come there again."""
+    """The page forbids modifying its contents; writing the same bytes again is valid."""
     op, persistent, saved = bench.compile(join(4, owned=[0])), bench.buffer(256), bench.buffer(256)
     bench.initialize(op, [bench.holding(1, 2, 3, 4)], persistent)
     bench.run(lambda commands: commands.CopyResource(saved, persistent))
@@ -204,7 +204,7 @@ def test_a_persistent_resource_that_is_restored(bench):
 
 @pytest.mark.parametrize("with_layer", [False, True])
 def test_what_has_run_keeps_nothing_alive(with_layer):
-    """All but the Direct3D 12 device goes with its last reference; that and its info queue hold one another."""
+    """Everything but the Direct3D 12 device is freed with its last reference; device and info queue form a cycle."""
     gc.collect()
     gc.disable()
     try:
@@ -230,7 +230,7 @@ def test_work_that_never_runs_goes_with_its_device():
 
 
 def test_messages_keep_nothing_alive():
-    """Neither messages nor what is raised hold on to the objects that they are about."""
+    """Neither messages nor exceptions keep the objects that they are about alive."""
     bench = HazardBench(breaks=True)
     op = bench.compile(identity())
     x, y = bench.buffer(1 << 16), bench.buffer(16)

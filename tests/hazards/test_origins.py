@@ -1,4 +1,4 @@
-"""What a message says beside its rule: the lines of the program, the number that Windows has, and nothing twice."""
+"""Messages: call sites, message IDs of Windows, and no duplicates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .hazard import HazardBench
 
 
 def here():
-    """The line of the call, as messages have it."""
+    """The call site of the caller, as in messages."""
     return f"{__file__}:{sys._getframe(1).f_lineno}"
 
 
@@ -116,7 +116,7 @@ def test_late_bindings_keep_their_origin(session):
     assert f"recorded at {recorded}" in message.diagnostic.origin
 
 
-def test_nobody_asks_without_the_debug_layer(monkeypatch):
+def test_call_sites_are_not_taken_without_the_debug_layer(monkeypatch):
     def asked():
         raise AssertionError
 
@@ -137,7 +137,7 @@ class Terminal(logging.Handler):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """What is printed where a program has not set up logging."""
+    """The output of a program that has not configured logging."""
     handler = Terminal()
     monkeypatch.setattr(logging, "lastResort", handler)
     return handler
@@ -145,7 +145,7 @@ def terminal(monkeypatch):
 
 @contextmanager
 def no_handlers():
-    """Between the handlers that pytest gives to loggers when a test begins, and takes from them when it ends."""
+    """Removes the log handlers that pytest installs for the duration of a test."""
     logger = logging.getLogger("directml_py")
     before = logger.handlers, logger.propagate
     logger.handlers, logger.propagate = [], False
@@ -157,7 +157,7 @@ def no_handlers():
 
 @pytest.mark.parametrize("breaks", [True, False])
 def test_said_once(session, terminal, breaks):
-    """By the exception, or by the logger."""
+    """Either by the exception or by the logger."""
     session.d3d12.info_queue.SetBreakOnSeverity(dml.D3D12_MESSAGE_SEVERITY_ERROR, breaks)
     op = session.compile(four())
     session.dispatch(op, *([one] for one in buffers(session, 2)))
@@ -198,15 +198,15 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("rule", NUMBERS)
-def test_numbers_are_windows_where_it_has_some(rule):
+def test_message_ids_are_those_of_windows_if_it_has_one(rule):
     hazard = next(one for one in HAZARDS if one.rule == rule)
     bench = HazardBench()
-    hazard.play(bench, hazard.way)
+    hazard.scenario(bench, hazard.way)
     message = bench.info.GetMessage(0)
     assert (message.rule, message.Category, message.ID) == (rule, *NUMBERS[rule])
 
 
-def test_what_is_denied_by_the_number_of_windows_is_all_that_has_it(session):
+def test_denying_a_windows_id_denies_every_rule_that_shares_it(session):
     deny = dml.D3D12_INFO_QUEUE_FILTER_DESC(pIDList=[dml.D3D12_MESSAGE_ID_STRING_FROM_APPLICATION])
     session.d3d12.info_queue.PushStorageFilter(dml.D3D12_INFO_QUEUE_FILTER(DenyList=deny))
     op = session.compile(four())

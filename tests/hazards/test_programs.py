@@ -1,4 +1,4 @@
-"""Random programs: right ones are clean, and one mistake in each is found; and the model that says which are right."""
+"""Random programs: correct ones are clean, and a seeded mistake is found; and the model that predicts hazards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check(outcome: Outcome, at_least: int):
 
 
 def test_programs():
-    """Each with a mistake of one kind."""
+    """Each program has one kind of mistake."""
     trial = Trial()
     for seed in range(100):
         trial.run(seed, [MISTAKES[seed % len(MISTAKES)]])
@@ -38,7 +38,7 @@ def test_programs_with_every_mistake():
 
 
 def test_what_is_missing_stands_before():
-    """The initializer of what is dispatched, and the wait for another queue's submission right before it."""
+    """A dispatched operator's initializer, and the wait for another queue's submission, come directly before it."""
     trial, initialized, waiting = Trial(), 0, 0
     for seed in range(100):
         steps = trial.program(seed).steps
@@ -58,7 +58,7 @@ def test_what_is_missing_stands_before():
     assert waiting > 20
 
 
-def test_what_a_deaf_layer_misses(monkeypatch):
+def test_missed_hazards_are_found(monkeypatch):
     trial = Trial()
     monkeypatch.setattr(trial, "play", lambda program: set())
     trial.run(3)
@@ -66,7 +66,7 @@ def test_what_a_deaf_layer_misses(monkeypatch):
     assert len(trial.outcome.missed) == trial.outcome.tried.total() > 3
 
 
-def test_what_a_nervous_layer_says(monkeypatch):
+def test_false_positives_are_found(monkeypatch):
     trial = Trial()
     monkeypatch.setattr(trial, "play", lambda program: {"D3D12-UAVBarrier-missing"})
     trial.run(3)
@@ -188,7 +188,7 @@ def test_one_list_by_hand(commands, expected):
 
 
 def test_two_calls_by_hand():
-    """Of one queue they are in order; what a second resource reads is what the first one wrote."""
+    """Calls on one queue are ordered; a second resource reads what the first one wrote."""
     assert hazards(run(scale("a", "b")), run(scale("b", "c"), number=1)) == set()
     assert hazards(run(scale("a", "one")), run(scale("two", "b"), number=1)) == {INHERITED}
 
@@ -212,12 +212,12 @@ def test_queues_by_hand():
 
 
 def test_what_has_begun_and_not_ended():
-    """Whoever touches it later, on whichever queue, may be told."""
+    """Any later access, on any queue, may be reported."""
     assert look(run(scale("a", "b"), TO_COPY[0])).possible == {modelled_states.SPLIT}
 
 
 def test_what_follows_from_what_is_not_recorded():
-    """Whoever reads what a refused dispatch was to write finds something else."""
+    """Reads of a rejected dispatch's output find other contents."""
     overlapping = v.DispatchCall("scale", (part("fresh"),), (part("fresh", 4),))
     after = run(v.CopyCall(part("down"), part("fresh", 4)), number=1)
     told = look(run(v.ClearCall(part("fresh")), v.UavBarrierCall("fresh"), overlapping), after)

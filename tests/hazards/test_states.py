@@ -1,4 +1,4 @@
-"""Fixed states, and sequences of states that are right."""
+"""Fixed states, and valid sequences of states."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_initial_states_against_a_fixed_state(bench, heap):
 
 
 def test_promotion_and_transitions(bench):
-    """Promoted by a copy, by a dispatch, back by hand: the states of one list."""
+    """Promotion by a copy and by a dispatch, then a transition back, in one list."""
     op = bench.ready(identity())
     x, y = bench.buffer(16), bench.buffer(16)
     bench.commands.CopyResource(x, bench.buffer(16, UPLOAD))
@@ -90,7 +90,7 @@ def test_promoted_to_several_read_states(bench):
 
 @pytest.mark.parametrize("initial", [COMMON, UNORDERED_ACCESS, COPY_DEST, COPY_SOURCE])
 def test_the_initial_state_of_a_buffer_is_common(bench, initial):
-    """HelloDirectML creates buffers in the states that they are first used in, and in others."""
+    """HelloDirectML creates buffers in the states of their first use, and in others."""
     made = bench.d3d12.CreateCommittedResource(
         dml.CD3DX12_HEAP_PROPERTIES(dml.D3D12_HEAP_TYPE_DEFAULT),
         0,
@@ -123,7 +123,7 @@ def test_hello_directml(caplog, capsys):
 
 
 def test_one_mistake_is_one_message(bench):
-    """What comes after a missing transition is checked as if it had been there."""
+    """Commands after a missing transition are checked as if it had been recorded."""
     op, y = bench.ready(identity()), bench.buffer(16)
     bench.dispatch(op, [bench.buffer(16)], [y])
     for _ in range(3):

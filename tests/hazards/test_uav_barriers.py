@@ -1,4 +1,4 @@
-"""The index of what dispatches touched since a barrier, against a list of all of it."""
+"""The index of accesses since a barrier, against a brute-force reference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMMON = dml.D3D12_RESOURCE_STATE_COMMON
 
 @pytest.fixture
 def resources():
-    """Three buffers of one heap, each of which shares half with its neighbour, and two of their own."""
+    """Three buffers of one heap, each overlapping half of its neighbour, and two committed ones."""
     device = dml.D3D12CreateDevice()
     heap = device.CreateHeap(dml.CD3DX12_HEAP_DESC(1 << 18, DEFAULT, 0, dml.D3D12_HEAP_FLAG_NONE))
     placed = [device.CreatePlacedResource(heap, place << 16, DESC, COMMON) for place in range(3)]
@@ -29,8 +29,8 @@ def resources():
     return [*placed, *own]
 
 
-class EverythingWithEverything:
-    """The rule as it is written: two accesses that share bytes, one of which writes, and nothing between them."""
+class BruteForce:
+    """Brute-force reference: two accesses that share bytes, one of them a write, with no barrier between them."""
 
     def __init__(self, aliased):
         self.aliased = aliased
@@ -76,7 +76,7 @@ class EverythingWithEverything:
 
 
 def some_access(pick, buffers):
-    # Few places, so that ranges begin and end together, touch and contain each other. Some are empty.
+    # Few offsets, so that ranges share ends, touch and contain each other. Some are empty.
     start, end = sorted((pick.randrange(9) << 14, pick.randrange(9) << 14))
     part = BufferRange(pick.choice(buffers), start, end - start)
     return Access(part, pick.choice(list(AccessKind)), STATE, f"x{pick.randrange(1 << 30)}")
@@ -84,10 +84,10 @@ def some_access(pick, buffers):
 
 @pytest.mark.parametrize("aliased", [False, True])
 @pytest.mark.parametrize("seed", range(40))
-def test_nothing_is_missed_or_made_up(resources, seed, aliased):
+def test_agrees_with_brute_force(resources, seed, aliased):
     pick = random.Random(seed)
     buffers = [resource.buffer for resource in resources]
-    index, reference = AccessesSinceBarrier("barrier", aliased), EverythingWithEverything(aliased)
+    index, reference = AccessesSinceBarrier("barrier", aliased), BruteForce(aliased)
     sentences = 0
     for turn in range(150):
         kind = pick.random()
@@ -118,7 +118,7 @@ def test_nothing_is_missed_or_made_up(resources, seed, aliased):
 
 
 def test_the_last_to_touch_is_named(resources):
-    """Of the first byte that is shared."""
+    """The last access to the first shared byte is reported."""
     index, buffer = AccessesSinceBarrier("barrier"), resources[3].buffer
 
     def access(use, start, end, name):
@@ -158,7 +158,7 @@ def own_parts(buffers, count):
 
 
 def everything(buffers, count):
-    """Each reads all of a buffer, of which others have read parts."""
+    """Each dispatch reads a whole buffer, of which others have read parts."""
     return [
         [
             (buffers[3], 4 * n, 4, AccessKind.READ),
@@ -170,7 +170,7 @@ def everything(buffers, count):
 
 
 def forgotten(buffers, count):
-    """Each reads what the one before it wrote."""
+    """Each dispatch reads the previous one's output."""
     return [
         [(buffers[3], 4 * n, 4, AccessKind.READ), (buffers[3], 4 * n + 4, 4, AccessKind.WRITE)]
         for n in range(count)
@@ -196,7 +196,7 @@ def test_many_dispatches(resources, program):
 
 
 def test_many_buffers_of_one_heap():
-    """They are found by where they lie; each has a barrier of its own behind it."""
+    """Buffers are looked up by address; each dispatch is followed by a barrier for its own."""
     device = dml.D3D12CreateDevice()
     heap = device.CreateHeap(dml.CD3DX12_HEAP_DESC(240 << 16, DEFAULT, 0, dml.D3D12_HEAP_FLAG_NONE))
     desc = dml.CD3DX12_RESOURCE_DESC.Buffer(64, dml.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS)

@@ -1,4 +1,4 @@
-"""Values of which Microsoft's library makes what nobody would want: the debug layer says so."""
+"""Values for which Microsoft's library computes useless results, as the debug layer warns."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def a_norm_of_halves(bench, wrong):
     path="InputTensor",
 )
 def a_batch_of_halves(bench, wrong):
-    """The mean alone may be large."""
+    """The mean may be large."""
     x = four(np.float16, 1000, -1000 if wrong else 1001, 1000, 1000)
     one = np.ones((1, 1, 1, 1), np.float16)
     names = ("ScaleTensor", "BiasTensor", "OutputMeanTensor", "OutputVarianceTensor")
@@ -108,7 +108,7 @@ for _name, _axes in {"ACTIVATION_LOG_SOFTMAX": {}, "ACTIVATION_LOG_SOFTMAX1": {"
 
     @hazard(f"DML-{_name}-nan", "1 row of NaN and numbers; the first is at {0,0,1,0}", path="InputTensor")
     def logarithms_beside_nan(bench, wrong, name=_name, axes=_axes):
-        """NaN alone stays NaN."""
+        """NaN without other values stays NaN."""
         x = np.array([NAN, NAN, 1, NAN if wrong else 2], np.float32).reshape(1, 1, 2, 2)
         dispatch(bench, getattr(dml, f"DML_{name}_OPERATOR_DESC"), x, **axes)
 
@@ -117,7 +117,7 @@ for _name, _axes in {"ACTIVATION_HARDMAX": {}, "ACTIVATION_HARDMAX1": {"Axes": [
 
     @hazard(f"DML-{_name}-nan", "1 row that NaN begins; the first is at {0,0,1,0}", path="InputTensor")
     def a_largest_beside_nan(bench, wrong, name=_name, axes=_axes):
-        """What is not the first is passed over."""
+        """NaN is skipped unless it is first."""
         x = np.array([1, NAN, NAN if wrong else 3, 2], np.float32).reshape(1, 1, 2, 2)
         dispatch(bench, getattr(dml, f"DML_{name}_OPERATOR_DESC"), x, **axes)
 
@@ -162,7 +162,7 @@ for _name in ("TOP_K", "TOP_K1"):
 ONE, POWER, TWO = ("InputTensor",), ("InputTensor", "ExponentTensor"), ("ATensor", "BTensor")
 INDETERMINATE = "element whose power is indeterminate"
 BEYOND, COUNT = "element too large for a remainder", "count of as many bits as an element has or more"
-# Operators with their rules, where and what these say, and one element of each input that breaks them, or not.
+# Operators with their rules, the path and text of the messages, and an element of each input that violates them or not.
 LOSSES = [
     ("ASINH", "cancellation", 0, "element too large for x + sqrt(x^2 + 1)", ONE, [-1e5], [-100]),
     ("POW", "indeterminate", 0, INDETERMINATE, POWER, [0, 0], [2, 0]),
@@ -205,7 +205,7 @@ for entry in LOSSES:
     path="ATensor",
 )
 def a_product_of_halves(bench, wrong):
-    """In the result the scale of B makes it small again."""
+    """The scale of B makes the result small again."""
     a, b = np.array([[2000, 1]], np.int16), np.array([[1], [1]], np.int8)
     scales = np.array([40 if wrong else 30], np.float16), np.array([0.25], np.float16)
     inputs = {"ATensor": a, "AScaleTensor": scales[0], "BTensor": b, "BScaleTensor": scales[1]}
