@@ -1,4 +1,4 @@
-"""C and C++ programs over libdirectml.so, built as their users would build them."""
+"""Builds C and C++ programs against libdirectml.so, as users would."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 @cache
 def config(*options: str) -> list[str]:
-    """What ``python -m directml_py config`` prints; the test is skipped if there is no library."""
+    """The output of ``python -m directml_py config``; the test is skipped if there is no library."""
     command = [sys.executable, "-m", "directml_py", "config", *options]
     run = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if run.returncode:
@@ -57,7 +57,7 @@ class Builder:
 
 def _build(name: str, compiler: str, flags: Sequence[str], folder: Path) -> None:
     sources = sorted(PROGRAMS.glob("*.cpp" if "++" in compiler else "*.c"))
-    # Only C++ has threads here; eventfd is of no standard.
+    # Only the C++ program uses threads; eventfd is in no standard.
     rest = ["-pthread"] if "++" in compiler else ["-D_GNU_SOURCE"]
     options = [STANDARD[compiler], "-O1", *rest, *WARNINGS, *flags, *config("--cflags")]
     options += _precompiled(compiler, options, folder)
@@ -90,7 +90,7 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 def facts(
     command: Sequence[str | Path], environment: dict[str, str] | None = None, timeout: int = 600
 ) -> list[str]:
-    """The facts that a program tells; all must hold, and it must end well."""
+    """The facts that a program prints; all must hold, and it must exit with 0."""
     run = subprocess.run(
         [str(word) for word in command],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Captures of C++ programs, which know nothing of it."""
+"""Captures of C++ programs, which need no changes."""
 
 from __future__ import annotations
 

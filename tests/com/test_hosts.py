@@ -1,4 +1,4 @@
-"""Programs that load libdirectml.so at run time, whatever their environment is and whatever else they do."""
+"""Programs that load libdirectml.so at run time, in various environments."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Hosts:
         folder: Path | None = None,
         **variables: str,
     ) -> subprocess.CompletedProcess[str]:
-        """``host LIBRARY TOPIC``, with nothing in its environment but ``variables``."""
+        """Run ``host LIBRARY TOPIC``, with only ``variables`` in its environment."""
         command = [str(self.program(*flags)), *map(str, arguments)]
         return subprocess.run(
             command, capture_output=True, text=True, timeout=120, cwd=folder or self._folder, env=variables
@@ -62,7 +62,7 @@ def succeeds(run: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 def test_dlopen_without_rtld_global(hosts: Hosts) -> None:
-    """NumPy is not linked to libpython, and must find it all the same."""
+    """NumPy is not linked to libpython, but must find its symbols."""
     assert succeeds(hosts.run(library(), "load")) == ["00000000"]
 
 
@@ -85,7 +85,7 @@ print(hex(function(None, 0xB000, None, ctypes.byref(made))))
 
 
 def test_a_library_of_other_sources() -> None:
-    """One that an older package was built with would call Python by names and with values that it does not know."""
+    """A library built with an older package would call Python with unknown names and values."""
     command = [sys.executable, "-c", OTHER_SOURCES, library()]
     run = subprocess.run(
         command, capture_output=True, text=True, timeout=120, cwd=Path(__file__).resolve().parents[2]
@@ -161,7 +161,7 @@ def test_programs_link_to_the_other_names(hosts: Hosts, tmp_path: Path) -> None:
 
 
 def test_copies_find_the_package(hosts: Hosts, tmp_path: Path) -> None:
-    """Under a name of somebody's choice, or all of them in a folder of the program's."""
+    """Copied under another name, or all of them to the program's folder."""
     copy = tmp_path / "libdirectml.0123456789abcdef.so"
     shutil.copy(library(), copy)
     assert succeeds(hosts.run(copy, "load")) == ["00000000"]

@@ -1,4 +1,4 @@
-"""What C++ and C programs find when they use libdirectml.so as they would use DirectML."""
+"""C++ and C programs that use libdirectml.so as they would use DirectML."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_profile_that_is_none(builder: Builder) -> None:
 
 
 def test_why_a_device_was_removed_is_told_without_debug_layers(builder: Builder) -> None:
-    """Once for each device: what comes later has the same reason."""
+    """Reported once per device: later failures have the same reason."""
     command = [str(builder.program("object_model", "g++")), "removal"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     reason = "bindings[0].SizeInBytes is 8; at least 16 bytes are needed [DML-BufferBinding-size]"
@@ -110,7 +110,7 @@ def test_a_debug_layer_that_comes_too_late_is_told(builder: Builder) -> None:
 def test_compilers_agree(
     builder: Builder, program: str, compilers: tuple[str, str], topics: tuple[str, ...]
 ) -> None:
-    """Also about values that the C++ and the C ABI pass in different ways."""
+    """Including values that the C++ and C ABIs pass differently."""
     first, second = (builder.program(program, compiler) for compiler in compilers)
     for topic in topics:
         assert told(first, topic) == told(second, topic)
@@ -126,7 +126,7 @@ def test_no_topic_is_left_out(builder: Builder, program: str, compiler: str, top
 
 @pytest.mark.slow
 def test_rounds(builder: Builder) -> None:
-    """Memory does not grow while everything is made, run and released again and again."""
+    """Memory does not grow while everything is created, run and released repeatedly."""
     lines = facts([builder.program("object_model", "g++"), "rounds", str(ROUNDS)])
     sizes = {
         name: int(size) for name, size in (line.split(": ") for line in lines if line.startswith("VmRSS"))

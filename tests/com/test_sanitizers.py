@@ -19,12 +19,12 @@ pytestmark = pytest.mark.slow
 # looks for it.
 SANITIZE = ("-g", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
 OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
-# Valgrind is slow: these touch everything that C and Python hand to each other.
+# Valgrind is slow: these topics cover everything that C and Python pass to each other.
 VALGRIND_TOPICS = ("lifetime", "structs")
 
 
 def clean(program: Path, topic: str) -> None:
-    """Nothing is to be said of the program, of the library, or of Python: no leak either."""
+    """No reports, including leaks, for the program, the library or Python."""
     try:
         assert facts([program, topic], OPTIONS)
     except AssertionError as error:

@@ -1,5 +1,5 @@
-// The builder against libdirectml, with the debug layers on: what it builds is accepted, what is off by one is
-// refused, and the debug layer says where.
+// The builder against libdirectml, with the debug layers on: its descs are accepted, one that is off by one is refused,
+// and the debug layer says where.
 
 #include "tensor_builder.h"
 

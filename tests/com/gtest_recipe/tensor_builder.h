@@ -1,4 +1,4 @@
-// A small library as applications have one between themselves and DirectML: it builds operator descs from shapes.
+// A small library such as applications put between themselves and DirectML: it builds operator descs from shapes.
 
 #ifndef TENSOR_BUILDER_H
 #define TENSOR_BUILDER_H

@@ -1,4 +1,4 @@
-// A program that is not linked to libdirectml.so: it loads the file that it is told, as loaders of plug-ins do.
+// A program that is not linked to libdirectml.so: it loads the file named by an argument, as plug-in loaders do.
 // "host LIBRARY TOPIC": prints what it finds, and ends with 0 if the topic's rule holds.
 
 #include <DirectML.h>
@@ -123,7 +123,7 @@ namespace
         return 0;
     }
 
-    // What the program itself loses is told.
+    // Leaks of the program itself are reported.
     int leak()
     {
         void* volatile lost = std::malloc(77);
@@ -150,7 +150,7 @@ namespace
         return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
     }
 
-    // The child's descs are its own, not those that the parent has at the same place.
+    // The child's descs are its own, not those of the parent at the same addresses.
     int forked()
     {
         Devices devices;
@@ -170,7 +170,7 @@ namespace
         return devices.identity(6) == S_OK ? result : 4;
     }
 
-    // Forks while other threads are at work, in Python and in C.
+    // Forks while other threads are running, in Python and in C.
     int forked_among_threads()
     {
         Devices devices;

@@ -1,4 +1,4 @@
-// How programs find an adapter: DXGI, DXCore, and devices on what they found.
+// Adapter enumeration with DXGI and DXCore, and devices on the adapters.
 
 #include "harness.h"
 

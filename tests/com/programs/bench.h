@@ -1,4 +1,4 @@
-// Both devices with everything that it takes to run an operator.
+// Both devices with everything needed to run an operator.
 
 #ifndef TESTS_COM_BENCH_H
 #define TESTS_COM_BENCH_H

@@ -1,4 +1,4 @@
-// What a capture has to show: names, markers on lists and queues, and a barrier that is missing.
+// A program to capture: names, markers on lists and queues, and a missing barrier.
 
 #include "bench.h"
 

@@ -17,7 +17,7 @@ namespace
         check("the message names the rule", told(queue, "DML-JOIN-sizes"), all_texts(queue));
         const auto first = message(queue, 0);
         equal("its severity", int(first.severity), int(D3D12_MESSAGE_SEVERITY_ERROR));
-        // One call tells all.
+        // One call reports every problem.
         const DML_JOIN_OPERATOR_DESC worse = {2, inputs, both.desc(), 2};
         queue->ClearStoredMessages();
         hresult("a JOIN on a wrong axis", create(bench.dml.Get(), DML_OPERATOR_JOIN, &worse, op), E_INVALIDARG);

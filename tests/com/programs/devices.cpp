@@ -1,4 +1,4 @@
-// How devices are made, and what they say about themselves.
+// Device creation, and device queries.
 
 #include "bench.h"
 

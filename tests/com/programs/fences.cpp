@@ -23,7 +23,7 @@ namespace
 
         HANDLE handle() const { return reinterpret_cast<HANDLE>(static_cast<intptr_t>(file)); }
 
-        // Waits a while for the event and takes what was written; 0 if nothing came.
+        // Waits for the event with a timeout and returns its counter; 0 if it was not set.
         uint64_t wait(int milliseconds) const
         {
             pollfd watched = {file, POLLIN, 0};
@@ -98,7 +98,7 @@ namespace
         return count;
     }
 
-    // Whatever the library keeps of a handle it gives back: more events here than a process may have open.
+    // The library closes its duplicates of handles: there are more events here than a process may have open.
     void test_many_events(Bench& bench)
     {
         auto fence = make(bench, 0);

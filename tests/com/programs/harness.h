@@ -1,4 +1,4 @@
-// What every topic of the object model program uses: the facts it prints, and a few words for COM.
+// Shared by every topic of the object model program: the facts it prints, and COM helpers.
 
 #ifndef TESTS_COM_HARNESS_H
 #define TESTS_COM_HARNESS_H
@@ -30,7 +30,7 @@ constexpr HRESULT DeviceRemoved = static_cast<HRESULT>(0x887a0005u);
 constexpr HRESULT Fine = 0;
 constexpr HRESULT False = 1;
 
-// A fact with a name that is told once: "ok <name>" or "FAIL <name>: <why>". From any thread.
+// A named fact, printed once: "ok <name>" or "FAIL <name>: <why>". Thread-safe.
 bool check(const std::string& name, bool holds, const std::string& why = "does not hold");
 
 // How many facts failed.
@@ -43,7 +43,7 @@ bool hresult(const std::string& name, HRESULT found, HRESULT expected);
 // For what the documents leave open.
 bool hresult_among(const std::string& name, HRESULT found, std::initializer_list<HRESULT> expected);
 
-// Ends the topic: nothing that follows would make sense.
+// Ends the topic, as nothing after it would make sense.
 void need(HRESULT result, const char* what);
 
 template <typename T, typename U>
@@ -67,7 +67,7 @@ bool values(const std::string& name, const std::vector<T>& found, const std::vec
     return check(name, found == expected, why.str());
 }
 
-// A pointer that a failing call must null: not null before.
+// An out parameter that a failing call must set to null: initially not null.
 inline void* poison()
 {
     static int target;
@@ -82,7 +82,7 @@ ComPtr<IUnknown> unknown(T* object)
     return found;
 }
 
-// The count that AddRef and Release tell of.
+// The reference count that AddRef and Release return.
 template <typename T>
 ULONG references(T* object)
 {
@@ -92,7 +92,7 @@ ULONG references(T* object)
 
 using Topic = void (*)(const std::vector<std::string>& arguments);
 
-// Tells main of a topic: static const Registration topic("name", function);
+// Registers a topic with main: static const Registration topic("name", function);
 struct Registration
 {
     Registration(const char* name, Topic topic);

@@ -1,4 +1,4 @@
-// A program that ends with objects in hand: in variables that are destroyed after main, and in no hands at all.
+// A program that ends without releasing all objects: some in variables that are destroyed after main, some leaked.
 
 #include "bench.h"
 

@@ -1,4 +1,4 @@
-// Counts of references, and who keeps whom alive.
+// Reference counts, and which objects keep others alive.
 
 #include "world.h"
 

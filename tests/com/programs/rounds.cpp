@@ -1,4 +1,4 @@
-// Everything made, run and released again and again: memory must not grow. Arguments: rounds (2000).
+// Creates, runs and releases everything repeatedly: memory must not grow. Arguments: rounds (2000).
 
 #include "bench.h"
 

@@ -1,4 +1,4 @@
-// Methods that DirectML programs have no use for: E_NOTIMPL; a list that recorded one is invalid, a queue removes its
+// Methods that DirectML programs do not use: E_NOTIMPL; a list that recorded one is invalid, a queue removes its
 // device.
 
 #include "messages.h"
