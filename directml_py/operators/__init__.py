@@ -1,4 +1,4 @@
-"""The operators: a module or a package per family, with rules, sizes and arithmetic."""
+"""The operators, one module or package per family: rules, shape inference and arithmetic."""
 
 from .operator import SCHEMAS, Kernel, Move, Operator
 from .registry import operator_of

@@ -1,4 +1,4 @@
-"""The activations. Their outputs have the sizes of their inputs, as the catalog's tables say."""
+"""Activation functions. Each output has the sizes of its input, by the catalog's tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..validation.report import Report
 from .element_inspection import begins_with_nan, report_elements
 from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator, own_rule
 
-# Each takes the input tensors and then the desc's FLOATs, in desc order.
+# Each function takes the input tensors and then the desc's FLOATs, in desc order.
 FUNCTIONS: dict[str, Callable[..., Array]] = {
     "ACTIVATION_CELU": activations.celu,
     "ACTIVATION_ELU": activations.elu,
@@ -41,7 +41,7 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     "ACTIVATION_TANH": activations.tanh,
     "ACTIVATION_THRESHOLDED_RELU": activations.thresholded_relu,
 }
-# Each takes the input and the axes along which it works.
+# Each function takes the input and the axes that it normalizes over.
 ALONG_AXES: dict[str, Callable[..., Array]] = {
     "ACTIVATION_HARDMAX": activations.hardmax,
     "ACTIVATION_LOG_SOFTMAX": activations.log_softmax,
@@ -50,18 +50,18 @@ ALONG_AXES: dict[str, Callable[..., Array]] = {
     "ACTIVATION_LOG_SOFTMAX1": activations.log_softmax,
     "ACTIVATION_SOFTMAX1": activations.softmax,
 }
-# Those that have a native loop, and whether it is the one of logarithms.
+# The functions with a native kernel, and whether that is the log-softmax.
 SOFTMAX = {"ACTIVATION_SOFTMAX": False, "ACTIVATION_LOG_SOFTMAX": True}
 
 
 def name_of(desc: OperatorDesc) -> str:
-    """The name of the older version."""
+    """The operator's name without its version number."""
     return desc.name.rstrip("1")
 
 
 @operator(*FUNCTIONS)
 class OfEachElement(ElementWise):
-    """The activations that know one element at a time; each has a page of its own."""
+    """Element-wise activations; each has a page of its own."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
         function = FUNCTIONS[desc.name]
@@ -89,8 +89,8 @@ class AlongAxes(Operator):
     (ns-directml-dml_activation_softmax1_operator_desc).
 
     Without Axes the input is a batch of rows, { 1, 1, BatchCount, Width }: the same as Axes { DimensionCount - 1 }.
-    Axes are counted in the array, as a desc that is fused into another operator has no tensors. The sum of the
-    exponentials of FLOAT16 is kept in FLOAT16, as in Microsoft's library.
+    The rank comes from the array, since a fused activation's desc has no tensors. For FLOAT16 the sum of the
+    exponentials is stored in FLOAT16, as in Microsoft's library.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -100,11 +100,11 @@ class AlongAxes(Operator):
         return lambda x: function(x, axes)
 
     def axes(self, desc: OperatorDesc) -> tuple[int, ...]:
-        """An axis that is named twice counts once."""
+        """The axes without duplicates."""
         return tuple(dict.fromkeys(desc.Axes)) if "Axes" in desc.struct.index else (-1,)
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
-        """LOG_SOFTMAX makes logarithms above 0 of the numbers beside NaN, and a sum of FLOAT16 may be infinite."""
+        """LOG_SOFTMAX gives positive logarithms for numbers in a row with NaN, and a FLOAT16 sum may overflow."""
         x, name = inputs[0], name_of(desc)
         axes = tuple(axis % x.ndim for axis in self.axes(desc))
         if name == "ACTIVATION_HARDMAX":
@@ -147,5 +147,5 @@ class ActivationIdentity(Operator):
         return [Move(0, (), 0, ())]
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        """For an operator that it is fused into."""
+        """Used by operators that fuse it."""
         return activations.identity

@@ -1,4 +1,4 @@
-"""What operators make of their attributes: elements and sizes."""
+"""Conversions of operator attributes to elements and sizes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..kernels.native_arrays import Array
 
 
 def element(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
-    """A FLOAT or a DML_SCALAR_UNION as an element of ``dtype``, without dimensions.
+    """A FLOAT or a DML_SCALAR_UNION as a 0-d array of ``dtype``.
 
     A FLOAT is cast: toward zero and saturated for integers, to the nearest for FLOAT16.
     """
     if isinstance(value, Scalar):
-        # A NaN keeps its bits, which a Python float would not.
+        # A Python float would not preserve a NaN's payload.
         own = data_type_of(value.data_type).dtype
         return np.frombuffer(value.raw, own, 1).reshape(()).astype(dtype)
     with np.errstate(over="ignore"):
@@ -27,5 +27,5 @@ def element(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
 
 
 def resized(sizes: Sequence[int], axis: int, size: int) -> tuple[int, ...]:
-    """``sizes`` with ``size`` in the dimension ``axis``."""
+    """``sizes`` with ``size`` along ``axis``."""
     return (*sizes[:axis], size, *sizes[axis + 1 :])

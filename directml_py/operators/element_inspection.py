@@ -1,4 +1,4 @@
-"""What the debug layer says of elements that an operator makes something of that nobody would want."""
+"""Debug-layer reports on elements for which an operator's result is hardly intended."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..validation.report import Report
 
 
 def report_elements(report: Report, broken: Rule, path: str, where: Array, one: str, several: str) -> None:
-    """Report how many elements there are, ``one`` or ``several``, and where the first of them is."""
+    """Report the count of true elements, worded ``one`` or ``several``, and the coordinates of the first."""
     places = np.argwhere(where)
     if len(places):
         count = counted_words(len(places), one, several)
@@ -22,7 +22,7 @@ def report_elements(report: Report, broken: Rule, path: str, where: Array, one: 
 
 
 def begins_with_nan(x: Array, axes: Sequence[int]) -> Array:
-    """Whether the first element along ``axes``, of dimensions counted from 0, is NaN, but not all are: as no comparison
-    with it is true, no other is ever the largest or the smallest."""
+    """Whether the first element along ``axes`` (non-negative) is NaN and some other is not: no comparison with NaN is
+    true, so a running maximum or minimum never leaves it."""
     first = x[tuple(slice(1) if axis in axes else slice(None) for axis in range(x.ndim))]
     return np.isnan(first) & ~np.isnan(x).all(tuple(axes), keepdims=True)

@@ -1,7 +1,7 @@
-"""Element-wise operators: the plain ones are one row each, the function that they apply.
+"""Element-wise operators. A plain one is a row of a table: the function that it applies.
 
-All tensors have the same sizes, as the catalog says. What pages leave open is decided beside the functions, most of
-them in ``kernels.elementwise.functions``.
+All tensors have the same sizes, by the catalog. What the pages leave open is decided beside the functions, most of
+which are in ``kernels.elementwise.functions``.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SCALED: dict[str, Compute] = {
     "TAN": in_float64(np.tan),
     "TANH": in_float64(np.tanh),
 }
-# MAX and MIN pass over NaN: Direct3D's max and min return the other operand if one is NaN.
+# MAX and MIN ignore NaN: Direct3D's max and min return the other operand if one is NaN.
 PLAIN: dict[str, Compute] = {
     "ADD": np.add,
     "DIFFERENCE_SQUARE": functions.difference_square,
@@ -70,7 +70,7 @@ PLAIN: dict[str, Compute] = {
     "SIGN": functions.sign,
     "SUBTRACT": np.subtract,
 }
-# Functions whose result is true or false.
+# Predicates.
 PREDICATES: dict[str, Compute] = {
     "IS_NAN": np.isnan,
     "LOGICAL_AND": np.logical_and,
@@ -83,14 +83,14 @@ PREDICATES: dict[str, Compute] = {
     "LOGICAL_OR": np.logical_or,
     "LOGICAL_XOR": np.logical_xor,
 }
-# Functions of elements as unsigned integers of their width.
+# Functions of the elements' bit patterns, as unsigned integers of the same width.
 BITWISE: dict[str, Compute] = {
     "BIT_AND": np.bitwise_and,
     "BIT_NOT": np.invert,
     "BIT_OR": np.bitwise_or,
     "BIT_XOR": np.bitwise_xor,
 }
-# Those whose results in Microsoft's library are not what C has for all operands.
+# Functions whose results in Microsoft's library differ from C's for some operands.
 LOSSY: dict[str, Compute] = {
     "ASINH": functions.arcsinh,
     "MODULUS_FLOOR": functions.modulus_floor,
@@ -118,25 +118,25 @@ def named(names: Iterable[str]) -> list[str]:
 
 
 def scaled(desc: OperatorDesc, function: Compute) -> Compute:
-    """``function``, with the desc's ScaleBias, if it may have one, applied to its arrays before."""
+    """``function`` of arrays to which the desc's ScaleBias, if it has one, is applied first."""
     if "ScaleBias" not in desc.struct.index or desc.ScaleBias is None:
         return function
     tensor = desc.InputTensor
     if tensor is not None and tensor.dtype.itemsize == 8:
-        # 64 bits, not all of which FLOAT64 has, are multiplied by 1 at most.
+        # FLOAT64 does not represent all 64-bit integers, but their scale can only be 1.
         return function
     scale, bias = desc.ScaleBias.Scale, desc.ScaleBias.Bias
     return lambda *arrays: function(*(functions.scale_bias(array, scale, bias) for array in arrays))
 
 
 def true_or_false(desc: OperatorDesc, predicate: Compute) -> Compute:
-    """``predicate`` with 1 and 0 as results, in the type of the output."""
+    """``predicate`` with results 1 and 0 in the output's type."""
     dtype = desc.OutputTensor.dtype
     return lambda *arrays: predicate(*arrays).astype(dtype)
 
 
 def limit(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
-    """Min or Max, to be compared with elements of ``dtype`` as they are computed.
+    """Min or Max in the type in which elements of ``dtype`` are computed.
 
     A FLOAT is cast to ``dtype`` first (ns-directml-dml_element_wise_clip_operator_desc). The pages of THRESHOLD and
     CLIP_GRAD are silent; we do the same.
@@ -145,13 +145,13 @@ def limit(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
 
 
 def own_type(value: float | Scalar, desc: OperatorDesc) -> float | Scalar:
-    """A union as the output's type: Microsoft's library does not look at CLIP1's MinMaxDataType."""
+    """A union read in the output's type: Microsoft's library ignores CLIP1's MinMaxDataType."""
     return Scalar(desc.OutputTensor.data_type, value.raw) if isinstance(value, Scalar) else value
 
 
 @operator("ELEMENT_WISE_IDENTITY")
 class Identity(ElementWise):
-    """A copy, scaled and biased on request (ns-directml-dml_element_wise_identity_operator_desc)."""
+    """A copy with an optional scale and bias (ns-directml-dml_element_wise_identity_operator_desc)."""
 
     def moves(self, desc: OperatorDesc) -> Sequence[Move] | None:
         return [Move(0, (), 0, ())] if desc.ScaleBias is None else None
@@ -188,9 +188,9 @@ class IsInfinity(ElementWise):
 
 @operator(*named(LOSSY))
 class Lossy(ElementWise):
-    """Functions of which the debug layer says what they lose.
+    """Functions whose loss of precision or range the debug layer reports.
 
-    The page of POW has ScaleBias for the base alone; Microsoft's library applies it to the exponent too.
+    The page of POW applies ScaleBias to the base only; Microsoft's library applies it to the exponent too.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -202,7 +202,7 @@ class Lossy(ElementWise):
 
 @operator("ELEMENT_WISE_ROUND")
 class Round(Lossy):
-    """To integers, in one of the modes of ne-directml-dml_rounding_mode."""
+    """Rounding to integers in one of the modes of ne-directml-dml_rounding_mode."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
         return ROUNDINGS[desc.RoundingMode]
@@ -225,12 +225,12 @@ class Add1(ElementWise):
 class Clip(ElementWise):
     """``max(Min, min(x, Max))`` (ns-directml-dml_element_wise_clip_operator_desc).
 
-    By this formula the result is Min where Min is greater than Max, and, as Direct3D's min and max pass over NaN, Max
-    where x is NaN.
+    By this formula the result is Min where Min is greater than Max, and Max where x is NaN, since Direct3D's min and
+    max ignore NaN.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        # Fused into another operator, whose results are floats, it has no tensors of its own.
+        # A fused CLIP has no tensors of its own; the operator it is fused into has float results.
         dtype = np.dtype(np.float32) if desc.OutputTensor is None else desc.OutputTensor.dtype
         low, high = (limit(own_type(value, desc), dtype) for value in (desc.Min, desc.Max))
         return scaled(desc, lambda x: np.fmax(low, np.fmin(x, high)))
@@ -240,7 +240,7 @@ class Clip(ElementWise):
 class ClipGrad(ElementWise):
     """The gradient where x lies between Min and Max, else 0 (ns-directml-dml_element_wise_clip_grad_operator_desc).
 
-    NaN is neither at or below Min nor at or above Max: there the gradient stays.
+    Where x is NaN the gradient is kept, since NaN is neither <= Min nor >= Max.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -277,9 +277,9 @@ _ORIGIN = own_rule(PREFIX + "ATAN_YX", "origin", "No point is the origin", debug
 
 @operator("ELEMENT_WISE_ATAN_YX")
 class AtanYX(ElementWise):
-    """The angle of a point (ns-directml-dml_element_wise_atan_yx_operator_desc).
+    """atan2 (ns-directml-dml_element_wise_atan_yx_operator_desc).
 
-    The page leaves the origin undefined, of which the debug layer warns; there it is C's atan2.
+    The page leaves the origin undefined and the debug layer warns of it; the result there is that of C's atan2.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -296,11 +296,11 @@ class AtanYX(ElementWise):
 
 @operator("CAST")
 class Cast(ElementWise):
-    """Another data type (ns-directml-dml_cast_operator_desc), of which the page says no more.
+    """Data type conversion (ns-directml-dml_cast_operator_desc); the page says nothing of its arithmetic.
 
-    Floats become integers as Direct3D's ftoi and ftou have it: rounded toward zero, the nearest value where that is
-    out of range, 0 for NaN. Integers wrap, as casts in C and HLSL do; Direct3D clamps them where formats of resources
-    differ. Floats are rounded to the nearest, ties to even, as the page of ELEMENT_WISE_CLIP has it.
+    Floats are converted to integers as by Direct3D's ftoi and ftou: truncated, saturated where out of range, and 0 for
+    NaN. Integers wrap, as in casts in C and HLSL; Direct3D clamps them where resource formats differ. Floats are
+    rounded to the nearest, ties to even, as on the page of ELEMENT_WISE_CLIP.
     """
 
     def moves(self, desc: OperatorDesc) -> Sequence[Move] | None:
@@ -316,7 +316,7 @@ class Cast(ElementWise):
 class QuantizeLinear(ElementWise):
     """``clamp(round(x / scale) + zero_point)`` (ns-directml-dml_element_wise_quantize_linear_operator_desc).
 
-    The page does not say where halves go; they go to even, as in ONNX.
+    The page does not say how ties are rounded; they go to even, as in ONNX.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -339,10 +339,10 @@ class DequantizeLinear(ElementWise):
 
 
 class Native(Operator):
-    """An operator that takes elements as they lie in memory: FLOAT16 is not widened, and every NaN stays what it is."""
+    """An operator on elements in their stored encoding: FLOAT16 is not widened, and NaN payloads are preserved."""
 
     def bits(self, desc: OperatorDesc) -> Compute:
-        """What becomes of elements as unsigned integers of their width."""
+        """The function of bit patterns, as unsigned integers of the elements' width."""
         raise NotImplementedError
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
@@ -361,7 +361,7 @@ class If(Native):
 
 @operator(*named(BITWISE))
 class Bitwise(Native):
-    """Bits in the elements' own encoding (ns-directml-dml_element_wise_bit_and_operator_desc and its like)."""
+    """Bitwise operators on the stored encoding (ns-directml-dml_element_wise_bit_and_operator_desc and siblings)."""
 
     def bits(self, desc: OperatorDesc) -> Compute:
         return BITWISE[desc.name.removeprefix(PREFIX)]
@@ -372,7 +372,7 @@ class Bitwise(Native):
 
 @operator(*named(SHIFTS))
 class Shift(Native):
-    """Shifts by as many bits as the second tensor says (ns-directml-dml_element_wise_bit_shift_left_operator_desc)."""
+    """Shifts by the bit counts in BTensor (ns-directml-dml_element_wise_bit_shift_left_operator_desc)."""
 
     def bits(self, desc: OperatorDesc) -> Compute:
         return SHIFTS[desc.name.removeprefix(PREFIX)]
@@ -386,7 +386,7 @@ class Shift(Native):
 
 @operator("ELEMENT_WISE_BIT_COUNT")
 class BitCount(Native):
-    """How many bits are set (ns-directml-dml_element_wise_bit_count_operator_desc)."""
+    """Population count (ns-directml-dml_element_wise_bit_count_operator_desc)."""
 
     def bits(self, desc: OperatorDesc) -> Compute:
         return functions.bit_count
@@ -397,10 +397,10 @@ class BitCount(Native):
 
 
 def as_bits(function: Compute, dtype: np.dtype[Any]) -> Compute:
-    """A function of bits as one of elements of ``dtype``."""
+    """A function of bit patterns as a function of elements of ``dtype``."""
     return lambda *arrays: function(*(encoded(array, dtype) for array in arrays)).view(dtype)
 
 
 def encoded(array: Array, dtype: np.dtype[Any]) -> Array:
-    """The bits of elements of ``dtype``, which a caller that computes may have widened."""
+    """The bit patterns of elements of ``dtype``; the array may be of a wider type, used for computation."""
     return functions.bits_of(array.astype(dtype, copy=False))

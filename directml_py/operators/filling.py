@@ -1,4 +1,4 @@
-"""Operators that make their output out of nothing but attributes, or a small state."""
+"""Fill operators: the output comes from attributes alone, or from a small state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATE_ELEMENTS = 6
 
 
 class Filling(Operator):
-    """An output of any sizes."""
+    """Base of fill operators, whose output may have any sizes."""
 
     has_sizes = False
 
@@ -32,7 +32,7 @@ class Filling(Operator):
 
 @operator("FILL_VALUE_CONSTANT")
 class FillValueConstant(Filling):
-    """One value everywhere, NaN with all its bits (ns-directml-dml_fill_value_constant_operator_desc)."""
+    """A constant fill; NaN payloads are preserved (ns-directml-dml_fill_value_constant_operator_desc)."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
         value, sizes = element(desc.Value, desc.OutputTensor.dtype), desc.OutputTensor.sizes
@@ -46,9 +46,9 @@ class FillValueConstant(Filling):
 class FillValueSequence(Filling):
     """``ValueStart + i * ValueDelta`` for element i (ns-directml-dml_fill_value_sequence_operator_desc).
 
-    Elements are numbered in the order of their coordinates, whatever the strides. Integers wrap, as the page's second
-    example does. Floats are not sums of many steps, so that no error grows; as in Microsoft's library, the number of an
-    element, its product and the sum are rounded to FLOAT32 each: 0.1 + 6 * 0.1 is 0.70000005.
+    Elements are numbered in coordinate order, whatever the strides. Integers wrap, as in the page's second example.
+    Floats are not accumulated, so that errors do not grow; as in Microsoft's library, the index, the product and the
+    sum are each rounded to FLOAT32: 0.1 + 6 * 0.1 is 0.70000005.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -65,15 +65,15 @@ class FillValueSequence(Filling):
 
 
 def ends(desc: OperatorDesc) -> list[Any]:
-    """The first element and what is added to it, in the output's type."""
+    """The start and the step, in the output's type."""
     return [element(value, desc.OutputTensor.dtype) for value in (desc.ValueStart, desc.ValueDelta)]
 
 
 @operator("DIAGONAL_MATRIX")
 class DiagonalMatrix(Filling):
-    """A value where a column less its row is Offset, else 0 (ns-directml-dml_diagonal_matrix_operator_desc).
+    """Value where column - row == Offset, else 0 (ns-directml-dml_diagonal_matrix_operator_desc).
 
-    The page has 10.6 become 10 in a tensor of integers, and says nothing of what is out of their range; see ``cut``.
+    By the page 10.6 becomes 10 in an integer tensor; it says nothing of values out of range: see ``cut``.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -81,9 +81,9 @@ class DiagonalMatrix(Filling):
         return lambda: diagonals(value, sizes, desc.Offset, desc.Offset + 1)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """Zeros, and one element a row: less to write than a strip has that is copied everywhere."""
+        """Zero fill plus one element per row, which is less to write than a copy of a view of the whole strip."""
         value, (rows, columns) = cut(desc.Value, desc.OutputTensor.dtype), desc.OutputTensor.sizes[-2:]
-        # np.diagonal takes a C int that it negates.
+        # np.diagonal converts the offset to a C int and negates it.
         offset = min(max(desc.Offset, -rows), columns)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
@@ -104,15 +104,14 @@ class DiagonalMatrix(Filling):
 
 @operator("DIAGONAL_MATRIX1")
 class DiagonalMatrix1(Operator):
-    """A strip along the diagonal, written over the input or over zeros
-    (ns-directml-dml_diagonal_matrix1_operator_desc).
+    """A band of diagonals written over the input or over zeros (ns-directml-dml_diagonal_matrix1_operator_desc).
 
-    The page's list of constraints leaves out the sizes of the input; its pseudocode reads it at every coordinate of the
+    The page's constraints omit the sizes of the input; its pseudocode reads the input at every coordinate of the
     output.
     """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of an output without an input."""
+        """``output_sizes``: the output's sizes where there is no input."""
         if desc.InputTensor is not None:
             return {"OutputTensor": desc.InputTensor.sizes}
         return of_sizes(output_sizes)
@@ -125,7 +124,7 @@ class DiagonalMatrix1(Operator):
         return lambda x: np.where(along_diagonals(strip(sizes, *span), sizes), value, x)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """Elements are taken as they lie in memory, so that every NaN stays what it is."""
+        """Works on the stored encoding, so that NaN payloads are preserved."""
         if desc.InputTensor is None:
             return copying_kernel(self.compute(desc)(None))
         value, sizes = bits_of(element(desc.Value, desc.OutputTensor.dtype)), desc.OutputTensor.sizes
@@ -142,16 +141,15 @@ class DiagonalMatrix1(Operator):
 
 @operator("RANDOM_GENERATOR")
 class RandomGenerator(Operator):
-    """Random bits out of a counter and a key (ns-directml-dml_random_generator_operator_desc).
+    """Counter-based random bits (ns-directml-dml_random_generator_operator_desc).
 
-    Each value of the counter gives four elements in the order of their coordinates; the last one may give fewer. The
-    counter's words, and the key's, are least significant first, as the generator's authors and TensorFlow keep them.
-    The counter goes up by one for every four elements begun: the page's text says so, although the numbers that it
-    prints go down.
+    Each value of the counter gives four elements in coordinate order; the last may give fewer. The words of counter and
+    key are least significant first, as in the generator's reference implementation and TensorFlow. The counter is
+    incremented once per four elements or part of them: the page's text says so, although its printed numbers decrease.
     """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """The state is a row: 4 elements of the counter and 2 of the key."""
+        """The state is one row: 4 counter words and 2 key words."""
         state = (1,) * (desc.InputStateTensor.dimension_count - 1) + (STATE_ELEMENTS,)
         return {"InputStateTensor": state, **of_sizes(output_sizes)}
 
@@ -181,10 +179,10 @@ class RandomGenerator(Operator):
 
 
 def cut(value: float, dtype: np.dtype[Any]) -> Array:
-    """A float in another type; as an integer truncated, then wrapped.
+    """A float cast to ``dtype``; for integers it is truncated, then wrapped.
 
-    Microsoft's library casts as a compiler for x86 does: through INT32, or INT64 for UINT32 and 64 bits, of which what
-    is out of range is the least.
+    Microsoft's library casts as x86 compilers do: through INT32, or INT64 for UINT32 and 64-bit types, whose least
+    value stands for anything out of range.
     """
     if dtype.kind == "f":
         return element(value, dtype)
@@ -195,10 +193,10 @@ def cut(value: float, dtype: np.dtype[Any]) -> Array:
 
 
 def strip(sizes: Sequence[int], begin: int, end: int) -> Array:
-    """Which diagonals are filled, from the one that begins in the lower left corner to that in the upper right one.
+    """A mask of the filled diagonals, from the lower left corner to the upper right one.
 
-    A diagonal's number is its column in the top row. Filled are those from ``begin`` to before ``end``, or, if
-    ``begin`` is the greater, all but those from ``end`` to before ``begin``.
+    A diagonal's number is its column in the top row. Filled are those in [begin, end), or, if ``begin`` is greater, all
+    but those in [end, begin).
     """
     height, width = sizes[-2:]
     numbers = np.arange(1 - height, width, dtype=np.int64)
@@ -207,7 +205,7 @@ def strip(sizes: Sequence[int], begin: int, end: int) -> Array:
 
 
 def along_diagonals(values: Array, sizes: Sequence[int]) -> Array:
-    """A view of matrices with one value along each diagonal; ``values`` are in the order of ``strip``."""
+    """A view of Toeplitz matrices: one value along each diagonal, with ``values`` in the order of ``strip``."""
     height, width = sizes[-2:]
     step = values.itemsize
     matrix = np.lib.stride_tricks.as_strided(
@@ -217,12 +215,12 @@ def along_diagonals(values: Array, sizes: Sequence[int]) -> Array:
 
 
 def diagonals(value: Array, sizes: Sequence[int], begin: int, end: int) -> Array:
-    """A view of matrices with ``value`` in a strip, and zeros."""
+    """A view of matrices with ``value`` in a band of diagonals and zeros elsewhere."""
     return along_diagonals(np.where(strip(sizes, begin, end), value, value.dtype.type(0)), sizes)
 
 
 def copying_kernel(values: Array) -> Kernel:
-    """The kernel of an output whose values are known: one copy of a view."""
+    """The kernel of an output known at compilation: one copy of a view."""
 
     def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
         return move([(outputs[0], values)])

@@ -1,4 +1,4 @@
-"""What an operator applies to its result: the activation that is fused into it (the page dml-fused-activations)."""
+"""Fused activations: what an operator applies to its result before storing it (the page dml-fused-activations)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .registry import operator_of
 
 
 def activated(desc: OperatorDesc | None) -> Callable[[Array], Array]:
-    """The function of an activation's desc, whose tensors are null; without a desc, of an array itself.
+    """The function of a fused activation's desc, whose tensors are null; the identity without a desc.
 
-    It takes the operator's result before that is rounded and returns what is to be stored, maybe the same array and
-    maybe of a wider type.
+    It takes the operator's unrounded result and returns the array to be stored, possibly the same one and possibly of
+    a wider type.
     """
     return identity if desc is None else operator_of(desc.name).compute(desc)
 
 
 def is_of_elements(desc: OperatorDesc | None) -> bool:
-    """Whether the activation looks at one element at a time; what is none does."""
+    """Whether the activation is element-wise; None counts as such."""
     return (
         desc is None or desc.name == "ACTIVATION_IDENTITY" or isinstance(operator_of(desc.name), ElementWise)
     )

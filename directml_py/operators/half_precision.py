@@ -1,12 +1,12 @@
-"""FLOAT16 as a device may compute it that DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION lets: in FLOAT16.
+"""FLOAT16 arithmetic, which DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION allows.
 
-Every step is rounded, and sums are added up one number after the other, so that large ones stop growing: 2048 + 1 is
+Every step is rounded, and sums are accumulated sequentially, so that large ones stop growing: 2048 + 1 is
 2048. The page (ne-directml-dml_execution_flags) allows it and says no more; what a device does lies between this and
-FLOAT32. It is done where it is simple: functions of elements, activations, REDUCE and GEMM, which are the cases that
-programs meet. The rest is computed in FLOAT32, which the flag allows as well.
+FLOAT32. It is done where it is simple: element-wise functions, activations, REDUCE and GEMM, the cases that programs
+meet. The rest is computed in FLOAT32, which the flag allows as well.
 
-Microsoft's library keeps running sums in FLOAT16 alone, whatever the device, and sums of all else in FLOAT32:
-``allowed_kernel_of`` is for devices that do no more than that, ``half_kernel_of`` for one that does.
+Microsoft's library accumulates only running sums in FLOAT16, whatever the device, and all other sums in FLOAT32:
+``allowed_kernel_of`` is for devices that do no more than that, ``half_kernel_of`` for one that computes in FLOAT16.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .validate import kernel_of
 
 
 class Halves(np.ndarray[Any, Any]):
-    """Floats whose arithmetic gives FLOAT16, whatever type a reference may have brought them to."""
+    """An array whose arithmetic rounds to FLOAT16, whatever type a reference kernel has converted it to."""
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any
@@ -58,13 +58,13 @@ class Halves(np.ndarray[Any, Any]):
 
 
 def halves(values: Any) -> Any:
-    """Floats as ``Halves``; other numbers as they are."""
+    """Floats as ``Halves``; other types unchanged."""
     values = np.asarray(values)
     return values.astype(np.float16).view(Halves) if values.dtype.kind == "f" else values
 
 
 def sequential_reduce(ufunc: np.ufunc, values: Array, axis: Any, keep: bool) -> Array:
-    """The sum or product along ``axis`` (all of them, if None), rounded after each number."""
+    """The sum or product along ``axis`` (all axes if None), in sequence, rounded at each step."""
     axes = range(values.ndim) if axis is None else np.atleast_1d(axis) % values.ndim
     moved = np.moveaxis(values, list(axes), range(-len(axes), 0))
     flat = moved.reshape(*moved.shape[: values.ndim - len(axes)], -1).astype(np.float16)
@@ -74,7 +74,7 @@ def sequential_reduce(ufunc: np.ufunc, values: Array, axis: Any, keep: bool) -> 
 
 
 def _product(a: Array, b: Array) -> Array:
-    """The products of matrices, each of whose products and sums is rounded."""
+    """Matrix products with every multiplication and addition rounded."""
     a, b = a.astype(np.float16), b.astype(np.float16)
     total: Array = a[..., :, :1] * b[..., :1, :]
     for place in range(1, a.shape[-1]):
@@ -99,13 +99,13 @@ def _sum(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def allowed_kernel_of(desc: OperatorDesc) -> Kernel:
-    """How an operator runs where the flag is given, on any device."""
+    """The operator's kernel under the flag, on any device."""
     return half_kernel_of(desc) if desc.name in CUMULATIVE else kernel_of(desc)
 
 
 @lru_cache(maxsize=1024)
 def half_kernel_of(desc: OperatorDesc) -> Kernel:
-    """How an operator runs where FLOAT16 may be computed in FLOAT16; as ever if nothing in it is."""
+    """The operator's kernel where FLOAT16 may be computed in FLOAT16; the usual one if none of its tensors is."""
     compute = _compute_of(desc) if _has_halves(desc) else None
     if compute is None:
         return kernel_of(desc)

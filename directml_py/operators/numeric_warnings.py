@@ -1,4 +1,4 @@
-"""Elements of which the formulas of Microsoft's library make what nobody would want: the debug layer names them."""
+"""Debug-layer warnings about elements for which the formulas of Microsoft's library lose precision or range."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..validation.report import Report
 from .element_inspection import report_elements
 from .operator import Compute, Inputs, own_rule
 
-# Of the result and the operands, whether each element is lost.
+# From the result and the operands: whether each element is lost.
 IsLost = Callable[..., Array]
 
 
 class Loss(NamedTuple):
-    """``words`` say what one element is that is lost, and what several are."""
+    """A numeric-loss warning; ``words`` describe one lost element and several."""
 
     rule: Rule
     field: str
@@ -33,13 +33,13 @@ def arcsinh_is_lost(result: Array, x: Array) -> Array:
 
 
 def power_is_lost(result: Array, x: Array, exponent: Array) -> Array:
-    """NaN where C's ``pow`` has a number."""
+    """Whether the result is NaN where C's ``pow`` gives a number."""
     lost: Array = np.isnan(result) & ~np.isnan(np.power(x.astype(np.float64), exponent.astype(np.float64)))
     return lost
 
 
 def remainder_is_lost(result: Array, a: Array, b: Array) -> Array:
-    """Not between 0 and the divisor: the quotient has more digits than a float."""
+    """Whether the remainder is not between 0 and the divisor: the quotient has more digits than a float."""
     lost: Array = np.isfinite(a) & (b != 0) & ~np.isnan(b) & ~(np.abs(result) <= np.abs(b))
     return lost
 
@@ -67,7 +67,7 @@ LOSSES: dict[str, Loss] = {
     **_losses(
         "ASINH",
         "cancellation",
-        "FLOAT32 has x + sqrt(x^2 + 1), and it is not 0",
+        "x + sqrt(x^2 + 1) is in the range of FLOAT32, and is not 0",
         "InputTensor",
         ("element too large for x + sqrt(x^2 + 1)", "elements too large for x + sqrt(x^2 + 1)"),
         arcsinh_is_lost,
@@ -75,7 +75,7 @@ LOSSES: dict[str, Loss] = {
     **_losses(
         "POW CONSTANT_POW",
         "indeterminate",
-        "No power is one of 0 * infinity: of 0 or infinity with exponent 0, of 1 with an infinite one",
+        "No power is indeterminate: 0 or infinity with exponent 0, or 1 with an infinite exponent",
         "InputTensor",
         ("element whose power is indeterminate", "elements whose powers are indeterminate"),
         power_is_lost,
@@ -83,7 +83,7 @@ LOSSES: dict[str, Loss] = {
     **_losses(
         "MODULUS_TRUNCATE MODULUS_FLOOR",
         "quotient",
-        "FLOAT32 has the integer part of a quotient",
+        "FLOAT32 represents the integer part of the quotient exactly",
         "ATensor",
         ("element too large for a remainder", "elements too large for remainders"),
         remainder_is_lost,
@@ -91,7 +91,7 @@ LOSSES: dict[str, Loss] = {
     **_losses(
         "ROUND",
         "halves",
-        "FLOAT32 has |x| + 0.5",
+        "FLOAT32 represents |x| + 0.5 exactly",
         "InputTensor",
         ("element that is not rounded to the nearest", "elements that are not rounded to the nearest"),
         rounding_is_lost,
@@ -99,7 +99,7 @@ LOSSES: dict[str, Loss] = {
     **_losses(
         "BIT_SHIFT_LEFT BIT_SHIFT_RIGHT",
         "count",
-        "Elements are shifted by less bits than they have",
+        "Elements are shifted by fewer bits than they have",
         "BTensor",
         (
             "count of as many bits as an element has or more",
@@ -113,7 +113,7 @@ LOSSES: dict[str, Loss] = {
 def report_losses(
     desc: OperatorDesc, compute: Compute, operands: Compute, inputs: Inputs, report: Report
 ) -> None:
-    """Report what ``compute`` loses of ``inputs``; ``operands`` are what it makes its results of."""
+    """Report the elements of ``inputs`` that ``compute`` loses; ``operands`` gives its operands."""
     loss = LOSSES[desc.name]
     arrays: list[Any] = [None if array is None else widened(array) for array in inputs]
     if arrays[0].dtype.kind != "f" and loss.is_lost is not shift_is_lost:

@@ -1,4 +1,4 @@
-"""What an operator is: the sizes that follow, what no table says about its attributes, and what is computed."""
+"""The operator interface: shape inference, attribute checks and kernels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Compute = Callable[..., Any]
 
 
 class Elements(NamedTuple):
-    """A function of single elements: of numbers as ``compute`` has them, or of ``bits`` as unsigned integers."""
+    """An element-wise function: of numbers in ``compute``'s types, or with ``bits`` of unsigned bit patterns."""
 
     function: Compute
     bits: bool = False
@@ -43,12 +43,12 @@ class Elements(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """How an operator runs: ``bind(inputs, outputs, scratch)`` over NumPy views gives the call that computes.
+    """How an operator runs: ``bind(inputs, outputs, scratch)`` over NumPy views returns the call that computes.
 
-    It is chosen once for equal descs, bound once for each recorded dispatch, and run many times. ``scratch`` is how
-    many bytes of temporary memory it takes, a uint8 array. Absent tensors are None; views may be strided. A kernel that
-    does nothing but apply a function to ``elements`` says so: graphs run several of these at once. ``packed`` takes
-    some inputs that are OWNED_BY_DML in another form.
+    A kernel is selected once for equal descs, bound once per recorded dispatch, and run many times. ``scratch`` is the
+    size of its temporary memory in bytes, which ``bind`` receives as a uint8 array. Absent tensors are None; views may
+    be strided. A purely element-wise kernel has ``elements``, which lets graphs fuse several. ``packed`` is the kernel
+    over prepacked OWNED_BY_DML inputs.
     """
 
     bind: Callable[[Inputs, Outputs, Array], Run]
@@ -58,21 +58,21 @@ class Kernel(NamedTuple):
 
 
 class WeightLayout(NamedTuple):
-    """The form in which a tensor is kept: ``store(view, memory)`` fills ``size`` bytes with it, a uint8 array."""
+    """A prepacked tensor's layout: ``store(view, memory)`` packs it into ``size`` bytes, a uint8 array."""
 
     size: int
     store: Callable[[Array, Array], None]
 
 
 class PrepackedKernel(NamedTuple):
-    """A kernel that takes inputs, by position, in the form that initialization has brought them into, as bytes."""
+    """A kernel whose inputs at these indices are prepacked at initialization, passed as bytes."""
 
     kernel: Kernel
     inputs: Mapping[int, WeightLayout]
 
 
 class Move(NamedTuple):
-    """A part of an input tensor that becomes a part of an output tensor; an empty place is the whole tensor."""
+    """A copy from a slice of an input tensor to a slice of an output tensor; an empty slice is the whole tensor."""
 
     input: int
     input_slices: Slices
@@ -81,14 +81,14 @@ class Move(NamedTuple):
 
 
 class Broadcast(NamedTuple):
-    """Sizes of which each may also be 1."""
+    """Required sizes, each of which may also be 1."""
 
     sizes: Sizes
 
 
 class Advisory(NamedTuple):
-    """The sizes that a page gives, of which Microsoft's library looks at ``required`` alone: None is any size, or, for
-    all of them, any sizes of any dimension count."""
+    """Sizes by the page, of which Microsoft's library checks only ``required``: None in it is any size, and None for
+    all of it any sizes of any dimension count."""
 
     sizes: Sizes
     required: tuple[int | None, ...] | None = None
@@ -99,13 +99,13 @@ Shapes = Mapping[str, "Shape | Sequence[Shape]"]
 
 
 class Operator:
-    """One or more DML_OPERATOR_NAMEs: what no table can say.
+    """Base of operators: what the catalog cannot express, for one or more DML_OPERATOR_NAMEs.
 
-    Asked only when the catalog's facts hold: required tensors are there, types and ranks agree, attributes are in
+    Called only when the catalog's facts hold: required tensors are present, types and ranks agree, attributes are in
     range.
     """
 
-    # Whether sizes of a complete desc follow from others, so that there is a rule about them.
+    # Whether sizes of a complete desc follow from others, so that a rule checks them.
     has_sizes: ClassVar[bool] = False
     # Whether some of these are an ``Advisory``.
     advises_sizes: ClassVar[bool] = False
@@ -115,52 +115,52 @@ class Operator:
             cls.has_sizes = True
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
-        """Report what breaks the operator's own rules about its attributes."""
+        """Report violations of the operator's own rules about its attributes."""
 
     def shapes(self, desc: OperatorDesc, *args: Any, **choices: Any) -> Shapes:
-        """The sizes of every tensor that follows from others, by field: outputs, and inputs such as a bias or a state.
+        """Shape inference: by field, the sizes of outputs and of inputs such as a bias or a state.
 
-        Absent tensors may be among them. Keyword parameters of an override are what a desc says through its outputs
-        alone; None means that the desc is complete.
+        Absent tensors may be included. The keyword parameters of an override are what a desc expresses only through its
+        outputs; None means that the desc is complete.
         """
         return {}
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        """The reference: a function of one array per input (None if absent) to one per output, alone or in a tuple.
+        """The reference kernel: takes one array per input (None if absent), returns one or a tuple of several.
 
-        FLOAT16 arrives as FLOAT32, in which it is computed; results are rounded once, when they are stored.
+        FLOAT16 is passed and computed as FLOAT32; results are rounded once, when they are stored.
         """
         raise NotImplementedError
 
     def moves(self, desc: OperatorDesc) -> Sequence[Move] | None:
-        """What goes where, if the operator only moves data; None if it computes. Graphs need not copy what moves."""
+        """The copies of an operator that only moves data; None if it computes. Graphs elide such copies."""
         return None
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """How the operator runs; left alone, ``moves`` or ``compute``, in NumPy."""
+        """How the operator runs; by default ``moves`` or ``compute`` in NumPy."""
         moves = self.moves(desc)
         return computing_kernel(self.compute(desc)) if moves is None else moving_kernel(moves)
 
     def fused_kernel(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
-        """How the operator and the one ``following`` it run at once, if they can: that one alone takes the output of
-        this one, as its first input. The inputs are those of both, without that one, and results are the same."""
+        """A fused kernel of the operator and ``following``, the only consumer of its output, as its first input; None
+        if there is none. It takes the remaining inputs of both and gives the same results."""
         return None
 
     def check_compilation(self, desc: OperatorDesc, report: Report) -> int:
-        """Report what CompileOperator alone refuses; the HRESULT with which it then fails."""
+        """Report what only CompileOperator rejects, and return the HRESULT with which it fails."""
         return E_INVALIDARG
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
-        """Report what the values of the inputs break. Asked under the debug layer alone, before the kernel runs."""
+        """Report violations by the inputs' values. Called only under the debug layer, before the kernel runs."""
 
     def defined(self, desc: OperatorDesc, outputs: Outputs) -> Sequence[tuple[Any, ...]]:
-        """Where in each output results are, of which the page leaves the rest undefined. Asked under the debug layer
-        alone, after the kernel has run."""
+        """The slice of each output that is defined, where the page leaves the rest undefined. Called only under the
+        debug layer, after the kernel has run."""
         return [()] * len(outputs)
 
 
 class ElementWise(Operator):
-    """An operator whose ``compute`` looks at one element of each array at a time."""
+    """An operator whose ``compute`` is element-wise."""
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         moves = self.moves(desc)
@@ -184,7 +184,7 @@ def operator(*names: str) -> Callable[[T], T]:
 
 
 def of_sizes(output_sizes: Sequence[int] | None, field: str = "OutputTensor") -> Shapes:
-    """The sizes of an output that is free to have any."""
+    """The sizes of an output that may have any."""
     if output_sizes is None:
         return {}
     return {field: tuple(unsigned_numbers(output_sizes, "output_sizes"))}
@@ -199,15 +199,15 @@ def own_rule(
     library: bool = False,
     page_only: bool = False,
 ) -> Rule:
-    """Declare the rule ``DML-OPERATOR-name``, which the operator's page states, or Microsoft's ``library`` alone; of
-    values, a warning of the ``debug`` layer. ``page_only``: the library accepts what breaks it."""
+    """Declare the rule ``DML-OPERATOR-name``, stated by the operator's page, or by Microsoft's ``library`` only.
+    ``debug``: a debug-layer warning about values. ``page_only``: the library accepts violations."""
     severity = Severity.WARNING if debug or page_only else Severity.ERROR
     source = LIBRARY if library else SCHEMAS[operator].page
     return rule(f"DML-{operator}-{name}", text, source, severity, debug=debug)
 
 
 def computing_kernel(compute: Compute) -> Kernel:
-    """The kernel that computes all at once and then stores: the reference of whatever loop a family has."""
+    """The reference kernel: computes whole arrays, then stores them."""
 
     def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
         return partial(map_whole, compute, inputs, outputs)
@@ -216,8 +216,8 @@ def computing_kernel(compute: Compute) -> Kernel:
 
 
 def adding_kernel(compute: Compute) -> Kernel:
-    """The kernel of a function that can add up its result in the output, which it is given as ``out``, where that is
-    FLOAT32: fresh memory costs as much as a good part of what is computed."""
+    """The kernel of a function that accumulates in the output, passed as ``out``, where that is FLOAT32: fresh memory
+    costs as much as a good part of the computation."""
 
     def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
         (output,) = outputs
@@ -236,13 +236,13 @@ def _run_in_output(compute: Compute, inputs: Inputs, output: Array) -> None:
 
 
 def mapping_kernel(compute: Compute, *, bits: bool = False) -> Kernel:
-    """The kernel of a function of elements, or of their bits: in one pass over memory, on several threads."""
+    """The kernel of an element-wise function, of numbers or of ``bits``: one pass over memory, multithreaded."""
     elements = Elements(compute, bits)
     return Kernel(elements.bind, elements=elements)
 
 
 def moving_kernel(moves: Sequence[Move]) -> Kernel:
-    """The kernel of an operator that does nothing but move data."""
+    """The kernel of an operator that only moves data."""
 
     def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
         return move(

@@ -1,4 +1,4 @@
-"""Optimizers: how parameters follow their gradients."""
+"""Optimizers for training."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _STEP = own_rule("ADAM_OPTIMIZER", "training-step", "Training steps are counted 
 class AdamOptimizer(ElementWise):
     """One step of Adam (ns-directml-dml_adam_optimizer_operator_desc).
 
-    The page lets programs begin with step 0, at which its formula has the quotient of two zeros; Microsoft's library
-    then corrects nothing, and the debug layer warns. TensorFlow's plugin, too, counts from 1. Parameters follow the
-    moments before these are rounded.
+    The page lets programs begin with step 0, at which its formula is 0 / 0; Microsoft's library then skips the bias
+    correction, and the debug layer warns. TensorFlow's plugin also counts from 1. Parameters are updated from the
+    unrounded moments.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -54,5 +54,5 @@ class AdamOptimizer(ElementWise):
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         step = inputs[4].flat[0]
         if step == 0:
-            text = "is 0, at which the moments are not corrected for their beginnings; it must be at least 1"
+            text = "is 0, at which the moments are not bias-corrected; it must be at least 1"
             report.add(_STEP, "TrainingStepTensor", text)

@@ -1,4 +1,4 @@
-"""Operators that order elements."""
+"""TOP_K."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAN = {
 
 
 def is_decreasing(desc: OperatorDesc) -> bool:
-    """TOP_K takes the largest."""
+    """Whether the order is decreasing; TOP_K always takes the largest."""
     direction = getattr(desc, "AxisDirection", DML_AXIS_DIRECTION_DECREASING)
     return bool(direction == DML_AXIS_DIRECTION_DECREASING)
 
@@ -31,10 +31,9 @@ class TopK(Operator):
     """The K largest or smallest elements along an axis, in order (ns-directml-dml_top_k_k_operator_desc,
     ns-directml-dml_top_k_k1_operator_desc).
 
-    TOP_K takes the largest. Of equal elements, such as zeros of either sign, the first comes first in both directions.
-    The pages and ONNX are silent on NaN: as in MAX and MIN, where Direct3D passes over it, it comes behind all numbers
-    in both directions. In Microsoft's library NaN disturbs the order of all, and no rule says how: the debug layer
-    warns of it.
+    TOP_K takes the largest. The sort is stable in both directions; zeros of either sign are equal. The pages and ONNX
+    are silent on NaN: as in MAX and MIN, where Direct3D ignores it, it comes after all numbers in both directions. In
+    Microsoft's library NaN disturbs the order of all elements in no documented way: the debug layer warns of it.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -69,12 +68,12 @@ class TopK(Operator):
 
 
 def sort_keys(x: Array, decreasing: bool) -> Array:
-    """Integers that increase where the elements come one after the other, and are equal where these are."""
+    """Integer keys in the order of the elements, equal where these are."""
     if x.dtype.kind != "f":
         return ~x if decreasing else x
     kind = np.dtype(f"i{x.itemsize}")
     last = np.iinfo(kind).max
-    # A sum with 0 is never -0, whose bits are others than those of 0.
+    # Adding 0 turns -0 into 0, so that both have the same key.
     bits = np.add(x, x.dtype.type(0), order="C").view(kind)
     keys: Array = np.where(bits < 0, bits ^ last, bits)
     if decreasing:
@@ -84,13 +83,13 @@ def sort_keys(x: Array, decreasing: bool) -> Array:
 
 
 def first_indices(keys: Array, count: int) -> Array:
-    """Where the ``count`` smallest keys of each row are, in their order, those of equal ones increasing."""
+    """The indices of the ``count`` smallest keys of each row, sorted stably."""
     length = keys.shape[-1]
     low, high = int(keys.min()), int(keys.max())
     index_bits = (length - 1).bit_length()
     if (high - low).bit_length() + index_bits > 64:
         return np.argsort(keys, axis=-1, kind="stable")[..., :count]
-    # Key and index in one number: none are equal, so that NumPy's fastest sort, which is not stable, will do.
+    # Key and index in one number are unique, so that NumPy's fastest sort, which is not stable, suffices.
     numbers = keys.astype(np.uint64)
     numbers -= np.uint64(low % 2**64)
     numbers <<= np.uint64(index_bits)

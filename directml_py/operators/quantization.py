@@ -1,4 +1,4 @@
-"""Operators that find, apply and undo scales and zero points."""
+"""Quantization and dequantization: block-wise and dynamic."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ _BLOCKS = {
     name: own_rule(name, "blocks", "Each size of QuantizationTensors divides that of InputTensor")
     for name in ("QUANTIZE", "DEQUANTIZE")
 }
-# The least and the largest number of four bits, by the kind of their NumPy type, which has eight.
+# The range of 4-bit integers, by the kind of their 8-bit NumPy type.
 NIBBLES = {"i": (-8, 7), "u": (0, 15)}
 
 
 @operator("QUANTIZE", "DEQUANTIZE")
 class BlockQuantization(Operator):
-    """A scale, and perhaps a zero point, for each block of a tensor (ns-directml-dml_quantize_operator_desc and
+    """Block-wise quantization: a scale and an optional zero point per block (ns-directml-dml_quantize_operator_desc and
     ns-directml-dml_dequantize_operator_desc).
 
-    The pages leave the sizes of QuantizationTensors open. As in ONNX Runtime's MatMulNBits an element of them is for a
-    block of the tensor, so that each of their sizes divides the tensor's. The arithmetic, too, is left open: it is that
-    of ELEMENT_WISE_QUANTIZE_LINEAR and ELEMENT_WISE_DEQUANTIZE_LINEAR. A zero point may have any type that the tables
-    have, so that it may be out of the quantized type's range, or a fraction.
+    The pages leave the sizes of QuantizationTensors open. As in ONNX Runtime's MatMulNBits, each of their elements
+    belongs to a block of the tensor, so that each of their sizes divides the tensor's. The pages leave the arithmetic
+    open too: it is that of ELEMENT_WISE_QUANTIZE_LINEAR and ELEMENT_WISE_DEQUANTIZE_LINEAR. A zero point may have any
+    type in the support tables, so that it may be out of the quantized type's range, or fractional.
     """
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
@@ -64,7 +64,7 @@ class BlockQuantization(Operator):
         return lambda x, *parameters: function(x, *(repeated(one, sizes) for one in parameters))
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """Blocks are dimensions of views, along which their scales and zero points are broadcast."""
+        """Views split dimensions into blocks, along which scales and zero points are broadcast."""
         sizes = zip(desc.InputTensor.sizes, *(tensor.sizes for tensor in desc.QuantizationTensors))
         factors = [parts for size, *blocks in sizes if (parts := factors_of(size, blocks)) is not None]
         if len(factors) < desc.InputTensor.dimension_count:
@@ -78,7 +78,7 @@ class BlockQuantization(Operator):
 
 
 def function_of(desc: OperatorDesc) -> Compute:
-    """What becomes of elements and their parameters."""
+    """The element-wise function of the tensor, scale and zero point."""
     if desc.name == "DEQUANTIZE":
         return lambda x, scale, zero_point=None: functions.dequantize(x, scale, zero_point)
     output = desc.OutputTensor
@@ -91,16 +91,16 @@ def function_of(desc: OperatorDesc) -> Compute:
 
 
 def repeated(parameter: Array, sizes: Sequence[int]) -> Array:
-    """Each element as often as its block has elements."""
+    """``parameter`` with each element repeated over its block."""
     for axis, size in enumerate(sizes):
         parameter = np.repeat(parameter, size // parameter.shape[axis], axis)
     return parameter
 
 
 def factors_of(size: int, blocks: Sequence[int]) -> list[int] | None:
-    """What a dimension is split into, so that each number of ``blocks`` is a product of the first factors.
+    """Factors of ``size`` such that each count in ``blocks`` is a product of the first ones.
 
-    None if there is no such split: of {6} into 2 and into 3 blocks.
+    None if there are none: 6 cannot be split into both 2 and 3 blocks.
     """
     counts = sorted({1, *blocks, size})
     if any(larger % smaller for smaller, larger in pairwise(counts)):
@@ -109,7 +109,7 @@ def factors_of(size: int, blocks: Sequence[int]) -> list[int] | None:
 
 
 def split(array: Array, factors: Sequence[Sequence[int]]) -> Array:
-    """A view in which each dimension is split into factors: as many of the first ones as it has, and ones."""
+    """A view in which each dimension is split into its leading factors, then 1s."""
     sizes = []
     for size, parts in zip(array.shape, factors):
         left = size
@@ -121,11 +121,11 @@ def split(array: Array, factors: Sequence[Sequence[int]]) -> Array:
 
 @operator("DYNAMIC_QUANTIZE_LINEAR")
 class DynamicQuantizeLinear(Operator):
-    """A tensor quantized by the range of its values (ns-directml-dml_dynamic_quantize_linear_operator_desc).
+    """Dynamic quantization by the range of the values (ns-directml-dml_dynamic_quantize_linear_operator_desc).
 
-    The range is widened to have 0 in it, as in ONNX, whose operator ONNX Runtime hands over as it is. The page's
-    formula does not say so; without that it asks for zero points that no integer of the type is, as soon as all values
-    have one sign. All arithmetic is in FLOAT32. NaN is passed over, as in REDUCE's MIN and MAX.
+    The range is widened to include 0, as in ONNX, whose operator ONNX Runtime passes through unchanged. The page's
+    formula does not say so; without that it requires zero points outside the type's range as soon as all values have
+    the same sign. All arithmetic is in FLOAT32. NaN is ignored, as in REDUCE's MIN and MAX.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -147,7 +147,7 @@ class DynamicQuantizeLinear(Operator):
         return quantize
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """One pass to find the range, another one to quantize."""
+        """Two passes: one finds the range, the other quantizes."""
         dtype, ones = desc.OutputTensor.dtype, single(desc.InputTensor)
 
         def quantize(x: Array, scale: Array, zero_point: Array) -> Array:
@@ -174,10 +174,10 @@ class DynamicQuantizeLinear(Operator):
 
 
 def fitted(low: Array, high: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """The scale, in FLOAT32, and the zero point of a range, which includes 0.
+    """The FLOAT32 scale and the zero point of a range that includes 0.
 
-    As in Microsoft's library the range is multiplied by the inverse of 255, and a scale may be 0, where all elements
-    are: the zero point, 0 / 0, is then the least integer. Zero points are rounded to the nearest, halves to even.
+    As in Microsoft's library the range is multiplied by the inverse of 255, and the scale is 0 where all elements are:
+    the zero point, 0 / 0, is then the least integer. Zero points are rounded to the nearest, ties to even.
     """
     limits = np.iinfo(dtype)
     low, high = np.fmin(low, FLOAT32.type(0)), np.fmax(high, FLOAT32.type(0))

@@ -1,8 +1,7 @@
-"""Scales and zero points: their sizes, and what they must not be.
+"""Scales and zero points: their sizes and checks.
 
-There is one for the whole tensor that they belong to, or one for each of its parts.
-
-A parameter has its own rank, and is laid beside its tensor's last dimensions; but channels are the second always.
+They are per tensor, per row, per column or per channel. A parameter has a rank of its own and is aligned with its
+tensor's last dimensions, except that channels are always the second dimension.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ..validation.report import Report
 from .operator import Broadcast, Inputs, Sizes, own_rule
 
 SCALE = "ScaleTensor"
-# Those that execute of which the page says so.
+# The operators with an implementation whose pages state it.
 ZERO_SCALES = {
     name: own_rule(name, "scale-zero", "No scale is 0", debug=True)
     for name in (
@@ -35,9 +34,9 @@ ZERO_SCALES = {
 
 
 def inspect_scales(desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
-    """Report scales that are 0, with which the page leaves the result undefined.
+    """Report scales of 0, for which the page leaves the result undefined.
 
-    A quotient by 0 is infinite, and comes out as the largest or the least integer; 0 / 0 comes out as the least.
+    x / 0 is infinite and saturates to the largest or least integer; 0 / 0 gives the least.
     """
     for slot, scales in zip(desc.inputs, inputs):
         if not slot.field.endswith(SCALE) or scales is None:
@@ -50,12 +49,12 @@ def inspect_scales(desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
 
 
 def single(parameter: TensorDesc | None) -> Sizes:
-    """One element for the whole tensor."""
+    """The sizes of a per-tensor parameter: one element."""
     return (1,) * _rank(parameter)
 
 
 def per_row(parameter: TensorDesc | None, rows: int) -> Broadcast:
-    """``{1, 1, rows, 1}``, or one element. One dimension is that of columns in Microsoft's library, and has one."""
+    """``{1, 1, rows, 1}``, or one element. In Microsoft's library a single dimension is that of columns, of size 1."""
     rank = _rank(parameter)
     return Broadcast((1,) if rank == 1 else (*(1,) * (rank - 2), rows, 1))
 
@@ -68,15 +67,14 @@ def per_column(parameter: TensorDesc | None, columns: int) -> Broadcast:
 def per_channel(parameter: TensorDesc | None, channels: int) -> Broadcast:
     """``{1, channels, 1, 1}``, or one element.
 
-    A parameter of one dimension has one element: in Microsoft's library, channels are the second dimension always.
+    A 1-D parameter has one element: in Microsoft's library, channels are always the second dimension.
     """
     rank = _rank(parameter)
     return Broadcast((1,) if rank == 1 else (1, channels, *(1,) * (rank - 2)))
 
 
 def along(parameter: Array | None, axis: int, rank: int) -> Any:
-    """The elements of a parameter, of whatever rank, along one dimension of a tensor of ``rank``; None of one that is
-    absent."""
+    """A parameter of any rank reshaped to broadcast along ``axis`` of a tensor of ``rank``; None if absent."""
     return None if parameter is None else parameter.reshape(*(1,) * axis, -1, *(1,) * (rank - axis - 1))
 
 

@@ -54,7 +54,7 @@ class QuantizedLinearAdd(Operator):
         }
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        """The scales and zero points are single elements, whatever their dimension count."""
+        """Scales and zero points have one element, whatever their dimension count."""
         dtype = desc.OutputTensor.dtype
 
         def add(
@@ -72,7 +72,7 @@ class QuantizedLinearAdd(Operator):
 
 
 def element(tensor: Array | None) -> Any:
-    """The only element of a tensor; None of one that is absent."""
+    """The only element of a tensor; None if absent."""
     return None if tensor is None else tensor.reshape(-1)[0]
 
 
@@ -81,7 +81,7 @@ class QuantizedLinearMatrixMultiply(Operator):
     """``quantized(dequantized(A) x dequantized(B))``
     (ns-directml-dml_quantized_linear_matrix_multiply_operator_desc).
 
-    What is quantized is exact up to one rounding to FLOAT32.
+    The result before quantization is exact up to one rounding to FLOAT32.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -111,7 +111,7 @@ class QuantizedLinearMatrixMultiply(Operator):
         return multiply
 
     def finish(self, desc: OperatorDesc) -> Compute:
-        """What becomes of sums of integers: a function of these, of the scales and of what the output has."""
+        """The epilogue: a function of the integer sums, the scales, and the output's scale and zero point."""
         dtype = desc.OutputTensor.dtype
 
         def finish(sums: Array, a_scale: Array, b_scale: Array, scale: Array, zero: Any) -> Array:
@@ -120,7 +120,7 @@ class QuantizedLinearMatrixMultiply(Operator):
         return finish
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """Bytes of a single scale and zero point are made where the sums are."""
+        """8-bit outputs with a per-tensor scale and zero point are requantized in the product's kernel."""
         kernel = finishing_kernel(desc, self.compute(desc), self.finish(desc), by_row)
         if not kernel.scratch or desc.OutputTensor.sizes[-2] == 1:
             return kernel
@@ -145,9 +145,9 @@ class QuantizedLinearConvolution(Operator):
     """``quantized(convolution(dequantized(Input), dequantized(Filter)) + Bias)``
     (ns-directml-dml_quantized_linear_convolution_operator_desc).
 
-    The page does not say what the integers of the bias stand for. They are multiples of InputScale * FilterScale, as in
-    ONNX, whose bias ONNX Runtime hands over as it is. Padding is a 0 of the dequantized input. What is quantized is
-    exact up to one rounding to FLOAT32.
+    The page does not give the bias's scale. It is InputScale * FilterScale, as in ONNX, whose bias ONNX Runtime passes
+    through unchanged. Padding is 0 in the dequantized input. The result before quantization is exact up to one rounding
+    to FLOAT32.
     """
 
     advises_sizes = True
@@ -190,7 +190,7 @@ class QuantizedLinearConvolution(Operator):
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         reference, window = computing_kernel(self.compute(desc)), filter_window(desc)
-        # Of more products a sum may be beyond INT32.
+        # Sums of more products may overflow INT32.
         if prod(desc.FilterTensor.sizes[1:]) * BYTE**2 >= 1 << 31:
             return reference
 
@@ -211,7 +211,7 @@ MOST_DIMENSIONS = 5
 _SCALES = own_rule(
     "QUANTIZED_LINEAR_AVERAGE_POOLING",
     "compiled-scales",
-    "Scales have two dimensions or more, beside an InputTensor of four as many, and 1 or as many channels",
+    "Scales have at least two dimensions, at least four if InputTensor has four, and 1 or all channels",
     library=True,
 )
 
@@ -221,15 +221,15 @@ class QuantizedLinearAveragePooling(Operator):
     """``quantized(average over windows of dequantized(Input))``
     (ns-directml-dml_quantized_linear_average_pooling_operator_desc).
 
-    The output has the sizes of any pool: ONNX Runtime's QLinearAveragePool rounds them up too, where ceil_mode is set.
-    Padding is a 0 of the dequantized input. What is quantized is exact up to one rounding to FLOAT32; the mean of
-    nothing, NaN, comes out as the least integer.
+    The output sizes follow the rules of all pools: ONNX Runtime's QLinearAveragePool rounds them up too, where
+    ceil_mode is set. Padding is 0 in the dequantized input. The mean before quantization is exact up to one rounding to
+    FLOAT32; the mean of no elements, NaN, becomes the least integer.
     """
 
     advises_sizes = True
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the output, where another number of steps is wanted."""
+        """``output_sizes``: the output's sizes, if the count of steps is not the default."""
         sizes, channels = desc.InputTensor.sizes, desc.InputTensor.sizes[1]
         own = None if desc.OutputTensor is None else desc.OutputTensor.sizes
         return {
@@ -241,7 +241,7 @@ class QuantizedLinearAveragePooling(Operator):
 
     @staticmethod
     def scale_shape(scale: TensorDesc | None, channels: int) -> Broadcast | Advisory:
-        """CreateOperator takes scales of any sizes."""
+        """CreateOperator accepts scales of any sizes."""
         wanted = per_channel(scale, channels)
         if scale is None or all(own in (1, size) for own, size in zip(scale.sizes, wanted.sizes)):
             return wanted

@@ -1,23 +1,23 @@
-"""Recurrent networks of one layer: RNN, LSTM and GRU.
+"""Single-layer recurrent networks: RNN, LSTM and GRU.
 
-The pages print their equations as pictures alone. ONNX Runtime hands the tensors of ONNX's RNN, LSTM and GRU over as
-they are, so where the text is silent ONNX decides, and behind it what ONNX Runtime computes:
+The pages print their equations only as images. ONNX Runtime passes the tensors of ONNX's RNN, LSTM and GRU through
+unchanged, so where the text is silent ONNX decides, and then the behaviour of ONNX Runtime:
 
 - z, r and h of GRU: ``H = (1 - z) h + z Hprevious``.
-- The output gate's peephole of LSTM sees the cell that the step has made, those of the other two gates the one before
-  it. The page, as WebNN, can be read to have the one before for all three; but the node test of ONNX that tells the two
-  readings apart is none of those that ONNX Runtime leaves out with DirectML.
-- CoupleInputForget: the forget gate is what the input gate leaves, 1 - i; its own weights are not used.
-- Behind the end of a sequence OutputSequenceTensor is 0.
-- BACKWARD begins with the last element of each sequence, and outputs lie where their inputs do. OutputSingleTensor is
-  then what the first element gave.
+- The output gate's peephole of LSTM reads the new cell state, those of the other two gates the previous one. The page,
+  like WebNN, can be read to use the previous one for all three; but the ONNX node test that distinguishes the two
+  readings is not among those that ONNX Runtime skips with DirectML.
+- CoupleInputForget: the forget gate is 1 - i; its own weights are not used.
+- After the end of a sequence OutputSequenceTensor is 0.
+- BACKWARD starts at the last element of each sequence, and each output has the index of its input. OutputSingleTensor
+  is then the result for the first element.
 
-In two points Microsoft's library decides. The text says that LSTM clips the input of activations, and h's is the cell:
-the library does not clip it, as ONNX Runtime does not. A sequence without any element has no last step: forward,
-OutputSingleTensor is 0 and LSTM's cell is that of one step; backward, both are what they were at first.
+Two points follow Microsoft's library. By the text, LSTM clips the input of activations, of which h's is the cell: the
+library does not clip that one, and neither does ONNX Runtime. An empty sequence has no last step: forward,
+OutputSingleTensor is 0 and LSTM's cell is that after one step; backward, both are the initial states.
 
-All is computed in FLOAT32. In networks of FLOAT16 what activations and states come to is rounded after each step, as in
-Microsoft's library: beyond 65504 a state is infinite, and the next one may be NaN.
+All is computed in FLOAT32. In FLOAT16 networks activations and states are rounded after each step, as in Microsoft's
+library: beyond 65504 a state is infinite, and the next one may be NaN.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from .fused_activation import activated, is_of_elements
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
 
 Function = Callable[[Array], Array]
-# The input tensors that are there, by field.
+# The input tensors that are present, by field.
 Given = Mapping[str, Array]
 
 PEEPHOLES = ("input peephole", "output peephole", "forget peephole")
@@ -61,7 +61,7 @@ UNCOMPILED = {
 
 
 class Recurrent(NamedTuple):
-    """What every size of a recurrent network follows from."""
+    """The parameters that determine every size of a recurrent network."""
 
     sequence: int
     batch: int
@@ -71,26 +71,26 @@ class Recurrent(NamedTuple):
 
     @property
     def state(self) -> Sizes:
-        """The sizes of what goes from one step to the next."""
+        """The sizes of a state."""
         return (1, self.directions, self.batch, self.hidden)
 
 
 def recurrent_of(desc: OperatorDesc) -> Recurrent:
-    """The sizes as InputTensor, RecurrenceTensor and Direction give them."""
+    """The parameters read off InputTensor, RecurrenceTensor and Direction."""
     _, sequence, batch, width = desc.InputTensor.sizes
     directions = 2 if desc.Direction == DML_RECURRENT_NETWORK_DIRECTION_BIDIRECTIONAL else 1
     return Recurrent(sequence, batch, width, desc.RecurrenceTensor.sizes[3], directions)
 
 
 class RecurrentNetwork(Operator):
-    """What the three have in common. ``gates`` is how many matrices stand above one another in the weights, ``states``
-    names the tensors of what goes from one step to the next."""
+    """Base of the three. ``gates`` is the count of matrices stacked in the weights, ``states`` names the tensors of the
+    initial states."""
 
     gates: ClassVar[int]
     states: ClassVar[tuple[str, ...]] = ("HiddenInitTensor",)
 
     def cell(self, desc: OperatorDesc, functions: Sequence[Function]) -> Cell:
-        """One step of a direction with these activations."""
+        """One time step of a direction with these activations."""
         raise NotImplementedError
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -107,7 +107,7 @@ class RecurrentNetwork(Operator):
         }
 
     def check_compilation(self, desc: OperatorDesc, report: Report) -> int:
-        """The library takes CELU, but has no kernel of GRU and LSTM with it."""
+        """Microsoft's library accepts CELU, but has no kernel for GRU and LSTM with it."""
         if desc.name in UNCOMPILED:
             for index, one in enumerate(desc.ActivationDescs):
                 if one.name == "ACTIVATION_CELU":
@@ -116,7 +116,7 @@ class RecurrentNetwork(Operator):
         return E_UNEXPECTED
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
-        """Too long a sequence ends with the input."""
+        """Reports sequence lengths beyond the input, at whose end such a sequence ends."""
         field, most = "SequenceLengthsTensor", desc.InputTensor.sizes[1]
         (lengths,) = (values for slot, values in zip(desc.inputs, inputs) if slot.field == field)
         if lengths is not None and (lengths > most).any():
@@ -125,7 +125,7 @@ class RecurrentNetwork(Operator):
             report.add(LENGTHS[desc.name], field, text)
 
     def cells(self, desc: OperatorDesc) -> list[Cell]:
-        """That of each direction."""
+        """The cell of each direction."""
         directions = recurrent_of(desc).directions
         functions = [per_time_step(activated(one)) for one in desc.ActivationDescs]
         each = len(functions) // directions
@@ -171,7 +171,7 @@ class RecurrentNetwork(Operator):
         outputs: Array | None,
         run: Callable[[Cell, Layer, Array | None], State],
     ) -> Iterator[Array]:
-        """Fill in the outputs of all directions, {S, D, B, H}, and give the last states, {1, D, B, H}."""
+        """Fill in the outputs of all directions, {S, D, B, H}, and return the last states, {1, D, B, H}."""
         given = {name: array for name, array in zip(fields, arrays) if array is not None}
         last = [
             self.directed(desc, given, number, cell, None if outputs is None else outputs[:, number], run)
@@ -188,11 +188,11 @@ class RecurrentNetwork(Operator):
         outputs: Array | None,
         run: Callable[[Cell, Layer, Array | None], State],
     ) -> State:
-        """Take the steps of one direction, fill in its outputs, {S, B, H}, and give the last state."""
+        """Run the time steps of one direction, fill in its outputs, {S, B, H}, and return the last state."""
         sizes = recurrent_of(desc)
         backward = direction == 1 or desc.Direction == DML_RECURRENT_NETWORK_DIRECTION_BACKWARD
         x, lengths = given["InputTensor"][0], lengths_of(sizes, given.get("SequenceLengthsTensor"))
-        # Where all sequences are as long as the input, going backward is a matter of strides.
+        # If all sequences are as long as the input, negative strides reverse the output.
         is_whole = bool((lengths == sizes.sequence).all())
         target = outputs[::-1] if backward and is_whole and outputs is not None else outputs
         peepholes = part_of(given, "PeepholeTensor", direction, (3, sizes.hidden))
@@ -218,7 +218,7 @@ class RecurrentNetwork(Operator):
 
 
 def in_halves(cell: Cell) -> Cell:
-    """The same with all that a phase gives rounded to FLOAT16."""
+    """``cell`` with the results of every phase rounded to FLOAT16."""
 
     def rounded(function: Callable[..., Array | tuple[Array, ...]]) -> Callable[..., tuple[Array, ...]]:
         def step(*values: Array) -> tuple[Array, ...]:
@@ -237,13 +237,12 @@ def as_half(x: Array) -> Array:
 
 
 def before(layer: Layer, rows: Array) -> State:
-    """The first states of some sequences."""
+    """The initial states of the sequences ``rows``."""
     return tuple(one[rows] for one in layer.states)
 
 
 def after_empty_sequence(cell: Cell, layer: Layer, rows: Array) -> State:
-    """What Microsoft's library leaves of sequences that end before they begin: it takes the first step, and drops the
-    hidden state."""
+    """The last states of empty sequences in Microsoft's library: it runs the first step and zeroes the hidden state."""
     first = layer._replace(
         x=layer.x[:1, rows], lengths=np.ones(np.count_nonzero(rows), np.intp), states=before(layer, rows)
     )
@@ -253,9 +252,9 @@ def after_empty_sequence(cell: Cell, layer: Layer, rows: Array) -> State:
 
 
 def per_time_step(function: Function) -> Function:
-    """An activation of a gate's values, {B, H}, which come to it as { 1, 1, B, H } and go on as they came, in FLOAT32.
+    """An activation of a gate's values, {B, H}, which it receives as { 1, 1, B, H }; the type stays FLOAT32.
 
-    That is what the Axes of an activation count in; what is traced has none.
+    The Axes of an activation refer to these four dimensions; traced activations have none.
     """
 
     def step(x: Array) -> Array:
@@ -274,9 +273,9 @@ def lengths_of(sizes: Recurrent, lengths: Array | None) -> Array:
 
 
 def part_of(given: Given, field: str, direction: int, sizes: Sizes) -> Array:
-    """The part of a tensor that is one direction's; zeros if the tensor is absent.
+    """One direction's slice of a tensor; zeros if the tensor is absent.
 
-    Directions are the second dimension of a state, and the third of a bias and of peepholes, whose second is 1.
+    Directions are the second dimension of a state, and the third of biases and peepholes, whose second is 1.
     """
     part: Array = (
         given[field].reshape(-1, *sizes)[direction] if field in given else np.zeros(sizes, np.float32)
@@ -360,5 +359,5 @@ class Lstm(RecurrentNetwork):
 
 
 def clipped(function: Function, threshold: float) -> Function:
-    """``function`` of what is clipped, NaN to the threshold as in ELEMENT_WISE_CLIP."""
+    """``function`` of clipped input; NaN clips to the threshold, as in ELEMENT_WISE_CLIP."""
     return lambda x: function(np.fmax(-threshold, np.fmin(x, threshold)))

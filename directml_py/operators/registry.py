@@ -1,4 +1,4 @@
-"""Operators by name; the module of one is loaded when it is asked for."""
+"""Operators by name, with their modules loaded on demand."""
 
 from __future__ import annotations
 

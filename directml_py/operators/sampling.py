@@ -1,4 +1,4 @@
-"""Images brought to another size, and gradients of that."""
+"""Resampling of images, and its gradients."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..kernels.native_arrays import Array, Run
 from ..kernels.resample import resampled
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, of_sizes, operator
 
-# Below it, FLOAT32 has all halves.
+# Below this, FLOAT32 represents all multiples of 1/2.
 HALVES = 1 << 22
 
 
@@ -29,22 +29,18 @@ class Dimension(NamedTuple):
     output_offset: float = -0.5
 
     def source_coordinates(self, count: int) -> Array:
-        """Where each of ``count`` results lies among the elements.
-
-        A place that is NaN is 0.
-        """
+        """The source coordinate of each of ``count`` results; 0 for NaN."""
         return self._less(count, self.input_offset)
 
     def bases(self, count: int) -> Array:
         """The first of the two elements that each of ``count`` results is interpolated between.
 
-        Microsoft's library takes no more than a whole pixel of InputPixelOffsets into account there, and none below 0,
-        so that it extrapolates with others.
+        Microsoft's library clamps InputPixelOffsets to [0, 1] here, so that it extrapolates with other offsets.
         """
         return np.floor(self._less(count, min(max(self.input_offset, 0.0), 1.0)))
 
     def _less(self, count: int, offset: float) -> Array:
-        """Quotients are FLOAT32, as the scales are: 11 / 1.1 is to be 10, not a little less."""
+        """Quotients are rounded to FLOAT32, the type of the scales: 11 / 1.1 must be 10, not slightly less."""
         with np.errstate(all="ignore"):
             exact = np.divide(np.arange(count) - self.output_offset, self.scale)
             quotients = np.where(np.abs(exact) < HALVES, exact.astype(np.float32), exact)
@@ -57,12 +53,12 @@ def halves_up(places: Array) -> Array:
 
 
 def rounding_of(desc: OperatorDesc) -> Callable[[Array], Array]:
-    """How places become those of elements.
+    """The rounding of source coordinates in nearest-neighbour mode.
 
-    With a RoundingDirection always up or always down. Without, the nearest, and of two the second: the remarks of
-    RESAMPLE2's page say so (their 0.5 belongs to InputPixelOffsets, or it were scaled), and ONNX Runtime's and
-    TensorFlow's resizing rely on it, which add 0.5 to InputPixelOffsets to have places rounded down. Of integers
-    Microsoft's library rounds down.
+    With a RoundingDirection, always up or always down. Without, to the nearest with ties up: the remarks of RESAMPLE2's
+    page say so (their 0.5 belongs to InputPixelOffsets, as it would otherwise be scaled), and ONNX Runtime and
+    TensorFlow rely on it, which add 0.5 to InputPixelOffsets to round down. For integer tensors Microsoft's library
+    rounds down.
     """
     if "RoundingDirection" not in desc.struct.index:
         return halves_up if tensors_of(desc)[0].dtype.kind == "f" else np.floor
@@ -70,10 +66,10 @@ def rounding_of(desc: OperatorDesc) -> Callable[[Array], Array]:
 
 
 class Sampling(Operator):
-    """What lies beyond the ends of a dimension is its last element there, in filters too: edges are clamped.
+    """Base of resampling. Coordinates outside a dimension are clamped to its edge, for filters too.
 
-    Dimensions are resampled one after the other, in FLOAT64, and results rounded once. Those for integers lose their
-    fraction, as in CAST and in ONNX Runtime, but only after they were FLOAT32: what should be whole is.
+    Dimensions are resampled one after the other in FLOAT64, and results are rounded once. Integer results are
+    truncated, as in CAST and ONNX Runtime, but after rounding to FLOAT32, so that whole results stay whole.
     """
 
     def dimensions(self, desc: OperatorDesc) -> Sequence[Dimension]:
@@ -85,7 +81,7 @@ class Sampling(Operator):
         return dimension.bases(count)
 
     def filters(self, desc: OperatorDesc, counts: Sizes, sizes: Sizes) -> Plan:
-        """What of ``sizes`` elements each of ``counts`` results is made of; not where nothing changes."""
+        """The taps of each of ``counts`` results among ``sizes`` elements, by axis; unchanged axes are left out."""
         plan: Plan = {}
         for axis, (dimension, count, size) in enumerate(zip(self.dimensions(desc), counts, sizes)):
             places = dimension.source_coordinates(count)
@@ -101,7 +97,7 @@ class Sampling(Operator):
         return self.filters(desc, desc.OutputTensor.sizes, desc.InputTensor.sizes)
 
     def ordered_plan(self, desc: OperatorDesc) -> Plan:
-        """First the dimensions that become smallest."""
+        """The plan in the order of the dimensions' scales, smallest first."""
         plan, (before, after) = self.plan(desc), tensors_of(desc)
         order = sorted(plan, key=lambda axis: after.sizes[axis] / before.sizes[axis])
         return {axis: plan[axis] for axis in order}
@@ -111,7 +107,7 @@ class Sampling(Operator):
         return partial(apply if is_exact(desc, plan) else apply_to_integers, plan)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """Elements are picked; what is added up is so in blocks of the other dimensions."""
+        """A gather if every result is one element; otherwise weighted sums, blocked over the other dimensions."""
         plan = self.ordered_plan(desc)
         picks, (x, _) = picks_of(plan), tensors_of(desc)
         if picks is None:
@@ -144,7 +140,7 @@ def changes_nothing(parts: Parts) -> bool:
 
 
 def is_exact(desc: OperatorDesc, plan: Plan) -> bool:
-    """Whether results have the type of the tensors or are rounded to it."""
+    """Whether results need no truncation: floats, or elements copied unchanged."""
     return tensors_of(desc)[0].dtype.kind == "f" or picks_of(plan) is not None
 
 
@@ -154,9 +150,9 @@ def apply_to_integers(plan: Plan, x: Array) -> Array:
 
 @operator("UPSAMPLE_2D")
 class Upsample2D(Sampling):
-    """Height and width times whole numbers (ns-directml-dml_upsample_2d_operator_desc).
+    """Height and width scaled by integers (ns-directml-dml_upsample_2d_operator_desc).
 
-    As by RESAMPLE, which the page calls a more flexible version of it: centers of pixels lie on centers.
+    Works like RESAMPLE, which the page calls a more flexible version of it, with half-pixel centers.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -178,33 +174,33 @@ class AnyScales(Sampling):
 
 @operator("RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3")
 class Resample(AnyScales):
-    """Any dimensions, by any scales (ns-directml-dml_resample_operator_desc and those of its newer versions).
+    """Any dimensions, by any scales (ns-directml-dml_resample_operator_desc and its newer versions).
 
-    The output may have any sizes: it is cropped, or its edge repeated. A filter is stretched as the page of RESAMPLE3
-    says, along each dimension whose scale is below 1 / 2, in one step.
+    The output may have any sizes: it is cropped, or its edge is repeated. The antialiasing filter is stretched, as on
+    the page of RESAMPLE3, along each dimension whose scale is below 1 / 2, in one step.
     """
 
     has_sizes = False
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the output."""
+        """``output_sizes``: the output's sizes."""
         return of_sizes(output_sizes)
 
 
 @operator("RESAMPLE_GRAD", "RESAMPLE_GRAD1")
 class ResampleGrad(AnyScales):
-    """What each element added to a resampled image (ns-directml-dml_resample_grad_operator_desc,
+    """The gradient of RESAMPLE, its transpose (ns-directml-dml_resample_grad_operator_desc,
     ns-directml-dml_resample_grad1_operator_desc).
 
-    As resampling crops images and repeats edges, any sizes may have become any others. The pages say that all
-    attributes are those of the resampling; in Microsoft's library the offsets are those of this operator's own input
-    and output: InputPixelOffsets are of the gradient that it reads.
+    As resampling crops images and repeats edges, the two tensors may have any sizes. The pages say that all attributes
+    are those of the resampling; in Microsoft's library the offsets are those of this operator's own input and output:
+    InputPixelOffsets refer to the gradient that it reads.
     """
 
     has_sizes = False
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the outgoing gradient."""
+        """``output_sizes``: the sizes of the outgoing gradient."""
         return of_sizes(output_sizes, "OutputGradientTensor")
 
     def dimensions(self, desc: OperatorDesc) -> Sequence[Dimension]:
@@ -212,10 +208,10 @@ class ResampleGrad(AnyScales):
 
     @staticmethod
     def bases(dimension: Dimension, count: int) -> Array:
-        """Here Microsoft's library does not extrapolate."""
+        """Unlike for RESAMPLE, Microsoft's library does not extrapolate."""
         return np.floor(dimension.source_coordinates(count))
 
     def plan(self, desc: OperatorDesc) -> Plan:
-        """What resampling does, transposed."""
+        """The transposed plan of the resampling."""
         filters = self.filters(desc, desc.InputGradientTensor.sizes, desc.OutputGradientTensor.sizes)
         return {axis: tuple(taps.transposed() for taps in parts) for axis, parts in filters.items()}

@@ -1,4 +1,4 @@
-"""The one rule about sizes: what an operator says follows, compared with what its desc has."""
+"""The rules about sizes: an operator's shape inference compared with its desc."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .operator import Advisory, Broadcast, Shape, Shapes
 
 
 def check_sizes(desc: OperatorDesc, shapes: Shapes, report: Report) -> None:
-    """Report every tensor of ``desc`` whose sizes are not those of ``shapes``."""
+    """Report every tensor of ``desc`` whose sizes differ from ``shapes``."""
     for entry in desc.struct.tensors:
         shape: Any = shapes.get(entry.name)
         value = getattr(desc, entry.name)
@@ -41,7 +41,7 @@ def _check(
 
 
 def _problem(tensor: TensorDesc, shape: Shape) -> str:
-    """What is wrong with a tensor's sizes; empty if nothing is."""
+    """The violated requirement on a tensor's sizes; empty if there is none."""
     if isinstance(shape, Advisory):
         return _required_problem(tensor, shape.required)
     if isinstance(shape, Broadcast):
@@ -67,8 +67,8 @@ def _required_problem(tensor: TensorDesc, required: tuple[int | None, ...] | Non
 
 
 def _reasons(desc: OperatorDesc, entry: FieldSchema, path: str) -> str:
-    """What the sizes at ``path`` follow from: the inputs (the outputs where there is no other), axes and, for outputs,
-    all attributes that are whole numbers."""
+    """What the sizes at ``path`` are inferred from: the inputs (the outputs if there is no other), axes and, for
+    outputs, all integer attributes."""
     others = desc.inputs if entry.role == "output" or len(desc.inputs) > 1 else (*desc.inputs, *desc.outputs)
     reasons = [
         f"{slot.path} {braces(slot.tensor.sizes)}"

@@ -1,4 +1,4 @@
-"""Everything that is wrong with an operator desc: the catalog's rules, then the operator's own, then sizes."""
+"""Validation of operator descs: the catalog's rules, then the operator's own, then sizes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .shape_check import check_sizes
 
 
 def check(value: object, level: int, name: str = "desc") -> tuple[OperatorDesc | None, Report]:
-    """Decode an operator desc and report everything that is wrong with it at feature level ``level``.
+    """Decode an operator desc and report all violations at feature level ``level``.
 
-    Raises ``TypeError`` naming ``name`` for what is no desc at all.
+    Raises ``TypeError``, which names ``name``, if ``value`` is not a desc.
     """
     desc, faults = decode_operator_desc(value, name)
     report = Report()
@@ -33,7 +33,7 @@ def check(value: object, level: int, name: str = "desc") -> tuple[OperatorDesc |
 # Programs describe the same few operators again and again.
 @lru_cache(maxsize=1024)
 def checked(desc: OperatorDesc, level: int) -> tuple[OperatorDesc, tuple[Diagnostic, ...]]:
-    """Everything that is wrong with ``desc`` at ``level``, and the first of the descs that are equal to it."""
+    """An interned ``desc`` and all its violations at ``level``."""
     report = Report()
     if check_inputs(desc, level, report):
         check_sizes(desc, operator_of(desc.name).shapes(desc), report)
@@ -41,9 +41,9 @@ def checked(desc: OperatorDesc, level: int) -> tuple[OperatorDesc, tuple[Diagnos
 
 
 def check_inputs(desc: OperatorDesc, level: int, report: Report, complete: bool = True) -> bool:
-    """Report what is wrong but sizes that follow from others; a desc that is not ``complete`` has no outputs yet.
+    """Report violations other than of inferred sizes; a desc that is not ``complete`` has no outputs yet.
 
-    Returns whether ``shapes`` may be asked.
+    Returns whether ``shapes`` may be called.
     """
     if not check_operator(desc, (), level, report, complete):
         return False
@@ -54,12 +54,12 @@ def check_inputs(desc: OperatorDesc, level: int, report: Report, complete: bool 
 
 @lru_cache(maxsize=1024)
 def kernel_of(desc: OperatorDesc) -> Kernel:
-    """The kernel of an operator that executes."""
+    """The kernel of an operator."""
     return operator_of(desc.name).kernel(desc)
 
 
 def every_rule() -> list[Rule]:
-    """The rules of all operators and of all that was loaded, by identifier."""
+    """The rules of all operators and all loaded modules, sorted by identifier."""
     for name, schema in SCHEMAS.items():
         rules_of(schema)
         if operator_of(name).has_sizes:

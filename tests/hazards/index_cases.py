@@ -132,7 +132,7 @@ def reading_beyond_a_batch(bench, wrong):
 
 @hazard(
     "DML-SCATTER-duplicate-indices",
-    "names 1 place of OutputTensor more than once; the first is {0,0,1,2}",
+    "indexes 1 position of OutputTensor more than once; the first is {0,0,1,2}",
     path="IndicesTensor",
 )
 def writing_an_element_twice(bench, wrong):
@@ -142,7 +142,7 @@ def writing_an_element_twice(bench, wrong):
 
 @hazard(
     "DML-SCATTER_ND-duplicate-indices",
-    "names 1 place of OutputTensor more than once; the first is {0,0,1,2}",
+    "indexes 1 position of OutputTensor more than once; the first is {0,0,1,2}",
     path="IndicesTensor",
 )
 def writing_a_part_twice(bench, wrong):
@@ -152,7 +152,7 @@ def writing_a_part_twice(bench, wrong):
 
 @hazard(
     "DML-SCATTER_ND-duplicate-indices",
-    "names 1 place of OutputTensor more than once; the first is {0,0,1,0}",
+    "indexes 1 position of OutputTensor more than once; the first is {0,0,1,0}",
     path="IndicesTensor",
 )
 def writing_rows_twice(bench, wrong):

@@ -98,7 +98,7 @@ def pooling_an_image_that_there_is_not(bench, wrong):
 
 @hazard(
     "DML-ROI_POOLING-corners",
-    "3 regions whose second corner is not at or behind the first",
+    "3 regions whose second corner is not at or after the first",
     "first has the index 1",
     path="ROITensor",
 )

@@ -1,1 +1,1 @@
-"""Operators that read or write at positions which another tensor holds, or that find positions."""
+"""Gathers and scatters, and operators that find indices."""

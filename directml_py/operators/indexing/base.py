@@ -1,4 +1,4 @@
-"""What operators have in common that read or write at the places which another tensor names."""
+"""Base classes of gathers and scatters."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Sizes, own_ru
 
 
 def range_rule(operator: str, of: str) -> Rule:
-    """Declare the rule about indices that are outside ``of``."""
+    """Declare the rule about indices outside ``of``."""
     text = f"Every index is within {of}, counted from its end if negative"
     return own_rule(operator, "index-range", text, debug=True)
 
 
 def duplicates_rule(operator: str) -> Rule:
-    return own_rule(operator, "duplicate-indices", "No element of OutputTensor is named twice", debug=True)
+    return own_rule(operator, "duplicate-indices", "No element of OutputTensor is indexed twice", debug=True)
 
 
 def check_range(
@@ -44,9 +44,9 @@ def check_range(
     behind: Iterable[int] = (),
     field: str = "IndicesTensor",
 ) -> None:
-    """Report how many indices are outside a dimension of ``size``, and the first of them.
+    """Report the count of indices outside a dimension of ``size``, and the first of them.
 
-    ``indices`` are those of ``field`` at the last coordinates ``behind``.
+    ``indices`` are those of ``field`` whose last coordinates are ``behind``.
     """
     lowest = -size if indices.dtype.kind == "i" else 0
     wrong = (indices < lowest) | (indices >= size)
@@ -62,23 +62,23 @@ def check_range(
 
 
 class IndexedOperator(Operator):
-    """Indices name places in the first of the dimensions that an operator looks at."""
+    """Base of operators whose indices address the leading dimensions of InputTensor."""
 
     def dimensions(self, desc: OperatorDesc) -> Sizes:
-        """The sizes of InputTensor without leading ones that nothing indexes."""
+        """The sizes of InputTensor without the leading ones that no index addresses."""
         raise NotImplementedError
 
     def coordinates(self, desc: OperatorDesc, indices: Array) -> Coordinates:
-        """What names the places, from the first of ``dimensions`` on."""
+        """The index arrays, one per dimension, for the leading ``dimensions``."""
         raise NotImplementedError
 
     def coordinate_sizes(self, desc: OperatorDesc) -> Sizes:
-        """The sizes of each of the coordinates."""
+        """The sizes that all coordinate arrays broadcast to."""
         raise NotImplementedError
 
 
 class Reads(IndexedOperator):
-    """Indices that are outside lead on into the next row, as GATHER's: the pages leave them undefined."""
+    """Gathers. Out-of-range indices run into the next row, as in GATHER: the pages leave them undefined."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
         dimensions, sizes = self.dimensions(desc), desc.OutputTensor.sizes
@@ -93,7 +93,7 @@ class Reads(IndexedOperator):
         dimensions = self.dimensions(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            # Here and below, only dimensions of size 1 go, so that this is a view.
+            # Here and below, only dimensions of size 1 are dropped, so that this is a view.
             x, coordinates, output = (
                 inputs[0].reshape(dimensions),
                 self.coordinates(desc, inputs[1]),
@@ -114,8 +114,8 @@ class Reads(IndexedOperator):
 
 
 class Writes(IndexedOperator):
-    """Indices that are outside write nothing, and of several updates of one element the last one wins: the pages leave
-    the first undefined, and call the second invalid, but print an example that does it."""
+    """Scatters. Out-of-range indices write nothing, and the last of several updates of one element wins: the pages
+    leave the former undefined, and call the latter invalid but print an example that does it."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
         dimensions, sizes = self.dimensions(desc), desc.OutputTensor.sizes
@@ -144,7 +144,7 @@ class Writes(IndexedOperator):
         return Kernel(bind, scratch_for(self.coordinate_sizes(desc)))
 
     def check_duplicates(self, rule: Rule, desc: OperatorDesc, indices: Array, report: Report) -> None:
-        """Report how many elements, or parts, of the output are named more than once, and the first of them."""
+        """Report the count of the output's elements or slices that are indexed more than once, and the first."""
         dimensions, coordinates = self.dimensions(desc), self.coordinates(desc, indices)
         named = dimensions[: len(coordinates)]
         places, _ = exact_places(dimensions, coordinates)
@@ -157,6 +157,6 @@ class Writes(IndexedOperator):
             report.add(
                 rule,
                 "IndicesTensor",
-                f"names {counted_words(again.size, 'place')} of OutputTensor more than once; the first is "
+                f"indexes {counted_words(again.size, 'position')} of OutputTensor more than once; the first is "
                 f"{braces(first)}",
             )

@@ -15,18 +15,18 @@ from .base import check_range, range_rule
 LEADING_ONES = own_rule(
     "GATHER", "indices-leading-ones", "The sizes of IndicesTensor before the last IndexDimensions are 1"
 )
-# What Microsoft's library does not look at.
+# Microsoft's library does not check this.
 CROPPED_ONES = own_rule(
     "GATHER",
     "cropped-ones",
-    "The sizes of InputTensor that OutputTensor has no room for are 1",
+    "The leading sizes of InputTensor that OutputTensor drops are 1",
     page_only=True,
 )
 INDEX_RANGE = range_rule("GATHER", "the axis")
 
 
 def cropped_dimensions(desc: OperatorDesc) -> int:
-    """How many leading dimensions of the input the output has no room for, so that only their coordinate 0 is read."""
+    """The count of leading input dimensions that the output drops, of which only coordinate 0 is read."""
     count: int = desc.IndexDimensions
     return max(0, count - 1)
 
@@ -39,15 +39,15 @@ def index_sizes(desc: OperatorDesc) -> Sizes:
 
 @operator("GATHER")
 class Gather(Operator):
-    """Elements picked along one axis by an index tensor (ns-directml-dml_gather_operator_desc).
+    """A gather along one axis, NumPy's ``take`` (ns-directml-dml_gather_operator_desc).
 
     IndexDimensions may equal the indices' DimensionCount: the page's text excludes it, its examples 1 and 3 do it. The
-    output has the input's sizes with those of the indices in place of Axis; for these there is room in front: as many
-    dimensions of the input are cropped there, as in DirectMLX. (Of the page's example 3, {3,2} and {1,2}, nothing can
-    be cropped before Axis 0; Microsoft's library overruns its heap.)
+    output has the input's sizes with those of the indices in place of Axis; to make room for these, as many leading
+    dimensions of the input are cropped, as in DirectMLX. (In the page's example 3, {3,2} and {1,2}, nothing can be
+    cropped before Axis 0; Microsoft's library overruns its heap.)
 
-    The page leaves indices beyond the axis undefined. In Microsoft's library they lead on into the next row; what lies
-    beyond the tensor is 0, as Direct3D reads it.
+    The page leaves indices beyond the axis undefined. In Microsoft's library they run into the next row; reads beyond
+    the tensor give 0, as in Direct3D.
     """
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
@@ -92,7 +92,7 @@ class Gather(Operator):
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             x, indices, output = inputs[0][first], inputs[1].reshape(sizes), outputs[0]
-            # The dimensions that are dropped have size 1, so that these are views.
+            # The dropped dimensions have size 1, so that these are views.
             within = pick(x, indices, output, axis)
 
             def run() -> None:

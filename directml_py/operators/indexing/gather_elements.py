@@ -1,4 +1,4 @@
-"""One element per index, which names a place along one axis."""
+"""GATHER_ELEMENTS and SCATTER: one element per index along an axis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DUPLICATE_INDICES = duplicates_rule("SCATTER")
 
 
 class AlongAxis(IndexedOperator):
-    """IndicesTensor has any size along Axis, and those of InputTensor elsewhere."""
+    """IndicesTensor has any size along Axis, and the sizes of InputTensor in all other dimensions."""
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         axis = desc.Axis
@@ -38,12 +38,12 @@ class AlongAxis(IndexedOperator):
 
 @operator("GATHER_ELEMENTS")
 class GatherElements(AlongAxis, Reads):
-    """One element per index, from its own place off the axis (ns-directml-dml_gather_elements_operator_desc)."""
+    """NumPy's ``take_along_axis`` (ns-directml-dml_gather_elements_operator_desc)."""
 
 
 @operator("SCATTER")
 class Scatter(AlongAxis, Writes):
-    """A copy in which one element per index is replaced: GATHER_ELEMENTS backwards
+    """A copy in which one element per index is replaced: the inverse of GATHER_ELEMENTS
     (ns-directml-dml_scatter_operator_desc)."""
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:

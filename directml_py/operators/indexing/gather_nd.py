@@ -1,4 +1,4 @@
-"""Parts of a tensor, each of which a tuple of indices names."""
+"""GATHER_ND and SCATTER_ND: slices of a tensor addressed by index tuples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEADING_ONES = {
     )
     for name in NAMES
 }
-# Microsoft's library takes the batches of IndicesTensor, whatever InputTensor has.
+# Microsoft's library takes the batch sizes from IndicesTensor, whatever those of InputTensor.
 BATCH_SIZES = own_rule(
     "GATHER_ND1",
     "batch-sizes",
@@ -46,7 +46,7 @@ def with_leading_ones(sizes: Sizes, rank: int) -> Sizes:
 
 
 class TuplesOfIndices(IndexedOperator):
-    """The last dimension of IndicesTensor counts the coordinates of a tuple."""
+    """Base of both; the last size of IndicesTensor is the length of an index tuple."""
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         for field, count in (
@@ -63,7 +63,7 @@ class TuplesOfIndices(IndexedOperator):
                     )
 
     def batches(self, desc: OperatorDesc) -> int:
-        """How many of the first dimensions are common to all tensors."""
+        """The count of leading batch dimensions, common to all tensors."""
         return 0
 
     def dimensions(self, desc: OperatorDesc) -> Sizes:
@@ -81,17 +81,17 @@ class TuplesOfIndices(IndexedOperator):
         return own + [tuples[..., number] for number in range(desc.IndicesTensor.sizes[-1])]
 
     def named_sizes(self, desc: OperatorDesc) -> Sizes:
-        """The sizes of what tuples name: those of the places, then those of the input that no coordinate is for.
+        """The sizes of the indexed slices: those of the index tuples, then those of the input's dimensions without one.
 
         The pages' formula takes as many of the input's last dimensions as a tuple has coordinates. The example beside
-        it ({3,4,5,6,7} and {1,2,3} give {1,2,6,7}) and those with values leave out that many of the first, and decide.
+        it ({3,4,5,6,7} and {1,2,3} give {1,2,6,7}) and those with values drop that many leading ones, which decides.
         """
         named = self.batches(desc) + desc.IndicesTensor.sizes[-1]
         sizes = self.coordinate_sizes(desc) + self.dimensions(desc)[named:]
         return with_leading_ones(sizes, self.rank(desc))
 
     def rank(self, desc: OperatorDesc) -> int:
-        """How many dimensions the tensor of what is named has."""
+        """The rank of the tensor of slices."""
         count: int = desc.InputTensor.dimension_count
         return count
 
@@ -103,7 +103,7 @@ class TuplesOfIndices(IndexedOperator):
 
 @operator("GATHER_ND")
 class GatherND(TuplesOfIndices, Reads):
-    """Parts of a tensor, picked by tuples of indices (ns-directml-dml_gather_nd_operator_desc)."""
+    """A gather of slices by index tuples (ns-directml-dml_gather_nd_operator_desc)."""
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         return {"OutputTensor": self.named_sizes(desc)}
@@ -111,9 +111,9 @@ class GatherND(TuplesOfIndices, Reads):
 
 @operator("GATHER_ND1")
 class GatherND1(GatherND):
-    """GATHER_ND, batch by batch (ns-directml-dml_gather_nd1_operator_desc).
+    """GATHER_ND with batch dimensions (ns-directml-dml_gather_nd1_operator_desc).
 
-    Of batches that InputTensor lacks, the last one that it has is read.
+    Batches that InputTensor lacks read its last one.
     """
 
     def batches(self, desc: OperatorDesc) -> int:
@@ -154,7 +154,7 @@ class GatherND1(GatherND):
 
 @operator("SCATTER_ND")
 class ScatterND(TuplesOfIndices, Writes):
-    """A copy in which parts are replaced: GATHER_ND backwards (ns-directml-dml_scatter_nd_operator_desc)."""
+    """A copy in which slices are replaced: the inverse of GATHER_ND (ns-directml-dml_scatter_nd_operator_desc)."""
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         super().attributes(desc, report)

@@ -17,11 +17,11 @@ from .gather_nd import with_leading_ones
 
 @operator("NONZERO_COORDINATES")
 class NonzeroCoordinates(Operator):
-    """Where a tensor is not zero, and how often (ns-directml-dml_nonzero_coordinates_operator_desc).
+    """The coordinates and the count of nonzero elements (ns-directml-dml_nonzero_coordinates_operator_desc).
 
-    Coordinates may leave out leading dimensions of size 1. The outputs have a rank of their own, as in DirectMLX's
-    NonZeroCoordinates; the page's {1,1,M,N} is what the ranks of feature level 3_0 leave. The coordinates behind the
-    last that there are, which the page prints as 0 and calls undefined, are 0. NaN is not zero.
+    Coordinates may omit leading dimensions of size 1. The outputs have ranks of their own, as in DirectMLX's
+    NonZeroCoordinates; the page's {1,1,M,N} is what the ranks of feature level 3_0 allow. The coordinates after the
+    last nonzero element, which the page prints as 0 and calls undefined, are 0. NaN is not zero.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -55,7 +55,7 @@ class NonzeroCoordinates(Operator):
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             count, coordinates = outputs
-            # Only dimensions of size 1 go, so that this is a view.
+            # Only dimensions of size 1 are dropped, so that this is a view.
             search = nonzero(inputs[0], coordinates.reshape(sizes))
 
             def run() -> None:
@@ -66,6 +66,6 @@ class NonzeroCoordinates(Operator):
         return Kernel(bind)
 
     def defined(self, desc: OperatorDesc, outputs: Outputs) -> Sequence[tuple[Any, ...]]:
-        # One row counts as written where there is none: to read back both outputs at once is no mistake then.
+        # One row counts as written even where none is: reading back both outputs at once is no mistake.
         rows = max(1, int(outputs[0].flat[0]))
         return (), (..., slice(rows), slice(None))

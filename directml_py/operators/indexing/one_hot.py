@@ -14,8 +14,8 @@ from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes
 
 
 def off_and_on(values: Array) -> tuple[Array, Array]:
-    """Views of the first two elements, without dimensions, of which ValuesTensor may have more than the output: the
-    second is the next one along the fastest-changing dimension longer than 1, whatever the strides are."""
+    """0-d views of the off and on values. ValuesTensor may have a higher rank than the output: the second element is
+    the next along the fastest-varying dimension longer than 1, whatever the strides."""
     off, on = (
         values[
             tuple(slice(int(one), int(one) + 1) for one in np.unravel_index(number, values.shape))
@@ -27,9 +27,9 @@ def off_and_on(values: Array) -> tuple[Array, Array]:
 
 @operator("ONE_HOT")
 class OneHot(Operator):
-    """One value at an index and another everywhere else, along an axis (ns-directml-dml_one_hot_operator_desc).
+    """One-hot encoding along an axis (ns-directml-dml_one_hot_operator_desc).
 
-    Where an index is outside, the other value is everywhere; the page defines that, so that nothing warns of it.
+    An index out of range gives the off value everywhere; the page defines that, so there is no warning.
     """
 
     def shapes(self, desc: OperatorDesc, *, output_length: int | None = None) -> Shapes:

@@ -1,1 +1,1 @@
-"""Products of matrices, and attention, which is two of them with a softmax between."""
+"""Matrix products, and attention, which is two of them with a softmax in between."""

@@ -1,4 +1,4 @@
-"""Attention: the sizes that queries, keys and values have, stacked or not, and what is computed of them."""
+"""Multi-head attention over separate or stacked queries, keys and values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .attention_masks import mask_of
 from .attention_operands import Given, joined, operands
 from .leading_ones import led
 
-# What the other sizes follow from: where these are as they must be, they do not follow themselves.
+# The other sizes are inferred from these tensors, whose own sizes are inferred only where they are wrong.
 SOURCES = (
     "QueryTensor",
     "ValueTensor",
@@ -46,11 +46,11 @@ SOURCES = (
 
 
 class Attention(NamedTuple):
-    """What every size of an attention follows from.
+    """The parameters that determine every size of an attention.
 
-    ``queries`` and ``keys`` are sequence lengths; ``keys`` has the new ones alone, 0 where the ``past`` supplies all.
-    ``key_heads`` of the keys and values serve ``heads`` of the queries. A row of the queries has ``spare`` elements
-    behind its heads.
+    ``queries`` and ``keys`` are sequence lengths; ``keys`` counts the new ones only, 0 where ``past`` supplies all.
+    ``heads`` query heads share ``key_heads`` heads of keys and values. A row of the queries has ``spare`` elements
+    after its heads.
     """
 
     batch: int
@@ -75,12 +75,12 @@ class Attention(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many keys there are with those of the past."""
+        """The count of keys, past ones included."""
         return self.past + self.keys
 
 
 def attention_of(desc: OperatorDesc, heads: int, key_heads: int) -> Attention:
-    """The sizes as the queries, the keys and the past give them."""
+    """The parameters read off the queries, the keys and the past."""
     spare = 0
     with_key = desc.StackedQueryKeyTensor or desc.StackedQueryKeyValueTensor
     with_value = desc.StackedKeyValueTensor or desc.StackedQueryKeyValueTensor
@@ -106,7 +106,7 @@ def attention_of(desc: OperatorDesc, heads: int, key_heads: int) -> Attention:
 
 
 def mask_sizes(kind: int, sizes: Attention, total: int) -> Sizes | None:
-    """What MaskTensor must be for its type, with ``total`` keys; None for no such type."""
+    """The required sizes of MaskTensor for mask type ``kind`` and ``total`` keys; None for other types."""
     by_type: dict[int, Sizes] = {
         DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN: (sizes.batch, sizes.heads, sizes.queries, total),
         DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_LENGTH: (1, sizes.batch),
@@ -121,21 +121,23 @@ class MultiheadAttention(Operator):
     """``softmax(Scale * Query x Key^T + RelativePositionBias, masked) x Value``, head by head
     (ns-directml-dml_multihead_attention_operator_desc).
 
-    The page gives PastValueTensor and OutputPresentValueTensor the head size of the keys; what is joined to the values
-    has theirs. Nor does it print the sizes of RelativePositionBiasTensor and of a BOOLEAN mask: they are those of the
-    first product, {batch, heads, queries, keys}, and Microsoft's library broadcasts none of them. Keys and values are
-    present with their bias, as ONNX Runtime has them. The library also takes queries whose rows are not divided by the
-    heads; what is left of a row of the queries, the keys and their bias belongs to no head.
+    The page gives PastValueTensor and OutputPresentValueTensor the head size of the keys; as they are concatenated
+    with values, they have that of the values. Nor does it print the sizes of RelativePositionBiasTensor and of a
+    BOOLEAN mask: they are those of the first product, {batch, heads, queries, keys}, and Microsoft's library broadcasts
+    none of them. Present keys and values include their bias, as in ONNX Runtime. The library also accepts queries
+    whose row length is not divisible by the heads; the remainder of a row of the queries, the keys and their bias
+    belongs to no head.
 
-    What is masked has MaskFilterValue added, as the operator's formula and the field itself say, though others say
-    that it is set to that; ONNX Runtime adds it, too. So a query all of whose keys are masked attends as if none were.
+    MaskFilterValue is added to masked scores, as the operator's formula and the field's description say, though other
+    sentences say that it replaces them; ONNX Runtime adds it too. A query all of whose keys are masked therefore
+    attends as if none were.
     """
 
     def sizes(self, desc: OperatorDesc) -> Attention:
         return attention_of(desc, desc.HeadCount, desc.HeadCount)
 
     def present(self, desc: OperatorDesc, sizes: Attention, chosen: int | None) -> int:
-        """How many keys and values the present ones have."""
+        """The sequence length of the present keys and values."""
         return sizes.total
 
     def shapes(self, desc: OperatorDesc, *, present_length: int | None = None) -> Shapes:
@@ -172,12 +174,12 @@ class MultiheadAttention(Operator):
         return shapes
 
     def like_output(self, desc: OperatorDesc) -> TensorDesc | None:
-        """A tensor that has the dimension count of the output; None if that is free."""
+        """The tensor whose dimension count the output must have; None if that is free."""
         tensor: TensorDesc | None = desc.QueryTensor or desc.ValueTensor
         return tensor
 
     def mask_shape(self, desc: OperatorDesc, sizes: Attention, total: int) -> Shape | None:
-        """What MaskTensor must be, with ``total`` keys; None for no mask."""
+        """The shape of MaskTensor for ``total`` keys; None without a mask."""
         mask: TensorDesc | None = desc.MaskTensor
         wanted = None if mask is None else mask_sizes(desc.MaskType, sizes, total)
         if mask is None or wanted is None:
@@ -185,15 +187,15 @@ class MultiheadAttention(Operator):
         return led(wanted, mask) if mask.dimension_count >= len(wanted) else wanted
 
     def bias_shape(self, scores: Sizes) -> Shape:
-        """What RelativePositionBiasTensor must be, beside ``scores`` of its dimension count."""
+        """The shape of RelativePositionBiasTensor for ``scores``, which have its dimension count."""
         return scores
 
     def past_lengths(self, desc: OperatorDesc, given: Given) -> Any:
-        """How much of the past each batch has, where a tensor tells."""
+        """The past length of each batch, where a tensor gives it."""
         return None
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        """One head at a time, so that the scores of one alone are held."""
+        """One head at a time, so that only one head's scores are in memory."""
         sizes = self.sizes(desc)
         room = self.present(desc, sizes, None)
         names = [slot.field for slot in desc.inputs]
@@ -235,7 +237,7 @@ class MultiheadAttention(Operator):
         return attention
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """All heads of a batch at a time, where each has keys of its own and no length says how many there are."""
+        """All heads of a batch at a time, where each has its own keys and there are no past lengths."""
         sizes, names = self.sizes(desc), [slot.field for slot in desc.inputs]
         is_plain = sizes.heads == sizes.key_heads and "PastSequenceLengthsTensor" not in names
         if backend.native is None or not (is_plain and sizes.total and sizes.head_size):

@@ -1,4 +1,4 @@
-"""Which keys MaskTensor masks, by its DML_MULTIHEAD_ATTENTION_MASK_TYPE."""
+"""Attention masks: the keys that MaskTensor masks, by its DML_MULTIHEAD_ATTENTION_MASK_TYPE."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...kernels.native_arrays import Array
 
 
 class Scores(Protocol):
-    """The sizes of what is masked, and how many of the keys are new."""
+    """The sizes of the scores to be masked, and the count of new keys."""
 
     @property
     def batch(self) -> int: ...
@@ -28,9 +28,9 @@ class Scores(Protocol):
 
 
 class Marks:
-    """BOOLEAN: an element for each score, of which 0 alone masks; the page has 0 and 1.
+    """BOOLEAN: one element per score, of which only 0 masks; the page has 0 and 1.
 
-    A mask for as many keys as are new is for those, behind the keys of the past.
+    A mask as long as the new keys applies to those, which follow the past keys.
     """
 
     def __init__(self, mask: Array, sizes: Scores) -> None:
@@ -40,7 +40,7 @@ class Marks:
         self.new_keys = columns if columns == sizes.keys else None
 
     def masked(self, batch: int, head: int, keys: int) -> Array:
-        """Those of the first ``keys`` keys that the queries of a head do not see: {queries, keys}, or {queries, 1}."""
+        """Which of the first ``keys`` keys are masked from a head's queries: {queries, keys} or {queries, 1}."""
         marks: Array = self.marks[batch, head, :, :keys] == 0
         if self.new_keys is None or self.new_keys == keys:
             return marks
@@ -49,26 +49,26 @@ class Marks:
         return masked
 
     def added(self, batch: int, keys: int, value: float) -> Array | None:
-        """What is added to the scores of all heads of a batch, {1 or heads, queries, keys}; None where ``of_all`` says
-        what is masked."""
+        """The addend to the scores of all heads of a batch, {1 or heads, queries, keys}; None where ``of_all`` gives
+        the mask."""
         if self.of_all(batch, keys) is not None:
             return None
-        # Heads are often alike.
+        # All heads often have the same mask.
         heads = range(len(self.marks[batch]) if self.marks.strides[1] else 1)
         return added_by(np.stack([self.masked(batch, head, keys) for head in heads]), value)
 
     def of_all(self, batch: int, keys: int) -> Array | None:
-        """Of all heads of a batch, {heads, queries, keys}, 0 where keys are masked; None if marks are for some keys."""
+        """The mask of a batch, {heads, queries, keys}, 0 where masked; None if it covers only some keys."""
         marks: Array = self.marks[batch]
         return marks if keys == marks.shape[-1] else None
 
 
 class Bounds:
-    """The other types: where the keys of a batch end, and with KEY_SEQUENCE_END_START where they start.
+    """The other types: the end of each batch's keys, and for KEY_SEQUENCE_END_START their start.
 
-    Of KEY_QUERY_SEQUENCE_LENGTH_START_END the page names the parts and not what they do. ONNX Runtime, whose format it
-    is, masks by the lengths of the keys; its starts and ends say where each batch lies among the rows of all batches,
-    which is what the sizes say here.
+    For KEY_QUERY_SEQUENCE_LENGTH_START_END the page names the parts but not their effect. ONNX Runtime, whose format it
+    is, masks by key length; its starts and ends locate each batch in the concatenated rows of all batches, which the
+    tensor sizes already give here.
     """
 
     def __init__(self, kind: int, mask: Array, batch: int) -> None:
@@ -78,20 +78,20 @@ class Bounds:
         self.starts = bounds[batch:] if has_starts else np.zeros_like(self.ends)
 
     def masked(self, batch: int, head: int, keys: int) -> Array:
-        """Those of the first ``keys`` keys that no query of the batch sees."""
+        """Which of the first ``keys`` keys are masked from all queries of the batch."""
         places = np.arange(keys)
         return np.asarray((places < self.starts[batch]) | (places >= self.ends[batch]))
 
     def added(self, batch: int, keys: int, value: float) -> Array:
-        """What is added to the scores of all heads and queries of a batch, {keys}."""
+        """The addend to the scores of all heads and queries of a batch, {keys}."""
         return added_by(self.masked(batch, 0, keys), value)
 
     def of_all(self, batch: int, keys: int) -> None:
-        """There are no marks."""
+        """None: there is no mask per score."""
 
 
 def mask_of(kind: int, mask: Array | None, sizes: Scores) -> Marks | Bounds | None:
-    """What MaskTensor says; None without one."""
+    """MaskTensor decoded by its type; None without one."""
     if mask is None:
         return None
     if kind == DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN:

@@ -1,4 +1,4 @@
-"""The queries, keys and values of an attention, whatever tensors they come in."""
+"""The queries, keys and values of an attention, unstacked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ...kernels.native_arrays import Array
 
 OPERANDS = ("QueryTensor", "KeyTensor", "ValueTensor")
-# Which of the operands each stack has, in its order.
+# The operands that each stacked tensor holds, in order.
 STACKS = {
     "StackedQueryKeyTensor": (0, 1),
     "StackedKeyValueTensor": (1, 2),
@@ -21,8 +21,7 @@ Given = Mapping[str, "Array | None"]
 
 
 class Heads(Protocol):
-    """How many heads the queries have, how many the keys and values, the size of those that are multiplied, and the
-    length of the rows that they are in."""
+    """Head counts of queries and of keys and values, the head size of queries and keys, and their row lengths."""
 
     @property
     def heads(self) -> int: ...
@@ -37,7 +36,7 @@ class Heads(Protocol):
 
 
 def operands(given: Given, sizes: Heads) -> list[Any]:
-    """The queries, the new keys and the new values, {batch, sequence, heads, size} with their bias; None without."""
+    """The queries, new keys and new values, {batch, sequence, heads, size}, bias added; None where absent."""
     parts: list[Any] = [None, None, None]
     for name, places in STACKS.items():
         stack = given[name]
@@ -61,10 +60,10 @@ def operands(given: Given, sizes: Heads) -> list[Any]:
 
 
 def joined(past: Any, new: Any, room: int, lengths: Any) -> Any:
-    """The present keys or values, {batch, heads, sequence, size}: the past, and behind it what is new.
+    """The present keys or values, {batch, heads, sequence, size}: the past followed by the new ones.
 
-    With ``lengths`` the past of each batch ends there, and the present has ``room``, the rest of which keeps what the
-    past has there, or is 0.
+    With ``lengths`` the past of each batch ends at its length, and the present has sequence length ``room``, whose
+    remainder keeps the elements of the past, or is 0.
     """
     past = None if past is None else past.reshape(past.shape[-4:])
     new = None if new is None else new.swapaxes(1, 2)

@@ -1,4 +1,4 @@
-"""Attention with groups of heads, and with a past whose lengths a tensor tells."""
+"""Grouped-query attention, with past sequence lengths given by a tensor."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from .leading_ones import led
 PAST_LENGTHS = own_rule(
     "MULTIHEAD_ATTENTION1",
     "past-length-range",
-    "Every past length is within what the past has, and leaves room for the new keys",
+    "Every past length is at most that of the past tensors, and leaves room for the new keys",
     debug=True,
 )
 
 
 @operator("MULTIHEAD_ATTENTION1")
 class MultiheadAttention1(MultiheadAttention):
-    """The same with fewer heads for keys and values than for queries, and with a past whose lengths a tensor tells
+    """Multi-head attention with fewer heads for keys and values than for queries, and with past lengths in a tensor
     (ns-directml-dml_multihead_attention1_operator_desc, which leaves both open).
 
-    As many heads of the queries as there are to one of the keys share that, one after another.
+    Consecutive query heads share one head of keys and values.
 
-    The rest is what GroupQueryAttention takes in ONNX Runtime, whose provider hands over a length for each batch, no
-    mask and no past. With PastSequenceLengthsTensor the present keys and values are as long as their tensors have room
-    for: one pair of them is kept from step to step. ``present_length`` chooses it. The new ones are written behind as
-    many of the past as the length says, and what lies behind them is not looked at. Without tensors of the past it is
-    what the present ones hold already. Query i of a batch is at place length + i, and sees no key of a later place,
-    whatever MaskFilterValue is. Lengths outside of what there is are clamped, fractions dropped.
+    The rest follows GroupQueryAttention in ONNX Runtime, whose provider passes a length for each batch, no mask and no
+    past. With PastSequenceLengthsTensor the present keys and values are as long as their tensors: one KV cache is kept
+    from step to step. ``present_length`` sets its length. The new keys and values are written at the past length, and
+    whatever lies after them is ignored. Without past tensors the past is what the present tensors already hold. Query i
+    of a batch has position length + i and is causally masked from all later keys, whatever MaskFilterValue is. Lengths
+    out of range are clamped, and fractions truncated.
     """
 
     def sizes(self, desc: OperatorDesc) -> Attention:
@@ -67,17 +67,17 @@ class MultiheadAttention1(MultiheadAttention):
         if desc.MaskType != DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN:
             bounds = mask_sizes(desc.MaskType, sizes, total)
             return None if bounds is None else led(bounds, mask)
-        # The page prints no sizes. ONNX Runtime masks the new keys alone, even beside keys of the past.
+        # The page prints no sizes. ONNX Runtime masks the new keys only, even if there are past ones.
         keys = sizes.keys if mask.sizes[-1] == sizes.keys else total
         scores = (sizes.batch, sizes.heads, sizes.queries, keys)
         return Broadcast(led(scores, mask) if mask.dimension_count >= 4 else scores[-mask.dimension_count :])
 
     def bias_shape(self, scores: Sizes) -> Shape:
-        """Each size may also be 1: the library is not known to refuse that here."""
+        """Each size may also be 1: Microsoft's library is not known to reject that here."""
         return Broadcast(scores)
 
     def most_past(self, desc: OperatorDesc) -> int:
-        """The largest length of a past."""
+        """The greatest valid past length."""
         sizes = self.sizes(desc)
         free = self.present(desc, sizes, None) - sizes.keys
         return free if desc.PastValueTensor is None else min(free, sizes.past)

@@ -1,4 +1,4 @@
-"""Leading sizes of 1, which one tensor of an operator has and another lacks."""
+"""Leading sizes of 1, where an operator's tensors differ in rank."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..operator import Sizes
 
 
 def led(sizes: Sizes, tensor: TensorDesc | None) -> Sizes:
-    """``sizes`` behind as many leading ones as ``tensor`` has dimensions more, or without leading ones it lacks."""
+    """``sizes`` padded with leading ones to the rank of ``tensor``, or stripped of leading ones down to it."""
     count = len(sizes) if tensor is None else tensor.dimension_count
     if count >= len(sizes):
         return (*(1,) * (count - len(sizes)), *sizes)

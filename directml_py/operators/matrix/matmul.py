@@ -1,4 +1,4 @@
-"""Products of matrices: of floats, of integers, of integers with a scale."""
+"""Matrix products: float GEMM, integer, and integer to float."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from .leading_ones import led
 
 
 class Product(NamedTuple):
-    """As many products {rows, depth} x {depth, columns} as ``batch``, the leading sizes, has elements."""
+    """Batched products {rows, depth} x {depth, columns}; ``batch`` is the leading sizes."""
 
     batch: Sizes
     rows: int
@@ -52,7 +52,7 @@ class Product(NamedTuple):
 
     @property
     def right(self) -> Sizes:
-        """The sizes of the second factor."""
+        """The sizes of the right-hand matrix."""
         return (*self.batch, self.depth, self.columns)
 
     @property
@@ -61,20 +61,20 @@ class Product(NamedTuple):
 
 
 def product_of(desc: OperatorDesc, transposed_a: bool = False, transposed_b: bool = False) -> Product:
-    """The product that ATensor and the columns of BTensor describe."""
+    """The product given by the sizes of ATensor and the columns of BTensor."""
     *batch, rows, depth = turned(desc.ATensor.sizes, transposed_a)
     return Product(tuple(batch), rows, depth, turned(desc.BTensor.sizes, transposed_b)[-1])
 
 
 def turned(sizes: Sizes, transposed: bool) -> Sizes:
-    """``sizes`` with rows and columns exchanged if the matrices are ``transposed``."""
+    """``sizes`` with rows and columns swapped if the matrices are ``transposed``."""
     return (*sizes[:-2], sizes[-1], sizes[-2]) if transposed else sizes
 
 
 SOFTMAX = own_rule(
     "GEMM",
     "softmax",
-    "Fused ACTIVATION_SOFTMAX has a single matrix: all sizes but the last two are 1",
+    "Fused ACTIVATION_SOFTMAX takes a single matrix: all sizes but the last two are 1",
     library=True,
 )
 
@@ -83,12 +83,12 @@ SOFTMAX = own_rule(
 class Gemm(Operator):
     """``FusedActivation(Alpha * TransA(A) x TransB(B) + Beta * C)`` (ns-directml-dml_gemm_operator_desc).
 
-    ``C`` has the sizes of the output; a bias is broadcast by strides of 0. It is multiplied by ``Beta`` whatever that
-    is: NaN and infinity come through a factor of 0, as the formula has it.
+    ``C`` has the sizes of the output; a bias is broadcast by strides of 0. It is always multiplied by ``Beta``: by the
+    formula, NaN and infinity propagate even if ``Beta`` is 0.
     """
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
-        """ACTIVATION_SOFTMAX1 along the last axis is the same of several matrices."""
+        """For several matrices, ACTIVATION_SOFTMAX1 along the last axis does the same."""
         batch, fused = desc.ATensor.sizes[:-2], desc.FusedActivation
         if fused is not None and fused.name == "ACTIVATION_SOFTMAX" and prod(batch) > 1:
             text = (
@@ -111,7 +111,7 @@ class Gemm(Operator):
         return gemm
 
     def finish(self, desc: OperatorDesc) -> Callable[[Array, Array | None], Array]:
-        """What becomes of the product."""
+        """The epilogue: Alpha, ``Beta * C`` and the activation."""
         activation = activated(desc.FusedActivation)
 
         def finish(product: Array, c: Array | None) -> Array:
@@ -123,7 +123,7 @@ class Gemm(Operator):
         return finish
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """The product is added up in the output if that is FLOAT32 in rows, and goes through ``finish`` where it is."""
+        """Accumulates in the output if that is FLOAT32 with contiguous rows, and applies ``finish`` in place."""
         output = desc.OutputTensor
         is_direct = output.dtype == np.float32 and (output.strides is None or output.strides[-1] == 1)
         is_finished = is_direct and desc.Alpha == 1 and desc.CTensor is None and desc.FusedActivation is None
@@ -150,7 +150,7 @@ class Gemm(Operator):
         )
 
     def packing(self, desc: OperatorDesc) -> WeightLayout | None:
-        """That of B, where the products that it is for run in the loop that takes panels."""
+        """The layout of prepacked B, where its products run in the microkernel over panels."""
         product = product_of(desc, _is_transposed(desc.TransA), _is_transposed(desc.TransB))
         sizes = (product.rows, product.depth, product.columns)
         if not desc.BTensor.is_owned_by_dml or not is_worth_panels(*sizes, desc.BTensor.dtype):
@@ -166,7 +166,7 @@ class Gemm(Operator):
 
 
 def _left(desc: OperatorDesc, a: Array) -> Array:
-    """The first factor, in the order of its rows."""
+    """The left-hand matrices, transposed if TransA says so."""
     return np.swapaxes(a, -1, -2) if _is_transposed(desc.TransA) else a
 
 
@@ -179,8 +179,8 @@ def _is_transposed(transform: int) -> bool:
 
 
 def has_one_rank(desc: OperatorDesc) -> bool:
-    """Whether the matrices have the same dimension count, as the pages want it. Microsoft's library reads them with as
-    many leading ones as the others have dimensions more."""
+    """Whether the matrices have the same dimension count, as the pages require. Microsoft's library pads the others
+    with leading ones."""
     a, b, output = desc.ATensor, desc.BTensor, desc.OutputTensor
     return bool(a.dimension_count == b.dimension_count == output.dimension_count)
 
@@ -217,7 +217,7 @@ class MatrixMultiplyInteger(Operator):
 def integer_products(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None) -> Array:
     """``(a - a_zero) x (b - b_zero)`` as INT64, exact for integers of up to 16 bits.
 
-    Zero points are for a tensor, or for each row of ``a`` and each column of ``b``.
+    Zero points are per tensor, or per row of ``a`` and per column of ``b``.
     """
     return matmul(*centred_factors(a, a_zero, b, b_zero))
 
@@ -225,10 +225,11 @@ def integer_products(a: Array, a_zero: Array | None, b: Array, b_zero: Array | N
 def finishing_kernel(
     desc: OperatorDesc, compute: Compute, finish: Compute, laid: Callable[[Any, int], Any]
 ) -> Kernel:
-    """The kernel of an operator whose first inputs are ``a`` and ``b``, each with a scale and a zero point: sums of
-    INT32, and what ``finish`` makes of these, the two scales and the other inputs, ``laid`` beside a tensor of a rank.
+    """An integer product with an epilogue, for operators whose first inputs are ``a`` and ``b``, each with a scale and
+    a zero point: ``finish`` takes the INT32 sums, both scales and the other inputs, which ``laid`` reshapes to a rank.
 
-    Where sums may be larger, matrices differ in rank, or there is no loop for the tensors, the kernel is the reference.
+    Where sums may exceed INT32, the matrices differ in rank, or no native kernel takes the tensors, the reference
+    kernel runs.
     """
     reference, sizes = computing_kernel(compute), desc.OutputTensor.sizes
     if backend.native is None or not has_one_rank(desc) or desc.ATensor.sizes[-1] * BYTE**2 >= 1 << 31:
@@ -256,12 +257,12 @@ def centred_factors(a: Array, a_zero: Array | None, b: Array, b_zero: Array | No
 
 
 def by_row(parameter: Array | None, rank: int) -> Any:
-    """One element, or one for each row of matrices, beside a tensor of ``rank``."""
+    """A parameter per tensor or per row, reshaped to broadcast to matrices of ``rank``."""
     return along(parameter, rank - 2, rank)
 
 
 def by_column(parameter: Array | None, rank: int) -> Any:
-    """One element, or one for each column of matrices, beside a tensor of ``rank``."""
+    """A parameter per tensor or per column, reshaped to broadcast to matrices of ``rank``."""
     return along(parameter, rank - 1, rank)
 
 
@@ -278,9 +279,9 @@ HALF_RANGE = own_rule(
 class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
     """``dequantized(A) x dequantized(B) + Bias`` (ns-directml-dml_matrix_multiply_integer_to_float_operator_desc).
 
-    The page speaks of an output scale and zero point, which the struct does not have. Sums of products of up to 16 bits
-    are exact, those of 32 bits are added up in FLOAT64; the result is rounded once. For a result of FLOAT16, though,
-    Microsoft's library keeps what A and B stand for in FLOAT16, and adds up the products of that in FLOAT32.
+    The page mentions an output scale and zero point, which the struct does not have. Sums of products of up to 16 bits
+    are exact, those of 32 bits are accumulated in FLOAT64; the result is rounded once. For a FLOAT16 result, though,
+    Microsoft's library dequantizes A and B to FLOAT16 and accumulates their products in FLOAT32.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -293,7 +294,7 @@ class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
         }
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        # INT64 has no room for sums of products of 32 bits.
+        # Sums of 32-bit products overflow INT64.
         is_wide = max(desc.ATensor.dtype.itemsize, desc.BTensor.dtype.itemsize) > 2
         is_half, sizes = desc.OutputTensor.dtype == np.float16, desc.OutputTensor.sizes
 
@@ -339,11 +340,11 @@ class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
 
 
 def halves(integers: Array, scale: Array) -> Array:
-    """What integers stand for, as FLOAT16 has it, in FLOAT32."""
+    """Integers dequantized and rounded to FLOAT16, in FLOAT32."""
     return as_halves(integers * scale.astype(FLOAT64)).astype(np.float32)
 
 
 def dequantized(sums: Array, a_scale: Array, b_scale: Array, bias: Array | None) -> Array:
-    # The product of two scales is exact.
+    # In FLOAT64 the product of two FLOAT32 scales is exact.
     result = sums.astype(FLOAT64) * (a_scale.astype(FLOAT64) * b_scale)
     return plain(result if bias is None else result + bias)

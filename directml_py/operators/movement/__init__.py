@@ -1,1 +1,1 @@
-"""Operators that move data: a whole and its parts, slices, padding, tiles, blocks, sliding windows."""
+"""Data movement: concatenation and split, slices, padding, tiles, block rearrangement, FOLD and UNFOLD."""

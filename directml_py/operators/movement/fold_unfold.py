@@ -1,4 +1,4 @@
-"""FOLD and UNFOLD: what a sliding window sees, as columns."""
+"""FOLD and UNFOLD: col2im and im2col."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def column_window(desc: OperatorDesc) -> Window:
 
 
 def column_sizes(desc: OperatorDesc, whole: Sizes, rank: int) -> Sizes:
-    """The sizes {batch, channels * elements of a window, blocks} of what windows over ``whole`` see.
+    """The sizes {batch, channels * elements of a window, blocks} of the columns of ``whole``.
 
-    ``whole`` is {batch, channels, spatial sizes}. The pages call this tensor 3D, but their tables take up to 8
-    dimensions, and they want both tensors to have as many of them. Leading ones, up to ``rank``, are the one way to
-    have more.
+    ``whole`` is {batch, channels, spatial sizes}. The pages call the tensor of columns 3D, but their tables allow up to
+    8 dimensions, and they require both tensors to have the same rank. The only way to that is leading ones, up to
+    ``rank``.
     """
     batch, channels, *spatial = whole
     blocks = prod(max(0, count) for count in column_window(desc).forward(spatial))
@@ -33,14 +33,14 @@ def column_sizes(desc: OperatorDesc, whole: Sizes, rank: int) -> Sizes:
 
 
 def spread(columns: Array, window: Window, whole: Sizes) -> Array:
-    """A view of columns in the sizes {batch, channels, window, steps}: the last of each vary first."""
+    """A view of columns with sizes {batch, channels, window, steps}, window and steps in C order."""
     batch, channels, *spatial = whole
     return columns.reshape(batch, channels, *window.size, *window.forward(spatial))
 
 
 @operator("UNFOLD")
 class Unfold(Operator):
-    """What a sliding window sees, block by block as columns (ns-directml-dml_unfold_operator_desc)."""
+    """im2col: sliding windows as columns (ns-directml-dml_unfold_operator_desc)."""
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         rank = 3 if desc.OutputTensor is None else desc.OutputTensor.dimension_count
@@ -90,13 +90,13 @@ class Unfold(Operator):
 
 @operator("FOLD")
 class Fold(Operator):
-    """The blocks of UNFOLD back in their places, added up where they overlap (ns-directml-dml_reduce_operator_desc).
+    """col2im: columns summed into the windows that they came from (ns-directml-dml_reduce_operator_desc).
 
-    What lies in the padding is left out; where no block reaches there are zeros. Integers wrap.
+    Elements that fall into the padding are dropped; elements that no window covers are 0. Integers wrap.
     """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: {batch, channels, spatial sizes}; the input says only how many blocks they have."""
+        """``output_sizes``: {batch, channels, spatial sizes}, of which the input gives only the count of blocks."""
         if output_sizes is not None:
             return {"OutputTensor": tuple(unsigned_numbers(output_sizes, "output_sizes"))}
         return {"InputTensor": column_sizes(desc, desc.OutputTensor.sizes, desc.InputTensor.dimension_count)}
@@ -104,7 +104,7 @@ class Fold(Operator):
     def compute(self, desc: OperatorDesc) -> Compute:
         window, whole = column_window(desc), desc.OutputTensor.sizes
         steps = window.forward(whole[2:])
-        # What shrinks comes first, so that nothing between is larger than the larger tensor.
+        # The dimensions that shrink come first, so that no intermediate is larger than the larger tensor.
         growth = [size / (taps * count) for size, taps, count in zip(whole[2:], window.size, steps)]
         order = sorted(range(len(steps)), key=growth.__getitem__)
 
@@ -118,7 +118,7 @@ class Fold(Operator):
 
 
 def put_back(array: Array, window: Window, axis: int, size: int) -> Array:
-    """Add up along one spatial dimension: {.. window .. steps ..} becomes {.. 1 .. size ..}."""
+    """Sum overlapping windows along one spatial dimension: {.. window .. steps ..} becomes {.. 1 .. size ..}."""
     tap_axis, step_axis = 2 + axis, 2 + len(window.size) + axis
     sizes = list(array.shape)
     sizes[tap_axis], sizes[step_axis] = 1, size
@@ -127,7 +127,7 @@ def put_back(array: Array, window: Window, axis: int, size: int) -> Array:
     source = np.moveaxis(array, (tap_axis, step_axis), (0, 1))
     stride, dilation = window.strides[axis], window.dilations[axis]
     if source.shape[1] < source.shape[0]:
-        # Fewer calls: elements of the window and steps may change places.
+        # Window elements and steps are interchangeable: loop over the fewer.
         source, stride, dilation = source.swapaxes(0, 1), dilation, stride
     taps, steps = source.shape[:2]
     line = Window.of([taps], [stride], [dilation], [window.start_padding[axis]])

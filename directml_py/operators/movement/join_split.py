@@ -1,4 +1,4 @@
-"""JOIN and SPLIT: a whole and its parts along one axis."""
+"""JOIN and SPLIT: concatenation along an axis and its inverse."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..operator import Move, Operator, Shapes, Slices, operator
 
 
 def slices_along(axis: int, sizes: Sequence[int]) -> list[Slices]:
-    """Where parts of these sizes lie in the whole, one behind the other along ``axis``."""
+    """The slices of consecutive parts with these sizes along ``axis``."""
     before = (slice(None),) * axis
     ends = list(accumulate(sizes))
     return [(*before, slice(start, end)) for start, end in zip([0, *ends], ends)]
@@ -41,7 +41,7 @@ class Split(Operator):
     """The inverse of JOIN (ns-directml-dml_split_operator_desc)."""
 
     def shapes(self, desc: OperatorDesc, *, sizes: Sequence[int] | None = None) -> Shapes:
-        """``sizes``: those of the outputs along Axis."""
+        """``sizes``: the outputs' sizes along Axis."""
         axis, whole = desc.Axis, desc.InputTensor.sizes
         if sizes is not None:
             return {

@@ -26,21 +26,21 @@ from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes
 from .slice import border, sides, strided_slices
 
 UINT_COUNT = 2**32
-# Copies of more parts than that take longer to prepare than indices to be gone through.
+# Above this count of parts, preparing the copies takes longer than a gather.
 MOST_PARTS = 64
 
 REMAINDER = {
     name: own_rule(
         name,
         "remainder",
-        "Something of InputTensor remains in each dimension, unless PaddingMode is CONSTANT",
+        "At least one element of InputTensor remains in each dimension, unless PaddingMode is CONSTANT",
     )
     for name in ("PADDING", "PADDING1")
 }
 
 
 def reflection(places: Array, count: int) -> Array:
-    """The edges themselves are not mirrored; of a single element there is nothing else."""
+    """Mirrors without repeating the edge; a single element is repeated."""
     places = places % max(1, 2 * (count - 1))
     return np.minimum(places, 2 * (count - 1) - places) if count > 1 else places
 
@@ -50,8 +50,8 @@ def symmetric(places: Array, count: int) -> Array:
     return np.asarray(np.minimum(places, 2 * count - 1 - places))
 
 
-# Which of ``count`` elements is at a place that may be before or behind them, however far: the pages fold longer
-# paddings over shorter ones, again and again.
+# For each mode, the source index in [0, count) of any coordinate, however far outside: by the pages the pattern repeats
+# where the padding is longer than the input.
 SOURCES: dict[int, Callable[[Array, int], Array]] = {
     DML_PADDING_MODE_EDGE: lambda places, count: np.clip(places, 0, count - 1),
     DML_PADDING_MODE_REFLECTION: reflection,
@@ -61,7 +61,7 @@ SOURCES: dict[int, Callable[[Array, int], Array]] = {
 
 
 class Kept(NamedTuple):
-    """What remains of a dimension of the input, and where it lies in the output. Both are empty where nothing does."""
+    """The slice of an input dimension that remains, and its slice of the output; both empty if nothing remains."""
 
     source: slice
     place: slice
@@ -77,11 +77,11 @@ def padded_sizes(desc: OperatorDesc) -> Sizes:
 
 
 def kept_parts(desc: OperatorDesc) -> list[Kept]:
-    """What remains of each dimension.
+    """The remaining slice of each dimension.
 
-    Only a sum that wraps has a padding that takes away; then the one of 2**31 and more is it. Where that is the first
-    one, Microsoft's library compares it with coordinates as it is: all of them are before the input, and so constant,
-    and the last edge is nearest to all.
+    A padding crops only if the sum wraps; it is then the one of 2**31 or more. If that is StartPadding, Microsoft's
+    library compares it unsigned with the coordinates: all of them are before the input, and so constant, and the last
+    edge is nearest to all.
     """
     parts = []
     for size, start, end in zip(desc.InputTensor.sizes, desc.StartPadding, desc.EndPadding):
@@ -102,12 +102,12 @@ def kept_parts(desc: OperatorDesc) -> list[Kept]:
 
 
 def sources(desc: OperatorDesc, kept: Kept, places: slice) -> Array:
-    """For places of the output: which element of what remains is there, in a mode that is not CONSTANT."""
+    """The source index within the remaining slice for each output coordinate, in modes other than CONSTANT."""
     return SOURCES[desc.PaddingMode](np.arange(places.start, places.stop) - kept.place.start, kept.size)
 
 
 def parts(desc: OperatorDesc, kept: Kept, size: int) -> Iterator[tuple[slice, slice]]:
-    """Places of a dimension of the output, and which of what remains is there: in steps, or one for all of them."""
+    """Slices of an output dimension, each with its source slice: strided, or one element repeated."""
     yield kept.place, slice(0, kept.size)
     for side in sides(size, kept.place):
         indices = sources(desc, kept, side)
@@ -132,13 +132,13 @@ def parts(desc: OperatorDesc, kept: Kept, size: int) -> Iterator[tuple[slice, sl
 
 @operator("PADDING", "PADDING1")
 class Padding(Operator):
-    """A tensor with a border of constant, repeated or mirrored elements (ns-directml-dml_padding_operator_desc,
+    """Constant, edge, mirror and wrap padding (ns-directml-dml_padding_operator_desc,
     ns-directml-dml_padding1_operator_desc).
 
-    PADDING1 says the constant in the tensors' own data type. The pages' sum of size and paddings is one of UINTs: a
-    padding of 2**32 - n takes n elements away. That is how ONNX Runtime hands over the negative pads of its Pad. As
-    there, elements are taken away first, and only what remains is mirrored; a constant may also stand alone. WRAP, of
-    which no page speaks, is that of ONNX: what remains, again and again.
+    PADDING1 gives the constant in the tensors' own data type. The pages' sum of size and paddings is a sum of UINTs: a
+    padding of 2**32 - n removes n elements, which is how ONNX Runtime passes the negative pads of its Pad. As there,
+    elements are removed first, and only the rest is mirrored; CONSTANT also works if nothing remains. WRAP, which no
+    page describes, is ONNX's: the remaining elements repeat.
     """
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
@@ -150,7 +150,7 @@ class Padding(Operator):
                     REMAINDER[desc.name],
                     f"StartPadding[{dimension}]",
                     f"is {desc.StartPadding[dimension]}; with EndPadding {desc.EndPadding[dimension]} nothing remains "
-                    f"of InputTensor's size {desc.InputTensor.sizes[dimension]} that the padding could repeat",
+                    f"of InputTensor's size {desc.InputTensor.sizes[dimension]} for the padding to repeat",
                 )
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -190,7 +190,7 @@ class Padding(Operator):
                 views = ((output[there], x[here]) for there, here in pairs)
                 return move([(part, np.broadcast_to(source, part.shape)) for part, source in views])
             runs = [move([(output[place], x)])]
-            # The last dimensions first: what the others repeat are then whole rows.
+            # The last dimensions come first, so that the others repeat whole rows.
             for axis in reversed(range(len(sizes))):
                 here = (*place[: axis + 1], ...)
                 for side in sides(sizes[axis], place[axis]):

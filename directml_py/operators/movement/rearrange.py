@@ -1,7 +1,7 @@
-"""TILE, DEPTH_TO_SPACE and SPACE_TO_DEPTH: one copy between tensors whose dimensions are taken apart.
+"""TILE, DEPTH_TO_SPACE and SPACE_TO_DEPTH: one copy between views with split dimensions.
 
-A view may always take a dimension apart; it is merging that some strides do not allow. So each side of the copy has the
-dimensions of the other taken apart.
+A view can always split a dimension, but some strides do not permit merging. So each side of the copy is split to match
+the other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, opera
 
 @operator("TILE")
 class Tile(Operator):
-    """Copies of a tensor side by side (ns-directml-dml_tile_operator_desc)."""
+    """NumPy's ``tile`` (ns-directml-dml_tile_operator_desc)."""
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         return {"OutputTensor": tuple(map(mul, desc.InputTensor.sizes, desc.Repeats))}
@@ -29,8 +29,8 @@ class Tile(Operator):
         return lambda values: np.tile(values, desc.Repeats)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        # By part of a dimension of the output: its size, and that of the input. Loops have few dimensions; a size of 1
-        # need not be among them.
+        # Each output dimension splits into repeats and input size. Native loops take few dimensions, so sizes of 1 are
+        # dropped.
         pairs = zip(desc.Repeats, desc.InputTensor.sizes)
         parts = [part for count, size in pairs for part in ((count, 1), (size, size)) if part[0] != 1]
         tiles, own = [size for size, _ in parts], [size for _, size in parts]
@@ -44,7 +44,7 @@ class Tile(Operator):
 def block_views(desc: OperatorDesc, depth: Array, space: Array) -> tuple[Array, Array]:
     """Views of both tensors with sizes {batch, channels, height, row of the block, width, column of the block}.
 
-    ``depth`` has the blocks in its channels, ``space`` in its height and width.
+    ``depth`` holds the blocks in its channels, ``space`` in its height and width.
     """
     block = desc.BlockSize
     batch, channels, height, width = depth.shape
@@ -58,12 +58,12 @@ def block_views(desc: OperatorDesc, depth: Array, space: Array) -> tuple[Array, 
 
 
 class DepthSpaceRearrangement(Operator):
-    """A copy between a tensor of blocks in depth and one of blocks in space."""
+    """Base of DEPTH_TO_SPACE (pixel shuffle) and SPACE_TO_DEPTH: one copy between two views."""
 
     is_spread: ClassVar[bool]
 
     def pair(self, desc: OperatorDesc, x: Array, output: Array) -> tuple[Array, Array]:
-        """Where to copy, and what."""
+        """The destination and source views."""
         if self.is_spread:
             depth, space = block_views(desc, x, output)
             return space, depth
@@ -86,10 +86,10 @@ class DepthSpaceRearrangement(Operator):
 
 @operator("DEPTH_TO_SPACE", "DEPTH_TO_SPACE1")
 class DepthToSpace(DepthSpaceRearrangement):
-    """Blocks of BlockSize by BlockSize elements, laid out from channels (ns-directml-dml_depth_to_space_operator_desc,
+    """Channels rearranged into blocks of BlockSize by BlockSize elements (ns-directml-dml_depth_to_space_operator_desc,
     ns-directml-dml_depth_to_space1_operator_desc).
 
-    DEPTH_TO_SPACE1 says how channels are ordered; DEPTH_TO_SPACE has the order DEPTH_COLUMN_ROW.
+    DEPTH_TO_SPACE1 has an attribute for the order of channels; DEPTH_TO_SPACE uses DEPTH_COLUMN_ROW.
     """
 
     is_spread = True
@@ -102,10 +102,10 @@ class DepthToSpace(DepthSpaceRearrangement):
 
 @operator("SPACE_TO_DEPTH", "SPACE_TO_DEPTH1")
 class SpaceToDepth(DepthSpaceRearrangement):
-    """Blocks of BlockSize by BlockSize elements, put away in channels (ns-directml-dml_space_to_depth_operator_desc,
+    """Blocks of BlockSize by BlockSize elements rearranged into channels (ns-directml-dml_space_to_depth_operator_desc,
     ns-directml-dml_space_to_depth1_operator_desc).
 
-    The pages print the output sizes of DEPTH_TO_SPACE; their examples, which are its inverse, decide.
+    The pages print the output sizes of DEPTH_TO_SPACE; their examples, which show its inverse, take precedence.
     """
 
     is_spread = False

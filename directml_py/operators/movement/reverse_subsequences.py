@@ -1,4 +1,4 @@
-"""REVERSE_SUBSEQUENCES: the first elements along an axis, backwards."""
+"""REVERSE_SUBSEQUENCES: the leading elements along an axis, reversed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, opera
 
 
 def sources(lengths: Array, axis: int, size: int) -> Array:
-    """Which element of the axis each element of the output is; sizes of 1 in ``lengths`` stay."""
-    # Clamped as they are: lengths of UINT64 may be larger than any index.
+    """The source index along the axis for each output element; ``lengths`` may broadcast."""
+    # Clamped before conversion: UINT64 lengths may exceed any index.
     ends = np.minimum(lengths, min(size, np.iinfo(lengths.dtype).max)).astype(np.intp)
     places = np.arange(size).reshape(resized((1,) * lengths.ndim, axis, size))
     return np.where(places < ends, ends - 1 - places, places)
@@ -23,9 +23,10 @@ def sources(lengths: Array, axis: int, size: int) -> Array:
 
 @operator("REVERSE_SUBSEQUENCES")
 class ReverseSubsequences(Operator):
-    """The first elements along an axis in reverse (ns-directml-dml_reverse_subsequences_desc).
+    """The leading elements along an axis reversed, like TensorFlow's ``reverse_sequence``
+    (ns-directml-dml_reverse_subsequences_desc).
 
-    A length beyond the axis reverses all of it.
+    A length greater than the axis reverses all of it.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -38,7 +39,7 @@ class ReverseSubsequences(Operator):
     def kernel(self, desc: OperatorDesc) -> Kernel:
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             x, lengths = inputs
-            # Where lengths are broadcast, as those of ONNX are, all that lies along the dimension has the same source.
+            # Where lengths are broadcast, as in ONNX, all elements along that dimension have the same source.
             varying = [each for each in range(x.ndim) if lengths.shape[each] > 1 and lengths.strides[each]]
             front = sorted({desc.Axis, *varying})
             order = [*front, *(each for each in range(x.ndim) if each not in front)]
@@ -49,9 +50,9 @@ class ReverseSubsequences(Operator):
 
 
 def reverse(x: Array, lengths: Array, output: Array, axis: int) -> Run:
-    """The call that reverses along ``axis``; dimensions behind those of ``lengths`` go with their elements.
+    """A call that reverses along ``axis``; the dimensions after those of ``lengths`` move with their elements.
 
-    The sources of elements are picked from all the memory between the first and the last, as one dimension.
+    The gather treats all memory from the first to the last element as one dimension.
     """
     sizes, trail = x.shape[: lengths.ndim], x.shape[lengths.ndim :]
     alike = np.broadcast_to(lengths, sizes)

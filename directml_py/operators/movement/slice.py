@@ -33,11 +33,11 @@ SLICE_GRAD_WINDOW = own_rule("SLICE_GRAD", "window", "The window lies within Out
 
 
 def strided_slices(starts: Iterable[int], counts: Iterable[int], strides: Iterable[int]) -> Slices:
-    """``counts`` elements of each dimension, from ``starts`` on."""
+    """Slices of ``counts`` elements from ``starts``, at ``strides``, per dimension."""
 
     def along(start: int, count: int, stride: int) -> slice:
         end = start + (count - 1) * stride + (1 if stride > 0 else -1)
-        # Behind element 0, backwards, there is no index: -1 is the last element.
+        # Going backwards past element 0 takes None, as a stop of -1 means the last element.
         return slice(start, None if end < 0 else end, stride)
 
     return tuple(map(along, starts, counts, strides))
@@ -45,7 +45,7 @@ def strided_slices(starts: Iterable[int], counts: Iterable[int], strides: Iterab
 
 @operator("SLICE")
 class Slice(Operator):
-    """A part of a tensor, taken with a stride per dimension (ns-directml-dml_slice_operator_desc)."""
+    """A strided slice (ns-directml-dml_slice_operator_desc)."""
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         dimensions = zip(desc.Offsets, desc.Sizes, desc.Strides, desc.InputTensor.sizes)
@@ -67,7 +67,7 @@ class Slice(Operator):
 
 
 def check_window(desc: OperatorDesc, field: str, rule: Rule, report: Report) -> None:
-    """InputWindowOffsets and InputWindowSizes lie within the tensor ``field``, if it is there already."""
+    """Check that InputWindowOffsets and InputWindowSizes lie within the tensor ``field``, if the desc has it yet."""
     tensor: TensorDesc | None = getattr(desc, field)
     dimensions = zip(desc.InputWindowOffsets, desc.InputWindowSizes, tensor.sizes if tensor else ())
     for dimension, (offset, count, size) in enumerate(dimensions):
@@ -80,19 +80,19 @@ def check_window(desc: OperatorDesc, field: str, rule: Rule, report: Report) -> 
 
 
 def reachable(desc: OperatorDesc) -> Sizes:
-    """How many elements the strides meet within the window, per dimension."""
+    """The count of elements that the strides reach within the window, per dimension."""
     return tuple(
         1 + (size - 1) // abs(stride) for size, stride in zip(desc.InputWindowSizes, desc.InputWindowStrides)
     )
 
 
 def sliced_sizes(desc: OperatorDesc, own: Sizes) -> Sizes:
-    """The sizes nearest to ``own`` that a slice of this window may have: not all that is reachable need be copied."""
+    """The valid slice sizes nearest to ``own``: not every reachable element need be copied."""
     return tuple(min(size, most) for size, most in zip(own, reachable(desc)))
 
 
 def window_slices(desc: OperatorDesc, counts: Sizes) -> Slices:
-    """Where ``counts`` elements of the window lie; they begin at its end where the stride is negative."""
+    """The slices of ``counts`` elements of the window, starting at its end where the stride is negative."""
     windows = zip(desc.InputWindowOffsets, desc.InputWindowSizes, desc.InputWindowStrides)
     starts = [offset + (size - 1 if stride < 0 else 0) for offset, size, stride in windows]
     return strided_slices(starts, counts, desc.InputWindowStrides)
@@ -100,13 +100,13 @@ def window_slices(desc: OperatorDesc, counts: Sizes) -> Slices:
 
 @operator("SLICE1")
 class Slice1(Operator):
-    """A part of a window, backwards where a stride is negative (ns-directml-dml_slice1_operator_desc)."""
+    """A strided slice of a window, reversed where a stride is negative (ns-directml-dml_slice1_operator_desc)."""
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         check_window(desc, "InputTensor", SLICE1_WINDOW, report)
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of a slice of fewer elements than the window reaches."""
+        """``output_sizes``: the output's sizes, if they are less than the window allows."""
         if output_sizes is None and desc.OutputTensor is None:
             return {"OutputTensor": reachable(desc)}
         wanted = (
@@ -122,14 +122,13 @@ class Slice1(Operator):
 
 @operator("SLICE_GRAD")
 class SliceGrad(Operator):
-    """The inverse of SLICE1: what was sliced goes where it came from, among zeros
-    (ns-directml-dml_slice_grad_operator_desc)."""
+    """The gradient of SLICE1: the slice scattered back into zeros (ns-directml-dml_slice_grad_operator_desc)."""
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         check_window(desc, "OutputGradientTensor", SLICE_GRAD_WINDOW, report)
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the tensor that was sliced."""
+        """``output_sizes``: the sizes of the sliced tensor."""
         if output_sizes is not None:
             return {"OutputGradientTensor": tuple(unsigned_numbers(output_sizes, "output_sizes"))}
         return {"InputGradientTensor": sliced_sizes(desc, desc.InputGradientTensor.sizes)}
@@ -147,7 +146,7 @@ class SliceGrad(Operator):
     def kernel(self, desc: OperatorDesc) -> Kernel:
         sizes, counts = desc.OutputGradientTensor.sizes, desc.InputGradientTensor.sizes
         place = window_slices(desc, counts)
-        # Where the gradient has no gaps, zeros and gradient together are one pass over the output.
+        # A gradient without gaps and the zeros around it can be written in one pass over the output.
         has_gaps = any(count > 1 and abs(one.step) > 1 for one, count in zip(place, counts))
         zeros = [()] if has_gaps else border(sizes, tuple(map(span, place, counts)))
 
@@ -170,13 +169,13 @@ class SliceGrad(Operator):
 
 
 def span(steps: slice, count: int) -> slice:
-    """From the first to the last element of a slice without gaps, forwards."""
+    """The forward slice from the first to the last element of a slice without gaps."""
     first = steps.start - (count - 1 if steps.step < 0 else 0)
     return slice(first, first + count)
 
 
 def border(sizes: Sizes, place: Slices) -> list[Slices]:
-    """All outside of ``place``, whose slices have no steps, in parts that have no element in common."""
+    """The complement of ``place``, whose slices have step 1, as disjoint parts."""
     parts: list[Slices] = []
     for axis, (size, inner) in enumerate(zip(sizes, place)):
         behind = (slice(None),) * (len(sizes) - axis - 1)
@@ -185,6 +184,6 @@ def border(sizes: Sizes, place: Slices) -> list[Slices]:
 
 
 def sides(size: int, inner: slice) -> list[slice]:
-    """What is before and behind ``inner`` in a dimension, where there is something."""
+    """The nonempty slices before and after ``inner`` in a dimension."""
     both = (slice(0, inner.start), slice(inner.stop, size))
     return [side for side in both if side.start < side.stop]

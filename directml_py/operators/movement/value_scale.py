@@ -1,4 +1,4 @@
-"""VALUE_SCALE_2D: a scale, and a bias per channel."""
+"""VALUE_SCALE_2D: a scale and a per-channel bias."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..operator import Compute, Inputs, Kernel, Operator, Outputs, operator
 
 @operator("VALUE_SCALE_2D")
 class ValueScale2D(Operator):
-    """Scale * x + Bias, with a bias per channel (ns-directml-dml_value_scale_2d_operator_desc)."""
+    """``Scale * x + Bias`` with a per-channel bias (ns-directml-dml_value_scale_2d_operator_desc)."""
 
     def compute(self, desc: OperatorDesc) -> Compute:
         bias = channels(desc)
@@ -32,5 +32,5 @@ class ValueScale2D(Operator):
 
 
 def channels(desc: OperatorDesc) -> Array:
-    """Bias as a tensor that is broadcast over batch, height and width."""
+    """Bias reshaped to broadcast over batch, height and width."""
     return np.array(desc.Bias, np.float32).reshape(1, -1, 1, 1)

@@ -1,1 +1,1 @@
-"""Normalizations, each with its gradient and with what it is in training."""
+"""Normalizations with their training forms and gradients."""

@@ -1,4 +1,4 @@
-"""What normalizations have in common: they see all elements along some axes at once."""
+"""Base of the normalizations, which compute on whole rows along some axes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...validation.report import Report
 from ..element_inspection import report_elements
 from ..operator import Inputs, Kernel, Operator, Outputs, own_rule
 
-# Those whose divisor is made of a statistic that FLOAT16 keeps.
+# The operators whose divisor comes from a statistic stored in FLOAT16.
 RANGES = {
     name: own_rule(
         name, "half-range", f"No FLOAT16 that {name} squares leaves its range", debug=True, library=True
@@ -32,11 +32,10 @@ RANGES = {
 
 
 class InRows(Operator):
-    """An operator whose ``compute`` knows no other elements than those that lie beside each along ``axes``.
+    """An operator whose ``compute`` depends, for each element, only on the elements along ``axes``.
 
-    It is computed in FLOAT64 throughout, whatever the tensors hold, but for what is found out of all elements of
-    FLOAT16, see ``kept``; a native kernel may round the difference from a given mean, and what that is multiplied by,
-    to FLOAT32.
+    All computation is in FLOAT64, whatever the tensors' type, except that statistics of FLOAT16 tensors are rounded
+    (see ``kept``); a native kernel may round the difference from a given mean, and its factor, to FLOAT32.
     """
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
@@ -61,7 +60,7 @@ class InRows(Operator):
         return Kernel(bind)
 
     def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | Declined:
-        """The same in a native kernel: before what is fused into it, or with RELU."""
+        """A native kernel for the operator without its fused activation, or with RELU."""
         return Declined("softmax_norm", f"{desc.name} has no native kernel")
 
 
@@ -75,13 +74,13 @@ def mean(x: Array, axes: Sequence[int]) -> Array:
 
 
 def kept(statistic: Array, tensor: TensorDesc) -> Array:
-    """A mean, a variance or a norm of a tensor: of FLOAT16 in FLOAT16, whose range it may exceed, as in Microsoft's
-    library."""
+    """A mean, variance or norm as it is stored: rounded to FLOAT16, where it may overflow, for a FLOAT16 tensor, as in
+    Microsoft's library."""
     return as_halves(statistic) if tensor.dtype == np.float16 else statistic
 
 
 def inspect_statistic(desc: OperatorDesc, statistic: Array, report: Report) -> None:
-    """Report what is infinite in FLOAT16 alone: 0 comes of all that is divided by it."""
+    """Report statistics that overflow only in FLOAT16: every quotient by them is 0."""
     is_lost = np.isfinite(statistic) & np.isinf(kept(statistic, desc.InputTensor))
     one, several = (f"{words} of elements too large to be squared" for words in ("group", "groups"))
     report_elements(report, RANGES[desc.name], "InputTensor", is_lost, one, several)

@@ -1,4 +1,4 @@
-"""Normalization with one mean and variance for several elements: given, or those of the input in training."""
+"""Batch normalization for inference and training, and its gradients."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BatchNormalization(InRows):
     """``FusedActivation(Scale * (Input - Mean) / sqrt(Variance + Epsilon) + Bias)``
     (ns-directml-dml_batch_normalization_operator_desc).
 
-    Spatial is about sizes alone: each of the four tensors is broadcast by itself, whatever it says.
+    Spatial concerns sizes only: each of the four tensors is broadcast independently, whatever its value.
     """
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
@@ -51,7 +51,7 @@ class BatchNormalization(InRows):
 
 
 def summed_axes(statistics: TensorDesc) -> Sequence[int]:
-    """The dimensions that a mean, or another tensor of its sizes, is one number for."""
+    """The axes along which ``statistics`` has size 1."""
     return tuple(axis for axis, size in enumerate(statistics.sizes) if size == 1)
 
 
@@ -61,8 +61,8 @@ class BatchNormalizationTraining(InRows):
     variance of the input over all dimensions in which ScaleTensor has size 1
     (ns-directml-dml_batch_normalization_training_operator_desc).
 
-    The variance that is put out is the one that is divided by, of all elements: TensorFlow, which wants that of a
-    sample, corrects it itself.
+    The variance output is the population variance used in the division: TensorFlow, which needs the sample variance,
+    applies the correction itself.
     """
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
@@ -95,7 +95,7 @@ class BatchNormalizationTraining(InRows):
 
 
 class Gradients(InRows):
-    """Gradients with respect to the input, scale and bias; those of the latter are summed over all dimensions in which
+    """Gradients with respect to input, scale and bias; the latter two are summed over all dimensions in which
     MeanTensor has size 1."""
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
@@ -106,7 +106,7 @@ class Gradients(InRows):
         return {"MeanTensor": Broadcast(desc.InputTensor.sizes)}
 
     def centered(self, gradient: Array, normalized: Array, axes: Sequence[int]) -> Array:
-        """The gradient with respect to ``normalized``, less what comes back through statistics."""
+        """The gradient with respect to ``normalized``, minus the contribution through the statistics."""
         raise NotImplementedError
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -128,7 +128,7 @@ class Gradients(InRows):
 
 @operator("BATCH_NORMALIZATION_GRAD")
 class BatchNormalizationGrad(Gradients):
-    """Of BATCH_NORMALIZATION: mean and variance do not depend on the input
+    """Gradients of BATCH_NORMALIZATION, whose mean and variance do not depend on the input
     (ns-directml-dml_batch_normalization_grad_operator_desc)."""
 
     def centered(self, gradient: Array, normalized: Array, axes: Sequence[int]) -> Array:
@@ -137,11 +137,11 @@ class BatchNormalizationGrad(Gradients):
 
 @operator("BATCH_NORMALIZATION_TRAINING_GRAD")
 class BatchNormalizationTrainingGrad(Gradients):
-    """Of BATCH_NORMALIZATION_TRAINING: mean and variance are those of the input
+    """Gradients of BATCH_NORMALIZATION_TRAINING, whose mean and variance are those of the input
     (ns-directml-dml_batch_normalization_training_grad_operator_desc).
 
-    All gradients take both from MeanTensor and VarianceTensor, as in Microsoft's library. The page centers InputTensor
-    by its own mean for that of the input, which is the same where MeanTensor is what it should be.
+    All gradients take both from MeanTensor and VarianceTensor, as in Microsoft's library. For the input's gradient the
+    page centers InputTensor by its own mean, which is the same if MeanTensor is correct.
     """
 
     def centered(self, gradient: Array, normalized: Array, axes: Sequence[int]) -> Array:

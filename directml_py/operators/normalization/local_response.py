@@ -1,4 +1,4 @@
-"""Normalization with the squares around each element."""
+"""Local response normalization (LRN) and its gradient."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHANNEL, SPATIAL = (1,), (2, 3)
 
 
 class LocalWindow(NamedTuple):
-    """The elements that lie up to so many places before and behind each one, along every one of the axes."""
+    """The neighbourhood of each element: the counts of elements before and after it along every axis."""
 
     axes: Sequence[int]
     before: int
@@ -24,11 +24,11 @@ class LocalWindow(NamedTuple):
 
     @classmethod
     def of(cls, desc: OperatorDesc) -> LocalWindow:
-        """CrossChannel sums over channels alone, as ONNX Runtime and TensorFlow rely on, who know no other; without it
-        a square of one channel is summed.
+        """With CrossChannel the sum is over channels only, as ONNX Runtime and TensorFlow require, which have no other
+        form; without it the sum is over a square within one channel.
 
-        So does the page of the gradient say, which describes LocalSize the wrong way round. The older page seems to
-        make a cube of it across channels. Where LocalSize is even, the element more lies behind, as in ONNX's LRN.
+        The gradient's page says so too, though it swaps the two in its description of LocalSize. The older page seems
+        to describe a cube across channels. Where LocalSize is even, the extra element comes after, as in ONNX's LRN.
         """
         return cls(
             CHANNEL if desc.CrossChannel else SPATIAL,
@@ -37,7 +37,7 @@ class LocalWindow(NamedTuple):
         )
 
     def sums(self, values: Array) -> Array:
-        """The sum of each element's region, clipped to the tensor."""
+        """The sum over each element's neighbourhood, clipped to the tensor."""
         for axis in self.axes:
             total = np.zeros_like(values)
             source, target = np.moveaxis(values, axis, 0), np.moveaxis(total, axis, 0)
@@ -50,8 +50,8 @@ class LocalWindow(NamedTuple):
 
 
 class LocalResponse(InRows):
-    """Alpha is divided by LocalSize, not by how many elements there are: at borders, too, and in a square, where Caffe
-    divides by the square of it. The page's formula has one divisor for both."""
+    """Alpha is divided by LocalSize, not by the count of elements, even at borders and for a square neighbourhood,
+    where Caffe divides by LocalSize squared. The page's formula has one divisor for both."""
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
         return LocalWindow.of(desc).axes
@@ -76,11 +76,12 @@ class LocalResponseNormalization(LocalResponse):
 
 @operator("LOCAL_RESPONSE_NORMALIZATION_GRAD")
 class LocalResponseNormalizationGrad(LocalResponse):
-    """The gradient of that (ns-directml-dml_local_response_normalization_grad_operator_desc), of which the page prints
+    """The gradient of LRN (ns-directml-dml_local_response_normalization_grad_operator_desc), for which the page prints
     no formula.
 
-    An element is in the numerator of its own result, and in the denominators of all in whose regions it lies. In
-    Microsoft's library these are those in its own region, which is not the same where LocalSize is even.
+    An element contributes to the numerator of its own result, and to the denominators of all elements whose
+    neighbourhoods contain it. Microsoft's library takes those in its own neighbourhood instead, which differs where
+    LocalSize is even.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:

@@ -1,4 +1,4 @@
-"""Normalization with a norm."""
+"""Lp normalization."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class LpNormalization(InRows):
     """``Input / sqrt(norm^2 + Epsilon)`` with the norm of order P along Axis
     (ns-directml-dml_lp_normalization_operator_desc).
 
-    The page prints no formula; this is what Microsoft's library computes. It is near ONNX's LpNormalization, for which
-    ONNX Runtime sets an Epsilon of 0.00001, where the norm is not small. Of FLOAT16 the sum that the norm is made of is
-    kept in FLOAT16.
+    The page prints no formula; this is what Microsoft's library computes. Unless the norm is small, it is close to
+    ONNX's LpNormalization, for which ONNX Runtime sets Epsilon to 0.00001. For FLOAT16 the sum under the norm's root is
+    rounded to FLOAT16.
     """
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
@@ -39,7 +39,7 @@ class LpNormalization(InRows):
         return normalized
 
     def total(self, desc: OperatorDesc, values: Array) -> Array:
-        """The norm, if its order is 1, or its square."""
+        """The norm, if P is 1, else its square."""
         parts = np.abs(values) if desc.P == 1 else np.square(values)
         return np.asarray(parts.sum(desc.Axis, keepdims=True))
 

@@ -1,4 +1,4 @@
-"""Normalization with the mean and the variance of the input along axes."""
+"""Mean-variance normalization: instance and layer normalization, by the choice of axes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..fused_activation import activated
 from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator, own_rule
 from .axis_normalization import InRows, doubles, inspect_statistic, kept, mean
 
-# MEAN_VARIANCE_NORMALIZATION has tensors of { N, C, H, W } alone.
+# MEAN_VARIANCE_NORMALIZATION takes { N, C, H, W } tensors only.
 SPATIAL, WITH_CHANNELS = (2, 3), (1, 2, 3)
 VERSIONS = ("MEAN_VARIANCE_NORMALIZATION", "MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2")
 SINGLE = {
@@ -29,7 +29,7 @@ SINGLE = {
 
 
 class Choices(NamedTuple):
-    """What the attributes of a version say."""
+    """The attributes, common to all versions."""
 
     axes: Sequence[int]
     uses_mean: bool
@@ -38,7 +38,7 @@ class Choices(NamedTuple):
     @classmethod
     def of(cls, desc: OperatorDesc) -> Choices:
         names = desc.struct.index
-        # An axis that is named twice counts once.
+        # Duplicate axes count once.
         fixed = WITH_CHANNELS if "Axes" not in names and desc.CrossChannel else SPATIAL
         axes = tuple(dict.fromkeys(desc.Axes)) if "Axes" in names else fixed
         if "UseMean" in names:
@@ -58,13 +58,13 @@ class MeanVarianceNormalization(InRows):
     ns-directml-dml_mean_variance_normalization1_operator_desc,
     ns-directml-dml_mean_variance_normalization2_operator_desc).
 
-    The page says nothing of UseMean and UseVariance. Without either, its part of the formula is left out, as
-    NormalizeVariance has it on the pages of the older versions. Without the mean, the variance is about 0, the mean of
-    squares: ONNX Runtime makes its SimplifiedLayerNormalization, which divides by the root of that, with UseMean FALSE.
+    The page says nothing of UseMean and UseVariance. If one is FALSE, its part of the formula is omitted, as for
+    NormalizeVariance on the pages of the older versions. Without the mean, the variance is taken about 0, the mean of
+    squares: ONNX Runtime implements SimplifiedLayerNormalization (RMS normalization) with UseMean FALSE.
 
-    What Microsoft's library computes of the older versions holds for all: mean and variance of FLOAT16 are kept in
-    FLOAT16, where a variance may be infinite; and that of a single element, which should be 0, is the element itself,
-    so that the result is NaN where that is below -Epsilon.
+    The behaviour of Microsoft's library for the older versions holds for all: mean and variance of FLOAT16 tensors are
+    rounded to FLOAT16, where a variance may overflow; and the variance of a single element, which should be 0, is the
+    element itself, so that the result is NaN where that is below -Epsilon.
     """
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
@@ -96,7 +96,7 @@ class MeanVarianceNormalization(InRows):
         return normalized
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
-        """Elements that are NaN because their variance is taken for the element, and variances that FLOAT16 has not."""
+        """Reports results that are NaN since a single element is its own variance, and variances beyond FLOAT16."""
         choices, x = Choices.of(desc), doubles(inputs[0])
         if choices.are_of_single_elements(desc):
             is_lost = (x < 0) & (x + desc.Epsilon <= 0)

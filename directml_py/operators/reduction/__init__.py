@@ -1,1 +1,1 @@
-"""Operators that combine elements along axes."""
+"""Reductions and scans."""

@@ -1,4 +1,4 @@
-"""Operators that combine elements along one axis: running sums and products."""
+"""Scans along an axis: cumulative sums and products."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..operator import Compute, Inputs, Kernel, Operator, Outputs, operator
 
 
 class Cumulative(Operator):
-    """``function`` of all elements up to each; the field ``exclusive`` says whether it is left out itself.
+    """A scan with ``function``; the field named ``exclusive`` says whether each result excludes its own element.
 
-    Exclusive results begin with that of no elements. Integers wrap; floats are taken one after the other, and each
-    result is rounded to FLOAT32, which is also what FLOAT16 is kept in, unless it may be computed in FLOAT16.
+    Exclusive scans begin with the identity. Integers wrap; floats are accumulated sequentially, with each result
+    rounded to FLOAT32, for FLOAT16 too unless half-precision computation is allowed.
     """
 
     function: ClassVar[Any]
@@ -55,13 +55,13 @@ class Cumulative(Operator):
 
 @operator("CUMULATIVE_SUMMATION")
 class CumulativeSummation(Cumulative):
-    """Running sums (ns-directml-dml_cumulative_summation_operator_desc)."""
+    """Cumulative sums (ns-directml-dml_cumulative_summation_operator_desc)."""
 
     function, exclusive = np.add, "HasExclusiveSum"
 
 
 @operator("CUMULATIVE_PRODUCT")
 class CumulativeProduct(Cumulative):
-    """Running products (ns-directml-dml_cumulative_product_operator_desc)."""
+    """Cumulative products (ns-directml-dml_cumulative_product_operator_desc)."""
 
     function, exclusive = np.multiply, "HasExclusiveProduct"

@@ -22,14 +22,14 @@ PREFIX = "DML_REDUCE_FUNCTION_"
 _RANGE = own_rule(
     "REDUCE",
     "sum-range",
-    "Sums that L2 or LOG_SUM_EXP take the root or the logarithm of are in the range of FLOAT32",
+    "The sums under the root of L2 and the logarithm of LOG_SUM_EXP are in the range of FLOAT32",
     debug=True,
     library=True,
 )
 
 _NAN = {
     name: own_rule(
-        name, "nan", f"Nothing of which {name} gives an index begins with NaN", debug=True, library=True
+        name, "nan", f"No group that {name} gives an index of begins with NaN", debug=True, library=True
     )
     for name in ("ARGMAX", "ARGMIN", "REDUCE")
 }
@@ -42,7 +42,7 @@ class _Reduction(Operator):
 
 
 def reduction_kernel(function: str, desc: OperatorDesc, decreasing: bool = False, scratch: int = 0) -> Kernel:
-    """``function`` is the last part of a DML_REDUCE_FUNCTION; ``decreasing`` asks for the last of equal elements."""
+    """``function`` is the suffix of a DML_REDUCE_FUNCTION; ``decreasing`` selects the last of equal elements."""
     axes = tuple(sorted(set(desc.Axes)))
 
     def bind(inputs: Inputs, outputs: Outputs, memory: Array) -> Run:
@@ -54,21 +54,21 @@ def reduction_kernel(function: str, desc: OperatorDesc, decreasing: bool = False
 
 @operator("REDUCE")
 class Reduce(_Reduction):
-    """Twelve functions over any number of axes (ns-directml-dml_reduce_operator_desc).
+    """Reduction with one of twelve functions over any axes (ns-directml-dml_reduce_operator_desc).
 
-    The page reduces "one or more dimensions", but programs also name none: each element is then reduced alone. The
-    page says nothing of an axis named twice, either, which would count more elements than there are: it counts once.
+    The page reduces "one or more dimensions", but programs also pass no axes: each element is then reduced by itself.
+    Nor does the page mention duplicate axes, which would count more elements than there are: they count once.
     """
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """LOG_SUM_EXP keeps the exponentials, in FLOAT64, until they are added."""
+        """LOG_SUM_EXP needs scratch for the exponentials in FLOAT64."""
         scratch = (
             8 * desc.InputTensor.element_count if desc.Function == DML_REDUCE_FUNCTION_LOG_SUM_EXP else 0
         )
         return reduction_kernel(desc.Function.name.removeprefix(PREFIX), desc, scratch=scratch)
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
-        """Sums that are out of range though their root or logarithm would not be, and indices of NaN."""
+        """Reports sums that overflow though their root or logarithm would not, and indices of NaN."""
         if desc.Function in (DML_REDUCE_FUNCTION_ARGMIN, DML_REDUCE_FUNCTION_ARGMAX):
             inspect_order(desc, inputs[0], report)
             return

@@ -1,1 +1,1 @@
-"""Operators whose elements each see a window of the input: convolutions, pools, and regions of interest."""
+"""Convolution, pooling and region-of-interest operators."""

@@ -1,4 +1,4 @@
-"""Convolutions: the window is the filter."""
+"""Convolutions."""
 
 from __future__ import annotations
 
@@ -70,20 +70,20 @@ def is_backward(desc: OperatorDesc) -> bool:
 
 
 def convolved_sizes(desc: OperatorDesc) -> Sizes:
-    """The sizes of OutputTensor: its own, if its filter can give them, or else those that follow.
+    """The sizes of OutputTensor: its own if they are valid, else the inferred ones.
 
-    What follows are the most steps forwards and the fewest elements backwards. Nothing on the page speaks against
-    elements that no step sees. Backwards there may be any number of them, since ONNX Runtime's ConvTranspose takes
-    output_shape from the model and pads by 0 where it is larger than all that the filter reaches. Forwards programs
-    leave a few in the input, where they make the gradient of a filter: fewer than the larger of the stride and the
-    dilation, which is PyTorch's bound.
+    Inferred are the most window positions forwards and the fewest elements backwards. The page does not exclude
+    elements that no window covers. Backwards there may be any number of them, since ONNX Runtime's ConvTranspose takes
+    output_shape from the model and pads with 0 where that is larger than the filter reaches. Forwards, programs that
+    compute a filter's gradient leave a few in the input: fewer than the larger of the stride and the dilation, which
+    is PyTorch's bound.
     """
     window = filter_window(desc)
     batches, _, *spatial = desc.InputTensor.sizes
     features, depth, *_ = desc.FilterTensor.sizes
     follow = window.backward(spatial) if is_backward(desc) else window.forward(spatial)
     channels = depth * desc.GroupCount if is_backward(desc) else features
-    # Padding alone makes no output.
+    # There is no output if the windows cover only padding.
     if min(window.without_output_padding(follow)) < 1:
         follow = window.without_output_padding(follow)
     elif desc.OutputTensor is not None:
@@ -100,7 +100,7 @@ def convolved_sizes(desc: OperatorDesc) -> Sizes:
 
 
 _OUTPUT_PADDING = own_rule("CONVOLUTION", "output-padding", "OutputPadding leaves elements of OutputTensor")
-# Activations that the native loop applies to what it stores.
+# The activations that the native kernel has as epilogues.
 STORED = ("IDENTITY", "RELU")
 
 
@@ -108,10 +108,10 @@ STORED = ("IDENTITY", "RELU")
 class Convolution(Operator):
     """``FusedActivation(Input * Filter + Bias)`` (ns-directml-dml_convolution_operator_desc).
 
-    Backwards, each element of the input spreads over the output what the filter makes of it; that the page calls a
-    transposed filter. So the filter is turned round wherever Mode is CONVOLUTION, in either direction. The last
-    OutputPadding elements of the output are the activation of 0, whatever a window could bring there: Microsoft's
-    library adds no bias to them.
+    Backwards it is a transposed convolution, which scatters each input element, times the filter, over the output; the
+    page speaks of a transposed filter. Hence the filter is flipped if Mode is CONVOLUTION, in either direction. The
+    last OutputPadding elements of the output are the activation of 0, even where windows reach them: Microsoft's
+    library does not add the bias to them.
     """
 
     advises_sizes = True
@@ -125,7 +125,7 @@ class Convolution(Operator):
                 report.add(_OUTPUT_PADDING, f"OutputPadding[{index}]", text)
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the output, where more than the least are wanted."""
+        """``output_sizes``: the output's sizes, if not the default."""
         sizes = convolved_sizes(desc)
         return {
             "BiasTensor": (1, sizes[1], *(1,) * len(sizes[2:])),
@@ -160,7 +160,7 @@ class Convolution(Operator):
         fused = desc.FusedActivation
         name = "IDENTITY" if fused is None else fused.name.removeprefix("ACTIVATION_")
         is_half = desc.OutputTensor.dtype == np.float16
-        # The product with the slope is rounded once, to FLOAT16.
+        # The product with the slope must be rounded only once, to FLOAT16.
         is_stored = name in STORED or (name == "LEAKY_RELU" and not is_half)
         is_mapped = not is_stored and isinstance(operator_of(fused.name), ElementWise)
         if backend.native is None or not (is_stored or is_mapped):
@@ -198,7 +198,7 @@ class Convolution(Operator):
         return Kernel(bind, memory + more, packed=prepacked_filter(desc, partial(bind, is_kept=True)))
 
     def fused_kernel(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
-        """With a normalization of its channels, while these are on their way to memory."""
+        """With a per-channel batch norm as a post-op."""
         fused, after = desc.FusedActivation, following.FusedActivation if is_of_channels(following) else None
         names = [
             "IDENTITY" if one is None else one.name.removeprefix("ACTIVATION_") for one in (fused, after)
@@ -241,7 +241,7 @@ NO_SCRATCH = np.empty(0, np.uint8)
 def prepacked_filter(
     desc: OperatorDesc, bind: Callable[[Inputs, Outputs, Array], Run]
 ) -> PrepackedKernel | None:
-    """``bind`` for a filter that has been transformed; behind that it lies as it is, for what is not finite."""
+    """``bind`` over a prepacked Winograd-transformed filter, followed by the original, for non-finite values."""
     if not desc.FilterTensor.is_owned_by_dml or is_backward(desc):
         return None
     size = transformed_size(desc, KEPT_PIXELS)
@@ -257,13 +257,13 @@ def prepacked_filter(
 
 
 def kept_filter(desc: OperatorDesc, memory: Array) -> tuple[Array, Array]:
-    """What has been made of a filter, and the filter itself."""
+    """The transformed filter and the original in prepacked memory."""
     size, sizes = transformed_size(desc, KEPT_PIXELS), desc.FilterTensor.sizes
     return memory[:size], memory[size : size + 4 * prod(sizes)].view(np.float32).reshape(sizes)
 
 
 def transformed_size(desc: OperatorDesc, least: int = TRANSFORMED_PIXELS) -> int:
-    """The bytes that the filter takes for Winograd's method; 0 if it is not for that, as for fewer pixels than
+    """The bytes of the Winograd-transformed filter; 0 where that method is not used, as for fewer pixels than
     ``least``."""
     if any(
         slot.tensor is not None and slot.tensor.dtype != np.float32 for slot in (*desc.inputs, *desc.outputs)
@@ -274,8 +274,7 @@ def transformed_size(desc: OperatorDesc, least: int = TRANSFORMED_PIXELS) -> int
 
 
 def is_of_channels(desc: OperatorDesc) -> bool:
-    """Whether this is a normalization with a mean, a variance, a scale and a bias for each channel of several
-    elements."""
+    """Whether this is a per-channel batch norm over several elements per channel."""
     if desc.name != "BATCH_NORMALIZATION":
         return False
     _, channels, *spatial = desc.InputTensor.sizes
@@ -285,7 +284,8 @@ def is_of_channels(desc: OperatorDesc) -> bool:
 
 
 def run_where_finite(filters: Array, run: Run, other: Run) -> None:
-    """Backwards, a filter that is not finite must not meet the padding of 0 that the loop of forward ones sees."""
+    """Run ``run`` if the filter is finite, else ``other``: the forward kernel, used for a backward convolution,
+    multiplies by zero padding, which would turn infinity into NaN."""
     if np.isfinite(filters).all():
         run()
     else:
@@ -297,13 +297,13 @@ class ConvolutionInteger(Operator):
     """``(Input - InputZeroPoint) * (Filter - FilterZeroPoint)`` as INT32
     (ns-directml-dml_convolution_integer_operator_desc).
 
-    Padding has the value of the zero point, so that it adds nothing, as in ONNX Runtime. Sums wrap.
+    Padding has the value of the zero point, so that it contributes nothing, as in ONNX Runtime. Sums wrap.
     """
 
     advises_sizes = True
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the output, where fewer than the most are wanted."""
+        """``output_sizes``: the output's sizes, if not the default."""
         sizes = convolved_sizes(desc)
         return {
             "InputZeroPointTensor": single(desc.InputZeroPointTensor),
@@ -327,13 +327,13 @@ class ConvolutionInteger(Operator):
 
 
 def integer_convolution(desc: OperatorDesc) -> Compute:
-    """The function of an input and a filter of bytes, each with its zero point, to exact sums in INT64."""
+    """Convolution of 8-bit input and filter, each with a zero point, with exact INT64 sums."""
     window, groups, rank = filter_window(desc), desc.GroupCount, desc.InputTensor.dimension_count
     steps = desc.OutputTensor.sizes[2:]
 
     def convolution(x: Array, x_zero: Array | None, weights: Array, weights_zero: Array | None) -> Array:
         values = centred(x, along(x_zero, 1, rank))
-        # A filter has the channels of the output first.
+        # Output channels are the filter's first dimension.
         return convolve(values, centred(weights, along(weights_zero, 0, rank)), window, steps, groups)
 
     return convolution

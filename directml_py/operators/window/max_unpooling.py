@@ -1,4 +1,4 @@
-"""What undoes a pool."""
+"""MAX_UNPOOLING."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, of_si
 INDEX_RANGE = own_rule(
     "MAX_UNPOOLING",
     "index-range",
-    "Every index is less than the count of OutputTensor's elements",
+    "Every index is less than the element count of OutputTensor",
     debug=True,
 )
 
 
 @operator("MAX_UNPOOLING")
 class MaxUnpooling(Operator):
-    """Elements put where their indices say, zeros elsewhere (ns-directml-dml_max_unpooling_operator_desc).
+    """A scatter of elements to their indices in zeros (ns-directml-dml_max_unpooling_operator_desc).
 
-    Indices run over the whole output, from one channel and batch to the next, as MAX_POOLING1 has them, whatever its
-    strides. Those outside write nothing. Of several elements with one index, as windows that overlap have them, the
-    last one wins: the page leaves both open, and of a pool such elements are the same.
+    Indices are linear over the whole output, batches and channels included, as in MAX_POOLING1, whatever its strides.
+    Out-of-range indices write nothing. Of several elements with one index, as from overlapping windows, the last wins:
+    the page leaves both open, and after a pool such elements are equal.
     """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the output, which nothing on the page binds to the input."""
+        """``output_sizes``: the output's sizes, which the page does not relate to the input's."""
         return {"IndicesTensor": desc.InputTensor.sizes, **of_sizes(output_sizes)}
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
@@ -46,7 +46,7 @@ class MaxUnpooling(Operator):
         return unpool
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """Written straight into the output."""
+        """Scatters straight into the output."""
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             x, indices = inputs
@@ -62,12 +62,12 @@ class MaxUnpooling(Operator):
 
 
 def scatter(x: Array, indices: Array, output: Array) -> None:
-    """Put the elements of ``x`` where ``indices`` into ``output``, in the order of its coordinates, say."""
+    """Write the elements of ``x`` to linear ``indices`` of ``output``, in coordinate order."""
     places, values = exact_indices(indices.reshape(-1), output.size - 1), x.reshape(-1)
     if places.min() < 0:
         inside = places >= 0
         places, values = places[inside], values[inside]
-    # NumPy goes through indices in one dimension from the start, so that the last one wins.
+    # NumPy applies 1-D indices in order, so that the last one wins.
     if output.flags.c_contiguous:
         output.reshape(-1)[places] = values
     else:

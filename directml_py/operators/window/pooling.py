@@ -1,4 +1,4 @@
-"""Pools: what becomes of all that a window sees."""
+"""Average, Lp and max pooling."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ..operator import (
     operator,
 )
 
-# Of what is kept of a dimension; windows that see more are as large as whole images.
+# The limit on taps stored per dimension; only windows as large as whole images exceed it.
 MOST_TAPS = 1 << 20
 
 
@@ -45,11 +45,11 @@ def pool_window(desc: OperatorDesc) -> Window:
 
 
 def pooled_sizes(window: Window, sizes: Sizes, own: Sizes | None) -> Sizes:
-    """The sizes of a pool's output over an input of ``sizes``: ``own``, if they may be, or else those that follow.
+    """The output sizes of a pool over an input of ``sizes``: ``own`` if valid, else the inferred ones.
 
-    What follows are as many whole steps as fit, but one step at least, as DirectMLX has it. There may be one more that
-    begins inside and reaches beyond the padding, which ONNX Runtime and browsers ask for when they round up. The
-    pages' formula forgets dilations, and so does DirectMLX for averages: up to that many steps are taken too.
+    Inferred are as many whole windows as fit, but at least one, as in DirectMLX. One more window may begin inside and
+    reach beyond the padding, as ONNX Runtime and browsers request when they round up. The pages' formula omits
+    dilations, and so does DirectMLX for averages: up to that many windows are accepted too.
     """
     spatial = sizes[2:]
     least = tuple(max(1, count) for count in window.forward(spatial))
@@ -63,10 +63,7 @@ def pooled_sizes(window: Window, sizes: Sizes, own: Sizes | None) -> Sizes:
 
 
 def divisors(desc: OperatorDesc, sizes: Sizes, steps: Sizes) -> Callable[[], Array]:
-    """How many elements each step of an averaging pool counts over spatial ``sizes``, worked out when first asked.
-
-    It may be 0.
-    """
+    """The divisor of each window of an averaging pool over spatial ``sizes``, computed lazily; it may be 0."""
 
     @cache
     def counted() -> Array:
@@ -76,29 +73,29 @@ def divisors(desc: OperatorDesc, sizes: Sizes, steps: Sizes) -> Callable[[], Arr
 
 
 def element_counts(desc: OperatorDesc, sizes: Sizes, steps: Sizes) -> list[npt.NDArray[np.int64]]:
-    """How many elements each step counts along each dimension.
+    """The count of elements of each window along each dimension.
 
-    IncludePadding counts the padding that the desc names, not what lies behind it, and at least one element: the mean
-    of what is beyond is 0.
+    IncludePadding counts the desc's padding, not what lies beyond it, and at least one element: the mean of a window
+    beyond the padding is 0.
     """
     counts = pool_window(desc).counts(sizes, steps, desc.IncludePadding)
     return [np.maximum(one, 1) for one in counts] if desc.IncludePadding else counts
 
 
 def most_window_elements(window: Window, axis: int, size: int, steps: int) -> int:
-    """How many elements all steps along a dimension see together, at most."""
+    """An upper bound on the taps of all windows along a dimension."""
     return steps * min(size, window.size[axis])
 
 
 def channel_starts(sizes: Sizes) -> Array:
-    """For each batch and channel the index of its first element, which runs on from one to the next."""
+    """The linear index of the first element of each batch and channel."""
     spatial = sizes[2:]
     starts = np.arange(sizes[0] * sizes[1]) * int(np.prod(spatial))
     return starts.reshape(*sizes[:2], *(1,) * len(spatial))
 
 
 def seen_at_once(window: Window, x: Array, output: Array) -> Array | None:
-    """What the only step of a pool sees; None if there are more steps, or it sees nothing."""
+    """The elements in the only window of a global pool; None if there are several windows, or it is empty."""
     places = [window.seen(axis, 0, size) for axis, size in enumerate(x.shape[2:])]
     if backend.native is None or prod(output.shape[2:]) > 1 or None in places:
         return None
@@ -108,17 +105,17 @@ def seen_at_once(window: Window, x: Array, output: Array) -> Array | None:
 
 
 def any_output_sizes(sizes: Sizes) -> Advisory:
-    """Microsoft's library looks at batches and channels alone: further steps see nothing, and fewer are fewer."""
+    """Microsoft's library checks only batches and channels: further windows are empty, and there may be fewer."""
     return Advisory(sizes, (*sizes[:2], *(None for _ in sizes[2:])))
 
 
 class Pool(Operator):
-    """One function of all that a window sees."""
+    """Base of pools: one function of all elements in a window."""
 
     advises_sizes = True
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the output, where another number of steps is wanted."""
+        """``output_sizes``: the output's sizes, if not the default."""
         own = None if desc.OutputTensor is None else desc.OutputTensor.sizes
         follow = pooled_sizes(pool_window(desc), desc.InputTensor.sizes, own)
         return {"OutputTensor": any_output_sizes(follow), **of_sizes(output_sizes)}
@@ -132,15 +129,15 @@ class Pool(Operator):
         return Kernel(bind)
 
     def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs) -> Run | Declined:
-        """The same in a native kernel."""
+        """The native kernel."""
         raise NotImplementedError
 
 
 @operator("AVERAGE_POOLING", "AVERAGE_POOLING1")
 class AveragePooling(Pool):
-    """The mean (ns-directml-dml_average_pooling_operator_desc, ns-directml-dml_average_pooling1_operator_desc).
+    """Average pooling (ns-directml-dml_average_pooling_operator_desc, ns-directml-dml_average_pooling1_operator_desc).
 
-    The mean of nothing is NaN, but 0 with IncludePadding, as in Microsoft's library.
+    The mean of an empty window is NaN, but 0 with IncludePadding, as in Microsoft's library.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -158,7 +155,7 @@ class AveragePooling(Pool):
         window, (x,), (output,) = pool_window(desc), inputs, outputs
         counts = element_counts(desc, x.shape[2:], output.shape[2:])
         seen = seen_at_once(window, x, output)
-        # Padding that counts is divided by, but there to see it is not.
+        # Padding that counts goes into the divisor, but has no taps.
         if seen is not None and [int(count[0]) for count in counts] == list(seen.shape[2:]):
             return fold("AVERAGE", seen, output, tuple(range(2, x.ndim)))
         return depthwise_pool.mean(x, output, window, counts)
@@ -166,10 +163,10 @@ class AveragePooling(Pool):
 
 @operator("LP_POOLING", "LP_POOLING1")
 class LpPooling(Pool):
-    """The norm of order P (ns-directml-dml_lp_pooling_operator_desc, ns-directml-dml_lp_pooling1_operator_desc).
+    """Lp pooling (ns-directml-dml_lp_pooling_operator_desc, ns-directml-dml_lp_pooling1_operator_desc).
 
-    It is a norm, of magnitudes: the pages' formula leaves them out, and would have no root for many odd P. That of
-    nothing is 0.
+    The norm is of magnitudes: the pages' formula omits the absolute values, and would have no real root for many odd P.
+    The norm of an empty window is 0.
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -183,7 +180,7 @@ class LpPooling(Pool):
                 return total(np.abs(x, dtype=np.float64))
             if order == 2:
                 return np.asarray(np.sqrt(total(np.square(x, dtype=np.float64))))
-            # Powers would overflow or vanish; their logarithms do not.
+            # Powers would overflow or underflow; their logarithms do not.
             logarithms = np.log(np.abs(x, dtype=np.float64)) * order
             return np.asarray(np.exp(total(logarithms, np.logaddexp, -np.inf) / order))
 
@@ -194,7 +191,7 @@ class LpPooling(Pool):
         plan: Plan = {}
         for axis, (size, steps) in enumerate(zip(x.shape[2:], output.shape[2:])):
             if most_window_elements(window, axis, size, steps) > MOST_TAPS:
-                return Declined("resample", f"a step sees more than {MOST_TAPS} elements along a dimension")
+                return Declined("resample", f"the windows have more than {MOST_TAPS} taps along a dimension")
             plan[2 + axis] = (Taps.under(window, axis, range(size), steps),)
         return resampled(plan, x, output, desc.P)
 
@@ -203,13 +200,13 @@ LEAST = float(np.finfo(np.float32).min)
 
 
 def raise_to_least(output: Array) -> None:
-    """FLOAT16, which has no such number, keeps -infinity."""
+    """Clamps to the least finite FLOAT32; FLOAT16, which cannot represent that, keeps -infinity."""
     with np.errstate(over="ignore"):
         np.fmax(output, np.asarray(LEAST).astype(output.dtype), out=output)
 
 
 def least(dtype: np.dtype[Any]) -> float:
-    """What the largest of nothing is."""
+    """The maximum of an empty window."""
     if dtype.kind == "f":
         return LEAST
     return 0 if dtype == np.int16 else int(np.iinfo(dtype).min)
@@ -217,12 +214,12 @@ def least(dtype: np.dtype[Any]) -> float:
 
 @operator("MAX_POOLING", "MAX_POOLING1", "MAX_POOLING2")
 class MaxPooling(Pool):
-    """The largest element and where it is (ns-directml-dml_max_pooling_operator_desc,
+    """Max pooling, optionally with indices (ns-directml-dml_max_pooling_operator_desc,
     ns-directml-dml_max_pooling1_operator_desc, ns-directml-dml_max_pooling2_operator_desc).
 
-    Padding is never the largest, whatever else there is. As in Direct3D, a number is larger than NaN. Microsoft's
-    library begins with the least FLOAT32 that is finite: so large is the largest of nothing, of NaN and of -infinity.
-    Of integers, the largest of nothing is the least that the type has, but 0 in INT16. The index of nothing is 0.
+    Padding is never the maximum. As in Direct3D, a number is larger than NaN. Microsoft's library starts from the least
+    finite FLOAT32, which is therefore the maximum of an empty window, of NaN and of -infinity. For integers, the
+    maximum of an empty window is the type's least value, but 0 for INT16. The index for an empty window is 0.
     """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
@@ -241,7 +238,7 @@ class MaxPooling(Pool):
 
         def maximum(x: Array) -> Array:
             lowest = least(x.dtype)
-            # NaN is an identity of fmax.
+            # NaN is the identity of fmax.
             values = window.fold(x, steps, np.fmax, np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min)
             values[..., nothing()] = lowest
             return np.fmax(values, lowest, out=values) if x.dtype.kind == "f" else values

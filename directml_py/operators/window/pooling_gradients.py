@@ -1,4 +1,4 @@
-"""Gradients of pools: what the gradient of each step adds to the elements that it sees."""
+"""Gradients of average and max pooling."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ WRAP = 1 << 32
 
 @operator("AVERAGE_POOLING_GRAD")
 class AveragePoolingGrad(Operator):
-    """What each element added to means (ns-directml-dml_average_pooling_grad_operator_desc).
+    """The gradient of AVERAGE_POOLING (ns-directml-dml_average_pooling_grad_operator_desc).
 
-    A step's gradient is shared out among as many elements as AVERAGE_POOLING divides by: what of it falls to padding
-    is lost. Shares are in FLOAT64. The page says that the incoming gradient "typically" has the sizes of the pool's
+    A window's gradient is divided by AVERAGE_POOLING's divisor and added to each of its elements: the padding's part is
+    lost. Shares are in FLOAT64. The page says that the incoming gradient "typically" has the sizes of the pool's
     output.
     """
 
     advises_sizes = True
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the outgoing gradient, which several inputs of the pool have in common."""
+        """``output_sizes``: the sizes of the outgoing gradient, as pools of several input sizes have equal outputs."""
         if desc.OutputGradientTensor is None:
             return of_sizes(output_sizes, "OutputGradientTensor")
         sizes, own = desc.OutputGradientTensor.sizes, desc.InputGradientTensor.sizes
         return {"InputGradientTensor": any_output_sizes(pooled_sizes(pool_window(desc), sizes, own))}
 
     def plan(self, desc: OperatorDesc) -> Plan:
-        """The means as sums of shares, transposed."""
+        """The transposed plan of the averages as weighted sums."""
         window, steps = pool_window(desc), desc.InputGradientTensor.sizes[2:]
         sizes = desc.OutputGradientTensor.sizes[2:]
         plan: Plan = {}
@@ -69,7 +69,7 @@ class AveragePoolingGrad(Operator):
         return lambda gradients: apply(self.plan(desc), gradients)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """The plan takes memory as images do: it is made when there are some."""
+        """The plan is as large as an image, so it is built on first use."""
 
         @cache
         def blending() -> Kernel:
@@ -80,9 +80,9 @@ class AveragePoolingGrad(Operator):
 
 
 class Shares:
-    """What each of ``size`` elements along a dimension gets of the gradients of the steps that see it.
+    """The transposed taps of an average pool: for each of ``size`` elements, the windows that cover it.
 
-    An iterable: ``length`` elements after the other, as many as take no more memory than ``MOST_TAPS``.
+    An iterable of blocks of ``length`` elements, of which each takes no more than ``MOST_TAPS`` taps.
     """
 
     def __init__(self, window: Window, axis: int, size: int, shares: Array) -> None:
@@ -100,17 +100,16 @@ class Shares:
 
 @operator("MAX_POOLING_GRAD")
 class MaxPoolingGrad(Operator):
-    """Gradients put where the largest elements were, and summed up there
-    (ns-directml-dml_max_pooling_grad_operator_desc).
+    """Gradients added to the elements that were the maxima (ns-directml-dml_max_pooling_grad_operator_desc).
 
-    Which element is the largest is as in MAX_POOLING2. Gradients of steps that see padding alone are lost. Of the
-    steps of MAX_POOLING2, Microsoft's library takes as many as fit, one at least, and no other number.
+    The maximum is chosen as in MAX_POOLING2. Gradients of windows that cover only padding are lost. Of the window
+    counts of MAX_POOLING2, Microsoft's library accepts only as many as fit, at least one.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         sizes, window = desc.InputTensor.sizes, pool_window(desc)
         terms = zip(sizes[2:], window.paddings, window.extents, window.strides)
-        # The library adds up 32 bits, and subtracts no more than there is.
+        # The library adds in 32 bits, and its subtraction saturates at 0.
         steps = (
             max(0, (size + more) % WRAP - extent % WRAP) // stride + 1 for size, more, extent, stride in terms
         )
@@ -130,7 +129,7 @@ class MaxPoolingGrad(Operator):
         return gradient
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """The loop of MAX_POOLING2 finds the places, but not of steps that see nothing."""
+        """MAX_POOLING2's kernel finds the indices, unless windows are empty."""
         window, sizes, steps = pool_window(desc), desc.InputTensor.sizes, desc.InputGradientTensor.sizes
         reference = computing_kernel(self.compute(desc))
 

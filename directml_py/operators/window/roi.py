@@ -1,4 +1,4 @@
-"""Regions of interest, each brought to one size."""
+"""ROI pooling and ROI align."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from ..operator import (
 )
 
 BATCHES = {
-    name: own_rule(name, "batch-range", "Every batch index is that of a batch of the image", debug=True)
+    name: own_rule(name, "batch-range", "Every batch index is within the image's batches", debug=True)
     for name in ("ROI_POOLING", "ROI_ALIGN", "ROI_ALIGN1", "ROI_ALIGN_GRAD")
 }
 CORNERS = own_rule("ROI_POOLING", "corners", "No second corner of a region is before the first", debug=True)
 
 
 def image_of(x: Array) -> Array:
-    """The view with channels last."""
+    """An NHWC view."""
     image: Array = x.transpose(0, 2, 3, 1)
     return image
 
 
 def by_channel(elements: Array, sizes: Sizes) -> Array:
-    """Elements of regions or images, each with all channels, as an output of ``sizes``."""
+    """Channels-last elements of regions or images as an NCHW view of ``sizes``."""
     number, channels, height, width = sizes
     output: Array = elements.reshape(number, height, width, channels).transpose(0, 3, 1, 2)
     return output
@@ -55,13 +55,12 @@ def by_channel(elements: Array, sizes: Sizes) -> Array:
 
 @operator("ROI_POOLING")
 class RoiPooling(Operator):
-    """The largest elements of regions (ns-directml-dml_roi_pooling_operator_desc).
+    """ROI max pooling (ns-directml-dml_roi_pooling_operator_desc).
 
-    Corners are scaled in FLOAT32 and rounded to even elements half way between two, as in Microsoft's library, where
-    ONNX Runtime rounds away from 0; a region
-    whose second corner is before the first has one element there; and the largest of nothing, where a region is outside
-    the image, is 0. That is also the result of a corner that is NaN. As in Direct3D, a number is larger than NaN.
-    Batches are rounded toward 0 and clamped to those that there are.
+    Corners are scaled in FLOAT32 and rounded to the nearest, ties to even, as in Microsoft's library, where ONNX
+    Runtime rounds ties away from 0. A region whose second corner is before the first has one element there. The maximum
+    of a region outside the image is 0, as is that of a region with a NaN corner. As in Direct3D, a number is larger
+    than NaN. Batch indices are truncated and clamped to the valid range.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -77,7 +76,7 @@ class RoiPooling(Operator):
         is_batch = (batch >= 0) & (batch <= last) & (batch == np.floor(batch))
         for rule, is_right, what in (
             (BATCHES["ROI_POOLING"], is_batch, f"whose batch is not a whole number in [0, {last}]"),
-            (CORNERS, (x2 >= x1) & (y2 >= y1), "whose second corner is not at or behind the first"),
+            (CORNERS, (x2 >= x1) & (y2 >= y1), "whose second corner is not at or after the first"),
         ):
             wrong = np.flatnonzero(~is_right)
             if wrong.size:
@@ -87,7 +86,7 @@ class RoiPooling(Operator):
     def seen(
         self, desc: OperatorDesc, regions: Array
     ) -> tuple[Array, Callable[[slice], tuple[Steps, Steps]]]:
-        """The batches of the regions, and a function that gives the steps of part of them."""
+        """The batch indices of the regions, and a function that returns the windows of a slice of regions."""
         regions = regions.reshape(-1, 5)
         corners = (regions[:, 1:] * np.float32(desc.SpatialScale)).reshape(-1, 2, 2)
         rows, columns = zip(desc.InputTensor.sizes[2:], desc.OutputTensor.sizes[2:])
@@ -95,7 +94,7 @@ class RoiPooling(Operator):
         def windows(part: slice) -> tuple[Steps, Steps]:
             return windows_of(corners[part, :, 1], *rows), windows_of(corners[part, :, 0], *columns)
 
-        # NaN is no integer, and becomes 0.
+        # NaN becomes 0, as it has no integer value.
         batches = np.fmin(np.fmax(regions[:, 0], 0), desc.InputTensor.sizes[0] - 1).astype(np.intp)
         return batches, windows
 
@@ -113,7 +112,7 @@ class RoiPooling(Operator):
         return pool
 
     def numbers(self, desc: OperatorDesc) -> int:
-        """About how many numbers the steps of a region take."""
+        """The approximate count of numbers that the windows of a region take."""
         return int(sum(desc.InputTensor.sizes[2:]) + prod(desc.OutputTensor.sizes[2:]))
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
@@ -136,22 +135,22 @@ class RoiPooling(Operator):
 
 
 class AlignedRegions(Operator):
-    """Regions sampled at regular distances.
+    """Base of ROI align: regions sampled on a regular grid.
 
-    A sample that is more than one element outside the image, or has coordinates that are NaN, is out of bounds; others
-    outside take the element at the edge. The pages leave that open: it is ONNX's rule, and that of results of DirectML
-    which ONNX Runtime has in its tests. What is half way between two elements is nearest to the second, as in
-    Microsoft's library. An element without a weight is not read: infinity stays where it is.
+    A sample more than one element outside the image, or with NaN coordinates, is out of bounds; other samples outside
+    are clamped to the edge. The pages leave that open: it is ONNX's rule, and agrees with DirectML results in ONNX
+    Runtime's tests. A sample halfway between two elements is nearest to the second, as in Microsoft's library. Elements
+    of weight 0 are not read, so that infinity does not turn into NaN.
 
-    The formula of ROI_ALIGN1 is that of all. Its last line about sizes has X where it means Y, and its loops have one
-    turn too many for the example and for the samples that it says there are. As in ONNX, their number is rounded up.
-    There is always one, for a region may be empty; inverted regions have as many as others.
+    The formula of ROI_ALIGN1 applies to all versions. Its last line about sizes has X instead of Y, and its loops run
+    once too often for the example and for the sample count that it gives. As in ONNX, the count of samples is rounded
+    up. It is at least one, for empty regions; inverted regions have as many as others.
 
-    AlignRegionsToCorners is not in the formula. The page says that the first and the last sample of a region are at its
-    very corners; Microsoft's library has their distance so, and adds the offsets all the same. Samples outside the
+    AlignRegionsToCorners is not in the formula. By the page, the first and the last sample of a region are exactly at
+    its corners; Microsoft's library spaces the samples accordingly, but still adds the offsets. Samples outside the
     first and the last element are out of bounds there.
 
-    Batches are clamped to those that there are; the pages leave others undefined.
+    Batch indices are clamped to the valid range; the pages leave others undefined.
     """
 
     def image(self, desc: OperatorDesc) -> TensorDesc:
@@ -164,7 +163,7 @@ class AlignedRegions(Operator):
         check_range(BATCHES[desc.name], inputs[-1], batches, report, field="BatchIndicesTensor")
 
     def grids(self, desc: OperatorDesc, steps: Sequence[int]) -> tuple[Grid, Grid]:
-        """How regions are sampled along rows and columns to become ``steps`` elements of each."""
+        """The sampling grids along rows and columns that give ``steps`` elements along each."""
         rows, columns = (
             Grid(
                 size,
@@ -186,7 +185,7 @@ class AlignedRegions(Operator):
     def sampled(
         self, desc: OperatorDesc, regions: Array, steps: Sequence[int], slopes: bool = False
     ) -> tuple[Callable[[slice], tuple[Steps, Steps]], int]:
-        """A function that gives the steps of part of the regions, and how many numbers that takes for each."""
+        """A function that returns the samples of a slice of regions, and the count of numbers per region."""
         rows, columns = self.grids(desc, steps)
         ends_alone = desc.ReductionFunction == DML_REDUCE_FUNCTION_MAX
         corners = regions.reshape(-1, 2, 2)
@@ -202,13 +201,13 @@ class AlignedRegions(Operator):
 
 @operator("ROI_ALIGN", "ROI_ALIGN1")
 class RoiAlign(AlignedRegions):
-    """Regions resampled (ns-directml-dml_roi_align_operator_desc, ns-directml-dml_roi_align1_operator_desc).
+    """ROI align (ns-directml-dml_roi_align_operator_desc, ns-directml-dml_roi_align1_operator_desc).
 
-    Samples that are out of bounds count, with OutOfBoundsInputValue. As in Direct3D, a number is larger than NaN.
+    Out-of-bounds samples count, with value OutOfBoundsInputValue. As in Direct3D, a number is larger than NaN.
     """
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the output; the last two are free."""
+        """``output_sizes``: the output's sizes, of which the last two are free."""
         regions = desc.ROITensor.sizes[-2]
         free = () if desc.OutputTensor is None else desc.OutputTensor.sizes[2:]
         output = {"OutputTensor": (regions, desc.InputTensor.sizes[1], *free)} if free else {}

@@ -1,4 +1,4 @@
-"""Gradients of regions of interest."""
+"""The gradient of ROI align."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .roi import AlignedRegions, by_channel, image_of
 class RoiAlignGrad(AlignedRegions):
     """Gradients with respect to the image and to the regions (ns-directml-dml_roi_align_grad_operator_desc).
 
-    A mean's gradient is shared out among its samples, a maximum's belongs to the sample that is the largest: row by
-    row the first of those that are equal in FLOAT32. What falls to samples out of bounds is lost; for a maximum they
-    are 0, as in Microsoft's library. So is what falls to batches that there are not.
+    A mean's gradient is divided among its samples; a maximum's goes to the largest sample, in row order the first of
+    those equal in FLOAT32. The share of out-of-bounds samples is lost; for a maximum they are 0, as in Microsoft's
+    library. The share of batches out of range is lost too.
 
     The gradient with respect to a region is the derivative of the formula, of which the page's own is the case of one
-    sample for each element, regions that are the whole image, and corners scaled by their size. As there, a coordinate
-    that is a whole number has no slope. Nor has the nearest element, which does not change with coordinates.
+    sample per element, regions equal to the whole image, and corners scaled by their size. As there, integer
+    coordinates have slope 0, and so does nearest-neighbour sampling.
     """
 
     def image(self, desc: OperatorDesc) -> TensorDesc:
@@ -35,7 +35,7 @@ class RoiAlignGrad(AlignedRegions):
         return tensor
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: those of the image's gradient, where there is no image."""
+        """``output_sizes``: the sizes of the image's gradient, if there is no image."""
         regions = desc.ROITensor.sizes[-2]
         image = self.image(desc)
         channels = (desc.InputGradientTensor if image is None else image).sizes[1]
@@ -64,7 +64,7 @@ class RoiAlignGrad(AlignedRegions):
             of_image = np.zeros((sizes[0], *sizes[2:], channels)) if wants_image else None
             of_regions = np.zeros((number, 2, 2)) if wants_regions else None
             sample, numbers = self.sampled(desc, regions, steps, slopes=wants_regions)
-            # Without an image, as for means of which the regions' gradients are not wanted, nothing is read.
+            # Without an image, as for means without gradients of the regions, no element is read.
             image = image_of(incoming if x is None else x)
             for patch in patches(number, sample, numbers, channels):
                 if is_maximum:
@@ -85,12 +85,12 @@ class RoiAlignGrad(AlignedRegions):
 
 
 def pulls(patch: Patch, image: Array, batches: Array, parts: Array) -> Array:
-    """What the gradients of points are with respect to scaled corners, each of its columns and rows."""
+    """The gradients of the sample points with respect to the scaled corners, along columns and rows."""
     along_rows, along_columns = patch.slopes(image, batches)
     result = np.empty((len(parts), 2, 2))
     for axis, (slopes, places) in enumerate(((along_columns, patch.columns), (along_rows, patch.rows))):
         products = parts * slopes
-        # No gradient is none, even where a slope is infinite.
+        # 0 times an infinite slope must stay 0.
         products[parts == 0] = 0
         total = products.sum(axis=1)
         result[:, 0, axis] = total * (1 - places.share)
