@@ -1,4 +1,4 @@
-"""DirectML's objects: device, operator, compiled operator, initializer, binding table, recorder."""
+"""The DirectML object model: device, operator, compiled operator, initializer, binding table, recorder."""
 
 from .binding_table import IDMLBindingTable
 from .command_recorder import IDMLCommandRecorder

@@ -1,4 +1,4 @@
-"""Which bound ranges of one dispatch may share memory (nf-directml-idmlbindingtable-bindinputs, -bindoutputs)."""
+"""Aliasing rules for the bound ranges of a dispatch (nf-directml-idmlbindingtable-bindinputs, -bindoutputs)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IN_PLACE = rule(
 )
 SCRATCH = rule(
     "DML-Binding-resource-overlap",
-    "The temporary resource shares memory with nothing, the persistent one with no output",
+    "The temporary resource shares memory with no other binding, the persistent one with no output",
     PAGE,
 )
 INITIALIZER = rule(
@@ -32,24 +32,24 @@ INITIALIZER = rule(
 
 
 def check_hazards(dispatchable: IDMLDispatchable, views: Views, report: Report) -> None:
-    """Report pairs of ranges that share memory though one of them is written."""
+    """Report overlapping ranges of which at least one is written."""
     buffers: dict[int, tuple[list[Bound], list[Bound]]] = {}
     for slot, view in views.items():
         if view is not None:
             inputs, others = buffers.setdefault(id(view.buffer), ([], []))
             (inputs if slot.kind == "input" else others).append(Bound(slot, view))
-    # Of hundreds of weights in one buffer no two are asked about: they are only read.
+    # Pairs of ranges that are only read, such as hundreds of weights in one buffer, are skipped.
     for inputs, others in buffers.values():
         for one, other in (*product(inputs, others), *combinations(others, 2)):
             dispatchable.check_pair(one, other, report)
 
 
 def overlap(view: BufferRange, slot: BindingPoint, other: BufferRange) -> str:
-    """What is wrong with ``view``, which overlaps ``other``, the range of ``slot``."""
+    """The message for ``view``, which overlaps ``other``, the range of ``slot``."""
     ends = [f"bytes {part.offset} to {part.offset + part.size}" for part in (view, other)]
     return f"takes {ends[0]} of its buffer and overlaps {slot.name}, which takes {ends[1]}"
 
 
 def are_identical(one: BufferRange, other: BufferRange) -> bool:
-    """Whether two ranges of one buffer are the same bytes."""
+    """Whether two ranges of one buffer cover the same bytes."""
     return (one.offset, one.size) == (other.offset, other.size)

@@ -1,4 +1,4 @@
-"""A place in a binding table, and the memory bound there."""
+"""Binding points, and the memory bound to them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..d3d12.resource import BufferRange
 
 
 class BindingPoint(NamedTuple):
-    """Which kind of memory, and which one of them.
+    """A binding point by kind and index.
 
-    ``kind`` is ``input``, ``output``, ``temporary`` or ``persistent``. ``position`` counts tensors; for an initializer
-    it counts operators, and ``part`` the inputs of one.
+    ``kind`` is ``input``, ``output``, ``temporary`` or ``persistent``. ``position`` is the index of the tensor; for an
+    initializer it is that of the operator, and ``part`` that of the operator's input.
     """
 
     kind: str
@@ -26,7 +26,7 @@ class BindingPoint(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As the Bind methods count: ``inputs[1]``, ``the temporary resource``."""
+        """The name in messages, with the Bind methods' indices: ``inputs[1]``, ``the temporary resource``."""
         if not self.is_tensor:
             return f"the {self.kind} resource"
         part = f".Bindings[{self.part}]" if self.part else ""
@@ -38,7 +38,7 @@ PERSISTENT = BindingPoint("persistent")
 
 
 class Bound(NamedTuple):
-    """A slot together with the range that is bound there."""
+    """A binding point with the range bound to it."""
 
     slot: BindingPoint
     view: BufferRange

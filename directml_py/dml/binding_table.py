@@ -1,4 +1,4 @@
-"""``IDMLBindingTable``: which memory a dispatchable uses, as descriptors in a heap."""
+"""``IDMLBindingTable``: the memory that a dispatchable uses, as descriptors in a heap."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ ONE_THREAD = rule(
 class IDMLBindingTable(IDMLDeviceChild):
     """The memory bound for one dispatchable (nn-directml-idmlbindingtable). Not thread safe.
 
-    Binding writes descriptors into the range that the table was given: one per bound tensor, the inputs first,
-    then the outputs, the temporary and the persistent resource.
+    Binding writes descriptors into the table's range: one per bound tensor, inputs first, then outputs, the temporary
+    and the persistent resource.
     """
 
     IID = IID_IDMLBindingTable
 
     def __init__(self, device: IDMLDevice, desc: Any) -> None:
         super().__init__(device)
-        # Where the program bound something last, under Direct3D's debug layer.
+        # The call site of the last Bind method, under Direct3D's debug layer.
         self.bound_at = ""
         self.one_thread = OneThread(ONE_THREAD)
         self._take(read_table_desc(device, desc, "CreateBindingTable"))
@@ -60,15 +60,15 @@ class IDMLBindingTable(IDMLDeviceChild):
 
     @property
     def descriptor_indices(self) -> dict[BindingPoint, int]:
-        """Which descriptor of the table's range belongs to each slot."""
+        """The index of each binding point's descriptor within the table's range."""
         if self.desc is None or not self.desc.dispatchable.has_descriptors:
             return {}
         return {slot: place for place, slot in enumerate(self.needs)}
 
     def follow(self, report: Report) -> bool:
-        """After the Reset of an initializer: forget what was bound for operators with other needs.
+        """After the Reset of an initializer, drop the bindings if the new operators have other needs.
 
-        Returns whether the table has room for what is to be bound now.
+        Returns whether the table has enough descriptors for the new operators.
         """
         if self.desc is None:
             return False
@@ -92,9 +92,9 @@ class IDMLBindingTable(IDMLDeviceChild):
     @hresult_method
     @one_thread
     def Reset(self, desc: Any = None) -> None:
-        """Forget all bindings and take a new DML_BINDING_TABLE_DESC; None makes the table empty.
+        """Clear all bindings and take a new DML_BINDING_TABLE_DESC; None makes the table empty.
 
-        Raises ``DMLError`` ``E_INVALIDARG`` as CreateBindingTable does, and then changes nothing.
+        Raises ``DMLError`` ``E_INVALIDARG`` as CreateBindingTable does, leaving the table unchanged.
         """
         self._take(read_table_desc(self.device, desc, "Reset"))
 
@@ -125,11 +125,11 @@ class IDMLBindingTable(IDMLDeviceChild):
     @void_method
     @one_thread
     def BindPersistentResource(self, binding: Any = None) -> None:
-        """Bind what the initializer filled, at least PersistentResourceSize bytes; None where that is 0."""
+        """Bind the resource filled by the initializer, at least PersistentResourceSize bytes; None where that is 0."""
         self._bind_single("BindPersistentResource", "persistent", binding)
 
     def _ready(self, method: str, report: Report) -> IDMLDispatchable | None:
-        """What to bind for, if the table has room for that."""
+        """The dispatchable to bind for, or None if the table is empty or too small for it."""
         if self.desc is None:
             report.add(EMPTY_TABLE, method, "needs a table that was created or reset for a dispatchable")
         return self.dispatchable if self.follow(report) else None
@@ -164,7 +164,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         self._finish(method, kind, views, report)
 
     def _finish(self, method: str, kind: str, views: dict[BindingPoint, BufferRange], report: Report) -> None:
-        """Write the descriptors, or remove the device and leave the bindings as they were."""
+        """Write the descriptors; on an error remove the device and keep the previous bindings."""
         self.removal.tighten(report)
         if not report.errors and self.desc is not None:
             for slot in [slot for slot in self.views if slot.kind == kind]:

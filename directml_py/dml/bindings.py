@@ -1,4 +1,4 @@
-"""Bindings as values: what a DML_BINDING_DESC names, and the rules that hold wherever one is bound."""
+"""Decodes DML_BINDING_DESCs and checks the rules common to all bindings."""
 
 from __future__ import annotations
 
@@ -51,22 +51,22 @@ SIZE = rule(
     "ns-directml-dml_buffer_tensor_desc",
 )
 # The pages disagree: BindInputs says DEFAULT (and UPLOAD for owned tensors of an initializer), the page "Binding in
-# DirectML" says DEFAULT or CUSTOM. A CUSTOM heap can have a DEFAULT heap's properties, so we take both, but no CUSTOM
-# before feature level 2_0, whose history allows it, for an initializer's inputs by name.
+# DirectML" says DEFAULT or CUSTOM. A CUSTOM heap can have a DEFAULT heap's properties, so both are accepted, but CUSTOM
+# only from feature level 2_0, whose history allows it, naming an initializer's inputs.
 HEAP_TYPE = rule(
     "DML-BufferBinding-heap-type",
     "Bound buffers lie in DEFAULT or, from 2_0, CUSTOM heaps; what an initializer copies may lie in UPLOAD heaps",
     "nf-directml-idmlbindingtable-bindinputs",
 )
-# The page asks for buffers whose size is a multiple of 4; a binding is one to the dispatch that it is made for.
+# The page requires buffer sizes to be multiples of 4; to a dispatch, a binding is the buffer.
 DWORDS = rule(
     "DML-BufferBinding-dwords", "SizeInBytes is a multiple of 4", "dml-helper-functions", Severity.WARNING
 )
-# An example of the page "Binding in DirectML" makes its temporary buffer without the flag. But the page also wants all
-# that is bound in the state UNORDERED_ACCESS, which no buffer without the flag can be in, and every sample sets it.
+# An example on the page "Binding in DirectML" creates its temporary buffer without the flag. But the page also requires
+# bound resources to be in the state UNORDERED_ACCESS, which needs the flag, and every sample sets it.
 UNORDERED_ACCESS = rule(
     "DML-BufferBinding-unordered-access",
-    "Bound buffers have D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS, but for those in UPLOAD heaps, which cannot",
+    "Bound buffers have D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS, except those in UPLOAD heaps, which cannot",
     "dml-binding",
 )
 DEVICE = rule(
@@ -76,7 +76,7 @@ DEVICE = rule(
 )
 TYPE = rule(
     "DML-Binding-type",
-    "A binding has the type that its place asks for: BUFFER for a tensor, BUFFER_ARRAY for an initializer's inputs",
+    "A binding has the type that its binding point requires: BUFFER for a tensor, BUFFER_ARRAY for initializer inputs",
     "ns-directml-dml_binding_desc",
 )
 COUNT = rule(
@@ -87,7 +87,7 @@ COUNT = rule(
 
 
 class Need(NamedTuple):
-    """What a binding must satisfy: bytes, alignment of the offset, and the heap types allowed."""
+    """The requirements on a binding: size in bytes, alignment of the offset, and allowed heap types."""
 
     size: int
     alignment: int
@@ -95,13 +95,13 @@ class Need(NamedTuple):
 
 
 def bindable_heaps(level: int) -> tuple[D3D12_HEAP_TYPE, ...]:
-    """The types of heaps that bound buffers may lie in at a feature level."""
+    """The heap types that bound buffers may have at a feature level."""
     return (DEFAULT, CUSTOM) if level >= DML_FEATURE_LEVEL_2_0 else (DEFAULT,)
 
 
 def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | None:
-    """The DML_BINDING_DESCs of ``(count, bindings)`` or of ``(bindings)`` alone; None to unbind, which a count of 0
-    means to Microsoft's library whether there is an array or not, and where the count is reported to be wrong.
+    """The DML_BINDING_DESCs of ``(count, bindings)`` or of ``(bindings)`` alone; None to unbind, which in Microsoft's
+    library a count of 0 does with or without an array, and where a wrong count is reported.
 
     ``bindings`` is a sequence, one struct, or a pointer to the first of ``count`` structs.
     """
@@ -135,7 +135,7 @@ def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | Non
 
 
 def read_binding(value: Any, report: Report) -> Record:
-    """One DML_BINDING_DESC; null reads as an empty binding."""
+    """Decode one DML_BINDING_DESC; null gives an empty binding."""
     if value is None or locate(value, "binding").address == 0:
         value = DML_BINDING_DESC()
     return _read(value, "binding", report)
@@ -155,7 +155,7 @@ def _join(name: str, path: str) -> str:
 
 
 def binds_nothing(record: Record, path: str, report: Report) -> bool:
-    """Whether a binding that could be read names no buffer."""
+    """Whether a readable binding names no buffer."""
     if record.Type == BUFFER_ARRAY or (
         record.Type == BUFFER and record.Desc and record.Desc.Buffer is not None
     ):
@@ -189,7 +189,7 @@ def buffer_view(
 
 
 def check_view(view: BufferRange, need: Need, path: str, report: Report) -> None:
-    """Report what keeps a range inside a buffer from meeting ``need``."""
+    """Report violations of ``need`` by a range inside a buffer."""
     if view.offset % need.alignment:
         report.add(
             ALIGNMENT, f"{path}.Offset", f"is {view.offset}; it must be a multiple of {need.alignment}"

@@ -40,9 +40,9 @@ class IDMLCommandRecorder(IDMLDeviceChild):
 
     @void_method
     def RecordDispatch(self, commandList: Any, dispatchable: Any, bindings: Any) -> None:
-        """Record the execution of a compiled operator or an initializer with the memory that ``bindings`` binds.
+        """Record the execution of a compiled operator or an initializer with the memory bound by ``bindings``.
 
-        Wrong use removes the device. Raises ``TypeError`` for objects of other kinds.
+        Errors remove the device. Raises ``TypeError`` for objects of other types.
         """
         report = Report()
         instance(commandList, ID3D12GraphicsCommandList, "commandList")

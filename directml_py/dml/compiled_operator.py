@@ -39,7 +39,7 @@ _NUMBERS = count(1)
 
 
 class IDMLOperator(IDMLDeviceChild):
-    """An operator that was checked; it cannot be dispatched before it is compiled (nn-directml-idmloperator)."""
+    """A validated operator, which must be compiled before it can be dispatched (nn-directml-idmloperator)."""
 
     IID = IID_IDMLOperator
     _additions_ = ("desc",)
@@ -56,8 +56,8 @@ def align(size: int, alignment: int) -> int:
     return -(-size // alignment) * alignment
 
 
-# The page of DML_BUFFER_BINDING asks for a multiple of 16 or of the tensor's own alignment, that of
-# DML_BUFFER_TENSOR_DESC for both.
+# The page of DML_BUFFER_BINDING requires a multiple of 16 or of the tensor's own alignment, that of
+# DML_BUFFER_TENSOR_DESC of both.
 def tensor_need(tensor: TensorDesc, level: int) -> Need:
     return Need(tensor.total_size, max(TENSOR_ALIGNMENT, tensor.alignment), bindable_heaps(level))
 
@@ -65,9 +65,9 @@ def tensor_need(tensor: TensorDesc, level: int) -> Need:
 class IDMLCompiledOperator(IDMLDispatchable):
     """An operator ready to run (nn-directml-idmlcompiledoperator).
 
-    The persistent resource holds the inputs flagged OWNED_BY_DML, one behind the other: those that the program has
-    packed in their form, at a multiple of 64 bytes, each other as its tensor desc lays it out, at a multiple of 16
-    bytes or of its own alignment.
+    The persistent resource holds the inputs flagged OWNED_BY_DML, one after the other: those that the kernel prepacks,
+    in the packed layout, at multiples of 64 bytes; the others as their tensor descs lay them out, at multiples of 16
+    bytes or of their own alignment.
     """
 
     IID = IID_IDMLCompiledOperator
@@ -80,7 +80,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
         op: IDMLOperator | None = None,
     ) -> None:
         super().__init__(device)
-        # As documented, a compiled operator keeps its operator, and a compiled graph none.
+        # As documented, a compiled operator holds a reference to its operator, and a compiled graph to none.
         self.op = op
         if op is not None:
             self.made_at = op.made_at
@@ -91,7 +91,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
         self.persistent_content: Any = None
         self.inputs = program.inputs
         self.outputs = program.outputs
-        # Where each owned input begins in the persistent resource, in bytes.
+        # The byte offset of each owned input in the persistent resource.
         self.owned: dict[int, int] = {}
         end = 0
         for index, slot in enumerate(self.inputs):
@@ -124,7 +124,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     @lazy
     def input_needs(self) -> tuple[Need | None, ...]:
-        """What each input must be bound to at execution; None where nothing may be bound."""
+        """The requirement on each input's binding at execution; None where nothing may be bound."""
         return tuple(
             None if slot.tensor is None or index in self.owned else self._need(slot.tensor)
             for index, slot in enumerate(self.inputs)
@@ -132,7 +132,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     @lazy
     def owned_needs(self) -> tuple[Need | None, ...]:
-        """What each input must be bound to at initialization; None where nothing may be bound."""
+        """The requirement on each input's binding at initialization; None where nothing may be bound."""
         return tuple(
             self._owned_need(slot.tensor) if index in self.owned and slot.tensor is not None else None
             for index, slot in enumerate(self.inputs)
@@ -177,7 +177,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
         path, _, tensor = self._tensor_slot(slot)
         if tensor is None:
             return f"{path} is absent" if self.op is not None else f"{path} is connected to nothing"
-        return f"{path} is OWNED_BY_DML, so that it is bound at initialization"
+        return f"{path} is OWNED_BY_DML and is bound at initialization"
 
     def describe(self, slot: BindingPoint) -> str:
         return self._tensor_slot(slot).path if slot.is_tensor else slot.name
@@ -210,7 +210,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     def check_pair(self, one: Bound, other: Bound, report: Report) -> None:
         kinds = {one.slot.kind, other.slot.kind}
-        # Of two outputs the page compares what they write; of all other pairs, what is bound.
+        # For two outputs the page compares the written ranges, for all other pairs the bound ranges.
         first, second = map(self._written, (one, other)) if kinds == {"output"} else (one.view, other.view)
         if not first.overlaps(second):
             return
@@ -230,16 +230,16 @@ class IDMLCompiledOperator(IDMLDispatchable):
         places = [self.inputs[position].path for position in sorted(self.program.in_place)]
         if not places:
             return f"{self.title} does not work in place"
-        return f"{self.title} works in place of {', '.join(places)} alone"
+        return f"{self.title} works in place of {', '.join(places)} only"
 
     def _written(self, bound: Bound) -> BufferRange:
-        """The writable area of an output: its tensor's TotalTensorSizeInBytes."""
+        """The range that an output may write: its tensor's TotalTensorSizeInBytes."""
         tensor = self._tensor_slot(bound.slot).tensor
         return bound.view if tensor is None else bound.view._replace(size=tensor.total_size)
 
     def initialize(self, inputs: Sequence[BufferRange | None], persistent: BufferRange | None) -> None:
-        """Copy or pack the owned inputs into the persistent resource. What else it has holds the same number in each
-        place, which no other operator has."""
+        """Copy or pack the owned inputs into the persistent resource. The rest of it is filled with a number unique to
+        this operator."""
         if persistent is not None and self.persistent_size > self.owned_size:
             persistent.bytes[: self.persistent_size].view(np.uint32)[:] = next(_NUMBERS) % UINT_MAX
         for index, start in self.owned.items():
@@ -258,7 +258,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
             self.persistent_content = persistent.bytes[: self.persistent_size].copy()
 
     def input_bytes(self, views: Views) -> list[Bytes | None]:
-        """The memory of each input, that of owned ones in the persistent resource; None if absent."""
+        """The memory of each input, in the persistent resource if owned; None if absent."""
         persistent = views.get(PERSISTENT)
         memory: list[Bytes | None] = []
         for index in range(len(self.inputs)):

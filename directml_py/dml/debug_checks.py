@@ -1,4 +1,4 @@
-"""What a debug device checks while a dispatch executes: that its descriptors still stand, and its initialization."""
+"""Execution-time checks of a debug device: unchanged descriptors, residency and initialization."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 OVERWRITTEN = rule(
     "DML-RecordDispatch-descriptors",
-    "The table's GPU descriptors stay as its bindings wrote them from recording, or, with DESCRIPTORS_VOLATILE, from "
-    "submission to the end of the dispatch",
+    "The table's GPU descriptors stay unchanged from recording, or, with DESCRIPTORS_VOLATILE, from submission to the "
+    "end of the dispatch",
     "dml-binding",
     debug=True,
 )
 EVICTED = rule(
     "DML-RecordDispatch-resident",
-    "What is dispatched or initialized was not evicted, or was made resident again",
+    "Objects that are dispatched or initialized are resident",
     "nf-directml-idmldevice-evict",
     debug=True,
 )
@@ -57,14 +57,14 @@ PERSISTENT_CHANGED = rule(
 
 def check_resident(life: Lifetime, title: str, report: Report, does: str = "runs") -> None:
     if not life.is_resident:
-        report.add(EVICTED, title, f"{does} though Evict was called for it, and MakeResident not since")
+        report.add(EVICTED, title, f"{does} after Evict was called for it, without MakeResident since")
 
 
 def check_descriptors(gpu: DescriptorRange, views: Views, count: int, title: str, report: Report) -> None:
-    """Report the first of ``count`` descriptors of the GPU range that is not the one that the dispatch was made with.
+    """Report the first of ``count`` descriptors of the GPU range that differs from those of the recorded dispatch.
 
-    What became of a heap that was released nobody can say. Where nothing is bound, as for initializers of operators
-    that need no memory, what lies there is left from tables before.
+    A released heap cannot be checked. Where nothing is bound, as for initializers of operators that need no memory, the
+    range may hold descriptors of earlier tables.
     """
     if gpu.heap is None or not count or not views:
         return
@@ -73,8 +73,8 @@ def check_descriptors(gpu: DescriptorRange, views: Views, count: int, title: str
             report.add(
                 OVERWRITTEN,
                 title,
-                f"finds another descriptor at place {place} of its GPU range than the one of {slot.kind} "
-                f"{slot.position} that it was made with: it was overwritten, or never copied from the CPU range",
+                f"finds at index {place} of its GPU range a descriptor other than that of {slot.kind} "
+                f"{slot.position} it was recorded with: it was overwritten, or never copied from the CPU range",
             )
             return
     for place in range(len(views), count):
@@ -82,13 +82,13 @@ def check_descriptors(gpu: DescriptorRange, views: Views, count: int, title: str
             report.add(
                 OVERWRITTEN,
                 title,
-                f"finds a descriptor at place {place} of its GPU range, which it has for itself: it was overwritten",
+                f"finds a descriptor at index {place} of its GPU range, which is reserved for it: it was overwritten",
             )
             return
 
 
 def check_operator(op: IDMLCompiledOperator, views: Views, title: str, report: Report) -> None:
-    """Initialization, and the persistent resource that it left."""
+    """Check that the operator is initialized and its persistent resource unchanged."""
     if not op.initialized:
         report.add(UNINITIALIZED, title, "runs before any initializer has initialized the operator")
     persistent = views.get(PERSISTENT)
@@ -107,7 +107,7 @@ def check_operator(op: IDMLCompiledOperator, views: Views, title: str, report: R
 
 
 def check_initializer(operators: Sequence[IDMLCompiledOperator | None], title: str, report: Report) -> None:
-    """None stands for an operator that was released."""
+    """Check residency and repeated initialization; None stands for a released operator."""
     for index, op in enumerate(operators):
         if op is None:
             continue

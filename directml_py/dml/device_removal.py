@@ -1,4 +1,4 @@
-"""The device-removed state, and the two kinds of methods that it stops."""
+"""Device removal, and its effect on methods with and without an HRESULT."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=Callable[..., Any])
 
 
-# Told of the removals that no debug layer tells of: those who see no exception at a later call.
+# Observers of removals that no debug layer reports, for callers who see no exception at a later call.
 WITNESSES: list[Callable[[DMLError], None]] = []
 
 
 class Removal:
     """Whether one DirectML device is removed, and why (the page "Handling errors and device-removal in DirectML").
 
-    Wrong use of a void method removes the device; so does the removal of its Direct3D 12 device.
+    An error in a void method removes the device; so does the removal of its Direct3D 12 device.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Removal:
         return self._d3d12_device.GetDeviceRemovedReason()
 
     def alive(self) -> bool:
-        """Asked at the beginning of each call: whether it does anything."""
+        """Whether a call may proceed; queried at the start of each."""
         return self.reason == S_OK
 
     def check(self) -> None:
@@ -71,7 +71,7 @@ class Removal:
         raise DMLError(DXGI_ERROR_DEVICE_REMOVED, f"the DirectML device was removed: {why}", diagnostics)
 
     def tighten(self, report: Report) -> None:
-        """On a strict device: make errors of what only a page forbids."""
+        """On a strict device, turn violations of rules that only a page states into errors."""
         if self.strict:
             report.make_strict()
 
@@ -95,8 +95,8 @@ class Removal:
             return
         self.tighten(report)
         if report.errors and self._error is None:
-            # Never the instance that is raised: its traceback would keep the callers' objects alive. Microsoft's
-            # library has the one reason for whatever was wrong.
+            # Not the instance that is raised, whose traceback would keep the callers' objects alive. Microsoft's
+            # library has a single reason for every error.
             self._error = failure(what, report.diagnostics, DXGI_ERROR_DEVICE_REMOVED)
             if not self.debug:
                 for told in WITNESSES:
@@ -108,13 +108,13 @@ class Removal:
             raise failure(what, report.diagnostics, E_INVALIDARG, reported=True)
 
     def wrong_object(self, what: str, error: WrongObject) -> None:
-        """For callers in C, which pass any pointer for any interface: remove the device. Python's get the error."""
+        """Remove the device for C callers, which can pass any pointer; Python callers get the error."""
         report = Report()
         report.add(FAULT_RULES["interface"], error.name, error.text)
         self.remove(what, report, at_call=False)
 
     def notify(self, report: Report) -> None:
-        """Messages that come up while commands execute: they neither remove the device nor stop the commands."""
+        """Report messages from executing commands, which neither remove the device nor stop the commands."""
         monitor = self._d3d12_device.sync_validator
         if monitor is None or self.muted:
             self._announce(report.diagnostics)
@@ -123,18 +123,18 @@ class Removal:
             monitor.report_diagnostic(found)
 
     def refused(self, error: DMLError) -> None:
-        """For methods that return an HRESULT: tell the debug layer why this one fails.
+        """For methods that return an HRESULT: report the failure to the debug layer.
 
-        What says that something is not there or not supported is an answer, not a mistake of the program.
+        HRESULTs that mean not found or not supported are answers to a query, not errors of the program.
         """
         if error.hresult == E_INVALIDARG and self.debug and error.diagnostics:
             self._announce(error.diagnostics)
             error.reported = True
 
     def _announce(self, diagnostics: Sequence[Diagnostic]) -> bool:
-        """Send the diagnostics where the debug layer writes; True if it breaks on one of them.
+        """Send the diagnostics to the debug layer's outputs; True if it breaks on one of them.
 
-        Muting keeps messages back (nf-directml-idmldebugdevice-setmutedebugoutput), not the breaks.
+        Muting suppresses messages (nf-directml-idmldebugdevice-setmutedebugoutput), not breaks.
         """
         if not self.debug or not diagnostics:
             return False
@@ -158,7 +158,7 @@ class Removal:
 
 
 class CountedRemoval(Removal):
-    """Removes the Direct3D 12 device, and so the DirectML device, at a call: as a driver does that was updated."""
+    """Removes the Direct3D 12 device, and so the DirectML device, at the nth call, like a driver update."""
 
     def __init__(
         self, d3d12_device: ID3D12Device, flags: DML_CREATE_DEVICE_FLAGS, strict: bool, calls: int
@@ -182,7 +182,7 @@ def make_removal(d3d12_device: ID3D12Device, flags: DML_CREATE_DEVICE_FLAGS, pro
 
 
 def report_to_observers(found: Diagnostic) -> None:
-    """What an info queue would do, where there is none."""
+    """Report a diagnostic to the observers, where there is no info queue."""
     if watchers.all:
         message = message_of(found)
         for observer in watchers.all:
@@ -192,7 +192,7 @@ def report_to_observers(found: Diagnostic) -> None:
 def hresult_method(method: M) -> M:
     """A method that returns an HRESULT: on a removed device it raises ``DXGI_ERROR_DEVICE_REMOVED``.
 
-    What it raises itself goes to the debug layer as well. Where memory is missing that is ``E_OUTOFMEMORY``.
+    Its own errors also go to the debug layer. ``MemoryError`` becomes ``E_OUTOFMEMORY``.
     """
 
     @functools.wraps(method)
@@ -224,6 +224,6 @@ def void_method(method: M) -> M:
 
 
 def same_device(kind: type[Any], value: Any, name: str, device: Any, report: Report, rule: Rule) -> None:
-    """Raise ``TypeError`` if ``value`` is no ``kind``; report it if it belongs to another DirectML device."""
+    """Raise ``TypeError`` if ``value`` is not a ``kind``; report it if it belongs to another DirectML device."""
     if instance(value, kind, name).device is not device:
         report.add(rule, name, "belongs to another DirectML device")

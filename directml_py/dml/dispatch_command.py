@@ -19,10 +19,10 @@ from .debug_checks import check_descriptors, check_resident
 from .dispatchable import IDMLDispatchable, Run
 from .table_desc import DescriptorRange
 
-# The page calls dispatching without bindings both an error and undefined behaviour; here it is an error.
+# The page calls a dispatch without bindings both an error and undefined behaviour; here it is an error.
 UNBOUND = rule(
     "DML-RecordDispatch-unbound",
-    "Everything the dispatchable needs is bound when it is recorded, or, with DESCRIPTORS_VOLATILE, when it executes",
+    "All needed binding points are bound when a dispatch is recorded, or, with DESCRIPTORS_VOLATILE, when it executes",
     "nf-directml-idmlcommandrecorder-recorddispatch",
 )
 
@@ -30,8 +30,8 @@ UNBOUND = rule(
 class RecordedDispatch(Command):
     """A recorded dispatch; with DESCRIPTORS_VOLATILE its descriptors are read when it executes.
 
-    Under the debug layer it keeps the dispatchable no more alive than Windows does, and reads such descriptors when it
-    is submitted: from then on they must not change.
+    Under the debug layer it holds no reference to the dispatchable, as on Windows, and reads volatile descriptors at
+    submission, from when they must not change.
     """
 
     is_dispatch = True
@@ -45,12 +45,12 @@ class RecordedDispatch(Command):
         run: Run | None,
         bound_at: str = "",
     ) -> None:
-        """``bound_at`` is the line of the program that bound the table, if it is known."""
+        """``bound_at`` is the call site that bound the table, if known."""
         monitored = dispatchable.device.d3d12_device.sync_validator is not None
         self._dispatchable = weakref.ref(dispatchable)
         self._keep = None if monitored else dispatchable
         self._life = dispatchable.life
-        # Those of the operators that an initializer had when it was recorded.
+        # The lifetimes of the operators that an initializer had when it was recorded.
         self.used_lives = tuple(dispatchable.used_lives)
         self._removal = dispatchable.removal
         self._gpu = gpu
@@ -62,7 +62,7 @@ class RecordedDispatch(Command):
         self._made_at = dispatchable.made_at
         self._is_checked = self._removal.debug or self._removal.strict
         self._debug_check = dispatchable.debug_check() if self._is_checked else None
-        # Without the debug layer nobody but observers asks.
+        # Without the debug layer only observers query this.
         self._accesses: tuple[Access, ...] | None = None
         if monitored or self._is_checked:
             self.title = dispatchable.dispatch_title
@@ -71,17 +71,17 @@ class RecordedDispatch(Command):
 
     @property
     def muted(self) -> bool:
-        """What the DirectML device's own switch holds back, Direct3D does not say either."""
+        """Whether the DirectML device's own switch mutes messages, which then holds for Direct3D's too."""
         return self._removal.muted
 
     @property
     def dispatchable(self) -> IDMLDispatchable | None:
-        """None once it was released."""
+        """None after its release."""
         return self._dispatchable()
 
     @property
     def life(self) -> Lifetime:
-        """That of the dispatchable, which outlives it."""
+        """The dispatchable's lifetime record, which outlives it."""
         return self._life
 
     def origin(self) -> str:
@@ -92,7 +92,7 @@ class RecordedDispatch(Command):
         return ", ".join([super().origin(), *(f"{what} at {line}" for line, what in lines.items())])
 
     def bound(self) -> Views:
-        """What is bound; with DESCRIPTORS_VOLATILE, what the descriptors say now."""
+        """The bound ranges; with DESCRIPTORS_VOLATILE, those in the descriptors at the time of the call."""
         return self._late_views() if self._views is None else self._views
 
     def submitted(self) -> Command:
@@ -120,7 +120,7 @@ class RecordedDispatch(Command):
             return
         report = Report()
         views = self._late_views() if self._views is None else self._views
-        # Whoever wrote the descriptors since may have meant another dispatchable.
+        # The descriptors may since have been written for another dispatchable.
         for slot, view in views.items():
             if view is not None:
                 check_view(view, self._needs[slot], dispatchable.describe(slot), report)
@@ -139,7 +139,7 @@ class RecordedDispatch(Command):
         return {slot: self._gpu.read(place) for place, slot in enumerate(self._needs)}
 
     def _may_run(self, views: Views) -> bool:
-        """What only debug devices ask, and strict ones: those an error removes, and they do not run it."""
+        """Run the checks of debug and strict devices. On a strict device an error removes it and stops the dispatch."""
         report = Report()
         check_resident(self._life, self.title, report)
         if self._views is not None:
@@ -165,9 +165,9 @@ class RecordedDispatch(Command):
 
 
 def view_accesses(dispatchable: IDMLDispatchable, views: Views) -> tuple[Access, ...]:
-    """What a dispatch does with the memory that is bound.
+    """The accesses of a dispatch to its bound memory.
 
-    A late-bound range may be too small for its tensor; the dispatch reports that and does not run.
+    A late-bound range may be too small for its tensor; the dispatch then reports that and does not run.
     """
     return tuple(
         access
@@ -179,7 +179,7 @@ def view_accesses(dispatchable: IDMLDispatchable, views: Views) -> tuple[Access,
 
 
 def prepare(dispatchable: IDMLDispatchable, views: Views, report: Report) -> Run | None:
-    """The call that executes the dispatch, or None if something that it needs is unbound or overlaps."""
+    """The call that executes the dispatch, or None if a needed binding is missing or overlaps another."""
     for slot, view in views.items():
         if view is None:
             report.add(UNBOUND, dispatchable.describe(slot), "is not bound")

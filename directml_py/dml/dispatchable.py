@@ -1,4 +1,4 @@
-"""``IDMLDispatchable``: all that binding tables, the recorder and the hazard checks ask of what can be dispatched."""
+"""``IDMLDispatchable``: the interface for binding tables, the recorder and hazard checks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COUNTS = {
 NOT_BINDABLE = {
     "input": rule(
         "DML-BindInputs-owned",
-        "A tensor flagged OWNED_BY_DML is bound at initialization alone, any other at execution alone, an absent one "
+        "A tensor flagged OWNED_BY_DML is bound only at initialization, any other only at execution, an absent one "
         "never",
         "ne-directml-dml_tensor_flags",
     ),
@@ -57,7 +57,7 @@ NULL = {
     )
     for kind in ("temporary", "persistent")
 }
-# The pages say that nothing need be bound where the size is 0, not that nothing may.
+# The pages say that no resource need be bound where the size is 0, not that none may be.
 UNNEEDED = {
     kind: rule(
         f"DML-Bind{kind.capitalize()}Resource-unneeded",
@@ -80,12 +80,12 @@ REQUIRED = {
 }
 
 Run: TypeAlias = Callable[[], None]
-# Views and the dispatch's title; what it finds goes to the report.
+# Takes the views and the dispatch's title, and adds to the report.
 DebugCheck: TypeAlias = Callable[[Views, str, Report], None]
 
 
 class IDMLDispatchable(IDMLPageable):
-    """What the recorder can dispatch: a compiled operator or an initializer (nn-directml-idmldispatchable)."""
+    """Base of compiled operators and initializers, which can be dispatched (nn-directml-idmldispatchable)."""
 
     IID = IID_IDMLDispatchable
 
@@ -101,7 +101,7 @@ class IDMLDispatchable(IDMLPageable):
     @property
     @abstractmethod
     def title(self) -> str:
-        """What it is, in messages: ``DML_OPERATOR_JOIN``, ``an operator initializer``."""
+        """Its name in messages: ``DML_OPERATOR_JOIN``, ``an operator initializer``."""
 
     @property
     def dispatch_title(self) -> str:
@@ -111,46 +111,46 @@ class IDMLDispatchable(IDMLPageable):
 
     @property
     def used_lives(self) -> Iterable[Lifetime]:
-        """What a dispatch uses besides it and what is bound."""
+        """The lifetimes of objects that a dispatch uses besides the dispatchable and its bindings."""
         return ()
 
     @property
     def volatile(self) -> bool:
-        """Whether bindings are read when a dispatch executes, not when it is recorded."""
+        """Whether bindings are read when a dispatch executes rather than when it is recorded."""
         return False
 
     @property
     @abstractmethod
     def needs(self) -> Mapping[BindingPoint, Need]:
-        """What must be bound for a dispatch, in the order of the descriptors."""
+        """The required bindings of a dispatch, in the order of the descriptors."""
 
     @property
     def has_descriptors(self) -> bool:
-        """Whether what is bound is written as descriptors. Late bindings are in any case: they are read there."""
+        """Whether bindings are written as descriptors. Late bindings always are, as they are read from there."""
         return self.volatile or self.device.profile.descriptors is not None
 
     @property
     def descriptor_count(self) -> int:
-        """How many descriptors its tables have: one for each binding, and those that the device's profile adds."""
+        """The descriptor count of its tables: one per binding, plus those that the device's profile adds."""
         return len(self.needs) + (self.device.profile.descriptors or 0) if self.has_descriptors else 0
 
     @property
     @abstractmethod
     def output_needs(self) -> Sequence[Need | None]:
-        """What each output must be bound to; None where nothing may be bound."""
+        """The requirement on each output's binding; None where nothing may be bound."""
 
     @abstractmethod
     def input_views(self, records: Sequence[Record], report: Report) -> dict[BindingPoint, BufferRange]:
-        """What BindInputs binds, out of its DML_BINDING_DESCs."""
+        """The ranges bound by BindInputs, from its DML_BINDING_DESCs."""
 
     def output_views(self, records: Sequence[Record], report: Report) -> dict[BindingPoint, BufferRange]:
-        """What BindOutputs binds, out of its DML_BINDING_DESCs."""
+        """The ranges bound by BindOutputs, from its DML_BINDING_DESCs."""
         return self.tensor_views("output", records, self.output_needs, report)
 
     def tensor_views(
         self, kind: str, records: Sequence[Record], needs: Sequence[Need | None], report: Report
     ) -> dict[BindingPoint, BufferRange]:
-        """What is bound where each slot takes one buffer."""
+        """The bound ranges, where each binding point takes one buffer."""
         if not self.is_count(kind, len(records), len(needs), report):
             return {}
         views = {}
@@ -167,12 +167,12 @@ class IDMLDispatchable(IDMLPageable):
         return views
 
     def report_required(self, slot: BindingPoint, need: Need, path: str, report: Report) -> None:
-        """Somebody bound nothing for a tensor, or for a resource that an initializer fills."""
+        """Report a missing binding of a tensor, or of a resource that an initializer fills."""
         text = f"names no buffer; {self.describe(slot)} needs one of at least {need.size} bytes"
         report.add(REQUIRED[slot.kind], path, text)
 
     def is_count(self, kind: str, count: int, needed: int, report: Report) -> bool:
-        """Report a number of bindings that is not the one ``needed``."""
+        """Report a binding count other than ``needed``."""
         if count != needed:
             report.add(COUNTS[kind], "bindingCount", f"is {count}; {self.describe_count(kind, needed)}")
         return count == needed
@@ -190,47 +190,47 @@ class IDMLDispatchable(IDMLPageable):
 
     @abstractmethod
     def why_unbound(self, slot: BindingPoint) -> str:
-        """Why nothing may be bound at a slot without need."""
+        """Why nothing may be bound at a binding point without a requirement."""
 
     def resource_need(self, size: int) -> Need | None:
-        """What a temporary or persistent resource of ``size`` bytes must be; None if there is none."""
+        """The requirement on a temporary or persistent resource of ``size`` bytes; None if there is none."""
         heaps = bindable_heaps(self.device.feature_level)
         return Need(size, RESOURCE_ALIGNMENT, heaps) if size else None
 
     def report_null(self, kind: str, need: Need, report: Report) -> None:
-        """Somebody bound nothing as a temporary or persistent resource, though one is needed."""
+        """Report a missing temporary or persistent resource."""
         text = f"is null, but {kind.capitalize()}ResourceSize is {need.size}"
         report.add(NULL[kind], "binding", text)
 
     def check_unneeded(self, kind: str, is_bound: bool, report: Report) -> None:
-        """Somebody bound a temporary or persistent resource, of which no bytes are needed, or (``is_bound`` False)
-        nothing."""
+        """Report the binding of a temporary or persistent resource of which no bytes are needed; with ``is_bound``
+        False, NONE was bound."""
         if is_bound:
             text = f"names a {kind} resource, but {kind.capitalize()}ResourceSize is 0; bind nothing"
             report.add(UNNEEDED[kind], "binding", text)
 
     @abstractmethod
     def describe(self, slot: BindingPoint) -> str:
-        """A slot by the name of the tensor or resource that belongs there."""
+        """The name of the tensor or resource of a binding point."""
 
     @abstractmethod
     def accesses(self, slot: BindingPoint, view: BufferRange, views: Views = NO_VIEWS) -> Iterator[Access]:
-        """What a dispatch does with the range that is bound for ``slot``, among ``views``."""
+        """The accesses of a dispatch to ``view``, the range bound at ``slot``, among ``views``."""
 
     @abstractmethod
     def check_pair(self, one: Bound, other: Bound, report: Report) -> None:
-        """Report two ranges of one buffer that may not lie there together."""
+        """Report two ranges of one buffer that must not overlap."""
 
     def scratch(self, views: Views) -> npt.NDArray[np.uint8]:
-        """The bytes of the temporary resource that are needed."""
+        """The required bytes of the temporary resource."""
         view = views.get(TEMPORARY)
         return NO_BYTES if view is None else view.bytes[: self.temporary_size]
 
     @abstractmethod
     def prepare(self, views: Views) -> Run:
-        """A call that does the work over the bound memory. It keeps alive no more than Windows does."""
+        """A call that executes over the bound memory. It holds no references that Windows does not hold."""
 
     @abstractmethod
     def debug_check(self) -> DebugCheck:
-        """What a debug device checks when a dispatch that is recorded now executes. It keeps alive no more than Windows
-        does."""
+        """A debug device's check for the execution of a dispatch recorded at this time. It holds no references that
+        Windows does not hold."""

@@ -1,4 +1,4 @@
-"""``IDMLDevice``, ``IDMLDevice1``, ``IDMLDebugDevice``, and how a device is made."""
+"""``IDMLDevice``, ``IDMLDevice1``, ``IDMLDebugDevice`` and device creation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ HIGHEST_FEATURE_LEVEL = max(KNOWN_LEVELS)
 
 CREATE_FLAGS = rule(
     "DML-CreateDevice-flags",
-    "flags holds bits of DML_CREATE_DEVICE_FLAGS alone",
+    "flags has only bits of DML_CREATE_DEVICE_FLAGS",
     "ne-directml-dml_create_device_flags",
 )
 LEVEL = rule(
@@ -47,13 +47,13 @@ LEVEL = rule(
     "A feature level is one of DML_FEATURE_LEVEL",
     "nf-directml-dmlcreatedevice1",
 )
-# A number above all levels may be one of a later version, which this one does not support.
+# A number above all known levels may be a level of a later version, which is not supported.
 MINIMUM_LEVEL = rule(
     "DML-CreateDevice-minimum-feature-level",
     "minimumFeatureLevel is not above the level that the device supports",
     "nf-directml-dmlcreatedevice1",
 )
-# Microsoft's library compares it as a signed number, and takes 0 and -1 too.
+# Microsoft's library compares it as a signed number, and also accepts 0 and -1.
 KNOWN_MINIMUM = rule(
     "DML-CreateDevice-minimum-feature-level-known",
     "minimumFeatureLevel is one of DML_FEATURE_LEVEL",
@@ -65,18 +65,18 @@ TOO_OLD = rule(
     "DMLCreateDevice1 came with DirectML 1.1.0, and so with DML_FEATURE_LEVEL_2_0",
     "nf-directml-dmlcreatedevice1",
 )
-# Up to 5_1 the page calls Direct3D's debug layer a requirement; an error code it names only for layers that are not
-# installed, which cannot be here. So forgetting it is a warning at all levels, as newer versions print one.
+# Up to 5_1 the page calls Direct3D's debug layer a requirement, but names an error code only for layers that are not
+# installed, which does not occur here. So omitting it is a warning at all levels, as in newer versions.
 DEBUG_LAYER = rule(
     "DML-CreateDevice-debug-layer",
-    "The Direct3D 12 debug layer is enabled before a device with DML_CREATE_DEVICE_FLAG_DEBUG is made",
+    "The Direct3D 12 debug layer is enabled before a device with DML_CREATE_DEVICE_FLAG_DEBUG is created",
     "dml-debug-layer",
     Severity.WARNING,
     debug=True,
 )
 EXECUTION_FLAGS = rule(
     "DML-CompileOperator-flags",
-    "flags holds bits of DML_EXECUTION_FLAGS alone",
+    "flags has only bits of DML_EXECUTION_FLAGS",
     "ne-directml-dml_execution_flags",
 )
 PAGEABLE_COUNT = rule(
@@ -116,7 +116,7 @@ class IDMLDevice(IDMLObject):
         return f"{self.feature_level.name}{debug}{profile}{removed}"
 
     def QueryInterface(self, riid: Any) -> Any:
-        """Also gives the IDMLDebugDevice of a device made with DML_CREATE_DEVICE_FLAG_DEBUG."""
+        """Also returns the IDMLDebugDevice of a device created with DML_CREATE_DEVICE_FLAG_DEBUG."""
         if self.removal.debug and riid in (IID_IDMLDebugDevice, IDMLDebugDevice):
             return IDMLDebugDevice(self)
         return super().QueryInterface(riid)
@@ -130,7 +130,7 @@ class IDMLDevice(IDMLObject):
         featureSupportDataSize: Any = None,
         featureSupportData: Any = None,
     ) -> None:
-        """Fill ``featureSupportData``; ``(feature, query, support)`` without the sizes will do.
+        """Fill ``featureSupportData``; the sizes may be left out: ``(feature, query, support)``.
 
         Raises ``DMLError`` ``DXGI_ERROR_UNSUPPORTED`` or ``E_INVALIDARG``
         (nf-directml-idmldevice-checkfeaturesupport).
@@ -143,9 +143,9 @@ class IDMLDevice(IDMLObject):
 
     @hresult_method
     def CreateOperator(self, desc: Any) -> IDMLOperator:
-        """Check an operator desc. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule, types
-        that CheckFeatureSupport denies among them, ``DXGI_ERROR_UNSUPPORTED`` for types of operators that Microsoft's
-        library keeps to itself, ``TypeError`` for what is no desc."""
+        """Validate an operator desc. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every violation,
+        including types that CheckFeatureSupport denies, ``DXGI_ERROR_UNSUPPORTED`` for operator types internal to
+        Microsoft's library, and ``TypeError`` if it is not a desc."""
         decoded, report = check(desc, self.feature_level)
         if self.profile.denied and decoded is not None:
             check_types(self.profile, decoded, report)
@@ -158,9 +158,9 @@ class IDMLDevice(IDMLObject):
 
     @hresult_method
     def CompileOperator(self, op: IDMLOperator, flags: int = 0) -> IDMLCompiledOperator:
-        """Choose the kernel of an operator (nf-directml-idmldevice-compileoperator).
+        """Select the kernel of an operator (nf-directml-idmldevice-compileoperator).
 
-        Raises ``DMLError`` for what Microsoft's library creates and does not compile.
+        Raises ``DMLError`` for operators that Microsoft's library creates but does not compile.
         """
         report = Report()
         same_device(IDMLOperator, op, "op", self, report, SAME_DEVICE)
@@ -171,10 +171,10 @@ class IDMLDevice(IDMLObject):
         return created(IDMLCompiledOperator(self, kind, OperatorProgram(op.desc, self._kernels(kind)), op))
 
     def _kernels(self, flags: DML_EXECUTION_FLAGS) -> Kernels:
-        """How this device chooses the kernels of what is compiled with ``flags``."""
+        """The kernel selection of this device under ``flags``."""
         if not flags & DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION:
             return kernel_of
-        # Few programs have it.
+        # Imported on demand: few programs pass the flag.
         from ..operators.half_precision import allowed_kernel_of, half_kernel_of
 
         return half_kernel_of if self.profile.halves else allowed_kernel_of
@@ -196,18 +196,18 @@ class IDMLDevice(IDMLObject):
 
     @hresult_method
     def CreateBindingTable(self, desc: Any = None) -> IDMLBindingTable:
-        """``desc`` is a DML_BINDING_TABLE_DESC; None makes an empty table. Raises ``DMLError`` ``E_INVALIDARG``."""
+        """``desc`` is a DML_BINDING_TABLE_DESC; None gives an empty table. Raises ``DMLError`` ``E_INVALIDARG``."""
         return IDMLBindingTable(self, desc)
 
     @hresult_method
     def Evict(self, count: Any, ppObjects: Any = None) -> None:
-        """``(count, objects)`` or ``(objects)``. Memory stays where it is; the debug layer knows who uses it."""
+        """``(count, objects)`` or ``(objects)``. No memory is moved; the debug layer reports uses while evicted."""
         for item in self._pageables(count, ppObjects, "Evict"):
             item.life.evict()
 
     @hresult_method
     def MakeResident(self, count: Any, ppObjects: Any = None) -> None:
-        """``(count, objects)`` or ``(objects)``. As often as they were evicted makes them resident."""
+        """``(count, objects)`` or ``(objects)``. Needs one call per Evict, as these are counted."""
         for item in self._pageables(count, ppObjects, "MakeResident"):
             item.life.make_resident()
 
@@ -231,7 +231,7 @@ class IDMLDevice(IDMLObject):
 
 
 class IDMLDevice1(IDMLDevice):
-    """A device that compiles graphs, from feature level 2_1 on (nn-directml-idmldevice1)."""
+    """A device that compiles graphs; feature level 2_1 and later (nn-directml-idmldevice1)."""
 
     IID = IID_IDMLDevice1
 
@@ -239,9 +239,9 @@ class IDMLDevice1(IDMLDevice):
     def CompileGraph(self, desc: Any, flags: int = 0) -> IDMLCompiledOperator:
         """Compile a graph of operators into one (nf-directml-idmldevice1-compilegraph).
 
-        ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every broken rule.
+        ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every violation.
         """
-        # Loaded when the first graph comes: most programs that import this package have none.
+        # Imported on demand: most programs compile no graph.
         from .compiler.graph_desc import read_graph_desc
         from .compiler.graph_program import GraphProgram
         from .compiler.graph_validation import check_graph
@@ -262,7 +262,7 @@ class IDMLDevice1(IDMLDevice):
 
 
 class IDMLDebugDevice(IUnknown):
-    """The switch of a debug device's output (nn-directml-idmldebugdevice)."""
+    """Mutes a debug device's output (nn-directml-idmldebugdevice)."""
 
     IID = IID_IDMLDebugDevice
 
@@ -274,13 +274,13 @@ class IDMLDebugDevice(IUnknown):
         return self._device
 
     def QueryInterface(self, riid: Any) -> Any:
-        """The device's interfaces too: they are one COM object."""
+        """Also returns the device's interfaces: both are one COM object."""
         if riid in (IDMLDebugDevice, IID_IDMLDebugDevice):
             return self
         return self._device.QueryInterface(riid)
 
     def SetMuteDebugOutput(self, mute: bool) -> None:
-        """Whether messages stay out of the ID3D12InfoQueue and of the logger ``directml_py``."""
+        """Suppress or allow messages to the ID3D12InfoQueue and the logger ``directml_py``."""
         self._device.removal.muted = bool(mute)
 
 
@@ -293,10 +293,10 @@ def DMLCreateDevice(
 ) -> IDMLDevice:
     """A DirectML device on a Direct3D 12 device (nf-directml-dmlcreatedevice).
 
-    ``feature_level`` is the highest level that this emulated DirectML supports. From 2_1 on the device is an
-    IDMLDevice1. ``profile`` is a ``Profile``, the name of one of ``PROFILES``, or None for the one that the
-    environment variable ``DIRECTML_PY_PROFILE`` names, else ``kind``. Raises ``TypeError`` for what is no device,
-    ``DMLError`` ``E_INVALIDARG`` for unknown flags, levels or profiles.
+    ``feature_level`` is the highest level that this emulated DirectML supports. From 2_1 the device is an IDMLDevice1.
+    ``profile`` is a ``Profile``, a name in ``PROFILES``, or None for the one named by the environment variable
+    ``DIRECTML_PY_PROFILE``, else ``kind``. Raises ``TypeError`` if ``d3d12Device`` is not a device, and ``DMLError``
+    ``E_INVALIDARG`` for unknown flags, levels or profiles.
     """
     return _device(d3d12Device, flags, DML_FEATURE_LEVEL_1_0, feature_level, profile)
 
@@ -309,11 +309,11 @@ def DMLCreateDevice1(
     feature_level: int = HIGHEST_FEATURE_LEVEL,
     profile: ProfileLike = None,
 ) -> IDMLDevice:
-    """As DMLCreateDevice; raises ``DMLError`` ``DXGI_ERROR_UNSUPPORTED`` if ``minimumFeatureLevel``, any signed number
-    of 32 bits, is above ``feature_level``, or if that is 1_0, whose DirectML lacks this function
+    """Like DMLCreateDevice; raises ``DMLError`` ``DXGI_ERROR_UNSUPPORTED`` if ``minimumFeatureLevel``, any signed
+    32-bit number, is above ``feature_level``, or if that is 1_0, whose DirectML lacks this function
     (nf-directml-dmlcreatedevice1)."""
     if feature_level == DML_FEATURE_LEVEL_1_0:
-        text = "is DML_FEATURE_LEVEL_1_0, whose DirectML has DMLCreateDevice alone"
+        text = "is DML_FEATURE_LEVEL_1_0, whose DirectML has only DMLCreateDevice"
         raise violation(TOO_OLD, "feature_level", text, DXGI_ERROR_UNSUPPORTED)
     return _device(d3d12Device, flags, minimumFeatureLevel, feature_level, profile)
 
@@ -337,7 +337,7 @@ def _device(
         d3d12Device.reorders = True
     report = Report()
     if minimum not in KNOWN_LEVELS:
-        report.add(KNOWN_MINIMUM, "minimumFeatureLevel", f"is {minimum:#x}, which is no DML_FEATURE_LEVEL")
+        report.add(KNOWN_MINIMUM, "minimumFeatureLevel", f"is {minimum:#x}, which is not a DML_FEATURE_LEVEL")
     if device.removal.debug and d3d12Device.info_queue is None:
         text = "has DML_CREATE_DEVICE_FLAG_DEBUG, but the Direct3D 12 debug layer was not enabled before"
         report.add(DEBUG_LAYER, "flags", text)

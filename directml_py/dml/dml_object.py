@@ -1,4 +1,4 @@
-"""The bases of the DirectML interfaces."""
+"""Base classes of the DirectML interfaces."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ if TYPE_CHECKING:
     from .dml_device import IDMLDevice
 
 SAME_DEVICE = rule(
-    "DML-Object-device", "Objects that work together were made by the same device", "dml-resource-lifetime"
+    "DML-Object-device",
+    "Objects that are used together were created by the same device",
+    "dml-resource-lifetime",
 )
 PRIVATE_DATA = PrivateDataRules(
     size=rule(
         "DML-SetPrivateData-size",
-        "dataSize is at most what data has",
+        "dataSize is at most the size of data",
         "nf-directml-idmlobject-setprivatedata",
     ),
     guid=rule(
         "DML-GetPrivateData-guid",
-        "Private data is read under a GUID that some is stored under",
+        "Private data is read with a GUID under which data is stored",
         "nf-directml-idmlobject-getprivatedata",
     ),
 )
@@ -55,9 +57,9 @@ class IDMLObject(PrivateDataObject):
 
     @hresult_method
     def SetPrivateData(self, guid: GUID, dataSize: Any, data: Any = None) -> int:
-        """``(guid, size, bytes)`` as in C, or ``(guid, bytes)``; no data removes what is stored.
+        """``(guid, size, bytes)`` as in C, or ``(guid, bytes)``; without data the stored data is removed.
 
-        Returns ``S_OK``, or ``S_FALSE`` where there was nothing to remove.
+        Returns ``S_OK``, or ``S_FALSE`` if there was nothing to remove.
         """
         return super().SetPrivateData(guid, dataSize, data)
 
@@ -68,7 +70,7 @@ class IDMLObject(PrivateDataObject):
 
     @hresult_method
     def SetPrivateDataInterface(self, guid: GUID, data: IUnknown | None) -> int:
-        """None removes what is stored. Returns ``S_OK``, or ``S_FALSE`` where there was nothing to remove."""
+        """None removes the stored data. Returns ``S_OK``, or ``S_FALSE`` if there was nothing to remove."""
         return super().SetPrivateDataInterface(guid, data)
 
     @hresult_method
@@ -77,7 +79,7 @@ class IDMLObject(PrivateDataObject):
 
 
 class IDMLDeviceChild(IDMLObject):
-    """An object that a DirectML device made (nn-directml-idmldevicechild)."""
+    """An object created by a DirectML device (nn-directml-idmldevicechild)."""
 
     IID = IID_IDMLDeviceChild
 
@@ -85,7 +87,7 @@ class IDMLDeviceChild(IDMLObject):
         super().__init__()
         self.device = device
         self.removal = device.removal
-        # The line of the program that made it; empty without Direct3D's debug layer.
+        # The call site that created it; empty without Direct3D's debug layer.
         self.made_at = "" if device.d3d12_device.sync_validator is None else caller()
 
     @hresult_method
@@ -96,7 +98,7 @@ class IDMLDeviceChild(IDMLObject):
 class IDMLPageable(LivingObject, IDMLDeviceChild):
     """An object that can be evicted (nn-directml-idmlpageable).
 
-    ``life`` is what recorded dispatches hold instead of the object under the debug layer.
+    Under the debug layer recorded dispatches hold ``life`` instead of the object.
     """
 
     IID = IID_IDMLPageable

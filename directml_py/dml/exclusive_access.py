@@ -1,4 +1,4 @@
-"""Objects that are not thread safe: what two threads do with one of them at once is undefined."""
+"""Detects concurrent use of objects that are not thread safe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ M = TypeVar("M", bound=Callable[..., Any])
 
 
 class OneThread:
-    """Which thread is inside of an object, if any. It may call in there once more."""
+    """Tracks the thread that is inside a method of an object. Reentrant calls are allowed."""
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
@@ -27,14 +27,14 @@ class OneThread:
         self._inside = None
 
     def check(self, path: str, report: Report) -> None:
-        """Report that another thread is inside."""
+        """Report if another thread is inside."""
         if self._inside not in (None, get_ident()):
-            report.add(self._rule, path, "comes while another thread is in a method of the same object")
+            report.add(self._rule, path, "is called while another thread is in a method of the same object")
 
 
 def one_thread(method: M) -> M:
-    """A method of an object with ``one_thread``, which removes the device, or raises ``DMLError`` ``E_INVALIDARG``
-    where it returns an HRESULT, if another thread is inside. The object stays as that one leaves it."""
+    """Method decorator for objects with a ``one_thread``: if another thread is inside, the call has no effect but to
+    remove the device, or to raise ``DMLError`` ``E_INVALIDARG`` where it returns an HRESULT."""
 
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -37,28 +37,26 @@ LEVELS_PAGE = "ns-directml-dml_feature_query_feature_levels"
 FEATURE = rule("DML-CheckFeatureSupport-feature", "feature is one of DML_FEATURE", PAGE)
 SIZE = rule(
     "DML-CheckFeatureSupport-size",
-    "Each size is at least that of the struct which belongs to the feature",
+    "Each size is at least that of the feature's struct",
     PAGE,
 )
 EXACT_SIZE = rule(
     "DML-CheckFeatureSupport-exact-size",
-    "Each size is that of the struct which belongs to the feature",
+    "Each size is that of the feature's struct",
     PAGE,
     Severity.WARNING,
 )
-WRITABLE = rule(
-    "DML-CheckFeatureSupport-writable", "featureSupportData points to memory that can be written", PAGE
-)
+WRITABLE = rule("DML-CheckFeatureSupport-writable", "featureSupportData points to writable memory", PAGE)
 LEVEL_COUNT = rule(
-    "DML-CheckFeatureSupport-level-count", "At least one feature level is asked for", LEVELS_PAGE
+    "DML-CheckFeatureSupport-level-count", "At least one feature level is requested", LEVELS_PAGE
 )
-# The page does not say what comes of levels of which none is supported, nor of numbers that are no levels: Microsoft's
-# library compares numbers, and answers 0.
+# The page does not define the result if no requested level is supported, or for numbers that are not levels:
+# Microsoft's library compares numbers, and returns 0.
 LEVELS = rule(
     "DML-CheckFeatureSupport-levels", "At least one of the requested feature levels is supported", LEVELS_PAGE
 )
-# No page says which call fails for a type that the device denies, nor how: Microsoft's library has CreateOperator
-# refuse it, as any other desc. The identifier is older than that was known.
+# No page says which call fails for a type that the device denies, nor how: in Microsoft's library CreateOperator
+# rejects it, like any other invalid desc, although the identifier names CheckFeatureSupport.
 TYPES = rule(
     "DML-CompileOperator-data-type",
     "Tensors have types that the device supports",
@@ -88,12 +86,12 @@ def check_feature_support(
     support_size: Any,
     support: Any,
 ) -> None:
-    """Fill the struct at ``support``. Sizes are in bytes and may be None, which stands for the right one.
+    """Fill the struct at ``support``. Sizes are in bytes; None stands for the correct one.
 
-    The device has feature level ``level``, and no tensors of the types ``denied``; ``removal`` is told of warnings.
+    The device has feature level ``level`` and denies tensors of the types ``denied``; warnings go to ``removal``.
 
-    Raises ``DMLError``: ``DXGI_ERROR_UNSUPPORTED`` for a feature that the device does not know or, with the answer 0,
-    for levels that it does not have; ``E_INVALIDARG`` for sizes that are too small, null or unreadable data.
+    Raises ``DMLError``: ``DXGI_ERROR_UNSUPPORTED`` for an unknown feature or, with the result 0, for unsupported
+    levels; ``E_INVALIDARG`` for sizes that are too small, and for null or unreadable data.
     """
     number = uint(feature, "feature", FEATURE)
     if number not in [int(known) for known in DML_FEATURE]:
@@ -142,20 +140,20 @@ def put(address: int, result: Structure) -> None:
 
 
 def is_type(number: int, level: int) -> bool:
-    """Whether tensors of a data type can be had at a feature level; of a number that is no type, False."""
+    """Whether a feature level supports a data type; False for numbers that are not types."""
     return number in TYPE_NUMBERS and data_type_of(number).level <= level
 
 
 def highest_level(asked: Sequence[int] | None, level: int) -> int:
-    """The highest number in ``asked`` that is not above ``level``, a feature level or not; 0 if there is none."""
+    """The highest number in ``asked`` that is at most ``level``, whether a feature level or not; 0 if there is none."""
     return max((number for number in asked or () if 0 < number <= level), default=0)
 
 
 def no_level(asked: Sequence[int] | None, level: int) -> DMLError:
     if not asked:
-        text = "is 0; at least one level must be asked for"
+        text = "is 0; at least one level must be requested"
         return violation(LEVEL_COUNT, "RequestedFeatureLevelCount", text, DXGI_ERROR_UNSUPPORTED)
-    text = f"holds no level that is supported; the device has {level_name(level)}"
+    text = f"holds no supported level; the device has {level_name(level)}"
     return violation(LEVELS, "RequestedFeatureLevels", text, DXGI_ERROR_UNSUPPORTED)
 
 

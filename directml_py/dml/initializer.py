@@ -51,7 +51,7 @@ ONE_THREAD = rule(
 )
 NOT_NEEDED = rule(
     "DML-BindPersistentResource-initializer",
-    "An initializer takes persistent resources as outputs; BindPersistentResource is not for it, not even with NONE",
+    "An initializer takes persistent resources as outputs; BindPersistentResource is never called for it",
     "dml-binding",
 )
 
@@ -67,7 +67,7 @@ def read_operators(device: IDMLDevice, first: Any, second: Any, method: str) -> 
 
 
 class IDMLOperatorInitializer(IDMLDispatchable):
-    """Initializes compiled operators (nn-directml-idmloperatorinitializer)."""
+    """Initializes compiled operators: fills their persistent resources (nn-directml-idmloperatorinitializer)."""
 
     IID = IID_IDMLOperatorInitializer
     title = "an operator initializer"
@@ -84,7 +84,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
     @hresult_method
     @one_thread
     def Reset(self, operatorCount: Any = 0, operators: Any = None) -> None:
-        """Take other operators, as ``(count, operators)`` or ``(operators)``; none makes dispatching a no-op."""
+        """Replace the operators, as ``(count, operators)`` or ``(operators)``; without any, dispatching is a no-op."""
         self._take(read_operators(self.device, operatorCount, operators, "Reset"))
         self._resets += 1
 
@@ -97,8 +97,8 @@ class IDMLOperatorInitializer(IDMLDispatchable):
         return [op.life for op in self.operators]
 
     def _recorded_operators(self) -> Callable[[], Operators]:
-        """The operators of this moment, for a dispatch: under the debug layer it keeps them alive no more than the
-        initializer does, and those that are gone are None."""
+        """A snapshot of the operators for a dispatch: under the debug layer it holds weak references, and released
+        operators are None."""
         operators = self.operators
         if self.device.d3d12_device.sync_validator is None:
             return lambda: operators
@@ -106,12 +106,12 @@ class IDMLOperatorInitializer(IDMLDispatchable):
         return lambda: [reference() for reference in references]
 
     def report_reset(self) -> None:
-        """Say that the initializer was reset while a dispatch was under way; the dispatch does as recorded."""
+        """Report that the initializer was reset before a recorded dispatch executed, which runs as recorded."""
         report = Report()
         report.add(
             IN_FLIGHT,
             self.dispatch_title,
-            "executes after Reset gave the initializer other operators than it was recorded with",
+            "executes after Reset gave the initializer operators other than those it was recorded with",
         )
         self.removal.notify(report)
 
@@ -141,8 +141,8 @@ class IDMLOperatorInitializer(IDMLDispatchable):
 
     @property
     def descriptor_count(self) -> int:
-        """At least one, so that a heap and a table for the initializer alone can be made in every case; none on a
-        device that needs none."""
+        """At least one, so that a heap and a table can always be created for the initializer; none on a device that
+        needs none."""
         return max(1, super().descriptor_count) if self.has_descriptors else 0
 
     def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:

@@ -1,4 +1,4 @@
-"""Memory without a defined content, as a device with such a profile leaves it: never zero by chance."""
+"""Poisons memory with undefined content, on devices whose profile says so, so that it never reads as zero."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Bytes = npt.NDArray[np.uint8]
 
 
 def poisoned(run: Run, outputs: Iterable[BufferRange], inputs: Sequence[BufferRange], scratch: Bytes) -> Run:
-    """``run``, before which nothing is left of the outputs, and before and after it of the temporary memory.
+    """``run`` with outputs poisoned before it, and temporary memory before and after it.
 
-    An output that is written in place of an input holds that until then.
+    An output that is written in place of an input is not poisoned.
     """
     fresh = [out.bytes for out in outputs if not any(out.overlaps(one) for one in inputs)]
 

@@ -1,9 +1,9 @@
-"""How unkind a device is, where the pages leave devices the choice.
+"""Device profiles: how demanding a device is where the pages leave it the choice.
 
-A program that passes because this emulation asks for little fails on somebody's GPU. A ``Profile`` says what a device
-asks for and grants beyond what it has to; every one of them is a device that the pages allow. Offsets are no part of
-it: tensors may lie on any multiple of DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT, temporary and persistent resources on any
-of 256 (directml-constants), so that no device can ask for more.
+A program that passes only because an emulated device requires little fails on other GPUs. A ``Profile`` sets what a
+device requires and denies within the limits of the pages. It has no offset alignments: tensors may lie at any multiple
+of DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT, temporary and persistent resources at any of 256 (directml-constants), so that
+no device can require more.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from ..api.enums import (
 
 PROFILE_VARIABLE = "DIRECTML_PY_PROFILE"
 REMOVAL = "removal_after="
-# Sizes are rounded up to this before a profile adds to them, so that what it adds decides what they are no multiple of.
+# Sizes are rounded up to this before a profile adds to them, so that the addend determines their alignment.
 UNIT = 16
 
 PROFILE = rule(
     "DML-CreateDevice-profile",
-    "profile is a Profile, or names one; DIRECTML_PY_PROFILE names one, and may add ,removal_after=n",
+    "profile is a Profile or the name of one; DIRECTML_PY_PROFILE names one, optionally with ,removal_after=n",
     "dml-binding",
 )
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What one kind of device does. The defaults ask for nothing beyond what operators use.
+    """The behaviour of a device. By default it requires nothing beyond what operators use.
 
-    ``temporary`` and ``persistent`` are bytes, multiples of 4, that every operator asks for beyond its own, and every
-    initializer as temporary memory. ``descriptors`` are those that every dispatchable asks for beyond one for each
-    binding; None means that none needs any but those with DESCRIPTORS_VOLATILE. ``denied`` are the types of tensors
-    that CheckFeatureSupport denies, and that no operator is created with. With ``undefined``, memory without a defined
-    content never reads as zero: CREATE_NOT_ZEROED heaps, temporary resources, what outputs held before and have
-    between their elements. With ``strict`` an error that the debug layer would report of a dispatch removes the
-    device, and what a page forbids is an error even where Microsoft's library accepts it. With ``reorders`` dispatches
-    of one ExecuteCommandLists run in another order where no barrier is between them, but for lists that the debug
-    layer or a capture watches. With ``halves`` FLOAT16 is computed in FLOAT16, each step rounded, where
-    DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION allows it: in functions of elements, activations, REDUCE and
-    GEMM, beside running sums and products, of which every device does. ``removal_after`` is the number of calls of the
-    device and of what it made after which it is removed.
+    ``temporary`` and ``persistent`` are extra bytes, multiples of 4, that every operator requires, and every
+    initializer as temporary memory. ``descriptors`` is the count that every dispatchable requires beyond one per
+    binding; None means that only those with DESCRIPTORS_VOLATILE need any. ``denied`` are the tensor types that
+    CheckFeatureSupport denies and CreateOperator rejects. With ``undefined``, memory with undefined content never reads
+    as zero: CREATE_NOT_ZEROED heaps, temporary resources, the previous content of outputs and the gaps between their
+    elements. With ``strict`` an error that the debug layer would report for a dispatch removes the device, and
+    violations of a page are errors even where Microsoft's library accepts them. With ``reorders`` dispatches of one
+    ExecuteCommandLists are reordered where no barrier separates them, except in lists watched by the debug layer or a
+    capture. With ``halves`` FLOAT16 is computed in FLOAT16, rounded at each step, where
+    DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION allows it: in element-wise functions, activations, REDUCE and
+    GEMM, in addition to cumulative sums and products, for which every device does. The device is removed at call
+    number ``removal_after`` of its methods and those of objects that it created.
     """
 
     name: str
@@ -74,11 +74,11 @@ class Profile:
             raise ValueError(f"removal_after is {self.removal_after}; it must be at least 1")
 
     def temporary_size(self, size: int) -> int:
-        """The TemporaryResourceSize of what uses ``size`` bytes."""
+        """The TemporaryResourceSize of a dispatchable that uses ``size`` bytes."""
         return _grown(size, self.temporary)
 
     def persistent_size(self, size: int) -> int:
-        """The PersistentResourceSize of what keeps ``size`` bytes."""
+        """The PersistentResourceSize of an operator that keeps ``size`` bytes."""
         return _grown(size, self.persistent)
 
 
@@ -118,9 +118,9 @@ ProfileLike: TypeAlias = "Profile | str | None"
 
 
 def profile_of(value: ProfileLike) -> Profile:
-    """A profile, or the one of a name; None is that of ``DIRECTML_PY_PROFILE``, or ``kind``.
+    """A profile itself or by name; None is that of ``DIRECTML_PY_PROFILE``, or ``kind``.
 
-    A name may be followed by ``,removal_after=n``. Raises ``DMLError`` ``E_INVALIDARG`` for what names none.
+    A name may be followed by ``,removal_after=n``. Raises ``DMLError`` ``E_INVALIDARG`` for unknown names.
     """
     if isinstance(value, Profile):
         return value
@@ -138,6 +138,9 @@ def profile_of(value: ProfileLike) -> Profile:
     count = rest.removeprefix(REMOVAL)
     if rest == count or not (count.isascii() and count.isdecimal()) or not int(count[:20]):
         raise violation(
-            PROFILE, origin, f"is {text!r}; after the name comes ,{REMOVAL}n with n above 0", E_INVALIDARG
+            PROFILE,
+            origin,
+            f"is {text!r}; only ,{REMOVAL}n may follow the name, with n at least 1",
+            E_INVALIDARG,
         )
     return replace(profile, removal_after=int(count[:20]))

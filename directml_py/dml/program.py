@@ -1,4 +1,4 @@
-"""What a compiled operator runs: one operator, or a whole graph."""
+"""Dispatch programs: the executable form of an operator or a graph."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..validation.report import Report
 
 Bytes = npt.NDArray[np.uint8]
 Notify: TypeAlias = Callable[[Report], None]
-# What chooses the kernel of an operator.
+# Selects the kernel of an operator.
 Kernels: TypeAlias = Callable[[OperatorDesc], Kernel]
 Inspect: TypeAlias = Callable[[Sequence[Any]], None]
 
 
 class Results(NamedTuple):
-    """An ``output`` of an operator whose page leaves results undefined, as its others tell: their ``positions`` among
-    the outputs of a program, None for absent ones."""
+    """An ``output`` of an operator whose page leaves some results undefined, depending on its other outputs, whose
+    ``positions`` are indices into a program's outputs, None if absent."""
 
     desc: OperatorDesc
     output: int
@@ -33,16 +33,16 @@ class Results(NamedTuple):
 
 
 def are_all_defined(desc: OperatorDesc) -> bool:
-    """Whether the page of an operator says what all results are."""
+    """Whether the page of an operator defines all results."""
     return type(operator_of(desc.name)).defined is Operator.defined
 
 
 class DispatchProgram(Protocol):
-    """The tensors that are bound from outside, and how to run over their bytes.
+    """The tensors that a program binds, and its execution over their bytes.
 
-    ``in_place`` are the inputs, by position, whose memory some output may be bound to. ``temporary_size`` is in bytes.
-    ``packed`` are the inputs that are OWNED_BY_DML and come in the form that they were packed into. ``results`` are the
-    outputs of which some elements stay undefined.
+    ``in_place`` are the indices of inputs whose memory some output may be bound to. ``temporary_size`` is in bytes.
+    ``packed`` are the OWNED_BY_DML inputs that are passed prepacked. ``results`` are the outputs with undefined
+    elements.
     """
 
     title: str
@@ -54,7 +54,7 @@ class DispatchProgram(Protocol):
     results: Mapping[int, Results]
 
     def works_in_place(self, input: int, output: int) -> bool:
-        """Whether that output may be bound to the memory of that input."""
+        """Whether ``output`` may be bound to the memory of ``input``."""
 
     def bind(
         self,
@@ -63,14 +63,14 @@ class DispatchProgram(Protocol):
         temporary: Bytes | None,
         notify: Notify | None = None,
     ) -> Run:
-        """A call that runs over these bytes; all views are made here, once. Absent tensors are None.
+        """A call that runs over these bytes; all views are created here, once. Absent tensors are None.
 
-        ``notify`` is told what the values of inputs break, by each operator that runs, before it runs.
+        ``notify`` receives the violations by input values, from each operator before it runs.
         """
 
 
 class Nibbles:
-    """A tensor of 4-bit elements over its bytes, as the array of bytes that a kernel reads or writes in its place."""
+    """A tensor of 4-bit elements over its bytes, with the 8-bit array that a kernel reads or writes instead."""
 
     def __init__(self, tensor: TensorDesc, memory: Bytes) -> None:
         self._tensor = tensor
@@ -91,9 +91,9 @@ def bound_call(
     scratch: Bytes,
     inspect: Inspect | None = None,
 ) -> Run:
-    """A kernel over arrays, ``Nibbles`` and None: those are unpacked before it runs, and packed after it.
+    """A kernel bound to arrays, ``Nibbles`` and None; ``Nibbles`` are unpacked before it runs and packed after it.
 
-    ``inspect`` looks at the inputs before the kernel runs.
+    ``inspect`` is called with the inputs before the kernel runs.
     """
     arrays = list(map(array_of, inputs))
     call = kernel.bind(arrays, list(map(array_of, outputs)), scratch)
@@ -115,8 +115,8 @@ def bound_call(
 
 
 def inspector(desc: OperatorDesc, notify: Notify | None, where: str = "") -> Inspect | None:
-    """What looks at the inputs of an operator, and tells ``notify`` with paths that begin with ``where``; None if the
-    operator takes all values, or nobody is to be told."""
+    """The inspection of an operator's inputs, which reports to ``notify`` with paths that begin with ``where``; None
+    if the operator accepts all values, or ``notify`` is None."""
     operator = operator_of(desc.name)
     if notify is None or type(operator).inspect is Operator.inspect:
         return None
@@ -136,7 +136,7 @@ def array_of(view: Any) -> Any:
 
 
 def view_of(tensor: TensorDesc, memory: Bytes) -> Any:
-    """A tensor over its bytes, as ``bound_call`` takes it."""
+    """A tensor over its bytes, in the form that ``bound_call`` takes."""
     return Nibbles(tensor, memory) if tensor.is_nibbles else tensor.view(memory)
 
 
@@ -189,7 +189,7 @@ class OperatorProgram:
             self._kernel,
             arrays,
             views(self.outputs, outputs),
-            # A profile may ask for more than a kernel takes, and what is given is what the kernel uses.
+            # A profile may require more than the kernel's scratch, which must have its exact size.
             NO_BYTES if temporary is None else temporary[: self.temporary_size],
             inspector(self._desc, notify),
         )

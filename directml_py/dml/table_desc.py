@@ -1,4 +1,4 @@
-"""DML_BINDING_TABLE_DESC: which dispatchable, and which descriptors a table may write."""
+"""Decodes and validates DML_BINDING_TABLE_DESC: a dispatchable and the descriptor ranges of its table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAGE = "ns-directml-dml_binding_table_desc"
 CBV_SRV_UAV = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 HANDLE = rule(
     "DML-BindingTable-handle",
-    "Both handles point into a descriptor heap of the device, where a range starts",
+    "Both handles point to a descriptor in a heap of the device",
     PAGE,
 )
 HEAP_TYPE = rule(
@@ -44,7 +44,7 @@ SIZE = rule(
 
 
 class DescriptorRange:
-    """Descriptors of one heap, from ``start`` on. The heap belongs to the program: it is not kept alive."""
+    """The descriptors of one heap from ``start``, with a weak reference to the heap, which the program owns."""
 
     def __init__(self, heap: ID3D12DescriptorHeap, start: int) -> None:
         self._heap = weakref.ref(heap)
@@ -111,7 +111,7 @@ def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
         report.add(
             SHADER_VISIBLE,
             "GPUDescriptorHandle",
-            "is null; the heap must be made with D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE",
+            "is null; the heap must be created with D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE",
         )
         return None
     gpu = _range(device, "GPUDescriptorHandle", record.GPUDescriptorHandle.ptr, size, report)
@@ -123,7 +123,7 @@ def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
 def _range(device: IDMLDevice, name: str, pointer: int, size: int, report: Report) -> DescriptorRange | None:
     place = device.d3d12_device.find_descriptors(pointer)
     if place is None or place[0].has_cpu_handle(pointer) is not (name == "CPUDescriptorHandle"):
-        report.add(HANDLE, name, f"is 0x{pointer:X}, which is no descriptor of a heap of this device")
+        report.add(HANDLE, name, f"is 0x{pointer:X}, which is not a descriptor in a heap of this device")
         return None
     heap, start = place
     desc = heap.GetDesc()

@@ -1,4 +1,4 @@
-"""What a dispatch does with the memory of a tensor or a resource, as the debug layer tracks it."""
+"""A dispatch's accesses to the memory of tensors and resources, for hazard tracking."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Bytes = npt.NDArray[np.uint8]
 
 
 def tensor_access(tensor: TensorDesc, view: BufferRange, start: int, use: AccessKind, name: str) -> Access:
-    """The elements of a tensor that begins ``start`` bytes into ``view``."""
+    """The access to a tensor that begins ``start`` bytes into ``view``."""
     part = BufferRange(view.buffer, view.offset + start, tensor.total_size)
     return Access(part, use, UNORDERED_ACCESS, name, elements_of(tensor, use))
 
 
 def results_access(access: Access, results: Results, outputs: Sequence[BufferRange | None]) -> Access:
-    """``access`` to one of the ``outputs`` of a program, of the elements alone that the operator's page defines, which
-    are known only afterwards."""
+    """``access`` to one of a program's ``outputs``, restricted to the elements that the operator's page defines, which
+    are known only after execution."""
     desc, slots = results.desc, results.desc.outputs
     operator, tensor = OPERATORS[desc.name], slots[results.output].tensor
     assert tensor is not None
@@ -48,15 +48,15 @@ def results_access(access: Access, results: Results, outputs: Sequence[BufferRan
 
 
 def resource_access(view: BufferRange, size: int, use: AccessKind, name: str) -> Access:
-    """All of the first ``size`` bytes."""
+    """The access to the first ``size`` bytes."""
     return Access(BufferRange(view.buffer, view.offset, size), use, UNORDERED_ACCESS, name)
 
 
 def elements_of(tensor: TensorDesc, use: AccessKind) -> Callable[[Bytes], npt.NDArray[Any]]:
-    """What makes the tensor's elements out of its bytes, or out of a mark for each of them.
+    """A function from the tensor's bytes, or from a mark per byte, to its elements.
 
-    No view shows half a byte: what reads such elements gets a copy with a byte for each; what writes them is taken to
-    write all bytes up to the last.
+    No view can address half a byte: reads of 4-bit elements get a copy with one byte per element; writes count as
+    writing all bytes up to the last.
     """
     if tensor.element_bits >= 8:
         return tensor.view

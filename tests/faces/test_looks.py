@@ -135,8 +135,8 @@ class TestGraphs:
         assert str(graph.compile().plan).splitlines() == [
             "4 steps (2 run, 2 folded away), 0 bytes of temporary memory",
             "step 0, folded away: SPLIT 'split0'",
-            "    OutputTensors[0] FLOAT32 {1,1,3,2} is part of what SPLIT 'split0' reads",
-            "    OutputTensors[1] FLOAT32 {1,1,3,4} is part of what SPLIT 'split0' reads",
+            "    OutputTensors[0] FLOAT32 {1,1,3,2} is a view into the input of SPLIT 'split0'",
+            "    OutputTensors[1] FLOAT32 {1,1,3,4} is a view into the input of SPLIT 'split0'",
             "step 1, run: REDUCE 'reduce0'",
             "    OutputTensor FLOAT32 {1,1,3,1} lies in JOIN 'join0'",
             "step 2, run: TILE 'tile0'",

@@ -1,1 +1,1 @@
-"""Operator graphs: their description, its rules, and how one is compiled into a single operator."""
+"""The graph compiler: graph descs, their rules, and compilation into a single operator."""

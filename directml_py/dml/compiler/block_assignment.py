@@ -1,4 +1,4 @@
-"""Liveness: a block of the temporary resource for every value that lies in no other memory."""
+"""Liveness analysis: a block of the temporary resource for every value that has no other memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .plan_step import Step
 
 
 def assign_blocks(plan: Plan) -> Plan:
-    """Values that lie in no other memory get a block for as long as anything in it is needed, steps their scratch."""
+    """Give values without other memory a block for their live range, and steps their scratch."""
     flow = plan.flow
     when = {node: position for position, step in enumerate(plan.steps) for node in step.nodes}
     lives: dict[Value, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Batch norm as a post-op of the convolution before it: two steps become one, and the value between them vanishes."""
+"""Fuses a batch norm into the preceding convolution as a post-op, which eliminates the value between them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .plan_step import Step
 
 
 def fuse_conv_batch_norm(plan: Plan) -> Plan:
-    """Each pair of nodes that has a fused kernel is one step, where the second of them was."""
+    """Replace each pair of nodes that has a fused kernel by one step, at the position of the second."""
     single = {step.node: step for step in plan.steps if step.moves is None and step.fused is None}
     fused: dict[int, Step] = {}
     producers: set[int] = set()
@@ -49,5 +49,5 @@ def _fused_step(plan: Plan, first: Step, second: Step) -> Step | None:
 
 
 def _has_one_reader(plan: Plan, value: Value) -> bool:
-    """Whether nobody sees a value but one node, which sees it as its producer leaves it."""
+    """Whether a value has a single consumer, a node that reads it with its producer's layout."""
     return plan.is_free(value) and len(plan.flow.consumers.get(value, ())) == 1

@@ -1,8 +1,8 @@
 """Copy elision: data movement that becomes views.
 
-An output of a SPLIT or an identity can be a view into its input; an input of a JOIN or an identity can be written where
-the joined tensor lies. Both need that everybody sees the value as the tensor that its producer writes: a consumer that
-reinterprets the bytes needs them where its desc says.
+An output of a SPLIT or an identity can be a view into its input; the producer of a JOIN's or an identity's input can
+write it straight into the output. Both require that every consumer reads the value in its producer's layout: one that
+reinterprets the bytes needs them where its desc puts them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .view_identity import same_view
 
 
 def view_inputs(plan: Plan) -> Plan:
-    """Outputs that are parts of an input are views into it."""
+    """Make outputs that are slices of an input views into it."""
     plan = _copied(plan)
     for step in plan.steps:
         _view_inputs(plan, step)
@@ -25,7 +25,7 @@ def view_inputs(plan: Plan) -> Plan:
 
 
 def write_in_place(plan: Plan) -> Plan:
-    """Producers write straight into what a later step would copy their values to."""
+    """Let producers write straight to the destination that a later step would copy their values to."""
     plan = _copied(plan)
     for step in reversed(plan.steps):
         _write_in_place(plan, step)
@@ -35,7 +35,7 @@ def write_in_place(plan: Plan) -> Plan:
 
 
 def _copied(plan: Plan) -> Plan:
-    """The plan with steps and locations of its own, which a pass may change."""
+    """A copy of the plan with steps and locations that a pass may change."""
     steps = [replace(step, moves=None if step.moves is None else list(step.moves)) for step in plan.steps]
     return replace(plan, steps=steps, locations=dict(plan.locations))
 
@@ -58,7 +58,7 @@ def _view_inputs(plan: Plan, step: Step) -> None:
         ):
             plan.locations[value] = PartOf(source, move.input_slices)
         else:
-            # Of a reinterpretation, too: a view of the port, whose bytes the source keeps in place.
+            # Works for a reinterpretation too: this is a view of the port, over the bytes of the source.
             plan.locations[value] = PartOfInput(port, move.input_slices)
         step.moves.remove(move)
 

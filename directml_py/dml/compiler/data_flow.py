@@ -1,4 +1,4 @@
-"""A graph's data flow: what feeds each input, who reads each value, and in which order nodes may run."""
+"""A graph's data flow: the source of each input, the consumers of each value, and a topological order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .view_identity import same_view
 
 
 class DataFlow:
-    """The data flow of one valid graph, whose operators see the values of their inputs if it ``is_inspected``."""
+    """The data flow of one valid graph; if it ``is_inspected``, operators check the values of their inputs."""
 
     def __init__(self, graph: GraphDesc, kernels: Kernels, is_inspected: bool = False) -> None:
         self.graph = graph
@@ -33,32 +33,32 @@ class DataFlow:
             assert isinstance(edge.source, Value)
             assert isinstance(edge.target, int)
             self.graph_outputs.setdefault(edge.source, []).append(edge.target)
-        # Nobody may read what lies where another node writes as well: such an output is copied to.
+        # A graph output that several nodes write must not hold a value that is read: it is written by copies.
         self.roots = {
             value: next((position for position in positions if len(graph.writers[position]) == 1), None)
             for value, positions in self.graph_outputs.items()
         }
 
     def may_run_with_others(self, desc: OperatorDesc | None) -> bool:
-        """Whether an operator runs as it does on most devices, and nobody looks at its inputs."""
+        """Whether an operator uses its default kernel and its inputs are not inspected."""
         if desc is None or self._kernels(desc) is not kernel_of(desc):
             return False
         return not self.is_inspected or type(operator_of(desc.name)).inspect is Operator.inspect
 
     def is_seen_alike(self, value: Value, port: Port) -> bool:
-        """Whether a node reads ``value`` as the elements that another one wrote."""
+        """Whether a node reads ``value`` with the layout that its producer wrote."""
         tensor = self.graph.output_tensor(value)
         return tensor is not None and same_view(tensor, self.graph.input_tensor(port))
 
     def inputs_of(self, node: int) -> list[tuple[Port, Value | GraphInput]]:
-        """The inputs that a node has, and what feeds them."""
+        """The inputs that a node has, with their sources."""
         slots = enumerate(self.graph.node(node).inputs)
         ports = [Port(node, index) for index, slot in slots if slot.tensor is not None]
         return [(port, self.sources[port]) for port in ports]
 
     @property
     def values(self) -> list[Value]:
-        """The outputs that nodes have, in execution order."""
+        """The outputs of all nodes, in execution order."""
         return [
             Value(index, output)
             for index in self.order

@@ -1,7 +1,8 @@
-"""Which nodes of a graph run together: functions of elements, in one pass over memory and with none between them.
+"""Element-wise fusion: nodes of a graph that run in one pass, without memory for the values between them.
 
-Nodes join those that feed them as long as what they all become can run at once: nothing outside waits for one of them
-and is waited for by another. Each value is rounded as its tensor says, so that nobody sees whether nodes were fused.
+A node joins the groups of its producers as long as the merged group can run at once: no node outside depends on one
+member and is a dependency of another. Each value is rounded to its tensor's type, so that fusion does not change
+results.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Types = tuple["np.dtype[Any] | None", ...]
 
 
 class FusiblePart(NamedTuple):
-    """A node's own program, the types that this loads and stores, and the sizes of its outputs."""
+    """A node's own program, its load and store types, and the sizes of its outputs."""
 
     program: Program
     inputs: Types
@@ -38,7 +39,7 @@ class FusiblePart(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def part_of(desc: OperatorDesc) -> FusiblePart | None:
-    """None if the operator does anything but apply a function to elements."""
+    """The fusible part of an operator; None if it is not element-wise."""
     elements = kernel_of(desc).elements
     if elements is None:
         return None
@@ -55,14 +56,14 @@ def part_of(desc: OperatorDesc) -> FusiblePart | None:
 
 
 def fuse_elementwise(plan: Plan) -> Plan:
-    """Elementwise nodes that feed each other run as one program, and values that only they see vanish."""
+    """Fuse connected element-wise nodes into one program, and eliminate the values that only they read."""
     fusion = Fusion(plan)
     steps = fusion.fuse()
     return replace(plan, steps=steps, eliminated=plan.eliminated | fusion.eliminated)
 
 
 class Fusion:
-    """The sets of nodes that run together, and the values that need no memory by that."""
+    """The groups of nodes that run together, and the values that therefore need no memory."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -70,16 +71,16 @@ class Fusion:
         self.steps = {step.node: step for step in plan.steps}
         self.turns = {node: turn for turn, node in enumerate(self.steps)}
         self.parts = self._parts()
-        # The value that an executing node writes, by what all call it that see the same.
+        # The value that an executed node writes, by the origin that all its aliases share.
         self.writers = {
             plan.origin(value): value
             for node, part in self.parts.items()
             for value in (Value(node, output) for output in range(len(part.outputs)))
         }
-        # What a node takes from another one as that leaves it, element by element.
+        # The values that a node reads from another element by element, in that one's layout.
         self.linked: dict[Port, Value] = {}
         self.links: dict[int, set[int]] = {}
-        # Nodes that one waits for and can only run after, and all that it waits for.
+        # The dependencies of a node that it cannot be fused with, and all its dependencies.
         self.barred: dict[int, set[int]] = {}
         self.needs: dict[int, set[int]] = {}
         self._find_needs()
@@ -88,7 +89,7 @@ class Fusion:
         self.eliminated: set[Value] = set()
 
     def fuse(self) -> list[Step]:
-        """The steps, those of nodes that run together as one."""
+        """The steps, with one for each group of fused nodes."""
         for node in self.parts:
             self._join(node)
         sets = [
@@ -111,7 +112,7 @@ class Fusion:
         return parts
 
     def _find_needs(self) -> None:
-        """Through steps that do nothing to those behind them."""
+        """Find dependencies, looking through folded steps."""
         feeders: dict[int, set[int]] = {}
         for node, step in self.steps.items():
             links, barred = set[int](), set[int]()
@@ -133,7 +134,7 @@ class Fusion:
         return self.plan.flow.is_seen_alike(source, port)
 
     def _readers(self) -> dict[Value, list[Port]]:
-        """The ports at which a value is seen, by what all call it; those of folded steps see what lies in it."""
+        """The ports that read a value, by its origin; ports of folded steps count for the values that lie in it."""
         readers: dict[Value, list[Port]] = {}
         for node, step in self.steps.items():
             for port, source in self.plan.flow.inputs_of(node):
@@ -151,9 +152,9 @@ class Fusion:
         self.groups.update(dict.fromkeys(group, group))
 
     def _merged(self, group: frozenset[int], other: frozenset[int]) -> frozenset[int]:
-        """Both, if they can run at once, or ``group``."""
+        """The union if it can run at once, else ``group``."""
         merged = group | other
-        # The other one can run at once, and nothing comes after a single new node.
+        # ``other`` is a valid group, and nothing in it depends on a single new node.
         fresh = group if len(group) == 1 else merged
         if any(self.barred[node] & merged for node in fresh):
             return group
@@ -172,7 +173,7 @@ class Fusion:
         return merged
 
     def _cut(self, nodes: list[int]) -> list[Step]:
-        """One step for all ``nodes``, or several where they are too many for one program."""
+        """One step for all ``nodes``, or several if they are too many for one program."""
         if len(nodes) == 1:
             return [self.steps[nodes[0]]]
         stored = [value for value in self._written(nodes) if self._is_stored(value, nodes)]
@@ -230,7 +231,7 @@ class Fusion:
         return Fused(code, inputs, [(value, values[value].dtype) for value in stored])
 
     def _ordered(self, sets: Sequence[Step]) -> list[Step]:
-        """All steps so that each comes behind those that it needs, where the last of its nodes was if it can be."""
+        """The steps in topological order, each at the position of its last node if possible."""
         covered = {node for step in sets for node in step.nodes}
         steps = [*sets, *(step for node, step in self.steps.items() if node not in covered)]
         step_of = {node: number for number, step in enumerate(steps) for node in step.nodes}

@@ -1,4 +1,4 @@
-"""DML_GRAPH_DESC as a value."""
+"""DML_GRAPH_DESC, decoded."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class GraphInput(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A connection; ``path`` is where the description has it. ``target`` is a graph output's index or a port."""
+    """A connection; ``path`` locates it in the desc. ``target`` is a graph output's index or a port."""
 
     path: str
     source: Value | GraphInput
@@ -56,7 +56,7 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphDescNode:
-    """An operator, or constant data; ``name`` is what the description calls it."""
+    """An operator, or constant data; ``name`` is the desc's name for it."""
 
     index: int
     name: str
@@ -69,7 +69,7 @@ class GraphDescNode:
 
     @property
     def outputs(self) -> tuple[TensorSlot, ...]:
-        """The output tensors; a constant has one, which takes the shape that its consumers give it."""
+        """The output tensors; a constant has one, whose tensor desc comes from its consumers."""
         return self.desc.outputs if self.desc is not None else (TensorSlot("Data", "Data", None),)
 
     @property
@@ -95,7 +95,7 @@ class GraphDesc:
 
     @lazy
     def writers(self) -> Mapping[int, Sequence[Value]]:
-        """What is connected to each graph output, in the order of the edges; an output without any is left out."""
+        """The values connected to each graph output, in the order of the edges; unconnected outputs are left out."""
         writers: dict[int, list[Value]] = {}
         for edge in self.output_edges:
             assert isinstance(edge.source, Value)
@@ -104,7 +104,7 @@ class GraphDesc:
         return writers
 
     def node(self, index: int) -> GraphDescNode:
-        """The node at ``index`` of a description without errors."""
+        """The node at ``index`` of a valid desc."""
         node = self.nodes[index]
         assert node is not None
         return node
@@ -120,7 +120,7 @@ class GraphDesc:
 
 
 def read_graph_desc(device: IDMLDevice, value: Any, report: Report) -> GraphDesc | None:
-    """The graph that ``value`` is or points to; what cannot be read is reported."""
+    """Decode the graph that ``value`` is or points to, reporting unreadable parts."""
     record, faults = decode_struct(value, "DML_GRAPH_DESC")
     check_faults(faults, report)
     if not isinstance(record, Record):

@@ -1,4 +1,4 @@
-"""A compiled graph as a program: its plan over bound memory."""
+"""A compiled graph as a program: executes its plan over bound memory."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ WHOLE = moving_kernel([Move(0, (), 0, ())])
 
 
 class GraphProgram:
-    """Runs the nodes of a graph in topological order, without the copies that its plan found needless.
+    """Runs the nodes of a graph in topological order, without the copies that its plan elides.
 
-    ``plan`` says what runs, what was folded away and where intermediates lie.
+    ``plan`` has the executed and folded steps and the locations of intermediates.
     """
 
     title = "a graph"
@@ -84,7 +84,7 @@ class GraphProgram:
         temporary: Bytes | None,
         notify: Notify | None = None,
     ) -> list[tuple[Step, Call]]:
-        """What ``bind`` runs, one after the other, with the steps that each is part of."""
+        """The calls that ``bind`` runs in order, each with its step."""
         bound = _Bound(self.plan, self._constants, inputs, outputs, temporary)
         calls: list[tuple[Step, Call]] = []
         for step in self.plan.steps:
@@ -125,7 +125,7 @@ class GraphProgram:
         return bound_call(self._kernels[step.node], inputs, outputs, scratch, inspect)
 
     def _is_of(self, step: Step, port: Port) -> bool:
-        """Whether a node takes what another one of the same step leaves."""
+        """Whether a port reads a value that another node of the same step produces."""
         source = self.plan.sources.get(port)
         return isinstance(source, Value) and source.node in step.nodes
 
@@ -174,14 +174,14 @@ class _Bound:
         return memory
 
     def output(self, position: int, value: Value) -> Any:
-        """A further graph output, as the tensor of the value that it repeats."""
+        """An additional graph output, viewed with the tensor of the value that is copied to it."""
         tensor, memory = self._plan.graph.output_tensor(value), self._outputs[position]
         assert tensor is not None
         assert memory is not None
         return view_of(tensor, memory)
 
     def port(self, port: Port) -> Any:
-        """What a node reads: its own tensor over the bytes of the source, or the source's view if that is the same."""
+        """The view that a node reads: its own tensor over the source's bytes, or the source's view if identical."""
         tensor = self._plan.graph.input_tensor(port)
         source = self._plan.sources[port]
         if isinstance(source, GraphInput):
@@ -205,7 +205,7 @@ def _fused_call(fused: Fused, bound: _Bound) -> Call:
 
 
 def _input_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
-    """The graph inputs, as the tensors that nodes see in them."""
+    """The graph inputs as the tensors of the nodes that read them."""
     seen: list[list[TensorDesc]] = [[] for _ in range(graph.input_count)]
     for edge in graph.input_edges:
         assert isinstance(edge.source, GraphInput)
@@ -215,7 +215,7 @@ def _input_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
 
 
 def _output_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
-    """The graph outputs, as the tensors that nodes write to them; absent where none does."""
+    """The graph outputs as the tensors of the nodes that write them; absent where none does."""
     slots = []
     for position in range(graph.output_count):
         written = [graph.output_tensor(value) for value in graph.writers.get(position, ())]
@@ -224,7 +224,8 @@ def _output_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
 
 
 def _results(graph: GraphDesc) -> dict[int, Results]:
-    """Of graph outputs that one node alone writes, if what tells which results are defined leaves the graph too."""
+    """The partly defined graph outputs that a single node writes, if the outputs that tell which results are defined
+    are graph outputs too."""
     single = {position: values[0] for position, values in graph.writers.items() if len(values) == 1}
     first = {value: position for position, value in reversed(single.items())}
     results = {}
@@ -240,7 +241,7 @@ def _results(graph: GraphDesc) -> dict[int, Results]:
 
 
 def _slot(field: str, position: int, tensors: Sequence[TensorDesc]) -> TensorSlot:
-    """The largest of the tensors, with the alignment that all of them need; absent if there are none."""
+    """The largest of the tensors, with an alignment that suits all of them; absent if there are none."""
     tensor = max(tensors, key=attrgetter("total_size"), default=None)
     if tensor is not None:
         alignment = max(one.alignment for one in tensors)

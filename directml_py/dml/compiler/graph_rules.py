@@ -1,4 +1,4 @@
-"""The rules of graphs (ns-directml-dml_graph_desc and its neighbours)."""
+"""The rules of graphs (ns-directml-dml_graph_desc and related pages)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from ...abi.rules import LIBRARY, OWN, Severity, rule
 GRAPH = "ns-directml-dml_graph_desc"
 
 EDGE_TYPE = rule("DML-Graph-edge-type", "Each list of edges holds edges of its own type", GRAPH)
-# No page forbids a graph that does nothing; it has nothing to compile, and no binding could be described.
+# No page forbids an empty graph; but it has nothing to compile, and no binding could be described.
 EMPTY = rule("DML-Graph-nodes", "A graph has at least one node and at least one output", OWN)
-# The page allows graph inputs that feed nothing, and outputs that nothing writes, and gives no limit.
+# The page allows unconnected graph inputs and outputs, and gives no limit.
 INPUT_COUNT = rule("DML-Graph-input-count", "A graph has at most 65536 inputs that feed nothing", OWN)
 OUTPUT_COUNT = rule("DML-Graph-output-count", "A graph has at most 65536 outputs that nothing writes", OWN)
 INDEX = rule(
@@ -31,9 +31,9 @@ UNUSED = rule(
     Severity.WARNING,
 )
 NODE_UNUSED = rule("DML-Graph-node-unconnected", "Some output of every node is connected", LIBRARY)
-# The page lets a graph output be connected to any number of nodes. Nothing is bound to one without any.
+# The page lets a graph output be connected to any number of nodes. An unconnected one has no binding.
 OUTPUT_UNFED = rule("DML-Graph-graph-output-unconnected", "Some graph output is connected", LIBRARY)
-# With several, each writes its tensor into the same memory, from its first byte on, and no page gives an order.
+# Several nodes write their tensors to the same memory, from its first byte, and no page gives an order.
 OUTPUT_SHARED = rule(
     "DML-Graph-graph-output-shared",
     "A graph output is written by one node: several write the same bytes in any order",
@@ -41,15 +41,15 @@ OUTPUT_SHARED = rule(
     Severity.WARNING,
     debug=True,
 )
-# No page states it, though the page wants identical totals of the tensors that an edge between two nodes connects.
+# No page states it, though the page requires equal total sizes of the tensors that an intermediate edge connects.
 SHARED_INPUT = rule(
     "DML-Graph-shared-input",
-    "What a graph input feeds takes no more bytes than TotalTensorSizeInBytes of the tensor that its first edge feeds",
+    "Tensors fed by a graph input take no more bytes than TotalTensorSizeInBytes of the tensor fed by its first edge",
     LIBRARY,
 )
 COPIED = rule(
     "DML-Graph-copied-size",
-    "Identities that copy a graph input to an output have room for what the first of those that it feeds takes",
+    "Identities that copy a graph input to an output are at least as large as the first tensor that the input feeds",
     LIBRARY,
 )
 CYCLE = rule("DML-Graph-cycle", "The graph has no cycle", GRAPH)
@@ -60,13 +60,13 @@ TOTAL_SIZE = rule(
 )
 PADDING = rule(
     "DML-Graph-padding",
-    "A node reads only what the node that feeds it writes, not what lies between its elements",
+    "A node reads only elements that its source node writes, not the bytes between them",
     GRAPH,
     Severity.WARNING,
     debug=True,
 )
-# DML_CONSTANT_DATA_GRAPH_NODE_DESC has no page. ONNX Runtime passes the bytes of the elements where those are fewer
-# than TotalTensorSizeInBytes, which is rounded up to a multiple of 4.
+# DML_CONSTANT_DATA_GRAPH_NODE_DESC has no page. ONNX Runtime passes only the bytes of the elements, which may be fewer
+# than TotalTensorSizeInBytes, as that is rounded up to a multiple of 4.
 CONSTANT_SIZE = rule(
     "DML-Graph-constant-size",
     "DataSize of a constant holds the elements of each input that it feeds, and is at most its TotalTensorSizeInBytes",
@@ -77,7 +77,7 @@ CONSTANT_LEVEL = rule(
     "Constant nodes need DML_FEATURE_LEVEL_6_2",
     "dml-feature-level-history",
 )
-# A constant has bytes and no tensor: nothing says what would be written.
+# A constant has bytes but no tensor desc, so that an output of it would have no layout.
 CONSTANT_OUTPUT = rule("DML-Graph-constant-output", "A constant feeds nodes, not graph outputs", OWN)
 OWNED_SOURCE = rule(
     "DML-Graph-owned-source", "An input flagged OWNED_BY_DML is connected to a graph input", GRAPH

@@ -1,4 +1,4 @@
-"""Checks of a graph description, all problems at once."""
+"""Validation of graph descs, which reports all violations at once."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .graph_desc import Edge, GraphDesc, GraphDescNode, GraphInput, Port, Value
 from .shared_inputs import check_shared_inputs
 
 CONSTANT_LEVEL = 0x6200
-# Unconnected graph inputs and outputs are legal, and each costs memory here and a binding in the program.
+# Unconnected graph inputs and outputs are legal, but each costs memory here and a binding in the program.
 UNUSED = 1 << 16
 
 
 def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
-    """Report what breaks the rules of graphs; nodes and edges that could not be read were reported before."""
+    """Report violations of the graph rules; unreadable nodes and edges have already been reported."""
     unreadable = bool(report.errors)
     if not graph.nodes:
         report.add(graph_rules.EMPTY, "NodeCount", "is 0; a graph needs nodes")
@@ -44,7 +44,7 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
         _check_tensors(graph, edge, report)
     _check_owned(graph, report)
     if not report.errors and topological_order(graph) is None:
-        report.add(graph_rules.CYCLE, "IntermediateEdges", "form a cycle: some nodes wait for one another")
+        report.add(graph_rules.CYCLE, "IntermediateEdges", "form a cycle: some nodes depend on one another")
     if not report.errors:
         check_shared_inputs(graph, report)
 
@@ -128,7 +128,7 @@ def _check_input(
 
 
 def _check_tensors(graph: GraphDesc, edge: Edge, report: Report) -> None:
-    """The two ends of an edge name the same number of bytes."""
+    """Check that both ends of an edge have the same size in bytes."""
     if isinstance(edge.source, GraphInput):
         return
     source = graph.node(edge.source.node)
@@ -180,12 +180,12 @@ def _check_owned(graph: GraphDesc, report: Report) -> None:
             report.add(
                 graph_rules.OWNED_SOURCE,
                 path,
-                "has DML_TENSOR_FLAG_OWNED_BY_DML, but a node feeds it, no graph input",
+                "has DML_TENSOR_FLAG_OWNED_BY_DML, but its source is a node, not a graph input",
             )
 
 
 def topological_order(graph: GraphDesc) -> list[int] | None:
-    """The nodes so that each comes after those that feed it, lower indices first; None if there is a cycle."""
+    """The nodes in topological order, lower indices first; None if there is a cycle."""
     waiting = [0] * len(graph.nodes)
     followers: list[list[int]] = [[] for _ in graph.nodes]
     for edge in graph.intermediate_edges:

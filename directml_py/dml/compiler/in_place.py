@@ -1,10 +1,10 @@
-"""Which outputs of a graph may take the memory of which inputs.
+"""In-place execution of graphs: the outputs that may take the memory of an input.
 
 The page of BindInputs allows it for operators that support in-place execution, and says nothing of graphs; programs
-such as tensorflow-directml-plugin do it, with a variable that is read and written by one dispatch. So a graph works in
-place where its operators do: whoever reads the input is the node that writes the output, or one from which a way of
-operators that work in place of what they read leads there; and all see the elements in the same places, so that it
-does not matter how many of the operators run at once.
+such as tensorflow-directml-plugin do it, with a variable that one dispatch reads and writes. So a graph works in place
+where its operators do: every reader of the input is either the node that writes the output or leads to it through a
+chain of operators that work in place; and all tensors have the same layout, so that it does not matter how many of
+the operators are fused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Pairs = frozenset[tuple[int, int]]
 
 
 def in_place_pairs(graph: GraphDesc) -> Pairs:
-    """Inputs and outputs by position."""
+    """The pairs of input and output indices."""
     readers: dict[int, list[Port]] = defaultdict(list)
     for edge in graph.input_edges:
         assert isinstance(edge.source, GraphInput)
@@ -48,13 +48,13 @@ def in_place_pairs(graph: GraphDesc) -> Pairs:
 
 
 def _overwrites(graph: GraphDesc, port: Port) -> bool:
-    """Whether an operator works in place of what it reads there."""
+    """Whether an operator works in place of this input."""
     node = graph.node(port.node)
     return node.desc is not None and node.inputs[port.input].field in node.desc.schema.in_place
 
 
 def _before(node: int, feeders: dict[int, list[Value]]) -> set[int]:
-    """``node``, and the nodes from which such a way leads to it."""
+    """``node``, and the nodes from which such a chain leads to it."""
     seen, waiting = set(), [node]
     while waiting:
         current = waiting.pop()
@@ -65,10 +65,10 @@ def _before(node: int, feeders: dict[int, list[Value]]) -> set[int]:
 
 
 def _same_layout(one: TensorDesc, other: TensorDesc) -> bool:
-    """Whether the elements of both are of one size and lie in the same places, in the same order."""
+    """Whether the elements of both have the same size and the same offsets, in the same order."""
     return one.element_bits == other.element_bits and _layout(one) == _layout(other)
 
 
 def _layout(tensor: TensorDesc) -> list[tuple[int, int]]:
-    """Sizes and strides, but for dimensions of one element."""
+    """Sizes and strides, without dimensions of size 1."""
     return [pair for pair in zip(tensor.sizes, tensor.effective_strides) if pair[0] != 1]

@@ -1,4 +1,4 @@
-"""Which parts of the temporary resource intermediates share."""
+"""Memory planner: intermediates with disjoint live ranges share parts of the temporary resource."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ALIGNMENT = 64
 
 @dataclass
 class TemporaryBlock:
-    """Bytes that must be there from ``first_step`` to ``last_step``, both included; ``offset`` is found here."""
+    """A block with the live range ``first_step`` to ``last_step``, inclusive; ``pack`` sets ``offset``."""
 
     name: str
     size: int
@@ -27,9 +27,9 @@ class TemporaryBlock:
 
 
 def pack(blocks: Iterable[TemporaryBlock]) -> int:
-    """Give every block an offset so that blocks that live at the same time do not overlap; the bytes needed.
+    """Give every block an offset so that blocks with overlapping live ranges do not overlap; return the total bytes.
 
-    Large blocks first, each at the lowest offset that is free while it lives.
+    Greedy by size: the largest blocks first, each at the lowest offset that is free during its live range.
     """
     placed: list[TemporaryBlock] = []
     for block in sorted(blocks, key=lambda entry: (-entry.size, entry.first_step)):

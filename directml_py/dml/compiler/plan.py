@@ -1,6 +1,6 @@
-"""How a graph runs: its steps, which memory each value gets, and which copies need not happen.
+"""The execution plan of a graph: its steps, the location of each value, and elided copies.
 
-``planner`` makes a plan in passes, each of which takes a plan and gives another one.
+``planner`` builds a plan in passes, each of which takes a plan and returns another.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class PartOf(NamedTuple):
 
 
 class PartOfInput(NamedTuple):
-    """A view into what a node reads: a graph input or a constant."""
+    """A view into a node's source: a graph input or a constant."""
 
     port: Port
     place: Slices
@@ -48,8 +48,8 @@ Location = OutputRoot | BlockRoot | PartOf | PartOfInput
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """``eliminated`` are values that are never in memory. ``blocks`` lie in the temporary resource, which has
-    ``temporary_size`` bytes. ``str`` tells what the plan says."""
+    """An execution plan. ``eliminated`` are values that are never in memory. ``blocks`` lie in the temporary resource,
+    which has ``temporary_size`` bytes. ``str`` gives the plan as text."""
 
     flow: DataFlow
     packed: PackedInputs
@@ -74,14 +74,14 @@ class Plan:
         return self.flow.sources
 
     def is_free(self, value: Value) -> bool:
-        """Whether a value can lie anywhere: no graph output, and seen by all as its producer writes it."""
+        """Whether a value may be placed anywhere: not a graph output, and read by all in its producer's layout."""
         tensor = self.graph.output_tensor(value)
         if tensor is None or value in self.flow.graph_outputs or value in self.locations or tensor.is_nibbles:
             return False
         return all(self.flow.is_seen_alike(value, port) for port in self.flow.consumers.get(value, ()))
 
     def origin(self, value: Value) -> Value:
-        """The value that ``value`` is another name for, where identities vanished."""
+        """The value that ``value`` is an alias of, through eliminated identities."""
         location = self.locations.get(value)
         while isinstance(location, PartOf) and not location.place:
             value = location.value

@@ -1,4 +1,4 @@
-"""What a compiled graph does at a time."""
+"""The steps of a compiled graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .graph_desc import Port, Value
 
 
 class Fused(NamedTuple):
-    """What several nodes run as, and the types in which it sees the ports that it loads and the values it stores."""
+    """The program of several nodes, with the types of the ports that it loads and the values that it stores."""
 
     code: Code
     inputs: Sequence[tuple[Port, np.dtype[Any]]]
@@ -23,9 +23,9 @@ class Fused(NamedTuple):
 
 @dataclass
 class Step:
-    """A node's turn, or that of several ``nodes`` that are ``fused`` or have a ``kernel`` together; then ``node`` is
-    the last of them, and names and operators are joined by " + ". ``folded``: nothing is left to do, all that it moves
-    is in place already."""
+    """The execution of a node, or of several ``nodes`` that are ``fused`` or share a ``kernel``; then ``node`` is the
+    last of them, and names and operators are joined by " + ". A ``folded`` step has nothing left to do: its copies are
+    elided."""
 
     node: int
     name: str
@@ -33,7 +33,7 @@ class Step:
     folded: bool = False
     moves: list[Move] | None = None
     scratch: int | None = None
-    # Graph outputs that this step's outputs are copied to, beside the one that each lies in.
+    # Graph outputs that this step's outputs are copied to, in addition to the one that each lies in.
     copies: list[tuple[Value, int]] = field(default_factory=list)
     nodes: tuple[int, ...] = ()
     fused: Fused | None = None

@@ -1,4 +1,4 @@
-"""A plan in words: each step, where its outputs lie, and what lies in the temporary resource when."""
+"""Plans as text: the steps, the locations of their outputs, and the live ranges of temporary blocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def headline(plan: Plan) -> str:
-    """How much there is to do."""
+    """A one-line summary: step counts and temporary memory."""
     fates = [_fate(step) for step in plan.steps]
     counts = [f"{fates.count(fate)} {fate}" for fate in ("run", "fused", "folded away") if fate in fates]
     steps = f"{counted_words(len(plan.steps), 'step')} ({', '.join(counts)})"
@@ -45,7 +45,7 @@ def _fate(step: Step) -> str:
 
 
 def _location_text(plan: Plan, value: Value) -> str:
-    """Where a value lies; nothing for one that is never in memory."""
+    """The location of a value; empty for an eliminated one."""
     location = plan.locations.get(value)
     match location._asdict() if location is not None else {}:
         case {"position": position}:
@@ -55,5 +55,5 @@ def _location_text(plan: Plan, value: Value) -> str:
         case {"value": whole}:
             return f"lies in {_title(plan, whole.node)}"
         case {"port": port}:
-            return f"is part of what {_title(plan, port.node)} reads"
+            return f"is a view into the input of {_title(plan, port.node)}"
     return ""

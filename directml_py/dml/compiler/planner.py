@@ -1,4 +1,4 @@
-"""The passes of the graph compiler, in their order."""
+"""The pass pipeline of the graph compiler."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PASSES: tuple[Pass, ...] = (
 
 
 def plan_graph(graph: GraphDesc, kernels: Kernels, is_inspected: bool = False) -> Plan:
-    """The plan of a valid graph, whose operators see the values of their inputs if it ``is_inspected``."""
+    """The plan of a valid graph; if it ``is_inspected``, operators check the values of their inputs."""
     plan = unoptimized(DataFlow(graph, kernels, is_inspected), PackedInputs(graph, kernels))
     for transform in PASSES:
         plan = transform(plan)
@@ -35,7 +35,7 @@ def plan_graph(graph: GraphDesc, kernels: Kernels, is_inspected: bool = False) -
 
 
 def unoptimized(flow: DataFlow, packed: PackedInputs) -> Plan:
-    """A step for each node; graph outputs lie where they are bound."""
+    """A plan with one step per node, in which graph outputs lie in their bound memory."""
     outputs = {value: OutputRoot(position) for value, position in flow.roots.items() if position is not None}
     return Plan(flow, packed, [_step(flow, node) for node in flow.order], {**outputs})
 

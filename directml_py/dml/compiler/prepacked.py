@@ -1,4 +1,4 @@
-"""Graph inputs that are OWNED_BY_DML and kept in the form that the one node that reads them takes."""
+"""Prepacked weights: OWNED_BY_DML graph inputs stored in the layout of the only node that reads them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .graph_desc import GraphDesc, GraphInput, Port
 
 
 class PackedInputs:
-    """``inputs`` are those of the graph, by position, and ``ports`` where they come in."""
+    """Prepacked graph ``inputs`` by index, and the ``ports`` that read them."""
 
     def __init__(self, graph: GraphDesc, kernels: Kernels) -> None:
         self._kernels = kernels
@@ -33,11 +33,11 @@ class PackedInputs:
                 self.ports.add(Port(node.index, position))
 
     def kernel(self, node: int, desc: OperatorDesc) -> Kernel:
-        """What a node runs as."""
+        """The kernel of a node, over prepacked inputs if it has any."""
         return self.taken(node, self._kernels(desc))
 
     def taken(self, node: int, kernel: Kernel) -> Kernel:
-        """A kernel of a node, alone or with others behind it, as it takes the node's inputs."""
+        """``kernel``, of a node alone or fused with others, in its form for the node's prepacked inputs."""
         is_packed = kernel.packed is not None and Port(node, next(iter(kernel.packed.inputs))) in self.ports
         return kernel.packed.kernel if kernel.packed is not None and is_packed else kernel
 

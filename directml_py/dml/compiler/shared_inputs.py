@@ -1,4 +1,4 @@
-"""Which sizes the tensors must have that read one graph input, by what Microsoft's library refuses."""
+"""Size rules for tensors that share a graph input, after the graphs that Microsoft's library rejects."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .view_identity import same_view
 
 
 def check_shared_inputs(graph: GraphDesc, report: Report) -> None:
-    """Report tensors that do not fit others of their graph input. The graph breaks none of the other rules."""
+    """Report tensors whose sizes conflict with others of their graph input, in an otherwise valid graph."""
     readers: dict[int, list[Port]] = defaultdict(list)
     for edge in graph.input_edges:
         assert isinstance(edge.source, GraphInput)
         assert isinstance(edge.target, Port)
         readers[edge.source.position].append(edge.target)
     written = {edge.source for edge in graph.output_edges}
-    # Where nodes share an output, it is not known what the library makes of their inputs.
+    # How the library treats inputs of nodes that share an output is not known.
     if any(len(writers) > 1 for writers in graph.writers.values()):
         return
     for position, ports in readers.items():
@@ -31,7 +31,7 @@ def check_shared_inputs(graph: GraphDesc, report: Report) -> None:
 
 
 def changes_nothing(graph: GraphDesc, port: Port) -> bool:
-    """Whether a node is an identity that keeps the layout: the library gives it no memory of its own."""
+    """Whether a node is an identity that keeps the layout, which the library elides."""
     node = graph.node(port.node)
     if node.desc is None or node.desc.name != "ELEMENT_WISE_IDENTITY":
         return False
@@ -50,7 +50,7 @@ def _output_size(node: GraphDescNode) -> int:
 def _check_first(
     graph: GraphDesc, position: int, ports: list[Port], copies: list[Port], report: Report
 ) -> None:
-    """The first edge says how large a graph input is; one that is copied has the size of the copy too."""
+    """Check tensors against the size of the graph input, which the first edge gives, or a copy of the input."""
     first = ports[0]
     size = graph.input_tensor(first).total_size
     if first in copies:
@@ -67,8 +67,8 @@ def _check_first(
 
 
 def _check_copies(graph: GraphDesc, first: Port, copies: list[Port], report: Report) -> None:
-    """Identities from a graph input to a graph output become copies of what ``first`` reads: what the first edge leads
-    to or, where there is nothing but identities, the first of those nodes."""
+    """Check identities from a graph input to a graph output, which become copies of the tensor of ``first``: the port
+    of the first edge or, if there are only identities, that of the first of those nodes."""
     needed = graph.input_tensor(first).minimum_size
     for port in copies:
         node = graph.node(port.node)

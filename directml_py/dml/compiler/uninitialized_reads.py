@@ -1,4 +1,4 @@
-"""Whether nodes of a graph read what no node wrote: asked by debug devices alone."""
+"""Uninitialized reads between the nodes of a graph, checked by debug devices only."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .view_identity import same_view
 
 
 def check_padding(graph: GraphDesc, report: Report) -> None:
-    """Report inputs of nodes that take in bytes between, or behind, the elements that another node writes.
+    """Report inputs of nodes that include bytes between or after the elements that another node writes.
 
-    The cost in memory is the tensor's, once, and only where strides leave gaps or a consumer sees more bytes.
+    The memory cost is one copy of the tensor, and only where strides leave gaps or a consumer reads more bytes.
     """
     for edge in graph.intermediate_edges:
         assert isinstance(edge.source, Value)
@@ -32,7 +32,7 @@ def check_padding(graph: GraphDesc, report: Report) -> None:
 
 
 def _covers(written: TensorDesc, read: TensorDesc) -> bool:
-    """Whether every byte of every element of ``read`` is one of an element of ``written``."""
+    """Whether every byte of every element of ``read`` belongs to an element of ``written``."""
     if written.is_packed and read.content_size <= written.content_size:
         return True
     if same_view(written, read):

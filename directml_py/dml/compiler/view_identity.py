@@ -1,4 +1,4 @@
-"""When two tensors over the same memory are one."""
+"""Identity of views: whether two tensors over the same memory are the same array."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ...descs.tensor import TensorDesc
 
 
 def same_view(one: TensorDesc, other: TensorDesc) -> bool:
-    """Whether two tensors are the same elements in the same places."""
+    """Whether two tensors have the same elements at the same offsets."""
     if one.data_type != other.data_type or one.sizes != other.sizes:
         return False
     strides = zip(one.sizes, one.effective_strides, other.effective_strides)
