@@ -1,22 +1,22 @@
 """directml-py: DirectML's structs, object model and operators in Python, on any machine.
 
-Everything that a port of a DirectML program needs is here, under its C name. Names are loaded when they are first
-asked for (PEP 562), so that importing this package costs next to nothing. `dir(directml_py)` lists them all:
+Everything that a port of a DirectML program needs is here, under its C name. Names are loaded on first use (PEP 562),
+so that importing this package costs next to nothing. `dir(directml_py)` lists them all:
 
-- structs, such as DML_JOIN_OPERATOR_DESC: help(directml_py.DML_JOIN_OPERATOR_DESC) says what JOIN computes, and from
-  which fields; a struct is made of its fields by position or by name;
+- structs, such as DML_JOIN_OPERATOR_DESC: help(directml_py.DML_JOIN_OPERATOR_DESC) explains JOIN and its fields; a
+  struct is constructed from its fields by position or by name;
 - enumerations, such as DML_TENSOR_DATA_TYPE, and their members, such as DML_TENSOR_DATA_TYPE_FLOAT32;
 - interfaces, such as IDMLDevice, with the methods of C++, and their identifiers, such as IID_IDMLDevice;
 - types, such as UINT and GUID, error codes, such as E_INVALIDARG, and DMLError, which a failing call raises.
 
-What is Python's own: `tensor_desc` makes a tensor desc, `evaluate` runs one operator on arrays, `validate` says what is
-wrong with a desc. Submodules have a `help` of their own; those for programs are
+Python-only additions: `tensor_desc` builds a tensor desc, `evaluate` runs one operator on arrays, `validate` reports
+what is wrong with a desc. Submodules have a `help` of their own; those for programs are
 
-- graph: operators put together by functions, in the manner of DirectMLX;
+- graph: a graph builder in the style of DirectMLX;
 - session: the object model in few calls;
-- testing: assertions, strategies and a plugin for tests of code that makes descs;
-- cffi: the structs for those who use cffi;
-- pydirectml, dxdispatch: programs for Microsoft's Python module, models of its DxDispatch;
+- testing: assertions, strategies and a plugin for tests of code that builds descs;
+- cffi: the structs for users of cffi;
+- pydirectml, dxdispatch: run programs for Microsoft's Python module and models of its DxDispatch;
 - samples: programs to read and to run.
 """
 
@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING
 from ._version import __version__ as __version__
 from .api.exports import EXPORTS as _EXPORTS
 
-# What type checkers see; the table of exports is generated from it. No submodule may have the name of one of these:
-# an import of the submodule would hide it.
+# For type checkers; the table of exports is generated from it. No submodule may have the name of one of these, as its
+# import would shadow the name.
 if TYPE_CHECKING:
     from .abi.hresult import *
     from .abi.interface import IUnknown as IUnknown
@@ -67,12 +67,12 @@ else:
     def __dir__() -> list[str]:
         names = {*globals(), *_EXPORTS}
         if _is_help_asking():
-            # A page: the docstrings of all structs and members would be tens of thousands of lines.
+            # Keeps help() to a page: the docstrings of all structs and members have tens of thousands of lines.
             names = {name for name in _EXPORTS if isinstance(__getattr__(name), _FunctionType)}
         return sorted(names)
 
     def _is_help_asking() -> bool:
-        """Whether pydoc asks, which it does through inspect."""
+        """Whether the caller is pydoc, which calls through inspect."""
         frame = _sys._getframe(2)
         while frame is not None and frame.f_globals.get("__name__") == "inspect":
             frame = frame.f_back

@@ -1,4 +1,4 @@
-"""The object model in few calls: devices, buffers, binding tables, a command list that runs when it is told."""
+"""A session over the object model: devices, buffers, binding tables, and a command list executed on request."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ UPLOAD = D3D12_HEAP_TYPE_UPLOAD
 READBACK = D3D12_HEAP_TYPE_READBACK
 DIRECT = D3D12_COMMAND_LIST_TYPE_DIRECT
 VIEWS = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
-# Buffers in DEFAULT heaps are in COMMON when commands begin, which promotes them to what the first use asks for.
+# Buffers in DEFAULT heaps begin in COMMON, from which they are implicitly promoted at first use.
 STATES = {
     DEFAULT: D3D12_RESOURCE_STATE_COMMON,
     UPLOAD: D3D12_RESOURCE_STATE_GENERIC_READ,
@@ -60,15 +60,15 @@ STATES = {
 DESCRIPTORS = 256
 
 Array: TypeAlias = npt.NDArray[Any]
-# What a tensor may be bound to: all of a buffer, what a desc says, nothing.
+# What a tensor may be bound to: a whole buffer, the range in a desc, or nothing.
 Bindable: TypeAlias = ID3D12Resource | DML_BINDING_DESC | None
 
 
 class Session:
-    """Both devices, a queue, an open command list, a recorder, and a heap that binding tables take ranges of.
+    """Both devices, a queue, an open command list, a recorder, and a descriptor heap for binding tables.
 
     ``dispatch`` and ``barrier`` record into ``commands``, which ``execute`` runs; ``upload``, ``initialize`` and
-    ``read`` run commands of their own at once and wait for them.
+    ``read`` execute commands of their own immediately and wait for them.
     """
 
     def __init__(self, device: IDMLDevice | None = None) -> None:
@@ -79,7 +79,7 @@ class Session:
         self.commands = self.d3d12.CreateCommandList(0, DIRECT, self.allocator)
         self.recorder = self.dml.CreateCommandRecorder()
         self._open_heap(DESCRIPTORS)
-        # What the commands name must live until they have run.
+        # Keepalives of objects that recorded commands refer to.
         self._recorded: list[object] = []
 
     def _open_heap(self, count: int) -> None:
@@ -103,7 +103,7 @@ class Session:
         )
 
     def upload(self, array: Array, tensor: TensorDesc | None = None) -> ID3D12Resource:
-        """A buffer that holds ``array`` as ``tensor`` lays it out; without ``tensor``, its bytes in C order."""
+        """A buffer with ``array`` in the layout of ``tensor``; without ``tensor``, its bytes in C order."""
         size = (array.nbytes + 3) // 4 * 4 if tensor is None else tensor.total_size
         staging = self.buffer(size, UPLOAD)
         memory = staging.Map()
@@ -122,7 +122,7 @@ class Session:
         return elements
 
     def load(self, buffer: ID3D12Resource, tensor: TensorDesc) -> Array:
-        """The tensor that a buffer holds."""
+        """Read a tensor from a buffer."""
         return tensor.load(self._read_back(buffer).Map())
 
     def _read_back(self, buffer: ID3D12Resource) -> ID3D12Resource:
@@ -131,7 +131,7 @@ class Session:
         return readback
 
     def run(self, record: Callable[[ID3D12GraphicsCommandList], object]) -> None:
-        """Run commands in a list of their own, and wait for them."""
+        """Record and execute commands in a list of their own, and wait for them."""
         allocator = self.d3d12.CreateCommandAllocator(DIRECT)
         commands = self.d3d12.CreateCommandList(0, DIRECT, allocator)
         record(commands)
@@ -140,13 +140,13 @@ class Session:
         self.wait()
 
     def wait(self) -> None:
-        """Wait for all that the queue was given."""
+        """Wait for all work submitted to the queue."""
         fence = self.d3d12.CreateFence(0)
         self.queue.Signal(fence, 1)
         fence.SetEventOnCompletion(1, None)
 
     def execute(self) -> None:
-        """Run what was recorded, wait for it, and open the list again."""
+        """Execute the recorded commands, wait for them, and reopen the list."""
         self.commands.Close()
         self.queue.ExecuteCommandLists([self.commands])
         self.wait()
@@ -156,12 +156,12 @@ class Session:
         self.commands.SetDescriptorHeaps([self.heap])
 
     def barrier(self, buffer: ID3D12Resource | None = None) -> None:
-        """What is recorded from here on waits for dispatches that use ``buffer``, or anything."""
+        """Record a UAV barrier for ``buffer``, or for all resources."""
         self.commands.ResourceBarrier([CD3DX12_RESOURCE_BARRIER.UAV(buffer)])
 
     def table_desc(self, dispatchable: IDMLDispatchable, extra: int = 0) -> DML_BINDING_TABLE_DESC:
-        """Descriptors for a table, ``extra`` ones behind them, that no other table has."""
-        # A handle is valid where there is a descriptor, also for a dispatchable that needs none.
+        """Unused descriptors for a table, plus ``extra`` ones after them."""
+        # Handles must point to a descriptor, even for a dispatchable that needs none.
         count = max(1, dispatchable.GetBindingProperties().RequiredDescriptorCount + extra)
         if self.taken + count > self.heap.size:
             self._recorded.append(self.heap)
@@ -185,7 +185,7 @@ class Session:
     ) -> IDMLBindingTable:
         """A table with these bindings.
 
-        Where the heap is full the list goes on with another one: tables made before must have been recorded by then.
+        If the heap is full the list switches to a new one: earlier tables must have been recorded by then.
         """
         table = self.dml.CreateBindingTable(self.table_desc(dispatchable))
         if inputs is not None:
@@ -217,9 +217,9 @@ class Session:
         inputs: Sequence[ID3D12Resource | None] = (),
         persistent: Bindable = None,
     ) -> Bindable:
-        """Initialize an operator; returns its persistent resource, made here if none is given, None if it has none.
+        """Initialize an operator; returns its persistent resource, created if none is passed, None if it needs none.
 
-        ``inputs`` are the buffers of all inputs; those of owned ones are read.
+        ``inputs`` are the buffers of all inputs, of which the owned ones are read.
         """
         if persistent is None and op.persistent_size:
             persistent = self.buffer(op.persistent_size)
@@ -239,7 +239,7 @@ class Session:
             self.record(initializer, table, commands)
 
         self.run(record)
-        # It has run: the next table gets its descriptors, empty, and buffers are let go that nothing else names.
+        # The initialization is complete: its descriptors are cleared for reuse, and references to its buffers dropped.
         start = taken if self.heap is heap else 0
         for index in range(start, self.taken):
             self.heap.write(index, None)
@@ -253,7 +253,7 @@ class Session:
         outputs: Sequence[Bindable],
         persistent: Bindable = None,
     ) -> None:
-        """Record a dispatch; ``inputs`` may name the buffers of owned ones too. Temporary memory is made here."""
+        """Record a dispatch; ``inputs`` may include the buffers of owned inputs. Allocates the temporary resource."""
         bound = [None if op.is_owned(index) else item for index, item in enumerate(inputs)]
         temporary = self.temporary(op)
         self.record(op, self.table(op, bound, outputs, temporary, persistent))
@@ -268,9 +268,9 @@ class Session:
     ) -> list[Array | None]:
         """Upload ``arrays``, initialize, dispatch, and read back.
 
-        An operator that is initialized already, and has no persistent resource, is not initialized again.
-        ``inputs`` and ``outputs`` say how the arrays lie in memory, if not as the operator's own tensors. Raises
-        ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if that removes the device.
+        An operator that is already initialized, and has no persistent resource, is not initialized again.
+        ``inputs`` and ``outputs`` give the layouts of the arrays in memory, if other than the operator's own tensors.
+        Raises ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if that removes the device.
         """
         sources = [
             None if array is None or slot.tensor is None else self.upload(array, slot.tensor)
@@ -290,12 +290,12 @@ class Session:
 
 
 def whole(buffer: ID3D12Resource | None) -> DML_BUFFER_BINDING:
-    """All bytes of a buffer, or an empty range."""
+    """The whole of a buffer, or an empty range for None."""
     return DML_BUFFER_BINDING() if buffer is None else DML_BUFFER_BINDING(buffer, 0, buffer.width)
 
 
 def binding(item: Bindable) -> DML_BINDING_DESC:
-    """A binding of type BUFFER, of NONE for None."""
+    """A binding of type BUFFER, or NONE for None."""
     if isinstance(item, DML_BINDING_DESC):
         return item
     return DML_BINDING_DESC() if item is None else DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, whole(item))

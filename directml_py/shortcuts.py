@@ -1,4 +1,4 @@
-"""Shortcuts: check a desc, or run it on arrays, without writing the object model out."""
+"""Shortcuts: validate a desc, or run it on arrays, without the object model."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 def validate(desc: Any, *, feature_level: int = HIGHEST_FEATURE_LEVEL, strict: bool = False) -> Diagnostics:
-    """Everything that is wrong with an operator desc at ``feature_level``; empty if CreateOperator would take it.
+    """All violations by an operator desc at ``feature_level``; empty if CreateOperator would accept it.
 
-    ``strict`` adds, as errors, what a page forbids although Microsoft's library accepts it.
+    ``strict`` makes errors of violations of a page that Microsoft's library accepts.
 
-    ``desc`` is anything that stands for a DML_OPERATOR_DESC. Raises ``TypeError`` for what is no desc.
+    ``desc`` is anything that stands for a DML_OPERATOR_DESC. Raises ``TypeError`` if it is not a desc.
     """
     level = enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level")
     report = check(desc, level)[1]
@@ -44,22 +44,22 @@ def validate(desc: Any, *, feature_level: int = HIGHEST_FEATURE_LEVEL, strict: b
 def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = None) -> list[Any]:
     """Run one operator on arrays.
 
-    ``inputs`` has one array per input tensor in desc order (None for an absent optional one), of the tensor's
-    sizes and data type, 4-bit elements as uint8 or int8; each is laid out as the tensor's strides say. Arrays of other
-    libraries are taken by DLPack. Returns one array per output tensor in its sizes, None for an absent one.
+    ``inputs`` has one array per input tensor in desc order (None for an absent optional one), with the tensor's sizes
+    and data type, 4-bit elements as uint8 or int8; each is laid out with the tensor's strides. Arrays of other
+    libraries are accepted through DLPack. Returns one array per output tensor in its sizes, None for an absent one.
 
     The operator is created and compiled on devices of its own. Under the Direct3D 12 debug layer, and in a capture, it
-    is also initialized, bound, dispatched and read back step by step, so that these see what they would see in a
-    program; where nobody watches, it runs on the arrays themselves, to the same result. Elements that the operator
-    leaves undefined are the exception: the debug layer fills them with a pattern.
+    is also initialized, bound, dispatched and read back step by step, so that these see the same calls as in a program;
+    otherwise it runs directly on the arrays, with the same result. The exception are elements that the operator leaves
+    undefined: the debug layer fills them with a pattern.
 
-    Raises ``DMLError`` as CreateOperator and CompileOperator do, ``TypeError`` and ``ValueError`` for inputs that
-    do not fit their tensors; both name the tensor.
+    Raises ``DMLError`` as CreateOperator and CompileOperator do, ``TypeError`` and ``ValueError``, which name the
+    tensor, for inputs that do not match their tensors.
     """
     if isinstance(inputs, (str, bytes)) or not isinstance(inputs, Sequence):
         raise TypeError(
             f"inputs must be a list with an array for each input tensor, not {type(inputs).__name__}; "
-            "one array makes a list too: [array]"
+            "for one array pass [array]"
         )
     d3d12 = D3D12CreateDevice()
     level = HIGHEST_FEATURE_LEVEL if feature_level is None else feature_level
@@ -71,7 +71,7 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
 
 
 def _run(compiled: IDMLCompiledOperator, arrays: Sequence[Array | None]) -> list[Array | None]:
-    """What ``Session.evaluate`` comes to, without buffers, bindings and barriers."""
+    """Equivalent to ``Session.evaluate``, without buffers, bindings and barriers."""
     program = compiled.program
     inputs = [
         None if array is None or slot.tensor is None else _laid_out(slot.tensor, array)
@@ -94,7 +94,7 @@ def _run(compiled: IDMLCompiledOperator, arrays: Sequence[Array | None]) -> list
 
 
 def _laid_out(tensor: TensorDesc, array: Array) -> Bytes:
-    """The bytes of ``array`` as the tensor's strides ask for them: its own where they are that already."""
+    """The bytes of ``array`` in the tensor's layout, without a copy if it has that layout."""
     if _is_plain(tensor) and array.flags.c_contiguous:
         return array.reshape(-1).view(np.uint8)
     memory = Allocation(tensor.total_size).bytes
@@ -103,12 +103,12 @@ def _laid_out(tensor: TensorDesc, array: Array) -> Bytes:
 
 
 def _elements(tensor: TensorDesc, memory: Bytes) -> Array:
-    """The elements in memory that nobody else has: the memory itself where it holds no more."""
+    """The elements in exclusively owned ``memory``, without a copy if the tensor fills it."""
     return tensor.view(memory) if _is_plain(tensor) else tensor.load(memory)
 
 
 def _is_plain(tensor: TensorDesc) -> bool:
-    """Whether the tensor lies in memory as NumPy's arrays do by themselves."""
+    """Whether the tensor has the layout of a contiguous NumPy array."""
     return tensor.is_packed and tensor.element_bits >= 8
 
 
@@ -146,7 +146,7 @@ def input_array(slot: TensorSlot, value: Any) -> Array | None:
 
 
 def _from_python(path: str, value: Any, tensor: TensorDesc) -> Array:
-    """Numbers and nested lists of them, which have no data type of their own, as the tensor's elements."""
+    """Numbers and nested lists, which have no data type of their own, converted to the tensor's."""
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -161,7 +161,7 @@ def _from_python(path: str, value: Any, tensor: TensorDesc) -> Array:
 
 
 def _check_range(path: str, array: Array, tensor: TensorDesc) -> None:
-    """Raise ``ValueError`` for integers that are no elements of the tensor."""
+    """Raise ``ValueError`` for integers outside the range of the tensor's type."""
     bits = tensor.element_bits
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if tensor.dtype.kind == "i" else (0, (1 << bits) - 1)
     if array.size and (int(array.min()) < low or int(array.max()) > high):
@@ -170,8 +170,8 @@ def _check_range(path: str, array: Array, tensor: TensorDesc) -> None:
 
 
 def _repeats(array: Array, tensor: TensorDesc) -> bool:
-    """Whether ``array`` has one value wherever the tensor's elements share an address."""
-    # Where both repeat there is nothing to compare, however often they do.
+    """Whether ``array`` has equal values wherever the tensor's elements share an address."""
+    # Axes along which both have stride 0 need no comparison.
     repeating = (
         slice(None) if own or other else slice(1)
         for own, other in zip(array.strides, tensor.effective_strides)

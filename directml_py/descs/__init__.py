@@ -1,4 +1,4 @@
-"""Raw memory to immutable values, and back."""
+"""Decoding of descs from raw memory to immutable values, and encoding back."""
 
 from .decode import Decoded, Fault, decode_operator_desc, decode_struct
 from .encode import encode, encode_tensor, tensor_desc

@@ -1,4 +1,4 @@
-"""Arrays of NumPy, and of other libraries through DLPack."""
+"""Conversion of arrays of other libraries to NumPy, by DLPack."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ CPU = 1
 
 
 def as_array(value: Any, name: str) -> npt.NDArray[Any] | None:
-    """``value`` as NumPy's array, without a copy; None for what is no array, such as a number or a list.
+    """``value`` as a NumPy array, without a copy; None if it is not an array, such as a number or a list.
 
-    Raises ``TypeError`` naming ``name`` for an array that NumPy cannot see: one that lies on a device, has elements
-    that NumPy lacks, or requires gradients.
+    Raises ``TypeError``, which names ``name``, for an array that NumPy cannot view: one on another device, with element
+    types that NumPy lacks, or that requires gradients.
     """
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value)
@@ -23,18 +23,16 @@ def as_array(value: Any, name: str) -> npt.NDArray[Any] | None:
     kind = type(value).__name__
     if getattr(value, "requires_grad", False):
         raise TypeError(
-            f"{name}: the {kind} requires gradients, which nothing here computes; give its detach()"
+            f"{name}: the {kind} requires gradients, which are not computed here; pass its detach()"
         )
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         device = _device_of(value)
         if device not in (CPU, None):
-            text = (
-                f"{name}: the {kind} lies on a device (DLPack's type {device}); copy it to the CPU's memory"
-            )
+            text = f"{name}: the {kind} is on a device (DLPack type {device}); copy it to CPU memory"
             raise TypeError(text) from None
-        raise TypeError(f"{name}: NumPy cannot see the {kind}: {error}") from None
+        raise TypeError(f"{name}: NumPy cannot view the {kind}: {error}") from None
 
 
 def _device_of(value: Any) -> int | None:

@@ -1,4 +1,4 @@
-"""Operator descs from plain Python values, without a detour through memory."""
+"""Builds operator descs from plain Python values, without encoding them in memory."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def build_operator_desc(
 ) -> OperatorDesc:
     """The desc of ``values`` by C name: tensors as TensorDesc, structs as tuples or structs, enumerators as numbers.
 
-    Counts follow from their arrays; what is left out is null or, for a number, 0. Raises ``TypeError`` and
-    ``ValueError`` naming the field (as ``names`` has it) for what its C type cannot hold; nothing else is checked.
+    Counts follow from their arrays; omitted fields are null or, for numbers, 0. Raises ``TypeError`` and ``ValueError``
+    that name the field (by ``names``) for values that its C type cannot hold; nothing else is checked.
     """
     return OperatorDesc(schema, _fields(schema.struct, values, names or {}))
 
@@ -71,7 +71,7 @@ def _fields(struct: StructSchema, values: Mapping[str, Any], names: Mapping[str,
 
 
 def field_value(entry: FieldSchema, value: Any, name: str, values: Mapping[str, Any]) -> Any:
-    """What a record holds for one field."""
+    """The value of a field as a record stores it."""
     if value is None and entry.kind in ("pointer", "array", "string"):
         return () if entry.kind == "array" and not entry.optional else None
     if entry.kind == "array":

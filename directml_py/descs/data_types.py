@@ -1,4 +1,4 @@
-"""The data types of tensors: all that is known of each, once."""
+"""The table of tensor data types."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ PREFIX = "DML_TENSOR_DATA_TYPE_"
 
 
 class DataType(NamedTuple):
-    """``bits`` of an element in memory; ``dtype`` and ``code`` (of the module ``struct``) of an element by itself,
-    which for 4-bit types is a byte; ``level``: the feature level that brought it."""
+    """A tensor data type: ``bits`` per element in memory, ``dtype`` and ``code`` (of the module ``struct``) of an
+    unpacked element, which for 4-bit types is a byte, and ``level``, the feature level that introduced it."""
 
     name: str
     bits: int
@@ -53,12 +53,12 @@ UNKNOWN = DataType("UNKNOWN", 0, np.dtype(np.void), "", 0x1000)
 
 
 def data_type_of(data_type: int) -> DataType:
-    """What is known of a data type; ``UNKNOWN``, of 0 bits, for what is none."""
+    """The table's entry for a data type; ``UNKNOWN``, with 0 bits, for other numbers."""
     return DATA_TYPES.get(data_type, UNKNOWN)
 
 
 def data_type_for(dtype: np.dtype[Any]) -> int | None:
-    """The data type whose elements of 8 bits or more NumPy holds as ``dtype``, in whatever byte order."""
+    """The data type of at least 8 bits that corresponds to ``dtype``, in any byte order."""
     native = dtype.newbyteorder("=")
     return next(
         (number for number, known in DATA_TYPES.items() if known.bits >= 8 and known.dtype == native), None
@@ -66,9 +66,9 @@ def data_type_for(dtype: np.dtype[Any]) -> int | None:
 
 
 def data_type_number(value: Any, name: str) -> int:
-    """A DML_TENSOR_DATA_TYPE that may be given as a NumPy type too: ``np.float32``, ``np.dtype("int8")``.
+    """A DML_TENSOR_DATA_TYPE, which may be passed as a NumPy type: ``np.float32``, ``np.dtype("int8")``.
 
-    Raises ``TypeError`` naming ``name`` for what is neither, and for NumPy types that DirectML lacks.
+    Raises ``TypeError``, which names ``name``, for other values, and for NumPy types that DirectML lacks.
     """
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         data_type = data_type_for(np.dtype(value))
@@ -79,7 +79,7 @@ def data_type_number(value: Any, name: str) -> int:
 
 
 def type_name(data_type: int) -> str:
-    """``FLOAT32`` for DML_TENSOR_DATA_TYPE_FLOAT32; the number itself for what is no data type."""
+    """``FLOAT32`` for DML_TENSOR_DATA_TYPE_FLOAT32; the number itself for unknown data types."""
     if isinstance(data_type, DML_TENSOR_DATA_TYPE):
         return data_type.name.removeprefix(PREFIX)
     return str(data_type)

@@ -1,4 +1,4 @@
-"""Raw memory to values: the one place where a desc's pointers are followed."""
+"""Decodes descs from raw memory: the only module that follows a desc's pointers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ..api.schema_data import OPERATORS, STRUCTS
 from .operator_desc import OperatorDesc, Record, Scalar
 from .tensor import TensorDesc, shared_tensor
 
-# Nothing in the documents bounds these; a larger count is taken for garbage and not followed.
+# The documents do not bound these; a larger count is treated as garbage and not followed.
 MAX_TOTAL = 1 << 18
 MAX_DIMENSIONS = 64
 MAX_BYTES = 1 << 32
 MAX_DEPTH = 8
 
-# Looked up in enumerations once: that costs more than what is done with them here.
+# Plain numbers, as enumeration lookups cost more than their uses here.
 NO_FLAGS = DML_TENSOR_FLAG_NONE
 BUFFER = int(DML_TENSOR_TYPE_BUFFER)
 DATA_TYPES: Any = DML_TENSOR_DATA_TYPE._value2member_map_
@@ -56,17 +56,17 @@ _FORMATS = {
 }
 _KIND_FORMATS = {"enum": "i", "flags": "I", "bool": "i"}
 _OPERATOR_SCHEMAS = {op.struct.name: op for op in OPERATORS.values()}
-# The values of a struct's fields or an array's elements as they stand in memory.
+# The raw values of a struct's fields or an array's elements.
 Raw: TypeAlias = tuple[Any, ...]
-# From here on, of DML_OPERATOR_TYPEs that no header has, Microsoft's library says that they are not supported.
+# From this number, Microsoft's library reports unknown DML_OPERATOR_TYPEs as not supported.
 RESERVED_TYPES = 0xC0000000
-# Kinds of fields whose raw value is what a record holds.
+# Kinds of fields whose raw value is stored in a record unchanged.
 RAW_KINDS = frozenset({"integer", "float", "address"})
 
 
 class Fault(NamedTuple):
-    """Something in memory that cannot become a value. ``kind`` is "null", "unreadable", "type", "reserved", "count" or
-    "interface"; ``text`` says what was found."""
+    """A decoding fault. ``kind`` is "null", "unreadable", "type", "reserved", "count" or "interface"; ``text`` is the
+    message."""
 
     path: str
     kind: str
@@ -77,9 +77,9 @@ class Fault(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """A desc (None if not even its outermost struct could be read) and the faults met in it.
+    """A desc (None if its outermost struct is unreadable) and its faults.
 
-    What has a fault is None in the desc."""
+    Fields with faults are None in the desc."""
 
     desc: Any
     faults: tuple[Fault, ...]
@@ -101,7 +101,7 @@ def enum_class(name: str) -> Any:
 
 
 def value_name(enum: str, value: int) -> str:
-    """The enumerator's name; the number itself for what is none."""
+    """The enumerator's name; the number itself if there is none."""
     member = enum_class(enum)._value2member_map_.get(value)
     return str(value) if member is None else str(member.name)
 
@@ -114,7 +114,7 @@ def struct_schema(name: str) -> StructSchema | None:
 
 @cache
 def _layout(name: str) -> _struct.Struct:
-    """How to take a struct's bytes apart in one step, by the offsets of its ctypes struct."""
+    """The ``struct`` format that unpacks all fields at once, at the offsets of the ctypes struct."""
     own = struct_schema(name)
     assert own is not None, name
     kind = ctypes_class(name)
@@ -139,13 +139,13 @@ def _array_layout(count: int, code: str) -> _struct.Struct:
 
 
 class Decoder:
-    """Follows the pointers of one desc and collects what is wrong with them."""
+    """Follows the pointers of one desc and collects faults."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
         self.depth = 0
-        # Copies of the pages of which something was read. What else lies in them is read from the copy: memory may be
-        # gone, or differ, when it is looked at again.
+        # Copies of the memory pages read so far, from which later reads are served: the memory may have been freed or
+        # changed in the meantime.
         self.pages: dict[int, bytes] = {}
         self.probing = is_probing()
         self.nested = self.total = 0
@@ -175,7 +175,7 @@ class Decoder:
         return both[start : start + size]
 
     def unpack(self, layout: _struct.Struct, address: int, path: str, field: str = "") -> Raw | None:
-        """The values at ``address``; None, and a fault of ``path`` + ``field``, if there is no such memory."""
+        """The values at ``address``; None, and a fault at ``path`` + ``field``, if the memory is unreadable."""
         page, start = self.pages.get(address >> PAGE_BITS), address & (PAGE - 1)
         if page is not None and start + layout.size <= PAGE:
             return layout.unpack_from(page, start)
@@ -204,9 +204,11 @@ class Decoder:
         if schema is None:
             name = value_name("DML_OPERATOR_TYPE", kind)
             if not path and address and kind & 0xFFFFFFFF >= RESERVED_TYPES:
-                self.fault("Type", "reserved", f"is {name}, which is no DML_OPERATOR_TYPE of any version")
+                self.fault("Type", "reserved", f"is {name}, which is not a DML_OPERATOR_TYPE of any version")
                 return None
-            self.fault(f"{prefix}Type", "type", f"is {name}, which is no DML_OPERATOR_TYPE of an operator")
+            self.fault(
+                f"{prefix}Type", "type", f"is {name}, which is not the DML_OPERATOR_TYPE of an operator"
+            )
             return None
         if not address:
             self.fault(f"{prefix}Desc", "null", f"is null; {schema.struct.name} is required")
@@ -257,7 +259,7 @@ class Decoder:
         return self.unpack(layout, address, path, field)
 
     def _is_beyond(self, address: int, count: int, size: int, path: str, counter: str) -> bool:
-        """Whether ``count`` elements, ``size`` bytes, are more than the array has where its length is known."""
+        """Whether ``count`` elements, ``size`` bytes, exceed the array, if its length is known."""
         extent = extent_at(address)
         if extent is None or size <= extent:
             return False
@@ -266,8 +268,8 @@ class Decoder:
         self.fault(f"{owner}{dot}{counter}", "count", f"is {count}, but {field} was given a list of {given}")
         return True
 
-    # One converter per kind of field whose raw value is not the value itself; each takes the struct's schema, the
-    # field's, the raw value, all raw values of the struct, and the path.
+    # One converter per kind of field whose raw value must be converted; each takes the struct's schema, the field's,
+    # the raw value, all raw values of the struct, and the path.
 
     def _bool(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> bool:
         return bool(item)
@@ -290,10 +292,10 @@ class Decoder:
         return Scalar(DATA_TYPES.get(data_type, data_type), item)
 
     def _interface(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
-        # Whether the object has the right interface is for those to say who know the classes.
+        # Callers that know the classes check the object's interface.
         live_object = IUnknown.from_handle(item)
         if live_object is None and item:
-            self.fault(path, "interface", f"is 0x{item:X}, which is no live {entry.type}")
+            self.fault(path, "interface", f"is 0x{item:X}, which is not a live {entry.type}")
         elif live_object is None and not entry.optional:
             self.fault(path, "null", f"is null; {entry.type} is required")
         return live_object
@@ -322,7 +324,7 @@ class Decoder:
 
     def _pointer(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
         if not item:
-            # The tensors of a fused activation are null: the operator that it is fused into supplies them.
+            # A fused activation has null tensors: the operator that it is fused into supplies them.
             if not (entry.optional or (entry.is_tensor and self.depth)):
                 self.fault(path, "null", f"is null; {entry.type} is required")
             return None
@@ -359,7 +361,7 @@ class Decoder:
         if type_name == "DML_TENSOR_DESC":
             return self.tensor(raw, path)
         if type_name == "DML_OPERATOR_DESC":
-            # Only in here are operators nested: a DML_OPERATOR_DESC at the top is the operator itself.
+            # A DML_OPERATOR_DESC is nested only here: at the top level it is the operator itself.
             self.depth += 1
             desc = self.any_operator(raw, path)
             self.depth -= 1
@@ -367,12 +369,12 @@ class Decoder:
         return self.struct(type_name, raw, path)
 
     def may_follow(self, type_name: str, count: int, path: str) -> bool:
-        """Whether ``count`` more structs are believable: what arrays hold may hold arrays, of the same memory even."""
+        """Whether ``count`` more structs are within the limits: arrays may nest, even over the same memory."""
         self.total += count
         if self.total > MAX_TOTAL:
             self.fault(path, "count", f"makes more than {MAX_TOTAL} structs in one desc")
             return False
-        # Of nested operators, and of what is inside them.
+        # A separate limit for nested operators and their contents.
         if self.depth or type_name == "DML_OPERATOR_DESC":
             self.nested += count
         if self.nested > MAX_NESTED:
@@ -400,13 +402,13 @@ class Decoder:
         operator = _OPERATOR_SCHEMAS.get(target)
         if operator is not None:
             return self.operator(operator, body, path)
-        # The path of what Desc points to leaves out Desc, as the documents do.
+        # As in the documents, paths omit the Desc pointer.
         return self.struct(target, body, path.removesuffix(".Desc").removesuffix("Desc"))
 
 
 @cache
 def _conversions(name: str) -> tuple[tuple[int, FieldSchema, Callable[..., Any]], ...]:
-    """The fields of a struct that need one, with their positions and the decoder's methods."""
+    """The fields of a struct that need conversion, with their indices and the decoder's methods."""
     schema = struct_schema(name)
     assert schema is not None, name
     positions = enumerate(schema.fields)
@@ -425,10 +427,10 @@ def _top(location: Location, layout: _struct.Struct, name: str, decoder: Decoder
 
 
 def decode_struct(value: object, type_name: str, name: str = "desc") -> Decoded:
-    """The struct named ``type_name`` that ``value`` is or points to.
+    """Decode the struct named ``type_name`` that ``value`` is or points to.
 
-    ``value`` is anything that ``directml_py.abi.pointers.locate`` takes. Raises ``TypeError`` naming ``name`` for
-    what is no such pointer; whatever is wrong with the memory becomes a fault.
+    ``value`` is anything that ``directml_py.abi.pointers.locate`` takes. Raises ``TypeError``, which names ``name``,
+    for other values; errors in memory become faults.
     """
     location = locate(value, name)
     check_type(location, ctypes_class(type_name), name)
@@ -454,10 +456,10 @@ def _decode(location: Location, type_name: str, name: str, depth: int = 0) -> De
 
 
 def decode_operator_desc(value: object, name: str = "desc", *, nested: bool = False) -> Decoded:
-    """A DML_OPERATOR_DESC or typed operator desc, however Python holds it; an ``OperatorDesc`` passes as it is.
+    """Decode a DML_OPERATOR_DESC or typed operator desc in any form; an ``OperatorDesc`` is returned unchanged.
 
-    The tensors of a ``nested`` one, which is to be fused into another, may be null. Raises ``TypeError`` naming
-    ``name`` for what is no desc.
+    The tensors of a ``nested`` desc, a fused activation, may be null. Raises ``TypeError``, which names ``name``, if
+    ``value`` is not a desc.
     """
     if isinstance(value, OperatorDesc):
         return Decoded(value, ())

@@ -1,4 +1,4 @@
-"""Values back to structs that own everything they point to."""
+"""Encodes values as structs that own everything they point to."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def tensor_desc(
     """A DML_TENSOR_DESC that owns its DML_BUFFER_TENSOR_DESC.
 
     ``data_type`` may be a NumPy type, such as ``np.float32``. ``sizes`` and ``strides`` are in elements (None: packed),
-    ``total_size`` and ``alignment`` in bytes; ``total_size=None`` is what DMLCalcBufferTensorSize gives. Raises
-    ``TypeError`` for what is no integer and ``ValueError`` for a number that does not fit or if ``sizes`` and
+    ``total_size`` and ``alignment`` in bytes; ``total_size=None`` means DMLCalcBufferTensorSize's result. Raises
+    ``TypeError`` for values that are not integers and ``ValueError`` for numbers out of range or if ``sizes`` and
     ``strides`` differ in length; nothing else is checked here.
     """
     number = data_type_number(data_type, "data_type")

@@ -1,4 +1,4 @@
-"""Text of decoded descs, in the manner of the documents."""
+"""Formats decoded descs as text, in the documents' style."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def in_words(name: str, joint: str) -> str:
-    """``index_dimensions`` for IndexDimensions and an underscore; ``upsample_2d`` for UPSAMPLE_2D."""
+    """The words of a name joined with ``joint``: ``index_dimensions`` for IndexDimensions, ``upsample_2d`` for
+    UPSAMPLE_2D."""
     return _WORD.sub(joint, name).lower()
 
 
 def braces(values: Any) -> str:
-    """``{1,2,3}``, as the documents write sizes."""
+    """``{1,2,3}``, the documents' notation of sizes."""
     return "{" + ",".join(str(value) for value in values) + "}"
 
 
 def format_record(record: Record) -> str:
-    """``DML_JOIN_OPERATOR_DESC(InputTensors=[FLOAT32 {1,1,2,3}], OutputTensor=…, Axis=3)``; counts are implied."""
+    """``DML_JOIN_OPERATOR_DESC(InputTensors=[FLOAT32 {1,1,2,3}], OutputTensor=…, Axis=3)``; counts are omitted."""
     counts = {entry.counted_by for entry in record.struct.fields if entry.counted_by}
     parts = [
         f"{entry.name}={format_value(entry, value)}"
@@ -37,7 +38,7 @@ def format_record(record: Record) -> str:
 
 
 def summary(desc: OperatorDesc) -> str:
-    """``JOIN FLOAT32 {1,2}, FLOAT32 {1,3} -> FLOAT32 {1,5}``: the operator and the tensors that it has."""
+    """``JOIN FLOAT32 {1,2}, FLOAT32 {1,3} -> FLOAT32 {1,5}``: the operator and its tensors."""
     inputs, outputs = (
         ", ".join(str(slot.tensor) for slot in slots if slot.tensor is not None)
         for slots in (desc.inputs, desc.outputs)

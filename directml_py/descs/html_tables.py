@@ -1,4 +1,4 @@
-"""Decoded values as tables, for notebooks."""
+"""HTML tables of decoded values, for notebooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADER = ("Field", "Value")
 
 
 def tensor_html(tensor: TensorDesc) -> HTML:
-    """The fields of the DML_BUFFER_TENSOR_DESC, and what follows from them."""
+    """The fields of the DML_BUFFER_TENSOR_DESC, and derived values."""
     strides = "none: packed" if tensor.strides is None else braces(tensor.strides)
     least = (
         "" if tensor.total_size == tensor.minimum_size else f" (at least {tensor.minimum_size:,} are needed)"
@@ -36,7 +36,7 @@ def tensor_html(tensor: TensorDesc) -> HTML:
 
 
 def record_html(record: Record, caption: str = "") -> HTML:
-    """Field by field; tensors in a line, what is nested as a table in the table."""
+    """One row per field; tensors take one line, nested records a nested table."""
     counts = {entry.counted_by for entry in record.struct.fields if entry.counted_by}
     rows = [
         row
@@ -58,14 +58,14 @@ def _rows(entry: FieldSchema, value: Any) -> Iterator[tuple[str, str]]:
 def _cell(entry: FieldSchema, value: Any) -> str:
     if value is None:
         return "null"
-    # A tensor says all that matters in a line.
+    # A tensor's repr fits one line.
     if hasattr(value, "struct"):
         return record_html(value)
     return value.name if isinstance(value, Enum) and value.name else format_value(entry, value)
 
 
 def with_faults(html: HTML, faults: tuple[Any, ...]) -> HTML:
-    """And what could not be read."""
+    """``html`` followed by the decoding faults."""
     if not faults:
         return html
     return join([html, table("What cannot be read", [(fault.path, fault.text) for fault in faults])])

@@ -1,4 +1,4 @@
-"""Elements of 4 bits: two of them in a byte, the one with the lower index in the low half."""
+"""4-bit elements: two per byte, the lower index in the low half."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def offsets(sizes: Sequence[int], strides: Sequence[int]) -> npt.NDArray[np.int6
 
 
 def unpacked(memory: Bytes, places: npt.NDArray[np.int64], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The elements at ``places``, a byte each, in uint8 or, with their sign, in int8."""
+    """The elements at offsets ``places``, one byte each, as uint8 or, sign-extended, int8."""
     halves: Bytes
     shifts = ((places & 1) << 2).astype(np.uint8)
     halves = np.bitwise_and(memory[places >> 1] >> shifts, np.uint8(15))
@@ -29,7 +29,7 @@ def unpacked(memory: Bytes, places: npt.NDArray[np.int64], dtype: np.dtype[Any])
 
 
 def pack(memory: Bytes, places: npt.NDArray[np.int64], values: npt.NDArray[Any]) -> None:
-    """Write ``values`` (their low halves) to ``places``; the other half of a byte stays as it is."""
+    """Write the low halves of ``values`` to offsets ``places``; the other halves of the bytes are unchanged."""
     halves = values.astype(np.uint8) & np.uint8(15)
     for half in (0, 1):
         mine = (places & 1) == half

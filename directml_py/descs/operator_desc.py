@@ -1,4 +1,4 @@
-"""What descs decode to: immutable records that know their schema."""
+"""Decoded descs: immutable records with their schemas."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .tensor import TensorDesc
 
 
 class Scalar(NamedTuple):
-    """A DML_SCALAR_UNION together with the data type that says which member is meant."""
+    """A DML_SCALAR_UNION with the data type that selects its member."""
 
     data_type: int
     raw: bytes
 
     @property
     def value(self) -> int | float | None:
-        """The number; None where the data type is unknown."""
+        """The number; None if the data type is unknown."""
         code = data_type_of(self.data_type).code
         if not code:
             return None
@@ -36,7 +36,7 @@ class Scalar(NamedTuple):
 
 
 def exact(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """``values`` with every float as its bits."""
+    """``values`` with every float replaced by its bits."""
     return tuple(
         _struct.pack("=d", value)
         if isinstance(value, float)
@@ -53,8 +53,8 @@ Own = TypeVar("Own", bound="Record")
 class Record:
     """An immutable struct: its fields are attributes with the C names.
 
-    Pointers to structs and tensors hold the value itself or None, arrays a tuple, enums their member (or the
-    bare number where it is none), BOOLs a bool.
+    Pointers to structs and tensors become the value itself or None, arrays tuples, enums their members (or plain
+    numbers if unknown), BOOLs bools.
     """
 
     __slots__ = ("__dict__", "_values", "struct")
@@ -65,7 +65,7 @@ class Record:
     def __init__(self, struct: StructSchema, values: tuple[Any, ...]) -> None:
         object.__setattr__(self, "struct", struct)
         object.__setattr__(self, "_values", values)
-        # Fields are read far more often than records are made.
+        # Fields are read far more often than records are created.
         self.__dict__.update(zip(struct.index, values))
 
     def __getattr__(self, name: str) -> Any:
@@ -81,7 +81,7 @@ class Record:
 
     @lazy
     def _key(self) -> tuple[Any, ...]:
-        """What equal records have in common: floats compare by their bits, so that 0.0 is not -0.0 and NaN is NaN."""
+        """The key for equality and hashing: floats compare by their bits, so that 0.0 != -0.0 and NaN == NaN."""
         return exact(self._values) if self.struct.has_floats else self._values
 
     def __eq__(self, other: object) -> bool:
@@ -104,9 +104,9 @@ class Record:
         return self
 
     def replace(self: Own, **changes: Any) -> Own:
-        """The record with other values in some fields, which may be what the graph builder takes too.
+        """A copy with some fields replaced, by values in any form that the graph builder takes.
 
-        Counts follow from their arrays. Raises ``TypeError`` and ``ValueError`` naming the field.
+        Counts follow from their arrays. Raises ``TypeError`` and ``ValueError`` that name the field.
         """
         from .build import replaced
 
@@ -126,7 +126,7 @@ class Record:
 
 
 class TensorSlot(NamedTuple):
-    """One tensor of an operator desc: where it stands (``InputTensors[1]``) and what it is (None if absent)."""
+    """One tensor of an operator desc: its path (``InputTensors[1]``), its field and its desc (None if absent)."""
 
     path: str
     field: str

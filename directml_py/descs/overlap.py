@@ -1,4 +1,4 @@
-"""Whether two elements of a strided tensor share an address."""
+"""Overlap test: whether two elements of a strided tensor share an address."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ SEARCH_LIMIT = 200_000
 def elements_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """True if two different coordinates have the same offset. Sizes and strides are in elements.
 
-    Exact: looks for a difference of coordinates, not all zero, whose offset is zero. Strides so contrived that
-    the search is given up count as overlapping.
+    Exact: searches for a nonzero difference of coordinates whose offset is zero. Strides for which the search reaches
+    its limit count as overlapping.
     """
     dims = sorted(((stride, size - 1) for size, stride in zip(sizes, strides) if size > 1), reverse=True)
     if any(stride == 0 for stride, _ in dims):
@@ -30,7 +30,7 @@ def elements_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     budget = SEARCH_LIMIT
 
     def reachable(i: int, target: int) -> bool:
-        """Can dimensions ``i`` and later make up the offset ``target``?"""
+        """Whether differences in dimensions ``i`` and later can give the offset ``target``."""
         nonlocal budget
         if target == 0:
             return True

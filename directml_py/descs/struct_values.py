@@ -1,6 +1,6 @@
-"""Structs as values: their text, whether two are equal, copies that own what they point to, pickles.
+"""Value semantics of ctypes structs: repr, equality, deep copies and pickling.
 
-What can be read behind their pointers is what they are; where that is not all, they are neither copied nor pickled.
+A struct's value is what it decodes to; structs with decoding faults are neither copied nor pickled.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ FOLLOWED = frozenset({"pointer", "array", "variant", "bytes", "string"})
 
 
 class StructValues:
-    """What ``Structure`` asks of this room."""
+    """The implementation behind ``Structure``'s methods."""
 
     def describe(self, struct: Structure) -> str:
-        """The ``repr``: that of what the struct decodes to, and what cannot be read in it."""
+        """The ``repr``: that of the decoded struct, with its faults."""
         decoded = _decoded(struct)
         if decoded is None:
             return f"<{type(struct).__name__}>"
@@ -40,14 +40,14 @@ class StructValues:
         return with_faults(HTML(decoded.desc._repr_html_()), decoded.faults)
 
     def alike(self, struct: Structure, other: Structure) -> bool:
-        """Floats are alike if their bits are."""
+        """Equality of decoded values; floats compare by their bits."""
         return bytes(struct) == bytes(other) or (
             struct_schema(layout_of(type(struct)).__name__) is not None
             and _decoded(struct) == _decoded(other)
         )
 
     def duplicate(self, struct: Structure) -> Structure:
-        """Interfaces, and addresses of memory without a size, stay what they are."""
+        """A deep copy; interfaces, and addresses of memory without a size, are copied as they are."""
         decoded = _decoded(struct)
         name = layout_of(type(struct)).__name__
         if decoded is None or not _follows(name):
@@ -55,7 +55,7 @@ class StructValues:
         return _checked(struct, decoded, "copied")
 
     def reduce(self, struct: Structure) -> tuple[Any, ...]:
-        """Raises ``TypeError`` naming the field for what other processes do not have."""
+        """For pickling. Raises ``TypeError``, which names the field, for values tied to this process."""
         decoded = _decoded(struct)
         if decoded is None:
             raise TypeError(f"{type(struct).__name__} cannot be pickled")
@@ -85,7 +85,7 @@ def _encoded(kind: type[Any], value: Any) -> Any:
 
 def _decoded(struct: Structure) -> Decoded | None:
     """None for a struct that no schema describes."""
-    # A subclass, such as a helper of d3dx12.h, reads like the struct that it helps with.
+    # A subclass, such as a helper of d3dx12.h, has the schema of its base struct.
     kind: Any = layout_of(type(struct))
     if struct_schema(kind.__name__) is None:
         return None
@@ -93,7 +93,7 @@ def _decoded(struct: Structure) -> Decoded | None:
 
 
 def _checked(struct: Structure, decoded: Decoded, done: str) -> Structure:
-    """The struct again, from what it decodes to. Raises ``TypeError`` if that is not all of it."""
+    """A copy encoded from the decoded struct. Raises ``TypeError`` if there are faults."""
     again: Structure = _encoded(layout_of(type(struct)), decoded.desc)
     if decoded.faults and _decoded(again) != decoded:
         raise TypeError(f"{type(struct).__name__} cannot be {done}: {_text(decoded)}")
@@ -133,7 +133,7 @@ def _check_portable(value: Any, path: str) -> None:
 
 @cache
 def _has_objects(name: str) -> bool:
-    """Whether interface pointers stand in the struct or union ``name``."""
+    """Whether the struct or union ``name`` has interface pointers."""
     kind = ctypes_class(name)
     return bool(getattr(kind, "_interfaces_", ())) or any(
         _has_objects(ctype.__name__)

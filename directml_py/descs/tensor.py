@@ -1,4 +1,4 @@
-"""A tensor described by a DML_BUFFER_TENSOR_DESC, as an immutable value."""
+"""DML_BUFFER_TENSOR_DESC as an immutable value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .int4 import offsets, pack, unpacked
 from .overlap import elements_overlap
 from .tensor_size import bytes_for, last_element_offset, packed_strides
 
-# Plain numbers: arithmetic on members of enumerations looks its result up.
+# Plain numbers: arithmetic on enumeration members looks up the result.
 OWNED_BY_DML = int(DML_TENSOR_FLAG_OWNED_BY_DML)
 
 
@@ -27,8 +27,8 @@ OWNED_BY_DML = int(DML_TENSOR_FLAG_OWNED_BY_DML)
 class TensorDesc:
     """The content of a DML_TENSOR_DESC of type BUFFER.
 
-    ``sizes`` and ``strides`` are in elements (``strides`` None means packed), ``total_size`` and ``alignment``
-    in bytes. The value may break rules: validation tells. ``total_size`` left out is the least possible.
+    ``sizes`` and ``strides`` are in elements (``strides`` None means packed), ``total_size`` and ``alignment`` in
+    bytes. ``total_size`` defaults to the minimum. The value need not be valid: validation is separate.
     """
 
     data_type: int
@@ -46,7 +46,7 @@ class TensorDesc:
         return hash((self.data_type, self.sizes, self.strides, self.flags, self.total_size, self.alignment))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Without what was worked out: hashes differ from process to process.
+        # Excludes cached properties, as hashes differ between processes.
         own = self.data_type, self.sizes, self.strides, self.flags, self.total_size, self.alignment
         return TensorDesc, own
 
@@ -60,7 +60,7 @@ class TensorDesc:
 
     @lazy
     def element_count(self) -> int:
-        """How many elements the tensor has logically."""
+        """The count of logical elements."""
         return math.prod(self.sizes)
 
     @lazy
@@ -70,7 +70,7 @@ class TensorDesc:
 
     @lazy
     def effective_strides(self) -> tuple[int, ...]:
-        """The strides in elements, written out where the tensor is packed."""
+        """The strides in elements, computed if the tensor is packed."""
         return packed_strides(self.sizes) if self.strides is None else self.strides
 
     @lazy
@@ -82,17 +82,17 @@ class TensorDesc:
 
     @lazy
     def minimum_size(self) -> int:
-        """What DMLCalcBufferTensorSize gives, in bytes."""
+        """DMLCalcBufferTensorSize's result, in bytes."""
         return bytes_for(self.data_type, self.last_element_offset + 1) if self.element_count else 0
 
     @lazy
     def content_size(self) -> int:
-        """The bytes up to the end of the last element, without what rounding up adds."""
+        """The bytes up to the end of the last element, not rounded up."""
         return ((self.last_element_offset + 1) * self.element_bits + 7) // 8 if self.element_count else 0
 
     @lazy
     def is_packed(self) -> bool:
-        """Whether the elements lie in row-major order without gaps (dimensions of size 1 may have any stride)."""
+        """Whether the elements are in row-major order without gaps (dimensions of size 1 may have any stride)."""
         packed = packed_strides(self.sizes)
         return all(
             size == 1 or own == other for size, own, other in zip(self.sizes, self.effective_strides, packed)
@@ -100,7 +100,7 @@ class TensorDesc:
 
     @lazy
     def overlaps(self) -> bool:
-        """Whether two elements share an address, as broadcasting strides make them."""
+        """Whether two elements share an address, as with broadcasting strides."""
         return self.strides is not None and elements_overlap(self.sizes, self.strides)
 
     @lazy
@@ -109,7 +109,7 @@ class TensorDesc:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The NumPy type of an element; a byte for those of 4 bits. Raises ``TypeError`` for unknown types."""
+        """The NumPy type of an element; an 8-bit type for 4-bit elements. Raises ``TypeError`` for unknown types."""
         known = data_type_of(self.data_type)
         if not known.bits:
             raise TypeError(f"NumPy has no type for {type_name(self.data_type)} elements")
@@ -117,13 +117,13 @@ class TensorDesc:
 
     @property
     def is_nibbles(self) -> bool:
-        """Whether two elements share a byte, so that no view shows them."""
+        """Whether elements have 4 bits, which no view can address."""
         return self.element_bits == 4
 
     def view(self, buffer: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
-        """The tensor over ``buffer`` (one-dimensional bytes), with the real strides and no copy.
+        """A strided view of the tensor over ``buffer`` (one-dimensional bytes).
 
-        4-bit elements come as a copy, a byte each, that may only be read. Raises ``ValueError`` if the last element
+        For 4-bit elements it is a read-only copy with one byte per element. Raises ``ValueError`` if the last element
         lies outside ``buffer``, ``TypeError`` as ``dtype`` does.
         """
         dtype = self.dtype
@@ -146,7 +146,7 @@ class TensorDesc:
         return np.array(self.view(buffer), order="C")
 
     def store(self, buffer: npt.NDArray[np.uint8], array: npt.NDArray[Any]) -> None:
-        """Write the elements of ``array`` to where the tensor has them in ``buffer``, and nothing else."""
+        """Write the elements of ``array`` to the tensor in ``buffer``, leaving other bytes unchanged."""
         if self.is_nibbles:
             pack(buffer, self._element_offsets, np.broadcast_to(array, self.sizes))
         else:
@@ -168,5 +168,5 @@ class TensorDesc:
         return text
 
 
-# Programs describe the same few tensors again and again; each is worked out once.
+# Programs create descs of the same few tensors repeatedly, so that caching them pays.
 shared_tensor = lru_cache(maxsize=4096)(TensorDesc)

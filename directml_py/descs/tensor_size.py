@@ -1,4 +1,4 @@
-"""How many bytes a tensor takes, in exact integers (the page "DirectML helper functions")."""
+"""Tensor sizes in bytes, in exact integers (the page "DirectML helper functions")."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..abi.pointers import check_type, is_cdata, locate
 from ..abi.wintypes import UINT
 from .data_types import DataTypeLike, data_type_number, data_type_of
 
-# What stands for a const UINT*: ctypes' and cffi's pointers have no type that says what they point to.
+# A const UINT*: pointers of ctypes and cffi have no static type for their target.
 UINTs: TypeAlias = Sequence[int] | Any
 
 
 def packed_strides(sizes: Sequence[int]) -> tuple[int, ...]:
-    """The strides, in elements, of a tensor without padding, last dimension fastest."""
+    """The strides, in elements, of a packed tensor, last dimension fastest."""
     strides = []
     step = 1
     for size in reversed(sizes):
@@ -36,8 +36,7 @@ def last_element_offset(sizes: Sequence[int], strides: Sequence[int] | None) -> 
 
 
 def minimum_size(data_type: int, sizes: Sequence[int], strides: Sequence[int] | None) -> int:
-    """The bytes that a buffer tensor needs at least, a multiple of 4; 0 for an unknown data
-    type or a size of 0."""
+    """The minimum bytes of a buffer tensor, a multiple of 4; 0 for an unknown data type or a size of 0."""
     return 0 if 0 in sizes else bytes_for(data_type, last_element_offset(sizes, strides) + 1)
 
 
@@ -47,7 +46,7 @@ def bytes_for(data_type: int, elements: int) -> int:
 
 
 def unsigned_numbers(values: Iterable[int], name: str) -> list[int]:
-    """``values`` as UINTs. Raises ``TypeError`` and ``ValueError`` naming ``name`` for what is none."""
+    """``values`` as UINTs. Raises ``TypeError`` and ``ValueError`` that name ``name`` for values that are not."""
     if isinstance(values, (str, bytes)) or not isinstance(values, (Iterable, ctypes.Array)):
         raise TypeError(f"{name} must be a sequence of integers, not {type(values).__name__}")
     return [unsigned_number(value, f"{name}[{index}]") for index, value in enumerate(values)]
@@ -65,11 +64,11 @@ def DMLCalcBufferTensorSize(
 ) -> int:
     """The minimum ``TotalTensorSizeInBytes`` of a tensor (the page "DirectML helper functions").
 
-    ``sizes`` and ``strides`` are in elements: sequences, or pointers to as many UINTs as ``dimension_count`` says;
-    ``strides`` None or null means packed. Returns bytes, rounded up to a multiple of 4, and 0 for an unknown data type
-    or a size of 0. Unlike the C helper this one cannot overflow. Raises ``TypeError`` for what is no integer,
-    ``ValueError`` for a number that is no UINT or if an array is shorter than ``dimension_count``, ``DMLError``
-    ``E_INVALIDARG`` for memory that cannot be read.
+    ``sizes`` and ``strides`` are in elements: sequences, or pointers to ``dimension_count`` UINTs; ``strides`` None or
+    null means packed. Returns bytes, rounded up to a multiple of 4, and 0 for an unknown data type or a size of 0.
+    Unlike the C helper this one cannot overflow. Raises ``TypeError`` for values that are not integers, ``ValueError``
+    for numbers that are not UINTs or if an array is shorter than ``dimension_count``, ``DMLError`` ``E_INVALIDARG`` for
+    unreadable memory.
     """
     count = unsigned_number(dimension_count, "dimension_count")
     own_sizes = _first(sizes, count, "sizes")
@@ -80,7 +79,7 @@ def DMLCalcBufferTensorSize(
 
 
 def _first(values: Any, count: int, name: str) -> list[int] | None:
-    """The ``count`` first numbers; None for null."""
+    """The first ``count`` numbers; None for null."""
     if isinstance(values, (ctypes._Pointer, ctypes.c_void_p)) or is_cdata(values):
         location = locate(values, name)
         check_type(location, UINT, name)

@@ -96,7 +96,7 @@ def check_feature_support(
     number = uint(feature, "feature", FEATURE)
     if number not in [int(known) for known in DML_FEATURE]:
         raise violation(
-            FEATURE, "feature", f"is {number}, which is no known DML_FEATURE", DXGI_ERROR_UNSUPPORTED
+            FEATURE, "feature", f"is {number}, which is not a known DML_FEATURE", DXGI_ERROR_UNSUPPORTED
         )
     if number == DML_FEATURE_FEATURE_LEVELS and level < DML_FEATURE_LEVEL_2_0:
         text = "is DML_FEATURE_FEATURE_LEVELS, which came with DML_FEATURE_LEVEL_2_0"

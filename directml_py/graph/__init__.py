@@ -1,4 +1,4 @@
-"""Building, running, keeping and drawing graphs, in the vocabulary of DirectMLX."""
+"""Building, running, saving and drawing graphs, in the vocabulary of DirectMLX."""
 
 from .compiled import CompiledGraph
 from .expression import Expression

@@ -29,7 +29,7 @@ class CompiledGraph:
     """A graph as one IDMLCompiledOperator, ``operator``.
 
     ``inputs`` and ``outputs`` are its tensors by name, in order; an input that no node reads is None.
-    ``nodes`` says which node of the graph each node of the compiled one is.
+    ``nodes`` maps each node of the compiled graph to its node in the source graph.
     """
 
     def __init__(self, graph: Graph, flags: int = 0) -> None:
@@ -65,7 +65,7 @@ class CompiledGraph:
 
     @property
     def plan(self) -> Plan:
-        """What the compiler decided: steps, folded nodes, the blocks of the temporary resource."""
+        """The execution plan: steps, folded nodes, the blocks of the temporary resource."""
         program = self.operator.program
         assert isinstance(program, GraphProgram)
         return program.plan
@@ -77,10 +77,10 @@ class CompiledGraph:
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Array]: ...
 
     def run(self, inputs: Sequence[Any] | Mapping[str, Any]) -> list[Array] | dict[str, Array]:
-        """Initialize, if need be, and dispatch the graph; ``inputs`` by position or by name, and outputs likewise.
+        """Initialize if necessary and dispatch the graph; ``inputs`` by position or by name, and outputs likewise.
 
-        An input that no node reads may be left out (None by position). Raises ``TypeError`` and ``ValueError`` that
-        name the input that does not fit.
+        An input that no node reads may be omitted (None by position). Raises ``TypeError`` and ``ValueError`` that name
+        the invalid input.
         """
         if isinstance(inputs, Mapping):
             unknown = [name for name in inputs if name not in self.inputs]
@@ -105,7 +105,7 @@ class CompiledGraph:
         ]
         results = [TensorSlot(name, name, desc) for name, desc in self.outputs.items()]
         if self.operator.initialized and self.operator.persistent_size:
-            # An operator is initialized only once, and inputs that it owns may be others now.
+            # An operator is initialized only once, so that other owned inputs need a new one.
             self.operator = self._compile()
         outputs = Session(self.graph.device).evaluate(self.operator, arrays, slots, results)
         return [array for array in outputs if array is not None]

@@ -1,6 +1,6 @@
-"""The constants of a graph in a file: .npy files in a folder beside it, each named by what is in it.
+"""Content-addressed constants of a saved graph: .npy files in a folder beside it, each named by a hash.
 
-A file that another version of the graph still names is therefore never overwritten with other contents.
+A file that another version of the graph still refers to is therefore never overwritten with other contents.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OWN_NAME = re.compile(r"[0-9a-f]{32}\.npy")
 
 
 def file_name(array: npt.NDArray[Any]) -> str:
-    """A name that arrays of other types, shapes or elements do not have."""
+    """A file name unique to the array's type, shape and elements."""
     contents = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
     contents.update(_bytes(array))
     return f"{contents.hexdigest()[:32]}.npy"
@@ -35,20 +35,20 @@ def _bytes(array: npt.NDArray[Any]) -> memoryview:
 
 
 class ConstantFiles:
-    """The folder of the constants of the graph in ``path``: its name and ``.constants``."""
+    """The constants folder of the graph in ``path``: its name plus ``.constants``."""
 
     def __init__(self, path: Path) -> None:
         self.folder = path.with_name(path.name + SUFFIX)
 
     def reference(self, array: npt.NDArray[Any]) -> str:
-        """What the graph calls the file of a constant: its path from where the graph is."""
+        """The path of a constant's file in the graph, relative to the graph file."""
         return f"{self.folder.name}/{file_name(array)}"
 
     @contextlib.contextmanager
     def written(self, arrays: Iterable[npt.NDArray[Any]]) -> Iterator[None]:
         """Write ``arrays``; then, unless the block raises, remove those of older versions of the graph.
 
-        What was there before is there again after an ``OSError``; after anything else, too much may be there.
+        After an ``OSError`` the previous files are restored; after other exceptions, surplus files may remain.
         """
         by_name = {file_name(array): array for array in arrays}
         before = self._names()
@@ -71,7 +71,7 @@ class ConstantFiles:
             return set()
 
     def _remove(self, names: Iterable[str]) -> None:
-        # What cannot be removed is in nobody's way.
+        # A leftover file does no harm.
         for name in names:
             with contextlib.suppress(OSError):
                 (self.folder / name).unlink()
@@ -80,14 +80,14 @@ class ConstantFiles:
 
 
 def _write_array(array: npt.NDArray[Any], file: BinaryIO) -> None:
-    # Through tofile, which write_array takes, the operating system's reason for a failure is lost.
+    # write_array uses tofile, which loses the operating system's error.
     np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
     file.write(_bytes(array))
 
 
 def read_array(item: Item) -> Any:
-    """The array in the file that ``item`` names: ``FOLDER/NAME`` or, as files of version 1 have it, ``NAME``, seen
-    from where the graph is. Raises ``GraphFileError``."""
+    """The array in the file that ``item`` names, relative to the graph file: ``FOLDER/NAME`` or, in files of version
+    1, ``NAME``. Raises ``GraphFileError``."""
     name = item.text()
     parts = name.split("/")
     if len(parts) > 2 or not all(map(_is_plain, parts)):
@@ -100,7 +100,7 @@ def read_array(item: Item) -> Any:
     except OSError as error:
         raise item.error(f"cannot read {name!r}: {error.strerror or error}") from None
     except (ValueError, EOFError, MemoryError, SyntaxError, TypeError, RecursionError) as error:
-        raise item.error(f"{name!r} is no .npy file of numbers: {error}") from None
+        raise item.error(f"{name!r} is not a .npy file of numbers: {error}") from None
 
 
 def _is_plain(part: str) -> bool:

@@ -1,4 +1,4 @@
-"""Tensors, operator descs and what is in them, as JSON; written and read by their schema, without loss."""
+"""Lossless JSON serialization of tensors and operator descs, driven by their schemas."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST = {"FLOAT": float(np.finfo(np.float32).max), "DOUBLE": sys.float_info.ma
 
 
 def write_tensor(tensor: TensorDesc) -> dict[str, Any]:
-    """What is at its default is left out."""
+    """A tensor as JSON; defaults are omitted."""
     members: dict[str, Any] = {"DataType": type_name(tensor.data_type), "Sizes": list(tensor.sizes)}
     if tensor.strides is not None:
         members["Strides"] = list(tensor.strides)
@@ -42,7 +42,7 @@ def read_tensor(item: Item) -> TensorDesc:
     members = item.fields({"DataType", "Sizes"}, optional)
     name = members["DataType"].text()
     if PREFIX + name not in DML_TENSOR_DATA_TYPE.__members__:
-        raise members["DataType"].error(f"is {name!r}, which is no data type")
+        raise members["DataType"].error(f"is {name!r}, which is not a data type")
     sizes = tuple(one.integer() for one in members["Sizes"])
     strides = tuple(one.integer() for one in members["Strides"]) if "Strides" in members else None
     if strides is not None and len(strides) != len(sizes):
@@ -59,7 +59,7 @@ def read_tensor(item: Item) -> TensorDesc:
 
 
 def write_record(record: Record) -> dict[str, Any]:
-    """Counts follow from their arrays; absent fields are left out."""
+    """A record as JSON; counts, which follow from their arrays, and absent fields are omitted."""
     counts = _counts(record.struct)
     return {
         entry.name: _write(entry, value)
@@ -69,7 +69,7 @@ def write_record(record: Record) -> dict[str, Any]:
 
 
 def read_operator(schema: OperatorSchema, item: Item, in_operator: bool = False) -> OperatorDesc:
-    """``in_operator``: one that is fused into another has no tensors of its own."""
+    """``in_operator``: a fused activation, which has no tensors of its own."""
     return OperatorDesc(schema, _read_fields(schema.struct, item, in_operator))
 
 
@@ -146,7 +146,7 @@ def _element(type_name: str, item: Item) -> Any:
         return item.number(LARGEST[type_name])
     member = enum_class(type_name).__members__.get(item.text())
     if member is None:
-        raise item.error(f"is {item.value!r}, which is no {type_name}")
+        raise item.error(f"is {item.value!r}, which is not a {type_name}")
     return member
 
 

@@ -1,4 +1,4 @@
-"""The parts of a DML_GRAPH_DESC, and the whole."""
+"""Builds DML_GRAPH_DESC and its nodes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def constant_node(data: Any, name: bytes) -> DML_GRAPH_NODE_DESC:
 def graph_desc(
     input_count: int, output_count: int, nodes: list[DML_GRAPH_NODE_DESC], edges: Iterable[Edge]
 ) -> DML_GRAPH_DESC:
-    """Each edge goes to the list of its kind, in the order given."""
+    """A DML_GRAPH_DESC with each edge in the list of its type, in the order given."""
     lists: dict[str, Any] = {name: [] for name, _ in LISTS.values()}
     for edge in edges:
         name, kind = LISTS[type(edge)]

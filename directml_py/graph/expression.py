@@ -1,4 +1,4 @@
-"""The values that operators of a graph take and give."""
+"""Expressions: the values that a graph's operators take and return."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Expression:
-    """A value of a graph, seen as the tensor ``desc``.
+    """A value of a graph, viewed as the tensor ``desc``.
 
-    The element-wise operators are Python's, as in DirectMLX: ``a + b``, ``a - b``, ``a * b``, ``a / b``, ``a % b``
-    (MODULUS_TRUNCATE), ``a ** b``, ``abs(a)``; of bits ``a & b``, ``a | b``, ``a ^ b``, ``~a``, ``a << b``, ``a >> b``;
+    Python's operators are element-wise, as in DirectMLX: ``a + b``, ``a - b``, ``a * b``, ``a / b``, ``a % b``
+    (MODULUS_TRUNCATE), ``a ** b``, ``abs(a)``; bitwise ``a & b``, ``a | b``, ``a ^ b``, ``~a``, ``a << b``, ``a >> b``;
     and the comparisons, whose results are UINT8 tensors. With a number the first four are an identity with a scale and
-    a bias, or a reciprocal, and ``a ** 2`` is CONSTANT_POW; nothing else takes numbers. What C++ writes ``!a``,
-    ``a && b`` and ``a || b`` is ``logical_not``, ``logical_and`` and ``logical_or`` of the graph.
+    a bias, or a reciprocal, and ``a ** 2`` is CONSTANT_POW; the others take no numbers. C++'s ``!a``, ``a && b`` and
+    ``a || b`` are the graph's ``logical_not``, ``logical_and`` and ``logical_or``.
     """
 
     graph: Graph
@@ -31,7 +31,7 @@ class Expression:
 
     @property
     def name(self) -> str:
-        """The name of the graph input or of the node; behind a node with several outputs, which one it is."""
+        """The name of the graph input or of the node, with an output index if the node has several outputs."""
         if isinstance(self.source, FromInput):
             return self.graph.inputs[self.source.position].name
         node = self.graph.nodes[self.source.node]
@@ -113,7 +113,7 @@ class Expression:
         equal = self == other
         return self.graph.logical_not(equal) if isinstance(equal, Expression) else NotImplemented
 
-    # Comparing makes a node; which expression this is, its identity tells.
+    # As == adds a node, expressions are hashed by identity.
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
@@ -147,7 +147,7 @@ class Expression:
 
 
 def _refuse_number(other: Any) -> None:
-    """Python would say that an expression and a number differ."""
+    """Raise ``TypeError``, as Python would otherwise evaluate the comparison to False."""
     if isinstance(other, (int, float)):
         raise TypeError(
             f"an Expression is compared with expressions, not with {other!r}; graph.constant makes one"

@@ -1,4 +1,4 @@
-"""``Graph``: operators put together by calling functions."""
+"""``Graph``: a graph builder with a method per operator."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .tensor_policies import TensorPolicy, packed
 from .to_desc import describe
 
 NO_FLAGS = DML_TENSOR_FLAG_NONE
-# What other modules, and not programs, ask of a graph.
+# Public for other modules, not for programs.
 OF_THE_PACKAGE = {"add_operator", "output_tensor", "own"}
 Outputs = Expression | Sequence[Expression] | Mapping[str, Expression]
 
@@ -47,7 +47,7 @@ else:
 
 
 class _Made(type):
-    """Makes the functions of operators when they are first asked for: the class has one for each of them."""
+    """Creates the methods of the operators on first use."""
 
     def _make(cls, name: str) -> Any:
         if name not in method_names():
@@ -56,7 +56,7 @@ class _Made(type):
         return getattr(cls, name)
 
     if not TYPE_CHECKING:
-        # Checkers know the functions from a stub, and then what is none of them.
+        # Type checkers take the methods from a stub, and so report unknown names.
         __getattr__ = _make
 
     def __dir__(cls) -> list[str]:
@@ -66,9 +66,9 @@ class _Made(type):
 class Graph(Functions, metaclass=_Made):
     """A graph of operators on a DirectML device (None makes a device), in the vocabulary of DirectMLX.
 
-    There is a function for every operator. Each adds a node and returns its output, or a list of
-    outputs; what the output tensors are follows from the inputs, and how they lie in memory from ``tensor_policy``.
-    ``inputs`` are the graph's inputs by index, ``nodes`` its nodes, each behind those that feed it.
+    There is a method for every operator. Each adds a node and returns its output, or a list of outputs; the types and
+    sizes of output tensors are inferred from the inputs, and ``tensor_policy`` sets their layout. ``inputs`` are the
+    graph's inputs by index, ``nodes`` its nodes in topological order.
     """
 
     def __init__(self, device: IDMLDevice | None = None, tensor_policy: TensorPolicy = packed) -> None:
@@ -86,7 +86,7 @@ class Graph(Functions, metaclass=_Made):
         self._counts: Counter[str] = Counter()
 
     def _function(self, name: str) -> Any:
-        # Asking the class makes the function, which is then found as any method.
+        # The class creates the method, which ordinary lookup finds from then on.
         getattr(type(self), name)
         return getattr(self, name)
 
@@ -119,8 +119,8 @@ class Graph(Functions, metaclass=_Made):
     ) -> Expression:
         """A graph input, by its index or by a name (it then gets the next free index).
 
-        ``data_type`` may be a NumPy type, or a TensorDesc in place of all that follows. Raises ``DMLError`` for a
-        tensor that breaks the rules, ``ValueError`` for an index or a name that is taken.
+        ``data_type`` may be a NumPy type, or a TensorDesc that replaces all following arguments. Raises ``DMLError``
+        for an invalid tensor, ``ValueError`` for an index or a name that is taken.
         """
         where = "Graph.input_tensor"
         if isinstance(index_or_name, str):
@@ -143,9 +143,9 @@ class Graph(Functions, metaclass=_Made):
         return Expression(self, FromInput(index), desc)
 
     def constant(self, array: Any, *, name: str | None = None) -> Expression:
-        """Data that is compiled into the graph, packed. Needs DML_FEATURE_LEVEL_6_2 when it is compiled.
+        """A constant compiled into the graph, packed. Compiling it needs DML_FEATURE_LEVEL_6_2.
 
-        Raises ``TypeError`` for elements of a type that DirectML lacks, ``DMLError`` for sizes that it lacks.
+        Raises ``TypeError`` for element types and ``DMLError`` for sizes that DirectML does not support.
         """
         own_array = as_array(array, "Graph.constant: array")
         given = np.atleast_1d(np.asarray(array if own_array is None else own_array))
@@ -166,10 +166,10 @@ class Graph(Functions, metaclass=_Made):
         sizes: Sequence[int] | None = None,
         strides: Sequence[int] | None = None,
     ) -> Expression:
-        """The same bytes, seen as another tensor. No node is made for it.
+        """The same bytes viewed as another tensor. This adds no node.
 
-        What is left out stays, but new sizes without strides are packed. Raises ``DMLError`` if the tensor reaches
-        beyond the bytes.
+        Omitted properties are kept, but new sizes without strides are packed. Raises ``DMLError`` if the tensor exceeds
+        the bytes.
         """
         where = "Graph.reinterpret"
         old = self.own(input, f"{where}: input").desc
@@ -189,7 +189,7 @@ class Graph(Functions, metaclass=_Made):
 
     @contextmanager
     def name_scope(self, name: str) -> Iterator[None]:
-        """The names of the nodes made within begin with ``name/``."""
+        """Prefixes the names of nodes added in the block with ``name/``."""
         self._scopes.append(checked_name(name))
         try:
             yield
@@ -222,18 +222,18 @@ class Graph(Functions, metaclass=_Made):
         self._outputs = named
 
     def desc(self, outputs: Outputs | None = None) -> DML_GRAPH_DESC:
-        """The DML_GRAPH_DESC. Nodes that the outputs do not depend on are left out.
+        """The DML_GRAPH_DESC, without nodes that the outputs do not depend on.
 
-        ``outputs`` become the graph's outputs; None keeps those that it has. Raises ``ValueError`` if there are
-        none, or if only some outputs of a node are used: DirectML wants every one connected.
+        ``outputs`` become the graph's outputs; None keeps the current ones. Raises ``ValueError`` if there are none, or
+        if only some outputs of a node are used: DirectML requires every one to be connected.
         """
         if outputs is not None:
             self.outputs = outputs
         return describe(self).desc
 
     def compile(self, outputs: Outputs | None = None, flags: int = 0) -> CompiledGraph:
-        """Compile the graph; ``outputs`` as in ``desc``. Raises ``ValueError`` too, and ``DMLError`` as CompileGraph
-        does."""
+        """Compile the graph; ``outputs`` as in ``desc``. Raises ``ValueError`` as ``desc`` does, and ``DMLError`` as
+        CompileGraph does."""
         if outputs is not None:
             self.outputs = outputs
         return CompiledGraph(self, flags)
@@ -241,7 +241,7 @@ class Graph(Functions, metaclass=_Made):
     def save(self, path: str | Path, outputs: Outputs | None = None) -> None:
         """Write the graph as JSON, its constants as .npy files in a folder beside it; ``outputs`` as in ``desc``.
 
-        Raises ``OSError`` if that fails, and then leaves what was in the files.
+        Raises ``OSError`` if that fails, leaving existing files unchanged.
         """
         from .saving import save
 
@@ -250,13 +250,13 @@ class Graph(Functions, metaclass=_Made):
         save(self, path)
 
     def to_dot(self) -> str:
-        """The graph in the language of Graphviz."""
+        """The graph in Graphviz's DOT language."""
         from .pictures.dot import to_dot
 
         return to_dot(self)
 
     def to_svg(self) -> str:
-        """A picture of the graph, of what the compiler folded away and of the temporary memory over time."""
+        """A picture of the graph, its fused and folded nodes, and the temporary memory over time."""
         from .pictures.picture import to_svg
 
         return to_svg(self)
@@ -270,14 +270,14 @@ class Graph(Functions, metaclass=_Made):
         return value
 
     def output_tensor(self, data_type: int, sizes: Sequence[int]) -> TensorDesc:
-        """The tensor for what an operator writes, as ``tensor_policy`` lays it out."""
+        """An output tensor in the layout of ``tensor_policy``."""
         strides, total_size, alignment = self.tensor_policy(data_type, NO_FLAGS, sizes)
         return tensor("tensor_policy", data_type, sizes, strides, NO_FLAGS, total_size, alignment)
 
     def add_operator(
         self, desc: OperatorDesc, sources: tuple[Source | None, ...], name: str | None
     ) -> list[Expression | None]:
-        """A node for ``desc``, whose input tensors ``sources`` feed; its outputs. Raises ``DMLError``."""
+        """Add a node for ``desc`` with input values ``sources``; returns its outputs. Raises ``DMLError``."""
         operator: IDMLOperator = self.device.CreateOperator(desc)
         self.nodes.append(
             OperatorNode(self._name(desc.name.lower().removeprefix(SHORT), name), operator, sources)
@@ -294,7 +294,7 @@ class Graph(Functions, metaclass=_Made):
         report.raise_errors(f"{where}:")
 
     def _name(self, kind: str, name: str | None) -> str:
-        """``name`` within the scopes; None is the first free name of the kind."""
+        """``name`` prefixed with the scopes; for None, the first free name of the kind."""
         prefix = "".join(f"{scope}/" for scope in self._scopes)
         full_name = prefix + checked_name(kind if name is None else name)
         while name is None and (full_name in self._names or full_name == prefix + kind):
@@ -313,7 +313,7 @@ def tensor(
     total_size: int | None,
     alignment: int,
 ) -> TensorDesc:
-    """A TensorDesc of plain numbers. Raises ``TypeError`` and ``ValueError`` naming the argument of ``where``."""
+    """A TensorDesc from plain numbers. Raises ``TypeError`` and ``ValueError`` that name the argument of ``where``."""
     number = uint(data_type_number(data_type, f"{where}: data_type"), f"{where}: data_type")
     known = number in list(DML_TENSOR_DATA_TYPE)
     own_strides = None if strides is None else tuple(unsigned_numbers(strides, f"{where}: strides"))

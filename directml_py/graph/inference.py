@@ -1,4 +1,4 @@
-"""What the output tensors of an operator must be, from its inputs and attributes alone."""
+"""Type and shape inference: an operator's output tensors from its inputs and attributes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ OutputShapes = dict[str, list[tuple[int, tuple[int, ...]]]]
 def output_shapes(
     desc: OperatorDesc, level: int, choices: Mapping[str, Any], output_data_type: DataTypeLike | None
 ) -> OutputShapes:
-    """Data type and sizes of the outputs by field; what does not follow is left out.
+    """Data type and sizes of the outputs by field, without those that cannot be inferred.
 
-    Raises ``DMLError`` with all that is wrong with the inputs and attributes, ``ValueError`` where the data type of an
-    output is open.
+    Raises ``DMLError`` with all violations by inputs and attributes, ``ValueError`` if the data type of an output is
+    ambiguous.
     """
     report = Report()
     sound = check_inputs(desc, level, report, complete=False)
@@ -48,7 +48,7 @@ def output_shapes(
 
 
 def shared(desc: OperatorDesc, output: str, name: str) -> Any:
-    """The property (``DataType``, ``Sizes``) that the catalog says ``output`` shares with an input that is there."""
+    """The property (``DataType``, ``Sizes``) that ``output`` shares, by the catalog, with an input that is present."""
     for entry in same_of(desc.schema):
         if output not in entry.fields or name not in entry.properties or not applies(entry, desc):
             continue
@@ -68,16 +68,16 @@ def _data_type(desc: OperatorDesc, entry: FieldSchema, level: int, chosen: DataT
         return types[0]
     if chosen is not None:
         return data_type_number(chosen, "output_data_type")
-    # Indices and counts: UINT32 is what the oldest levels have for them.
+    # Indices and counts: UINT32 is their type at the oldest levels.
     if DML_TENSOR_DATA_TYPE_UINT32 in types and all(data_type_of(kind).kind != "F" for kind in types):
         return DML_TENSOR_DATA_TYPE_UINT32
     raise ValueError(
-        f"the data type of {entry.name} does not follow from the inputs; say output_data_type=..."
+        f"the data type of {entry.name} does not follow from the inputs; pass output_data_type=..."
     )
 
 
 def ambiguous_outputs(schema: OperatorSchema) -> list[str]:
-    """The outputs that need not have the data type of an input that is always there, whatever the attributes."""
+    """The outputs that do not always have the data type of a required input."""
     inputs = {entry.name for entry in schema.struct.tensors if entry.role == "input" and not entry.optional}
     tied = {
         field

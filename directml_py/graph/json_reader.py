@@ -1,4 +1,4 @@
-"""JSON values that know their place in the file, so that errors can name it."""
+"""JSON values with their paths in the file, for error messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def is_name(text: str) -> bool:
 
 
 class GraphFileError(ValueError):
-    """A graph file that cannot be read. ``path`` is the file, ``place`` where in it: ``nodes[3].desc.Axis``."""
+    """A graph file that cannot be read. ``path`` is the file, ``place`` the path in it: ``nodes[3].desc.Axis``."""
 
     def __init__(self, path: Path, place: str, text: str) -> None:
         super().__init__(f"{path}: {place}: {text}" if place else f"{path}: {text}")
@@ -29,7 +29,7 @@ class GraphFileError(ValueError):
 
 
 class Item:
-    """One value of a JSON file. All methods raise ``GraphFileError`` for what the value is not."""
+    """One value of a JSON file. All methods raise ``GraphFileError`` if the value has another type."""
 
     def __init__(self, file: Path, place: str, value: Any) -> None:
         self.file = file
@@ -45,7 +45,7 @@ class Item:
         return self.value
 
     def fields(self, required: set[str], optional: set[str] | None = None) -> dict[str, Item]:
-        """The members of an object that has ``required``, may have ``optional`` and has no others."""
+        """The members of an object: all of ``required``, possibly some of ``optional``, and no others."""
         members = self._kind(dict)
         dot = "." if self.place else ""
         items = {name: Item(self.file, f"{self.place}{dot}{name}", value) for name, value in members.items()}
@@ -68,7 +68,7 @@ class Item:
         return number
 
     def index(self, count: int, what: str) -> int:
-        """An index into ``count`` things."""
+        """An index below ``count``."""
         number: int = self._kind(int)
         if not 0 <= number < count:
             raise self.error(f"is {number}; there are {count} {what}")
@@ -85,13 +85,13 @@ class Item:
         return text
 
     def number(self, largest: float = sys.float_info.max) -> float:
-        """A float between -``largest`` and ``largest``; those that JSON lacks are the strings NaN, Infinity and
-        -Infinity."""
+        """A float between -``largest`` and ``largest``, or one of the strings NaN, Infinity and -Infinity, for which
+        JSON has no numbers."""
         if type(self.value) is str and self.value in ("NaN", "Infinity", "-Infinity"):
             return float(self.value)
         if type(self.value) not in (int, float):
             raise self.error(f"must be a number, not {_show(self.value)}")
-        # Integers have any size, and 1e400 reads as infinity.
+        # JSON integers are unbounded, and 1e400 parses as infinity.
         if not -largest <= self.value <= largest:
             raise self.error(
                 f"must be from {-largest} to {largest}, or the string NaN, Infinity or -Infinity"

@@ -1,4 +1,4 @@
-"""What a graph under construction consists of."""
+"""The nodes and values of a graph under construction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FromInput(NamedTuple):
 
 
 class FromNode(NamedTuple):
-    """The value that a node's output has; ``output`` counts absent optional tensors too."""
+    """A node's output; the index ``output`` counts absent optional tensors too."""
 
     node: int
     output: int
@@ -39,7 +39,7 @@ class Input:
 
 @dataclass(frozen=True)
 class OperatorNode:
-    """An operator and what feeds its input tensors, in desc order (None for absent ones)."""
+    """An operator with the sources of its input tensors, in desc order (None for absent ones)."""
 
     name: str
     operator: IDMLOperator
@@ -60,7 +60,7 @@ class OperatorNode:
 
 @dataclass(frozen=True, eq=False)
 class ConstantNode:
-    """Packed data that is compiled into the graph."""
+    """A packed constant that is compiled into the graph."""
 
     name: str
     array: npt.NDArray[Any]
@@ -75,7 +75,7 @@ class ConstantNode:
 
     @property
     def data(self) -> bytes:
-        """What a DML_CONSTANT_DATA_GRAPH_NODE_DESC points to, filled up to the tensor's size with zeros."""
+        """The data of a DML_CONSTANT_DATA_GRAPH_NODE_DESC, zero-padded to the tensor's size."""
         return self.array.tobytes().ljust(self.tensor.total_size, b"\0")
 
 

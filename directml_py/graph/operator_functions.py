@@ -1,4 +1,4 @@
-"""One function per operator, derived from the catalog and from the sizes that the operator says follow."""
+"""The graph builder's method per operator, derived from the catalog and the operator's shape inference."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def snake_case(name: str) -> str:
 
 
 def argument_name(entry: FieldSchema) -> str:
-    """The field in snake case; ``input`` for InputTensor, ``inputs`` for InputTensors."""
+    """The field's name in snake case; ``input`` for InputTensor, ``inputs`` for InputTensors."""
     plural = entry.name.endswith("Tensors")
     name = re.sub("Tensors?$", "", entry.name) if entry.is_tensor else entry.name
     name = snake_case(name or "tensor")
@@ -44,7 +44,7 @@ def argument_name(entry: FieldSchema) -> str:
 
 
 class OperatorMethod:
-    """The function of one operator."""
+    """The method of one operator."""
 
     def __init__(self, schema: OperatorSchema) -> None:
         self.schema = schema
@@ -92,7 +92,7 @@ class OperatorMethod:
 
     @property
     def doc(self) -> str:
-        """What the operator is, and which argument is which field."""
+        """The docstring: the operator, and the field of each argument."""
         own = (
             type(self.implementation).__doc__
             if self.implementation.__class__.__name__ != "Operator"
@@ -109,7 +109,9 @@ class OperatorMethod:
         if self.choices:
             tail.append(inspect.getdoc(type(self.implementation).shapes) or "")
         if self.types_open:
-            tail.append("``output_data_type``: that of outputs that need not have the data type of an input.")
+            tail.append(
+                "``output_data_type``: the type of outputs that need not have the data type of an input."
+            )
         tail += [
             f"``{argument_name(entry)}``: whether {entry.name} is written."
             for entry in self.outputs
@@ -136,7 +138,7 @@ class OperatorMethod:
         return call
 
     def call(self, graph: Graph, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Add a node. Raises ``TypeError``, ``ValueError`` or ``DMLError`` that begins with this function's name."""
+        """Add a node. Raises ``TypeError``, ``ValueError`` or ``DMLError`` with the method's name prefixed."""
         where = f"Graph.{self.name}"
         try:
             bound = self.signature.bind(*arguments, **keywords)
@@ -153,7 +155,7 @@ class OperatorMethod:
     def _values(
         self, graph: Graph, given: Mapping[str, Any]
     ) -> tuple[dict[str, Any], tuple[Source | None, ...]]:
-        """The fields of the desc but its outputs, and what feeds its input tensors."""
+        """The desc's fields without its outputs, and the sources of its input tensors."""
         sources: list[Source | None] = []
         values: dict[str, Any] = {}
         for entry in self.tensors:
@@ -177,13 +179,13 @@ class OperatorMethod:
             if not shapes.get(entry.name):
                 hints = ["outputs=[...]", *(f"{choice.name}=..." for choice in self.choices)]
                 raise ValueError(
-                    f"the sizes of {entry.name} do not follow from the inputs; say {' or '.join(hints)}"
+                    f"the sizes of {entry.name} do not follow from the inputs; pass {' or '.join(hints)}"
                 )
             tensors = [graph.output_tensor(data_type, sizes) for data_type, sizes in shapes[entry.name]]
             values[entry.name] = tensors if entry.kind == "array" else tensors[0]
         if self.outputs and not any(entry.name in values for entry in self.outputs):
             flags = ", ".join(f"{argument_name(entry)}=True" for entry in self.outputs)
-            raise ValueError(f"no output is asked for; say at least one of {flags}")
+            raise ValueError(f"no output is requested; pass at least one of {flags}")
         return self._build(values)
 
     def _build(self, values: Mapping[str, Any]) -> OperatorDesc:
@@ -218,7 +220,7 @@ def _parameter(name: str, kind: Any, annotation: str, optional: bool) -> inspect
 
 
 def expressions(graph: Graph, entry: FieldSchema, value: Any) -> list[Expression | None]:
-    """The expressions given for one field. Raises ``TypeError`` and ``ValueError`` naming the argument."""
+    """The expressions passed for one field. Raises ``TypeError`` and ``ValueError`` that name the argument."""
     name = argument_name(entry)
     if entry.kind != "array":
         if value is None and entry.optional:
@@ -233,7 +235,7 @@ def expressions(graph: Graph, entry: FieldSchema, value: Any) -> list[Expression
 
 @cache
 def method_names() -> dict[str, str]:
-    """The operator behind each function; ELEMENT_WISE_IDENTITY is ``identity`` too, as in DirectMLX."""
+    """The operator of each method; ELEMENT_WISE_IDENTITY is also ``identity``, as in DirectMLX."""
     names = {snake_case(name): name for name in SCHEMAS}
     for name, own in list(names.items()):
         short = name.removeprefix(SHORT)
@@ -243,5 +245,5 @@ def method_names() -> dict[str, str]:
 
 @cache
 def method(name: str) -> Callable[..., Any]:
-    """The function ``Graph.name``, made when it is first asked for. Raises ``KeyError`` if there is none."""
+    """The method ``Graph.name``, created on first use. Raises ``KeyError`` if there is none."""
     return OperatorMethod(SCHEMAS[method_names()[name]]).function()

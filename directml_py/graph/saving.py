@@ -1,7 +1,7 @@
-"""Graphs in files: JSON, with the constants as .npy files in a folder beside it. Nothing in them is executed.
+"""Graph files: JSON, with constants as .npy files in a folder beside it. Loading executes no code.
 
-``inputs``, ``nodes`` (each behind those that feed it), ``edges`` between them and ``outputs`` are arrays; tensors and
-descs have the C names.
+``inputs``, ``nodes`` (in topological order), ``edges`` between them and ``outputs`` are arrays; tensors and descs have
+the C names.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ __all__ = ["GraphFileError", "load", "save"]
 
 FORMAT = "directml-py graph"
 VERSION = 2
-# Version 1 had its constants beside it, under names that began with its stem.
+# Version 1 has its constants beside it, with names that begin with its stem.
 KNOWN_VERSIONS = (1, VERSION)
-# No binding table takes more, and a compiled graph has a place for each up to the last.
+# No binding table takes more, and a compiled graph allocates an entry for each index up to the last.
 MAX_INPUTS = 1 << 16
 
 
 def save(graph: Graph, path: str | Path) -> None:
-    """Write ``graph`` to ``path``, and its constants to a folder beside it that has its name and ``.constants``.
+    """Write ``graph`` to ``path``, and its constants to a folder beside it, named ``path`` plus ``.constants``.
 
-    Raises ``OSError`` if a file cannot be written; a graph that was in ``path`` is then still there, whole.
+    Raises ``OSError`` if a file cannot be written; a graph already in ``path`` then stays intact.
     """
     path = Path(path)
     constants = ConstantFiles(path)
@@ -76,7 +76,7 @@ def _write_source(source: Source) -> dict[str, int]:
 
 
 def _text(content: dict[str, Any]) -> str:
-    """One line for each input, node, edge and output."""
+    """JSON text with one line per input, node, edge and output."""
     parts = []
     for name, value in content.items():
         if isinstance(value, list) and value:
@@ -88,10 +88,10 @@ def _text(content: dict[str, Any]) -> str:
 
 
 def load(device: IDMLDevice | None, path: str | Path) -> Graph:
-    """The graph in the file ``path``, on ``device`` (None makes one), with its outputs.
+    """The graph in the file ``path``, on ``device`` (None creates one), with its outputs.
 
-    Raises ``GraphFileError`` naming the place for a malformed file, a constant that cannot be read and a desc that
-    the device refuses; ``OSError`` if ``path`` cannot be read.
+    Raises ``GraphFileError`` with the location for a malformed file, an unreadable constant, or a desc that the device
+    rejects; ``OSError`` if ``path`` cannot be read.
     """
     path = Path(path)
     try:
@@ -99,7 +99,7 @@ def load(device: IDMLDevice | None, path: str | Path) -> Graph:
     except json.JSONDecodeError as error:
         raise GraphFileError(path, f"line {error.lineno} column {error.colno}", error.msg) from None
     except UnicodeDecodeError as error:
-        raise GraphFileError(path, f"byte {error.start}", "is no UTF-8 text") from None
+        raise GraphFileError(path, f"byte {error.start}", "is not UTF-8 text") from None
     except (ValueError, RecursionError) as error:
         raise GraphFileError(path, "", f"cannot be read ({error})") from None
     return _Loader(Graph(device), Item(path, "", content)).load()
@@ -110,7 +110,7 @@ def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(by_name) != len(members):
         counts = Counter(name for name, _ in members)
         raise ValueError(
-            f"a member {next(name for name, count in counts.items() if count > 1)!r} is there twice"
+            f"the member {next(name for name, count in counts.items() if count > 1)!r} is duplicated"
         )
     return by_name
 
@@ -119,7 +119,7 @@ class _Loader:
     def __init__(self, graph: Graph, top: Item) -> None:
         self.graph = graph
         self.parts = top.fields({"format", "version", "inputs", "nodes", "edges", "outputs"})
-        # Of each node, what feeds its inputs.
+        # The sources of each node's inputs.
         self.sources: dict[int, dict[int, tuple[Item, Source]]] = {}
 
     def load(self) -> Graph:
@@ -160,7 +160,7 @@ class _Loader:
         fed[position] = (item, self._source(members["from"], node))
 
     def _source(self, item: Item, before: int) -> Source:
-        """Where a value comes from: a graph input, or a node with an index below ``before``."""
+        """The source of a value: a graph input, or a node with an index below ``before``."""
         if isinstance(item.value, dict) and "input" in item.value:
             index = item.fields({"input"})["input"]
             if index.integer() not in self.graph.inputs:
@@ -233,7 +233,7 @@ class _Loader:
             raise item.error(str(error)) from None
 
     def _seen_as(self, item: Item, source: FromNode) -> Expression:
-        """A node's output as the tensor of ``item``, which must be a reinterpretation of what the node writes."""
+        """A node's output viewed as the tensor of ``item``, which must be a reinterpretation of the node's tensor."""
         tensor, written = read_tensor(item), self.graph.nodes[source.node].outputs[source.output]
         assert written is not None
         own = Expression(self.graph, source, written)
@@ -242,5 +242,5 @@ class _Loader:
         except DMLError as error:
             raise item.error(str(error.args[0])) from None
         if value.desc != tensor:
-            raise item.error(f"is {tensor}, which is no view of {written}")
+            raise item.error(f"is {tensor}, which is not a view of {written}")
         return value

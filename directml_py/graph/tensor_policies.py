@@ -1,4 +1,4 @@
-"""How the tensors that a graph's operators write lie in memory (the page "DirectMLX")."""
+"""Tensor policies: the layouts of a graph's output tensors (the page "DirectMLX")."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class TensorProperties(NamedTuple):
     alignment: int = 0
 
 
-# Asked with the data type, the flags and the sizes of an output tensor.
+# Called with the data type, flags and sizes of an output tensor.
 TensorPolicy = Callable[[int, int, Sequence[int]], TensorProperties]
 
 
 def packed(data_type: int, flags: int, sizes: Sequence[int]) -> TensorProperties:
-    """No strides, no padding."""
+    """Packed tensors: no strides, no padding."""
     return TensorProperties()
 
 
 def interleaved_channel(data_type: int, flags: int, sizes: Sequence[int]) -> TensorProperties:
-    """The second dimension, that of channels, varies fastest: NCHW sizes in NHWC memory."""
+    """Channels-last: NCHW sizes in NHWC memory."""
     if len(sizes) < 3:
         return TensorProperties()
     batch, *spatial, channel = packed_strides([sizes[0], *sizes[2:], sizes[1]])

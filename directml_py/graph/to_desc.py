@@ -1,4 +1,4 @@
-"""A graph as a DML_GRAPH_DESC."""
+"""Converts a graph to a DML_GRAPH_DESC."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Described(NamedTuple):
-    """``desc``, and which node of the graph each of its nodes is."""
+    """``desc``, and the index in the graph of each of its nodes."""
 
     desc: DML_GRAPH_DESC
     nodes: list[int]
@@ -36,7 +36,7 @@ def live_nodes(graph: Graph) -> list[int]:
 
 
 def describe(graph: Graph) -> Described:
-    """Raises ``ValueError`` as ``Graph.desc`` does."""
+    """The graph's desc. Raises ``ValueError`` as ``Graph.desc`` does."""
     if not graph.outputs:
         raise ValueError("the graph has no outputs; give them to compile() or assign them to graph.outputs")
     nodes = live_nodes(graph)
@@ -60,7 +60,7 @@ def describe(graph: Graph) -> Described:
 
 
 def check_outputs(graph: Graph, nodes: list[int]) -> None:
-    """Every output of ``nodes`` is used. Raises ``ValueError`` naming those that are not."""
+    """Check that every output of ``nodes`` is used. Raises ``ValueError`` that names unused ones."""
     used = {source for index in nodes for source in graph.nodes[index].inputs}
     used |= {value.source for value in graph.outputs.values()}
     unused = [
@@ -71,7 +71,7 @@ def check_outputs(graph: Graph, nodes: list[int]) -> None:
     ]
     if unused:
         raise ValueError(
-            f"nothing uses {', '.join(unused)}; DirectML wants every output of a node connected, "
+            f"nothing uses {', '.join(unused)}; DirectML requires every output of a node to be connected, "
             "so make it an output of the graph too"
         )
 

@@ -1,4 +1,4 @@
-"""Rules with identifiers, and what they report."""
+"""Validation: rules with identifiers, and their diagnostics."""
 
 from ..abi.rules import RULES, Diagnostic, Rule, Severity, rule
 from .desc_rules import check_operator

@@ -1,4 +1,4 @@
-"""Rules about the memory of descs: what decoding could not turn into values."""
+"""Rules about the memory of descs: faults of decoding."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from ..abi.rules import LIBRARY, rule
 from ..descs.decode import Fault
 from .report import Report
 
-# Null pointers and counts are what each struct's page says of its fields; the identifiers serve them all. No page
-# bounds a count; one that no program means is taken for garbage rather than followed.
+# Each struct's page states which pointers may be null and what counts are; these identifiers serve all structs. No page
+# bounds a count; an implausible one is treated as garbage and not followed.
 SOURCE = "directml-structures"
 FAULT_RULES = {
     "null": rule("DML-Desc-null", "A required pointer is not null", SOURCE),
-    "unreadable": rule("DML-Desc-unreadable", "A pointer points to memory that can be read", SOURCE),
+    "unreadable": rule("DML-Desc-unreadable", "A pointer points to readable memory", SOURCE),
     "type": rule(
         "DML-Desc-type",
-        "Type is one of the values that say what Desc points to",
+        "Type is one of the values that give the type of Desc",
         "ns-directml-dml_tensor_desc",
     ),
     "reserved": rule(
@@ -24,7 +24,7 @@ FAULT_RULES = {
         "The Type of an operator desc, as an unsigned number, is below 0xC0000000",
         LIBRARY,
     ),
-    "count": rule("DML-Desc-count", "A count is the number of elements that its array has", SOURCE),
+    "count": rule("DML-Desc-count", "A count is the number of elements of its array", SOURCE),
     "interface": rule(
         "DML-Desc-interface",
         "An interface pointer points to a live object of that interface",

@@ -1,4 +1,4 @@
-"""Everything about an operator desc that the catalog and the tensor rules can tell, for every operator."""
+"""Validation of operator descs by the catalog and the tensor rules, common to all operators."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .tensor_rules import check_tensor, is_sound
 def check_operator(
     desc: OperatorDesc | None, faults: Sequence[Fault], level: int, report: Report, complete: bool = True
 ) -> bool:
-    """Report what is wrong with ``desc`` at feature level ``level``; one that is not ``complete`` has no outputs yet.
+    """Report violations by ``desc`` at feature level ``level``; one that is not ``complete`` has no outputs yet.
 
     Returns whether it is sound enough for the operator's own rules: nothing required is missing, every tensor has a
-    shape, ranks agree, enumerators are known and all facts hold. Data types do not matter for that.
+    valid shape, ranks agree, enumerators are known and all facts hold. Data types do not matter for that.
     """
     check_faults(faults, report)
     if desc is None:

@@ -1,4 +1,4 @@
-"""Rules about values that only their type restricts: enumerations and flags, at any depth of a desc."""
+"""Rules about enumerations and flags, at any depth of a desc."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ ENUM_VALUE = rule(
     "DML-Desc-enum", "A field of an enumeration type holds one of its values", "directml-enumerations"
 )
 FLAGS_VALUE = rule(
-    "DML-Desc-flags", "A field of flags holds bits of its enumeration alone", "directml-enumerations"
+    "DML-Desc-flags", "A field of flags has only bits of its enumeration", "directml-enumerations"
 )
 
 
-# Every value of these kinds is fine as such; tensors have rules of their own.
+# Every value of these kinds is valid by itself; tensors have rules of their own.
 PLAIN = frozenset({"integer", "bool", "float", "union", "interface", "string", "bytes", "address"})
 
 
 @cache
 def judged_fields(struct: StructSchema) -> tuple[FieldSchema, ...]:
-    """The fields of which not every value is fine, or that hold such."""
+    """The fields for which some values are invalid, or which contain such fields."""
     return tuple(
         entry
         for entry in struct.fields
@@ -47,7 +47,7 @@ def check_values(record: Record, report: Report, prefix: str = "") -> None:
             problem = (
                 f"{value.name}; a data type is required"
                 if is_unknown
-                else f"{value}, which is no {entry.type}"
+                else f"{value}, which is not a {entry.type}"
             )
             report.add(ENUM_VALUE, path, f"is {problem}")
         elif entry.kind == "flags":

@@ -1,4 +1,4 @@
-"""Expressions over the fields of a desc, as the catalog's facts write them: a small part of Python's own syntax."""
+"""The catalog's fact expressions over the fields of a desc, in a small subset of Python's syntax."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ COMPARISONS: dict[type[ast.cmpop], tuple[Callable[[Any, Any], bool], str]] = {
 
 
 class Absent(Exception):
-    """The expression speaks of a tensor or struct that is not there, or of an enumerator or a data type that is none,
-    which has a rule of its own."""
+    """Raised if an expression refers to an absent tensor or struct, or to an unknown enumerator or data type, for which
+    other rules exist."""
 
 
 def parse(text: str) -> ast.expr:
-    """The tree of one expression. Raises ``SyntaxError``."""
+    """The syntax tree of an expression. Raises ``SyntaxError``."""
     return ast.parse(text, mode="eval").body
 
 
 def text_of(node: ast.expr) -> str:
-    """The expression as the catalog writes it, a list of values without its parentheses."""
+    """The expression in the catalog's notation, with lists of values unparenthesized."""
     if isinstance(node, ast.Tuple):
         return ", ".join(map(text_of, node.elts))
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -63,7 +63,7 @@ def text_of(node: ast.expr) -> str:
 
 
 def is_enumerator(name: str) -> bool:
-    """Whether a name is one of an enumerator; fields of one letter are capitals too."""
+    """Whether a name is an enumerator's: all capitals, but longer than the fields of one letter."""
     return len(name) > 1 and name.isupper()
 
 
@@ -90,15 +90,15 @@ Getter = Callable[[OperatorDesc], Any]
 
 
 class FactComparison(NamedTuple):
-    """A comparison ready to be made: the compared terms, each with whether it is a list of alternatives, and the
-    tests between neighbours."""
+    """A compiled comparison: the terms, each with whether it is a list of alternatives, and the tests between adjacent
+    terms."""
 
     terms: tuple[tuple[Getter, bool], ...]
     tests: tuple[Callable[[Any, Any], bool], ...]
 
 
 def enum_of(schema: OperatorSchema, nodes: Sequence[ast.expr]) -> str:
-    """The enumeration of the first field among ``nodes``, whose enumerators stand without their prefix."""
+    """The enumeration of the first field among ``nodes``, whose enumerators are written without their prefix."""
     fields = schema.struct
     for node in nodes:
         if isinstance(node, ast.Name) and node.id in fields.index:
@@ -119,7 +119,7 @@ def comparison(node: ast.Compare, schema: OperatorSchema) -> FactComparison:
 
 @lru_cache(maxsize=8192)
 def test_of(node: ast.Compare, schema: OperatorSchema) -> Callable[[OperatorDesc], bool]:
-    """Whether a comparison holds for a desc, as fast as can be: nearly always something is compared to one value."""
+    """A fast test of a comparison for a desc, specialized for the usual case of a field and one value."""
     terms, tests = comparison(node, schema)
     (first, _), (second, several) = terms[:2]
     simple, test = len(terms) == 2, tests[0]
@@ -139,10 +139,10 @@ def test_of(node: ast.Compare, schema: OperatorSchema) -> Callable[[OperatorDesc
 
 @lru_cache(maxsize=8192)
 def getter(node: ast.expr, schema: OperatorSchema, enum: str = "") -> Getter:
-    """What gives the value of an expression for a desc; ``enum`` is the enumeration whose enumerators it may name.
+    """A function from a desc to the value of an expression; ``enum`` is the enumeration whose enumerators it may use.
 
-    Values raise ``Absent``, and ``IndexError`` for a dimension that is not there. Raises ``ValueError`` for what the
-    notation does not have.
+    The function raises ``Absent``, and ``IndexError`` for a missing dimension. Raises ``ValueError`` for expressions
+    outside the notation.
     """
     if isinstance(node, ast.Constant):
         value = node.value
@@ -177,7 +177,7 @@ def getter(node: ast.expr, schema: OperatorSchema, enum: str = "") -> Getter:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         arguments, called = [getter(one, schema) for one in node.args], FUNCTIONS[node.func.id]
         return lambda desc: called(*(argument(desc) for argument in arguments))
-    raise ValueError(f"{ast.unparse(node)!r} is no expression of the catalog")
+    raise ValueError(f"{ast.unparse(node)!r} is not an expression of the catalog")
 
 
 def _field(desc: OperatorDesc, name: str) -> Any:
@@ -208,7 +208,7 @@ def _property(owner: Any, name: str) -> Any:
 
 
 class Reader:
-    """What expressions come to for one desc."""
+    """Evaluates expressions for one desc."""
 
     def __init__(self, desc: OperatorDesc) -> None:
         self.desc = desc
@@ -218,14 +218,14 @@ class Reader:
         return getter(node, self.desc.schema, enum)(self.desc)
 
     def path(self, node: ast.expr) -> str:
-        """Where a field stands, with its subscript as a number: ``InputTensor.Sizes[1]``."""
+        """The path of a field, with its subscript as a number: ``InputTensor.Sizes[1]``."""
         if not isinstance(node, ast.Subscript):
             return ast.unparse(node)
         index = self.value(node.slice)
         return f"{self.path(node.value)}[{index if index >= 0 else index + len(self.value(node.value))}]"
 
     def holds(self, node: ast.expr) -> bool:
-        """Whether a condition holds; one about something absent does not."""
+        """Whether a condition holds; one about an absent field does not."""
         if isinstance(node, ast.BoolOp):
             verdicts = map(self.holds, node.values)
             return all(verdicts) if isinstance(node.op, ast.And) else any(verdicts)
@@ -240,9 +240,9 @@ class Reader:
             return False
 
     def failures(self, node: ast.Compare) -> list[int | None]:
-        """Where a comparison fails: the indexes of elements, or None for a comparison of single values.
+        """Where a comparison fails: the indices of elements, or None for a comparison of single values.
 
-        One about something absent does not.
+        Comparisons about absent fields do not fail.
         """
         try:
             return self._failures(node)
@@ -262,7 +262,7 @@ class Reader:
 
 
 def _combined(function: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
-    """Arithmetic on numbers and, element by element, on arrays of them."""
+    """Arithmetic on numbers and, element-wise, on arrays."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         return tuple(map(function, one, other))
     if isinstance(one, tuple):
@@ -277,7 +277,7 @@ def _element(value: Any, index: int | None, among: bool) -> Any:
 
 
 def shown(value: Any, path: str = "") -> str:
-    """A value as messages show it."""
+    """A value formatted for messages."""
     if path.endswith("DataType"):
         return type_name(value)
     if isinstance(value, tuple):
@@ -286,6 +286,6 @@ def shown(value: Any, path: str = "") -> str:
 
 
 def names_in(schema: OperatorSchema, node: ast.expr) -> set[str]:
-    """The fields that an expression names."""
+    """The fields that an expression refers to."""
     names = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
     return names & set(schema.struct.index)

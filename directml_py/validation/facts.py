@@ -1,4 +1,4 @@
-"""What an operator's page says about its attributes and tensors beyond the tables: the catalog's facts, checked."""
+"""Checks the catalog's facts: what an operator's page requires of attributes and tensors beyond its tables."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _FACT = re.compile(
     r"(?:(?P<name>[a-z0-9-]+): )?(?P<fact>.+?)(?: if (?P<condition>.+?))?(?: (?P<side>before|from) (?P<level>\d_\d))?"
 )
 ALL_LEVELS = range(1 << 16)
-# Who asks for what a fact says: the page and Microsoft's library (or only the page, above the levels that could be
-# judged), the library alone, or the page alone.
+# The source of a fact: the page and Microsoft's library (or only the page, above the levels that could be tested), only
+# the library, or only the page.
 PAGE, LIBRARY_KIND, PAGE_ONLY = "page", "library", "page_only"
-# Of one array whose elements break a rule: a wrong count makes an array of whatever lies behind it in memory.
+# The limit on violations per array: a wrong count includes whatever follows the array in memory.
 MOST_PLACES = 64
-# Activations that make an element of others, in either version.
+# Activations that are not element-wise, in either version.
 ALONG_AXES = ("ACTIVATION_HARDMAX", "ACTIVATION_LOG_SOFTMAX", "ACTIVATION_SOFTMAX")
 
 
@@ -53,7 +53,7 @@ class Fact(NamedTuple):
     kind: str = PAGE
 
     def holds_at(self, level: int) -> bool:
-        """Whether the fact is one at a feature level. An enumerator is no plain int, which alone ``in`` finds fast."""
+        """Whether the fact applies at a feature level, as a plain int, since ``in`` is slow for enumerators."""
         return self.levels.start <= level < self.levels.stop
 
     @property
@@ -74,7 +74,7 @@ class Fact(NamedTuple):
 
     @property
     def limits(self) -> str:
-        """When the fact holds, for people: `` where Function is SUM, below DML_FEATURE_LEVEL_3_0``."""
+        """The fact's conditions as text: `` where Function is SUM, below DML_FEATURE_LEVEL_3_0``."""
         parts = []
         if self.condition is not None:
             parts.append(f" where {sentence(self.condition)}")
@@ -91,7 +91,7 @@ def kebab(path: str) -> str:
 
 
 def sentence(node: ast.expr) -> str:
-    """A condition or comparison in words."""
+    """A condition or comparison as text."""
     if isinstance(node, ast.BoolOp):
         joint = " and " if isinstance(node.op, ast.And) else " or "
         return joint.join(map(sentence, node.values))
@@ -113,20 +113,20 @@ def sentence(node: ast.expr) -> str:
 
 @cache
 def facts_of(schema: OperatorSchema) -> tuple[Fact, ...]:
-    """The facts of an operator. Raises ``ValueError`` and ``SyntaxError`` for what the notation does not have."""
+    """The facts of an operator. Raises ``ValueError`` and ``SyntaxError`` for invalid notation."""
     kinds = {PAGE: schema.facts, LIBRARY_KIND: schema.library, PAGE_ONLY: schema.page_only}
     return tuple(parse_fact(text)._replace(kind=kind) for kind, texts in kinds.items() for text in texts)
 
 
 def must(node: ast.Compare) -> str:
-    """What a comparison asks for, in words."""
+    """A comparison's requirement as text."""
     return sentence(node).replace(" is ", " must be ")
 
 
 def parse_fact(text: str) -> Fact:
     match = _FACT.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no fact")
+        raise ValueError(f"{text!r} is not a fact")
     tree = parse(match["fact"])
     condition = parse(match["condition"]) if match["condition"] else None
     level = parse_level(match["level"]) if match["level"] else 0
@@ -148,9 +148,9 @@ def parse_fact(text: str) -> Fact:
 def check_facts(
     desc: OperatorDesc, level: int, rules: Callable[[str], Rule], report: Report, complete: bool = True
 ) -> None:
-    """Report the facts that ``desc`` breaks at ``level``. Every tensor that is there has a shape.
+    """Report the facts that ``desc`` violates at ``level``. Every tensor that is present must have a valid shape.
 
-    Facts about outputs are left out for a desc that is not ``complete``: it has none yet.
+    For a desc that is not ``complete``, facts about outputs, which it does not have yet, are skipped.
     """
     open_fields = set() if complete else output_fields(desc.schema)
     for fact, holds in facts_at(desc.schema, level):
@@ -169,7 +169,7 @@ def check_facts(
 def facts_at(
     schema: OperatorSchema, level: int
 ) -> tuple[tuple[Fact, Callable[[OperatorDesc], bool] | None], ...]:
-    """The facts that hold at a feature level, each comparison with its test."""
+    """The facts that apply at a feature level, each comparison with its test."""
     facts = [fact for fact in facts_of(schema) if fact.holds_at(level)]
     return tuple(
         (fact, test_of(fact.tree, schema) if isinstance(fact.tree, ast.Compare) else None) for fact in facts
@@ -183,7 +183,7 @@ def output_fields(schema: OperatorSchema) -> set[str]:
 
 
 def violations(fact: Fact, reader: Reader) -> list[tuple[str, str]]:
-    """The paths at which a fact is broken, with what to say behind each."""
+    """The paths at which a fact is violated, each with its message."""
     if fact.statement:
         wrong = STATEMENTS[fact.statement].check(reader, fact.fields)
         return [(path, text + fact.limits) for path, text in wrong]
@@ -194,7 +194,7 @@ def violations(fact: Fact, reader: Reader) -> list[tuple[str, str]]:
 
 
 def _cut(found: Breaches, count: int) -> Breaches:
-    """The first of so many violations, of which the last one says that there are more."""
+    """The first violations up to the limit, the last of which gives the count of further ones."""
     if count > MOST_PLACES:
         path, text = found[MOST_PLACES - 1]
         found = [
@@ -205,7 +205,7 @@ def _cut(found: Breaches, count: int) -> Breaches:
 
 
 def _comparison(fact: Fact, node: ast.Compare, reader: Reader, index: int | None) -> tuple[str, str]:
-    """Where one comparison failed and what is wrong, with what the other terms come to."""
+    """The path and message of a failed comparison, with the values of the other terms."""
     nodes = [node.left, *node.comparators]
     subject = next(term for term in nodes if field_of(term))
     field = subject_of(subject)
@@ -231,7 +231,7 @@ _MIRRORED = {ast.Lt: "greater than", ast.LtE: "at least", ast.Gt: "less than", a
 
 
 def _explained(node: ast.expr, reader: Reader, enum: str, index: int | None) -> str:
-    """A term as it is written and, where it says more, what it comes to."""
+    """A term as written and, where that adds information, its value."""
     text = text_of(node)
     try:
         value = reader.value(node, enum)
@@ -248,7 +248,7 @@ Breaches = list[tuple[str, str]]
 
 
 class Statement(NamedTuple):
-    """A kind of fact that is no comparison: the end of its rules' names, their text, and the check."""
+    """A kind of fact other than a comparison: the suffix of its rules' names, their text, and the check."""
 
     ending: str
     text: str
@@ -273,7 +273,7 @@ def _absent(reader: Reader, fields: list[str]) -> Breaches:
 
 
 def _identity(reader: Reader, fields: list[str]) -> Breaches:
-    """Of a DML_SCALE_BIAS; a bias of -0 changes nothing either."""
+    """A DML_SCALE_BIAS without effect; a bias of -0 has none either."""
     given = [(path, getattr(reader.desc, path)) for path in fields]
     return [
         (path, f"is {one.Scale}, {one.Bias}; it must be null, or 1 and 0")
@@ -289,7 +289,7 @@ def _unique(reader: Reader, fields: list[str]) -> Breaches:
     for index, value in enumerate(_value(reader, path) or ()):
         before = first.setdefault(value, index)
         if before != index:
-            found.append((f"{path}[{index}]", f"is {value}, which {path}[{before}] names already"))
+            found.append((f"{path}[{index}]", f"is {value}, like {path}[{before}]"))
     return _cut(found, len(found))
 
 
@@ -322,7 +322,7 @@ def _activations(reader: Reader, fields: list[str]) -> Breaches:
     return [
         (
             f"{path}[{index}]" if isinstance(value, tuple) else path,
-            f"is {one.schema.type_name}, which is no activation of one tensor",
+            f"is {one.schema.type_name}, which is not an activation of one tensor",
         )
         for index, one in enumerate(nested)
         if one is not None and not (one.name.startswith("ACTIVATION_") and len(one.inputs) == 1)
@@ -342,10 +342,10 @@ STATEMENTS: dict[str, Statement] = {
     "required": Statement("required", "{rest} is not null", _required),
     "absent": Statement("absent", "{rest} is null", _absent),
     "identity": Statement("identity", "{0} is null, or 1 and 0", _identity),
-    "unique": Statement("unique", "No element of {0} comes twice", _unique),
+    "unique": Statement("unique", "The elements of {0} are unique", _unique),
     "together": Statement("together", "{rest} are given together or not at all", _together),
     "exclusive": Statement("exclusive", "At most one of {rest} is given", _exclusive),
     "not_owned": Statement("owned", "{rest} is not OWNED_BY_DML", _not_owned),
-    "of_elements": Statement("elements", "{0} holds activations of single elements", _of_elements),
+    "of_elements": Statement("elements", "{0} holds element-wise activations", _of_elements),
     "activations": Statement("activations", "{0} holds activations of one tensor", _activations),
 }

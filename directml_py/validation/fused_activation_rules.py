@@ -1,4 +1,4 @@
-"""Rules about operator descs inside operator descs (the page "Using fused operators to improve performance")."""
+"""Rules about fused activations (the page "Using fused operators to improve performance")."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNLISTED = rule(
 )
 AXES = rule("DML-FusedActivation-axes", "The axes of a fused activation are dimensions of the output", PAGE)
 AXES_UNIQUE = rule(
-    "DML-FusedActivation-axes-unique", "No axis of a fused activation is named twice", PAGE, Severity.WARNING
+    "DML-FusedActivation-axes-unique", "The axes of a fused activation are unique", PAGE, Severity.WARNING
 )
 LEVEL = rule(
     "DML-FusedActivation-feature-level",
@@ -60,9 +60,9 @@ ANYWHERE = frozenset(
         ),
     )
 )
-# Microsoft's library fuses these too, into the same operators.
+# Microsoft's library also fuses these, into the same operators.
 NOT_LISTED = frozenset({"ACTIVATION_SWISH", "ACTIVATION_HARD_SWISH"})
-# Activation: the operators that it can be fused into, and the feature level from which it can.
+# For each activation, the operators that it can be fused into, with the minimum feature level.
 ONLY_IN = {
     "ELEMENT_WISE_CLIP": (("CONVOLUTION", "GEMM"), 0x6000),
     "ACTIVATION_SOFTMAX": (("GEMM",), 0x6100),
@@ -83,8 +83,8 @@ def nested_descs(desc: OperatorDesc) -> Iterator[tuple[str, OperatorDesc]]:
 
 
 def check_axes(desc: OperatorDesc, path: str, nested: OperatorDesc, report: Report) -> None:
-    """Check what the facts of an activation, which speak of its own tensors, cannot: RNN's outputs have the dimension
-    count of what its activations work on, too."""
+    """Check the axes, which an activation's facts relate to its own tensors, against the output's rank. For RNN too,
+    the activations' operands have the rank of its outputs."""
     axes = nested.Axes if "Axes" in nested.struct.index else ()
     rank = next((slot.tensor.dimension_count for slot in desc.outputs if slot.tensor is not None), None)
     for index, axis in enumerate(axes):
@@ -96,7 +96,7 @@ def check_axes(desc: OperatorDesc, path: str, nested: OperatorDesc, report: Repo
 
 
 def check_fused(desc: OperatorDesc, level: int, report: Report) -> None:
-    """Check the activations inside ``desc``. Those of RNN, LSTM and GRU may be of any type here."""
+    """Check the activations inside ``desc``. For RNN, LSTM and GRU their types are not checked here."""
     for path, nested in nested_descs(desc):
         for slot in (*nested.inputs, *nested.outputs):
             if slot.tensor is not None:

@@ -1,7 +1,7 @@
-"""The short notation of the catalog's facts, as ``tools/api/operators`` writes them.
+"""Parser of the catalog's short notation, used in ``tools/api/operators``.
 
 Support tables: ``"4_1: 1-8 F16-64 I8-64"`` holds for all tensors, ``"4_1: InputTensor 1-8 F16; IndicesTensor 4 U32"``
-for those that are named. Tensors that agree: ``"ATensor BTensor: DataType Sizes"``. Either may end its head with a
+for the named ones. Tensors that must agree: ``"ATensor BTensor: DataType Sizes"``. The head of either may end with a
 condition: ``"3_0 if Function = ARGMIN|ARGMAX: ..."``.
 """
 
@@ -17,14 +17,14 @@ _TYPES = re.compile(r"([FIU])(\d+)(?:-(\d+))?")
 
 
 class Condition(NamedTuple):
-    """A field of the desc has one of the values, written without the prefix of its enumeration."""
+    """Holds if a field of the desc has one of the values, which are written without their enumeration's prefix."""
 
     field: str
     values: tuple[str, ...]
 
 
 class SupportTable(NamedTuple):
-    """What tensors may be from a level on: per name (empty: all tensors) a range of ranks and names of types."""
+    """A support table from a level on: per tensor name (empty: all tensors) a range of ranks and names of types."""
 
     level: int
     conditions: tuple[Condition, ...]
@@ -51,14 +51,14 @@ def parse_types(words: Sequence[str]) -> tuple[str, ...]:
     for word in words:
         match = _TYPES.fullmatch(word)
         if match is None:
-            raise ValueError(f"{word!r} names no data types")
+            raise ValueError(f"{word!r} is not a range of data types")
         kind, low, high = match[1], int(match[2]), int(match[3] or match[2])
         names += [f"{KINDS[kind]}{width}" for width in WIDTHS[kind] if low <= width <= high]
     return tuple(names)
 
 
 def parse_range(text: str) -> range:
-    """1 to 8 for ``1-8``, both ends included."""
+    """1 to 8 for ``1-8``, inclusive."""
     first, _, last = text.partition("-")
     return range(int(first), int(last or first) + 1)
 
@@ -74,7 +74,7 @@ def _head(text: str) -> tuple[str, tuple[Condition, ...], str]:
 
 
 def parse_table(text: str) -> SupportTable:
-    """One support table. Raises ``ValueError`` for what is none."""
+    """One support table. Raises ``ValueError`` for invalid notation."""
     level, conditions, body = _head(text)
     groups = []
     for group in body.split(";"):

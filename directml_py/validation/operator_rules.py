@@ -1,4 +1,4 @@
-"""The rules that the catalog makes for each operator, made when they are first asked for."""
+"""Rules derived from the catalog for each operator, on first use."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from .facts import LIBRARY_KIND, PAGE, PAGE_ONLY, facts_of, kebab
 from .support_tables import same_of, support_of
 from .tensor_rules import MAX_DIMENSIONS
 
-# Property of an agreement: the attribute of TensorDesc, and the end of the rule's identifier.
+# For each property of an agreement, the attribute of TensorDesc and the suffix of the rule's identifier.
 PROPERTIES = {
     name: (ATTRIBUTES[name], f"same-{kebab(name)}") for name in ("DataType", "DimensionCount", "Sizes")
 }
 
 
 def rule_texts(schema: OperatorSchema) -> dict[str, str]:
-    """The ends of the identifiers of an operator's derived rules, and their texts."""
+    """The texts of an operator's derived rules, by identifier suffix."""
     texts = {}
     if schema.support:
         texts["data-type"] = "Each tensor has a data type of the support table"
-        # A table that takes all that a tensor may have says no more than the tensor's own rule.
+        # A table that allows every rank adds nothing to the tensor's own rule.
         tensors = [tensor for table in support_of(schema) for tensor in table.tensors.values()]
         if any(len(tensor.dimensions) < MAX_DIMENSIONS for tensor in tensors):
             texts["dimension-count"] = "Each tensor has a dimension count of the support table"
@@ -40,7 +40,7 @@ def rule_texts(schema: OperatorSchema) -> dict[str, str]:
 
 @cache
 def rules_of(schema: OperatorSchema) -> dict[str, Rule]:
-    """The derived rules of an operator by the end of their identifier."""
+    """The derived rules of an operator by identifier suffix."""
     kinds = {fact.name: fact.kind for fact in facts_of(schema)}
     return {
         name: _derived(schema, name, text, kinds.get(name, PAGE)) for name, text in rule_texts(schema).items()
@@ -54,17 +54,17 @@ def _derived(schema: OperatorSchema, name: str, text: str, kind: str) -> Rule:
 
 
 def sizes_rule(schema: OperatorSchema) -> Rule:
-    """The rule about all sizes that follow from other tensors."""
+    """The rule about all inferred sizes."""
     return derived_rule(
         f"DML-{schema.name}-sizes", "Sizes that follow from other tensors are as the page says", schema.page
     )
 
 
 def page_sizes_rule(schema: OperatorSchema) -> Rule:
-    """The rule about sizes that the page gives and Microsoft's library does not ask for."""
+    """The rule about sizes that the page gives but Microsoft's library does not check."""
     return derived_rule(
         f"DML-{schema.name}-page-sizes",
-        "Sizes that Microsoft's library leaves free are as the page says",
+        "Sizes that Microsoft's library does not check are as the page says",
         schema.page,
         Severity.WARNING,
     )

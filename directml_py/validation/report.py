@@ -1,4 +1,4 @@
-"""What is wrong with something: diagnostics, collected so that one call tells them all."""
+"""Collects diagnostics, so that one call reports all violations."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from ..abi.rules import Diagnostic, Rule, Severity, made_strict
 
 
 class Report:
-    """Collects diagnostics about one desc. Their paths begin with ``where``, the place of that desc in another."""
+    """Collects diagnostics about one desc. Their paths begin with ``where``, the path of that desc in another."""
 
     def __init__(self, where: str = "") -> None:
         self.where = where
         self.diagnostics: list[Diagnostic] = []
 
     def add(self, rule: Rule, path: str, text: str) -> None:
-        """Report that the field at ``path`` breaks ``rule``; ``text`` goes on where the path ends."""
+        """Report that the field at ``path`` violates ``rule``; ``text`` continues a sentence begun by the path."""
         path = self.where + path
         self.diagnostics.append(Diagnostic(rule.severity, rule.id, path, f"{path} {text}"))
 
@@ -23,7 +23,7 @@ class Report:
         return [found for found in self.diagnostics if found.severity is Severity.ERROR]
 
     def make_strict(self) -> None:
-        """Make errors of what only a page forbids."""
+        """Turn violations of rules that only a page states into errors."""
         if self.diagnostics:
             self.diagnostics = made_strict(self.diagnostics)
 
@@ -36,6 +36,6 @@ class Report:
 def failure(
     what: str, diagnostics: list[Diagnostic], hresult: int = E_INVALIDARG, reported: bool = False
 ) -> DMLError:
-    """The exception that says ``what`` failed and why."""
+    """The exception that states ``what`` failed and why."""
     lines = "\n".join(f"  {found}" for found in diagnostics)
     return DMLError(hresult, f"{what}\n{lines}", diagnostics, reported)

@@ -1,4 +1,4 @@
-"""Rules from the support tables: what an operator takes at a feature level."""
+"""Rules from the support tables: the ranks and types that an operator supports at a feature level."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def check_level(schema: OperatorSchema, level: int, report: Report) -> None:
 
 
 def check_support(desc: OperatorDesc, slots: list[TensorSlot], level: int, report: Report) -> None:
-    """Dimension counts and data types of ``slots`` against the table of ``level``, or of the operator's first one."""
-    # What comes after relies on the ranks of its tensors, whether the level has the operator or not.
+    """Check dimension counts and data types of ``slots`` against the table of ``level``, or the operator's first."""
+    # Later checks rely on valid ranks, even if the level does not have the operator.
     level = max(level, desc.schema.level)
     table = support_at(desc, level)
     if table is None:
@@ -68,7 +68,7 @@ def check_types(
     level: int,
     report: Report,
 ) -> None:
-    # The tensor's own rule tells of types that are none, or none of the level.
+    # The tensor's own rule reports types that are unknown, or unknown at the level.
     known = data_type_of(tensor.data_type)
     if tensor.data_type in supported.types or not known.bits or known.level > level:
         return
@@ -91,7 +91,7 @@ def check_types(
 
 
 def check_same(desc: OperatorDesc, slots: list[TensorSlot], report: Report) -> None:
-    """Tensors that the catalog says must agree."""
+    """Check the tensors that must agree by the catalog."""
     entries = [entry for entry in same_of(desc.schema) if applies(entry, desc)]
     for entry in entries:
         present = [slot for slot in slots if slot.field in entry.fields and slot.tensor is not None]
@@ -116,10 +116,10 @@ def report_difference(
     assert reference.tensor is not None
     attribute, suffix = PROPERTIES[name]
     own, expected = getattr(slot.tensor, attribute), getattr(reference.tensor, attribute)
-    # A data type that is none breaks a rule of its tensor.
+    # An unknown data type violates a rule of its tensor.
     if name == "DataType" and not (slot.tensor.element_bits and reference.tensor.element_bits):
         return
-    # Where dimension counts must agree and do not, sizes differ for that reason.
+    # If dimension counts that must agree differ, so do the sizes.
     if name == "Sizes" and slot.tensor.dimension_count != reference.tensor.dimension_count:
         both = {slot.field, reference.field}
         if any("DimensionCount" in entry.properties and both <= set(entry.fields) for entry in entries):

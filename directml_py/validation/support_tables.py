@@ -1,4 +1,4 @@
-"""The support tables and the agreements of an operator's page, read from the notation when first asked for."""
+"""The support tables and agreements of an operator's page, parsed on first use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .notation import Condition, parse_same, parse_table
 
 
 class TensorSupport(NamedTuple):
-    """Which dimension counts and which data types (members of DML_TENSOR_DATA_TYPE) one tensor may have."""
+    """The supported dimension counts and data types (members of DML_TENSOR_DATA_TYPE) of one tensor."""
 
     dimensions: range
     types: tuple[int, ...]
@@ -24,7 +24,7 @@ When = Mapping[str, tuple[Any, ...]]
 
 
 class Support(NamedTuple):
-    """One table of an operator's page: from ``level`` on, and for these attribute values, this is supported."""
+    """One support table of an operator's page, for ``level`` and later, and for these attribute values."""
 
     level: int
     tensors: Mapping[str, TensorSupport]

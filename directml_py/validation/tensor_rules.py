@@ -21,44 +21,44 @@ DATA_TYPE = rule(
     "DataType is a data type that the feature level has",
     "ne-directml-dml_tensor_data_type",
 )
-# Below feature level 3_0 it is 5: the operators' tables of those levels say so, or less.
+# Below feature level 3_0 the limit is 5 or less, by the operators' tables.
 DIMENSION_COUNT = rule("DML-BufferTensor-dimension-count", "DimensionCount is 1 to 8", PAGE)
 SIZE_ZERO = rule("DML-BufferTensor-size-zero", "No size is zero", PAGE)
-# "Total size" is read as the reach of the strides and as TotalTensorSizeInBytes, as the page's example of 16 GB of
-# FLOAT32 has it; the number of logical elements of a broadcast is bounded alike. Microsoft's library counts elements
-# that fit in TotalTensorSizeInBytes, rounded down, and in what sizes or strides imply, rounded up to 4 bytes.
+# "Total size" means both the extent of the strides and TotalTensorSizeInBytes, as in the page's example of 16 GB of
+# FLOAT32; the number of logical elements of a broadcast has the same limit. Microsoft's library counts the elements
+# that fit in TotalTensorSizeInBytes, rounded down, and in the size implied by sizes or strides, rounded up to 4 bytes.
 ELEMENT_LIMIT = rule("DML-BufferTensor-element-limit", "A tensor has at most 2^32 - 1 elements", PAGE)
 TOTAL_SIZE = rule(
     "DML-BufferTensor-total-size",
     "TotalTensorSizeInBytes is at least what sizes, strides and data type imply",
     PAGE,
 )
-# The tensor's page does not ask for it; the helper's page says that all buffers that are bound have such a size.
-# Microsoft's library takes any.
+# The tensor's page does not require it; the helper's page says that all bound buffers have such a size. Microsoft's
+# library accepts any.
 TOTAL_SIZE_MULTIPLE = rule(
     "DML-BufferTensor-total-size-multiple",
     "TotalTensorSizeInBytes is a multiple of 4, as the size of every bound buffer is",
     "dml-helper-functions",
     Severity.WARNING,
 )
-# The page takes any power of two that is not less than the element size, below 16 without effect.
+# The page allows any power of two that is at least the element size, without effect below 16.
 ALIGNMENT = rule(
     "DML-BufferTensor-alignment",
     "GuaranteedBaseOffsetAlignment is 0 or a power of two of at least DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT",
     LIBRARY,
 )
-# No page forbids it in so many words: broadcasting is described as reading, and what two writes to one address leave
-# is nowhere defined.
+# No page forbids it explicitly: broadcasting is described for reads, and the result of two writes to one address is
+# undefined.
 OUTPUT_OVERLAP = rule(
     "DML-BufferTensor-output-overlap",
     "No two elements of an output tensor share an address",
     "dml-strides",
     Severity.WARNING,
 )
-# The test that Microsoft's library has instead: some layouts that overlap pass it.
+# Microsoft's library has this test instead, which some overlapping layouts pass.
 OUTPUT_STRIDES = rule(
     "DML-BufferTensor-output-strides",
-    "The strides of an output are not 0, differ, and reach over as many elements as the output has, "
+    "The strides of an output are not 0, differ, and span at least as many elements as the output has, "
     "sizes of 1 aside",
     LIBRARY,
 )
@@ -75,7 +75,7 @@ def level_name(level: int) -> str:
 
 
 def check_tensor(tensor: TensorDesc, path: str, is_output: bool, level: int, report: Report) -> bool:
-    """Check one tensor; False if its shape is so broken that nothing more can be said about it."""
+    """Check one tensor; returns False if its shape is too invalid for further checks."""
     check_data_type(tensor, path, level, report)
     if tensor.flags:
         check_flags(DML_TENSOR_FLAGS, tensor.flags, f"{path}.Flags", report)
@@ -100,8 +100,8 @@ def check_tensor(tensor: TensorDesc, path: str, is_output: bool, level: int, rep
 
 
 def has_useless_strides(tensor: TensorDesc) -> bool:
-    """Whether the strides are such that elements share addresses wherever that is plain to see: one is 0, two are
-    equal, or all together reach over fewer elements than there are."""
+    """Whether elements obviously share addresses: a stride is 0, two are equal, or all together span fewer elements
+    than there are."""
     strides = [stride for stride, size in zip(tensor.effective_strides, tensor.sizes) if size > 1]
     is_plain = 0 in strides or len(set(strides)) < len(strides)
     return is_plain or tensor.last_element_offset + 1 < tensor.element_count
@@ -109,7 +109,7 @@ def has_useless_strides(tensor: TensorDesc) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_sound(tensor: TensorDesc, is_output: bool, level: int) -> bool:
-    """Whether ``check_tensor`` has nothing to say."""
+    """Whether ``check_tensor`` reports nothing."""
     report = Report()
     return check_tensor(tensor, "", is_output, level, report) and not report.diagnostics
 
@@ -120,7 +120,7 @@ def check_data_type(tensor: TensorDesc, path: str, level: int, report: Report) -
         name = (
             tensor.data_type.name if isinstance(tensor.data_type, DML_TENSOR_DATA_TYPE) else tensor.data_type
         )
-        report.add(DATA_TYPE, where, f"is {name}, which is no data type of an element")
+        report.add(DATA_TYPE, where, f"is {name}, which is not a data type of an element")
         return
     needed = data_type_of(tensor.data_type).level
     if needed > level:
@@ -191,5 +191,5 @@ def check_total_size(tensor: TensorDesc, path: str, report: Report) -> None:
 
 
 def elements_in(bits: int, element_bits: int) -> int:
-    """How many elements fit in so many bits, rounded up to 4 bytes as sizes of tensors are."""
+    """The count of elements that fit in ``bits``, rounded up to 4 bytes like tensor sizes."""
     return (bits + 31) // 32 * 32 // element_bits

@@ -170,9 +170,11 @@ class TestUnreadable:
 
     def test_unknown_types(self):
         assert repr(dml.DML_OPERATOR_DESC(9999, None)) == (
-            "<DML_OPERATOR_DESC> <Type is 9999, which is no DML_OPERATOR_TYPE of an operator>"
+            "<DML_OPERATOR_DESC> <Type is 9999, which is not the DML_OPERATOR_TYPE of an operator>"
         )
-        assert "Buffer is 0xDEAD0000, which is no live ID3D12Resource" in repr(dml.DML_BUFFER_BINDING(WILD))
+        assert "Buffer is 0xDEAD0000, which is not a live ID3D12Resource" in repr(
+            dml.DML_BUFFER_BINDING(WILD)
+        )
 
 
 class TestUnions:

@@ -319,7 +319,7 @@ def test_malformed_files(file, case):
         (b"\xff", "byte 0"),
         (b"[" * 100_000, "cannot be read"),
         (b"[" + b"9" * 5000 + b"]", ""),
-        (b'{"format": 1, "format": 2}', "'format' is there twice"),
+        (b'{"format": 1, "format": 2}', "'format' is duplicated"),
         (b"[]", "must be an object, not an array"),
         (b"null", "must be an object, not null"),
     ],

@@ -32,7 +32,7 @@ class Name(str):
 def test_a_member_that_is_there_twice(place):
     members = [(Name(f"m{number}"), 0) for number in range(3000)]
     Name.compared = 0
-    with pytest.raises(ValueError, match=f"a member 'm{place}' is there twice"):
+    with pytest.raises(ValueError, match=f"the member 'm{place}' is duplicated"):
         _object([*members, (Name(f"m{place}"), 1)])
     assert Name.compared < 3 * len(members)
 
@@ -40,7 +40,7 @@ def test_a_member_that_is_there_twice(place):
 def test_of_several_the_first_is_named(tmp_path):
     path = tmp_path / "g.json"
     path.write_text('{"a": 1, "b": 2, "c": 3, "c": 4, "b": 5}')
-    with pytest.raises(GraphFileError, match="'b' is there twice"):
+    with pytest.raises(GraphFileError, match="'b' is duplicated"):
         load(None, path)
 
 

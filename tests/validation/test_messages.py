@@ -145,7 +145,7 @@ class TestMessages:
             "UINT64, UINT32, UINT16, UINT8 at DML_FEATURE_LEVEL_3_0 (FLOAT64 needs DML_FEATURE_LEVEL_4_1)"
         ]
         assert messages(cast(tensor(kind=0))) == [
-            "InputTensor.DataType is DML_TENSOR_DATA_TYPE_UNKNOWN, which is no data type of an element"
+            "InputTensor.DataType is DML_TENSOR_DATA_TYPE_UNKNOWN, which is not a data type of an element"
         ]
         assert messages(cast(tensor(total_size=20))) == [
             "InputTensor.TotalTensorSizeInBytes is 20, less than sizes, strides and data type imply; "
@@ -156,7 +156,7 @@ class TestMessages:
             "an output may not overlap itself"
         ]
         assert messages(dml.DML_OPERATOR_DESC(0, cast())) == [
-            "Type is DML_OPERATOR_INVALID, which is no DML_OPERATOR_TYPE of an operator"
+            "Type is DML_OPERATOR_INVALID, which is not the DML_OPERATOR_TYPE of an operator"
         ]
         assert messages(cast(dml.DML_TENSOR_DESC(0, None))) == [
             "InputTensor.Type is DML_TENSOR_TYPE_INVALID; the only tensor type is DML_TENSOR_TYPE_BUFFER"
@@ -201,7 +201,7 @@ class TestArraysOfWhateverLiesInMemory:
     @pytest.mark.parametrize(
         ("axis", "rule", "said", "wrong"),
         [
-            (0, "DML-REDUCE-axes-unique", "is 0, which Axes[0] names already; ", 19_999),
+            (0, "DML-REDUCE-axes-unique", "is 0, like Axes[0]; ", 19_999),
             (7, "DML-REDUCE-axes", "it must be less than InputTensor.DimensionCount, which is 2; ", 20_000),
         ],
     )

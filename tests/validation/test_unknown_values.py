@@ -60,6 +60,6 @@ def test_a_tensor_of_no_type_still_has_sizes():
         1,
     )
     assert [found.message for found in dml.validate(desc)] == [
-        "InputTensor.DataType is DML_TENSOR_DATA_TYPE_UNKNOWN, which is no data type of an element",
+        "InputTensor.DataType is DML_TENSOR_DATA_TYPE_UNKNOWN, which is not a data type of an element",
         "Axis is 7; it must be less than InputTensor.DimensionCount, which is 4",
     ]

@@ -1,7 +1,7 @@
-"""DirectMLX's functions under their C++ names, with its order of arguments and its defaults, on expressions.
+"""DirectMLX's functions on expressions, with the names, argument order and defaults of C++.
 
-After ``from directml_py.graph.directmlx import *``, C++'s ``dml::Gemm(a, b)`` is ``Gemm(a, b)``. A list that is empty
-or None is filled in as in C++. Errors are those of the functions of ``Graph``, which do the work.
+After ``from directml_py.graph.directmlx import *``, C++'s ``dml::Gemm(a, b)`` is ``Gemm(a, b)``. Lists that are empty
+or None get C++'s defaults. Errors are those of the methods of ``Graph``, which do the work.
 """
 
 from __future__ import annotations

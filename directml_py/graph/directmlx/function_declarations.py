@@ -1,9 +1,9 @@
 """DirectMLX's functions as DirectMLX.h declares them for DML_TARGET_VERSION 0x6400: names, order, defaults.
 
-A line is ``Name graph_function: parameters``. A parameter goes to the argument of the same name in snake case, or to
-those that follow ``>``. Defaults are numbers, enumerators, ``None``, or what the C++ function fills in where it is
-given nothing: ``ones``, ``zeros`` (for each spatial dimension), ``halves``, ``minus_halves``, ``every`` (dimension),
-``ratios`` (of the sizes; ``ratios_back`` for a gradient). ``!`` stands before the name of the struct that is returned.
+A line is ``Name graph_function: parameters``. A parameter is passed as the argument of the same name in snake case, or
+as those that follow ``>``. Defaults are numbers, enumerators, ``None``, or lists that the C++ function fills in if
+empty: ``ones``, ``zeros`` (per spatial dimension), ``halves``, ``minus_halves``, ``every`` (dimension), ``ratios`` (of
+the sizes; ``ratios_back`` for a gradient). ``!`` precedes the name of the returned struct.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ SliceGrad slice_grad: inputGradient outputGradientSizes>output_sizes inputWindow
 inputWindowStrides
 Dequantize dequantize: input quantizationParameters>quantizations quantizationType
 """
-# The fields of the structs that functions with several outputs return.
+# The fields of the structs returned by functions with several outputs.
 STRUCTS = {
     "MaxPoolingOutputs": ("values", "indices"),
     "TopKOutputs": ("value", "index"),
@@ -129,7 +129,7 @@ def activation(name: str) -> str:
 
 
 def rows() -> list[str]:
-    """The lines of all functions that do no more than name an operator."""
+    """The lines of all functions that map directly to one operator."""
     unary = [f"{name} {element_wise(name)}: input scaleBias=None" for name in UNARY.split()]
     binary = [f"{name} {element_wise(name)}: a b" for name in BINARY.split()]
     comparisons = [

@@ -1,4 +1,4 @@
-"""``FusedActivation``: what an operator applies to its result."""
+"""DirectMLX's ``FusedActivation``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .function_declarations import ACTIVATIONS, FUSED_ALONE
 class FusedActivation:
     """``FusedActivation.Relu()``, ``FusedActivation.LeakyRelu(0.2)``; ``FusedActivation()`` is none.
 
-    ``desc`` is what the graph builder takes. Raises ``TypeError`` for parameters that the activation lacks.
+    ``desc`` is the form that the graph builder takes. Raises ``TypeError`` for parameters that the activation lacks.
     """
 
     def __init__(self, desc: OperatorDesc | None = None) -> None:

@@ -1,4 +1,4 @@
-"""DirectMLX's functions, made from the table."""
+"""DirectMLX's functions, generated from their declarations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STRUCT_TYPES: dict[str, Any] = {name: Struct(name, fields) for name, fields in S
 
 
 class Filler:
-    """A list that is made where none is given."""
+    """A default list, computed from the other arguments."""
 
     def __init__(self, name: str, make: Callable[[Mapping[str, Any]], list[Any]]) -> None:
         self.name = name
@@ -66,7 +66,7 @@ def _default(text: str) -> Any:
 
 
 class OperatorFunction:
-    """A function of DirectMLX that names one operator."""
+    """A function of DirectMLX that maps to one operator."""
 
     def __init__(self, row: str) -> None:
         head, _, parameters = row.partition(":")
@@ -128,7 +128,7 @@ def graph_of(name: str, values: Any) -> Graph:
 
 
 def fused(value: Any) -> Any:
-    """What the graph builder takes for a FusedActivation, or a list of them."""
+    """The graph builder's form of a FusedActivation or a list of them."""
     if isinstance(value, FusedActivation):
         return value.desc
     if isinstance(value, (list, tuple)) and any(isinstance(one, FusedActivation) for one in value):
@@ -137,6 +137,6 @@ def fused(value: Any) -> Any:
 
 
 def plain_functions() -> dict[str, Callable[..., Any]]:
-    """Those that do no more than name an operator, by name."""
+    """The functions that map directly to one operator, by name."""
     made = (OperatorFunction(row) for row in rows())
     return {function.name: function.function() for function in made}

@@ -1,4 +1,4 @@
-"""The functions of DirectMLX that choose between operators, or do not name one."""
+"""DirectMLX's functions that choose between operators, or do not map to one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _softmax_of_axes = OperatorFunction("ActivationSoftmax activation_softmax1: inpu
 
 
 class GRUOutputOptions(Enum):
-    """Which outputs GRU has."""
+    """The outputs of GRU."""
 
     Both = 0
     Sequence = 1
@@ -37,7 +37,7 @@ def InputTensor(graph: Graph, inputIndex: int, desc: TensorDesc) -> Expression:
 
 
 def ConstantData(graph: Graph, data: Any, desc: TensorDesc) -> Expression:
-    """``Graph.constant`` of bytes that lie as ``desc`` says. Raises ``ValueError`` if there are too few."""
+    """``Graph.constant`` from bytes laid out as ``desc``. Raises ``ValueError`` if there are too few."""
     return graph.constant(desc.load(np.frombuffer(data, np.uint8)))
 
 
@@ -49,7 +49,7 @@ def Add(a: Expression, b: Expression, fusedActivation: FusedActivation | None = 
 
 
 def Pow(input: Expression, exponent: Expression | float, scaleBias: Any = None) -> Expression:
-    """POW of an expression, CONSTANT_POW of a number."""
+    """POW for an expression, CONSTANT_POW for a number."""
     choice = _pow if isinstance(exponent, Expression) else _constant_pow
     made: Expression = choice(input, exponent, scaleBias)
     return made
@@ -73,7 +73,7 @@ def GRU(
     linearBeforeReset: bool,
     outputOptions: GRUOutputOptions,
 ) -> Any:
-    """``Graph.gru``; ``sequence`` or ``single`` is None where it is not asked for."""
+    """``Graph.gru``; ``sequence`` or ``single`` is None if not requested."""
     made = input.graph.gru(
         input,
         weight,
@@ -149,7 +149,7 @@ def RoiAlignGrad(
     computeOutputGradient: bool,
     computeOutputROIGradient: bool,
 ) -> Any:
-    """``Graph.roi_align_grad``; what is not computed is None."""
+    """``Graph.roi_align_grad``; outputs that are not computed are None."""
     made = inputGradient.graph.roi_align_grad(
         inputGradient,
         roi,
@@ -177,7 +177,7 @@ def Reinterpret(
     newSizes: Sequence[int] | None = None,
     newStrides: Sequence[int] | None = None,
 ) -> Expression:
-    """``Graph.reinterpret`` with a type, a type, sizes and strides, or sizes and strides alone."""
+    """``Graph.reinterpret`` with a type, with a type, sizes and strides, or with sizes and strides only."""
     if isinstance(newType, Sequence):
         newType, newSizes, newStrides = None, newType, newSizes
     return input.graph.reinterpret(input, newType, newSizes, newStrides)

@@ -1,1 +1,1 @@
-"""Pictures of graphs: SVG and the language of Graphviz."""
+"""Pictures of graphs: SVG and Graphviz DOT."""

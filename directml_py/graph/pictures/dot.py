@@ -1,4 +1,4 @@
-"""A graph in the language of Graphviz."""
+"""Graphs in Graphviz's DOT language."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ STYLES = {Fate.EXECUTED: "solid", Fate.FUSED: "bold", Fate.FOLDED: "dashed", Fat
 
 
 def to_dot(graph: Graph) -> str:
-    """Nodes with their operator, edges with their tensors; what runs together with others is bold, what was
-    folded away dashed, what no output needs dotted."""
+    """Nodes labelled with operators, edges with tensors; fused nodes are bold, folded ones dashed, dead ones dotted."""
     drawn = sketch(graph)
     lines = ["digraph {", '  node [fontname="monospace"];', '  edge [fontname="monospace", fontsize=10];']
     lines += [f"  {figure.id} [{_attributes(figure)}];" for figure in drawn.figures]
@@ -38,7 +37,7 @@ def _attributes(figure: Figure) -> str:
 
 
 def quoted(lines: list[str]) -> str:
-    """Lines as one string of the language."""
+    """Lines as one DOT string."""
     parts = [
         line.translate(ILLEGAL).replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") for line in lines
     ]

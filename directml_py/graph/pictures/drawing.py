@@ -1,4 +1,4 @@
-"""The picture of a graph's nodes and edges."""
+"""Draws a graph's nodes and edges as SVG."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INKS = {Fate.EXECUTED: "#222222", Fate.FUSED: "#222222", Fate.FOLDED: "#666666",
 
 @dataclass
 class _Shape:
-    """A figure's measures: ports are offsets from its left side; labels stand right of them, above and below."""
+    """A figure's dimensions: ports are offsets from its left side; labels are to their right, above and below."""
 
     figure: Figure
     lines: list[str]
@@ -30,7 +30,7 @@ class _Shape:
     input_ports: dict[int, float] = field(default_factory=dict)
     output_ports: dict[int, float] = field(default_factory=dict)
     width: float = 0.0
-    # With the labels, which may reach further to the right than the box.
+    # Includes the labels, which may extend further right than the box.
     extent: float = 0.0
 
     def measure(self) -> None:
@@ -50,7 +50,7 @@ class _Shape:
 
     @property
     def above(self) -> float:
-        """The height of the labels over the box."""
+        """The height of the labels above the box."""
         return _height(self.input_labels)
 
     @property
@@ -68,7 +68,7 @@ def _height(labels: dict[int, list[str]]) -> float:
 
 
 def _ports(labels: dict[int, list[str]]) -> tuple[float, dict[int, float]]:
-    """Ports side by side, each with room for its label on its right; the width of all."""
+    """The total width and the offsets of ports side by side, each with room for its label on the right."""
     x, ports = PADDING, {}
     for index, lines in sorted(labels.items()):
         ports[index] = x
@@ -77,8 +77,7 @@ def _ports(labels: dict[int, list[str]]) -> tuple[float, dict[int, float]]:
 
 
 def _spread(ports: dict[int, float], labels: dict[int, list[str]], used: float, width: float) -> float:
-    """Use up the room that the box has beyond what the labels need; a single port goes in the middle. How far the
-    labels then reach."""
+    """Spread the ports over the box's spare width, a single one in the middle; returns the extent of the labels."""
     if len(ports) == 1:
         ((index, lines),) = labels.items()
         ports[index] = width / 2
@@ -136,7 +135,7 @@ def _as_label(sketch: Sketch, arrow: Arrow) -> list[str]:
 
 
 def _edge(link: Link, boxes: Sequence[Box], shapes: Sequence[_Shape], fate: Fate) -> str:
-    """A curve that leaves and arrives upright."""
+    """A curve that leaves and arrives vertically."""
     source, target = shapes[link.source], shapes[link.target]
     start = boxes[link.source].y + source.above + source.body
     commands = [f"M{svg.number(link.path[0][0])} {svg.number(start)}"]

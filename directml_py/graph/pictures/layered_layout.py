@@ -1,6 +1,6 @@
-"""A layered layout: boxes in rows, each below those that feed it, edges as curves between their ports.
+"""Layered graph layout (Sugiyama): boxes in rows below their sources, edges as curves between ports.
 
-Long edges pass the rows between as points, which are ordered and placed like boxes.
+Long edges cross the rows in between as dummy points, which are ordered and placed like boxes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ STRAIGHT = 6.0
 
 @dataclass
 class Box:
-    """Something with a size, in pixels; ``x`` and ``y`` of its upper left corner are found here."""
+    """A box with a size in pixels; ``lay_out`` sets ``x`` and ``y`` of its upper left corner."""
 
     width: float
     height: float
@@ -34,8 +34,8 @@ class Box:
 
 @dataclass
 class Link:
-    """An edge between two boxes, at these offsets from their left sides. ``path`` holds the points it goes through:
-    down from each pair's first to its second."""
+    """An edge between two boxes, at these offsets from their left sides. ``path`` holds pairs of points that it passes
+    through, each from top to bottom."""
 
     source: int
     target: int
@@ -47,7 +47,7 @@ class Link:
 
 @dataclass
 class _Hop:
-    """The part of a link between two rows that follow each other."""
+    """The segment of a link between two consecutive rows."""
 
     above: int
     below: int
@@ -57,8 +57,8 @@ class _Hop:
 
 
 def lay_out(boxes: list[Box], links: Sequence[Link]) -> tuple[float, float]:
-    """Find places for ``boxes`` and paths for ``links`` (sources have lower indices than targets); the width and
-    height that this takes. Points are appended to ``boxes``."""
+    """Position ``boxes`` and route ``links`` (sources have lower indices than targets); returns the total width and
+    height. Dummy points are appended to ``boxes``."""
     if not boxes:
         return 0.0, 0.0
     _assign_rows(boxes, links)
@@ -84,7 +84,7 @@ def _assign_rows(boxes: list[Box], links: Sequence[Link]) -> None:
         below[link.source] = min(row, below.get(link.source, row))
     for index, row in below.items():
         if index not in fed:
-            # What nothing feeds stands right above what it feeds first.
+            # A box without sources goes directly above its first target.
             boxes[index].row = row - 1
 
 
@@ -105,7 +105,7 @@ def _hops(boxes: list[Box], links: Sequence[Link]) -> list[_Hop]:
 
 
 def _order(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -> None:
-    """Sweep down and up, each row in the order of what its boxes are connected to; keep the best."""
+    """Reduce crossings: sweep down and up, sorting each row by the neighbours of its boxes; keep the best."""
     best, fewest = [list(row) for row in rows], _crossings(rows, hops)
     above, below = _by_end(hops)
     places = {index: position for row in rows for position, index in enumerate(row)}
@@ -156,9 +156,9 @@ def _crossings(rows: list[list[int]], hops: list[_Hop]) -> int:
 
 
 def inversions(values: Sequence[Any]) -> int:
-    """How many pairs of ``values`` stand the wrong way round."""
+    """The count of inversions in ``values``."""
     ranks = {value: rank for rank, value in enumerate(sorted(set(values)), 1)}
-    # A Fenwick tree: each entry counts the values of as many ranks as its lowest bit says.
+    # A Fenwick tree: each entry counts the values of as many ranks as its lowest set bit.
     tree = [0] * (len(ranks) + 1)
     count = 0
     for seen, value in enumerate(values):
@@ -184,7 +184,7 @@ def _assign_columns(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -
     for sweep in range(2 * SWEEPS):
         down = sweep % 2 == 0
         for row in rows if down else list(reversed(rows)):
-            # The last sweeps look both ways, so that a box comes to stand in the middle of its neighbours.
+            # The last sweeps consider both neighbouring rows, so that boxes are centred between their neighbours.
             both = sweep >= SWEEPS
             _align(boxes, row, above if down or both else {}, below if not down or both else {})
     left = min(box.x for box in boxes)
@@ -195,7 +195,7 @@ def _assign_columns(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -
 def _align(
     boxes: list[Box], row: list[int], above: dict[int, list[_Hop]], below: dict[int, list[_Hop]]
 ) -> None:
-    """Move the boxes of a row as near as they can get to where their edges would be straight."""
+    """Move the boxes of a row as close as possible to the positions where their edges are straight."""
     starts, x = [], 0.0
     for index in row:
         starts.append(x)
@@ -211,7 +211,7 @@ def _align(
             weight += hop.weight
         wish = total / weight if weight else boxes[index].x
         blocks.append((wish - start, weight or 0.01, 1))
-        # Neighbours whose wishes cross move as one, to the mean of their wishes.
+        # Neighbours whose target positions cross move as one, to the mean of their targets.
         while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
             (one, one_weight, one_count), (two, two_weight, two_count) = blocks[-2:]
             both = one_weight + two_weight
@@ -222,7 +222,7 @@ def _align(
 
 
 def _assign_heights(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -> float:
-    """Rows with wide jumps between them stand further apart, so that curves do not lie flat."""
+    """Set row heights, with more space below rows whose edges span a wide distance, so that curves are not flat."""
     reach = [0.0] * len(rows)
     for hop in hops:
         across = abs(boxes[hop.above].x + hop.above_offset - boxes[hop.below].x - hop.below_offset)

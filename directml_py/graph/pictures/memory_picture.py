@@ -1,4 +1,4 @@
-"""The temporary resource over time: steps across, offsets up, every tensor in it a rectangle."""
+"""Draws the temporary resource over time: steps across, offsets up, a rectangle per tensor."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ COLOURS = ("#cfe3f3", "#f6dcc4", "#d5ecd0", "#eed3e4", "#f5edbc", "#d9d6f0", "#c
 
 
 def scale(plan: Plan) -> dict[int, float]:
-    """How high each offset is that a block begins or ends at: in proportion, but no strip so thin that a number would
-    not fit in it."""
+    """The height of each offset at which a block begins or ends: proportional, but with strips high enough for a
+    number."""
     edges = sorted(
         {0, plan.temporary_size} | {one.offset for one in plan.blocks} | {one.end for one in plan.blocks}
     )
     heights, y = {}, 0.0
-    # What alignment leaves unused between blocks may be thin.
+    # Alignment gaps between blocks may be thin.
     starts = {one.offset for one in plan.blocks}
     for low, high in zip([0, *edges], edges):
         share = (high - low) / max(1, plan.temporary_size) * HEIGHT
@@ -79,7 +79,7 @@ def _block(block: TemporaryBlock, number: int, heights: dict[int, float], bottom
     name = f"{number}: {short_name(block.name)}"
     label = name if len(name) <= room else str(number)
     across, up = x + width / 2, y + height / 2
-    # Text stands on its baseline: a third of its size lower, it is in the middle.
+    # Moving the baseline down by a third of the size centres text vertically.
     shown = svg.text(across, up + SIZE / 3, label, SIZE, text_anchor="middle")
     if label != name and svg.text_width(name, SIZE) + 6 <= height:
         turn = f"rotate(-90 {svg.number(across)} {svg.number(up)})"
@@ -97,7 +97,7 @@ def short_name(name: str) -> str:
 
 
 def _step_labels(plan: Plan, bottom: float) -> tuple[list[str], float]:
-    """Under each step its number and its node's name, aslant; how deep they reach."""
+    """Slanted labels with each step's number and node name, and their total depth."""
     parts, depth = [], 0.0
     for turn, step in enumerate(plan.steps):
         x = LEFT + (turn + 0.5) * STEP_WIDTH
@@ -111,7 +111,7 @@ def _step_labels(plan: Plan, bottom: float) -> tuple[list[str], float]:
 
 
 def _table(plan: Plan, top: float) -> tuple[list[str], float, float]:
-    """Every block in numbers; its width and height."""
+    """A table of all blocks, and its width and height."""
     rows = [["", "tensor", "offset", "bytes", "steps"]]
     for number, one in enumerate(plan.blocks):
         steps = f"{one.first_step} to {one.last_step}"

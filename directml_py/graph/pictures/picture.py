@@ -1,4 +1,4 @@
-"""The whole picture: legend, graph, and the temporary memory under it."""
+"""Composes the picture: legend, graph, and the temporary memory below."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ARROW = (
 
 
 def to_svg(graph: Graph) -> str:
-    """Compiles the graph for what it shows of the plan; if that fails, the picture says why."""
+    """A picture of the graph and its plan, for which it is compiled; if that fails, the picture gives the reason."""
     drawn = sketch(graph)
     heading, heading_width = _heading(drawn)
     width, height, parts = draw_graph(drawn)

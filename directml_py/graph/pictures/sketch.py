@@ -1,4 +1,4 @@
-"""What the pictures of a graph show: boxes, edges and their labels, and what became of each node."""
+"""The contents of a graph's picture: boxes, edges, labels, and the fate of each node."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 
 class Fate(Enum):
-    """What the compiler made of a node: it runs, runs together with others, its work vanished, or no output depends on
-    it."""
+    """The compiler's treatment of a node: executed, fused, folded, or dead as no output depends on it."""
 
     EXECUTED = "executed"
     FUSED = "fused"
@@ -32,8 +31,8 @@ class Fate(Enum):
 
 @dataclass(frozen=True)
 class Figure:
-    """A box: ``kind`` is "input", "output", "constant" or "operator"; ``step`` its turn in the compiled graph,
-    which fused nodes share."""
+    """A box: ``kind`` is "input", "output", "constant" or "operator"; ``step`` is the index of its step in the
+    compiled graph, which fused nodes share."""
 
     id: str
     kind: str
@@ -46,7 +45,7 @@ class Figure:
 
 
 class Arrow(NamedTuple):
-    """From an output of one figure to an input of another, by their places in the sketch."""
+    """An edge from an output of one figure to an input of another, by their indices in the sketch."""
 
     source: int
     output: int
@@ -56,7 +55,7 @@ class Arrow(NamedTuple):
 
 @dataclass(frozen=True)
 class Sketch:
-    """``figures`` in an order in which each comes behind those that feed it. ``problem`` says why there is no plan."""
+    """``figures`` are in topological order. ``problem`` is the reason if there is no plan."""
 
     figures: list[Figure]
     arrows: list[Arrow]
@@ -64,7 +63,7 @@ class Sketch:
     problem: str = ""
 
     def reinterpreted(self, arrow: Arrow) -> TensorDesc | None:
-        """The tensor that the target sees, if it is another than the source wrote."""
+        """The tensor that the target reads, if it differs from the one that the source writes."""
         written = self.figures[arrow.source].outputs[arrow.output]
         seen = self.figures[arrow.target].inputs[arrow.input]
         if written is None or seen is None or tensor_lines(written) == tensor_lines(seen):
@@ -73,7 +72,7 @@ class Sketch:
 
 
 def tensor_lines(tensor: TensorDesc) -> list[str]:
-    """Data type and sizes; strides where there are some; whether DirectML owns it."""
+    """Data type and sizes; strides if any; whether DirectML owns it."""
     lines = [f"{type_name(tensor.data_type)} {braces(tensor.sizes)}"]
     if tensor.strides is not None:
         lines.append(f"strides {braces(tensor.strides)}")
@@ -83,7 +82,7 @@ def tensor_lines(tensor: TensorDesc) -> list[str]:
 
 
 def attributes(desc: OperatorDesc) -> Iterator[str]:
-    """The attributes of an operator that are not left out, without what their enumerations' names begin with."""
+    """The attributes of an operator that are present, without the prefixes of their enumerators."""
     counts = {entry.counted_by for entry in desc.struct.fields}
     for entry, (name, value) in zip(desc.struct.fields, desc):
         if entry.is_tensor or name in counts or value is None:
@@ -93,7 +92,7 @@ def attributes(desc: OperatorDesc) -> Iterator[str]:
 
 
 def sketch(graph: Graph) -> Sketch:
-    """Compiles the graph to see its plan; if that fails the sketch says why and shows the graph alone."""
+    """A sketch of the graph and its plan, for which it is compiled; if that fails, of the graph with the reason."""
     plan: Plan | None = None
     nodes, problem = list(range(len(graph.nodes))), ""
     try:

@@ -1,4 +1,4 @@
-"""Just enough SVG: elements, escaped text, and how wide text is."""
+"""A minimal SVG writer: elements, escaped text, and text widths."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 FONT = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 # The advance of a monospaced character, in units of the font size.
 ADVANCE = 0.605
-# What XML cannot hold, even escaped.
+# Characters that XML cannot represent, even escaped.
 ILLEGAL = dict.fromkeys(
     [*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\N{REPLACEMENT CHARACTER}"
 )
@@ -41,7 +41,7 @@ def text(x: float, y: float, content: str, size: float = 11, **attributes: objec
 
 
 def title(content: str) -> str:
-    """What viewers show when the pointer rests on the element around it."""
+    """A tooltip for the enclosing element."""
     return element("title", escape(content.translate(ILLEGAL)))
 
 
