@@ -225,7 +225,7 @@ class Session:
             persistent = self.buffer(op.persistent_size)
         initializer = self.dml.CreateOperatorInitializer([op])
         temporary = self.temporary(initializer)
-        heap, taken = self.heap, self.taken
+        heap, first = self.heap, self.taken
         if persistent is None:
             table = self.table(initializer, temporary=temporary)
         else:
@@ -240,7 +240,7 @@ class Session:
 
         self.run(record)
         # The initialization is complete: its descriptors are cleared for reuse, and references to its buffers dropped.
-        start = taken if self.heap is heap else 0
+        start = first if self.heap is heap else 0
         for index in range(start, self.taken):
             self.heap.write(index, None)
         self.taken = start

@@ -55,8 +55,10 @@ def replaced(record: Own, changes: Mapping[str, Any]) -> Own:
                 "because of another array"
             )
     fields = tuple(built.values())
-    made = OperatorDesc(record.schema, fields) if isinstance(record, OperatorDesc) else Record(struct, fields)
-    return cast(Own, made)
+    result = (
+        OperatorDesc(record.schema, fields) if isinstance(record, OperatorDesc) else Record(struct, fields)
+    )
+    return cast(Own, result)
 
 
 def _fields(struct: StructSchema, values: Mapping[str, Any], names: Mapping[str, str]) -> tuple[Any, ...]:
@@ -77,7 +79,7 @@ def field_value(entry: FieldSchema, value: Any, name: str, values: Mapping[str, 
     if entry.kind == "array":
         if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
             raise TypeError(f"{name} must be a sequence, not {type(value).__name__}")
-        return tuple(_element(entry, one, f"{name}[{index}]") for index, one in enumerate(value))
+        return tuple(_element(entry, element, f"{name}[{index}]") for index, element in enumerate(value))
     if entry.kind == "union":
         data_type = values.get(entry.governed_by)
         return _scalar(
@@ -137,7 +139,7 @@ def _record(type_name: str, value: Any, name: str) -> Record:
     if not isinstance(value, (tuple, list)) or len(value) != len(struct.fields):
         names = ", ".join(entry.name for entry in struct.fields)
         raise TypeError(f"{name} must be a {type_name} or a tuple ({names}), not {value!r}")
-    fields = {entry.name: one for entry, one in zip(struct.fields, value)}
+    fields = {entry.name: element for entry, element in zip(struct.fields, value)}
     return Record(struct, _fields(struct, fields, {key: f"{name}.{key}" for key in fields}))
 
 
@@ -151,19 +153,19 @@ def _operator(value: Any, name: str) -> OperatorDesc:
 
 def _scalar(value: Any, name: str, data_type: int) -> Scalar:
     """A DML_SCALAR_UNION from a number, its 8 bytes, or a struct; integers wrap to the data type as in C."""
-    known = data_type_of(data_type)
+    entry = data_type_of(data_type)
     if isinstance(value, Scalar):
         return Scalar(data_type, value.raw)
     if isinstance(value, bytes) and len(value) == 8:
         return Scalar(data_type, value)
     if hasattr(value, "Bytes"):
         return Scalar(data_type, bytes(value))
-    if not known.bits:
+    if not entry.bits:
         return Scalar(data_type, bytes(8))
-    if known.kind == "F":
+    if entry.kind == "F":
         with np.errstate(over="ignore"):
-            number = np.asarray(_float(value, name, "DOUBLE"), known.dtype)
+            number = np.asarray(_float(value, name, "DOUBLE"), entry.dtype)
         return Scalar(data_type, number.tobytes().ljust(8, b"\0"))
     whole = 0 if value is None else integer(value, name)
-    width = known.dtype.itemsize * 8
+    width = entry.dtype.itemsize * 8
     return Scalar(data_type, _struct.pack("=Q", whole & (1 << width) - 1))

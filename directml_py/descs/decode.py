@@ -264,8 +264,8 @@ class Decoder:
         if extent is None or size <= extent:
             return False
         owner, dot, field = path.rpartition(".")
-        given = extent * count // size
-        self.fault(f"{owner}{dot}{counter}", "count", f"is {count}, but {field} was given a list of {given}")
+        length = extent * count // size
+        self.fault(f"{owner}{dot}{counter}", "count", f"is {count}, but {field} was given a list of {length}")
         return True
 
     # One converter per kind of field whose raw value must be converted; each takes the struct's schema, the field's,

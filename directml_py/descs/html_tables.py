@@ -48,9 +48,9 @@ def record_html(record: Record, caption: str = "") -> HTML:
 
 
 def _rows(entry: FieldSchema, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, tuple) and any(hasattr(one, "_repr_html_") for one in value):
-        for index, one in enumerate(value):
-            yield f"{entry.name}[{index}]", _cell(entry, one)
+    if isinstance(value, tuple) and any(hasattr(element, "_repr_html_") for element in value):
+        for index, element in enumerate(value):
+            yield f"{entry.name}[{index}]", _cell(entry, element)
     else:
         yield entry.name, _cell(entry, value)
 

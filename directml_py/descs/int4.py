@@ -13,11 +13,11 @@ Bytes = npt.NDArray[np.uint8]
 
 def offsets(sizes: Sequence[int], strides: Sequence[int]) -> npt.NDArray[np.int64]:
     """The offset, in elements, of every element of a tensor."""
-    place = np.zeros(tuple(sizes), np.int64)
+    offset = np.zeros(tuple(sizes), np.int64)
     for dimension, (size, stride) in enumerate(zip(sizes, strides)):
         along = np.arange(size, dtype=np.int64) * stride
-        place += along.reshape((-1,) + (1,) * (len(sizes) - dimension - 1))
-    return place
+        offset += along.reshape((-1,) + (1,) * (len(sizes) - dimension - 1))
+    return offset
 
 
 def unpacked(memory: Bytes, places: npt.NDArray[np.int64], dtype: np.dtype[Any]) -> npt.NDArray[Any]:

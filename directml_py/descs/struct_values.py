@@ -94,10 +94,10 @@ def _decoded(struct: Structure) -> Decoded | None:
 
 def _checked(struct: Structure, decoded: Decoded, done: str) -> Structure:
     """A copy encoded from the decoded struct. Raises ``TypeError`` if there are faults."""
-    again: Structure = _encoded(layout_of(type(struct)), decoded.desc)
-    if decoded.faults and _decoded(again) != decoded:
+    copy: Structure = _encoded(layout_of(type(struct)), decoded.desc)
+    if decoded.faults and _decoded(copy) != decoded:
         raise TypeError(f"{type(struct).__name__} cannot be {done}: {_text(decoded)}")
-    return again
+    return copy
 
 
 def _text(decoded: Decoded) -> str:

@@ -95,7 +95,8 @@ class TensorDesc:
         """Whether the elements are in row-major order without gaps (dimensions of size 1 may have any stride)."""
         packed = packed_strides(self.sizes)
         return all(
-            size == 1 or own == other for size, own, other in zip(self.sizes, self.effective_strides, packed)
+            size == 1 or own == packed_stride
+            for size, own, packed_stride in zip(self.sizes, self.effective_strides, packed)
         )
 
     @lazy
@@ -110,10 +111,10 @@ class TensorDesc:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The NumPy type of an element; an 8-bit type for 4-bit elements. Raises ``TypeError`` for unknown types."""
-        known = data_type_of(self.data_type)
-        if not known.bits:
+        entry = data_type_of(self.data_type)
+        if not entry.bits:
             raise TypeError(f"NumPy has no type for {type_name(self.data_type)} elements")
-        return known.dtype
+        return entry.dtype
 
     @property
     def is_nibbles(self) -> bool:

@@ -63,7 +63,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         """The index of each binding point's descriptor within the table's range."""
         if self.desc is None or not self.desc.dispatchable.has_descriptors:
             return {}
-        return {slot: place for place, slot in enumerate(self.needs)}
+        return {slot: index for index, slot in enumerate(self.needs)}
 
     def follow(self, report: Report) -> bool:
         """After the Reset of an initializer, drop the bindings if the new operators have other needs.
@@ -172,9 +172,9 @@ class IDMLBindingTable(IDMLDeviceChild):
             self.views.update(views)
             if self.device.d3d12_device.sync_validator is not None:
                 self.bound_at = caller()
-            for slot, place in self.descriptor_indices.items():
+            for slot, index in self.descriptor_indices.items():
                 if slot.kind == kind:
-                    self.desc.cpu.write(place, self.views.get(slot))
-            for place in range(len(self.needs), self.desc.dispatchable.descriptor_count):
-                self.desc.cpu.write(place, None)
+                    self.desc.cpu.write(index, self.views.get(slot))
+            for index in range(len(self.needs), self.desc.dispatchable.descriptor_count):
+                self.desc.cpu.write(index, None)
         self.removal.remove(f"{method} failed:", report)

@@ -160,7 +160,7 @@ def binds_nothing(record: Record, path: str, report: Report) -> bool:
         record.Type == BUFFER and record.Desc and record.Desc.Buffer is not None
     ):
         return False
-    return not any(found.path.startswith(path) for found in report.diagnostics)
+    return not any(diagnostic.path.startswith(path) for diagnostic in report.diagnostics)
 
 
 def buffer_view(

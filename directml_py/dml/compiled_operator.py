@@ -105,10 +105,10 @@ class IDMLCompiledOperator(IDMLDispatchable):
         self.persistent_size = device.profile.persistent_size(end)
 
     def _about(self) -> str:
-        what = self.title if self.op is None else summary(self.op.desc)
+        text = self.title if self.op is None else summary(self.op.desc)
         sizes = {"temporary": self.temporary_size, "persistent": self.persistent_size}
         memory = [f"{size:,} bytes of {kind} memory" for kind, size in sizes.items() if size]
-        return "; ".join([what, *memory, "initialized" if self.initialized else "not initialized"])
+        return "; ".join([text, *memory, "initialized" if self.initialized else "not initialized"])
 
     @property
     def title(self) -> str:
@@ -280,8 +280,8 @@ class IDMLCompiledOperator(IDMLDispatchable):
         if not self.device.profile.undefined:
             return run
         bound = [Bound(slot, view) for slot, view in views.items() if view is not None]
-        written = [self._written(one) for one in bound if one.slot.kind == "output"]
-        read = [one.view for one in bound if one.slot.kind == "input"]
+        written = [self._written(binding) for binding in bound if binding.slot.kind == "output"]
+        read = [binding.view for binding in bound if binding.slot.kind == "input"]
         return poisoned(run, written, read, self.scratch(views))
 
     def debug_check(self) -> DebugCheck:

@@ -68,21 +68,21 @@ def check_descriptors(gpu: DescriptorRange, views: Views, count: int, title: str
     """
     if gpu.heap is None or not count or not views:
         return
-    for place, (slot, view) in enumerate(views.items()):
-        if gpu.read(place) != view:
+    for index, (slot, view) in enumerate(views.items()):
+        if gpu.read(index) != view:
             report.add(
                 OVERWRITTEN,
                 title,
-                f"finds at index {place} of its GPU range a descriptor other than that of {slot.kind} "
+                f"finds at index {index} of its GPU range a descriptor other than that of {slot.kind} "
                 f"{slot.position} it was recorded with: it was overwritten, or never copied from the CPU range",
             )
             return
-    for place in range(len(views), count):
-        if gpu.read(place) is not None:
+    for index in range(len(views), count):
+        if gpu.read(index) is not None:
             report.add(
                 OVERWRITTEN,
                 title,
-                f"finds a descriptor at index {place} of its GPU range, which is reserved for it: it was overwritten",
+                f"finds a descriptor at index {index} of its GPU range, which is reserved for it: it was overwritten",
             )
             return
 

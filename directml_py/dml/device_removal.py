@@ -99,8 +99,8 @@ class Removal:
             # library has a single reason for every error.
             self._error = failure(what, report.diagnostics, DXGI_ERROR_DEVICE_REMOVED)
             if not self.debug:
-                for told in WITNESSES:
-                    told(self._error)
+                for witness in WITNESSES:
+                    witness(self._error)
             for observer in watchers.all:
                 observer.removed(str(self._error))
         breaks = self._announce(report.diagnostics)
@@ -119,8 +119,8 @@ class Removal:
         if monitor is None or self.muted:
             self._announce(report.diagnostics)
             return
-        for found in report.diagnostics:
-            monitor.report_diagnostic(found)
+        for diagnostic in report.diagnostics:
+            monitor.report_diagnostic(diagnostic)
 
     def refused(self, error: DMLError) -> None:
         """For methods that return an HRESULT: report the failure to the debug layer.
@@ -140,18 +140,20 @@ class Removal:
             return False
         queue = self._d3d12_device.info_queue
         if queue is not None and self.muted:
-            return any(queue.GetBreakOnSeverity(SEVERITIES[found.severity]) for found in diagnostics)
+            return any(
+                queue.GetBreakOnSeverity(SEVERITIES[diagnostic.severity]) for diagnostic in diagnostics
+            )
         if queue is None:
             if not self.muted:
-                for found in diagnostics:
-                    report_to_observers(found)
-                    raised = found.severity is Severity.ERROR
-                    debug_output(SEVERITIES[found.severity], str(found), raised=raised)
-            return any(found.severity is Severity.ERROR for found in diagnostics)
+                for diagnostic in diagnostics:
+                    report_to_observers(diagnostic)
+                    raised = diagnostic.severity is Severity.ERROR
+                    debug_output(SEVERITIES[diagnostic.severity], str(diagnostic), raised=raised)
+            return any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
         breaks = False
-        for found in diagnostics:
+        for diagnostic in diagnostics:
             try:
-                self._d3d12_device.report_diagnostic(found)
+                self._d3d12_device.report_diagnostic(diagnostic)
             except DMLError:
                 breaks = True
         return breaks

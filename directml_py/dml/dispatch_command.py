@@ -86,10 +86,10 @@ class RecordedDispatch(Command):
 
     def origin(self) -> str:
         lines: dict[str, str] = {}
-        for what, line in (("table bound", self._bound_at), ("created", self._made_at)):
+        for role, line in (("table bound", self._bound_at), ("created", self._made_at)):
             if line and line != self.recorded:
-                lines.setdefault(line, what)
-        return ", ".join([super().origin(), *(f"{what} at {line}" for line, what in lines.items())])
+                lines.setdefault(line, role)
+        return ", ".join([super().origin(), *(f"{role} at {line}" for line, role in lines.items())])
 
     def bound(self) -> Views:
         """The bound ranges; with DESCRIPTORS_VOLATILE, those in the descriptors at the time of the call."""
@@ -136,7 +136,7 @@ class RecordedDispatch(Command):
             super().mark()
 
     def _late_views(self) -> Views:
-        return {slot: self._gpu.read(place) for place, slot in enumerate(self._needs)}
+        return {slot: self._gpu.read(index) for index, slot in enumerate(self._needs)}
 
     def _may_run(self, views: Views) -> bool:
         """Run the checks of debug and strict devices. On a strict device an error removes it and stops the dispatch."""

@@ -150,7 +150,7 @@ class IDMLDevice(IDMLObject):
         if self.profile.denied and decoded is not None:
             check_types(self.profile, decoded, report)
         name = "the operator" if decoded is None else decoded.struct.name
-        reserved = any(found.rule == FAULT_RULES["reserved"].id for found in report.errors)
+        reserved = any(diagnostic.rule == FAULT_RULES["reserved"].id for diagnostic in report.errors)
         hresult = DXGI_ERROR_UNSUPPORTED if reserved else E_INVALIDARG
         self.removal.report(f"CreateOperator refuses {name}:", report, hresult)
         assert decoded is not None

@@ -190,7 +190,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
                 view = buffer_view(item, need, where, self.device.d3d12_device, report)
                 if view is not None:
                     yield slot, view
-                elif not any(found.path.startswith(where) for found in report.diagnostics):
+                elif not any(diagnostic.path.startswith(where) for diagnostic in report.diagnostics):
                     self.report_required(slot, need, where, report)
             elif item is not None and item.Buffer is not None:
                 report.add(NOT_BINDABLE[slot.kind], where, f"names a buffer, but {self.why_unbound(slot)}")
@@ -205,8 +205,8 @@ class IDMLOperatorInitializer(IDMLDispatchable):
 
     def check_unneeded(self, kind: str, is_bound: bool, report: Report) -> None:
         if kind == "persistent":
-            what = "a persistent resource" if is_bound else "nothing"
-            text = f"names {what}, but an initializer has persistent resources as outputs; use BindOutputs"
+            bound = "a persistent resource" if is_bound else "nothing"
+            text = f"names {bound}, but an initializer has persistent resources as outputs; use BindOutputs"
             report.add(NOT_NEEDED, "binding", text)
         else:
             super().check_unneeded(kind, is_bound, report)

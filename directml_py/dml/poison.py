@@ -19,7 +19,7 @@ def poisoned(run: Run, outputs: Iterable[BufferRange], inputs: Sequence[BufferRa
 
     An output that is written in place of an input is not poisoned.
     """
-    fresh = [out.bytes for out in outputs if not any(out.overlaps(one) for one in inputs)]
+    fresh = [out.bytes for out in outputs if not any(out.overlaps(source) for source in inputs)]
 
     def call() -> None:
         for memory in fresh:

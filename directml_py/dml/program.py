@@ -97,19 +97,19 @@ def bound_call(
     """
     arrays = list(map(array_of, inputs))
     call = kernel.bind(arrays, list(map(array_of, outputs)), scratch)
-    packed = [one for one in inputs if isinstance(one, Nibbles)]
-    unpacked = [one for one in outputs if isinstance(one, Nibbles)]
+    packed = [array for array in inputs if isinstance(array, Nibbles)]
+    unpacked = [array for array in outputs if isinstance(array, Nibbles)]
     if not packed and not unpacked and inspect is None:
         return call
 
     def run() -> None:
-        for one in packed:
-            one.unpack()
+        for nibbles in packed:
+            nibbles.unpack()
         if inspect is not None:
             inspect(arrays)
         call()
-        for one in unpacked:
-            one.pack()
+        for nibbles in unpacked:
+            nibbles.pack()
 
     return run
 
@@ -181,7 +181,7 @@ class OperatorProgram:
         temporary: Bytes | None,
         notify: Notify | None = None,
     ) -> Run:
-        plain = [None if index in self.packed else one for index, one in enumerate(inputs)]
+        plain = [None if index in self.packed else array for index, array in enumerate(inputs)]
         arrays = views(self.inputs, plain)
         for position in self.packed:
             arrays[position] = inputs[position]

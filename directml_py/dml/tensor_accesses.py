@@ -41,8 +41,8 @@ def results_access(access: Access, results: Results, outputs: Sequence[BufferRan
             None if part is None or slot.tensor is None else slot.tensor.view(part.bytes)
             for slot, part in zip(slots, parts)
         ]
-        found: npt.NDArray[Any] = tensor.view(memory)[operator.defined(desc, arrays)[results.output]]
-        return found
+        defined: npt.NDArray[Any] = tensor.view(memory)[operator.defined(desc, arrays)[results.output]]
+        return defined
 
     return access._replace(elements=elements)
 

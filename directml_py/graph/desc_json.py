@@ -43,8 +43,8 @@ def read_tensor(item: Item) -> TensorDesc:
     name = members["DataType"].text()
     if PREFIX + name not in DML_TENSOR_DATA_TYPE.__members__:
         raise members["DataType"].error(f"is {name!r}, which is not a data type")
-    sizes = tuple(one.integer() for one in members["Sizes"])
-    strides = tuple(one.integer() for one in members["Strides"]) if "Strides" in members else None
+    sizes = tuple(size.integer() for size in members["Sizes"])
+    strides = tuple(stride.integer() for stride in members["Strides"]) if "Strides" in members else None
     if strides is not None and len(strides) != len(sizes):
         raise members["Strides"].error(f"has {len(strides)} elements; Sizes has {len(sizes)}")
     total, alignment = members.get("TotalTensorSizeInBytes"), members.get("GuaranteedBaseOffsetAlignment")
@@ -109,7 +109,7 @@ def _write(entry: FieldSchema, value: Any) -> Any:
     if isinstance(value, Scalar):
         return value.raw.hex()
     if isinstance(value, tuple):
-        return [_write(entry, one) for one in value]
+        return [_write(entry, element) for element in value]
     if entry.kind == "flags":
         return _flag_names(enum_class(entry.type), int(value))
     if isinstance(value, float):
@@ -122,7 +122,7 @@ def _write(entry: FieldSchema, value: Any) -> Any:
 
 def _read(entry: FieldSchema, item: Item, values: dict[str, Any]) -> Any:
     if entry.kind == "array":
-        return tuple(_element(entry.type, one) for one in item)
+        return tuple(_element(entry.type, element) for element in item)
     if entry.kind == "flags":
         return _read_flags(enum_class(entry.type), item)
     if entry.kind == "union":
@@ -173,9 +173,9 @@ def _flag_names(kind: Any, value: int) -> list[str]:
 
 def _read_flags(kind: Any, item: Item) -> Any:
     combined = kind(0)
-    for one in item:
-        member = kind.__members__.get(one.text())
+    for flag in item:
+        member = kind.__members__.get(flag.text())
         if member is None:
-            raise one.error(f"is {one.value!r}, which is no {kind.__name__}")
+            raise flag.error(f"is {flag.value!r}, which is no {kind.__name__}")
         combined |= member
     return combined

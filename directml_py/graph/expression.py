@@ -131,8 +131,8 @@ class Expression:
     def _of_two(self, name: str, other: Any, **choices: Any) -> Expression:
         if not isinstance(other, Expression):
             return NotImplemented  # type: ignore[no-any-return]
-        made: Expression = getattr(self.graph, name)(self, other, **choices)
-        return made
+        result: Expression = getattr(self.graph, name)(self, other, **choices)
+        return result
 
     def _compared(self, name: str, other: Any) -> Expression:
         return self._of_two(f"logical_{name}", other, output_data_type=DML_TENSOR_DATA_TYPE_UINT8)

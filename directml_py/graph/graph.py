@@ -97,7 +97,7 @@ class Graph(Functions, metaclass=_Made):
         return sorted({*super().__dir__(), *method_names()} - OF_THE_PACKAGE)
 
     def __repr__(self) -> str:
-        inputs = ", ".join(f"{one.name} {one.desc}" for one in self.inputs.values())
+        inputs = ", ".join(f"{graph_input.name} {graph_input.desc}" for graph_input in self.inputs.values())
         outputs = ", ".join(f"{name} {value.desc}" for name, value in self._outputs.items())
         nodes = counted_words(len(self.nodes), "node")
         return f"<Graph: {inputs or 'no inputs'} -> {outputs or 'no outputs yet'}; {nodes}>"
@@ -136,7 +136,7 @@ class Graph(Functions, metaclass=_Made):
             desc = tensor(where, data_type, sizes, strides, flags, total_size, alignment)
         if index in self.inputs:
             raise ValueError(f"{where}: the graph has an input {index} already, {self.inputs[index].name!r}")
-        if name in (one.name for one in self.inputs.values()):
+        if name in (graph_input.name for graph_input in self.inputs.values()):
             raise ValueError(f"{where}: the graph has an input {name!r} already")
         self._check(desc, where)
         self.inputs[index] = Input(index, checked_name(name), desc)
@@ -148,11 +148,11 @@ class Graph(Functions, metaclass=_Made):
         Raises ``TypeError`` for element types and ``DMLError`` for sizes that DirectML does not support.
         """
         own_array = as_array(array, "Graph.constant: array")
-        given = np.atleast_1d(np.asarray(array if own_array is None else own_array))
-        data_type = data_type_for(given.dtype)
+        data = np.atleast_1d(np.asarray(array if own_array is None else own_array))
+        data_type = data_type_for(data.dtype)
         if data_type is None:
-            raise TypeError(f"Graph.constant: DirectML has no data type for {given.dtype} elements")
-        own: npt.NDArray[Any] = np.array(given, given.dtype.newbyteorder("="), order="C")
+            raise TypeError(f"Graph.constant: DirectML has no data type for {data.dtype} elements")
+        own: npt.NDArray[Any] = np.array(data, data.dtype.newbyteorder("="), order="C")
         own.flags.writeable = False
         desc = TensorDesc(DML_TENSOR_DATA_TYPE(data_type), own.shape)
         self._check(desc, "Graph.constant")
@@ -210,7 +210,7 @@ class Graph(Functions, metaclass=_Made):
         named = (
             dict(outputs)
             if isinstance(outputs, Mapping)
-            else {f"output{index}": one for index, one in enumerate(outputs)}
+            else {f"output{index}": output for index, output in enumerate(outputs)}
         )
         for name, value in named.items():
             source = self.own(value, f"outputs[{name!r}]").source
@@ -315,13 +315,13 @@ def tensor(
 ) -> TensorDesc:
     """A TensorDesc from plain numbers. Raises ``TypeError`` and ``ValueError`` that name the argument of ``where``."""
     number = uint(data_type_number(data_type, f"{where}: data_type"), f"{where}: data_type")
-    known = number in list(DML_TENSOR_DATA_TYPE)
+    is_known = number in list(DML_TENSOR_DATA_TYPE)
     own_strides = None if strides is None else tuple(unsigned_numbers(strides, f"{where}: strides"))
     own_sizes = tuple(unsigned_numbers(sizes, f"{where}: sizes"))
     if own_strides is not None and len(own_strides) != len(own_sizes):
         raise ValueError(f"{where}: strides has {len(own_strides)} elements, sizes has {len(own_sizes)}")
     return TensorDesc(
-        DML_TENSOR_DATA_TYPE(number) if known else number,
+        DML_TENSOR_DATA_TYPE(number) if is_known else number,
         own_sizes,
         own_strides,
         known_flags(flags, DML_TENSOR_FLAGS, f"{where}: flags"),

@@ -42,7 +42,8 @@ def output_shapes(
         data_type = _data_type(desc, entry, level, output_data_type)
         parts: Sequence[Any] = sizes if entry.kind == "array" else [sizes]
         results[entry.name] = [
-            (data_type, tuple(one.sizes if isinstance(one, (Broadcast, Advisory)) else one)) for one in parts
+            (data_type, tuple(shape.sizes if isinstance(shape, (Broadcast, Advisory)) else shape))
+            for shape in parts
         ]
     return results
 
@@ -81,9 +82,9 @@ def ambiguous_outputs(schema: OperatorSchema) -> list[str]:
     inputs = {entry.name for entry in schema.struct.tensors if entry.role == "input" and not entry.optional}
     tied = {
         field
-        for one in same_of(schema)
-        if "DataType" in one.properties and not one.when and inputs & set(one.fields)
-        for field in one.fields
+        for same in same_of(schema)
+        if "DataType" in same.properties and not same.when and inputs & set(same.fields)
+        for field in same.fields
     }
     return [
         entry.name for entry in schema.struct.tensors if entry.role == "output" and entry.name not in tied

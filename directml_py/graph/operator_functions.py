@@ -62,7 +62,7 @@ class OperatorMethod:
 
     def _parameters(self) -> Iterator[inspect.Parameter]:
         positional, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-        for entry in sorted(self.tensors, key=lambda one: one.optional):
+        for entry in sorted(self.tensors, key=lambda field: field.optional):
             kind = "Sequence[Expression]" if entry.kind == "array" else "Expression"
             yield _parameter(argument_name(entry), positional, kind, entry.optional)
         for entry in self.attributes:
@@ -85,7 +85,7 @@ class OperatorMethod:
         if len(self.outputs) != 1:
             return (
                 "tuple[Expression | None, ...]"
-                if any(one.optional for one in self.outputs)
+                if any(field.optional for field in self.outputs)
                 else "tuple[Expression, ...]"
             )
         return "list[Expression]" if self.outputs[0].kind == "array" else "Expression"
@@ -160,8 +160,8 @@ class OperatorMethod:
         values: dict[str, Any] = {}
         for entry in self.tensors:
             fed = expressions(graph, entry, given[argument_name(entry)])
-            sources += [None if one is None else one.source for one in fed]
-            tensors = [None if one is None else one.desc for one in fed]
+            sources += [None if expression is None else expression.source for expression in fed]
+            tensors = [None if expression is None else expression.desc for expression in fed]
             values[entry.name] = tensors if entry.kind == "array" else tensors[0]
         for entry in self.attributes:
             values[entry.name] = given[argument_name(entry)]
@@ -194,7 +194,7 @@ class OperatorMethod:
 
     def _given_outputs(self, outputs: Any) -> dict[str, Any]:
         if not isinstance(outputs, Sequence) or not all(
-            isinstance(one, (TensorDesc, type(None))) for one in outputs
+            isinstance(output, (TensorDesc, type(None))) for output in outputs
         ):
             raise TypeError("outputs must be a sequence of TensorDesc values")
         if len(self.outputs) == 1 and self.outputs[0].kind == "array":
@@ -202,7 +202,7 @@ class OperatorMethod:
         required = sum(not entry.optional for entry in self.outputs)
         if not required <= len(outputs) <= len(self.outputs):
             raise ValueError(f"outputs has {len(outputs)} tensors; the operator writes {len(self.outputs)}")
-        return {entry.name: one for entry, one in zip(self.outputs, outputs)}
+        return {entry.name: output for entry, output in zip(self.outputs, outputs)}
 
     def _results(self, results: Sequence[Expression | None]) -> Any:
         if self.outputs[0].kind == "array":
@@ -230,7 +230,7 @@ def expressions(graph: Graph, entry: FieldSchema, value: Any) -> list[Expression
         raise TypeError(f"{name} must be a sequence of expressions, not {type(value).__name__}")
     if not value and not entry.optional:
         raise ValueError(f"{name} is empty; at least one expression is required")
-    return [graph.own(one, f"{name}[{index}]") for index, one in enumerate(value)]
+    return [graph.own(expression, f"{name}[{index}]") for index, expression in enumerate(value)]
 
 
 @cache

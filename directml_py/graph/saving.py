@@ -49,8 +49,8 @@ def save(graph: Graph, path: str | Path) -> None:
         "format": FORMAT,
         "version": VERSION,
         "inputs": [
-            {"index": one.index, "name": one.name, "tensor": write_tensor(one.desc)}
-            for one in graph.inputs.values()
+            {"index": graph_input.index, "name": graph_input.name, "tensor": write_tensor(graph_input.desc)}
+            for graph_input in graph.inputs.values()
         ],
         "nodes": nodes,
         "edges": [
@@ -60,8 +60,8 @@ def save(graph: Graph, path: str | Path) -> None:
             if source is not None
         ],
         "outputs": [
-            {"name": name, **_write_source(one.source), "tensor": write_tensor(one.desc)}
-            for name, one in graph.outputs.items()
+            {"name": name, **_write_source(output.source), "tensor": write_tensor(output.desc)}
+            for name, output in graph.outputs.items()
         ],
     }
     text = _text(content).encode()
@@ -80,7 +80,7 @@ def _text(content: dict[str, Any]) -> str:
     parts = []
     for name, value in content.items():
         if isinstance(value, list) and value:
-            rows = ",\n".join("    " + json.dumps(one, allow_nan=False) for one in value)
+            rows = ",\n".join("    " + json.dumps(row, allow_nan=False) for row in value)
             parts.append(f'  "{name}": [\n{rows}\n  ]')
         else:
             parts.append(f'  "{name}": {json.dumps(value)}')
@@ -126,8 +126,8 @@ class _Loader:
         if self.parts["format"].text() != FORMAT:
             raise self.parts["format"].error(f"must be {FORMAT!r}")
         if self.parts["version"].integer() not in KNOWN_VERSIONS:
-            known = " and ".join(map(str, KNOWN_VERSIONS))
-            raise self.parts["version"].error(f"is {self.parts['version'].value}; only {known} are known")
+            versions = " and ".join(map(str, KNOWN_VERSIONS))
+            raise self.parts["version"].error(f"is {self.parts['version'].value}; only {versions} are known")
         for item in self.parts["inputs"]:
             self._input(item)
         nodes = list(self.parts["nodes"])

@@ -27,7 +27,7 @@ class Described(NamedTuple):
 
 def live_nodes(graph: Graph) -> list[int]:
     """The nodes that the outputs depend on."""
-    needed = {one.source.node for one in graph.outputs.values() if isinstance(one.source, FromNode)}
+    needed = {value.source.node for value in graph.outputs.values() if isinstance(value.source, FromNode)}
     for index in reversed(range(len(graph.nodes))):
         if index in needed:
             sources = graph.nodes[index].inputs
@@ -41,19 +41,21 @@ def describe(graph: Graph) -> Described:
         raise ValueError("the graph has no outputs; give them to compile() or assign them to graph.outputs")
     nodes = live_nodes(graph)
     check_outputs(graph, nodes)
-    place = {index: position for position, index in enumerate(nodes)}
+    position_of = {index: position for position, index in enumerate(nodes)}
     edges: list[Edge] = []
     for index in nodes:
         for position, source in enumerate(graph.nodes[index].inputs):
             if isinstance(source, FromInput):
-                edges.append(DML_INPUT_GRAPH_EDGE_DESC(source.position, place[index], position))
+                edges.append(DML_INPUT_GRAPH_EDGE_DESC(source.position, position_of[index], position))
             elif source is not None:
-                ends = place[source.node], source.output, place[index], position
+                ends = position_of[source.node], source.output, position_of[index], position
                 edges.append(DML_INTERMEDIATE_GRAPH_EDGE_DESC(*ends))
     for position, (name, value) in enumerate(graph.outputs.items()):
         source = value.source
         assert isinstance(source, FromNode)
-        edges.append(DML_OUTPUT_GRAPH_EDGE_DESC(place[source.node], source.output, position, name.encode()))
+        edges.append(
+            DML_OUTPUT_GRAPH_EDGE_DESC(position_of[source.node], source.output, position, name.encode())
+        )
     parts = [_node(graph.nodes[index]) for index in nodes]
     desc = graph_desc(max(graph.inputs, default=-1) + 1, len(graph.outputs), parts, edges)
     return Described(desc, nodes)

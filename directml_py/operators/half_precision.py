@@ -77,8 +77,8 @@ def _product(a: Array, b: Array) -> Array:
     """Matrix products with every multiplication and addition rounded."""
     a, b = a.astype(np.float16), b.astype(np.float16)
     total: Array = a[..., :, :1] * b[..., :1, :]
-    for place in range(1, a.shape[-1]):
-        total = total + a[..., :, place : place + 1] * b[..., place : place + 1, :]
+    for depth in range(1, a.shape[-1]):
+        total = total + a[..., :, depth : depth + 1] * b[..., depth : depth + 1, :]
     return total
 
 

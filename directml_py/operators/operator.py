@@ -246,7 +246,10 @@ def moving_kernel(moves: Sequence[Move]) -> Kernel:
 
     def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
         return move(
-            [(outputs[one.output][one.output_slices], inputs[one.input][one.input_slices]) for one in moves]
+            [
+                (outputs[copy.output][copy.output_slices], inputs[copy.input][copy.input_slices])
+                for copy in moves
+            ]
         )
 
     return Kernel(bind)

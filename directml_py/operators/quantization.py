@@ -61,7 +61,7 @@ class BlockQuantization(Operator):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         function, sizes = function_of(desc), desc.InputTensor.sizes
-        return lambda x, *parameters: function(x, *(repeated(one, sizes) for one in parameters))
+        return lambda x, *parameters: function(x, *(repeated(parameter, sizes) for parameter in parameters))
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """Views split dimensions into blocks, along which scales and zero points are broadcast."""
@@ -112,10 +112,10 @@ def split(array: Array, factors: Sequence[Sequence[int]]) -> Array:
     """A view in which each dimension is split into its leading factors, then 1s."""
     sizes = []
     for size, parts in zip(array.shape, factors):
-        left = size
+        remaining = size
         for part in parts:
-            sizes.append(part if left > 1 else 1)
-            left //= sizes[-1]
+            sizes.append(part if remaining > 1 else 1)
+            remaining //= sizes[-1]
     return array.reshape(sizes)
 
 
@@ -161,8 +161,8 @@ class DynamicQuantizeLinear(Operator):
             apply = map_elements(quantize, [x, scale, zero_point], outputs[:1])
 
             def run() -> None:
-                for one in folds:
-                    one()
+                for reduction in folds:
+                    reduction()
                 with np.errstate(all="ignore"):
                     store([scale, zero_point], fitted(widened(low), widened(high), dtype))
                 store(outputs[1:], (scale, zero_point))

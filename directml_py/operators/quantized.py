@@ -103,7 +103,7 @@ class QuantizedLinearMatrixMultiply(Operator):
             parameters = [
                 by_row(a_scale, rank),
                 by_column(b_scale, rank),
-                *(by_row(one, rank) for one in output),
+                *(by_row(parameter, rank) for parameter in output),
             ]
             result: Array = finish(integer_products(a, a_zero, b, b_zero).reshape(sizes), *parameters)
             return result
@@ -242,10 +242,10 @@ class QuantizedLinearAveragePooling(Operator):
     @staticmethod
     def scale_shape(scale: TensorDesc | None, channels: int) -> Broadcast | Advisory:
         """CreateOperator accepts scales of any sizes."""
-        wanted = per_channel(scale, channels)
-        if scale is None or all(own in (1, size) for own, size in zip(scale.sizes, wanted.sizes)):
-            return wanted
-        return Advisory(wanted.sizes)
+        expected = per_channel(scale, channels)
+        if scale is None or all(own in (1, size) for own, size in zip(scale.sizes, expected.sizes)):
+            return expected
+        return Advisory(expected.sizes)
 
     def check_compilation(self, desc: OperatorDesc, report: Report) -> int:
         rank, channels = desc.InputTensor.dimension_count, desc.InputTensor.sizes[1]
@@ -255,8 +255,8 @@ class QuantizedLinearAveragePooling(Operator):
                 rank == MOST_DIMENSIONS or scale.dimension_count >= rank
             )
             if not has_rank or scale.sizes[1] not in (1, channels):
-                wanted = braces((1, channels, *(1,) * (rank - 2)))
-                text = f"is {braces(scale.sizes)}; the operator compiles with {wanted}, or 1 for {channels}"
+                expected = braces((1, channels, *(1,) * (rank - 2)))
+                text = f"is {braces(scale.sizes)}; the operator compiles with {expected}, or 1 for {channels}"
                 report.add(_SCALES, f"{field}.Sizes", text)
         return E_INVALIDARG
 
@@ -282,7 +282,7 @@ class QuantizedLinearAveragePooling(Operator):
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x, *parameters), (output,) = inputs, outputs
-            x_scale, x_zero, scale, zero = (along(one, 1, rank) for one in parameters)
+            x_scale, x_zero, scale, zero = (along(parameter, 1, rank) for parameter in parameters)
             run = depthwise_pool.quantized_mean(x, output, window, counts, [x_scale, scale], [x_zero, zero])
             return run or reference.bind(inputs, outputs, scratch)
 

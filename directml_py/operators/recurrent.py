@@ -109,9 +109,9 @@ class RecurrentNetwork(Operator):
     def check_compilation(self, desc: OperatorDesc, report: Report) -> int:
         """Microsoft's library accepts CELU, but has no kernel for GRU and LSTM with it."""
         if desc.name in UNCOMPILED:
-            for index, one in enumerate(desc.ActivationDescs):
-                if one.name == "ACTIVATION_CELU":
-                    text = f"is {one.schema.type_name}, with which {desc.name} does not compile"
+            for index, activation in enumerate(desc.ActivationDescs):
+                if activation.name == "ACTIVATION_CELU":
+                    text = f"is {activation.schema.type_name}, with which {desc.name} does not compile"
                     report.add(UNCOMPILED[desc.name], f"ActivationDescs[{index}]", text)
         return E_UNEXPECTED
 
@@ -127,9 +127,12 @@ class RecurrentNetwork(Operator):
     def cells(self, desc: OperatorDesc) -> list[Cell]:
         """The cell of each direction."""
         directions = recurrent_of(desc).directions
-        functions = [per_time_step(activated(one)) for one in desc.ActivationDescs]
-        each = len(functions) // directions
-        cells = [self.cell(desc, functions[index * each : (index + 1) * each]) for index in range(directions)]
+        functions = [per_time_step(activated(activation)) for activation in desc.ActivationDescs]
+        per_direction = len(functions) // directions
+        cells = [
+            self.cell(desc, functions[index * per_direction : (index + 1) * per_direction])
+            for index in range(directions)
+        ]
         return list(map(in_halves, cells)) if desc.InputTensor.dtype == np.float16 else cells
 
     def compute(self, desc: OperatorDesc) -> Compute:
@@ -155,8 +158,8 @@ class RecurrentNetwork(Operator):
                 states = sequence
                 if sequence is not None and (sequence.dtype != np.float32 or sequence.strides[-1] != 4):
                     states = np.empty(sequence.shape, np.float32)
-                taken = partial(run_natively, scratch=scratch)
-                store(outputs, (states, *self.results(desc, fields, inputs, cells, states, taken)))
+                run_cell = partial(run_natively, scratch=scratch)
+                store(outputs, (states, *self.results(desc, fields, inputs, cells, states, run_cell)))
 
             return run
 
@@ -208,10 +211,10 @@ class RecurrentNetwork(Operator):
         last = run(cell, layer, target)
         empty = lengths == 0
         if empty.any():
-            last = tuple(np.array(one) for one in last)
-            behind = before(layer, empty) if backward else after_empty_sequence(cell, layer, empty)
-            for one, values in zip(last, behind):
-                one[empty] = values
+            last = tuple(np.array(state) for state in last)
+            replacements = before(layer, empty) if backward else after_empty_sequence(cell, layer, empty)
+            for state, values in zip(last, replacements):
+                state[empty] = values
         if backward and not is_whole and outputs is not None:
             outputs[...] = turned(outputs, lengths)
         return last
@@ -227,7 +230,7 @@ def in_halves(cell: Cell) -> Cell:
 
         return step
 
-    return cell._replace(phases=[one._replace(function=rounded(one.function)) for one in cell.phases])
+    return cell._replace(phases=[phase._replace(function=rounded(phase.function)) for phase in cell.phases])
 
 
 def as_half(x: Array) -> Array:
@@ -238,7 +241,7 @@ def as_half(x: Array) -> Array:
 
 def before(layer: Layer, rows: Array) -> State:
     """The initial states of the sequences ``rows``."""
-    return tuple(one[rows] for one in layer.states)
+    return tuple(state[rows] for state in layer.states)
 
 
 def after_empty_sequence(cell: Cell, layer: Layer, rows: Array) -> State:
@@ -339,7 +342,7 @@ class Lstm(RecurrentNetwork):
 
     def cell(self, desc: OperatorDesc, functions: Sequence[Function]) -> Cell:
         if desc.UseClipThreshold:
-            functions = [*(clipped(one, desc.ClipThreshold) for one in functions[:2]), functions[2]]
+            functions = [*(clipped(function, desc.ClipThreshold) for function in functions[:2]), functions[2]]
         f, g, h = functions
         peepholes = PEEPHOLES if desc.PeepholeTensor is not None else ()
 

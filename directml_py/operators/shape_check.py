@@ -21,8 +21,8 @@ def check_sizes(desc: OperatorDesc, shapes: Shapes, report: Report) -> None:
         if shape is None or value is None:
             continue
         if entry.kind == "array":
-            for index, (tensor, one) in enumerate(zip(value, shape)):
-                _check(desc, entry, f"{entry.name}[{index}]", tensor, one, report)
+            for index, (tensor, expected) in enumerate(zip(value, shape)):
+                _check(desc, entry, f"{entry.name}[{index}]", tensor, expected, report)
         else:
             _check(desc, entry, entry.name, value, shape, report)
 
@@ -62,8 +62,8 @@ def _required_problem(tensor: TensorDesc, required: tuple[int | None, ...] | Non
     fits = len(tensor.sizes) == len(required) and all(
         size in (None, own) for own, size in zip(tensor.sizes, required)
     )
-    wanted = ["any" if size is None else str(size) for size in required]
-    return "" if fits else f"must be {{{', '.join(wanted)}}}"
+    expected = ["any" if size is None else str(size) for size in required]
+    return "" if fits else f"must be {{{', '.join(expected)}}}"
 
 
 def _reasons(desc: OperatorDesc, entry: FieldSchema, path: str) -> str:
@@ -75,10 +75,15 @@ def _reasons(desc: OperatorDesc, entry: FieldSchema, path: str) -> str:
         for slot in others
         if slot.tensor is not None and slot.path != path
     ]
-    counts = {one.counted_by for one in desc.struct.fields}
-    for one in desc.struct.fields:
-        value = getattr(desc, one.name)
-        matters = entry.role == "output" or one.name in ("Axis", "Axes")
-        if matters and one.type in ("UINT", "INT") and one.name not in counts and value is not None:
-            reasons.append(f"{one.name} {braces(value) if one.kind == 'array' else value}")
+    counts = {counting.counted_by for counting in desc.struct.fields}
+    for attribute in desc.struct.fields:
+        value = getattr(desc, attribute.name)
+        matters = entry.role == "output" or attribute.name in ("Axis", "Axes")
+        if (
+            matters
+            and attribute.type in ("UINT", "INT")
+            and attribute.name not in counts
+            and value is not None
+        ):
+            reasons.append(f"{attribute.name} {braces(value) if attribute.kind == 'array' else value}")
     return ", ".join(reasons)

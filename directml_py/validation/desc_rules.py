@@ -30,7 +30,7 @@ def check_operator(
     check_level(desc.schema, level, report)
     before = len(report.errors)
     check_values(desc, report)
-    known = len(report.errors) == before
+    is_known = len(report.errors) == before
     if desc.struct.operators:
         check_fused(desc, level, report)
     sound: list[TensorSlot] = []
@@ -51,4 +51,4 @@ def check_operator(
     if broken:
         return False
     check_facts(desc, level, rules_of(desc.schema).__getitem__, report, complete)
-    return known and all(found.path.endswith(".DataType") for found in report.errors[before:])
+    return is_known and all(diagnostic.path.endswith(".DataType") for diagnostic in report.errors[before:])

@@ -127,11 +127,11 @@ def test_of(node: ast.Compare, schema: OperatorSchema) -> Callable[[OperatorDesc
     def holds(desc: OperatorDesc) -> bool:
         if simple:
             try:
-                one, other = first(desc), second(desc)
+                left, right = first(desc), second(desc)
             except (Absent, IndexError, ZeroDivisionError):
                 return True
-            if several or type(other) is not tuple:
-                return all(test(each, other) for each in one) if type(one) is tuple else test(one, other)
+            if several or type(right) is not tuple:
+                return all(test(each, right) for each in left) if type(left) is tuple else test(left, right)
         return not Reader(desc).failures(node)
 
     return holds
@@ -175,7 +175,7 @@ def getter(node: ast.expr, schema: OperatorSchema, enum: str = "") -> Getter:
         operand = getter(node.operand, schema)
         return lambda desc: _combined(operator.sub, 0, operand(desc))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        arguments, called = [getter(one, schema) for one in node.args], FUNCTIONS[node.func.id]
+        arguments, called = [getter(argument, schema) for argument in node.args], FUNCTIONS[node.func.id]
         return lambda desc: called(*(argument(desc) for argument in arguments))
     raise ValueError(f"{ast.unparse(node)!r} is not an expression of the catalog")
 
@@ -256,7 +256,7 @@ class Reader:
         failing: list[int | None] = []
         for index in range(min(counts)) if counts else (None,):
             elements = [_element(value, index, among) for value, among in values]
-            if not all(test(one, other) for test, one, other in zip(tests, elements, elements[1:])):
+            if not all(test(left, right) for test, left, right in zip(tests, elements, elements[1:])):
                 failing.append(index)
         return failing
 
@@ -281,7 +281,7 @@ def shown(value: Any, path: str = "") -> str:
     if path.endswith("DataType"):
         return type_name(value)
     if isinstance(value, tuple):
-        return braces(shown(one) for one in value)
+        return braces(shown(element) for element in value)
     return str(getattr(value, "name", value))
 
 

@@ -217,12 +217,12 @@ def _comparison(fact: Fact, node: ast.Compare, reader: Reader, index: int | None
     if not isinstance(subject, (ast.Name, ast.Attribute, ast.Subscript)):
         return path, f"is {shown(value, path)}, but {must(node)}{fact.limits}"
     words = []
-    for op, one, other in zip(node.ops, nodes, nodes[1:]):
-        mirrored = other is subject
+    for op, left, right in zip(node.ops, nodes, nodes[1:]):
+        mirrored = right is subject
         word = _MIRRORED[type(op)] if mirrored else COMPARISONS[type(op)][1]
-        if subject in (one, other):
+        if subject in (left, right):
             words.append(
-                " ".join(filter(None, (word, _explained(one if mirrored else other, reader, enum, index))))
+                " ".join(filter(None, (word, _explained(left if mirrored else right, reader, enum, index))))
             )
     return path, f"is {shown(value, path)}; it must be {' and '.join(words)}{fact.limits}"
 
@@ -274,36 +274,36 @@ def _absent(reader: Reader, fields: list[str]) -> Breaches:
 
 def _identity(reader: Reader, fields: list[str]) -> Breaches:
     """A DML_SCALE_BIAS without effect; a bias of -0 has none either."""
-    given = [(path, getattr(reader.desc, path)) for path in fields]
+    scale_biases = [(path, getattr(reader.desc, path)) for path in fields]
     return [
-        (path, f"is {one.Scale}, {one.Bias}; it must be null, or 1 and 0")
-        for path, one in given
-        if one is not None and (one.Scale, one.Bias) != (1, 0)
+        (path, f"is {scale_bias.Scale}, {scale_bias.Bias}; it must be null, or 1 and 0")
+        for path, scale_bias in scale_biases
+        if scale_bias is not None and (scale_bias.Scale, scale_bias.Bias) != (1, 0)
     ]
 
 
 def _unique(reader: Reader, fields: list[str]) -> Breaches:
     (path,) = fields
     first: dict[Any, int] = {}
-    found: Breaches = []
+    duplicates: Breaches = []
     for index, value in enumerate(_value(reader, path) or ()):
         before = first.setdefault(value, index)
         if before != index:
-            found.append((f"{path}[{index}]", f"is {value}, like {path}[{before}]"))
-    return _cut(found, len(found))
+            duplicates.append((f"{path}[{index}]", f"is {value}, like {path}[{before}]"))
+    return _cut(duplicates, len(duplicates))
 
 
 def _together(reader: Reader, fields: list[str]) -> Breaches:
     missing = [path for path in fields if getattr(reader.desc, path) is None]
-    given = [path for path in fields if path not in missing]
-    if not missing or not given:
+    present = [path for path in fields if path not in missing]
+    if not missing or not present:
         return []
-    return [(path, f"is null, but {given[0]} is given; they come together") for path in missing]
+    return [(path, f"is null, but {present[0]} is given; they come together") for path in missing]
 
 
 def _exclusive(reader: Reader, fields: list[str]) -> Breaches:
-    given = [path for path in fields if getattr(reader.desc, path) is not None]
-    return [(path, f"is given beside {given[0]}; only one of them may be") for path in given[1:]]
+    present = [path for path in fields if getattr(reader.desc, path) is not None]
+    return [(path, f"is given beside {present[0]}; only one of them may be") for path in present[1:]]
 
 
 def _not_owned(reader: Reader, fields: list[str]) -> Breaches:
@@ -322,19 +322,20 @@ def _activations(reader: Reader, fields: list[str]) -> Breaches:
     return [
         (
             f"{path}[{index}]" if isinstance(value, tuple) else path,
-            f"is {one.schema.type_name}, which is not an activation of one tensor",
+            f"is {activation.schema.type_name}, which is not an activation of one tensor",
         )
-        for index, one in enumerate(nested)
-        if one is not None and not (one.name.startswith("ACTIVATION_") and len(one.inputs) == 1)
+        for index, activation in enumerate(nested)
+        if activation is not None
+        and not (activation.name.startswith("ACTIVATION_") and len(activation.inputs) == 1)
     ]
 
 
 def _of_elements(reader: Reader, fields: list[str]) -> Breaches:
     (path,) = fields
     return [
-        (f"{path}[{index}]", f"is {one.schema.type_name}, which works along axes")
-        for index, one in enumerate(getattr(reader.desc, path))
-        if one is not None and one.name.rstrip("1") in ALONG_AXES
+        (f"{path}[{index}]", f"is {activation.schema.type_name}, which works along axes")
+        for index, activation in enumerate(getattr(reader.desc, path))
+        if activation is not None and activation.name.rstrip("1") in ALONG_AXES
     ]
 
 

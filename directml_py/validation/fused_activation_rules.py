@@ -106,8 +106,8 @@ def check_fused(desc: OperatorDesc, level: int, report: Report) -> None:
         operators, needed = ONLY_IN.get(nested.name, ((), 0))
         if path == "FusedActivation" and nested.name not in ANYWHERE and desc.name not in operators:
             is_unlisted = nested.name in NOT_LISTED
-            what = "is not listed among those that can be fused" if is_unlisted else "cannot be fused"
-            text = f"is {nested.schema.type_name}, which {what} into {desc.schema.type_name}"
+            problem = "is not listed among those that can be fused" if is_unlisted else "cannot be fused"
+            text = f"is {nested.schema.type_name}, which {problem} into {desc.schema.type_name}"
             report.add(UNLISTED if is_unlisted else SUPPORTED, path, text)
             if not is_unlisted:
                 continue

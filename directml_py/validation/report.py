@@ -20,7 +20,7 @@ class Report:
 
     @property
     def errors(self) -> list[Diagnostic]:
-        return [found for found in self.diagnostics if found.severity is Severity.ERROR]
+        return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity is Severity.ERROR]
 
     def make_strict(self) -> None:
         """Turn violations of rules that only a page states into errors."""
@@ -37,5 +37,5 @@ def failure(
     what: str, diagnostics: list[Diagnostic], hresult: int = E_INVALIDARG, reported: bool = False
 ) -> DMLError:
     """The exception that states ``what`` failed and why."""
-    lines = "\n".join(f"  {found}" for found in diagnostics)
+    lines = "\n".join(f"  {diagnostic}" for diagnostic in diagnostics)
     return DMLError(hresult, f"{what}\n{lines}", diagnostics, reported)

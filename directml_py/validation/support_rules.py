@@ -69,8 +69,8 @@ def check_types(
     report: Report,
 ) -> None:
     # The tensor's own rule reports types that are unknown, or unknown at the level.
-    known = data_type_of(tensor.data_type)
-    if tensor.data_type in supported.types or not known.bits or known.level > level:
+    data_type = data_type_of(tensor.data_type)
+    if tensor.data_type in supported.types or not data_type.bits or data_type.level > level:
         return
     names = ", ".join(type_name(DML_TENSOR_DATA_TYPE(value)) for value in supported.types)
     later = sorted(

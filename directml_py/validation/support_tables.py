@@ -42,14 +42,14 @@ class Same(NamedTuple):
 @cache
 def support_of(schema: OperatorSchema) -> tuple[Support, ...]:
     """The support tables, newest first among those with the same condition."""
-    every = tuple(entry.name for entry in schema.struct.tensors)
+    all_tensors = tuple(entry.name for entry in schema.struct.tensors)
     tables = []
     for text in schema.support:
         table = parse_table(text)
         tensors = {
             name: TensorSupport(ranks, tuple(BY_NAME[kind] for kind in kinds))
             for names, ranks, kinds in table.groups
-            for name in names or every
+            for name in names or all_tensors
         }
         tables.append(Support(table.level, tensors, _when(schema, table.conditions)))
     return tuple(tables)
@@ -59,7 +59,10 @@ def support_of(schema: OperatorSchema) -> tuple[Support, ...]:
 def same_of(schema: OperatorSchema) -> tuple[Same, ...]:
     """The tensors that must agree."""
     agreements = map(parse_same, schema.same)
-    return tuple(Same(one.fields, one.properties, _when(schema, one.conditions)) for one in agreements)
+    return tuple(
+        Same(agreement.fields, agreement.properties, _when(schema, agreement.conditions))
+        for agreement in agreements
+    )
 
 
 def _when(schema: OperatorSchema, conditions: tuple[Condition, ...]) -> When:

@@ -44,13 +44,13 @@ def part_of(desc: OperatorDesc) -> FusiblePart | None:
     if elements is None:
         return None
     tensors = [slot.tensor for slot in desc.outputs]
-    sizes = {one.sizes for one in tensors if one is not None}
+    sizes = {tensor.sizes for tensor in tensors if tensor is not None}
     if len(sizes) != 1 or None in tensors:
         return None
     if any(slot.tensor is not None and slot.tensor.is_nibbles for slot in (*desc.inputs, *desc.outputs)):
         return None
     inputs = tuple(None if slot.tensor is None else elements.dtype(slot.tensor.dtype) for slot in desc.inputs)
-    outputs = tuple(elements.dtype(one.dtype) for one in tensors if one is not None)
+    outputs = tuple(elements.dtype(tensor.dtype) for tensor in tensors if tensor is not None)
     program = program_of(elements.function, inputs, outputs)
     return None if isinstance(program, Untraceable) else FusiblePart(program, inputs, outputs, *sizes)
 
@@ -158,18 +158,18 @@ class Fusion:
         fresh = group if len(group) == 1 else merged
         if any(self.barred[node] & merged for node in fresh):
             return group
-        seen: set[int] = set()
-        left = [need for node in fresh for need in self.needs[node] - merged]
-        while left:
-            node = left.pop()
-            if node in seen:
+        visited: set[int] = set()
+        pending = [need for node in fresh for need in self.needs[node] - merged]
+        while pending:
+            node = pending.pop()
+            if node in visited:
                 continue
             together = self.groups.get(node) or {node}
-            seen |= together
-            needs = {need for one in together for need in self.needs[one]}
+            visited |= together
+            needs = {need for member in together for need in self.needs[member]}
             if needs & merged:
                 return group
-            left += needs - seen
+            pending += needs - visited
         return merged
 
     def _cut(self, nodes: list[int]) -> list[Step]:
@@ -221,8 +221,8 @@ class Fusion:
                     loaded[key] = chain.input(dtype)
                     inputs.append((port, dtype))
                 sources[port.input] = loaded[key]
-            made = chain.then(part.program, sources, part.inputs, part.outputs)
-            values.update((Value(node, output), one) for output, one in enumerate(made))
+            results = chain.then(part.program, sources, part.inputs, part.outputs)
+            values.update((Value(node, output), stored_value) for output, stored_value in enumerate(results))
         for value in stored:
             chain.output(values[value])
         code = code_for(chain.program)

@@ -74,8 +74,8 @@ class GraphDescNode:
 
     @property
     def title(self) -> str:
-        what = self.desc.schema.type_name if self.desc is not None else "a constant"
-        return f"{what} {self.name!r}" if self.name else what
+        kind = self.desc.schema.type_name if self.desc is not None else "a constant"
+        return f"{kind} {self.name!r}" if self.name else kind
 
 
 @dataclass(frozen=True)

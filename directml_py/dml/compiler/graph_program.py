@@ -107,10 +107,10 @@ class GraphProgram:
         node = self.graph.node(step.node)
         assert node.desc is not None
         inputs = [
-            None if slot.tensor is None else bound.port(Port(index, place))
+            None if slot.tensor is None else bound.port(Port(index, position))
             for index in step.nodes
-            for place, slot in enumerate(self.graph.node(index).inputs)
-            if not self._is_of(step, Port(index, place))
+            for position, slot in enumerate(self.graph.node(index).inputs)
+            if not self._is_of(step, Port(index, position))
         ]
         outputs = [
             None if slot.tensor is None else bound.value(Value(step.node, index))
@@ -206,12 +206,12 @@ def _fused_call(fused: Fused, bound: _Bound) -> Call:
 
 def _input_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
     """The graph inputs as the tensors of the nodes that read them."""
-    seen: list[list[TensorDesc]] = [[] for _ in range(graph.input_count)]
+    readers: list[list[TensorDesc]] = [[] for _ in range(graph.input_count)]
     for edge in graph.input_edges:
         assert isinstance(edge.source, GraphInput)
         assert isinstance(edge.target, Port)
-        seen[edge.source.position].append(graph.input_tensor(edge.target))
-    return tuple(_slot("GraphInputs", position, tensors) for position, tensors in enumerate(seen))
+        readers[edge.source.position].append(graph.input_tensor(edge.target))
+    return tuple(_slot("GraphInputs", position, tensors) for position, tensors in enumerate(readers))
 
 
 def _output_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
@@ -235,7 +235,9 @@ def _results(graph: GraphDesc) -> dict[int, Results]:
             continue
         positions = [first.get(Value(value.node, index)) for index in range(len(desc.outputs))]
         positions[value.output] = position
-        if all(at is not None or slot.tensor is None for at, slot in zip(positions, desc.outputs)):
+        if all(
+            position is not None or slot.tensor is None for position, slot in zip(positions, desc.outputs)
+        ):
             results[position] = Results(desc, value.output, tuple(positions))
     return results
 
@@ -244,6 +246,6 @@ def _slot(field: str, position: int, tensors: Sequence[TensorDesc]) -> TensorSlo
     """The largest of the tensors, with an alignment that suits all of them; absent if there are none."""
     tensor = max(tensors, key=attrgetter("total_size"), default=None)
     if tensor is not None:
-        alignment = max(one.alignment for one in tensors)
+        alignment = max(tensor.alignment for tensor in tensors)
         tensor = tensor if tensor.alignment == alignment else replace(tensor, alignment=alignment)
     return TensorSlot(f"{field}[{position}]", field, tensor)

@@ -150,12 +150,12 @@ def _check_tensors(graph: GraphDesc, edge: Edge, report: Report) -> None:
                 f"TotalTensorSizeInBytes {most}",
             )
         return
-    given = source.outputs[edge.source.output].tensor
-    if given is not None and given.total_size != tensor.total_size:
+    written = source.outputs[edge.source.output].tensor
+    if written is not None and written.total_size != tensor.total_size:
         report.add(
             graph_rules.TOTAL_SIZE,
             f"{path}.TotalTensorSizeInBytes",
-            f"is {tensor.total_size}; {source.title}, which feeds it, writes {given.total_size}",
+            f"is {tensor.total_size}; {source.title}, which feeds it, writes {written.total_size}",
         )
 
 

@@ -55,13 +55,13 @@ def _overwrites(graph: GraphDesc, port: Port) -> bool:
 
 def _before(node: int, feeders: dict[int, list[Value]]) -> set[int]:
     """``node``, and the nodes from which such a chain leads to it."""
-    seen, waiting = set(), [node]
+    visited, waiting = set(), [node]
     while waiting:
         current = waiting.pop()
-        if current not in seen:
-            seen.add(current)
+        if current not in visited:
+            visited.add(current)
             waiting += [value.node for value in feeders[current]]
-    return seen
+    return visited
 
 
 def _same_layout(one: TensorDesc, other: TensorDesc) -> bool:

@@ -34,7 +34,10 @@ def pack(blocks: Iterable[TemporaryBlock]) -> int:
     placed: list[TemporaryBlock] = []
     for block in sorted(blocks, key=lambda entry: (-entry.size, entry.first_step)):
         offset = 0
-        for other in sorted((one for one in placed if one.lives_beside(block)), key=lambda one: one.offset):
+        for other in sorted(
+            (placed_block for placed_block in placed if placed_block.lives_beside(block)),
+            key=lambda placed_block: placed_block.offset,
+        ):
             if offset + block.size <= other.offset:
                 break
             offset = max(offset, -(-other.end // ALIGNMENT) * ALIGNMENT)

@@ -27,9 +27,9 @@ def plan_text(plan: Plan) -> str:
         lines.append(f"step {turn}, {_fate(step)}: {nodes}")
         for node in step.nodes:
             for output, slot in enumerate(plan.graph.node(node).outputs):
-                place = _location_text(plan, Value(node, output))
-                if place and slot.tensor is not None:
-                    lines.append(f"    {slot.path} {slot.tensor} {place}")
+                location = _location_text(plan, Value(node, output))
+                if location and slot.tensor is not None:
+                    lines.append(f"    {slot.path} {slot.tensor} {location}")
     for number, block in enumerate(plan.blocks):
         span = f"bytes {block.offset:,} to {block.end:,}, steps {block.first_step} to {block.last_step}"
         lines.append(f"block {number}, {span}: {block.name}")

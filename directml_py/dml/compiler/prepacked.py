@@ -23,13 +23,13 @@ class PackedInputs:
             if node is None or node.desc is None or not has_owned(node.desc):
                 continue
             packed = kernels(node.desc).packed
-            taken = {} if packed is None else packed.inputs
-            found = {position: sources.get(Port(node.index, position)) for position in taken}
-            if None in found.values():
+            layouts = {} if packed is None else packed.inputs
+            feeding = {position: sources.get(Port(node.index, position)) for position in layouts}
+            if None in feeding.values():
                 continue
-            for position, source in found.items():
+            for position, source in feeding.items():
                 assert isinstance(source, GraphInput)
-                self.inputs[source.position] = taken[position]
+                self.inputs[source.position] = layouts[position]
                 self.ports.add(Port(node.index, position))
 
     def kernel(self, node: int, desc: OperatorDesc) -> Kernel:

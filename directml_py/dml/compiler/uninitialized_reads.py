@@ -40,5 +40,5 @@ def _covers(written: TensorDesc, read: TensorDesc) -> bool:
     marks = np.zeros(max(written.total_size, read.total_size), np.uint8)
     elements = elements_of(written, AccessKind.WRITE)(marks)
     elements.view(f"u{elements.itemsize}")[...] = np.iinfo(f"u{elements.itemsize}").max
-    seen = elements_of(read, AccessKind.READ)(marks)
-    return bool((seen.view(f"u{seen.itemsize}") == np.iinfo(f"u{seen.itemsize}").max).all())
+    read_marks = elements_of(read, AccessKind.READ)(marks)
+    return bool((read_marks.view(f"u{read_marks.itemsize}") == np.iinfo(f"u{read_marks.itemsize}").max).all())

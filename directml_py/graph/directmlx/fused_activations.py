@@ -24,7 +24,9 @@ class FusedActivation:
 
 
 def _maker(name: str, parameters: str) -> Any:
-    operator = next(one for one in SCHEMAS if one.replace("_", "") == f"ACTIVATION{name.upper()}")
+    operator = next(
+        candidate for candidate in SCHEMAS if candidate.replace("_", "") == f"ACTIVATION{name.upper()}"
+    )
     schema = SCHEMAS[operator]
     defaults = dict(word.partition("=")[::2] for word in parameters.split())
 

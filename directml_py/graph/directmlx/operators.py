@@ -131,12 +131,12 @@ def fused(value: Any) -> Any:
     """The graph builder's form of a FusedActivation or a list of them."""
     if isinstance(value, FusedActivation):
         return value.desc
-    if isinstance(value, (list, tuple)) and any(isinstance(one, FusedActivation) for one in value):
-        return [fused(one) for one in value]
+    if isinstance(value, (list, tuple)) and any(isinstance(item, FusedActivation) for item in value):
+        return [fused(activation) for activation in value]
     return value
 
 
 def plain_functions() -> dict[str, Callable[..., Any]]:
     """The functions that map directly to one operator, by name."""
-    made = (OperatorFunction(row) for row in rows())
-    return {function.name: function.function() for function in made}
+    functions = (OperatorFunction(row) for row in rows())
+    return {function.name: function.function() for function in functions}

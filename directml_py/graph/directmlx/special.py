@@ -44,21 +44,21 @@ def ConstantData(graph: Graph, data: Any, desc: TensorDesc) -> Expression:
 def Add(a: Expression, b: Expression, fusedActivation: FusedActivation | None = None) -> Expression:
     """ADD, or ADD1 with an activation."""
     activation = fused(fusedActivation)
-    made: Expression = _add(a, b) if activation is None else _add_fused(a, b, activation)
-    return made
+    result: Expression = _add(a, b) if activation is None else _add_fused(a, b, activation)
+    return result
 
 
 def Pow(input: Expression, exponent: Expression | float, scaleBias: Any = None) -> Expression:
     """POW for an expression, CONSTANT_POW for a number."""
     choice = _pow if isinstance(exponent, Expression) else _constant_pow
-    made: Expression = choice(input, exponent, scaleBias)
-    return made
+    result: Expression = choice(input, exponent, scaleBias)
+    return result
 
 
 def ActivationSoftmax(input: Expression, axes: Sequence[int] | None = None) -> Expression:
     """ACTIVATION_SOFTMAX, or ACTIVATION_SOFTMAX1 along ``axes``."""
-    made: Expression = _softmax(input) if axes is None else _softmax_of_axes(input, axes)
-    return made
+    result: Expression = _softmax(input) if axes is None else _softmax_of_axes(input, axes)
+    return result
 
 
 def GRU(
@@ -74,7 +74,7 @@ def GRU(
     outputOptions: GRUOutputOptions,
 ) -> Any:
     """``Graph.gru``; ``sequence`` or ``single`` is None if not requested."""
-    made = input.graph.gru(
+    results = input.graph.gru(
         input,
         weight,
         recurrence,
@@ -87,7 +87,7 @@ def GRU(
         output_sequence=outputOptions is not GRUOutputOptions.Single,
         output_single=outputOptions is not GRUOutputOptions.Sequence,
     )
-    return STRUCT_TYPES["GRUOutputs"](*made)
+    return STRUCT_TYPES["GRUOutputs"](*results)
 
 
 def RoiAlign(
@@ -110,7 +110,7 @@ def RoiAlign(
     """``Graph.roi_align1``."""
     sizes = roi.desc.sizes
     regions = sizes[-2] if len(sizes) > 1 else 1
-    made: Expression = input.graph.roi_align1(
+    result: Expression = input.graph.roi_align1(
         input,
         roi,
         batchIndices,
@@ -126,7 +126,7 @@ def RoiAlign(
         align_regions_to_corners=alignRegionsToCorners,
         output_sizes=[regions, input.desc.sizes[1], outputHeight, outputWidth],
     )
-    return made
+    return result
 
 
 def RoiAlignGrad(
@@ -150,7 +150,7 @@ def RoiAlignGrad(
     computeOutputROIGradient: bool,
 ) -> Any:
     """``Graph.roi_align_grad``; outputs that are not computed are None."""
-    made = inputGradient.graph.roi_align_grad(
+    results = inputGradient.graph.roi_align_grad(
         inputGradient,
         roi,
         batchIndices,
@@ -168,7 +168,7 @@ def RoiAlignGrad(
         output_gradient=computeOutputGradient,
         output_roi_gradient=computeOutputROIGradient,
     )
-    return STRUCT_TYPES["RoiAlignGradOutputs"](*made)
+    return STRUCT_TYPES["RoiAlignGradOutputs"](*results)
 
 
 def Reinterpret(

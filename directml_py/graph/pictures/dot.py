@@ -23,9 +23,9 @@ def to_dot(graph: Graph) -> str:
         source, target = drawn.figures[arrow.source], drawn.figures[arrow.target]
         written = source.outputs[arrow.output]
         label = [] if written is None else tensor_lines(written)
-        seen = drawn.reinterpreted(arrow)
-        if seen is not None:
-            label += ["as " + line for line in tensor_lines(seen)]
+        tensor = drawn.reinterpreted(arrow)
+        if tensor is not None:
+            label += ["as " + line for line in tensor_lines(tensor)]
         style = f", style={STYLES[target.fate]}" if target.fate in (Fate.FOLDED, Fate.DEAD) else ""
         lines.append(f"  {source.id} -> {target.id} [label={quoted(label)}{style}];")
     return "\n".join([*lines, "}"]) + "\n"

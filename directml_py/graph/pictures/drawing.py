@@ -130,8 +130,8 @@ def _label(tensor: TensorDesc) -> list[str]:
 
 
 def _as_label(sketch: Sketch, arrow: Arrow) -> list[str]:
-    seen = sketch.reinterpreted(arrow)
-    return [] if seen is None else [f"as {line}" for line in tensor_lines(seen)]
+    tensor = sketch.reinterpreted(arrow)
+    return [] if tensor is None else [f"as {line}" for line in tensor_lines(tensor)]
 
 
 def _edge(link: Link, boxes: Sequence[Box], shapes: Sequence[_Shape], fate: Fate) -> str:

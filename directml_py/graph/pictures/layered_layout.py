@@ -135,12 +135,12 @@ def _sort(
 ) -> None:
     wishes: dict[int, float] = {}
     for index in row:
-        found = [
+        neighbours = [
             places[other] + offset / (boxes[other].width + 1.0)
             for hop in hops.get(index, ())
             for other, offset in [(hop.above, hop.above_offset) if down else (hop.below, hop.below_offset)]
         ]
-        wishes[index] = sum(found) / len(found) if found else places[index]
+        wishes[index] = sum(neighbours) / len(neighbours) if neighbours else places[index]
     row.sort(key=wishes.__getitem__)
     places.update((index, position) for position, index in enumerate(row))
 
@@ -161,13 +161,13 @@ def inversions(values: Sequence[Any]) -> int:
     # A Fenwick tree: each entry counts the values of as many ranks as its lowest set bit.
     tree = [0] * (len(ranks) + 1)
     count = 0
-    for seen, value in enumerate(values):
+    for preceding, value in enumerate(values):
         rank = place = ranks[value]
         not_above = 0
         while place:
             not_above += tree[place]
             place &= place - 1
-        count += seen - not_above
+        count += preceding - not_above
         while rank < len(tree):
             tree[rank] += 1
             rank += rank & -rank

@@ -24,7 +24,7 @@ def scale(plan: Plan) -> dict[int, float]:
     )
     heights, y = {}, 0.0
     # Alignment gaps between blocks may be thin.
-    starts = {one.offset for one in plan.blocks}
+    starts = {block.offset for block in plan.blocks}
     for low, high in zip([0, *edges], edges):
         share = (high - low) / max(1, plan.temporary_size) * HEIGHT
         y += max(share, LEAST_HEIGHT if low in starts else 3.0) if high > low else 0.0
@@ -41,7 +41,7 @@ def draw_memory(plan: Plan) -> tuple[float, float, list[str]]:
     heading = f"Temporary resource: {plan.temporary_size:,} bytes ({counts})"
     parts = [svg.text(0, 12, heading, 12, font_weight="bold")]
     parts += _grid(plan, heights, top, bottom, right)
-    parts += [_block(one, number, heights, bottom) for number, one in enumerate(plan.blocks)]
+    parts += [_block(block, number, heights, bottom) for number, block in enumerate(plan.blocks)]
     names, depth = _step_labels(plan, bottom)
     parts += names
     table, table_width, table_height = _table(plan, bottom + depth + 18)
@@ -113,9 +113,9 @@ def _step_labels(plan: Plan, bottom: float) -> tuple[list[str], float]:
 def _table(plan: Plan, top: float) -> tuple[list[str], float, float]:
     """A table of all blocks, and its width and height."""
     rows = [["", "tensor", "offset", "bytes", "steps"]]
-    for number, one in enumerate(plan.blocks):
-        steps = f"{one.first_step} to {one.last_step}"
-        rows.append([str(number), short_name(one.name), f"{one.offset:,}", f"{one.size:,}", steps])
+    for number, block in enumerate(plan.blocks):
+        steps = f"{block.first_step} to {block.last_step}"
+        rows.append([str(number), short_name(block.name), f"{block.offset:,}", f"{block.size:,}", steps])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     left = (True, True, False, False, True)[: len(widths)]
     parts = []

@@ -65,10 +65,10 @@ class Sketch:
     def reinterpreted(self, arrow: Arrow) -> TensorDesc | None:
         """The tensor that the target reads, if it differs from the one that the source writes."""
         written = self.figures[arrow.source].outputs[arrow.output]
-        seen = self.figures[arrow.target].inputs[arrow.input]
-        if written is None or seen is None or tensor_lines(written) == tensor_lines(seen):
+        read = self.figures[arrow.target].inputs[arrow.input]
+        if written is None or read is None or tensor_lines(written) == tensor_lines(read):
             return None
-        return seen
+        return read
 
 
 def tensor_lines(tensor: TensorDesc) -> list[str]:
@@ -105,8 +105,8 @@ def sketch(graph: Graph) -> Sketch:
     if plan is not None:
         turns = {nodes[node]: turn for turn, step in enumerate(plan.steps) for node in step.nodes}
     figures = [
-        Figure(f"input{one.index}", "input", one.name, (f"graph input {one.index}",), (one.desc,), ())
-        for one in graph.inputs.values()
+        Figure(f"input{index}", "input", source.name, (f"graph input {index}",), (source.desc,), ())
+        for index, source in graph.inputs.items()
     ]
     places: dict[Any, int] = {FromInput(index): place for place, index in enumerate(graph.inputs)}
     arrows = []

@@ -100,10 +100,14 @@ class Reads(IndexedOperator):
                 outputs[0],
             )
             within = read_places(x, coordinates, output, scratch)
-            given = [(one, size) for one, size in zip(coordinates, dimensions) if one is not None]
+            bounded = [
+                (coordinate, size)
+                for coordinate, size in zip(coordinates, dimensions)
+                if coordinate is not None
+            ]
 
             def run() -> None:
-                if all(is_inside(one, size) for one, size in given):
+                if all(is_inside(coordinate, size) for coordinate, size in bounded):
                     within()
                 else:
                     np.copyto(output, np.reshape(read_by_addresses(x, coordinates), output.shape))
@@ -149,14 +153,14 @@ class Writes(IndexedOperator):
         named = dimensions[: len(coordinates)]
         places, _ = exact_places(dimensions, coordinates)
         numbers, counts = np.unique(np.ravel_multi_index(places, named), return_counts=True)
-        again = numbers[counts > 1]
-        if again.size:
+        repeated = numbers[counts > 1]
+        if repeated.size:
             output = desc.OutputTensor.sizes
             leading, trailing = len(output) - len(dimensions), len(dimensions) - len(named)
-            first = [*(0,) * leading, *np.unravel_index(again[0], named), *(0,) * trailing]
+            first = [*(0,) * leading, *np.unravel_index(repeated[0], named), *(0,) * trailing]
             report.add(
                 rule,
                 "IndicesTensor",
-                f"indexes {counted_words(again.size, 'position')} of OutputTensor more than once; the first is "
+                f"indexes {counted_words(repeated.size, 'position')} of OutputTensor more than once; the first is "
                 f"{braces(first)}",
             )

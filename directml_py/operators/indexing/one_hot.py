@@ -18,7 +18,10 @@ def off_and_on(values: Array) -> tuple[Array, Array]:
     the next along the fastest-varying dimension longer than 1, whatever the strides."""
     off, on = (
         values[
-            tuple(slice(int(one), int(one) + 1) for one in np.unravel_index(number, values.shape))
+            tuple(
+                slice(int(coordinate), int(coordinate) + 1)
+                for coordinate in np.unravel_index(number, values.shape)
+            )
         ].reshape(())
         for number in (0, 1)
     )

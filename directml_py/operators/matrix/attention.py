@@ -181,10 +181,10 @@ class MultiheadAttention(Operator):
     def mask_shape(self, desc: OperatorDesc, sizes: Attention, total: int) -> Shape | None:
         """The shape of MaskTensor for ``total`` keys; None without a mask."""
         mask: TensorDesc | None = desc.MaskTensor
-        wanted = None if mask is None else mask_sizes(desc.MaskType, sizes, total)
-        if mask is None or wanted is None:
+        expected = None if mask is None else mask_sizes(desc.MaskType, sizes, total)
+        if mask is None or expected is None:
             return None
-        return led(wanted, mask) if mask.dimension_count >= len(wanted) else wanted
+        return led(expected, mask) if mask.dimension_count >= len(expected) else expected
 
     def bias_shape(self, scores: Sizes) -> Shape:
         """The shape of RelativePositionBiasTensor for ``scores``, which have its dimension count."""
@@ -217,15 +217,15 @@ class MultiheadAttention(Operator):
             output = np.empty(shape, queries.dtype)
             for batch, head in np.ndindex(sizes.batch, sizes.heads):
                 past = None if lengths is None else int(lengths[batch])
-                seen = room if past is None else past + sizes.keys
+                key_count = room if past is None else past + sizes.keys
                 attend(
                     queries[batch, :, head],
-                    keys[batch, head // group, :seen],
-                    values[batch, head // group, :seen],
+                    keys[batch, head // group, :key_count],
+                    values[batch, head // group, :key_count],
                     output[batch, :, head],
                     desc.Scale,
-                    None if bias is None else bias[batch, head, :, :seen],
-                    None if mask is None else mask.masked(batch, head, seen),
+                    None if bias is None else bias[batch, head, :, :key_count],
+                    None if mask is None else mask.masked(batch, head, key_count),
                     desc.MaskFilterValue,
                     past,
                 )
@@ -244,7 +244,7 @@ class MultiheadAttention(Operator):
             return super().kernel(desc)
 
         def attention(inputs: Inputs, outputs: Outputs, scratch: Array) -> None:
-            given = {name: None if one is None else widened(one) for name, one in zip(names, inputs)}
+            given = {name: None if array is None else widened(array) for name, array in zip(names, inputs)}
             queries, new_keys, new_values = operands(given, sizes)
             keys = joined(given["PastKeyTensor"], new_keys, sizes.total, None)
             values = joined(given["PastValueTensor"], new_values, sizes.total, None)
@@ -276,8 +276,8 @@ class MultiheadAttention(Operator):
                     scratch,
                 )
             present = [
-                None if output is None else one.reshape(output.shape)
-                for output, one in zip(outputs[1:], (keys, values))
+                None if output is None else present.reshape(output.shape)
+                for output, present in zip(outputs[1:], (keys, values))
             ]
             store(outputs, (results, *present))
 

@@ -67,7 +67,7 @@ def joined(past: Any, new: Any, room: int, lengths: Any) -> Any:
     """
     past = None if past is None else past.reshape(past.shape[-4:])
     new = None if new is None else new.swapaxes(1, 2)
-    known = [one for one in (past, new) if one is not None]
+    known = [operand for operand in (past, new) if operand is not None]
     if lengths is None:
         return known[0] if len(known) == 1 else np.concatenate(known, axis=2)
     batch, heads, _, size = known[0].shape

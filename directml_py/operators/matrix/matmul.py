@@ -158,9 +158,11 @@ class Gemm(Operator):
 
         def store(b: Array, memory: Array) -> None:
             columns = _right(desc, b).swapaxes(-1, -2)
-            each = panels_size(1, product.columns, product.depth)
-            for number, place in enumerate(np.ndindex(columns.shape[:-2])):
-                pack_panels(columns[place][np.newaxis], 1, memory[number * each : (number + 1) * each])
+            panel_bytes = panels_size(1, product.columns, product.depth)
+            for number, batch in enumerate(np.ndindex(columns.shape[:-2])):
+                pack_panels(
+                    columns[batch][np.newaxis], 1, memory[number * panel_bytes : (number + 1) * panel_bytes]
+                )
 
         return WeightLayout(prod(product.batch) * panels_size(1, product.columns, product.depth), store)
 
@@ -244,7 +246,7 @@ def finishing_kernel(
         parameters = [
             by_row(a_scale, a.ndim),
             by_column(b_scale, b.ndim),
-            *(laid(one, a.ndim) for one in others),
+            *(laid(parameter, a.ndim) for parameter in others),
         ]
         return launch_in_order([run, map_elements(finish, [sums, *parameters], outputs)])
 

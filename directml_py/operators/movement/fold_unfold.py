@@ -58,12 +58,12 @@ class Unfold(Operator):
                     np.arange(steps) * window.strides[axis] - window.start_padding[axis],
                 )
                 # The dimensions of the window come before those of its steps.
-                others = [each for each in range(2 * len(spatial)) if each % len(spatial) != axis]
-                along = np.expand_dims(along, others)
+                other_axes = [each for each in range(2 * len(spatial)) if each % len(spatial) != axis]
+                along = np.expand_dims(along, other_axes)
                 is_inside = is_inside & (along >= 0) & (along < size)
                 places.append(np.clip(along, 0, size - 1))
-            seen = np.where(is_inside, x[tuple(places)], x.dtype.type(0))
-            return np.asarray(seen.reshape(desc.OutputTensor.sizes))
+            columns = np.where(is_inside, x[tuple(places)], x.dtype.type(0))
+            return np.asarray(columns.reshape(desc.OutputTensor.sizes))
 
         return unfolded
 
@@ -134,6 +134,6 @@ def put_back(array: Array, window: Window, axis: int, size: int) -> Array:
     for tap in range(taps):
         places = line.hits(0, tap, range(size), range(steps))
         if places is not None:
-            met, at = places
-            target[met] += source[tap, at]
+            elements, source_steps = places
+            target[elements] += source[tap, source_steps]
     return result

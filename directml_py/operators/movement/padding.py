@@ -118,9 +118,9 @@ def parts(desc: OperatorDesc, kept: Kept, size: int) -> Iterator[tuple[slice, sl
             next_turn = int(np.searchsorted(turns, begin))
             end = int(turns[next_turn]) + 2 if next_turn < turns.size else indices.size
             first, distance = int(indices[begin]), int(distances[begin]) if end - begin > 1 else 0
-            place = slice(side.start + begin, side.start + end)
+            target = slice(side.start + begin, side.start + end)
             yield (
-                place,
+                target,
                 *(
                     strided_slices([first], [end - begin], [distance])
                     if distance
@@ -158,27 +158,27 @@ class Padding(Operator):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         sizes, kept = padded_sizes(desc), kept_parts(desc)
-        remains = tuple(one.source for one in kept)
+        remains = tuple(part.source for part in kept)
 
         def filled(x: Array) -> Array:
             output = np.full(sizes, element(desc.PaddingValue, desc.InputTensor.dtype), x.dtype)
-            output[tuple(one.place for one in kept)] = x[remains]
+            output[tuple(part.place for part in kept)] = x[remains]
             return output
 
         def repeated(x: Array) -> Array:
-            indices = [sources(desc, one, slice(0, size)) for one, size in zip(kept, sizes)]
+            indices = [sources(desc, part, slice(0, size)) for part, size in zip(kept, sizes)]
             return np.asarray(x[remains][np.ix_(*indices)])
 
         return filled if desc.PaddingMode == DML_PADDING_MODE_CONSTANT else repeated
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         sizes, kept = padded_sizes(desc), kept_parts(desc)
-        remains: Slices = tuple(one.source for one in kept)
-        place: Slices = tuple(one.place for one in kept)
+        remains: Slices = tuple(part.source for part in kept)
+        place: Slices = tuple(part.place for part in kept)
 
         def bind_filled(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             output, value = outputs[0], element(desc.PaddingValue, outputs[0].dtype)
-            parts = [output[one] for one in border(sizes, place)]
+            parts = [output[slices] for slices in border(sizes, place)]
             fill = [(part, np.broadcast_to(value, part.shape)) for part in parts]
             return move([(output[place], inputs[0][remains]), *fill])
 
@@ -186,20 +186,20 @@ class Padding(Operator):
             output, x = outputs[0], inputs[0][remains]
             along = [list(islice(parts(desc, *each), MOST_PARTS + 1)) for each in zip(kept, sizes)]
             if prod(map(len, along)) <= MOST_PARTS:
-                pairs = (tuple(zip(*one)) for one in product(*along))
+                pairs = (tuple(zip(*slices)) for slices in product(*along))
                 views = ((output[there], x[here]) for there, here in pairs)
                 return move([(part, np.broadcast_to(source, part.shape)) for part, source in views])
             runs = [move([(output[place], x)])]
             # The last dimensions come first, so that the others repeat whole rows.
             for axis in reversed(range(len(sizes))):
-                here = (*place[: axis + 1], ...)
+                target = (*place[: axis + 1], ...)
                 for side in sides(sizes[axis], place[axis]):
                     there = (*place[:axis], side, ...)
-                    runs.append(pick(output[here], sources(desc, kept[axis], side), output[there], axis))
+                    runs.append(pick(output[target], sources(desc, kept[axis], side), output[there], axis))
 
             def run() -> None:
-                for one in runs:
-                    one()
+                for copy in runs:
+                    copy()
 
             return run
 

@@ -134,27 +134,30 @@ class SliceGrad(Operator):
         return {"InputGradientTensor": sliced_sizes(desc, desc.InputGradientTensor.sizes)}
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        place = window_slices(desc, desc.InputGradientTensor.sizes)
+        target = window_slices(desc, desc.InputGradientTensor.sizes)
 
         def scattered(gradient: Array) -> Array:
             whole = np.zeros(desc.OutputGradientTensor.sizes, gradient.dtype)
-            whole[place] = gradient
+            whole[target] = gradient
             return whole
 
         return scattered
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         sizes, counts = desc.OutputGradientTensor.sizes, desc.InputGradientTensor.sizes
-        place = window_slices(desc, counts)
+        target = window_slices(desc, counts)
         # A gradient without gaps and the zeros around it can be written in one pass over the output.
-        has_gaps = any(count > 1 and abs(one.step) > 1 for one, count in zip(place, counts))
-        zeros = [()] if has_gaps else border(sizes, tuple(map(span, place, counts)))
+        has_gaps = any(count > 1 and abs(along.step) > 1 for along, count in zip(target, counts))
+        zeros = [()] if has_gaps else border(sizes, tuple(map(span, target, counts)))
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             output = outputs[0]
             zero = np.zeros((), output.dtype)
-            fill = [(part, np.broadcast_to(zero, part.shape)) for part in (output[one] for one in zeros)]
-            gradient = (output[place], inputs[0])
+            fill = [
+                (part, np.broadcast_to(zero, part.shape))
+                for part in (output[border_slices] for border_slices in zeros)
+            ]
+            gradient = (output[target], inputs[0])
             if not has_gaps:
                 return move([*fill, gradient])
             first, then = move(fill), move([gradient])

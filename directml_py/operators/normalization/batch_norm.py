@@ -75,7 +75,9 @@ class BatchNormalizationTraining(InRows):
     def compute(self, desc: OperatorDesc) -> Compute:
         axes, epsilon, activation = self.axes(desc), desc.Epsilon, activated(desc.FusedActivation)
 
-        def normalized(x: Array, scale: Array, bias: Array, more: Array | None) -> tuple[Array, Array, Array]:
+        def normalized(
+            x: Array, scale: Array, bias: Array, fused_add: Array | None
+        ) -> tuple[Array, Array, Array]:
             values = doubles(x)
             average = kept(mean(values, axes), desc.InputTensor)
             values -= average
@@ -83,8 +85,8 @@ class BatchNormalizationTraining(InRows):
             values /= np.sqrt(variance + epsilon)
             values *= scale
             values += bias
-            if more is not None:
-                values += more
+            if fused_add is not None:
+                values += fused_add
             return activation(values), average, variance
 
         return normalized

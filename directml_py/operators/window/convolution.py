@@ -119,9 +119,9 @@ class Convolution(Operator):
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         if desc.OutputTensor is None:
             return
-        for index, (more, size) in enumerate(zip(desc.OutputPadding, desc.OutputTensor.sizes[2:])):
-            if more >= size:
-                text = f"is {more}; it must be less than OutputTensor.Sizes[{index + 2}], which is {size}"
+        for index, (padding, size) in enumerate(zip(desc.OutputPadding, desc.OutputTensor.sizes[2:])):
+            if padding >= size:
+                text = f"is {padding}; it must be less than OutputTensor.Sizes[{index + 2}], which is {size}"
                 report.add(_OUTPUT_PADDING, f"OutputPadding[{index}]", text)
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
@@ -136,7 +136,7 @@ class Convolution(Operator):
     def compute(self, desc: OperatorDesc) -> Compute:
         window, groups = filter_window(desc), desc.GroupCount
         inner = window.without_output_padding(desc.OutputTensor.sizes[2:])
-        behind = [(0, 0), (0, 0), *((0, count) for count in window.output_padding)]
+        padding = [(0, 0), (0, 0), *((0, count) for count in window.output_padding)]
         spatial = tuple(range(2, 2 + len(inner)))
         turned = desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION
         product = convolve_back if is_backward(desc) else convolve
@@ -149,7 +149,7 @@ class Convolution(Operator):
             if bias is not None:
                 result += bias
             if is_padded:
-                result = np.pad(result, behind)
+                result = np.pad(result, padding)
             fused: Array = activation(result)
             return fused
 
@@ -173,7 +173,9 @@ class Convolution(Operator):
         }
         sizes = desc.OutputTensor.sizes
         memory = 4 * prod(sizes) if is_mapped and is_half else 0
-        more = scratch_of_back(desc.FilterTensor.sizes, sizes, window) if backward else transformed_size(desc)
+        scratch_size = (
+            scratch_of_back(desc.FilterTensor.sizes, sizes, window) if backward else transformed_size(desc)
+        )
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array, is_kept: bool = False) -> Run:
             (x, filters, bias), (output,) = inputs, outputs
@@ -195,19 +197,22 @@ class Convolution(Operator):
                 return partial(run_where_finite, filters, run, reference.bind(inputs, outputs, scratch))
             return run
 
-        return Kernel(bind, memory + more, packed=prepacked_filter(desc, partial(bind, is_kept=True)))
+        return Kernel(bind, memory + scratch_size, packed=prepacked_filter(desc, partial(bind, is_kept=True)))
 
     def fused_kernel(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
         """With a per-channel batch norm as a post-op."""
         fused, after = desc.FusedActivation, following.FusedActivation if is_of_channels(following) else None
         names = [
-            "IDENTITY" if one is None else one.name.removeprefix("ACTIVATION_") for one in (fused, after)
+            "IDENTITY" if activation is None else activation.name.removeprefix("ACTIVATION_")
+            for activation in (fused, after)
         ]
         is_stored = all(name in STORED for name in names) and desc.OutputTensor.dtype == np.float32
         if backend.native is None or not is_of_channels(following) or not is_stored or is_backward(desc):
             return None
         window, turned = filter_window(desc), desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION
-        one_by_one = [operator_of(one.name).kernel(one) for one in (desc, following)]
+        one_by_one = [
+            operator_of(operator_desc.name).kernel(operator_desc) for operator_desc in (desc, following)
+        ]
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array, is_kept: bool = False) -> Run:
             x, filters, bias, mean, variance, scale, shift = inputs

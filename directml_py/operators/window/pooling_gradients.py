@@ -111,7 +111,8 @@ class MaxPoolingGrad(Operator):
         terms = zip(sizes[2:], window.paddings, window.extents, window.strides)
         # The library adds in 32 bits, and its subtraction saturates at 0.
         steps = (
-            max(0, (size + more) % WRAP - extent % WRAP) // stride + 1 for size, more, extent, stride in terms
+            max(0, (size + padding) % WRAP - extent % WRAP) // stride + 1
+            for size, padding, extent, stride in terms
         )
         return {"InputGradientTensor": (*sizes[:2], *steps)}
 

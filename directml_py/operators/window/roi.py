@@ -74,14 +74,16 @@ class RoiPooling(Operator):
         batch, x1, y1, x2, y2 = inputs[1].reshape(-1, 5).T
         last = desc.InputTensor.sizes[0] - 1
         is_batch = (batch >= 0) & (batch <= last) & (batch == np.floor(batch))
-        for rule, is_right, what in (
+        for rule, is_right, violation in (
             (BATCHES["ROI_POOLING"], is_batch, f"whose batch is not a whole number in [0, {last}]"),
             (CORNERS, (x2 >= x1) & (y2 >= y1), "whose second corner is not at or after the first"),
         ):
             wrong = np.flatnonzero(~is_right)
             if wrong.size:
-                many = counted_words(wrong.size, "region")
-                report.add(rule, "ROITensor", f"has {many} {what}; the first has the index {wrong[0]}")
+                counted = counted_words(wrong.size, "region")
+                report.add(
+                    rule, "ROITensor", f"has {counted} {violation}; the first has the index {wrong[0]}"
+                )
 
     def seen(
         self, desc: OperatorDesc, regions: Array
